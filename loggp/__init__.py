@@ -1,4 +1,4 @@
-"""LogGP: what messages and programs that send them cost."""
+"""LogGP: the cost of messages, and of programs that send them."""
 
 from headway.lazy import public_names
 

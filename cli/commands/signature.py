@@ -134,13 +134,13 @@ def loggp(
     from headway.models.measured.measurements import LARGEST_FILE
     from headway.models.reading.hints import NO_HINTS
     from headway.models.signatures.loggp import MeasuredSizes, read_sizes, samples
-    from headway.models.signatures.timings import said_series
+    from headway.models.signatures.timings import described_series
 
     pinned = [quantity(pin, unit("B"), "--pin") for pin in pins]
     if hints == NO_HINTS:
         series = read_sizes(read_text(shipped_or_own(file), LARGEST_FILE), str(file))
     else:
-        series = said_series(measured(file, hints))
+        series = described_series(measured(file, hints))
     with progress("resampling", samples(series)) as advance:
         answer = MeasuredSizes.of(series, str(file), pinned, advance)
     present(answer, output_format, plot)

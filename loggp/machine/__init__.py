@@ -1,1 +1,1 @@
-"""The machine: LogGP's numbers, and what messages and transfers cost with them."""
+"""The machine: LogGP parameters, and the cost of messages and transfers."""

@@ -1,15 +1,15 @@
 """Conversions between the four meanings that "latency" has in LogGP tools.
 
-All four agree on o_s, o_r, g and G and on what half a ping-pong of one byte measures; they
-differ in how much of that half they call latency. With L as in the papers it is::
+All four agree on o_s, o_r, g and G, and on half the time of a one-byte ping-pong; they differ in
+which part of it they call latency. With L as in the papers, it is::
 
     papers    L                     the network alone
-    netgauge  L + o_s + o_r         half the round trip, overheads left in
+    netgauge  L + o_s + o_r         half the round trip, including overheads
     plogp     L + o_s + o_r - g     half the round trip less the gap
-    smpi      L + o_s - G           half the round trip less o_r, read off at zero bytes
+    smpi      L + o_s - G           half the round trip less o_r, extrapolated to zero bytes
 
-The SMPI row is that of short (asynchronous) messages; above the rendezvous limit SMPI
-calls half the ping-pong latency, as Netgauge does.
+The SMPI row is for short (asynchronous) messages; above the rendezvous limit, SMPI defines latency
+as half the ping-pong, like Netgauge.
 
 Sources: Alexandrov et al., SPAA 1995 (papers); Kielmann, Bal and Verstoep, "Fast
 measurement of LogP parameters for message passing platforms", 2000 (plogp); the source
@@ -25,11 +25,11 @@ from headway.errors import InvalidParameter
 from headway.kinds import Amount, apply, is_symbolic
 from headway.loggp.machine.parameters import Convention, LogGP
 
-_ROUNDING = 1e-12  # share of the one-way time below which a negative latency is rounding
+_ROUNDING = 1e-12  # share of the one-way time below which a negative latency counts as rounding
 
 
 def _excess(machine: LogGP, convention: Convention) -> Amount:
-    """Give what a convention's latency holds beyond the papers' latency [s]."""
+    """Return the difference between a convention's latency and that of the papers [s]."""
     if convention is Convention.NETGAUGE:
         return machine.send_overhead + machine.receive_overhead
     if convention is Convention.PLOGP:
@@ -40,45 +40,45 @@ def _excess(machine: LogGP, convention: Convention) -> Amount:
 
 
 def _refuse_clipped(machine: LogGP) -> None:
-    """Refuse a parameterised-LogP latency of zero, which may have been cut off there."""
+    """Refuse a parameterised-LogP latency of zero, which may have been truncated."""
     if is_symbolic(machine.latency) or np.all(np.asarray(machine.latency) > 0):
         return
     msg = (
-        "latency is 0 in convention plogp, which cuts negative values off there, so the "
-        "latency is not determined: give half the round trip in convention netgauge"
+        "latency is 0 in convention plogp, which truncates negative values, so it is not "
+        "determined; give half the round trip in convention netgauge"
     )
     raise InvalidParameter(msg)
 
 
 def _refuse_negative(latency: Amount, scale: Amount, machine: LogGP, target: Convention) -> Amount:
-    """Refuse a latency below zero, but let rounding pass as zero."""
+    """Refuse a latency below zero, except for rounding."""
     if is_symbolic(latency):
         return latency
     if np.any(np.asarray(latency) < -_ROUNDING * np.asarray(scale)):
         worst = float(np.min(latency))
         msg = (
-            f"latency would be {worst:g} s in convention {target}: not determined by these "
-            f"overheads and gap; check that they are meant in convention {machine.convention}"
+            f"latency would be {worst:g} s in convention {target}: these overheads and gap do "
+            f"not determine it; check that they are in convention {machine.convention}"
         )
         raise InvalidParameter(msg)
     return apply("max", latency, 0.0)
 
 
 def convert(machine: LogGP, convention: Convention) -> LogGP:
-    """Say the same machine in another convention; only the latency's value changes.
+    """Convert a machine to another convention; only the value of the latency changes.
 
     Parameters
     ----------
     machine
         Parameters in any convention.
     convention
-        The convention wanted.
+        The target convention.
 
     Raises
     ------
     InvalidParameter
-        Where the conversion is not determined: the latency would be negative, or it is a
-        zero of parameterised LogP, which may have been cut off.
+        If the conversion is not determined: the latency would be negative, or it is a zero of
+        parameterised LogP, which may have been truncated.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def convert(machine: LogGP, convention: Convention) -> LogGP:
 
 
 def in_papers(machine: LogGP) -> LogGP:
-    """Give the machine in the convention of the papers, in which the laws are written.
+    """Convert a machine to the convention of the papers, which all laws use.
 
     Examples
     --------
@@ -113,13 +113,12 @@ def in_papers(machine: LogGP) -> LogGP:
 
 
 def plain_numbers(machine: LogGP, what: str) -> tuple[float, float, float, float, int]:
-    """Give L (of the papers), o_s, o_r, g and P as plain numbers.
+    """Return L (of the papers), o_s, o_r, g and P as plain numbers.
 
     Raises
     ------
     InvalidParameter
-        For symbols or arrays, of which the order of events is not known; names ``what``
-        was asked for.
+        For symbols or arrays, for which the order of events is unknown; the message names ``what``.
 
     Examples
     --------
@@ -130,7 +129,7 @@ def plain_numbers(machine: LogGP, what: str) -> tuple[float, float, float, float
     times = (machine.latency, machine.send_overhead, machine.receive_overhead, machine.gap)
     values = (*times, machine.processors)
     if is_symbolic(*values) or any(np.ndim(cast(Any, value)) for value in values):
-        msg = f"{what} needs plain numbers: the order of its events depends on them"
+        msg = f"{what} needs plain numbers, because the order of events depends on them"
         raise InvalidParameter(msg)
     latency, send, receive, gap = (float(np.asarray(time)) for time in times)
     return latency, send, receive, gap, int(np.asarray(machine.processors))

@@ -1,4 +1,4 @@
-"""What messages cost under LogGP, one processor or one pair at a time.
+"""Cost of messages under LogGP, for one processor or one pair.
 
 Source: Martin's thesis, sections 2.2, 2.3 and 3.2.4; Culler, Liu, Martin and Yoshikawa,
 *Assessing Network Interfaces*, 1996; Alexandrov et al., "LogGP", SPAA 1995.
@@ -61,7 +61,7 @@ def message_rate(machine: LogGP) -> Amount:
 
 
 def bulk_bandwidth(machine: LogGP) -> Amount:
-    """Bandwidth of a long message: 1/G [B/s]; infinite where bytes cost nothing.
+    """Bandwidth of a long message: 1/G [B/s]; infinite if bytes cost nothing.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def bulk_bandwidth(machine: LogGP) -> Amount:
 
 
 def _inverse(time: Amount) -> Amount:
-    """Give the rate that goes with an interval: infinite for none."""
+    """Return the rate for an interval: infinite for zero."""
     if is_symbolic(time):
         return 1 / time
     intervals = np.asarray(time, float)
@@ -165,7 +165,7 @@ def bulk_transfer_time(machine: LogGP, size: Quantity, fragment: Quantity = FRAG
 def capacity(machine: LogGP) -> Amount:
     """Most messages in transit from or to one processor: ceil(L/g), at least 1.
 
-    Infinite where the gap is zero and the latency is not.
+    Infinite if the gap is zero and the latency is not.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def capacity(machine: LogGP) -> Amount:
 
     References
     ----------
-    Martin 1999, section 2.2; at least 1, or no message could ever leave.
+    Martin 1999, section 2.2; at least 1, because otherwise no message could leave.
     """
     machine = in_papers(machine)
     if is_symbolic(machine.latency, machine.gap):
@@ -222,8 +222,8 @@ def windowed_gap(machine: LogGP, window: Quantity = 4) -> Amount:
 
     References
     ----------
-    Martin 1999, Table 2.2, gives W = 4 and no formula; with W for each direction this one
-    is within 0.2 us of the table from L = 55 us on, and up to 1.2 us low at the knee.
+    Martin 1999, Table 2.2, gives W = 4 but no formula; with W for each direction, this one is
+    within 0.2 us of the table from L = 55 us on, and up to 1.2 us too low at the knee.
     """
     check_count("window", window)
     return apply("max", effective_gap(machine), one_message_time(machine) / window)

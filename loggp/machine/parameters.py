@@ -1,4 +1,4 @@
-"""The LogGP machine: five numbers that say what a message costs, and whose five numbers.
+"""The LogGP machine: the five parameters of message cost, and their convention.
 
 Source: Alexandrov et al., "LogGP", SPAA 1995; Martin's thesis, section 2.2.
 """
@@ -11,7 +11,7 @@ from headway.kinds import Amount, Quantity, check_count, check_not_negative
 
 
 class Convention(StrEnum):
-    """Whose meaning of latency a set of LogGP parameters has (see `convert`)."""
+    """The definition of latency in a set of LogGP parameters (see `convert`)."""
 
     PAPERS = "papers"
     NETGAUGE = "netgauge"
@@ -26,8 +26,8 @@ class LogGP:
     Parameters
     ----------
     latency
-        L, time of a small message in the network, overheads excluded [s]; other
-        conventions mean other things by it.
+        L, time of a small message in the network, excluding overheads [s]; other conventions define
+        it differently.
     send_overhead, receive_overhead
         o_s and o_r, processor time to send and to receive one message [s].
     gap
@@ -35,9 +35,9 @@ class LogGP:
     gap_per_byte
         G, time per byte of a long message [s/B].
     processors
-        P, how many processors, a whole number.
+        P, the number of processors, a whole number.
     convention
-        Which meaning of latency this set has; laws convert it to that of the papers.
+        Definition of latency in this set; laws convert it to that of the papers.
 
     Raises
     ------

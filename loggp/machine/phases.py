@@ -1,7 +1,7 @@
 """Frequency-cost models that compose: events, and phases in series and in parallel.
 
-Source: Martin's thesis, section 1.2.4 (a program's time is the sum over its events of how
-often each happens times what it costs: no queueing, no overlap unless a phase says so).
+Source: Martin's thesis, section 1.2.4 (the time of a program is the sum of count times cost over
+its events: no queueing, no overlap unless a phase says so).
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from headway.kinds import Amount, Quantity, apply, check_not_negative
 
 
 class Phase(Protocol):
-    """Anything that takes time: an event, a series, a set in parallel, or your own."""
+    """Anything that takes time: an event, a series, concurrent phases, or your own class."""
 
     @property
     def time(self) -> Amount:
@@ -23,16 +23,16 @@ class Phase(Protocol):
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happens a number of times at a cost: F C.
+    """An event with a count and a cost: F C.
 
     Parameters
     ----------
     count
-        How often F it happens, 0 or more.
+        Number of occurrences F, 0 or more.
     cost
         Time C of one occurrence [s], 0 or more.
     name
-        What it is, for reports.
+        Its name, for reports.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Event:
 
 
 def _check_not_empty(kind: str, phases: tuple[Phase, ...]) -> None:
-    """Refuse a composition of nothing."""
+    """Refuse an empty composition."""
     if not phases:
         msg = f"{kind} has no phases; give it at least one"
         raise InvalidParameter(msg)
@@ -84,7 +84,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Concurrent:
-    """Phases at the same time, which all have to end: the longest counts.
+    """Concurrent phases, all of which must end: the longest counts.
 
     Examples
     --------

@@ -23,14 +23,14 @@ from headway.kinds import (
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage of a pipeline: a packet of s bytes holds it for O + G s.
+    """One stage of a pipeline: a packet of s bytes occupies it for O + G s.
 
     Parameters
     ----------
     name
-        What it is.
+        Its name.
     occupancy
-        O, time per packet whatever its size [s], 0 or more.
+        O, time per packet of any size [s], 0 or more.
     gap_per_byte
         G, time per byte [s/B], 0 or more.
 
@@ -49,13 +49,13 @@ class Stage:
         check_not_negative(f"gap_per_byte of {self.name}", self.gap_per_byte)
 
     def time(self, size: Quantity) -> Amount:
-        """Time a packet of ``size`` bytes holds the stage [s]."""
+        """Time for which a packet of ``size`` bytes occupies the stage [s]."""
         return self.occupancy + self.gap_per_byte * size
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """When each packet entered and left each stage.
+    """Times at which each packet enters and leaves each stage.
 
     Parameters
     ----------
@@ -83,18 +83,18 @@ class Timeline:
 
 @dataclass(frozen=True)
 class EqualPackets:
-    """A transfer cut into equal packets, and what it takes.
+    """A transfer divided into equal packets, with its time and bandwidth.
 
     Parameters
     ----------
     packets
-        How many packets.
+        Number of packets.
     size
         Bytes in each; need not be whole.
     total_time
-        Time until the last one is through [s].
+        Time until the last one has passed [s].
     bandwidth
-        Bytes of the transfer over its time [B/s].
+        Bytes of the transfer divided by its time [B/s].
     """
 
     packets: int
@@ -105,7 +105,7 @@ class EqualPackets:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """Stages that a packet passes in order; a stage takes the next packet when it is free.
+    """Stages that packets pass in order; a stage accepts the next packet when it is free.
 
     Between stages there is room for any number of packets.
 
@@ -194,16 +194,16 @@ class Pipeline:
         return self.packet_time(size) + (packets - 1) * self.slowest_time(size)
 
     def bandwidth(self, size: Quantity) -> Amount:
-        """Bandwidth of an endless row of packets of this size: s / max(O_i + G_i s) [B/s]."""
+        """Bandwidth of an endless stream of packets of this size: s / max(O_i + G_i s) [B/s]."""
         return size / self.slowest_time(size)
 
     def bottleneck(self, size: float) -> Stage:
-        """Give the stage that packets of this size hold longest; plain numbers only."""
+        """Return the stage that packets of this size occupy longest; plain numbers only."""
         check_positive("size", size)
         return max(self.stages, key=lambda stage: float(stage.time(size)))
 
     def equal_packets(self, transfer: float, packets: int) -> EqualPackets:
-        """Cut a transfer into n equal packets.
+        """Divide a transfer into n equal packets.
 
         Parameters
         ----------
@@ -225,17 +225,17 @@ class Pipeline:
         return EqualPackets(packets, size, total, transfer / total)
 
     def best_packets(self, transfer: float, largest_packet: float | None = None) -> EqualPackets:
-        """Cut a transfer into the number of equal packets that takes least time.
+        """Divide a transfer into the number of equal packets that takes the least time.
 
         The time is convex in the number of packets (a maximum of functions a n + b / n + c),
-        so halving finds the least. Packets hold at least one byte.
+        so bisection finds the minimum. Packets contain at least one byte.
 
         Parameters
         ----------
         transfer
             Bytes to transfer, 1 or more.
         largest_packet
-            Most bytes a packet may hold; no limit if not given.
+            Most bytes of a packet; no limit by default.
 
         Examples
         --------
@@ -260,7 +260,7 @@ class Pipeline:
 
 
 def _pass(ready: FloatArray, occupied: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Start and end of packets in one stage, given when each is ready and how long it holds.
+    """Start and end of packets in one stage, given their ready times and occupancies.
 
     Unrolled, end[k] = max over j <= k of ready[j] + held[j] + ... + held[k]: sums up to k,
     plus a running maximum.

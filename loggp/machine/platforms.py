@@ -1,6 +1,7 @@
 """Published LogGP parameters of parallel machines and routers, with their sources.
 
-Bulk bandwidth is printed, 1/G; where only a mean overhead is printed it is both o_s and o_r.
+Sources print the bulk bandwidth, 1/G; if they print only a mean overhead, it is used as both o_s
+and o_r.
 """
 
 from headway.loggp.machine.parameters import LogGP
@@ -16,7 +17,7 @@ PLATFORMS = {
     "meiko-1996": LogGP(7.5e-6, 1.7e-6, 1.6e-6, 13.6e-6, 1 / 47e6),
     "myrinet-1996": LogGP(11.1e-6, 2.0e-6, 2.6e-6, 12.4e-6, 298e-6 / 4096),
 }
-"""Machines by short name; `PLATFORM_SOURCES` says where each stands."""
+"""Machines by short name; `PLATFORM_SOURCES` gives the source of each."""
 
 _MARTIN = "Martin 1999, Table"
 _CULLER = "Culler, Liu, Martin and Yoshikawa, Assessing Network Interfaces, 1996, Table 4"
@@ -27,7 +28,7 @@ PLATFORM_SOURCES = {
     "meiko": f"Meiko CS-2: {_MARTIN} 2.1",
     "spine-router": f"SPINE IP router: {_MARTIN} 6.2 (G with packets of 2 KB)",
     "paragon-1996": (
-        f"Intel Paragon: {_CULLER}; its latency of 7.5 us is a slip and is replaced by half of "
+        f"Intel Paragon: {_CULLER}; its latency of 7.5 us is a misprint, replaced by half of "
         f"Table 3's longest round trip less both overheads; G from {_MARTIN} 2.1"
     ),
     "meiko-1996": f"Meiko CS-2: {_CULLER}; G from {_MARTIN} 2.1",

@@ -1,4 +1,4 @@
-"""Routers whose work sits on the network interface, and routers bound by their processor.
+"""Routers that work on the network interface, and routers limited by their processor.
 
 Source: Martin's thesis, section 6.2.
 """
@@ -8,16 +8,16 @@ from headway.loggp.machine.parameters import LogGP
 
 
 def interface_gap(best_gap: Quantity, bubbles: Quantity) -> Amount:
-    """Mean gap of a router in which the interfaces do the work: best case plus bubbles [s].
+    """Mean gap of a router whose interfaces do the work: best case plus bubbles [s].
 
     Packets arrive in bursts, and stages that wait for one another leave slots empty.
 
     Parameters
     ----------
     best_gap
-        Smallest interval between packets seen [s], 0 or more.
+        Smallest observed interval between packets [s], 0 or more.
     bubbles
-        Idle time per packet on the mean [s], 0 or more.
+        Mean idle time per packet [s], 0 or more.
 
     Examples
     --------
@@ -44,16 +44,16 @@ def forwarding_gap(machine: LogGP) -> Amount:
 
     References
     ----------
-    Martin 1999, Table 6.2: a router bound by its processor has g = o.
+    Martin 1999, Table 6.2: a router limited by its processor has g = o.
     """
     return apply("max", machine.gap, machine.overhead)
 
 
 def processor_left(machine: LogGP, packet_rate: Quantity) -> Amount:
-    """Share of the host processor left over when forwarding at a rate: 1 - o X, 0 or more.
+    """Share of the host processor left when forwarding at a rate: 1 - o X, 0 or more.
 
-    Moving packet work to the interface lowers o and raises g and L; it pays where this
-    share is what is scarce.
+    Moving packet work to the interface lowers o and raises g and L; it pays if this share is
+    scarce.
 
     Parameters
     ----------

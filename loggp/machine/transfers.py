@@ -1,7 +1,7 @@
-"""Transfers through a pipeline by formula: full packets and a rest, for every kind of number.
+"""Transfers through a pipeline by formula: full packets and a last one, for every kind of number.
 
-`headway.loggp.machine.pipeline` follows each packet; here whole arrays of transfers, packet sizes
-and stages are reckoned at once. Source: Martin's thesis, section 6.1, made general.
+`headway.loggp.machine.pipeline` follows each packet; this module calculates whole arrays of
+transfers, packet sizes and stages at once. Source: Martin's thesis, section 6.1, generalised.
 """
 
 from collections.abc import Sequence
@@ -26,23 +26,23 @@ from headway.kinds import (
 class PacketTransfer:
     """A transfer of T bytes in packets of s bytes through store-and-forward stages.
 
-    ceil(T/s) packets: all full but the last, which holds the rest r. A packet of s bytes
-    holds stage i for t_i(s) = O_i + G_i s.
+    ceil(T/s) packets: all full except the last one, with the remainder r. A packet of s bytes
+    occupies stage i for t_i(s) = O_i + G_i s.
 
     Parameters
     ----------
     occupancy, gap_per_byte
-        O_i [s] and G_i [s/B] of each stage in order, 0 or more; as many of one as of the other.
+        O_i [s] and G_i [s/B] of each stage in order, 0 or more; lists of the same length.
     transfer
         T, bytes to transfer, positive.
     packet
-        s, bytes in a packet, positive; one packet takes all where s is T or more.
+        s, bytes in a packet, positive; a single packet if s is T or more.
 
     Raises
     ------
     InvalidParameter
-        For no stages, lists of different length, stages none of which takes time, or values
-        outside their domain.
+        For no stages, lists of different length, stages that all take no time, or values outside
+        their domain.
 
     Examples
     --------
@@ -63,7 +63,9 @@ class PacketTransfer:
     def __post_init__(self) -> None:
         if not self.occupancy or len(self.occupancy) != len(self.gap_per_byte):
             stages = f"{len(self.occupancy)} occupancy and {len(self.gap_per_byte)} gap_per_byte"
-            msg = f"a pipeline has {stages}; give one of each a stage, and at least one"
+            msg = (
+                f"a pipeline has {stages}; give one of each for every stage, and at least one stage"
+            )
             raise InvalidParameter(msg)
         for occupancy, gap in zip(self.occupancy, self.gap_per_byte, strict=True):
             check_not_negative("occupancy", occupancy)
@@ -73,18 +75,18 @@ class PacketTransfer:
         check_positive("time of the slowest stage", self.bottleneck_time)
 
     def _times(self, size: Amount) -> list[Amount]:
-        """Time that a packet holds each stage [s]."""
+        """Time for which a packet occupies each stage [s]."""
         stages = zip(self.occupancy, self.gap_per_byte, strict=True)
         return [occupancy + gap * size for occupancy, gap in stages]
 
     @property
     def full_packet(self) -> Amount:
-        """Bytes in a full packet: s, or T where that is less [B]."""
+        """Bytes in a full packet: s, or T if that is less [B]."""
         return apply("min", self.packet, self.transfer)
 
     @property
     def packets(self) -> Amount:
-        """How many packets there are: ceil(T/s)."""
+        """Number of packets: ceil(T/s)."""
         return apply("ceil", self.transfer / self.full_packet)
 
     @property
@@ -99,21 +101,21 @@ class PacketTransfer:
 
     @property
     def bottleneck_time(self) -> Amount:
-        """Time that a full packet holds the slowest stage: max t_i(s) [s]."""
+        """Time for which a full packet occupies the slowest stage: max t_i(s) [s]."""
         first, *others = self._times(self.full_packet)
         return apply("max", first, *others)
 
     @property
     def bandwidth(self) -> Amount:
-        """Bandwidth of an endless row of full packets: s / max t_i(s) [B/s]."""
+        """Bandwidth of an endless stream of full packets: s / max t_i(s) [B/s]."""
         return self.full_packet / self.bottleneck_time
 
     @property
     def ends(self) -> list[Amount]:
-        """When the last packet leaves each stage [s].
+        """Time at which the last packet leaves each stage [s].
 
-        The longest way through stages and packets: along the full packets up to a stage j,
-        all of them but one through the slowest stage so far, and from j on with the last.
+        The longest path through stages and packets: along the full packets up to a stage j, all but
+        one of them through the slowest stage so far, and from j on with the last packet.
         """
         more = apply("max", self.packets - 2, 0)
         entered: Amount = 0
@@ -131,17 +133,17 @@ class PacketTransfer:
 
     @property
     def total_time(self) -> Amount:
-        """Time until the last packet is through; sum t_i + (n - 1) max t_i if all are full [s]."""
+        """Time until the last packet has passed; sum t_i + (n - 1) max t_i if all are full [s]."""
         return self.ends[-1]
 
     @property
     def delivered_bandwidth(self) -> Amount:
-        """Bytes over the time of the whole transfer: T / total time [B/s]."""
+        """Bandwidth of the whole transfer: T / total time [B/s]."""
         return self.transfer / self.total_time
 
     @property
     def bubbles(self) -> Amount:
-        """Time that stages stand idle between their first and their last packet, summed [s]."""
+        """Total idle time of stages between their first and last packets [s]."""
         full, last = self._times(self.full_packet), self._times(self.rest)
         begun: Amount = 0
         idle: Amount = 0
@@ -158,17 +160,17 @@ class PacketTransfer:
 
     @cached_property
     def best_packets(self) -> Amount:
-        """How many equal packets take least time, by halving.
+        """Number of equal packets that take the least time, by bisection.
 
-        The time is convex in the number of packets; they hold at least one byte.
+        The time is convex in the number of packets, which contain at least one byte.
 
         Raises
         ------
         InvalidParameter
-            For symbols: there is no closed form.
+            For symbols, because there is no closed form.
         """
         if is_symbolic(self.transfer, *self.occupancy, *self.gap_per_byte):
-            raise InvalidParameter("the best packets have no closed form: they are searched for")
+            raise InvalidParameter("the best packets have no closed form; give numbers")
         shape = np.shape(self._cut_time(1.0))
         low, high = (
             np.ones(shape),
@@ -184,7 +186,7 @@ class PacketTransfer:
 
     @property
     def best_packet(self) -> Amount:
-        """Bytes of the equal packets that take least time [B]; need not be whole."""
+        """Bytes of the equal packets that take the least time [B]; need not be whole."""
         return plain(self.transfer / self.best_packets)
 
     @property

@@ -1,1 +1,1 @@
-"""Measurements of the machine: signatures, sizes, and what can be read off them."""
+"""Measurements of the machine: signatures and message sizes, and parameters from them."""

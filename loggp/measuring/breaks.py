@@ -1,7 +1,7 @@
-"""Where straight lines through times by message size break: exact, by dynamic programming.
+"""Breaks between straight lines through times by message size: exact, by dynamic programming.
 
-Lines are fitted to relative residuals (a + b s) / t - 1, so that a small message counts as
-much as a large one, and need not meet where they break.
+Lines are fitted to relative residuals (a + b s) / t - 1, so that small messages count as much as
+large ones, and need not meet at the breaks.
 """
 
 import numpy as np
@@ -9,39 +9,39 @@ import numpy as np
 from headway.kinds import Amount, FloatArray
 
 LEAST_POINTS = 3
-"""Fewest sizes on one line: two would fit any line exactly."""
+"""Fewest sizes on one line: any line fits two exactly."""
 
 
-def _residual_sum(slanted: FloatArray, level: FloatArray, wanted: Amount) -> FloatArray:
-    """Sum of squared residuals of the best line over their scales, over ever more points.
+def _residual_sum(slanted: FloatArray, level: FloatArray, target: Amount) -> FloatArray:
+    """Sum of squared residuals of the best line, relative to their scales, over ever more points.
 
-    ``slanted`` is (s - s_0) over the scale, ``level`` 1 over the scale and ``wanted`` t over the
-    scale; the first two are zero for points not taken in. Sums run along the last axis.
+    ``slanted`` is (s - s_0) over the scale, ``level`` 1 over the scale and ``target`` t over the
+    scale; the first two are zero for excluded points. Sums run along the last axis.
     """
-    wanted = np.where(level > 0, wanted, 0.0)
+    target = np.where(level > 0, target, 0.0)
     level_level = np.cumsum(level**2, -1)
     level_slanted = np.cumsum(level * slanted, -1)
-    ones_level = np.cumsum(wanted * level, -1)
+    ones_level = np.cumsum(target * level, -1)
     safe = np.where(level_level > 0, level_level, 1.0)
-    # what is left of the slanted column and of the wanted one, the level column taken out
+    # the slanted and target columns, with the level column projected out
     slanted_left = np.cumsum(slanted**2, -1) - level_slanted**2 / safe
-    ones_left = np.cumsum(wanted * slanted, -1) - level_slanted * ones_level / safe
+    ones_left = np.cumsum(target * slanted, -1) - level_slanted * ones_level / safe
     count = np.cumsum(level > 0, -1)
-    flat = np.cumsum(wanted**2, -1) - ones_level**2 / safe
+    flat = np.cumsum(target**2, -1) - ones_level**2 / safe
     usable = (count > 2) & (slanted_left > 0)
     gain = np.where(usable, ones_left**2 / np.where(usable, slanted_left, 1.0), 0.0)
     return np.where(count > 2, np.maximum(flat - gain, 0.0), 0.0)
 
 
 def line_costs(size: FloatArray, time: FloatArray, scale: FloatArray | None = None) -> FloatArray:
-    """Sum of squared residuals over their scales of a line through points i to j, for all i and j.
+    """Sum of squared scaled residuals of a line through points i to j, for all i and j.
 
     Parameters
     ----------
     size, time
         Sizes [B], rising, and their times [s], positive, shape (n,).
     scale
-        What a residual of each counts by [s], positive; the time itself if left out.
+        Scale of each residual [s], positive; the time itself by default.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def line_costs(size: FloatArray, time: FloatArray, scale: FloatArray | None = No
 
 
 def best_breaks(costs: FloatArray, penalty: float) -> tuple[int, ...]:
-    """Choose the breaks that make the sum of costs and a penalty for each break least.
+    """Choose the breaks that minimise the sum of costs and a penalty for each break.
 
     best[j] = min over i of best[i - 1] + penalty + cost[i, j]
 
@@ -75,7 +75,7 @@ def best_breaks(costs: FloatArray, penalty: float) -> tuple[int, ...]:
 
     Returns
     -------
-    First point of each line but the first, rising.
+    First point of each line except the first, rising.
 
     Examples
     --------
@@ -109,15 +109,15 @@ def breaks_between(costs: FloatArray, penalty: float, pinned: tuple[int, ...]) -
     >>> breaks_between(line_costs(size, size), 0.01, (3,))
     (3,)
     """
-    found = set(pinned)
+    breaks = set(pinned)
     for start, stop in zip((0, *pinned), (*pinned, len(costs)), strict=True):
         inner = best_breaks(costs[start:stop, start:stop], penalty)
-        found.update(start + place for place in inner)
-    return tuple(sorted(found))
+        breaks.update(start + place for place in inner)
+    return tuple(sorted(breaks))
 
 
 def best_single_break(size: FloatArray, times: Amount, scales: Amount | None = None) -> Amount:
-    """Place one break best between the ends of a series, for many series at once.
+    """Place one break optimally between the ends of a series, for many series at once.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def best_single_break(size: FloatArray, times: Amount, scales: Amount | None = N
     times
         Times [s], shape (series, samples, n): the costs of the series are added up.
     scales
-        What a residual of each counts by [s], of a shape that fits; the times if left out.
+        Scale of each residual [s], of a matching shape; the times by default.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""A number read off measurements, with what is known of its error."""
+"""A number estimated from measurements, with its error if known."""
 
 import math
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value and, where measurements were repeated, its error.
+    """A value and, if measurements were repeated, its error.
 
     Parameters
     ----------
     value
         Best estimate.
     standard_error
-        Standard error; ``None`` where nothing was repeated.
+        Standard error; ``None`` without repeats.
     interval
-        95 % confidence interval, cut off at zero; ``None`` where nothing was repeated.
+        95 % confidence interval, cut off at zero; ``None`` without repeats.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class Estimate:
 
 
 def estimate(value: float, variance: float, freedom: float) -> Estimate:
-    """Give a value its interval by Student's t; none without degrees of freedom.
+    """Add an interval by Student's t; none without degrees of freedom.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def weighted_line(x: FloatArray, y: FloatArray, weight: FloatArray) -> tuple[flo
     mean_x, mean_y = (weight * x).sum() / total, (weight * y).sum() / total
     spread = (weight * (x - mean_x) ** 2).sum()
     if spread <= 0:
-        msg = "all measurements stand at one place; a line needs two"
+        msg = "all measurements are at one size or burst; a line needs two"
         raise MeasurementError(msg)
     slope = (weight * (x - mean_x) * (y - mean_y)).sum() / spread
     return float(mean_y - slope * mean_x), float(slope), float(1 / spread)
@@ -99,14 +99,14 @@ def pooled_deviation(groups: list[FloatArray]) -> tuple[float, int]:
 
 @dataclass(frozen=True)
 class Repeated:
-    """How often each cost was measured, where a row is the mean of several, and their deviation.
+    """Number of repeats, if a row is the mean of several, and their standard deviation.
 
     Parameters
     ----------
     counts
-        Repeats that each row sums up, shape (n,); 1 if left out.
+        Number of repeats in each row, shape (n,); 1 by default.
     deviation
-        Standard deviation of one measurement by row [s]; the rows' own if left out.
+        Standard deviation of one measurement by row [s]; estimated from the rows by default.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class Repeated:
     deviation: ArrayLike | None = None
 
     def scatter(self, cost: FloatArray) -> tuple[FloatArray, float, float]:
-        """How often each cost was measured; the relative deviation told, pooled; its freedom."""
+        """Repeats of each cost; pooled relative deviation, if given; degrees of freedom."""
         counts = np.ones(cost.shape) if self.counts is None else np.asarray(self.counts, float)
         check_count("repeats", counts)
         if self.deviation is None:
@@ -135,7 +135,7 @@ ONCE = Repeated()
 
 
 def repeats_needed(deviation: float, accuracy: float = 0.05) -> int:
-    """Repeats after which the 95 % interval of a mean is within an accuracy.
+    """Number of repeats needed for a 95 % interval of a mean within an accuracy.
 
     The least n of 2 or more with t(n - 1) deviation / sqrt(n) <= accuracy.
 
@@ -144,7 +144,7 @@ def repeats_needed(deviation: float, accuracy: float = 0.05) -> int:
     deviation
         Relative standard deviation of one measurement, 0 or more.
     accuracy
-        Half width of the interval over the mean, positive.
+        Half-width of the interval relative to the mean, positive.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def repeats_needed(deviation: float, accuracy: float = 0.05) -> int:
 
     count = 2
     while stdtrit(count - 1, (1 + CONFIDENCE) / 2) * deviation / math.sqrt(count) > accuracy:
-        # the normal law's count is a lower bound that saves most of the way
+        # the number for a normal distribution is a lower bound that saves most steps
         least = math.ceil((1.9599 * deviation / accuracy) ** 2)
         count = max(count + 1, least)
     return count

@@ -1,8 +1,8 @@
-"""LogP parameters read off a measured signature.
+"""LogP parameters from a measured signature.
 
 Source: Culler, Liu, Martin and Yoshikawa, *Assessing Network Interfaces*, 1996, section
-"Small-message empirical results"; Martin's thesis, section 2.3.1. Both read costs; here
-slopes of the burst's time are read, from which the send-only start of a burst drops out.
+"Small-message empirical results"; Martin's thesis, section 2.3.1. Both use costs; here slopes of
+the burst's time are used, in which the send-only start of a burst cancels.
 """
 
 from dataclasses import dataclass, replace
@@ -27,15 +27,15 @@ from headway.loggp.measuring.misfit import Misfit, misfit
 from headway.loggp.measuring.signature import WINDOW, issue_cost
 from headway.loggp.measuring.sizes import check_range
 
-_UNSTEADY = 0.25  # two slopes of one long burst that differ more are not one steady state
-_DEVIATIONS = 3.0  # and they differ by more than their errors
+_UNSTEADY = 0.25  # slopes of a long burst that differ more are not a steady state
+_DEVIATIONS = 3.0  # if they differ by more than their errors
 _STEP = 1e-6  # of the round trip, for differences
 _NEAR = 0.1  # share of half the round trip by which measured parts of it may exceed it
-_SAME = 0.02  # a gap this near to what processor or window allow is set by them
+_SAME = 0.02  # a gap this near to the limit of processor or window is set by them
 
 
 class GapLimit(StrEnum):
-    """What sets the interval between requests in a long burst."""
+    """What limits the interval between requests in a long burst."""
 
     NETWORK = "network"
     OVERHEAD = "overhead"
@@ -44,18 +44,17 @@ class GapLimit(StrEnum):
 
 @dataclass(frozen=True)
 class LogPEstimate:
-    """LogP parameters read off a signature [s].
+    """LogP parameters from a signature [s].
 
     Parameters
     ----------
     send_overhead, receive_overhead, gap, latency
-        Estimates, with intervals where measurements were repeated.
+        Estimates, with intervals if measurements were repeated.
     limited_by
-        What sets the gap. If that is not the network, the network's own gap is not
-        determined: it is at most the value given.
+        What limits the gap. If that is not the network, the network's own gap is not determined,
+        but at most the given value.
     excess
-        Time by which the overheads exceed half the round trip that they are part of [s]; the
-        latency is then given as 0.
+        Time by which the overheads exceed half the round trip [s]; the latency is then 0.
     """
 
     send_overhead: Estimate
@@ -71,7 +70,7 @@ class LogPEstimate:
         return (self.send_overhead.value + self.receive_overhead.value) / 2
 
     def machine(self, gap_per_byte: float = 0.0, processors: int = 2) -> LogGP:
-        """Give the machine with these parameters; the signature does not tell G."""
+        """Return the machine with these parameters; a signature does not determine G."""
         return LogGP(
             self.latency.value,
             self.send_overhead.value,
@@ -84,7 +83,7 @@ class LogPEstimate:
 
 @dataclass(frozen=True)
 class _Curve:
-    """One delay's bursts: time of the whole burst, and how often it was measured."""
+    """Bursts with one delay: time of the whole burst, and number of repeats."""
 
     delay: float
     burst: FloatArray
@@ -102,14 +101,14 @@ class _Slope:
 
 
 def _check_rows(burst_size: ArrayLike, delay: ArrayLike, cost: ArrayLike) -> list[FloatArray]:
-    """Give the three columns as arrays of one length, or refuse them."""
+    """Return the three columns as arrays of one length, or refuse them."""
     check_count("burst_size", burst_size)
     check_not_negative("delay", delay)
     check_positive("cost", cost)
     columns = [np.atleast_1d(np.asarray(column, float)) for column in (burst_size, delay, cost)]
     if len({column.shape for column in columns}) > 1 or columns[0].ndim != 1:
         shapes = ", ".join(str(column.shape) for column in columns)
-        msg = f"burst_size, delay and cost have shapes {shapes}; give one of each a measurement"
+        msg = f"burst_size, delay and cost have shapes {shapes}; give one of each per measurement"
         raise MeasurementError(msg)
     check_range("burst_size", columns[0], "requests")
     check_range("cost", columns[2], "s")
@@ -117,7 +116,7 @@ def _check_rows(burst_size: ArrayLike, delay: ArrayLike, cost: ArrayLike) -> lis
 
 
 def _curves(columns: list[FloatArray], repeated: Repeated) -> tuple[list[_Curve], float, float]:
-    """Group the measurements; also the pooled relative deviation of repeats."""
+    """Group the measurements; also return the pooled relative deviation of repeats."""
     burst_size, delays, cost = columns
     counts, deviation, freedom = repeated.scatter(cost)
     curves, groups = [], []
@@ -134,31 +133,31 @@ def _curves(columns: list[FloatArray], repeated: Repeated) -> tuple[list[_Curve]
 
 
 def _send_overhead(curve: _Curve, round_trip: float) -> tuple[float, float]:
-    """Mean cost of bursts that were over before any reply can have come; and its variance.
+    """Mean cost of bursts that end before any reply can arrive; and its variance.
 
-    A burst of one is, whatever it takes: its reply comes after it.
+    A burst of one always does: its reply comes afterwards.
     """
     alone = (curve.time <= round_trip / 2) | (curve.burst == 1)
     if curve.delay > 0 or not alone.any():
         msg = (
-            "no burst without delay is over before the first reply can come, half a round trip "
-            f"({round_trip / 2:.4g} s) after it begins: add delay 0 with burst_size 1"
+            "no burst without delay ends before the first reply can arrive, half a round trip "
+            "({round_trip / 2:.4g} s) after its start; add delay 0 with burst_size 1"
         )
         raise MeasurementError(msg)
     weight = curve.repeats[alone]
     mean = float((weight * curve.time[alone] / curve.burst[alone]).sum() / weight.sum())
     if mean > (1 + _NEAR) * round_trip / 2:
         msg = (
-            f"a request without delay costs {mean:.4g} s, but half the round trip, of which the "
-            f"send overhead is a part, is {round_trip / 2:.4g} s: check the round trip and the "
-            "unit of the cost"
+            f"a request without delay costs {mean:.4g} s, but half the round trip, which "
+            f"includes the send overhead, is only {round_trip / 2:.4g} s; check the round trip "
+            "and the unit of the cost"
         )
         raise MeasurementError(msg)
     return mean, mean**2 / float(weight.sum())
 
 
 def _long(curve: _Curve, round_trip: float) -> Amount:
-    """Which bursts count as long: the longer half, or the two longest, if replies come in them."""
+    """Bursts that count as long: the longer half, or the two longest, if replies reach them."""
     late = curve.time >= round_trip
     half = late & (curve.burst >= curve.burst[-1] / 2)
     if half.sum() > 1:
@@ -174,14 +173,17 @@ def _steady_slope(curve: _Curve, round_trip: float, deviation: float) -> _Slope:
     if long.sum() < 2:
         enough = int(np.ceil(2 * max(longest, round_trip / curve.time[0] * curve.burst[0])))
         msg = (
-            f"bursts of {longest:g} {where} do not show the steady state: add two long ones, "
+            f"bursts of {longest:g} {where} do not reach a steady state; add two longer ones, "
             f"such as burst_size {enough} and {2 * enough}"
         )
         raise MeasurementError(msg)
     burst, time, repeats = curve.burst[long], curve.time[long], curve.repeats[long]
     level, slope, variance = weighted_line(burst, time, repeats / time**2)
     if slope <= 0:
-        msg = f"the time of a burst falls with burst_size {where}; are the columns exchanged?"
+        msg = (
+            f"the time of a burst falls with burst_size {where}; check whether the columns are "
+            "swapped"
+        )
         raise MeasurementError(msg)
     scatter = max(deviation, _scatter(time, level + slope * burst))
     _check_steady(curve, slope, scatter, float(np.sqrt(variance)), where)
@@ -189,13 +191,13 @@ def _steady_slope(curve: _Curve, round_trip: float, deviation: float) -> _Slope:
 
 
 def _scatter(time: FloatArray, line: FloatArray) -> float:
-    """Relative deviation of times about the line that was fitted to them."""
+    """Relative deviation of times from the fitted line."""
     left = time.size - 2
     return float(np.sqrt((((time - line) / time) ** 2).sum() / left)) if left > 0 else 0.0
 
 
 def _check_steady(curve: _Curve, slope: float, scatter: float, error: float, where: str) -> None:
-    """Refuse a curve that still bends at its longest bursts: by more than its scatter.
+    """Refuse a curve that still bends at its longest bursts by more than its scatter.
 
     ``error`` is that of the slope for a scatter of one; the two slopes may share a burst.
     """
@@ -207,7 +209,7 @@ def _check_steady(curve: _Curve, slope: float, scatter: float, error: float, whe
     if abs(before - slope) > max(_UNSTEADY * slope, _DEVIATIONS * both):
         msg = (
             f"the time per request {where} still changes ({before:g} to {slope:g} s) at the "
-            f"longest bursts: add burst_size {int(2 * curve.burst[-1])} and "
+            f"longest bursts; add burst_size {int(2 * curve.burst[-1])} and "
             f"{int(4 * curve.burst[-1])}"
         )
         raise MeasurementError(msg)
@@ -216,12 +218,12 @@ def _check_steady(curve: _Curve, slope: float, scatter: float, error: float, whe
 def _busy_time(
     curves: list[_Curve], gap: float, send: float, round_trip: float, deviation: float
 ) -> _Slope:
-    """o_s + o_r: time per request less delay, where the delay makes the sender the slowest."""
+    """o_s + o_r: time per request less delay, if the delay makes the sender the bottleneck."""
     slow = [curve for curve in curves if curve.delay > 0 and curve.delay + send >= gap]
     if not slow:
         msg = (
-            f"receive_overhead is not determined: add bursts with a delay of at least "
-            f"{gap - send:.3g} s, beyond which the sender and not the gap sets the pace"
+            "receive_overhead is not determined; add bursts with a delay of at least "
+            f"{gap - send:.3g} s, so that the sender and not the gap is the limit"
         )
         raise MeasurementError(msg)
     slopes = [_steady_slope(curve, round_trip, deviation) for curve in slow]
@@ -231,16 +233,14 @@ def _busy_time(
 
 
 def _refuse_negative(name: str, value: float, remedy: str) -> None:
-    """Refuse a parameter that comes out below zero, rounding apart."""
+    """Refuse a parameter below zero, except for rounding."""
     if value < 0:
-        msg = (
-            f"{name} is not determined by these measurements (it would be {value:.3g} s): {remedy}"
-        )
+        msg = f"these measurements do not determine {name} (it would be {value:.3g} s); {remedy}"
         raise MeasurementError(msg)
 
 
 def _gap_limit(gap: float, busy: float, one_way: float, window: int) -> GapLimit:
-    """Tell what sets the interval between requests."""
+    """Find what limits the interval between requests."""
     if busy >= gap * (1 - _SAME):
         return GapLimit.OVERHEAD
     if one_way / window >= gap * (1 - _SAME):
@@ -256,34 +256,33 @@ def read_signature(
     window: int = WINDOW,
     repeated: Repeated = ONCE,
 ) -> LogPEstimate:
-    """Read LogP parameters off a measured signature.
+    """Estimate LogP parameters from a measured signature.
 
-    o_s is the cost of bursts too short for a reply to come back; g the time per further
-    request of long bursts without delay; o_s + o_r the same with a delay D that makes the
-    sender the bottleneck (D + o_s >= g), less D; L = RTT/2 - o_s - o_r. The longer half of
-    the bursts counts as long, or the two longest. Overheads may exceed half the round trip by
-    a tenth, as measured numbers do: the latency is then 0, and ``excess`` says by how much.
-    Intervals suppose that all measurements have the same
-    relative error, which is taken from the repeats.
+    o_s is the cost of bursts too short for a reply to come back; g the time per further request of
+    long bursts without delay; o_s + o_r the same with a delay D that makes the sender the
+    bottleneck (D + o_s >= g), less D; L = RTT/2 - o_s - o_r. The longer half of the bursts counts
+    as long, or the two longest. Because of measurement errors, overheads may exceed half the round
+    trip by a tenth: the latency is then 0, and ``excess`` is the difference. Intervals assume that
+    all measurements have the same relative error, estimated from the repeats.
 
     Parameters
     ----------
     burst_size, delay, cost
-        One entry a measurement, shape (n,): requests in the burst, computation after each
-        [s], and mean cost of a request with its computation [s]. Repeats are further rows.
+        One entry per measurement, shape (n,): requests in the burst, computation after each [s],
+        and mean cost of a request with its computation [s]. Repeats are additional rows.
     round_trip
         Time of one request and its reply [s]; several are averaged.
     window
-        Messages outstanding in each direction, to tell what limits the gap. Where the
-        window does, choose bursts that are multiples of twice the window.
+        Messages outstanding in each direction, to find what limits the gap. If the window does,
+        choose bursts that are multiples of twice the window.
     repeated
-        Where rows are means: how many measurements each is of weighs it, and their deviations
-        are pooled, relative to the cost.
+        If rows are means: the number of measurements in each is its weight, and their relative
+        deviations are pooled.
 
     Raises
     ------
     MeasurementError
-        Where bursts or delays do not suffice; says which measurements to add.
+        If bursts or delays do not suffice; says which measurements to add.
 
     Examples
     --------
@@ -291,8 +290,8 @@ def read_signature(
     >>> from headway.loggp import PLATFORMS, issue_cost
     >>> bursts, delays = np.tile([1, 2, 64, 128], 2), np.repeat([0.0, 16e-6], 4)
     >>> cost = issue_cost(PLATFORMS["paragon-1996"], bursts, delays)
-    >>> found = read_signature(bursts, delays, cost, 20.1e-6)
-    >>> round(found.receive_overhead.value * 1e6, 9), round(found.latency.value * 1e6, 9)
+    >>> answer = read_signature(bursts, delays, cost, 20.1e-6)
+    >>> round(answer.receive_overhead.value * 1e6, 9), round(answer.latency.value * 1e6, 9)
     (2.2, 6.45)
     """
     trips = np.atleast_1d(np.asarray(round_trip, float))
@@ -328,12 +327,12 @@ def signature_misfit(
     window: int = WINDOW,
     repeated: Repeated = ONCE,
 ) -> Misfit:
-    """Hold the discrete model of what was read off against every burst that was measured.
+    """Compare the discrete model with the estimated parameters to every measured burst.
 
     Parameters
     ----------
     estimate
-        As `read_signature` gives it for these measurements.
+        Result of `read_signature` for these measurements.
     burst_size, delay, cost, window, repeated
         As for `read_signature`.
 
@@ -343,8 +342,8 @@ def signature_misfit(
     >>> from headway.loggp import PLATFORMS, issue_cost
     >>> bursts, delays = np.tile([1, 2, 64, 128], 2), np.repeat([0.0, 16e-6], 4)
     >>> cost = issue_cost(PLATFORMS["paragon-1996"], bursts, delays)
-    >>> found = read_signature(bursts, delays, cost, 20.1e-6)
-    >>> signature_misfit(found, bursts, delays, cost).is_lack_of_fit
+    >>> answer = read_signature(bursts, delays, cost, 20.1e-6)
+    >>> signature_misfit(answer, bursts, delays, cost).is_lack_of_fit
     False
     """
     curves, deviation, freedom = _curves(_check_rows(burst_size, delay, cost), repeated)

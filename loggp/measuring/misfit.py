@@ -1,11 +1,11 @@
-"""Whether lines or laws miss what was measured by more than the scatter of repeats.
+"""Lack of fit: whether lines or laws miss measurements by more than the scatter of repeats.
 
-Source: Draper and Smith, *Applied Regression Analysis*, section 2.1 (lack of fit and pure
-error), on relative residuals; where each place has a scatter of its own, S. Johansen, "The
-Welch-James approximation to the distribution of the residual sum of squares in a weighted linear
-regression", Biometrika 67, 1980, and, for its chance with few repeats, Krishnamoorthy, Lu and
-Mathew, "A parametric bootstrap approach for ANOVA with unequal variances", Computational
-Statistics & Data Analysis 51, 2007.
+Source: Draper and Smith, *Applied Regression Analysis*, section 2.1 (lack of fit and pure error),
+on relative residuals; for a different scatter at each place, S. Johansen, "The Welch-James
+approximation to the distribution of the residual sum of squares in a weighted linear regression",
+Biometrika 67, 1980, and, for its p-value with few repeats, Krishnamoorthy, Lu and Mathew, "A
+parametric bootstrap approach for ANOVA with unequal variances", Computational Statistics & Data
+Analysis 51, 2007.
 """
 
 import math
@@ -20,20 +20,20 @@ from headway.loggp.measuring.sizefit import SizeFit, SizeLine
 from headway.loggp.measuring.sizes import SizeSeries
 
 SIGNIFICANT = 0.01
-"""Chance below which a misfit is not the scatter of repeats."""
+"""Probability below which a misfit is not explained by the scatter of repeats."""
 
 SMALL = 0.05
-"""Relative misfit that is none worth a word, however surely it is there."""
+"""Relative misfit that is too small to report, however significant."""
 
 LARGE = 0.25
-"""Relative misfit that is one where nothing was repeated."""
+"""Relative misfit that counts without repeats."""
 
-_DEVIATIONS = 4.0  # of one place, beyond which the worst of some dozens is no chance
-_FAR = 3.0  # deviations beyond which one of some places is told as missed
-_CLOCK = 1e-9  # repeats that agree to the last digit leave the rounding of their clock
-_KNOWN_OF_REPEATS = 0.37  # efficiency of a median absolute deviation, normal law
+_DEVIATIONS = 4.0  # of one place, beyond which the worst of several dozen is not chance
+_FAR = 3.0  # deviations beyond which a place is reported as missed
+_CLOCK = 1e-9  # repeats that agree to the last digit leave only the rounding of their clock
+_KNOWN_OF_REPEATS = 0.37  # efficiency of a median absolute deviation, normal distribution
 _DRAWS = 4999
-_SAME_DIRECTION = 1e-9  # of the largest: what smaller singular values say is rounding
+_SAME_DIRECTION = 1e-9  # of the largest: smaller singular values are rounding
 
 
 @dataclass(frozen=True)
@@ -43,16 +43,16 @@ class Misfit:
     Parameters
     ----------
     f, p
-        Mean square of the misfit over that of the repeats, and the chance of as much without
-        a lack of fit; ``None`` where nothing was repeated, or nothing is left to test.
+        Mean square of the misfit over that of the repeats, and the probability of as much without a
+        lack of fit; ``None`` without repeats or degrees of freedom.
     worst
-        Which place is missed most, by ratio.
+        Index of the place with the largest ratio.
     measured, predicted
-        What was measured there, its mean or median, and what was predicted [s].
+        Mean or median measured there, and the prediction [s].
     scatter
-        Relative standard deviation of what was measured there, 0 where it is not known.
+        Relative standard deviation of the measurement there, 0 if unknown.
     missed
-        Places that are missed by more than chance alone would: three deviations.
+        Places missed by more than chance explains: three deviations.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class Misfit:
 
     @property
     def is_lack_of_fit(self) -> bool:
-        """Whether the misfit is more than scatter, and large enough to matter."""
+        """Whether the misfit exceeds scatter and is large enough to matter."""
         if self.p is None:
             return math.log(self.factor) > max(math.log(1 + LARGE), _DEVIATIONS * self.scatter)
         return self.p < SIGNIFICANT and self.factor > 1 + SMALL
@@ -90,11 +90,11 @@ class Misfit:
 
     @property
     def words(self) -> str:
-        """Say how large it is, and by which test."""
+        """Describe its size and the test."""
         by = f"a factor of {self.factor:.3g}" if self.factor > 2 else f"{self.factor - 1:.0%}"
-        told = f"{self.measured * 1e6:.4g} us measured, {self.predicted * 1e6:.4g} us predicted"
+        values = f"{self.measured * 1e6:.4g} us measured, {self.predicted * 1e6:.4g} us predicted"
         test = "" if self.p is None or self.f is None else f"; F = {self.f:.3g}, p = {self.p:.1g}"
-        return f"by {by} ({told}{test})"
+        return f"by {by} ({values}{test})"
 
 
 def misfit(
@@ -106,27 +106,27 @@ def misfit(
 ) -> Misfit:
     r"""Test predictions against the scatter of repeats.
 
-    F = (sum over places of (ln(m/p) / s)^2) / (places - parameters), of the law F(places -
-    parameters, freedom) where nothing is missed but by chance. What other values of the
-    parameters would explain, to first order, is taken out before: an estimate that is not the
-    least-squares one is no lack of fit.
+    F = (sum over places of (ln(m/p) / s)^2) / (places - parameters), with the distribution F(places
+    - parameters, freedom) without a lack of fit. First, the part that other values of the
+    parameters would explain, to first order, is removed: an estimate other than least squares is
+    not a lack of fit.
 
     Parameters
     ----------
     measured
         Mean or median m of the measurements at each place [s], positive, shape (n,), one or more.
     predicted
-        What is predicted there, p [s], 0 or more.
+        Prediction p at each place [s], 0 or more.
     deviation
-        Relative standard deviation s of each; 0 where it is not known.
+        Relative standard deviation s of each; 0 if unknown.
     slopes
         Derivative of ln p by each parameter that was fitted, shape (n, parameters).
     freedom
-        Degrees of freedom of the repeats, 0 where nothing was repeated; of each place, shape (n,),
-        where its deviation was told of it alone. Then F is that of Welch and James,
-        Q / (q (1 + 2 (q - 1) A / (q (q + 2)))) with Q the sum of squares, q places less parameters
-        and A the sum of (1 - leverage)^2 / freedom; its law fails with few repeats, so the chance
-        comes from 4999 draws, in which every place has a deviation drawn for it too.
+        Degrees of freedom of the repeats, 0 without repeats; one for each place, shape (n,), if
+        each has its own deviation. Then F is that of Welch and James, Q / (q (1 + 2 (q - 1) A / (q
+        (q + 2)))) with Q the sum of squares, q places less parameters and A the sum of (1 -
+        leverage)^2 / freedom; its distribution fails with few repeats, so the p-value comes from
+        4999 draws, in which the deviation of every place is drawn too.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def misfit(
     check_positive("measured", measured)
     check_not_negative("predicted", predicted)
     if measured.size == 0:
-        raise MeasurementError("no measurement to hold the prediction against")
+        raise MeasurementError("no measurement to compare with the prediction; give at least one")
     with np.errstate(divide="ignore"):
         missed = np.log(measured) - np.log(predicted)
     worst = int(np.argmax(np.abs(missed)))
@@ -159,7 +159,7 @@ def misfit(
 def _f_test(
     missed: FloatArray, deviation: FloatArray, slopes: FloatArray, freedom: float | FloatArray
 ) -> tuple[float | None, float | None]:
-    """F and its chance; none where nothing was repeated or more was fitted than measured."""
+    """F and its p-value; None without repeats, or with more parameters than measurements."""
     if np.min(freedom) < 1 or not np.isfinite(missed).all():
         return None, None
     scale = np.maximum(deviation, _CLOCK)
@@ -182,7 +182,7 @@ def _f_test(
 
 
 def _chance(misfit: float, directions: FloatArray, freedom: FloatArray) -> float:
-    """Share of draws, each with deviations of its own, that miss as much without a lack of fit."""
+    """Share of draws, each with its own deviations, that miss as much without a lack of fit."""
     random = np.random.default_rng(0)
     shape = (_DRAWS, freedom.size)
     missed = random.standard_normal(shape)
@@ -195,14 +195,14 @@ def _chance(misfit: float, directions: FloatArray, freedom: FloatArray) -> float
 
 
 def line_misfits(series: Sequence[SizeSeries], fit: SizeFit) -> dict[str, Misfit]:
-    """Hold the lines of each series against its medians, by name.
+    """Compare the lines of each series with its medians, by name.
 
     Parameters
     ----------
     series
-        What was measured.
+        The measured series.
     fit
-        Lines as `headway.loggp.measuring.sizefit.fit_sizes` gives them for these series.
+        Result of `headway.loggp.measuring.sizefit.fit_sizes` for these series.
 
     Examples
     --------
@@ -227,8 +227,8 @@ def _line_misfit(one: SizeSeries, lines: Sequence[SizeLine]) -> Misfit:
 
 
 def _freedom(one: SizeSeries) -> float | FloatArray:
-    """Degrees of freedom: of each place where its error was told, of all repeats together."""
+    """Degrees of freedom: of each place if errors are given, otherwise of all repeats together."""
     if one.error is not None:
         return np.asarray(one.repeats - 1.0)
-    told = one.counts is not None
-    return 0.0 if told else _KNOWN_OF_REPEATS * float((one.repeats - 1).sum())
+    has_counts = one.counts is not None
+    return 0.0 if has_counts else _KNOWN_OF_REPEATS * float((one.repeats - 1).sum())

@@ -1,6 +1,6 @@
-"""Text of measurement files to size series: plain columns, and Netgauge's LogGP output.
+"""Read size series from text: plain columns, and Netgauge's LogGP output.
 
-Only text comes in here; who reads files gives it. Errors name the line.
+These functions accept text, not files. Errors name the line.
 """
 
 from collections.abc import Iterator
@@ -17,19 +17,19 @@ _TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 
 def numbers_of(line: int, cells: list[str], source: str) -> list[float]:
-    """Turn cells into numbers, or name the line and the cell.
+    """Convert cells to numbers; errors name the line and the cell.
 
     Parameters
     ----------
     line, source
-        Where they stand, for messages.
+        Their position, for messages.
     cells
-        As printed.
+        Text of the cells.
 
     Raises
     ------
     MeasurementError
-        For the first cell that is no number.
+        For the first cell that is not a number.
 
     Examples
     --------
@@ -47,14 +47,14 @@ def numbers_of(line: int, cells: list[str], source: str) -> list[float]:
 
 
 def _data_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Give the lines that are neither empty nor comments, numbered from 1."""
+    """Return the lines that are neither empty nor comments, numbered from 1."""
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip() and not line.lstrip().startswith("#"):
             yield number, line
 
 
 def check_row(line: int, size: float, time: float, source: str) -> None:
-    """Refuse sizes and times that cannot be.
+    """Refuse impossible sizes and times.
 
     Parameters
     ----------
@@ -81,23 +81,23 @@ def check_row(line: int, size: float, time: float, source: str) -> None:
 
 
 def _time_scale(header: list[str], source: str, line: int) -> float:
-    """Unit of the time column of a header ``size_bytes, time_UNIT``."""
+    """Unit of the time column in a header ``size_bytes, time_UNIT``."""
     units = [name.removeprefix("time_") for name in header[1:2]]
     if header[:1] != ["size_bytes"] or not units or units[0] not in _TIME_UNITS:
         known = ", ".join(f"time_{unit}" for unit in _TIME_UNITS)
-        found = quoted(",".join(header))
-        msg = f"{source}:{line}: header is {found}; it must be size_bytes and one of {known}"
+        shown = quoted(",".join(header))
+        msg = f"{source}:{line}: header is {shown}; it must be size_bytes and one of {known}"
         raise MeasurementError(msg)
     return _TIME_UNITS[units[0]]
 
 
 def read_plain(text: str, name: str = "time", source: str = "text") -> SizeSeries:
-    r"""Read a series of ``size_bytes`` and ``time_us`` columns, repeats as further rows.
+    r"""Read a series from columns ``size_bytes`` and ``time_us``; repeats are additional rows.
 
     Parameters
     ----------
     text
-        CSV with a header; the unit of time stands in it (``time_s``, ``_ms``, ``_us``, ``_ns``).
+        CSV with a header that contains the unit of time (``time_s``, ``_ms``, ``_us``, ``_ns``).
     name
         Name for the series.
     source
@@ -116,14 +116,17 @@ def read_plain(text: str, name: str = "time", source: str = "text") -> SizeSerie
     lines = _data_lines(text)
     first, header = next(lines, (1, ""))
     if text.strip() and not header:
-        msg = f"{source}: holds only comments; it needs Netgauge's output or size_bytes,time_us"
+        msg = (
+            f"{source}: contains only comments; give Netgauge's output or columns "
+            "size_bytes,time_us"
+        )
         raise MeasurementError(msg)
     scale = _time_scale([cell.strip() for cell in header.split(",")], source, first)
     sizes, times = [], []
     for line, row in lines:
         cells = row.split(",")
         if len(cells) != 2:
-            msg = f"{source}:{line}: {len(cells)} cells; each row has a size and a time"
+            msg = f"{source}:{line}: {len(cells)} cells; give a size and a time in each row"
             raise MeasurementError(msg)
         size, time = numbers_of(line, cells, source)
         check_row(line, size, time, source)
@@ -133,13 +136,13 @@ def read_plain(text: str, name: str = "time", source: str = "text") -> SizeSerie
 
 
 def read_netgauge(text: str, source: str = "text") -> dict[str, SizeSeries]:
-    r"""Read Netgauge's LogGP output: its raw times, not the parameters it derived.
+    r"""Read the raw times in Netgauge's LogGP output, not its derived parameters.
 
-    Gives ``round_trip`` = PRTT(1,0,s) and ``gap`` = (PRTT(n,0,s) - PRTT(1,0,s)) / (n - 1)
-    for each size, and ``send_overhead`` = (PRTT(n,d,s) - PRTT(1,0,s)) / (n - 1) - d with
-    d = PRTT(1,0,s) and ``receive_overhead`` (its o_r column) where all of them are positive.
-    Netgauge's times are in microseconds. Its own latency is half the round trip with the
-    overheads left in (`Convention.NETGAUGE`).
+    Gives ``round_trip`` = PRTT(1,0,s) and ``gap`` = (PRTT(n,0,s) - PRTT(1,0,s)) / (n - 1) for each
+    size, and ``send_overhead`` = (PRTT(n,d,s) - PRTT(1,0,s)) / (n - 1) - d with d = PRTT(1,0,s) and
+    ``receive_overhead`` (its o_r column) if all of them are positive. Netgauge's times are in
+    microseconds. Its own latency is half the round trip including overheads
+    (`Convention.NETGAUGE`).
 
     Parameters
     ----------
@@ -152,7 +155,7 @@ def read_netgauge(text: str, source: str = "text") -> dict[str, SizeSeries]:
     ------
     MeasurementError
         For text that is not such a file, or a row that cannot be read; names the line. Sizes at
-        which a train takes no longer than one message are left out while three others remain.
+        which a train takes no longer than one message are left out if at least three others remain.
 
     Examples
     --------
@@ -165,7 +168,7 @@ def read_netgauge(text: str, source: str = "text") -> dict[str, SizeSeries]:
     """
     if _NETGAUGE_MARK not in text:
         msg = (
-            f"{source}:1: no column {_NETGAUGE_MARK} is named; this is not Netgauge's LogGP output"
+            f"{source}:1: there is no column {_NETGAUGE_MARK}; this is not Netgauge's LogGP output"
         )
         raise MeasurementError(msg)
     rows: list[dict[str, float]] = []
@@ -177,21 +180,21 @@ def read_netgauge(text: str, source: str = "text") -> dict[str, SizeSeries]:
                 f"{source}:{line}: {len(cells)} columns; Netgauge's output has {_NETGAUGE_COLUMNS}"
             )
             raise MeasurementError(msg)
-        found = _netgauge_row(line, numbers_of(line, cells, source), source)
-        if isinstance(found, str):
-            lost.append(found)
+        parsed = _netgauge_row(line, numbers_of(line, cells, source), source)
+        if isinstance(parsed, str):
+            lost.append(parsed)
         else:
-            rows.append(found)
+            rows.append(parsed)
     if lost and len(rows) < LEAST_POINTS:
         raise MeasurementError(lost[0])
     if not rows:
-        msg = f"{source}: holds no measurement; it needs a row for each message size"
+        msg = f"{source}: contains no measurements; give a row for each message size"
         raise MeasurementError(msg)
     return _netgauge_series(rows, tuple(f"left out: {why}" for why in lost))
 
 
 def _netgauge_series(rows: list[dict[str, float]], notes: tuple[str, ...]) -> dict[str, SizeSeries]:
-    """Series by name; an overhead that is not above 0 at every size is none."""
+    """Series by name; an overhead must be above 0 at every size."""
     columns = {name: [row[name] for row in rows] for name in rows[0]}
     sizes, always = columns.pop("size"), ("round_trip", "gap")
     series = {
@@ -205,16 +208,16 @@ def _netgauge_series(rows: list[dict[str, float]], notes: tuple[str, ...]) -> di
 
 
 def _netgauge_row(line: int, cells: list[float], source: str) -> dict[str, float] | str:
-    """Give one row's size [B] and times [s], or why it tells no gap."""
+    """Return size [B] and times [s] of a row, or why it gives no gap."""
     size, count, single, train, spaced, _, _, receive, *_ = cells
     check_row(line, size, single, source)
     if count < 2:
-        msg = f"{source}:{line}: n is {count:g}; a gap needs trains of 2 or more messages"
+        msg = f"{source}:{line}: n is {count:g}; a gap needs trains of at least 2 messages"
         raise MeasurementError(msg)
     if train <= single:
         return (
-            f"{source}:{line}: the gap at {size:g} bytes is not determined by this data: a train "
-            f"of {count:g} takes {train:g} us and one message {single:g} us; repeat the runs"
+            f"{source}:{line}: these data do not determine the gap at {size:g} bytes: a train of "
+            f"{count:g} takes {train:g} us and one message {single:g} us; repeat the runs"
         )
     return {
         "size": size,

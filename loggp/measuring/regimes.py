@@ -1,4 +1,4 @@
-"""LogGP numbers near a message size, off lines through times: each, or why it is not known."""
+"""LogGP parameters near a message size, from lines through times, or why they are unknown."""
 
 from collections.abc import Callable
 
@@ -7,17 +7,16 @@ from headway.kinds import check_positive
 from headway.loggp.machine.parameters import LogGP
 from headway.loggp.measuring.sizefit import LineParameter, SizeFit, SizeLine
 
-TOGETHER = "both overheads and the latency are in it together, and it does not tell them apart"
+TOGETHER = "it includes both overheads and the latency and cannot separate them"
 
 _ORDER = ("send_overhead", "receive_overhead", "gap", "gap_per_byte", "latency")
 
 
 def numbers_at(fit: SizeFit, size: float = 1.0) -> dict[str, float | str]:
-    """Read off lines what they tell of a machine near a message size, and no more.
+    """Derive the parameters of a machine near a message size, as far as lines determine them.
 
-    o_s and o_r are read off their lines at the size, g and G off that of the gap, g + (s - 1) G;
-    without it G is the slope of the one-way time, and
-    L = one-way time - o_s - o_r - (s - 1) G.
+    o_s and o_r come from their lines at the size, g and G from that of the gap, g + (s - 1) G;
+    without it, G is the slope of the one-way time, and L = one-way time - o_s - o_r - (s - 1) G.
 
     Parameters
     ----------
@@ -29,27 +28,29 @@ def numbers_at(fit: SizeFit, size: float = 1.0) -> dict[str, float | str]:
 
     Returns
     -------
-    By the name of a LogGP parameter its value [s], [s/B], or why these data do not tell it.
+    By name of a LogGP parameter: its value [s], [s/B], or why these data do not determine it.
 
     Examples
     --------
     >>> import numpy as np
     >>> from headway.loggp import fit_sizes, size_series
     >>> size = 2.0 ** np.arange(12)
-    >>> found = numbers_at(fit_sizes([size_series("one_way", size, 20e-6 + 1e-9 * size)]))
-    >>> round(found["gap_per_byte"] * 1e9, 9), found["gap"]
-    (1.0, "no series 'gap' was measured; there are: one_way")
+    >>> answer = numbers_at(fit_sizes([size_series("one_way", size, 20e-6 + 1e-9 * size)]))
+    >>> round(answer["gap_per_byte"] * 1e9, 9), answer["gap"]
+    (1.0, "there are no measurements of 'gap', only of: one_way")
     """
     return {
-        "send_overhead": _told(lambda: float(fit.line("send_overhead", size).time(size))),
-        "receive_overhead": _told(lambda: float(fit.line("receive_overhead", size).time(size))),
-        "gap": _told(lambda: _gap(fit, size)),
-        "gap_per_byte": _told(lambda: _per_byte(fit, size)),
-        "latency": _told(lambda: _latency(fit, size)),
+        "send_overhead": _or_reason(lambda: float(fit.line("send_overhead", size).time(size))),
+        "receive_overhead": _or_reason(
+            lambda: float(fit.line("receive_overhead", size).time(size))
+        ),
+        "gap": _or_reason(lambda: _gap(fit, size)),
+        "gap_per_byte": _or_reason(lambda: _per_byte(fit, size)),
+        "latency": _or_reason(lambda: _latency(fit, size)),
     }
 
 
-def _told(read: Callable[[], float]) -> float | str:
+def _or_reason(read: Callable[[], float]) -> float | str:
     try:
         return read()
     except MeasurementError as error:
@@ -57,7 +58,7 @@ def _told(read: Callable[[], float]) -> float | str:
 
 
 def _determined(line: SizeLine, name: str, part: str) -> float:
-    """Give a line's intercept or slope, or refuse one that the data do not determine."""
+    """Return a line's intercept or slope, or refuse one that the data do not determine."""
     parameter: LineParameter = getattr(line, part)
     if not parameter.determined:
         where = f"between {line.first_size:g} and {line.last_size:g} bytes"
@@ -79,11 +80,11 @@ def _per_byte(fit: SizeFit, size: float) -> float:
     return share * _determined(fit.line(name, size), name, "slope")
 
 
-_PING_PONG = {"round_trip": 0.5, "one_way": 1.0}  # share of it that is one way
+_PING_PONG = {"round_trip": 0.5, "one_way": 1.0}  # one-way share
 
 
 def _ping_pong(fit: SizeFit) -> tuple[str, float]:
-    """The series of a ping-pong, and the share of it that is one way."""
+    """The series of a ping-pong, and its one-way share."""
     known = (pair for pair in _PING_PONG.items() if pair[0] in fit.lines)
     return next(known, ("round_trip", _PING_PONG["round_trip"]))
 
@@ -102,20 +103,21 @@ def _latency(fit: SizeFit, size: float) -> float:
     latency = one_way - overheads - (size - 1) * _per_byte(fit, size)
     if latency < 0:
         msg = (
-            f"latency at {size:g} bytes is not determined by this data: half the round trip is "
-            f"{one_way:.3g} s, and overheads and bytes take {-latency:.3g} s more"
+            f"these data do not determine the latency at {size:g} bytes: overheads and bytes "
+            f"take {-latency:.3g} s more than half the round trip, {one_way:.3g} s; repeat the "
+            "measurements"
         )
         raise MeasurementError(msg)
     return latency
 
 
 def machine_from_sizes(fit: SizeFit, size: float = 1.0, processors: int = 2) -> LogGP:
-    """Make the LogGP machine that holds near a message size; see `numbers_at`.
+    """Make the LogGP machine for sizes near a message size; see `numbers_at`.
 
     Parameters
     ----------
     fit
-        Lines of the series of `numbers_at`, those of the overheads and the gap among them.
+        Lines of the series of `numbers_at`, including those of the overheads and the gap.
     size
         Message size s [B], 1 or more.
     processors
@@ -124,7 +126,7 @@ def machine_from_sizes(fit: SizeFit, size: float = 1.0, processors: int = 2) -> 
     Raises
     ------
     MeasurementError
-        Where a series is missing, or a parameter is not determined by the data.
+        If a series is missing, or the data do not determine a parameter.
 
     Examples
     --------
@@ -141,10 +143,10 @@ def machine_from_sizes(fit: SizeFit, size: float = 1.0, processors: int = 2) -> 
     >>> round(machine_from_sizes(fit_sizes(series)).latency * 1e6, 6)
     10.0
     """
-    found = numbers_at(fit, size)
-    why = next((text for name in _ORDER if isinstance(text := found[name], str)), None)
+    numbers = numbers_at(fit, size)
+    why = next((text for name in _ORDER if isinstance(text := numbers[name], str)), None)
     if why is not None:
         raise MeasurementError(why)
-    check_positive("gap", found["gap"])
-    send, receive, gap, per_byte, latency = (float(found[name]) for name in _ORDER)
+    check_positive("gap", numbers["gap"])
+    send, receive, gap, per_byte, latency = (float(numbers[name]) for name in _ORDER)
     return LogGP(latency, send, receive, gap, per_byte, processors)

@@ -1,4 +1,4 @@
-"""The LogP signature: what issuing a request costs, by burst size and delay, predicted.
+"""The predicted LogP signature: the cost of issuing a request, by burst size and delay.
 
 The benchmark issues M requests in a row, computes for a time D after each, and stops the
 clock; each request is answered. Source: Culler, Liu, Martin and Yoshikawa, *Assessing
@@ -20,12 +20,12 @@ from headway.loggp.machine.parameters import LogGP
 WINDOW = 4
 """Messages that may be outstanding in each direction (thesis, Table 2.2)."""
 
-_FOLLOWED = 100_000  # requests of a burst that are followed one by one
-_ROUNDING = 1e-12  # share of the clock by which a reply may be late and still be there
+_FOLLOWED = 100_000  # requests of a burst that are simulated one by one
+_ROUNDING = 1e-12  # relative tolerance of the arrival time of a reply
 
 
 class Regime(StrEnum):
-    """Which part of the signature a burst of a certain size is in."""
+    """The part of the signature in which a burst lies."""
 
     SEND_ONLY = "send only"
     TRANSITION = "transition"
@@ -63,10 +63,10 @@ def issue_times(
 ) -> FloatArray:
     """Clock after each request of one burst and the computation that follows it [s].
 
-    A discrete model of the benchmark. For each request the requester takes in one reply
-    if one has come (o_r), and waits for it if 2 W requests are unanswered; it then issues
-    (o_s) and computes (D). Requests enter the network at least g apart; the other end takes
-    them in and answers them at least max(g, o_s + o_r) apart.
+    A discrete model of the benchmark. For each request, the requester receives one reply if one has
+    arrived (o_r), and waits for it if 2 W requests are unanswered; it then issues the request (o_s)
+    and computes (D). Requests enter the network at least g apart; the other end receives and
+    answers them at least max(g, o_s + o_r) apart.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def issue_times(
             now = max(now, replies.popleft()) + receive
         now += send
         departure = max(now, departure + gap)
-        # service is spaced at its start: who arrives early waits for his turn
+        # service starts are spaced: early arrivals wait their turn
         served = max(departure + latency, served + service)
         replies.append(served + receive + send + latency)
         now += delay
@@ -112,7 +112,7 @@ def issue_times(
 
 
 def _outstanding(window: int | None) -> float:
-    """Requests that may be unanswered: the windows of both directions together."""
+    """Most unanswered requests: the windows of both directions together."""
     if window is None:
         return math.inf
     check_count("window", window)
@@ -120,7 +120,7 @@ def _outstanding(window: int | None) -> float:
 
 
 def _is_there(arrival: float, now: float) -> bool:
-    """Tell whether a reply has come; one that comes at this very moment has."""
+    """Whether a reply has arrived; one that arrives at this moment counts."""
     return arrival <= now * (1 + _ROUNDING)
 
 
@@ -163,17 +163,17 @@ def issue_cost(
 
 
 def _burst_time(times: FloatArray, burst: FloatArray) -> Amount:
-    """Time of bursts; beyond those followed each request costs what the last ones did."""
+    """Time of bursts; beyond the simulated ones, each request costs as much as the last ones."""
     followed = np.minimum(burst, times.size).astype(int)
     steady = (times[-1] - times[times.size // 2]) / max(times.size - 1 - times.size // 2, 1)
     return times[followed - 1] + (burst - followed) * steady
 
 
 def regime(machine: LogGP, burst_size: int, window: int = WINDOW) -> Regime:
-    """Tell which regime of the signature without delay a burst is in.
+    """Find the regime of a burst in the signature without delay.
 
-    Send only while no reply has come back and the window is open: M below both RTT / o_s
-    and 2 W. Steady once issuing one more request costs what it does in the long run.
+    Send only while no reply has arrived and the window is open: M below both RTT / o_s and 2 W.
+    Steady once another request costs the same as in the long run.
 
     Examples
     --------

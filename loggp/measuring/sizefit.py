@@ -1,6 +1,6 @@
-"""Lines through times by message size, with intervals.
+"""Fit lines to times by message size, with intervals.
 
-A parameter that the data do not determine says so, and is never printed as negative.
+A parameter that the data do not determine is reported as such, never as a negative number.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,15 +15,15 @@ from headway.kinds import Amount, FloatArray, Number, check_count
 from headway.loggp.measuring.sizes import PENALTY, TOLERANCE, SizeSeries, break_places, find_breaks
 
 SAMPLES = 200
-"""How often the repeats are drawn anew."""
+"""Number of bootstrap samples of the repeats."""
 
 _INTERVAL = (2.5, 97.5)  # percentiles of the 95 % interval
 _ROUNDING = 1e-12
 Drawn: TypeAlias = tuple[FloatArray, FloatArray]
-"""Times and what their residuals are held against [s], as measured (first) and as drawn anew."""
+"""Times and the scales of their residuals [s], as measured (first) and resampled."""
 
-_CERTAIN = 1e6  # degrees of freedom of an error that is told without a number of repeats
-_LEAST = 0.01  # of a time, below which none is drawn
+_CERTAIN = 1e6  # degrees of freedom of an error given without a number of repeats
+_LEAST = 0.01  # of a time: lower limit of resampled times
 _FALLING = 4.0  # deviations by which times must fall along a line to be refused
 
 
@@ -36,9 +36,9 @@ class LineParameter:
     value
         Least-squares value; 0 where the data would have it negative.
     interval
-        95 % interval with the breaks held; ``None`` where nothing was repeated.
+        95 % interval at fixed breaks; ``None`` without repeats.
     determined
-        Whether the data tell it from zero. If not, only an upper limit is known.
+        Whether the data distinguish it from zero. If not, only an upper limit is known.
 
     Examples
     --------
@@ -66,9 +66,9 @@ class SizeLine:
     Parameters
     ----------
     first_size, last_size
-        Smallest and largest size that was measured on it [B].
+        Smallest and largest measured size on it [B].
     intercept
-        Time of nothing, extrapolated [s].
+        Time extrapolated to zero bytes [s].
     slope
         Time per byte [s/B].
     """
@@ -85,16 +85,16 @@ class SizeLine:
 
 @dataclass(frozen=True)
 class Break:
-    """Where lines break: between two sizes that were measured.
+    """A break between lines: between two measured sizes.
 
     Parameters
     ----------
     below, above
-        Last size on the one line and first size on the next [B].
+        Last size on one line and first size on the next [B].
     interval
         Sizes between which 95 % of the resampled series break; ``None`` without repeats.
     pinned
-        Whether it was given and not found.
+        Whether it was given rather than found.
     """
 
     below: float
@@ -127,36 +127,36 @@ class SizeFit:
     deviation: dict[str, float]
 
     def line(self, name: str, size: float) -> SizeLine:
-        """Give the line of a series that holds at a size."""
+        """Return the line of a series at a size."""
         check_count("size", size)
         if name not in self.lines:
             known = ", ".join(sorted(self.lines))
-            msg = f"no series {name!r} was measured; there are: {known}"
+            msg = f"there are no measurements of {name!r}, only of: {known}"
             raise MeasurementError(msg)
         place = sum(size > one.below for one in self.breaks)
         return self.lines[name][place]
 
 
 def _lines(size: FloatArray, times: Amount, scale: Amount | None = None) -> tuple[Amount, Amount]:
-    """Least squares of residuals over their scales, neither intercept nor slope below zero.
+    """Least squares of scaled residuals, with neither intercept nor slope below zero.
 
-    ``times`` and ``scale``, the times if left out, have shape (samples, n). Where the free
-    solution has a negative part, the best lies on a bound, and the better of the two is it.
+    ``times`` and ``scale`` (the times by default) have shape (samples, n). If the free solution has
+    a negative part, the optimum lies on a bound: the better of the two.
     """
     scale = times if scale is None else scale
-    level, slanted, wanted = 1 / scale, size / scale, times / scale
+    level, slanted, target = 1 / scale, size / scale, times / scale
     products = [(one * other).sum(-1) for one, other in ((level, level), (level, slanted))]
     level_level, level_slanted = products
     slanted_slanted = (slanted**2).sum(-1)
-    ones_level, ones_slanted = (wanted * level).sum(-1), (wanted * slanted).sum(-1)
+    ones_level, ones_slanted = (target * level).sum(-1), (target * slanted).sum(-1)
     determinant = level_level * slanted_slanted - level_slanted**2
     with np.errstate(divide="ignore", invalid="ignore"):  # one error far below all others
         intercept = (slanted_slanted * ones_level - level_slanted * ones_slanted) / determinant
         slope = (level_level * ones_slanted - level_slanted * ones_level) / determinant
     flat, through_zero = ones_level / level_level, ones_slanted / slanted_slanted
-    # on a bound the residual sum is that of no line less these gains
+    # on a bound, the residual sum is that without a line minus these gains
     prefers_flat = ones_level * flat >= ones_slanted * through_zero
-    # what a slope adds over the sizes must be more than rounding
+    # the rise of a slope over the sizes must exceed rounding
     slope = np.where(np.abs(slope) * size[-1] <= _ROUNDING * np.abs(intercept), 0.0, slope)
     free = (intercept >= 0) & (slope >= 0) & (determinant > 0)
     return (
@@ -166,7 +166,7 @@ def _lines(size: FloatArray, times: Amount, scale: Amount | None = None) -> tupl
 
 
 def _parameter(values: FloatArray) -> LineParameter:
-    """Make a parameter of its value (first) and its resampled values (the rest)."""
+    """Make a parameter from its value (first) and its resampled values (the rest)."""
     value = float(values[0])
     if values.size == 1:
         return LineParameter(value, None, value > 0)
@@ -175,7 +175,7 @@ def _parameter(values: FloatArray) -> LineParameter:
 
 
 def _refuse_falling(one: SizeSeries, low: int, high: int, tolerance: float) -> None:
-    """Refuse times that fall along a line by more than their noise."""
+    """Refuse times that fall along a line by more than noise."""
     time = one.median[low:high]
     half = (high - low) // 2
     change = float(time[-half:].mean() / time[:half].mean() - 1)
@@ -194,9 +194,9 @@ def _resampled(
     random: np.random.Generator,
     on_sample: Callable[[], None] | None,
 ) -> Drawn:
-    """Medians of the repeats (first) and of repeats drawn anew, and their scales.
+    """Medians of the repeats (first) and of resampled repeats, and their scales.
 
-    Where repeats are summed up, times and their errors are drawn by the normal law.
+    For summarised repeats, times and their errors are drawn from normal distributions.
     """
     if one.error is not None:
         return _drawn(one, one.error, samples, random, on_sample)
@@ -219,7 +219,7 @@ def _drawn(
     random: np.random.Generator,
     on_sample: Callable[[], None] | None,
 ) -> Drawn:
-    """Times drawn about what was told, each with an error as its few repeats would have told it."""
+    """Times drawn around the given ones, each with an error as estimated from so few repeats."""
     freedom = np.where(one.repeats > 1, one.repeats - 1, _CERTAIN)
     shape = (samples, one.size.size)
     times = one.median + error * random.standard_normal(shape)
@@ -237,22 +237,22 @@ def _breaks(
     samples: Sequence[Drawn],
     pinned: Sequence[float],
 ) -> tuple[Break, ...]:
-    """Give each break its sizes, and its interval from the resampled series."""
+    """Return each break with its sizes, and its interval from the resampled series."""
     size = series[0].size
-    held = {int(place) for place in np.searchsorted(size, sorted(pinned), side="right")}
+    fixed = {int(place) for place in np.searchsorted(size, sorted(pinned), side="right")}
     times, scales = zip(*((drawn[1:], scale[1:]) for drawn, scale in samples), strict=True)
     resampled = break_places(series, starts, times, scales)
-    found = []
+    breaks = []
     for start, places in zip(starts, resampled, strict=True):
         interval = None
-        if start in held:
+        if start in fixed:
             interval = (float(size[start - 1]), float(size[start]))
         elif places.size:
             low, high = np.percentile(places, _INTERVAL, method="nearest").astype(int)
             interval = (float(size[low - 1]), float(size[high]))
         below, above = float(size[start - 1]), float(size[start])
-        found.append(Break(below, above, interval, start in held))
-    return tuple(found)
+        breaks.append(Break(below, above, interval, start in fixed))
+    return tuple(breaks)
 
 
 def _series_lines(
@@ -284,28 +284,27 @@ def fit_sizes(
 ) -> SizeFit:
     """Fit piecewise lines with common breaks to times by message size.
 
-    Breaks as `find_breaks` has them; on each line least squares of relative residuals with
-    intercept and slope of 0 or more. Intervals hold the number of breaks, and come from
-    drawing the repeats anew (with few repeats that makes them somewhat too wide; a misfit of
-    the lines themselves is not in them). Where standard errors are told, residuals count by them,
-    and times and errors are drawn by the normal law: with three repeats or more the intervals
-    cover 91 to 96 %.
+    Breaks as in `find_breaks`; each line is a least-squares fit of relative residuals with
+    intercept and slope of 0 or more. Intervals keep the number of breaks, and come from resampling
+    the repeats (with few repeats they are somewhat too wide; they do not include a misfit of the
+    lines themselves). If standard errors are given, they weight the residuals, and times and errors
+    are drawn from normal distributions: with three or more repeats, the intervals cover 91 to 96 %.
 
     Parameters
     ----------
     series, pinned, tolerance, penalty
         As for `find_breaks`.
     seed
-        Of the random draws, so that an answer can be had again.
+        Seed of the random draws, so that answers are reproducible.
     on_sample
-        Called after each of `SAMPLES` draws a series, to show progress.
+        Called after each of `SAMPLES` draws of a series, to show progress.
 
     Raises
     ------
     MeasurementError
         For no series, series of different sizes, or times that fall with size.
     InvalidParameter
-        For pinned breaks that leave fewer than three sizes on a side.
+        For pinned breaks with fewer than three sizes on a side.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Series of times by message size, and the piecewise lines through them.
 
-Method: breaks by exact dynamic programming on relative residuals, judged against the spread
-of repeats and a tolerance below which a misfit is not called a change of protocol; joint
-over several series; parameters never negative; intervals by resampling the repeats.
+Method: breaks by exact dynamic programming on relative residuals, compared with the spread of
+repeats and a tolerance below which a misfit does not count as a change of protocol; joint over
+several series; parameters never negative; intervals by resampling the repeats.
 """
 
 import math
@@ -23,35 +23,35 @@ from headway.loggp.measuring.breaks import (
 )
 
 TOLERANCE = 0.05
-"""Relative misfit that is not yet a change of protocol."""
+"""Relative misfit below which there is no change of protocol."""
 
 PENALTY = 8.0
 """Cost of a break, times the logarithm of the number of sizes."""
 
 _SMALLEST, _LARGEST = 1e-30, 1e18  # of sizes, times and errors
-_TO_DEVIATION = 1.4826  # median absolute deviation to standard deviation, normal law
-_MEDIAN_VARIANCE = math.pi / 2  # variance of a median over that of a mean, normal law
+_TO_DEVIATION = 1.4826  # median absolute deviation to standard deviation, normal distribution
+_MEDIAN_VARIANCE = math.pi / 2  # variance of a median over that of a mean, normal distribution
 
 
 @dataclass(frozen=True)
 class SizeSeries:
-    """Times measured at several message sizes, repeats included.
+    """Times measured at several message sizes, with repeats.
 
     Parameters
     ----------
     name
-        What was timed, such as ``gap``.
+        Name of the timed quantity, such as ``gap``.
     size
         Message sizes [B], rising whole numbers of 1 or more, shape (n,).
     time
-        Times [s], positive, shape (n, repeats); NaN where a size has fewer repeats. Where
-        ``error`` or ``counts`` are given, one time a size, in which repeats are summed up.
+        Times [s], positive, shape (n, repeats); NaN for sizes with fewer repeats. If ``error`` or
+        ``counts`` are given, one time per size, as a summary of repeats.
     error
         Standard error of each time [s], positive, shape (n,): lines are weighted by 1/error^2.
     counts
-        How many repeats each time sums up, shape (n,); without ``error`` they are the weights.
+        Number of repeats in each time, shape (n,); without ``error`` they are the weights.
     notes
-        What is to be known of these times, a sentence each.
+        Notes on these times, a sentence each.
     """
 
     name: str
@@ -80,20 +80,20 @@ class SizeSeries:
 
     @property
     def repeats(self) -> Amount:
-        """How many times each size was measured, shape (n,)."""
+        """Number of measurements at each size, shape (n,)."""
         return (~np.isnan(self.time)).sum(axis=1) if self.counts is None else self.counts
 
     @property
     def is_repeated(self) -> bool:
-        """Whether the scatter of each time is known: by repeats, or as it is told."""
+        """Whether the scatter of each time is known, from repeats or as given."""
         return self.error is not None or (self.counts is None and bool(self.repeats.min() > 1))
 
     @property
     def deviation(self) -> float:
-        """Relative standard deviation of one measurement, outliers apart.
+        """Relative standard deviation of one measurement, without outliers.
 
-        From the differences of successive repeats; without repeats from how far each
-        point lies off the line through its neighbours.
+        From the differences of successive repeats; without repeats, from the distance of each point
+        to the line through its neighbours.
         """
         if self.error is not None:
             return float(np.median(self.error * np.sqrt(self.repeats) / self.median))
@@ -118,7 +118,7 @@ class SizeSeries:
 
     @property
     def relative_error(self) -> FloatArray:
-        """Relative standard error of each time, shape (n,): told, by counts, or one for all."""
+        """Relative standard error of each time, shape (n,): given, from counts, or one for all."""
         if self.error is not None:
             return self.error / self.median
         if self.counts is not None:
@@ -126,12 +126,12 @@ class SizeSeries:
         return np.full(self.size.shape, self.median_deviation)
 
     def scale(self, times: Amount) -> Amount:
-        """What residuals of times are held against: their errors, or the times themselves.
+        """Scales of the residuals of times: their errors, or the times themselves.
 
         Parameters
         ----------
         times
-            Of this series or drawn anew [s], shape (..., n).
+            Times of this series or resampled ones [s], shape (..., n).
         """
         if self.error is not None:
             return np.broadcast_to(self.error, times.shape)
@@ -139,14 +139,14 @@ class SizeSeries:
 
 
 def check_range(name: str, values: FloatArray, unit: str) -> None:
-    """Refuse what no measurement gives, and whose squares would overflow.
+    """Refuse implausible values, whose squares would overflow.
 
     Parameters
     ----------
     name, unit
-        What the values are, for messages, and in which unit.
+        Name and unit of the values, for messages.
     values
-        Any, those of 0 left aside by the caller.
+        The values, without zeros.
 
     Raises
     ------
@@ -169,20 +169,20 @@ def check_range(name: str, values: FloatArray, unit: str) -> None:
 def summed_up(
     name: str, size: ArrayLike, time: ArrayLike, error: ArrayLike, counts: ArrayLike
 ) -> SizeSeries:
-    """Make a series of times in which repeats are summed up, one or several a size.
+    """Make a series of times that summarise repeats, one or several for each size.
 
-    Several of one size are taken together: their mean by counts.
+    Several of one size are combined into their mean, weighted by counts.
 
     Parameters
     ----------
     name
-        What was timed.
+        Name of the timed quantity.
     size, time
         Message size [B] and mean time [s] of each entry.
     error
-        Standard error of each time [s]; NaN in all where it is not known.
+        Standard error of each time [s]; all NaN if unknown.
     counts
-        How many repeats each entry sums up, 1 or more.
+        Number of repeats in each entry, 1 or more.
 
     Raises
     ------
@@ -197,7 +197,9 @@ def summed_up(
     """
     columns = [np.asarray(column, float).ravel() for column in (size, time, error, counts)]
     if len({column.size for column in columns}) > 1:
-        msg = f"{name}: sizes, times, errors and counts are not of one length"
+        msg = (
+            f"{name}: sizes, times, errors and counts differ in length; give one of each per entry"
+        )
         raise MeasurementError(msg)
     sizes, times, errors, numbers = columns
     distinct, place = np.unique(sizes, return_inverse=True)
@@ -206,17 +208,17 @@ def summed_up(
     share = numbers / total[place] * errors
     with np.errstate(over="ignore"):
         known = np.sqrt(np.bincount(place, share**2))
-    told = None if np.isnan(errors).any() else known
-    return SizeSeries(name, distinct, mean[:, None], told, total)
+    given = None if np.isnan(errors).any() else known
+    return SizeSeries(name, distinct, mean[:, None], given, total)
 
 
 def size_series(name: str, size: ArrayLike, time: ArrayLike) -> SizeSeries:
-    """Make a series from measurements in any order, one a row; repeats are further rows.
+    """Make a series from measurements in any order, one per row; repeats are additional rows.
 
     Parameters
     ----------
     name
-        What was timed.
+        Name of the timed quantity.
     size, time
         Message size [B] and time [s] of each measurement, same length.
 
@@ -245,34 +247,37 @@ def size_series(name: str, size: ArrayLike, time: ArrayLike) -> SizeSeries:
 
 
 def pinned_places(size: FloatArray, pinned: Sequence[float]) -> tuple[int, ...]:
-    """Turn pinned break sizes into the first point after each.
+    """Convert pinned break sizes to the first point after each.
 
     Raises
     ------
     InvalidParameter
-        Where a pinned break leaves too few sizes on a side.
+        If a pinned break has too few sizes on a side.
     """
     places = tuple(int(place) for place in np.searchsorted(size, sorted(pinned), side="right"))
     for low, high in pairwise((0, *places, size.size)):
         if high - low < LEAST_POINTS:
             shown = ", ".join(f"{value:g}" for value in sorted(pinned))
             msg = (
-                f"pinned breaks {shown} leave {high - low} sizes on one line; measure at least "
-                f"{LEAST_POINTS} sizes on each side"
+                f"pinned breaks {shown} leave only {high - low} sizes on one line; measure at "
+                f"least {LEAST_POINTS} sizes on each side"
             )
             raise InvalidParameter(msg)
     return places
 
 
 def _same_sizes(series: Sequence[SizeSeries]) -> FloatArray:
-    """Give the sizes that all series have in common, or refuse series that differ."""
+    """Return the sizes that all series have in common, or refuse series that differ."""
     if not series:
         msg = "no series given; a fit needs at least one"
         raise MeasurementError(msg)
     first = series[0]
     for other in series[1:]:
         if not np.array_equal(first.size, other.size):
-            msg = f"{first.name} and {other.name} were measured at different sizes; fit them apart"
+            msg = (
+                f"{first.name} and {other.name} were measured at different sizes; fit them "
+                "separately"
+            )
             raise MeasurementError(msg)
     return first.size
 
@@ -283,9 +288,9 @@ def find_breaks(
     tolerance: float = TOLERANCE,
     penalty: float = PENALTY,
 ) -> tuple[int, ...]:
-    """Find where the lines through several series break, all at the same sizes.
+    """Find the breaks of the lines through several series, all at the same sizes.
 
-    Least sum over series and points of squared relative residuals over sigma^2 + tau^2,
+    Minimises the sum over series and points of squared relative residuals over sigma^2 + tau^2,
     plus c ln n for each break; sigma is the deviation of the series' medians.
 
     Parameters
@@ -293,22 +298,22 @@ def find_breaks(
     series
         One or more, measured at the same n sizes.
     pinned
-        Sizes known to be the last before a break [B], such as an eager limit.
+        Last sizes before known breaks [B], such as an eager limit.
     tolerance
-        Relative misfit tau that is not yet a change, 0 or more.
+        Relative misfit tau below which there is no change, 0 or more.
     penalty
         Factor c, 0 or more.
 
     Returns
     -------
-    First point of each line but the first.
+    First point of each line except the first.
 
     Raises
     ------
     MeasurementError
         For no series, or series of different sizes.
     InvalidParameter
-        For pinned breaks that leave fewer than three sizes on a side.
+        For pinned breaks with fewer than three sizes on a side.
 
     Examples
     --------
@@ -325,7 +330,7 @@ def find_breaks(
     costs = np.zeros((size.size, size.size))
     for one in series:
         variance = one.relative_error**2 + tolerance**2
-        # with neither noise nor tolerance any misfit counts, down to rounding
+        # without noise and tolerance, every misfit counts, down to rounding
         scale = one.median * np.sqrt(np.maximum(variance, 1e-24))
         costs = costs + line_costs(size, one.median, scale)
     return breaks_between(costs, penalty * math.log(size.size), places)
@@ -337,15 +342,14 @@ def break_places(
     samples: Sequence[FloatArray],
     scales: Sequence[FloatArray],
 ) -> list[Amount]:
-    """Place each break anew in every resampled series, its neighbours held.
+    """Place each break again in every resampled series, with its neighbours fixed.
 
     Parameters
     ----------
     series, breaks
-        The series and the breaks found in them.
+        The series and their breaks.
     samples, scales
-        Resampled medians of each series and what their residuals are held against [s], shape
-        (samples, n).
+        Resampled medians of each series and the scales of their residuals [s], shape (samples, n).
 
     Returns
     -------
@@ -363,5 +367,5 @@ def break_places(
 
 
 def _typical(one: SizeSeries) -> float:
-    """What makes scales of different series comparable: their relative size."""
+    """Factors that make the scales of different series comparable."""
     return float(np.median(one.scale(one.median) / one.median))

@@ -1,1 +1,1 @@
-"""Programs on the machine: what communication costs them."""
+"""Programs on the machine: the cost of communication."""

@@ -1,7 +1,7 @@
-"""Processors that compute while they are interrupted, and meet at barriers.
+"""Processors that compute, are interrupted, and meet at barriers.
 
-All laws take the mean number of interruptions of a processor while it collects one interval
-of work, and give the expected number that the slowest of several processors suffers.
+All laws use the mean number of interruptions of a processor during one interval of work, and give
+the expected number for the slowest of several processors.
 """
 
 import math
@@ -22,16 +22,16 @@ from headway.kinds import (
 
 
 def mean_interruptions(available: Quantity, interval: Quantity, length: Quantity) -> Amount:
-    """Interruptions of a processor while it collects an interval of work: w (1 - a) / (a s).
+    """Interruptions of a processor during an interval of work: w (1 - a) / (a s).
 
     Parameters
     ----------
     available
-        Share a of the processor that interruptions leave, above 0 and at most 1.
+        Share a of the processor left by interruptions, above 0 and at most 1.
     interval
         Work w between two barriers [s], above 0.
     length
-        Time s that an interruption takes [s], above 0.
+        Time s of an interruption [s], above 0.
 
     Raises
     ------
@@ -55,9 +55,10 @@ def _check(mean: Quantity, processors: Quantity) -> None:
 
 
 def slowest_regular(mean: Quantity, processors: Quantity) -> Amount:
-    """Expected most interruptions, if each processor's come regularly with a random phase.
+    """Expected largest number of interruptions, if they come regularly with random phases.
 
-    A processor has floor(m) or one more, so the most is floor(m) + 1 - (1 - (m - floor(m)))**P.
+    A processor has floor(m) or one more, so the largest number is floor(m) + 1 - (1 - (m -
+    floor(m)))**P.
 
     Parameters
     ----------
@@ -77,7 +78,7 @@ def slowest_regular(mean: Quantity, processors: Quantity) -> Amount:
 
 
 def slowest_random(mean: float, processors: int) -> float:
-    """Expected most interruptions, if they come at random (Poisson): sum of 1 - F(k)**P.
+    """Expected largest number of interruptions, if they are random (Poisson): sum of 1 - F(k)**P.
 
     Parameters
     ----------
@@ -118,7 +119,7 @@ def usable_share(interval: Quantity, length: Quantity, most: Quantity) -> Amount
 
 
 def available_share(idle: ArrayLike, total: float, switch_time: float = 50e-6) -> float:
-    """Share of a processor that its idle intervals leave to a computation.
+    """Share of a processor available to a computation in its idle intervals.
 
     sum of max(0, idle - switch) / total
 
@@ -127,14 +128,14 @@ def available_share(idle: ArrayLike, total: float, switch_time: float = 50e-6) -
     idle
         Lengths of the idle intervals [s].
     total
-        Time over which they were seen [s], above 0.
+        Time over which they were observed [s], above 0.
     switch_time
-        Context switch charged to each interruption [s]; shorter intervals are of no use.
+        Context switch for each interruption [s]; shorter intervals are useless.
 
     Raises
     ------
     InvalidParameter
-        For idle intervals that are longer than the whole.
+        For idle intervals longer than the total time.
 
     Examples
     --------
@@ -147,6 +148,6 @@ def available_share(idle: ArrayLike, total: float, switch_time: float = 50e-6) -
     """
     lengths: FloatArray = np.asarray(idle, float)
     if (lengths < 0).any() or total <= 0 or lengths.sum() > total * (1 + 1e-12):
-        msg = f"idle intervals of {lengths.sum():g} s do not fit into {total:g} s"
+        msg = f"idle intervals of {lengths.sum():g} s exceed the total of {total:g} s; check both"
         raise InvalidParameter(msg)
     return float(np.maximum(0.0, lengths - switch_time).sum() / total)

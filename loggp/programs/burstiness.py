@@ -1,7 +1,6 @@
-"""Read a program's burstiness off its run times at several gaps.
+"""Estimate the burstiness of a program from its run times at several gaps.
 
-`mixed_gap_run_time` is a straight line in the burstiness, so the fit is one weighted mean
-and needs no search.
+`mixed_gap_run_time` is linear in the burstiness, so the fit is a weighted mean and needs no search.
 """
 
 from dataclasses import dataclass
@@ -28,7 +27,7 @@ class GapRuns:
     messages
         Messages of the busiest processor.
     gap
-        Gap of the machine without addition [s].
+        Original gap of the machine [s].
     message_interval
         Mean interval between messages of a processor [s].
     added_gap, run_time
@@ -37,7 +36,7 @@ class GapRuns:
     Raises
     ------
     MeasurementError
-        If there are fewer than two runs, or not one run time for each gap.
+        If there are fewer than two runs, or gaps and run times differ in number.
     """
 
     base_run_time: float
@@ -52,7 +51,10 @@ class GapRuns:
             object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=float))
             check_positive(name, getattr(self, name))
         if self.added_gap.shape != self.run_time.shape or self.added_gap.ndim != 1:
-            msg = f"{self.added_gap.size} gaps but {self.run_time.size} run times; give one each"
+            msg = (
+                f"{self.added_gap.size} gaps but {self.run_time.size} run times; give one run "
+                "time per gap"
+            )
             raise MeasurementError(msg)
         if self.added_gap.size < 2:
             msg = f"{self.added_gap.size} run with an added gap; burstiness needs at least 2"
@@ -72,14 +74,14 @@ class GapRuns:
 
 @dataclass(frozen=True)
 class BurstinessFit:
-    """A fitted burstiness and how well it does.
+    """A fitted burstiness and its errors.
 
     Parameters
     ----------
     burstiness
         Share of the messages in bursts, 0 to 1.
     relative_error
-        Predicted over measured less 1, for each run.
+        Predicted over measured, minus 1, for each run.
     leave_one_out_error
         The same, each run predicted with the burstiness fitted to the other runs.
     """
@@ -90,7 +92,7 @@ class BurstinessFit:
 
 
 def _extremes(runs: GapRuns) -> tuple[FloatArray, FloatArray]:
-    """Run times of the even and of the burst model over the measured ones."""
+    """Run times of the even and the burst model, divided by the measured ones."""
     base, messages, added = runs.base_run_time, runs.messages, runs.added_gap
     even = uniform_gap_run_time(base, messages, added, runs.gap, runs.message_interval)
     burst = burst_gap_run_time(base, messages, added)
@@ -98,7 +100,7 @@ def _extremes(runs: GapRuns) -> tuple[FloatArray, FloatArray]:
 
 
 def _share(products: Amount, squares: Amount) -> Amount:
-    """Least squares for the share of the way from even to burst, held between 0 and 1."""
+    """Least squares for the position between even and burst, limited to 0 to 1."""
     return np.clip(products / squares, 0.0, 1.0)
 
 
@@ -113,8 +115,8 @@ def fit_burstiness(runs: GapRuns) -> BurstinessFit:
     Raises
     ------
     MeasurementError
-        Where the even and the burst model agree at all (or all but one) of the gaps, so
-        that the burstiness is not determined.
+        If the even and the burst model agree at all (or all but one) of the gaps, so that the
+        burstiness is not determined.
 
     Examples
     --------
@@ -129,7 +131,7 @@ def fit_burstiness(runs: GapRuns) -> BurstinessFit:
     if np.any(others <= 1e-24):
         msg = (
             "burstiness is not determined: the even and the burst model agree at these gaps "
-            "(messages already leave every gap); measure a program that sends more rarely"
+            "(messages already fill every gap); measure a program that sends less often"
         )
         raise MeasurementError(msg)
     share = float(_share(products.sum(), squares.sum()))

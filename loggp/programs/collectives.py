@@ -1,7 +1,7 @@
 """Collective operations of P processors under LogGP: broadcast, reduction, exchange, barrier.
 
-The schedules hold small messages. Broadcast and reduction trees are optimal; which tree that
-is depends on the parameters, so they take plain numbers only.
+The schedules are for small messages. Broadcast and reduction trees are optimal; the tree depends on
+the parameters, so they accept only plain numbers.
 
 Source: Karp, Sahay, Santos and Schauser, "Optimal broadcast and summation in the LogP
 model", SPAA 1993; Culler et al., "LogP: towards a realistic model of parallel
@@ -25,12 +25,12 @@ from headway.loggp.machine.parameters import LogGP
 
 @dataclass(frozen=True)
 class BroadcastTree:
-    """Who hears from whom, and when, in a broadcast from processor 0.
+    """Senders and times of a broadcast from processor 0.
 
     Parameters
     ----------
     sender
-        For each processor the number of the one it hears from; -1 for the root.
+        For each processor, the index of its sender; -1 for the root.
     informed
         Time at which each processor has received the message [s]; 0 for the root.
     """
@@ -45,11 +45,11 @@ class BroadcastTree:
 
 
 def broadcast_tree(machine: LogGP) -> BroadcastTree:
-    """Optimal broadcast of one small message: whoever knows it sends as early as it can.
+    """Optimal broadcast of one small message: every informed processor sends as early as possible.
 
-    Each informed processor sends again every max(g, o_s); its message has been received
-    o_s + L + o_r after the send began. Taking the earliest of these times each time is
-    optimal, since nobody gains by waiting.
+    Each informed processor sends again every max(g, o_s); its message has been received o_s + L +
+    o_r after the send began. Always taking the earliest of these times is optimal, because waiting
+    gains nothing.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def reduction_time(machine: LogGP, combine_time: float = 0.0) -> float:
 
 
 def _exchange_order(messages: int, ahead: int) -> Iterable[bool]:
-    """Order of one processor's tasks, True for a send: some ahead, alternate, drain."""
+    """Order of one processor's tasks, True for a send: sends, then alternating, then receives."""
     yield from (True for _ in range(ahead))
     for _ in range(messages - ahead):
         yield False
@@ -159,13 +159,13 @@ def _exchange_time(
 
 
 def all_to_all_time(machine: LogGP) -> float:
-    """Time in which every processor sends one small message to each other one [s].
+    """Time in which every processor sends one small message to every other [s].
 
-    Processor i sends to i + 1, i + 2, ... (modulo P), so that no two send to the same one at
-    once. Each sends some messages ahead, then receives and sends in turn, then receives the
-    rest; the best number ahead, no more than fill a flight, is found by trying. The tests
-    search all orders that are the same in every processor, for P up to 8, and find none
-    better; that it is optimal for every P is not proven.
+    Processor i sends to i + 1, i + 2, ... (modulo P), so that no two send to the same one at once.
+    Each sends some messages ahead, then receives and sends alternately, then receives the rest; the
+    best number ahead, at most those that fit in flight, is found by search. The tests search all
+    orders that are the same in every processor, for P up to 8, and find none better; optimality for
+    every P is not proven.
 
     Parameters
     ----------
@@ -193,22 +193,22 @@ def all_to_all_time(machine: LogGP) -> float:
 
 
 def _most_ahead(latency: float, send: float, receive: float, gap: float) -> int:
-    """Messages worth sending ahead: what fills a flight, at the first send or the last.
+    """Messages worth sending ahead: those in flight, at the first send or the last.
 
-    The first message is away while the next are sent; the last is away while those that came
-    before it are received. One more allows for rounding.
+    The first message is in flight while the next are sent; the last is in flight while earlier ones
+    are received. One more allows for rounding.
     """
     pace = min(max(gap, send), max(gap, receive))
     return int((send + latency + receive) / pace) + 2 if pace > 0 else sys.maxsize
 
 
 def all_to_all_steady_time(machine: LogGP) -> Amount:
-    """Estimate the all-to-all in closed form, as if each step held a send and a reception [s].
+    """Estimate the all-to-all in closed form, as if each step had a send and a receive [s].
 
     o_s + L + o_r + (P - 2) max(g, o_s + o_r)
 
-    Exact where sends and receptions fall between each other; `all_to_all_time` is exact
-    otherwise. Takes symbols and arrays; for P of 2 or more.
+    Exact if sends and receives interleave; `all_to_all_time` is exact otherwise. Takes symbols and
+    arrays; for P of 2 or more.
 
     Examples
     --------
@@ -242,7 +242,7 @@ def barrier_time(machine: LogGP) -> Amount:
     """
     processors = machine.processors
     if is_symbolic(processors) or np.ndim(cast(Any, processors)):
-        msg = "barrier_time needs a plain number of processors: its rounds are counted"
+        msg = "barrier_time needs a plain number of processors, because it counts rounds"
         raise InvalidParameter(msg)
     rounds = (int(np.asarray(processors)) - 1).bit_length()  # exact, unlike a logarithm
     if rounds == 0:

@@ -1,4 +1,4 @@
-"""How a program communicates, and how much a slower network slows it: measures of both.
+"""Measures of how a program communicates, and how much a slower network slows it down.
 
 Source: Martin's thesis, sections 3.1 and 4.1.
 """
@@ -27,7 +27,7 @@ def slowdown(run_time: Quantity, base_run_time: Quantity) -> Amount:
 
 
 def sensitivity(level: ArrayLike, run_time: ArrayLike) -> float:
-    """Slope of slowdown over the factor by which a LogGP parameter grew, by least squares.
+    """Slope of slowdown against the factor by which a LogGP parameter grows, by least squares.
 
     Parameters
     ----------
@@ -53,7 +53,10 @@ def sensitivity(level: ArrayLike, run_time: ArrayLike) -> float:
     check_positive("level", levels)
     check_positive("run_time", times)
     if levels.shape != times.shape or np.unique(levels).size < 2:
-        msg = f"{levels.size} levels, {times.size} run times; give two levels or more, a time each"
+        msg = (
+            f"{levels.size} levels but {times.size} run times; give at least two levels with a "
+            "time each"
+        )
         raise InvalidParameter(msg)
     base = levels.argmin()
     factor, slower = levels / levels[base], times / times[base]
@@ -79,7 +82,7 @@ def message_interval(messages: Quantity, run_time: Quantity) -> Amount:
 def small_message_traffic(
     message_rate: Quantity, bulk_share: Quantity, size: Quantity = SHORT_MESSAGE
 ) -> Amount:
-    """Bytes per second that short messages make: rate (1 - bulk share) size [B/s].
+    """Traffic of short messages: rate (1 - bulk share) size [B/s].
 
     Parameters
     ----------
@@ -105,7 +108,7 @@ def small_message_traffic(
 
 
 def communication_balance(message_matrix: ArrayLike) -> float:
-    """Most messages that a processor sends over the mean of all; 1 is balanced.
+    """Largest number of messages that a processor sends, over the mean; 1 is balanced.
 
     Parameters
     ----------
@@ -128,18 +131,18 @@ def communication_balance(message_matrix: ArrayLike) -> float:
     """
     counts = np.asarray(message_matrix, dtype=float)
     if counts.ndim != 2 or counts.shape[0] != counts.shape[1]:
-        msg = f"message_matrix has shape {counts.shape}; give one row and one column a processor"
+        msg = f"message_matrix has shape {counts.shape}; give one row and one column per processor"
         raise InvalidParameter(msg)
     check_not_negative("message_matrix", counts)
     sent = counts.sum(axis=1)
     if not sent.any():
-        msg = "message_matrix holds no messages; the balance of nothing is not defined"
+        msg = "message_matrix contains no messages, so the balance is undefined; give at least one"
         raise InvalidParameter(msg)
     return float(sent.max() / sent.mean())
 
 
 def byte_imbalance(sent_bytes: ArrayLike) -> float:
-    """Spread of the bytes that processors send, as a share of the most: (max - min) / max.
+    """Spread of the bytes that processors send, as a share of the largest: (max - min) / max.
 
     Examples
     --------

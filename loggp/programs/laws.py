@@ -1,7 +1,7 @@
-"""What a program that communicates loses on a slower network: one law per LogGP parameter.
+"""Slowdown of communicating programs on a slower network: one law per LogGP parameter.
 
-All of them add a cost per event to a measured base run time, and so suppose that what they
-add is not hidden by other work. Source: Martin's thesis, chapters 3 and 4.
+Each adds a cost per event to a measured base run time, and so assumes that no other work hides it.
+Source: Martin's thesis, chapters 3 and 4.
 """
 
 from headway.kinds import Amount, Quantity, apply, check_domain, check_not_negative, check_positive
@@ -15,8 +15,8 @@ def overhead_run_time(
 ) -> Amount:
     """Run time of a program with a greater overhead: r + (2 m + n) do [s].
 
-    Each of the m messages is one of a request and reply, and pays at both ends; the
-    processor with the most messages sets the pace.
+    Each of the m messages is a request or a reply, and costs overhead at both ends; the processor
+    with the most messages determines the run time.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def overhead_run_time(
 
     References
     ----------
-    Martin 1999, sections 3.2.1 and 3.3.1, Table 3.3, with n = 0. Too low where messages of
-    one processor hold up the others.
+    Martin 1999, sections 3.2.1 and 3.3.1, Table 3.3, with n = 0. Too low if messages of one
+    processor delay the others.
     """
     _check(base_run_time=base_run_time, messages=messages, added_overhead=added_overhead)
     _check(serial_messages=serial_messages)
@@ -50,10 +50,10 @@ def overhead_run_time(
 
 
 def serialisation_time(serial_messages: Quantity, added_overhead: Quantity) -> Amount:
-    """Time that messages which hold up all processors add: n do [s].
+    """Time added by messages that delay all processors: n do [s].
 
-    `overhead_run_time` counts it for phases in which a processor that is not the busiest
-    keeps the others waiting; a shift through all P processors adds P do.
+    `overhead_run_time` includes it for phases in which a processor other than the busiest keeps the
+    rest waiting; a shift through all P processors adds P do.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def uniform_gap_run_time(
 ) -> Amount:
     """Run time with a greater gap if messages leave evenly: r + m max(0, g + dg - I) [s].
 
-    A message pays only what the gap exceeds the interval I by.
+    A message is delayed only by the excess of the gap over the interval I.
 
     Parameters
     ----------
@@ -123,8 +123,8 @@ def uniform_gap_run_time(
     gap
         Gap g of the machine on which r was measured [s], 0 or more.
     message_interval
-        Mean interval I between messages of a processor [s], positive; below g it counts
-        as g, since no message leaves sooner.
+        Mean interval I between messages of a processor [s], positive; below g it counts as g,
+        because no message leaves sooner.
 
     Examples
     --------
@@ -150,9 +150,9 @@ def mixed_gap_run_time(
 ) -> Amount:
     """Run time with a greater gap if a share b of the messages leaves in bursts [s].
 
-    r + m (b dg + (1 - b) max(0, g + dg - I)): messages in bursts pay the whole addition, the
-    others pay only what the gap exceeds the interval by. b = 1 is `burst_gap_run_time`,
-    b = 0 is `uniform_gap_run_time`.
+    r + m (b dg + (1 - b) max(0, g + dg - I)): messages in bursts are delayed by the whole addition,
+    the others only by the excess of the gap over the interval. b = 1 is `burst_gap_run_time`, b = 0
+    is `uniform_gap_run_time`.
 
     Parameters
     ----------
@@ -168,12 +168,12 @@ def mixed_gap_run_time(
 
     Notes
     -----
-    A message that could leave a time x later without harm (its slack) pays max(0, dg - x).
-    The mean over all messages is the law: a share b has no slack, the rest has I - g each.
-    The program's mean interval is still I: what a burst saves in time, b m (I - g) in all,
-    is computation in one piece between bursts, which hides one added gap and not one for
-    each message. The thesis has the two extremes only. If that time were spread over the
-    even share instead, its interval would be longer than I; that fits Table 3.4 less well.
+    A message that could leave a time x later without harm (its slack) is delayed by max(0, dg - x).
+    The mean over all messages is the law: a share b has no slack, the rest has I - g each. The
+    program's mean interval is still I: the time that bursts save, b m (I - g) in total, is
+    uninterrupted computation between bursts, which hides one added gap rather than one for each
+    message. The thesis has only the two extremes. If that time were spread over the even share
+    instead, its interval would be longer than I; that fits Table 3.4 less well.
     """
     check_domain("burstiness", burstiness, lambda b: (b >= 0) & (b <= 1), "between 0 and 1")
     _check(base_run_time=base_run_time, messages=messages, added_gap=added_gap, gap=gap)
@@ -244,7 +244,7 @@ def mpi_overhead_run_time(
 ) -> Amount:
     """Run time of an MPI program with a greater overhead: r + do (4 M + 2 F) [s].
 
-    A long message costs a round trip, four overheads; each of its fragments is a request
+    A long message costs a round trip, that is four overheads; each of its fragments is a request
     with a reply.
 
     Parameters
@@ -263,8 +263,8 @@ def mpi_overhead_run_time(
 
     References
     ----------
-    Martin 1999, Table 4.2; the text of section 2.3.2 has one overhead per fragment, with
-    which the table does not reproduce.
+    Martin 1999, Table 4.2; the text of section 2.3.2 has one overhead per fragment, which does not
+    reproduce the table.
     """
     _check(base_run_time=base_run_time, messages=messages, added_overhead=added_overhead)
     _check(fragments=fragments)
@@ -272,12 +272,12 @@ def mpi_overhead_run_time(
 
 
 def _check(**values: object) -> None:
-    """Refuse negative values, by the names of the law's arguments."""
+    """Refuse negative values; names the argument of the law."""
     for name, value in values.items():
         check_not_negative(name, value)
 
 
 def _even_cost(added_gap: Quantity, gap: Quantity, message_interval: Quantity) -> Amount:
-    """Give what a message in an even stream pays for an added gap: max(0, g + dg - I) [s]."""
+    """Delay of a message in an even stream by an added gap: max(0, g + dg - I) [s]."""
     slack = apply("max", message_interval - gap, 0)
     return apply("max", added_gap - slack, 0)

@@ -1,4 +1,4 @@
-"""An MPI message on LogGP: start-up and bandwidth in two regimes, and what moves them.
+"""MPI messages on LogGP: start-up and bandwidth in two regimes, and their changes.
 
 Source: Martin's thesis, section 2.3.2; Hockney's (T_0, R_inf) characterisation.
 """
@@ -10,19 +10,19 @@ from headway.kinds import Amount, Quantity, apply, check_count, check_not_negati
 from headway.loggp.machine.messages import FRAGMENT
 
 CONTROL_MESSAGES = 3
-"""Small messages that each MPI message of the NAS programs makes (Table 4.1)."""
+"""Small messages per MPI message of the NAS programs (Table 4.1)."""
 
 
 @dataclass(frozen=True)
 class MessageLine:
-    """Time of a message as a line in its size: T_0 + n / R_inf.
+    """Time of a message, linear in its size: T_0 + n / R_inf.
 
     Parameters
     ----------
     startup
-        T_0, half a ping-pong of nothing, read off the line [s], 0 or more.
+        T_0, half a ping-pong of zero bytes, extrapolated [s], 0 or more.
     bandwidth
-        R_inf, bandwidth of an endless message [B/s], positive.
+        R_inf, bandwidth of an infinitely long message [B/s], positive.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class MessageLine:
         return self.startup + size / self.bandwidth
 
     def delivered_bandwidth(self, size: Quantity) -> Amount:
-        """Bytes of a message over its time: n / T(n) [B/s]."""
+        """Bandwidth of a message: n / T(n) [B/s]."""
         return size / self.time(size)
 
 
@@ -54,7 +54,7 @@ class MpiMessages:
     Parameters
     ----------
     short, long
-        The line of each regime as measured.
+        The measured line of each regime.
     threshold
         Largest size of a short message, and size of a fragment of a long one [B].
 
@@ -66,8 +66,8 @@ class MpiMessages:
 
     References
     ----------
-    Martin 1999, section 2.3.2, which adds one overhead a fragment in the text; its Table
-    4.2 reproduces with two (a fragment has a reply), see `mpi_overhead_run_time`.
+    Martin 1999, section 2.3.2, which adds one overhead per fragment in the text; its Table 4.2
+    needs two (a fragment has a reply), see `mpi_overhead_run_time`.
     """
 
     short: MessageLine
@@ -112,7 +112,7 @@ class MpiMessages:
 
 
 def small_messages(mpi_messages: Quantity) -> Amount:
-    """Small active messages that MPI messages make: 3 M.
+    """Small active messages of MPI messages: 3 M.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Run times in models related to LogGP: BSP, QSM and LoPC.
 
-Source: Martin's thesis, section 2.5, for what each model charges; the original papers are
-named with each law.
+Source: Martin's thesis, section 2.5, for the costs in each model; each law names its original
+paper.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ def bsp_superstep_time(
 ) -> Amount:
     """Time of one BSP superstep: max(L, w + g h) [s].
 
-    Multiply by the number of supersteps, or put steps that differ in a `Series`. BSP has
+    Multiply by the number of supersteps, or put different steps into a `Series`. BSP has
     neither overhead nor cost per byte; its L is the least time between barriers.
 
     Parameters
@@ -61,8 +61,8 @@ def bsp_superstep_time(
 def qsm_phase_time(work: Quantity, accesses: Quantity, queue: Quantity, gap: Quantity) -> Amount:
     """Time of one phase of the queuing shared memory model: max(w, g m, g k) [s].
 
-    This is the symmetric form, in which a location serves one access every g, as the thesis
-    describes it; QSM itself serves one per unit of time.
+    This is the symmetric form described in the thesis, in which a location serves one access every
+    g; QSM itself serves one per unit of time.
 
     Parameters
     ----------
@@ -95,9 +95,9 @@ def qsm_phase_time(work: Quantity, accesses: Quantity, queue: Quantity, gap: Qua
 def _lopc_cycle(
     cycle: Amount, work: Amount, latency: Amount, handler: Amount, scv: Amount
 ) -> Amount:
-    """Give the cycle time that queues belonging to a supposed cycle time would cause."""
+    """Return the cycle time that follows from the queues at an assumed cycle time."""
     busy = handler / cycle
-    # a handler found running has this much more (or less) left than a whole one
+    # residual time of a running handler, beyond (or below) a whole one
     left = (scv - 1) / 2 * busy
     requests = busy * (1 + 2 * left + busy * (1 + left)) / (1 - busy - busy**2)
     replies = busy * (1 + requests + left)
@@ -112,10 +112,10 @@ def lopc_cycle_time(
 ) -> Amount:
     """Time from one blocking request of a processor to the next, contention included [s].
 
-    All processors compute for W, send a request to any other at random, and wait; handlers
-    of requests and replies take S each and interrupt computation. Without contention a
-    cycle takes W + 2 L + 2 S. Here, by mean values, with u = S / R, d = u (c2 - 1) / 2,
-    and mean numbers Q_q of requests and Q_y of replies at a processor, R solves
+    All processors compute for W, send a request to another one at random, and wait; handlers of
+    requests and replies take S each and interrupt computation. Without contention a cycle takes W +
+    2 L + 2 S. Here, by mean values, with u = S / R, d = u (c2 - 1) / 2, and mean numbers Q_q of
+    requests and Q_y of replies at a processor, R solves
 
     R = (W + S (Q_q + d)) / (1 - u) + 2 L + S (1 + Q_q + Q_y + 2 d) + S (1 + Q_q + d),
     Q_q = u (1 + Q_q + Q_y + 2 d), Q_y = u (1 + Q_q + d)
@@ -127,14 +127,14 @@ def lopc_cycle_time(
     latency
         L, one way [s], 0 or more.
     handler_time
-        S, processor time to take in a message and act on it [s], positive.
+        S, processor time to receive and handle a message [s], positive.
     handler_scv
         Squared coefficient of variation c2 of handler times, 0 (constant) to 1 (exponential).
 
     Raises
     ------
     InvalidParameter
-        For values outside their domain, or symbols: R is found by halving.
+        For values outside their domain, or symbols: R is found by bisection.
 
     Examples
     --------
@@ -143,10 +143,10 @@ def lopc_cycle_time(
 
     References
     ----------
-    Frank, Agarwal and Vernon, "LoPC: modeling contention in parallel algorithms", PPoPP
-    1997, for the model; the equations are derived here from its assumptions, since the
-    thesis prints none. An approximation: a simulation of 32 processors agrees within 11 %
-    with no computation at all, and within 5 % when computing takes five handler times.
+    Frank, Agarwal and Vernon, "LoPC: modeling contention in parallel algorithms", PPoPP 1997, for
+    the model; the equations are derived here from its assumptions, because the thesis prints none.
+    An approximation: a simulation of 32 processors agrees within 11 % with no computation at all,
+    and within 5 % when computing takes five handler times.
     """
     if is_symbolic(work, latency, handler_time, handler_scv):
         msg = "lopc_cycle_time has no closed form; give numbers"
@@ -215,10 +215,10 @@ class BlockingRequests:
 
     @property
     def uncontended_time(self) -> Amount:
-        """The same if nobody ever waited for a handler: W + 2 L + 2 S [s]."""
+        """The same without waiting for handlers: W + 2 L + 2 S [s]."""
         return self.work + 2 * self.latency + 2 * self.handler_time
 
     @property
     def contention_time(self) -> Amount:
-        """What contention adds to a cycle [s]."""
+        """Time that contention adds to a cycle [s]."""
         return self.cycle_time - self.uncontended_time

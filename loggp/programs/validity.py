@@ -1,4 +1,4 @@
-"""Where a prediction changes its character: which parameter holds, and which is hidden.
+"""Limits of a prediction: which parameter determines it, and which is hidden.
 
 Source: Martin's thesis, sections 2.2, 2.3.1 and 2.4; Table 2.2.
 """
@@ -13,7 +13,7 @@ from headway.loggp.measuring.signature import WINDOW
 
 
 class Limit(StrEnum):
-    """A regime in which a LogGP prediction is not what the parameters suggest."""
+    """A regime in which a LogGP prediction differs from what the parameters suggest."""
 
     OVERHEAD = "o_s + o_r > g: the processor sets the interval; added gap is hidden at first"
     WINDOW = "L past the window: the pipeline empties, and the interval grows with latency"
@@ -51,7 +51,7 @@ def hidden_latency(machine: LogGP, window: Quantity = WINDOW) -> Amount:
 
 
 def limits(machine: LogGP, window: int = WINDOW) -> tuple[Limit, ...]:
-    """Say which limits a machine is in; empty where each parameter means what it says.
+    """Return the limits that apply to a machine; empty if every parameter has its usual effect.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def limits(machine: LogGP, window: int = WINDOW) -> tuple[Limit, ...]:
     o_s + o_r > g: the processor sets the interval; added gap is hidden at first
     G = 0: a long message costs no more than a short one
     """
-    latency, send, receive, gap, _ = plain_numbers(machine, "naming the limits")
+    latency, send, receive, gap, _ = plain_numbers(machine, "the list of limits")
     if not any((latency, send, receive, gap)):
         return (Limit.NOTHING_LIMITS,)
     holds = {

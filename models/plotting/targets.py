@@ -66,7 +66,7 @@ def _draw(axes: Axes, target: Target | JointTarget, output: str, limit: float) -
     wanted = limit / unit.scale
     axes.axhline(wanted, color=QUIET, linestyle=":", label="target")
     axes.plot(ends[0] / x_scale, start, "s", color=MODELLED, label="now")
-    axes.plot(ends[1] / x_scale, reached, "D", color=SECOND, label="what it takes")
+    axes.plot(ends[1] / x_scale, reached, "D", color=SECOND, label="needed")
     axes.set_ylim(0, 1.3 * np.nanmax([wanted, start]))
     axes.set_ylabel(axis_label(output, unit))
     light_grid(axes)

@@ -17,9 +17,9 @@ def balance_tables(balance: Balance) -> list[Table]:
     for name in resources:
         loads = tuple(_load(bars, phase, name) for bars, phase in rows)
         columns.append(Column(name, loads, balance.machines[0].unit))
-    columns.append(Column("full first", tuple(bars.first(p) for bars, p in rows)))
+    columns.append(Column("saturates first", tuple(bars.first(p) for bars, p in rows)))
     columns.append(Column("balance", tuple(bars.evenness(p) for bars, p in rows)))
-    note = "the load at which each resource is full; balance = least / greatest, 1 is even"
+    note = "loads at which each resource saturates; balance = least / greatest, 1 is even"
     notes = dict.fromkeys(note for bars in balance.machines for note in bars.notes)
     return [Table("balance", tuple(columns), (note, *notes))]
 

@@ -1,1 +1,1 @@
-"""What measured curves and tables say by themselves: SFS, LogP, LogGP."""
+"""Signatures of measured curves and tables: SFS, LogP, LogGP."""

@@ -1,4 +1,4 @@
-"""LogGP parameters by message size, read off measured times: lines, breaks, and machines."""
+"""LogGP parameters by message size, from measured times: lines, breaks, and machines."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,27 +11,27 @@ from headway.loggp.measuring.readers import read_netgauge
 from headway.loggp.measuring.regimes import numbers_at
 from headway.loggp.measuring.sizefit import SAMPLES, SizeFit, fit_sizes
 from headway.loggp.measuring.sizes import SizeSeries
-from headway.models.signatures.timings import is_told, table_series, tool_series
+from headway.models.signatures.timings import is_tool_output, table_series, tool_series
 from headway.models.tables.shown import Answer
 
 NETGAUGE_MARK = "PRTT(1,0,s)"
-"""What Netgauge's output says in its head and no table of plain series does."""
+"""A column name that only Netgauge's output contains."""
 
-_MOST_SIZES = 6  # of those that lines miss, told in a warning
+_MOST_SIZES = 6  # of those that lines miss, listed in a warning
 
 NUMBERS = ("latency", "send_overhead", "receive_overhead", "gap", "gap_per_byte")
 
 
 def read_sizes(text: str, source: str) -> list[SizeSeries]:
-    r"""Read series by message size: what a tool wrote, or a CSV by the names of its columns.
+    r"""Read series by message size: output of a tool, or CSV with named columns.
 
-    Known by what they hold are Netgauge's patterns (LogGP, and pairs), the OSU micro-benchmarks,
-    the Intel MPI Benchmarks and SimGrid's calibrations; `table_series` says which columns count.
+    Recognised by content: Netgauge's patterns (LogGP, and pairs), the OSU micro-benchmarks, the
+    Intel MPI Benchmarks and SimGrid's calibrations; `table_series` lists the columns.
 
     Raises
     ------
     MeasurementError
-        For text that is neither; names file and line.
+        For any other text; names file and line.
 
     Examples
     --------
@@ -40,39 +40,39 @@ def read_sizes(text: str, source: str) -> list[SizeSeries]:
     ([1.0, 1000.0, 2000.0], [1, 1, 2])
     """
     if not text.strip():
-        msg = f"{source}: is empty; it needs Netgauge's output or columns size_bytes,time_us"
+        msg = f"{source}: is empty; give Netgauge's output or columns size_bytes,time_us"
         raise MeasurementError(msg)
     with _named(source):
         if NETGAUGE_MARK in text:
             return list(read_netgauge(text, source).values())
-        return tool_series(text, source) if is_told(text) else table_series(text, source)
+        return tool_series(text, source) if is_tool_output(text) else table_series(text, source)
 
 
 @contextmanager
 def _named(source: str) -> Iterator[None]:
-    """Put the file's name before whatever is refused without it."""
+    """Add the file name to errors without it."""
     try:
         yield
     except HeadwayError as error:
-        told = str(error)
-        msg = told if told.startswith(source) else f"{source}: {told}"
+        text = str(error)
+        msg = text if text.startswith(source) else f"{source}: {text}"
         raise MeasurementError(msg) from None
 
 
 @dataclass(frozen=True)
 class MeasuredSizes(Answer):
-    r"""Times by message size, and the lines and machines read off them.
+    r"""Times by message size, with their lines and machines.
 
     Parameters
     ----------
     source
-        Where they come from.
+        Source of the data.
     series
-        What was measured, by size.
+        The measured series, by size.
     fit
         Lines and breaks.
     regimes
-        For each line of sizes the LogGP numbers near its first size, or why they are not known.
+        For each line, the LogGP parameters near its first size, or why they are unknown.
 
     Examples
     --------
@@ -100,18 +100,18 @@ class MeasuredSizes(Answer):
         Parameters
         ----------
         series
-            As `read_sizes` gives them.
+            Series from `read_sizes`.
         source
-            Their name, for messages.
+            Name of the source, for messages.
         pinned
-            Sizes known to be the last before a break [B].
+            Last sizes before known breaks [B].
         on_sample
-            Called after each of the `samples` draws that the intervals come from.
+            Called after each of the `samples` draws for the intervals.
 
         Raises
         ------
         MeasurementError
-            For times that fall with size, or pinned breaks with too few sizes between.
+            For times that fall with size, or pinned breaks with too few sizes between them.
 
         Examples
         --------
@@ -132,7 +132,7 @@ class MeasuredSizes(Answer):
 
     @cached_property
     def misfits(self) -> dict[str, Misfit]:
-        r"""How far the lines miss the medians of each series, by name.
+        r"""Misfit of the lines to the medians of each series, by name.
 
         Examples
         --------
@@ -144,7 +144,7 @@ class MeasuredSizes(Answer):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        r"""Series that the lines do not follow.
+        r"""Warnings about series with a lack of fit.
 
         Examples
         --------
@@ -153,20 +153,20 @@ class MeasuredSizes(Answer):
         ()
         """
         pairs = [(one, self.misfits[one.name]) for one in self.series]
-        return tuple(_missed(one, found) for one, found in pairs if found.is_lack_of_fit)
+        return tuple(_missed(one, misfit) for one, misfit in pairs if misfit.is_lack_of_fit)
 
 
 def _missed(one: SizeSeries, misfit: Misfit) -> str:
-    """Say where lines miss a series, by how much, and what to do."""
+    """Report where lines miss a series, by how much, and what to do."""
     sizes = [f"{one.size[place]:g}" for place in misfit.missed if place != misfit.worst]
     more = f", ... ({len(sizes)} sizes)" if len(sizes) > _MOST_SIZES else ""
-    also = f"; missed too: {', '.join(sizes[:_MOST_SIZES])}{more} bytes" if sizes else ""
+    also = f"; others missed: {', '.join(sizes[:_MOST_SIZES])}{more} bytes" if sizes else ""
     return (
         f"lack of fit: the lines miss {one.name} at {one.size[misfit.worst]:g} bytes "
-        f"{misfit.words}{also}; measure more sizes about there, or hold a break with --pin SIZE"
+        f"{misfit.words}{also}; measure more sizes nearby, or set a break with --pin SIZE"
     )
 
 
 def samples(series: Sequence[SizeSeries]) -> int:
-    """How many draws the intervals take: none where nothing was repeated."""
+    """Number of draws for the intervals: none without repeats."""
     return SAMPLES * len(series) if all(one.is_repeated for one in series) else 0

@@ -1,4 +1,4 @@
-"""A measured LogP signature: cost of requests by burst size and delay, and what it tells."""
+"""A measured LogP signature: cost of requests by burst size and delay, and its parameters."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,24 +28,24 @@ ROUND_TRIP_NAMES = ("rtt", "round_trip", "round_trip_time")
 
 @dataclass(frozen=True)
 class MeasuredLogp(Answer):
-    r"""Measurements of a LogP signature, and the parameters read off them.
+    r"""Measurements of a LogP signature, and the estimated parameters.
 
     Parameters
     ----------
     source
         Where they come from.
     burst_size, delay, cost
-        One entry a measurement: requests, and times [s].
+        One entry per measurement: requests, and times [s].
     round_trip
         Round-trip times [s].
-    found
+    estimate
         The parameters.
     left_out
-        Rows with an empty cell.
+        Number of rows with an empty cell.
     window
         Messages outstanding in each direction.
     repeated
-        How often each was measured, and with what deviation, where rows are means.
+        Number of repeats and their deviation, if rows are means.
     notes
         Which columns were used.
 
@@ -71,29 +71,28 @@ class MeasuredLogp(Answer):
     def of(
         cls, measurements: Measurements, round_trip: float | None = None, window: int = WINDOW
     ) -> "MeasuredLogp":
-        r"""Read the parameters off measurements.
+        r"""Estimate the parameters from measurements.
 
         Parameters
         ----------
         measurements
-            With columns ``burst_size``, ``delay_us``, ``cost_us``, and perhaps ``rtt_us``, in any
-            order; ``sd_us``, ``median_us`` and ``repeats`` where a row sums up several.
+            With columns ``burst_size``, ``delay_us``, ``cost_us``, and optionally ``rtt_us``, in
+            any order; ``sd_us``, ``median_us`` and ``repeats`` if a row summarises several.
         round_trip
-            Round-trip time [s] where there is no such column.
+            Round-trip time [s], if there is no such column.
         window
             Messages outstanding in each direction.
 
         Raises
         ------
         MeasurementError
-            For missing columns or units, and where bursts or delays do not suffice; says
-            which to add.
+            For missing columns or units, and if bursts or delays do not suffice; says which to add.
 
         Examples
         --------
         >>> text = "burst_size,delay_us,cost_us\n1,0,2\n64,0,6\n128,0,6\n64,9,14\n128,9,14\n"
-        >>> found = MeasuredLogp.of(Measurements.parse(text, "now.csv"), 20e-6)
-        >>> round(found.estimate.receive_overhead.value * 1e6, 6)
+        >>> answer = MeasuredLogp.of(Measurements.parse(text, "now.csv"), 20e-6)
+        >>> round(answer.estimate.receive_overhead.value * 1e6, 6)
         3.0
         """
         burst, delay, cost = (
@@ -106,20 +105,25 @@ class MeasuredLogp(Answer):
         values = np.stack(columns)
         complete = np.asarray(np.isfinite(values).all(axis=0))
         if not complete.any():
-            msg = f"{measurements.source}: no row has burst_size, delay, cost and what goes with it"
+            msg = (
+                f"{measurements.source}: no row has burst_size, delay, cost and its other "
+                "columns; complete at least one"
+            )
             raise MeasurementError(msg)
         trips = _round_trips(measurements, round_trip)
         bursts, delays, costs, counts, *deviation = values[:, complete]
         repeated = Repeated(counts, deviation[0] if deviation else None)
         try:
-            found = read_signature(bursts, delays, costs, trips, window, repeated)
+            estimate = read_signature(bursts, delays, costs, trips, window, repeated)
         except HeadwayError as error:
             msg = f"{measurements.source}: {error}"
             raise MeasurementError(msg) from None
         left_out = int(complete.size - complete.sum())
         trip = None if round_trip is not None else measurements.find(ROUND_TRIP_NAMES)
         source, notes = measurements.source, _used(burst, delay, cost, trip, beside)
-        return cls(source, bursts, delays, costs, trips, found, left_out, window, repeated, notes)
+        return cls(
+            source, bursts, delays, costs, trips, estimate, left_out, window, repeated, notes
+        )
 
     def __repr__(self) -> str:
         return f"MeasuredLogp({self.source}, {self.cost.size} measurements)"
@@ -133,15 +137,15 @@ class MeasuredLogp(Answer):
         The round trip of 20 us is twice 2 us to send, 3 us to receive, and 5 us of latency.
 
         >>> text = "burst_size,delay_us,cost_us\n1,0,2\n64,0,6\n128,0,6\n64,9,14\n128,9,14\n"
-        >>> found = MeasuredLogp.of(Measurements.parse(text, "now.csv"), 20e-6).estimates
-        >>> {name: round(one.value * 1e6, 6) for name, one in found.items()}
+        >>> answer = MeasuredLogp.of(Measurements.parse(text, "now.csv"), 20e-6).estimates
+        >>> {name: round(one.value * 1e6, 6) for name, one in answer.items()}
         {'send_overhead': 2.0, 'receive_overhead': 3.0, 'gap': 6.0, 'latency': 5.0}
         """
         return {name: getattr(self.estimate, name) for name in PARAMETERS}
 
     @cached_property
     def misfit(self) -> Misfit:
-        r"""How far the signature of the parameters misses what was measured.
+        r"""Misfit of the signature of the parameters to the measurements.
 
         Examples
         --------
@@ -154,7 +158,7 @@ class MeasuredLogp(Answer):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        r"""What the parameters do not explain.
+        r"""Warnings about what the parameters do not explain.
 
         Examples
         --------
@@ -162,22 +166,22 @@ class MeasuredLogp(Answer):
         >>> MeasuredLogp.of(Measurements.parse(text, "now.csv"), 20e-6).warnings
         ()
         """
-        told = []
+        warnings = []
         if self.misfit.is_lack_of_fit:
             burst, delay = self._worst()
-            told.append(
+            warnings.append(
                 f"lack of fit: these parameters miss bursts of {burst:g} at delay "
                 f"{delay * 1e6:.4g} us {self.misfit.words}"
             )
         if self.estimate.excess > 0:
-            told.append(
+            warnings.append(
                 f"the overheads exceed half the round trip by {self.estimate.excess * 1e6:.3g} us: "
                 "the latency is given as 0"
             )
-        return tuple(told)
+        return tuple(warnings)
 
     def _worst(self) -> tuple[float, float]:
-        """Burst size and delay that are missed most, in the order of `signature_misfit`."""
+        """Burst size and delay with the largest misfit, in the order of `signature_misfit`."""
         places = np.unique(np.stack([self.delay, self.burst_size], axis=1), axis=0)
         delay, burst = places[self.misfit.worst]
         return float(burst), float(delay)
@@ -186,7 +190,7 @@ class MeasuredLogp(Answer):
 def _used(
     burst: Observed, delay: Observed, cost: Observed, trip: Observed | None, beside: Columns
 ) -> tuple[str, ...]:
-    """Which columns were used; all costs are taken to be as sure, relatively."""
+    """Notes on the columns used; all costs have the same relative error."""
     parts = [f"burst size: {burst.header}", f"delay: {delay.header}"]
     parts += [] if trip is None else [f"round trip: {trip.header}"]
     pooled = "; the deviations pooled, relative to the cost" if beside["sd"] else ""
@@ -194,7 +198,7 @@ def _used(
 
 
 def _column(measurements: Measurements, name: str) -> Observed:
-    """A column, its unit checked: a time, or a plain count."""
+    """A column with a checked unit: a time, or a plain count."""
     column = measurements.column(name)
     wanted = "" if name == "burst_size" else "us"
     if column.unit.dimension != unit(wanted).dimension:
@@ -204,13 +208,13 @@ def _column(measurements: Measurements, name: str) -> Observed:
 
 
 def _round_trips(measurements: Measurements, given: float | None) -> FloatArray:
-    """Round-trip times: given, or of a column."""
+    """Round-trip times: given, or from a column."""
     column = measurements.find(ROUND_TRIP_NAMES)
     if given is None and column is None:
-        msg = f"{measurements.source}: no round-trip time: give --rtt 12.8us or a column rtt_us"
+        msg = f"{measurements.source}: no round-trip time; give --rtt 12.8us or a column rtt_us"
         raise MeasurementError(msg)
     if given is not None and column is not None:
-        msg = f"{measurements.source}: has a column {column.header}; leave --rtt out"
+        msg = f"{measurements.source}: has a column {column.header}; remove --rtt"
         raise MeasurementError(msg)
     if column is None or given is not None:
         return np.array([given], float)

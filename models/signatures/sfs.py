@@ -47,13 +47,13 @@ class SfsSignature:
     peak_response_time
         Response time at the peak throughput [s].
     outstanding_requests
-        Requests inside at the peak, by Little's law.
+        Outstanding requests at the peak, by Little's law.
 
     Examples
     --------
     >>> rate = np.array([100.0, 200.0, 300.0])
-    >>> found = sfs_signature(rate, 0.001 + 1e-5 * rate)
-    >>> found.saturation_throughput, round(found.slope, 12), round(found.intercept, 12)
+    >>> answer = sfs_signature(rate, 0.001 + 1e-5 * rate)
+    >>> answer.saturation_throughput, round(answer.slope, 12), round(answer.intercept, 12)
     (300.0, 1e-05, 0.001)
     """
 
@@ -67,7 +67,7 @@ class SfsSignature:
     outstanding_requests: float
 
     def document(self) -> dict[str, float]:
-        """The JSON contract's SFS object.
+        """The SFS object of the JSON format.
 
         Examples
         --------
@@ -80,7 +80,7 @@ class SfsSignature:
 
 @dataclass(frozen=True)
 class Range:
-    """A stretch of load, both ends allowed [1/s].
+    """A range of load, including both ends [1/s].
 
     Examples
     --------
@@ -92,7 +92,7 @@ class Range:
     high: float = math.inf
 
     def holds(self, load: FloatArray) -> NDArray[np.bool_]:
-        """Which loads lie in it.
+        """Whether loads lie in the range.
 
         Examples
         --------
@@ -118,8 +118,8 @@ def overall_response_time(
 ) -> float:
     """Area under the rising branch, from its start to the peak, over its width [s].
 
-    Trapezia from (0, 0) on, or from the first point on; a branch that bends back after the
-    peak does not count.
+    By trapezoids from (0, 0), or from the first point; a falling branch after the peak does not
+    count.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def sfs_signature(
     load: FloatArray | None = None,
     source: str = "data",
 ) -> SfsSignature:
-    """Read the signature off a curve.
+    """Derive the signature of a curve.
 
     Parameters
     ----------
@@ -158,9 +158,9 @@ def sfs_signature(
     within
         Range of load for the line and the base.
     load
-        What the line is drawn over, if not the throughput: the requested load, say [1/s].
+        Load for the line, if not the throughput: for example the requested load [1/s].
     source
-        What the points are, for messages.
+        Source of the points, for messages.
 
     Raises
     ------
@@ -174,7 +174,7 @@ def sfs_signature(
     1.2
     """
     if not (throughput > 0).all():
-        msg = f"{source}: a curve's throughput must be above 0"
+        msg = f"{source}: throughput must be above 0; remove other points"
         raise MeasurementError(msg)
     load = throughput if load is None else load
     inside = within.holds(load)
@@ -194,7 +194,7 @@ def sfs_signature(
 
 @dataclass(frozen=True)
 class Curve:
-    """Throughput, response time and the load to draw over, of complete observations."""
+    """Throughput, response time and load, of complete observations."""
 
     source: str
     throughput: Observed
@@ -205,14 +205,16 @@ class Curve:
 
     @property
     def axes(self) -> Axes:
-        """Which columns it is made of: ``y = response_ms, x = throughput_ops_s``."""
+        """The columns used: ``y = response_ms, x = throughput_ops_s``."""
         return Axes.of(self.load, self.response_time)
 
     def signature(self, within: Range = ALL) -> SfsSignature:
         """The signature of the curve over a range of load."""
         rate, time = self.throughput.values, self.response_time.values
-        found = sfs_signature(rate, time, within, self.load.values, self.source)
-        return replace(found, overall_response_time=overall_response_time(rate, time, self.start))
+        signature = sfs_signature(rate, time, within, self.load.values, self.source)
+        return replace(
+            signature, overall_response_time=overall_response_time(rate, time, self.start)
+        )
 
 
 def curve(measurements: Measurements, x: str | None = None, y: str | None = None) -> Curve:
@@ -223,20 +225,20 @@ def curve(measurements: Measurements, x: str | None = None, y: str | None = None
     measurements
         With columns for throughput and response time.
     x, y
-        Columns for load and response time where the usual names are not used; the
-        throughput stays what was delivered where there is such a column.
+        Columns for load and response time with other than the usual names; the throughput is the
+        delivered one if there is such a column.
 
     Raises
     ------
     MeasurementError
-        If a column is missing, of another dimension or no mean, if the load is a population,
-        or no row is complete.
+        If a column is missing, has another dimension or is not a mean, if the load is a population,
+        or if no row is complete.
 
     Examples
     --------
     >>> text = "throughput_ops_s,response_ms\n100,2\n200,3\n300,\n"
-    >>> found = curve(Measurements.parse(text, "curve.csv"))
-    >>> found.throughput.values.tolist(), found.response_time.values.tolist()
+    >>> answer = curve(Measurements.parse(text, "curve.csv"))
+    >>> answer.throughput.values.tolist(), answer.response_time.values.tolist()
     ([100.0, 200.0], [0.002, 0.003])
     """
     load, response = load_column(measurements, x), response_column(measurements, y)
@@ -259,17 +261,17 @@ def curve(measurements: Measurements, x: str | None = None, y: str | None = None
 def _check_open(measurements: Measurements, load: Observed) -> None:
     if is_population(load):
         rate = find(measurements, DELIVERED)
-        how = f"; --x {rate.header} takes what came through" if rate else ""
+        how = f"; --x {rate.header} uses the throughput" if rate else ""
         msg = (
-            f"{measurements.source}: the load is a population ({load.header}), so these data are "
-            f"closed and no curve over a rate{how}"
+            f"{measurements.source}: the load is a population ({load.header}), so the test was "
+            f"closed and this is not a curve over a rate{how}"
         )
         raise MeasurementError(msg)
 
 
 def _check_mean(source: str, response: Observed) -> None:
     if percentile_of(source, response) is not None:
-        msg = f"{source}: column {response.header} holds percentiles; a signature is of means"
+        msg = f"{source}: column {response.header} contains percentiles; a signature needs means"
         raise MeasurementError(msg)
 
 
@@ -280,7 +282,7 @@ def _check_dimension(source: str, column: Observed, wanted: str) -> None:
 
 @dataclass(frozen=True)
 class MeasuredSignature(Answer):
-    """A curve, the range of load looked at, and the signature read off it."""
+    """A curve, the range of load used, and its signature."""
 
     curve: Curve
     within: Range

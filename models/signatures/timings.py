@@ -1,4 +1,4 @@
-"""Times by message size out of tables, by the names of their columns, and out of tools' files."""
+"""Read times by message size from tables with named columns, and from tools' files."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ TOOLS = (
     "headway.models.measured.tools.networks.netgauge:NETGAUGE",
     "headway.models.measured.tools.networks.simgrid:SIMGRID",
 )
-"""Readers of what tells times by message size; Netgauge's LogGP pattern has a reader of its own."""
+"""Readers of times by message size; Netgauge's LogGP pattern has its own reader."""
 
 SIZES = ("size", "message_size", "msg_size", "message", "length")
 TIMES = {
@@ -40,15 +40,15 @@ TIMES = {
     "receive_overhead": ("receive_overhead", "o_r"),
     "time": ("time", "mean", "mean_time", "response_time", "response", "latency"),
 }
-"""Names of columns, without unit, by the series that they are."""
+"""Names of columns, without unit, by series."""
 
 _DEVIATIONS = ("sd", "std", "stdev", "stddev", "standard_deviation", "deviation")
 _MEDIANS, _LEAST = ("median", "p50"), ("min", "minimum", "least")
 _COUNTS = ("repeats", "repetitions", "samples", "runs", "count", "n")
 _TIME, _DATA = unit("s").dimension, unit("B").dimension
 _CLOCK = 1e-9  # of a time, the least standard error
-_MOST_COUNTS = 1e12  # repeats that a row may sum up
-_MEDIAN = math.sqrt(math.pi / 2)  # error of a median over that of a mean, normal law
+_MOST_COUNTS = 1e12  # most repeats that a row may summarise
+_MEDIAN = math.sqrt(math.pi / 2)  # error of a median over that of a mean, normal distribution
 _HALF, _BOTH_WAYS = "half the round trip", "both directions"
 _ONE_WAY = "one_way is half the round trip, as the tool says"
 
@@ -57,7 +57,7 @@ Columns: TypeAlias = Mapping[str, Observed | None]
 
 @dataclass(frozen=True)
 class _Timed:
-    """What stands in a row or point: a size, a time, and how sure it is; NaN for what is not."""
+    """Content of a row or point: size, time, and their errors; NaN if missing."""
 
     size: float
     time: float
@@ -65,8 +65,8 @@ class _Timed:
     count: float = 1.0
 
 
-def is_told(text: str) -> bool:
-    """Whether a text is what a tool wrote that measures messages."""
+def is_tool_output(text: str) -> bool:
+    """Whether a text is the output of a known message benchmark."""
     return _reader(text) is not None
 
 
@@ -75,12 +75,12 @@ def _reader(text: str) -> Reader | None:
 
 
 def table_series(text: str, source: str) -> list[SizeSeries]:
-    r"""Read series out of a CSV by the names of its columns, in any order and with any others.
+    r"""Read series from CSV with named columns, in any order and among others.
 
     A column of sizes, and of times: ``round_trip``, ``one_way``, ``gap``, ``send_overhead``,
-    ``receive_overhead``, or a ``time`` of anything. Beside it, alone or with its name before
-    them, ``sd`` and ``repeats`` give weights, 1 over the variance of the mean; a ``median`` is
-    taken before the mean, a ``min`` where there is neither.
+    ``receive_overhead``, or a ``time`` of anything. Besides, alone or with its name as a prefix,
+    ``sd`` and ``repeats`` give weights, 1 over the variance of the mean; a ``median`` is preferred
+    to the mean, and a ``min`` is used if there is neither.
 
     Parameters
     ----------
@@ -103,7 +103,10 @@ def table_series(text: str, source: str) -> list[SizeSeries]:
     """
     rows = rows_of(text, source)
     if not rows:
-        msg = f"{source}: holds only comments; it needs Netgauge's output or size_bytes,time_us"
+        msg = (
+            f"{source}: contains only comments; give Netgauge's output or columns "
+            "size_bytes,time_us"
+        )
         raise MeasurementError(msg)
     header = [title.strip() for title in rows[0][1]]
     size, times = _main_columns(dict(map(_split, header)), f"{source}:{rows[0][0]}")
@@ -113,10 +116,10 @@ def table_series(text: str, source: str) -> list[SizeSeries]:
     return [_of_columns(name, title, table, size, len(times)) for name, title in times.items()]
 
 
-def said_series(table: Measurements) -> list[SizeSeries]:
-    r"""Read series out of a table of which a user said units and roles.
+def described_series(table: Measurements) -> list[SizeSeries]:
+    r"""Read series from a table with units and roles given by the user.
 
-    Times are also those of the role ``response_time``, and sizes the only column in bytes.
+    Columns with the role ``response_time`` count as times, and a single column in bytes as sizes.
 
     Parameters
     ----------
@@ -130,7 +133,8 @@ def said_series(table: Measurements) -> list[SizeSeries]:
 
     Examples
     --------
-    >>> [one] = said_series(Measurements.parse("sent_bytes,time_us\n1,5\n2,6\n4,7\n", "own.csv"))
+    >>> text = "sent_bytes,time_us\n1,5\n2,6\n4,7\n"
+    >>> [one] = described_series(Measurements.parse(text, "own.csv"))
     >>> one.size.tolist()
     [1.0, 2.0, 4.0]
     """
@@ -143,7 +147,7 @@ def said_series(table: Measurements) -> list[SizeSeries]:
 
 
 def _named(column: Observed) -> tuple[str, Unit | None]:
-    """Name and unit of a column, that of a response time being of a time."""
+    """Name and unit of a column; a response time is a time."""
     is_time = column.role and part_named(column.role).role is RESPONSE
     return "time" if is_time else column.name, column.unit if column.unit.text else None
 
@@ -155,25 +159,25 @@ def _split(title: str) -> tuple[str, tuple[str, Unit | None]]:
 def _main_columns(
     names: Mapping[str, tuple[str, Unit | None]], place: str
 ) -> tuple[str, dict[str, str]]:
-    """Titles of the sizes, and of the times by series, by the name and unit of each title."""
+    """Titles of the sizes, and of the times by series."""
     sized = [t for t, (name, u) in names.items() if _is_size(name, u and u.dimension)]
     known = {t: name for t, (name, u) in names.items() if u and u.dimension == _TIME}
-    found = {
+    titles = {
         series: title
         for series, words in TIMES.items()
         if (title := next((t for word in words for t, name in known.items() if name == word), ""))
     }
-    named = {series: title for series, title in found.items() if series != "time"}
+    named = {series: title for series, title in titles.items() if series != "time"}
     others = [title for title, name in known.items() if name in (*_MEDIANS, *_LEAST)]
     alone = {"time": others[0]} if others else {}
-    if not sized or not (found or alone):
+    if not sized or not (titles or alone):
         shown = quoted(",".join(names))
         msg = (
             f"{place}: header is {shown}; it must be size_bytes and one of time_s, time_ms, "
             f"time_us, time_ns, or of {', '.join(list(TIMES)[:-1])} with such a unit"
         )
         raise MeasurementError(msg)
-    return sized[0], named or found or alone
+    return sized[0], named or titles or alone
 
 
 def _is_size(name: str, dimension: object) -> bool:
@@ -183,7 +187,7 @@ def _is_size(name: str, dimension: object) -> bool:
 def _check_cells(
     header: Sequence[str], titles: Iterable[str], rows: Sequence[tuple[int, list[str]]], source: str
 ) -> None:
-    """Refuse cells of sizes and times that are none, by their line."""
+    """Refuse invalid sizes and times; names their line."""
     size, *times = (header.index(title) for title in titles)
     for line, row in rows:
         for time in times if len(row) == len(header) else ():
@@ -194,7 +198,7 @@ def _check_cells(
 def _of_columns(
     name: str, title: str, table: Measurements, size_title: str, several: int
 ) -> SizeSeries:
-    """A series out of its columns: times, and what tells how sure they are."""
+    """A series from its columns: times and their errors."""
     main, size = table.column(title), table.column(size_title)
     columns = columns_beside(table, main, alone=several == 1)
     taken = columns["median"] or main
@@ -206,30 +210,30 @@ def _of_columns(
             check_row(line, one.size, one.time, table.source)
     notes = [f"{name}: {how_weighed(columns, taken)}"] if any(columns.values()) else []
     lost = len(timed) - len(whole)
-    notes += [f"{name}: {lost} rows left out, in which a cell is empty"] * (lost > 0)
+    notes += [f"{name}: {lost} rows with an empty cell left out"] * (lost > 0)
     return _series(name, whole, notes)
 
 
 def columns_beside(table: Measurements, main: Observed, *, alone: bool = True) -> Columns:
-    r"""Columns that say how sure another one is: ``sd``, ``median`` and ``repeats``.
+    r"""Columns on the accuracy of another one: ``sd``, ``median`` and ``repeats``.
 
     Parameters
     ----------
     table, main
         A table, and the column of means in it.
     alone
-        Whether such names count without the name of that column before or after them.
+        Whether such names count without the name of that column as prefix or suffix.
 
     Raises
     ------
     MeasurementError
-        For one of another unit.
+        For a column in a wrong unit.
 
     Examples
     --------
     >>> table = Measurements.parse("cost_us,sd_us,n\n5,1,10\n", "costs.csv")
-    >>> found = columns_beside(table, table.column("cost"))
-    >>> {what: column.header for what, column in found.items() if column}
+    >>> answer = columns_beside(table, table.column("cost"))
+    >>> {what: column.header for what, column in answer.items() if column}
     {'sd': 'sd_us', 'repeats': 'n'}
     """
 
@@ -252,16 +256,16 @@ def _check_units(columns: Columns, source: str) -> None:
 
 
 def counts_of(columns: Columns, main: Observed) -> FloatArray:
-    """How many repeats each row sums up: 1 where it is not told, NaN where it is no count."""
+    """Number of repeats in each row: 1 if not given, NaN if not a count."""
     repeats = columns["repeats"]
     if repeats is None:
         return np.ones(main.values.size)
-    told = repeats.values
-    return np.where((told >= 1) & (told <= _MOST_COUNTS), np.floor(told), math.nan)
+    counts = repeats.values
+    return np.where((counts >= 1) & (counts <= _MOST_COUNTS), np.floor(counts), math.nan)
 
 
 def _errors(columns: Columns, taken: Observed) -> FloatArray:
-    """Standard error of each time, the rounding of its digits in it; NaN where it is not told."""
+    """Standard error of each time, including its rounding; NaN if not given."""
     deviation, counts = columns["sd"], counts_of(columns, taken)
     if deviation is None:
         return np.full(taken.values.size, math.nan)
@@ -272,7 +276,7 @@ def _errors(columns: Columns, taken: Observed) -> FloatArray:
 
 
 def how_weighed(columns: Columns, taken: Observed) -> str:
-    """Say which columns were used for what, of those that `columns_beside` gives."""
+    """Describe the use of the columns that `columns_beside` returns."""
     titles = {what: column.header for what, column in columns.items() if column is not None}
     if "sd" not in titles:
         by = f", weighted by {titles['repeats']}" if "repeats" in titles else ""
@@ -283,7 +287,7 @@ def how_weighed(columns: Columns, taken: Observed) -> str:
 
 
 def _series(name: str, timed: Sequence[_Timed], notes: Iterable[str] = ()) -> SizeSeries:
-    """A series by what is known: errors, or numbers of repeats, or times alone."""
+    """A series with errors, or numbers of repeats, or times alone."""
     size, time = [one.size for one in timed], [one.time for one in timed]
     error, counts = [one.error for one in timed], [one.count for one in timed]
     if np.isnan(error).all() and len(set(counts)) < 2:
@@ -292,20 +296,20 @@ def _series(name: str, timed: Sequence[_Timed], notes: Iterable[str] = ()) -> Si
 
 
 def tool_series(text: str, source: str) -> list[SizeSeries]:
-    """Read series out of what a tool wrote: each is what the tool says that it timed.
+    """Read series from the output of a tool, named by what the tool timed.
 
-    A ping-pong gives ``one_way``; bandwidth without a time, of messages sent one after the other,
-    the ``gap``; SimGrid's calls what they are; anything else is a ``time``.
+    A ping-pong gives ``one_way``; bandwidth of consecutive messages, without a time, gives the
+    ``gap``; SimGrid's calls keep their names; anything else is a ``time``.
 
     Parameters
     ----------
     text, source
-        The content of a file that `is_told` of, and its name for messages.
+        The content of a recognised file, and its name for messages.
 
     Raises
     ------
     MeasurementError
-        For a spoilt file, or one that tells nothing by message size.
+        For a damaged file, or one without times by message size.
     """
     reader = _reader(text)
     points = reader.points(text, source) if reader and reader.points else []
@@ -314,18 +318,18 @@ def tool_series(text: str, source: str) -> list[SizeSeries]:
         if (point.more.get("message_size_bytes") or 0) >= 1 and (what := _what(point)):
             named.setdefault((what, _test(point)), []).append(point)
     if not named:
-        msg = f"{source}: tells no time of one direction by message size"
+        msg = f"{source}: contains no one-way times by message size"
         raise MeasurementError(msg)
     kinds = [what for what, _ in named]
-    found = [
+    series = [
         _of_points(what if kinds.count(what) == 1 else f"{what}: {test}", several)
         for (what, test), several in named.items()
     ]
-    return _common([*found, *_round_trips(found)])
+    return _common([*series, *_round_trips(series)])
 
 
 def _what(point: Point) -> str:
-    """Which series a point belongs to; none for what is of both directions at once."""
+    """The series of a point; None if both directions were active at once."""
     call = point.name.partition(",")[0]
     if call.startswith("MPI_"):
         return {"MPI_Isend": "send_overhead"}.get(call, call)
@@ -344,16 +348,20 @@ def _of_points(name: str, points: Sequence[Point]) -> SizeSeries:
     timed = [_timed(point) for point in points]
     notes = [_ONE_WAY] if name.startswith("one_way") else []
     if name.startswith("gap"):
-        notes.append(f"{name} is the size over the bandwidth")
+        notes.append(f"{name} is the size divided by the bandwidth")
     if not np.isnan([one.error for one in timed]).any():
-        once = "" if points[0].samples else ", as if measured once: it does not tell how often"
-        notes.append(f"{name}: weighted by 1 over the variance that the tool tells{once}")
+        once = (
+            ""
+            if points[0].samples
+            else (", as if measured once: the tool does not report the number of repeats")
+        )
+        notes.append(f"{name}: weighted by 1 over the variance reported by the tool{once}")
         return _series(name, timed, notes)
     return _series(name, [replace(one, error=math.nan, count=1.0) for one in timed], notes)
 
 
 def _timed(point: Point) -> _Timed:
-    """Size and time of a point, the median before the mean, and its error where it is told."""
+    """Size and time of a point, preferring the median to the mean, and its error if given."""
     size, deviation = point.more["message_size_bytes"], point.more.get("response_time_deviation_s")
     if point.response_time is None:
         return _Timed(size, size / point.more["bandwidth_bytes_s"])
@@ -366,7 +374,7 @@ def _timed(point: Point) -> _Timed:
 
 
 def _round_trips(series: Sequence[SizeSeries]) -> list[SizeSeries]:
-    """Sending and receiving of a ping-pong, which make a round trip."""
+    """Sending and receiving times of a ping-pong, which add up to a round trip."""
     both = [one for one in series if one.name in ("MPI_Send", "MPI_Recv")]
     if len(both) < 2 or not np.array_equal(both[0].size, both[1].size):
         return []
@@ -374,7 +382,7 @@ def _round_trips(series: Sequence[SizeSeries]) -> list[SizeSeries]:
     sending, receiving = (one.error for one in both)
     error = None if sending is None or receiving is None else np.hypot(sending, receiving)
     counts = np.minimum(both[0].repeats, both[1].repeats)
-    note = "round_trip is what MPI_Send and MPI_Recv of a ping-pong take together"
+    note = "round_trip is the time of MPI_Send and MPI_Recv of a ping-pong together"
     return [SizeSeries("round_trip", both[0].size, time[:, None], error, counts, (note,))]
 
 
@@ -388,6 +396,6 @@ def _at(one: SizeSeries, kept: NDArray[np.bool_]) -> SizeSeries:
     lost = int(kept.size - kept.sum())
     if lost == 0:
         return one
-    note = f"{one.name}: {lost} sizes left out, at which the others were not measured"
+    note = f"{one.name}: {lost} sizes left out, because other series lack them"
     error, counts = (None if part is None else part[kept] for part in (one.error, one.counts))
     return SizeSeries(one.name, one.size[kept], one.time[kept], error, counts, (*one.notes, note))

@@ -1,7 +1,7 @@
-"""Demands read off measured utilisations: U = sum of X D, the utilisation law as a regression.
+"""Service demands from measured utilisations: regression on the utilisation law, U = sum of X D.
 
 Source: Denning and Buzen, *The operational analysis of queueing network models*, 1978, for the
-law; Belsley, Kuh and Welsch, *Regression Diagnostics*, 1980, for rates that hardly come apart.
+law; Belsley, Kuh and Welsch, *Regression Diagnostics*, 1980, for strongly correlated rates.
 """
 
 from collections.abc import Sequence
@@ -21,25 +21,25 @@ from headway.models.signatures.sfs import ALL, Range
 from headway.models.tables.shown import Answer
 
 APART = 10.0
-"""Factor on a variance from which two rates hardly come apart."""
+"""Variance inflation factor above which rates count as strongly correlated."""
 
 _RANK = 1e-10
 
 
 @dataclass(frozen=True)
 class Demand:
-    """How long an operation of a kind keeps a resource busy.
+    """Service demand of a kind of operation at a resource.
 
     Parameters
     ----------
     rate
-        Column of the rate; empty for the share that is used without any.
+        Column of the rate; empty for the share used without load.
     value, low, high
         Time [s], or a share of the resource, and its 95 % interval.
     standard_error
-        Of the value.
+        Standard error of the value.
     inflation
-        By what its variance is larger than it were if the other rates were none.
+        Factor by which the other rates increase its variance.
     """
 
     rate: str
@@ -52,20 +52,20 @@ class Demand:
 
 @dataclass(frozen=True)
 class Use:
-    """What one resource is used for.
+    """Service demands at one resource.
 
     Parameters
     ----------
     resource
         Column of its utilisation.
     demands
-        One a rate.
+        One for each rate.
     idle
-        Share of it in use without operations, were the line not drawn through the origin.
+        Share of the resource used without load, from a line not forced through the origin.
     scatter
-        Standard deviation of the measured shares about U = sum of X D.
+        Standard deviation of the measured utilisations about U = sum of X D.
     points
-        How many rows were used.
+        Number of rows used.
     """
 
     resource: str
@@ -76,31 +76,32 @@ class Use:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is wrong with it, a sentence each."""
+        """Warnings, a sentence each."""
         close = [d.rate for d in self.demands if d.inflation > APART]
-        told = []
+        warnings = []
         if close:
-            told.append(
-                f"{' and '.join(close)} rise and fall together, so their demands hardly come "
-                "apart, only a sum of them: vary their mix"
+            warnings.append(
+                f"{' and '.join(close)} are strongly correlated, so only a sum of their demands "
+                "is well determined; vary their mix"
             )
         if self.idle.low > 0 or self.idle.high < 0:
-            told.append(
-                f"{self.resource} would be {self.idle.value:.1%} without load ({self.idle.low:.1%} "
-                f"to {self.idle.high:.1%}): something else uses it, or demands change with load"
+            warnings.append(
+                f"{self.resource} would be {self.idle.value:.1%} without load "
+                f"({self.idle.low:.1%} to {self.idle.high:.1%}): something else uses it, or "
+                "demands vary with load"
             )
-        return tuple(told)
+        return tuple(warnings)
 
 
 @dataclass(frozen=True)
 class MeasuredUse(Answer):
-    r"""Demands at every resource whose utilisation was measured.
+    r"""Service demands at every resource with measured utilisation.
 
     Examples
     --------
     >>> text = "throughput_ops_s,cpu_util_pct\n100,10\n200,20.2\n300,29.9\n400,40\n"
-    >>> found = MeasuredUse.of(Measurements.parse(text, "curve.csv"))
-    >>> round(found.resources[0].demands[0].value, 5)
+    >>> answer = MeasuredUse.of(Measurements.parse(text, "curve.csv"))
+    >>> round(answer.resources[0].demands[0].value, 5)
     0.001
     """
 
@@ -116,17 +117,16 @@ class MeasuredUse(Answer):
         Parameters
         ----------
         measurements
-            A column of utilisation at least, and one of a rate.
+            With at least one column of utilisation, and one of a rate.
         x, y
-            Rates and utilisations by their columns' names; where left out the throughput, and
-            all utilisations there are.
+            Columns of rates and utilisations; by default the throughput and all utilisations.
         within
-            Range of the first rate that counts [1/s].
+            Range of the first rate to use [1/s].
 
         Raises
         ------
         MeasurementError
-            For missing columns, too few rows, and rates that are multiples of each other.
+            For missing columns, too few rows, or linearly dependent rates.
         """
         rates = _rates(measurements, x)
         inside = np.asarray(within.holds(rates[0].values))
@@ -144,8 +144,8 @@ def _rates(measurements: Measurements, x: Named) -> list[Observed]:
     names = outputs_named(measurements, x)
     rates = [measurements.column(name) for name in names]
     if not names:
-        found = find(measurements, DELIVERED)
-        rates = [measurements.column("throughput") if found is None else found]
+        delivered = find(measurements, DELIVERED)
+        rates = [measurements.column("throughput") if delivered is None else delivered]
     for rate in rates:
         check_unit(measurements.source, rate, DELIVERED.unit)
     if len({rate.header for rate in rates}) < len(rates):
@@ -157,16 +157,20 @@ def _rates(measurements: Measurements, x: Named) -> list[Observed]:
 def _utilisations(measurements: Measurements, y: Named) -> list[Observed]:
     names = outputs_named(measurements, y)
     if names:
-        found = [measurements.column(name) for name in names]
+        columns = [measurements.column(name) for name in names]
     else:
         parts = [(column, part_of(column)) for column in measurements.columns.values()]
-        found = [column for column, part in parts if part is not None and part.role is UTILISATION]
-    if not found:
-        msg = f"{measurements.source}: no column of utilisation, such as cpu_util; --y names one"
+        columns = [
+            column for column, part in parts if part is not None and part.role is UTILISATION
+        ]
+    if not columns:
+        msg = (
+            f"{measurements.source}: no column of utilisation, such as cpu_util; name one with --y"
+        )
         raise MeasurementError(msg)
-    for column in found:
+    for column in columns:
         check_unit(measurements.source, column, UTILISATION.unit)
-    return found
+    return columns
 
 
 def _use(source: str, resource: Observed, rates: Sequence[Observed], inside: Any) -> Use:
@@ -175,8 +179,8 @@ def _use(source: str, resource: Observed, rates: Sequence[Observed], inside: Any
     rate, share = every[kept], resource.values[kept]
     if share.size < len(rates) + 2:
         msg = (
-            f"{source}: {share.size} rows have {resource.header} and every rate; "
-            f"{len(rates)} demands take {len(rates) + 2} at least"
+            f"{source}: only {share.size} rows have {resource.header} and every rate; "
+            f"{len(rates)} demands need at least {len(rates) + 2}"
         )
         raise MeasurementError(msg)
     titles = [one.header for one in rates]
@@ -196,7 +200,7 @@ def _check_apart(source: str, titles: Sequence[str], rate: FloatArray) -> None:
         same = [t for t, w in zip(titles, ways[-1], strict=True) if abs(w) > np.sqrt(_RANK)]
         msg = (
             f"{source}: {' and '.join(same)} are in the same proportion in every row, so only a "
-            "sum of their demands can be told; vary their mix, or name one"
+            "sum of their demands is determined; vary their mix, or use only one"
         )
         raise MeasurementError(msg)
 

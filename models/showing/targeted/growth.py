@@ -1,4 +1,4 @@
-"""When what is full, as a table, rows and CSV."""
+"""When resources saturate, as a table, rows and CSV."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +8,7 @@ from headway.models.tables.table import Column, Table
 
 
 def growth_tables(growth: Growth) -> list[Table]:
-    """A row a resource, in the order in which they are full."""
+    """A row for each resource, in the order in which they saturate."""
     unit = growth.balance.machines[0].unit
     start = f"{growth.start / unit.scale:.6g} {unit}".strip()
     title = f"from {start}, {100 * growth.per_year:.6g} % more a year"
@@ -22,7 +22,7 @@ def _columns(growth: Growth) -> tuple[Column, ...]:
         columns.append(Column("phase", tuple(one.phase for one in fillings)))
     columns.append(Column("resource", tuple(one.resource for one in fillings)))
     loads, unit = tuple(one.load for one in fillings), growth.balance.machines[0].unit
-    columns.append(Column("full at", loads, unit))
+    columns.append(Column("saturates at", loads, unit))
     columns.append(Column("years", tuple(one.years for one in fillings)))
     if growth.first is not None:
         columns.append(Column("month", tuple(str(growth.date(one)) for one in fillings)))
@@ -30,14 +30,15 @@ def _columns(growth: Growth) -> tuple[Column, ...]:
 
 
 def _words(growth: Growth) -> Iterator[str]:
-    """What is full first, and what is next once that is relieved: a line a machine and phase."""
+    """What saturates first and next: a line for each machine and phase."""
     groups: dict[str, list[Filling]] = {}
     for one in growth.fillings():
         groups.setdefault(" ".join(filter(None, (one.machine, one.phase))), []).append(one)
     for name, (first, *later) in groups.items():
         whose = f"{name}: " if len(groups) > 1 else ""
         following = f"; {later[0].resource} is next, {_when(growth, later[0])}" if later else ""
-        yield f"{whose}{first.resource} is full {_when(growth, first)}{following}"
+        verb = "is saturated" if first.years == 0 else "saturates"
+        yield f"{whose}{first.resource} {verb} {_when(growth, first)}{following}"
 
 
 def _when(growth: Growth, one: Filling) -> str:
@@ -48,7 +49,7 @@ def _when(growth: Growth, one: Filling) -> str:
 
 
 def growth_rows(growth: Growth) -> list[dict[str, Any]]:
-    """A dict a resource, the first to be full first."""
+    """A dict for each resource, in the order in which they saturate."""
     return [
         {
             "machine": one.machine,

@@ -23,7 +23,7 @@ def target_tables(answer: Target) -> list[Table]:
         "factor": factor,
     }
     target = scale.stated(answer.wanted, meant)
-    title = f"{answer.model.name}: what it takes for {answer.output} of {target}"
+    title = f"{answer.model.name}: {answer.parameter} for {answer.output} of {target}"
     columns = tuple(Column(name, (cell,)) for name, cell in cells.items())
     fitted = [f"fitted: {answer.axes}"] if answer.axes else []
     return [Table(title, columns, (*fitted, *labels(answer.solution)))]
