@@ -270,8 +270,8 @@ def test_target_meets_its_curve():
 
     model = what_it_takes(raid().at(arrival_rate=1400.0), "response_time", 12e-3, "cpu_time")
     lines = {line.get_label(): line for line in axes.lines}
-    assert set(lines) == {"model", "target", "now", "what it takes"}
-    curve, reached = lines["model"], lines["what it takes"]
+    assert set(lines) == {"model", "target", "now", "needed"}
+    curve, reached = lines["model"], lines["needed"]
     assert reached.get_xdata()[0] == pytest.approx(model.value * 1e6, rel=1e-12)
     found = np.interp(reached.get_xdata(), curve.get_xdata(), curve.get_ydata())
     np.testing.assert_allclose(found, 12, rtol=1e-3)  # between drawn points 2 us apart

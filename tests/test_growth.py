@@ -1,4 +1,4 @@
-"""When what is full, as the load grows."""
+"""When resources saturate, as the load grows."""
 
 import csv
 import io
@@ -29,22 +29,22 @@ def test_years_by_hand():
 
 def test_dates_and_what_is_next():
     result = headway(*GROWN, "--start", "2026-11").out
-    assert "cpu is full in 2.49 years (2029-04); disks is next, in 4.84 years" in result
+    assert "cpu saturates in 2.49 years (2029-04); disks is next, in 4.84 years" in result
     rows = list(csv.DictReader(io.StringIO(headway(*GROWN, "--start", "2026-11", "--csv").out)))
     assert [row["month"] for row in rows] == ["2029-04", "2031-09"]
 
 
 def test_what_is_full_already():
     out = headway(*ASK, "--from", "2000", "--per-year", "30%", "--start", "2026-11").out
-    assert "cpu is full already; disks is next, in 1.34 years (2028-03)" in out
+    assert "cpu is saturated already; disks is next, in 1.34 years (2028-03)" in out
 
 
 def test_machines_and_phases_each_have_their_line():
     out = headway("balance", "streaming-io", "--preset", "sort-cluster", "--preset", "sort-smp",
                   "--from", "8MB/s", "--per-year", "30%").out  # fmt: skip
     words = " ".join(out.split())
-    assert "streaming-io (sort-smp) write: cpu is full in 1.15 years; io bus is next" in words
-    assert words.count("is full in") == 4
+    assert "streaming-io (sort-smp) write: cpu saturates in 1.15 years; io bus is next" in words
+    assert words.count("saturates in") == 4
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,7 @@ LINKS = '<connection source="log" target="all"/>'
         ),
         (
             pair(more=jmt.links(("Source", "all"))),
-            "all also joins jobs from Source, which is no branch of RAID",
+            "all also joins jobs from Source, which is not a branch of RAID",
         ),
         (pair(more=jmt.links(("RAID", "all"))), "RAID forks to all, which is not a station"),
         (pair(more=jmt.fork("RAID2")), "RAID2 is a fork whose branches lead to nowhere"),

@@ -140,7 +140,7 @@ def test_what_is_no_mean_is_refused():
         machine().compare(data, y="response_max_ms")
     with pytest.raises(MeasurementError, match="response_max_ms is a maximum, which grows"):
         machine().fit(data, ["s"], y="response_max_ms")
-    with pytest.raises(MeasurementError, match="holds percentiles; a signature is of means"):
+    with pytest.raises(MeasurementError, match="contains percentiles; a signature needs means"):
         curve(data, y="response_p95")
     two = PERCENT.format("throughput_ops_s").replace("p95_ms", "p95_ms,response_p99_ms")
     with pytest.raises(MeasurementError, match="there is no column 'response_time'"):

@@ -56,7 +56,9 @@ def test_pinned_break_and_csv(write):
     assert "pinned" in result.out
     assert len(rows) == 1 + 3
     assert rows[0].startswith("series,first_size_bytes,last_size_bytes,intercept_s")
-    assert "leave 1 sizes on one line" in refusal("signature", "loggp", path, "--pin", "1B")
+    assert "pinned breaks 1 leave only 1 sizes on one line" in refusal(
+        "signature", "loggp", path, "--pin", "1B"
+    )
     assert "needs data" in refusal("signature", "loggp", path, "--pin", "3us")
 
 
@@ -84,10 +86,10 @@ def test_what_is_not_determined_is_said_and_never_negative(write):
     table = headway("signature", "loggp", path).out
 
     assert found["regimes"][0]["latency"] is None
-    assert "latency at 1 bytes is not determined by this data" in table
+    assert "these data do not determine the latency at 1 bytes" in " ".join(table.split())
     lines = found["series"]["send_overhead"]["lines"]
     assert lines[0]["slope"]["value"] is None
-    assert "not determined by this data" in table
+    assert "not determined by this" in table
     assert "-" not in json.dumps(found["series"]).replace("e-", "e")
 
 
@@ -131,8 +133,8 @@ BAD_SERIES = [
     ("size_bytes,time_us\n1,5\n2,6\n", "needs at least 3"),
     ("size_bytes,time_us\n1,x\n", "data.csv:2: 'x' is not a number"),
     ("", "data.csv: is empty"),
-    ("# size n PRTT(1,0,s)\n# nothing else\n", "holds no measurement"),
-    ("# nothing\n# at all\n", "data.csv: holds only comments; it needs Netgauge's output or"),
+    ("# size n PRTT(1,0,s)\n# nothing else\n", "contains no measurements"),
+    ("# nothing\n# at all\n", "data.csv: contains only comments; give Netgauge's output or"),
     (
         "size_bytes,time_us\n" + "".join(f"{2**k},{100 - 6 * k}\n" for k in range(12)),
         "a longer message cannot take less time",

@@ -72,7 +72,7 @@ def test_the_round_trip_may_be_a_column(write):
     found = json.loads(headway("signature", "logp", path, "--json").out)
 
     assert found["latency"] == pytest.approx(PARAGON.latency, rel=1e-9)
-    assert "leave --rtt out" in refusal("signature", "logp", path, "--rtt", "20us")
+    assert "remove --rtt" in refusal("signature", "logp", path, "--rtt", "20us")
 
 
 def test_repeats_give_intervals_in_table_json_and_csv(write):
@@ -111,8 +111,8 @@ def test_rows_with_an_empty_cell_are_said(write):
 
 NO_DELAY = HEAD + "".join(f"{b},0,{c}\n" for b, c in ((1, 1.4), (2, 1.4), (64, 7.2), (128, 7.4)))
 BAD_LOGP = [
-    (NO_DELAY, "receive_overhead is not determined: add bursts with a delay of at least"),
-    (HEAD + "1,0,1.4\n1,16,17.4\n", "add two long ones"),
+    (NO_DELAY, "receive_overhead is not determined; add bursts with a delay of at least"),
+    (HEAD + "1,0,1.4\n1,16,17.4\n", "add two longer ones, such as"),
     (HEAD + "64,0,7.2\n128,0,7.4\n", "add delay 0 with burst_size 1"),
     ("burst_size,delay,cost_us\n1,0,1.4\n", "delay has no unit in its name"),
     ("burst_size,delay_us,cost\n1,0,1.4\n", "cost has no unit in its name"),
@@ -241,10 +241,10 @@ def test_bad_signatures(text, words, write):
 def test_bad_round_trips(write):
     path = write(signature_text())
 
-    assert "no round-trip time: give --rtt" in refusal("signature", "logp", path)
+    assert "no round-trip time; give --rtt" in refusal("signature", "logp", path)
     assert "needs time" in refusal("signature", "logp", path, "--rtt", "20MB")
     assert "round_trip is 0" in refusal("signature", "logp", path, "--rtt", "0us")
-    assert "latency is not determined" in refusal("signature", "logp", path, "--rtt", "5us")
+    assert "do not determine latency" in refusal("signature", "logp", path, "--rtt", "5us")
     assert "window is 0" in refusal("signature", "logp", path, "--rtt", "20us", "--window", "0")
 
 

@@ -155,8 +155,8 @@ def test_changes_of_protocol_that_no_line_can_follow_are_detected(write):
     told = answer(path)
     (warning,) = told["warnings"]
     assert "at 256 bytes by 19%" in warning  # a line of its own begins beyond
-    assert "missed too: 128 bytes" in warning
-    assert "hold a break with --pin SIZE" in warning
+    assert "others missed: 128 bytes" in warning
+    assert "set a break with --pin SIZE" in warning
     test = told["series"]["time"]["lack_of_fit"]
     table = headway("signature", "loggp", path).out
     assert f"F = {test['f']:.3g}, p = {test['p']:.2g}" in " ".join(table.split())
@@ -187,7 +187,10 @@ def test_a_ping_pong_alone_tells_no_overhead(write):
     for name in ("latency", "send_overhead", "receive_overhead", "gap"):
         assert regime[name] is None
         assert regime["reasons"][name]
-    assert "does not tell them apart" in regime["reasons"]["latency"]
+    assert (
+        "includes both overheads and the latency and cannot separate them"
+        in regime["reasons"]["latency"]
+    )
     assert "one_way is half the round trip" in headway("signature", "loggp", path).out
 
 
@@ -200,7 +203,9 @@ def test_bandwidth_is_a_gap_per_byte(write):
     assert regime["latency"] is None
     both = text.replace("Bandwidth Test", "Bi-Directional Bandwidth Test")
     both = both.replace("  Bandwidth (", "  Bi-Bandwidth (")
-    assert "tells no time of one direction" in refusal("signature", "loggp", write(both, "bi.txt"))
+    assert "contains no one-way times by message size" in refusal(
+        "signature", "loggp", write(both, "bi.txt")
+    )
 
 
 def test_intel_ping_pongs_are_read_without_their_empty_message(write):
@@ -220,7 +225,9 @@ def test_real_files_of_netgauge_and_simgrid():
     calls = answer(TOOLS / "simgrid/PingPong.csv")
     sends = answer(TOOLS / "simgrid/Isend.csv")
 
-    assert "the gap at 1025 bytes is not determined" in trains["series"]["gap"]["notes"][0]
+    assert (
+        "these data do not determine the gap at 1025 bytes" in trains["series"]["gap"]["notes"][0]
+    )
     assert trains["regimes"][0]["latency"] > 0
     assert "as if measured once" in pairs["series"]["one_way"]["notes"][1]
     assert set(calls["series"]) == {"MPI_Send", "MPI_Recv", "round_trip"}
@@ -229,7 +236,7 @@ def test_real_files_of_netgauge_and_simgrid():
     assert 0.1e-6 < sends["regimes"][0]["send_overhead"] < 1e-6
     assert sends["regimes"][0]["latency"] is None
     refused = refusal("signature", "loggp", TOOLS / "simgrid/Wtime.csv")
-    assert "tells no time of one direction by message size" in refused
+    assert "contains no one-way times by message size" in refused
 
 
 @pytest.mark.parametrize(

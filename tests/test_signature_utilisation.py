@@ -51,7 +51,10 @@ def test_rates_that_move_together_are_named():
     noise = 0.005 * np.random.default_rng(1).standard_normal(8)
     found = used(READS * READ + close * WRITE / 10 + noise, writes=close)
 
-    assert "reads_ops_s and writes_ops_s rise and fall together" in found.warnings[0]
+    assert (
+        "reads_ops_s and writes_ops_s are strongly correlated, so only a sum of their demands is"
+        in found.warnings[0]
+    )
     with pytest.raises(MeasurementError, match="reads_ops_s and writes_ops_s are in the same prop"):
         used(READS * READ, writes=2 * READS)
 
@@ -77,6 +80,6 @@ def test_the_command_and_what_it_refuses(tmp_path):
     assert "there is no column 'throughput'" in refusal(*asked)
     assert "names a rate twice" in refusal(*asked, "--x", "reads_ops_s,reads_ops_s")
     assert "it needs one like" in refusal(*both, "--y", "reads_ops_s")
-    assert "take 4 at least" in refusal(*both, "--to", "90")
+    assert "2 demands need at least 4" in refusal(*both, "--to", "90")
     path.write_text("throughput_ops_s\n1\n")
     assert "no column of utilisation, such as cpu_util" in refusal(*asked)

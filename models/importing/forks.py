@@ -118,7 +118,7 @@ def _join_of(fork: Box, boxes: Boxes, links: Links, source: str) -> str:
     if come != set(branches):
         other = min(come - set(branches))
         msg = (
-            f"{source}: {join} also joins jobs from {other}, which is no branch of "
+            f"{source}: {join} also joins jobs from {other}, which is not a branch of "
             f"{fork.name}; remove that connection"
         )
         raise ModelFileError(msg)

@@ -112,7 +112,7 @@ def _events(parser: "XMLPullParser[Element]") -> Iterator[tuple[str, Element]]:
 
 def _check_size(depth: int, count: int, source: str) -> None:
     if depth > DEEPEST:
-        msg = f"{source}: elements are nested more than {DEEPEST} deep; this is no model file"
+        msg = f"{source}: elements are nested more than {DEEPEST} deep; this is not a model file"
         raise ModelFileError(msg)
     if count > MOST_ELEMENTS:
         msg = (
