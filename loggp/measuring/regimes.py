@@ -104,7 +104,8 @@ def _latency(fit: SizeFit, size: float) -> float:
     if latency < 0:
         msg = (
             f"these data do not determine the latency at {size:g} bytes: overheads and bytes "
-            f"take {-latency * 1e6:.3g} us more than half the round trip, {one_way * 1e6:.3g} us; repeat the "
+            f"take {-latency * 1e6:.3g} us more than half the round trip, {one_way * 1e6:.3g} "
+            "us; repeat the "
             "measurements"
         )
         raise MeasurementError(msg)
