@@ -90,7 +90,7 @@ def table_series(text: str, source: str) -> list[SizeSeries]:
     Raises
     ------
     MeasurementError
-        For columns that are missing or have no unit, and cells that are no sizes or times.
+        For columns that are missing or have no unit, and invalid sizes or times.
 
     Examples
     --------
@@ -129,13 +129,12 @@ def described_series(table: Measurements) -> list[SizeSeries]:
     Raises
     ------
     MeasurementError
-        For columns that are missing or have no unit, and cells that are no sizes or times.
+        For columns that are missing or have no unit, and invalid sizes or times.
 
     Examples
     --------
     >>> text = "sent_bytes,time_us\n1,5\n2,6\n4,7\n"
-    >>> [one] = described_series(Measurements.parse(text, "own.csv"))
-    >>> one.size.tolist()
+    >>> described_series(Measurements.parse(text, "own.csv"))[0].size.tolist()
     [1.0, 2.0, 4.0]
     """
     names = {c.header: _named(c) for c in (*table.columns.values(), *table.spoilt.values())}
