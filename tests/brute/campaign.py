@@ -111,11 +111,12 @@ def by_load(held: Sequence[Held]) -> Iterator[str]:
     yield f"|{'---|' * (1 + len(LOADS))}"
     nearly = [one for one in held if one.approximation]
     for kind in sorted({one.kind for one in nearly}):
-        errors = [[x.error for x in nearly if x.kind == kind and _column(x) == c] for c in LOADS]
+        errors = [[x.error for x in nearly if x.kind == kind and column(x) == c] for c in LOADS]
         yield f"| {kind} | {' | '.join(map(_cell, errors))} |"
 
 
-def _column(held: Held) -> str:
+def column(held: Held) -> str:
+    """The column of a network."""
     return next(name for name, end in LOADS.items() if held.load < end)
 
 
