@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from headway.errors import HeadwayError
+from headway.models.analysis.sensitivity import Sensitivity
 from headway.models.reports.alone import ModelReport
 from headway.models.reports.controls import Control, Role, slider_ends, whole_numbers
 from headway.models.reports.ground import Ground
 from headway.models.reports.report import Report
+from headway.models.reports.solved import solved_controls, solved_points
 from headway.models.structure.model import Model
 from headway.models.structure.planning.flows import losing
 from headway.models.tables.table import scale_of
@@ -35,11 +37,14 @@ class Panel:
         A control a parameter, the load first.
     document
         What else the page's script needs, for JSON.
+    note
+        How exact it is, where it is not exact.
     """
 
     script: str
     controls: tuple[Control, ...]
     document: Mapping[str, Any]
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,8 @@ def panel(report: Report | ModelReport) -> Panel | NoPanel:
     ground = report.ground
     if ground is None:
         return NoPanel("no parameter of the model is the load")
+    if ground.model.network.is_closed and report.sensitivity is not None:
+        return _interpolated(ground, report.sensitivity)
     reason = _obstacle(ground)
     if reason or ground.point is None:
         return NoPanel(reason)
@@ -85,6 +92,17 @@ def panel(report: Report | ModelReport) -> Panel | NoPanel:
     if len(script) > MOST_CHARACTERS:
         return NoPanel("the closed form is too long for a page")
     return Panel(script, controls, _document(ground, controls, stations))
+
+
+def _interpolated(ground: Ground, sensitivity: Sensitivity) -> Panel | NoPanel:
+    """A panel of a closed network, between points that are solved now."""
+    points = solved_points(ground, sensitivity)
+    if isinstance(points, str):
+        why = f"the network is closed, so no formula solves it, and {points}"
+        return NoPanel(why)
+    controls = solved_controls(ground, points)
+    document = _document(ground, controls, list(ground.model.graph.stations))
+    return Panel(points.script, controls, document | {"throughput": True}, points.note)
 
 
 def _obstacle(ground: Ground) -> str:
@@ -197,6 +215,7 @@ def _document(
     return {
         "controls": [c.document() for c in controls],
         "stations": list(stations),
+        "throughput": False,
         "saturates": "arrival_rate" in model.parameters and not model.graph.arrivals,
         "output": {
             "name": ground.output,

@@ -37,12 +37,14 @@ function wholeFloor(value) {
 
   const form = (values) => closedForm(values, erlangB, erlangC);
 
-  const busiest = (values) => Math.max(0, ...form(values).slice(1));
+  /* Of the output come first itself, then how busy stations are, then the throughput of a closed network. */
+  const busy = (values) => form(values).slice(1, 1 + data.stations.length);
+  const busiest = (values) => Math.max(0, ...busy(values));
 
   /* The output; endless where a station has more to do than it can. */
   function predict(values) {
-    const [output, ...shares] = form(values);
-    const lost = !Number.isFinite(output) || shares.some((share) => share >= 1);
+    const [output] = form(values);
+    const lost = !Number.isFinite(output) || (!data.throughput && busiest(values) >= 1);
     return lost ? Infinity : output;
   }
 
@@ -87,7 +89,7 @@ function wholeFloor(value) {
   }
 
   function answer(values) {
-    const shares = form(values).slice(1);
+    const shares = busy(values);
     const utilisation = Object.fromEntries(data.stations.map((name, k) => [name, shares[k]]));
     const most = shares.indexOf(Math.max(...shares));
     const { error, points } = misfit(values);
@@ -96,6 +98,7 @@ function wholeFloor(value) {
       utilisation,
       bottleneck: data.stations.length ? data.stations[most] : null,
       saturation_throughput: saturation(values),
+      throughput: data.throughput ? form(values).at(-1) : null,
       rms_relative_error: error,
       points,
     };
@@ -109,15 +112,15 @@ function wholeFloor(value) {
   function say(found) {
     const share = found.bottleneck === null ? NaN : found.utilisation[found.bottleneck];
     const load = quantity(state[0], controls[0]);
-    const busy = share >= 1 ? "saturated" : `${digits(100 * share, 3)}% busy`;
+    const shareWords = share >= 1 && !data.throughput ? "saturated" : `${digits(100 * share, 3)}% busy`;
     const limit = found.saturation_throughput;
     const ends = limit === Infinity ? "does not saturate" : "not known";
     const sustained = Number.isFinite(found.output);
     const words = {
       load,
       output: sustained ? quantity(found.output, data.output) : "beyond saturation",
-      bottleneck: found.bottleneck === null ? "none" : `${found.bottleneck}, ${busy}`,
-      saturation: Number.isFinite(limit) ? `saturates at ${quantity(limit, data.rate)}` : ends,
+      bottleneck: found.bottleneck === null ? "none" : `${found.bottleneck}, ${shareWords}`,
+      saturation: data.throughput ? quantity(found.throughput, data.rate) : Number.isFinite(limit) ? `saturates at ${quantity(limit, data.rate)}` : ends,
       error: `${digits(100 * found.rms_relative_error, 3)}% over ${found.points} of ${data.measured.length} points`,
     };
     for (const [name, text] of Object.entries(words)) {
