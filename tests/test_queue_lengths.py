@@ -344,3 +344,20 @@ def test_laws_of_networks_of_every_kind_have_their_means_or_are_refused(tmp_path
             solution = find_model(str(path)).solve()
             count += held(solution)
     assert count >= 20
+
+
+@pytest.mark.parametrize(
+    "part", ["empty_probability", "waiting_time_p95", "response_time_over_1ms"]
+)
+def test_circulating_jobs_that_fork_have_no_known_numbers(part):
+    """At branches, at the fork and beside it: a reason, and what to do."""
+    graph = (
+        ModelGraph("f").station("cpu", MM1(0.01)).station("a", MM1(0.02)).station("b", MM1(0.03))
+    )
+    graph = graph.fork("both", ["a", "b"]).route("cpu", "both")
+    found = graph.at().solve(population=3, think_time=0.1)
+    for name in ("cpu", "a"):
+        with pytest.raises(GraphError, match=f"f: {name}: .*at several stations at once.*simulate"):
+            found[f"{name}.{part}"]
+    with pytest.raises(GraphError, match="at several stations at once"):
+        found.queue_lengths()

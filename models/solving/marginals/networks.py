@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from headway.errors import GraphError, InvalidParameter, nearest
 from headway.kinds import Amount, FloatArray
 from headway.models.solving.blocking.refused import refuse_blocking
+from headway.models.solving.closed.forked import some_fork
 from headway.models.solving.solutions.marks import PACED, QNA
 from headway.models.solving.solutions.queue_lengths import NumberLaws, QueueLengths
 from headway.models.structure.graph import ModelGraph
@@ -275,6 +276,12 @@ def _of_closed(solution: "Solution", station: str) -> NumberLaws:
 def _closed(solution: "Solution", station: str) -> tuple[Marginal, FloatArray]:
     """How many circulating jobs are there, and how many circulate, in flat order."""
     values, inputs = solution.values, solution.model.network.inputs
+    if some_fork(solution.model.network.graph):
+        msg = (
+            "jobs of a closed network with a fork are at several stations at once, so how many are "
+            "at one has no known distribution; simulate the model"
+        )
+        raise GraphError(msg)
     stations = [station_at(name).of(values) for name in solution.stations]
     visits = [VISITS.of(values)[name] for name in solution.stations]
     _check_exact(solution, any(one.can.mixed for one in stations))
