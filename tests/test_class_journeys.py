@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from headway.errors import GraphError
 from headway.models import ModelGraph
-from headway.models.solving.classes.journeys import journey_laws
+from headway.models.solving.classes.journeys import ALIKE, UNLIKE, journey_laws
 from headway.queueing import MM1, Delay, MMm
 from headway.queueing.times.inversion import exceedance
 from tests.command import headway, refusal
+from tests.journey_errors import errors, lines, stored
+from tests.pages import accuracy
 
 TOGETHER = "percentiles assume independent visits"
 
@@ -70,7 +72,7 @@ def test_two_ways_of_any_classes_are_labelled():
     assert graph.at().solve().with_percentile(99).approximation == ""
     twice = graph.route("x", "z", 1.0, "b").at().solve().with_percentile(99)
     assert TOGETHER in twice.approximation
-    assert "within 5 %" in twice.approximation
+    assert "up to the 99th within 7 %" in twice.approximation
 
 
 @settings(max_examples=25)
@@ -154,3 +156,13 @@ def test_the_command_says_them_by_class(tmp_path):
     )
     assert "a_response_time_p99_s" in headway("solve", path, "--percentile", "99", "--csv").out
     assert "p99 [ms]" in headway("solve", path, "--percentile", "99").out
+
+
+def test_the_table_of_the_page_and_the_labels_follow_from_the_file():
+    """The largest errors stored are those that labels state, rounded up to whole percents."""
+    page = accuracy()
+    for line in lines(stored()):
+        assert line in page, line
+    rows, alike = errors(stored())
+    for label, some in ((ALIKE, rows[alike]), (UNLIKE, rows[~alike])):
+        assert f"within {np.ceil(100 * np.abs(some).max()):.0f} %" in label
