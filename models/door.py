@@ -29,6 +29,7 @@ PLACES: dict[str, dict[str, str]] = {
         "global_sensitivity": "headway.models.sweeping.crossing.importance:global_sensitivity",
         "html": "headway.models.reports.live.pictures:model_html",
         "panel": "headway.models.reports.live.opening:open_panel",
+        "scale": "headway.models.showing.models:description_scale",
         "tables": "headway.models.showing.models:description_tables",
         "plot": "headway.models.plotting.graphs.figure:model_figure",
         "plot_formulas": "headway.models.plotting.formulas:formula_figure",
@@ -41,6 +42,7 @@ PLACES: dict[str, dict[str, str]] = {
         "given": "headway.models.reading.curves:given",
     },
     "LoadTest": {
+        "scale": "headway.models.showing.loadtests:loadtest_scale",
         "tables": "headway.models.showing.loadtests:loadtest_tables",
         "rows": "headway.models.showing.loadtests:loadtest_rows",
         "document": "headway.models.showing.loadtests:loadtest_document",
@@ -48,6 +50,7 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.plotting.loadtests:loadtest_figure",
     },
     "Solution": {
+        "scale": "headway.models.showing.solutions:solution_scale",
         "tables": "headway.models.showing.solutions:solution_tables",
         "rows": "headway.models.showing.solutions:solution_rows",
         "document": "headway.models.showing.solutions:solution_document",
@@ -63,6 +66,7 @@ PLACES: dict[str, dict[str, str]] = {
         "to_xarray": "headway.models.solving.arrays:solution_dataset",
     },
     "QueueLengths": {
+        "scale": "headway.models.showing.solved.queue_lengths:length_scale",
         "tables": "headway.models.showing.solved.queue_lengths:length_tables",
         "rows": "headway.models.showing.solved.queue_lengths:length_rows",
         "document": "headway.models.showing.solved.queue_lengths:length_document",
@@ -70,12 +74,14 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.plotting.distributions.queue_lengths:length_figure",
     },
     "Import": {
+        "scale": "headway.models.showing.solved.imports:import_scale",
         "tables": "headway.models.showing.solved.imports:import_tables",
         "rows": "headway.models.showing.solved.imports:import_rows",
         "document": "headway.models.showing.solved.imports:import_document",
         "csv": "headway.models.showing.solved.imports:import_csv",
     },
     "Propagation": {
+        "scale": "headway.models.showing.uncertain.tables:propagation_scale",
         "tables": "headway.models.showing.uncertain.tables:propagation_tables",
         "rows": "headway.models.showing.uncertain.documents:propagation_rows",
         "document": "headway.models.showing.uncertain.documents:propagation_document",
@@ -83,6 +89,7 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.plotting.distributions.uncertain:propagation_figure",
     },
     "Simulation": {
+        "scale": "headway.models.showing.simulated.simulations:simulation_scale",
         "tables": "headway.models.showing.simulated.simulations:simulation_tables",
         "rows": "headway.models.showing.simulated.simulations:simulation_rows",
         "document": "headway.models.showing.simulated.simulations:simulation_document",
@@ -90,6 +97,7 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.plotting.simulated.figures:simulation_figure",
     },
     "Check": {
+        "scale": "headway.models.showing.simulated.checks:check_scale",
         "tables": "headway.models.showing.simulated.checks:check_tables",
         "rows": "headway.models.showing.simulated.checks:check_rows",
         "document": "headway.models.showing.simulated.checks:check_document",
@@ -97,6 +105,7 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.plotting.simulated.figures:check_figure",
     },
     "Comparison": {
+        "scale": "headway.models.showing.comparisons:comparison_scale",
         "tables": "headway.models.showing.comparisons:comparison_tables",
         "rows": "headway.models.showing.comparisons:comparison_rows",
         "document": "headway.models.showing.comparisons:comparison_document",
@@ -104,6 +113,7 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.plotting.figures:comparison_figure",
     },
     "Audit": {
+        "scale": "headway.models.showing.audits:audit_scale",
         "tables": "headway.models.showing.audits:audit_tables",
         "rows": "headway.models.showing.audits:audit_rows",
         "document": "headway.models.showing.audits:audit_document",
@@ -111,6 +121,7 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.plotting.loadtests:audit_figure",
     },
     "Balance": {
+        "scale": "headway.models.showing.balance:balance_scale",
         "tables": "headway.models.showing.balance:balance_tables",
         "rows": "headway.models.showing.balance:balance_rows",
         "document": "headway.models.showing.balance:balance_document",
@@ -118,6 +129,7 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.plotting.balance:balance_figure",
     },
     "Growth": {
+        "scale": "headway.models.showing.targeted.growth:growth_scale",
         "tables": "headway.models.showing.targeted.growth:growth_tables",
         "rows": "headway.models.showing.targeted.growth:growth_rows",
         "document": "headway.models.showing.targeted.growth:growth_document",
@@ -125,6 +137,7 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.plotting.balance:growth_figure",
     },
     "Sensitivity": {
+        "scale": "headway.models.showing.sensitivities:sensitivity_scale",
         "tables": "headway.models.showing.sensitivities:sensitivity_tables",
         "rows": "headway.models.showing.sensitivities:sensitivity_rows",
         "document": "headway.models.showing.sensitivities:sensitivity_document",
@@ -132,6 +145,7 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.plotting.sensitivities:tornado",
     },
     "Target": {
+        "scale": "headway.models.showing.targeted.targets:target_scale",
         "tables": "headway.models.showing.targeted.targets:target_tables",
         "rows": "headway.models.showing.targeted.targets:target_rows",
         "document": "headway.models.showing.targeted.targets:target_document",
@@ -139,6 +153,7 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.plotting.targets:target_figure",
     },
     "JointTarget": {
+        "scale": "headway.models.showing.targeted.joint:joint_scale",
         "tables": "headway.models.showing.targeted.joint:joint_tables",
         "rows": "headway.models.showing.targeted.joint:joint_rows",
         "document": "headway.models.showing.targeted.joint:joint_document",
@@ -146,6 +161,7 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.plotting.targets:joint_figure",
     },
     "Size": {
+        "scale": "headway.models.showing.targeted.sizing:size_scale",
         "tables": "headway.models.showing.targeted.sizing:size_tables",
         "rows": "headway.models.showing.targeted.sizing:size_rows",
         "document": "headway.models.showing.targeted.sizing:size_document",
@@ -153,6 +169,7 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.plotting.sizing:size_figure",
     },
     "Sweep": {
+        "scale": "headway.models.showing.sweeps:sweep_scale",
         "tables": "headway.models.showing.sweeps:sweep_tables",
         "rows": "headway.models.showing.sweeps:sweep_rows",
         "document": "headway.models.showing.sweeps:sweep_document",
@@ -160,6 +177,7 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.plotting.distributions.sweeps:sweep_figure",
     },
     "Fit": {
+        "scale": "headway.models.showing.fitted.fits:fit_scale",
         "tables": "headway.models.showing.fitted.fits:fit_tables",
         "rows": "headway.models.showing.fitted.fits:fit_rows",
         "document": "headway.models.showing.fitted.fits:fit_document",
@@ -173,6 +191,7 @@ PLACES: dict[str, dict[str, str]] = {
         "saturation": "headway.models.inference.quantities:saturation_of_fit",
     },
     "ServerFit": {
+        "scale": "headway.models.showing.fitted.servers:server_scale",
         "tables": "headway.models.showing.fitted.servers:server_tables",
         "rows": "headway.models.showing.fitted.servers:server_rows",
         "document": "headway.models.showing.fitted.servers:server_document",
@@ -180,18 +199,21 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.plotting.fits:server_figure",
     },
     "Predictions": {
+        "scale": "headway.models.showing.fitted.forecasts:prediction_scale",
         "tables": "headway.models.showing.fitted.forecasts:prediction_tables",
         "rows": "headway.models.showing.fitted.forecasts:prediction_rows",
         "document": "headway.models.showing.fitted.forecasts:prediction_document",
         "csv": "headway.models.showing.fitted.forecasts:prediction_csv",
     },
     "NextLoads": {
+        "scale": "headway.models.showing.fitted.forecasts:next_scale",
         "tables": "headway.models.showing.fitted.forecasts:next_tables",
         "rows": "headway.models.showing.fitted.forecasts:next_rows",
         "document": "headway.models.showing.fitted.forecasts:next_document",
         "csv": "headway.models.showing.fitted.forecasts:next_csv",
     },
     "Forecast": {
+        "scale": "headway.models.showing.fitted.forecasts:forecast_scale",
         "tables": "headway.models.showing.fitted.forecasts:forecast_tables",
         "rows": "headway.models.showing.fitted.forecasts:forecast_rows",
         "document": "headway.models.showing.fitted.forecasts:forecast_document",
@@ -199,6 +221,7 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.showing.fitted.forecasts:forecast_figure",
     },
     "SideBySide": {
+        "scale": "headway.models.showing.fitted.servers:side_scale",
         "tables": "headway.models.showing.fitted.servers:side_tables",
         "rows": "headway.models.showing.fitted.servers:side_rows",
         "document": "headway.models.showing.fitted.servers:side_document",
@@ -206,6 +229,7 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.plotting.fits:side_figure",
     },
     "MeasuredSignature": {
+        "scale": "headway.models.showing.sfs:curve_scale",
         "tables": "headway.models.showing.sfs:curve_tables",
         "rows": "headway.models.showing.sfs:curve_rows",
         "document": "headway.models.showing.sfs:curve_document",
@@ -213,12 +237,14 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.plotting.signatures:signature_figure",
     },
     "MeasuredUse": {
+        "scale": "headway.models.showing.sfs:use_scale",
         "tables": "headway.models.showing.sfs:use_tables",
         "rows": "headway.models.showing.sfs:use_rows",
         "document": "headway.models.showing.sfs:use_document",
         "csv": "headway.models.showing.sfs:use_csv",
     },
     "MeasuredSizes": {
+        "scale": "headway.models.showing.sizes:sizes_scale",
         "tables": "headway.models.showing.sizes:sizes_tables",
         "rows": "headway.models.showing.sizes:sizes_rows",
         "document": "headway.models.showing.sizes:sizes_document",
@@ -226,6 +252,7 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.plotting.signatures:sizes_figure",
     },
     "MeasuredLogp": {
+        "scale": "headway.models.showing.logp:logp_scale",
         "tables": "headway.models.showing.logp:logp_tables",
         "rows": "headway.models.showing.logp:logp_rows",
         "document": "headway.models.showing.logp:logp_document",
@@ -233,6 +260,7 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.plotting.signatures:logp_figure",
     },
     "Reproduction": {
+        "scale": "headway.models.published.tables:printed_scale",
         "tables": "headway.models.published.tables:shown_tables",
         "rows": "headway.models.published.tables:cell_rows",
         "document": "headway.models.published.tables:document_of",

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.models import catalogue_model
+from headway.models.door import PLACES
 from headway.models.language.digits import (
     digits,
     four_digits,
@@ -19,6 +20,7 @@ from headway.models.language.digits import (
 from headway.models.language.scales import Scale
 from headway.models.language.units import unit
 from headway.models.tables.table import Column
+from tests.answer_examples import EXAMPLES
 
 TIMES = ("s", "ms", "us", "min", "us/message", "ms/op")
 NUMBER = re.compile(r"[-+]?[\d,]*\.?\d+(?:e[-+]?\d+)?")
@@ -119,3 +121,46 @@ def test_a_solution_has_its_times_in_one_unit(load: float) -> None:
         assert "ms" in text
         assert not re.search(r"\bus\b", text)
         assert not math.isnan(load)
+
+
+SHOWN = sorted(kind for kind, verbs in PLACES.items() if "tables" in verbs)
+"""Every kind that headway shows, as its one door knows them."""
+
+TIME = re.compile(r"(?:\[|(?<=\d)\s+|∞ )(ns|us|ms|s|min|h)(?:/(?:op|message|job))?(?![\w/*·])")
+BANDWIDTH = re.compile(r"(?:\[|(?<=\d)\s+)([kMGT]?B/s)(?!\w)")
+CROWDED = re.compile(r"(?<![\w.,:#/-])\d{5,}(?![\w-])")
+EFFORT = re.compile(r"simulated: .*")
+"""How long a simulation ran is no number of its answer."""
+
+
+def drawn(answer: object) -> list[str]:
+    """All words of an answer's figure, where it has one."""
+    from matplotlib.text import Text
+
+    if "plot" not in PLACES[type(answer).__name__]:
+        return []
+    figure = answer.plot()  # type: ignore[attr-defined]
+    return [text.get_text() for text in figure.findobj(Text)]
+
+
+@pytest.mark.parametrize("kind", SHOWN)
+def test_an_answer_of_any_kind_has_one_unit_a_dimension(kind: str) -> None:
+    """In tables, notes and figure; a new kind needs an example in tests/answer_examples.py."""
+    answer = EXAMPLES[kind]()
+    assert type(answer).__name__ == kind
+    tables = [table.text(400) for table in answer.tables()]
+    text = EFFORT.sub("", "\n".join(tables))
+    words = [text, *drawn(answer)]
+
+    for units in (TIME, BANDWIDTH):
+        found = {unit_text for each in words for unit_text in units.findall(each)}
+        assert len(found) <= 1, (found, words)
+    for each in words:
+        assert not re.search(r"\b0(\.0+)? \w+ per ", each), each
+        assert not re.search(r"\d(e[-+]\d+)? ?bytes|\d{5,} B\b", each), each
+    assert not CROWDED.findall(text), text
+
+
+@pytest.mark.parametrize("kind", SHOWN)
+def test_a_kind_says_its_units_once_for_table_and_figure(kind: str) -> None:
+    assert "scale" in PLACES[kind]

@@ -232,7 +232,7 @@ def test_signature():
     (axes,) = MeasuredSignature.of(curve(RAID)).plot().axes
 
     assert axes.get_xlabel() == "throughput [op/s]\nx = throughput_ops_s"
-    assert "us per op/s" in legend(axes)[1]
+    assert "ms per 1,000 op/s" in legend(axes)[1]
 
 
 def test_a_single_point_is_no_plot():

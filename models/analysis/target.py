@@ -11,6 +11,7 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.analysis.points import checked_outputs, method_of, outputs_at
+from headway.models.language.digits import digits, in_unit
 from headway.models.language.units import Unit
 from headway.models.measured.columns import Axes
 from headway.models.solving.solutions.solution import Solution
@@ -218,14 +219,14 @@ def _out_of_reach(
 ) -> str:
     shown = shown_in(model, output, wanted)
     reached = [m + wanted for m in missed.tolist() if math.isfinite(m)]
-    span = [f"{end / shown.scale:.6g}" for end in (min(reached), max(reached))] if reached else []
+    span = [in_unit(end, shown) for end in (min(reached), max(reached))] if reached else []
     at_best = (
         f"it only reaches {span[0]} to {span[1]} {shown}"
         if span
         else "the model saturates at every value tried"
     )
     return (
-        f"no value of {parameter} brings {output} to {wanted / shown.scale:.6g} {shown}; "
+        f"no value of {parameter} brings {output} to {digits(wanted / shown.scale)} {shown}; "
         f"{at_best}; choose another target or parameter"
     )
 

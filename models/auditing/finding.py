@@ -6,7 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from headway.models.language.digits import four_digits
+from headway.models.language.scales import Scale
+from headway.models.language.units import unit
 from headway.models.measured.points import Point
+
+_TIME = unit("s")
 
 
 class Severity(StrEnum):
@@ -146,14 +151,25 @@ def naming(places: Sequence[int], points: Sequence[Point]) -> str:
     Examples
     --------
     >>> naming([0, 2], [Point("k6", offered_rate=rate) for rate in (10.0, 20.0, 40.0)])
-    'the 2 points from 10 to 40'
+    'the 2 points from 10 to 40 op/s'
     """
-    loads = [points[k].load for k in places]
+    loads, first = [points[k].load for k in places], points[places[0]]
     if not all(map(math.isfinite, loads)):
-        return points[places[0]].file or "this test"
+        return first.file or "this test"
+    low, high = map(four_digits, (min(loads), max(loads)))
+    reach = f"at {low}" if low == high else f"from {low} to {high}"
+    one = first.load_unit.removesuffix("s") if low == high == "1" else first.load_unit
     if len(loads) == 1:
-        which = points[places[0]].name
-        return f"the point {which} at {loads[0]:.4g}" if which else f"the point at {loads[0]:.4g}"
-    if min(loads) == max(loads):
-        return f"the {len(loads)} points at {loads[0]:.4g}"
-    return f"the {len(loads)} points from {min(loads):.4g} to {max(loads):.4g}"
+        return f"the point {first.name} {reach} {one}".replace("  ", " ")
+    return f"the {len(loads)} points {reach} {one}"
+
+
+def time_units(points: Sequence[Point]) -> Scale:
+    """The unit of a test's times: by its response times and percentiles."""
+    times = [time for p in points for time in (p.response_time, *p.percentiles.values())]
+    return Scale.of([([time for time in times if time is not None], _TIME)])
+
+
+def time_text(time: float, points: Sequence[Point]) -> str:
+    """A time of a test in the unit of its response times."""
+    return time_units(points).text(time, _TIME)

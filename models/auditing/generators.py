@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from headway.models.auditing.finding import Finding, Kind, Severity, naming, of_several
+from headway.models.auditing.finding import Finding, Kind, Severity, naming, of_several, time_text
 from headway.models.measured.points import Loop, Point
 
 _GAP = 0.05  # relative difference of X (R + Z) and the population above which it is a finding
@@ -136,8 +136,9 @@ def sent_late(points: Sequence[Point]) -> Iterator[Finding]:
     late = [k for k, point in enumerate(points) if _is_late(point)]
     if late:
         most = max(points[k].lateness or 0.0 for k in late)
+        shown = time_text(most, points)
         yield SENT_LATE.finding(
-            f"{naming(late, points)}: requests were sent up to {most:.3g} s late on average, and "
+            f"{naming(late, points)}: requests were sent up to {shown} late on average, and "
             "timed from when they were sent",
             late,
             most,

@@ -8,6 +8,7 @@ import numpy as np
 
 from headway.models.auditing.finding import Finding, Kind, Severity, naming, of_several
 from headway.models.auditing.limits import past_the_limit
+from headway.models.language.digits import four_digits
 from headway.models.measured.points import Point
 
 _FAILED = 0.01  # share of failed requests above which it is a finding
@@ -102,7 +103,9 @@ def falls(points: Sequence[Point]) -> Iterator[Finding]:
     if fall > _CHANCE or (fall > _DROP and steady):
         past = [k for k, rate in rates[best + 1 :] if rate < (1 - _DROP) * tail[0]]
         yield FALLS.finding(
-            f"throughput falls by {fall:.0%} past its peak of {tail[0]:.4g}/s", past, fall
+            f"throughput falls by {fall:.0%} past its peak of {four_digits(tail[0])} op/s",
+            past,
+            fall,
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from headway.models.auditing.finding import Finding, Kind, Severity, naming, of_several
+from headway.models.auditing.finding import Finding, Kind, Severity, naming, of_several, time_text
 from headway.models.measured.points import Loop, Point
 
 _MOST = 1e15  # requests: beyond this, floats cannot distinguish ranks, and SciPy never ends
@@ -73,9 +73,10 @@ def is_wide(points: Sequence[Point]) -> Iterator[Finding]:
         worst = max(wide, key=lambda k: wide[k][2])
         percent, ends, _ = wide[worst]
         value = points[worst].percentiles[percent]
+        shown = [time_text(time, points) for time in (value, *ends)]
         yield WIDE.finding(
             f"{naming([worst], points)}: p{percent:g} of {points[worst].samples or 0:.0f} "
-            f"requests, {value:.3g} s, lies between {ends[0]:.3g} and {ends[1]:.3g} s"
+            f"requests, {shown[0]}, lies between {shown[1]} and {shown[2]}"
             f"{of_several(len(wide))}",
             wide,
             value,

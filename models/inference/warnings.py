@@ -4,6 +4,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.inference.fit import Fit
+from headway.models.language.scales import Scale
 from headway.models.measured.matching import turns_away
 
 _LARGE = 0.1  # RMS relative error above which a fit is called bad
@@ -44,8 +45,10 @@ def _unequal(fit: Fit) -> list[str]:
     for name, (low, high) in fit.robust_ci95.items():
         own = fit.ci95[name]
         if np.isfinite(high - low) and high - low > _WIDER * (own[1] - own[0]):
-            shown = fit.model.parameters[name].shown
-            wider.append(f"{name} {shown(low)} to {shown(high)}")
+            parameter = fit.model.parameters[name]
+            scale = Scale.of([((low, high), parameter.unit)], [parameter.unit])
+            ends = " to ".join(parameter.shown(end, scale) for end in (low, high))
+            wider.append(f"{name} {ends}")
     if not wider:
         return []
     return [

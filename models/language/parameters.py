@@ -9,9 +9,9 @@ import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray, Number
-from headway.models.language.digits import digits, with_unit
 from headway.models.language.frozen import Kept
 from headway.models.language.names import check_shown
+from headway.models.language.scales import Scale
 from headway.models.language.units import ONE, Unit, quantity
 
 
@@ -74,15 +74,17 @@ class Parameter(Kept):
         """What is wrong with an interval; empty if nothing is."""
         if self.value is None or np.ndim(self.value):
             return "needs a single value inside it; give value"
+        value, scale = float(self.value), self._scale(low, high, float(self.value))
+        first, last = self.shown(low, scale), self.shown(high, scale)
         if not low <= high:
-            return f"begins at {self.shown(low)}, above its end at {self.shown(high)}"
-        if not low <= self.value <= high:
-            ends = f"{self.shown(low)} to {self.shown(high)}"
-            return f"is {ends}, which does not contain its value, {self.shown(float(self.value))}"
+            return f"begins at {first}, above its end at {last}"
+        if not low <= value <= high:
+            ends = f"{first} to {last}"
+            return f"is {ends}, which does not contain its value, {self.shown(value, scale)}"
         if -math.inf < low < self.minimum:
-            return f"begins at {self.shown(low)}, below its minimum, {self.shown(self.minimum)}"
+            return f"begins at {first}, below its minimum, {self.shown(self.minimum, scale)}"
         if self.maximum < high < math.inf:
-            return f"ends at {self.shown(high)}, above its maximum, {self.shown(self.maximum)}"
+            return f"ends at {last}, above its maximum, {self.shown(self.maximum, scale)}"
         return ""
 
     def _check(self, entries: Any) -> None:
@@ -91,8 +93,9 @@ class Parameter(Kept):
         wrong = ~((entries >= self.minimum) & (entries <= self.maximum) & np.isfinite(entries))
         if not wrong.any():
             return
-        worst = self.shown(float(np.extract(wrong, entries)[0]))
-        low, high = self.shown(self.minimum), self.shown(self.maximum)
+        first = float(np.extract(wrong, entries)[0])
+        scale = self._scale(first, self.minimum, self.maximum)
+        worst, low, high = (self.shown(each, scale) for each in (first, self.minimum, self.maximum))
         must = {
             (False, False): "finite",
             (True, False): f"{low} or more",
@@ -110,16 +113,30 @@ class Parameter(Kept):
         inside = self.minimum <= low and high <= self.maximum
         return bool(inside and -math.inf < low and high < math.inf)
 
-    def shown(self, value: float) -> str:
-        """Write a value in this parameter's unit.
+    def shown(self, value: float, scale: Scale | None = None) -> str:
+        """Write a value in this parameter's unit where it suits.
+
+        Parameters
+        ----------
+        value
+            SI value.
+        scale
+            Units of the answer that shows it; without it, the value is shown by itself.
 
         Examples
         --------
         >>> from headway.models.language.units import unit
-        >>> Parameter("delay", unit=unit("ms")).shown(0.0034)
-        '3.4 ms'
+        >>> delay = Parameter("delay", unit=unit("ms"))
+        >>> delay.shown(0.0034), delay.shown(0.0034, Scale.of([(0.0001, unit("us"))]))
+        ('3.4 ms', '3400 us')
+        >>> Parameter("size", unit=unit("B")).shown(1048576)
+        '1 MiB'
         """
-        return with_unit(digits(value / self.unit.scale), self.unit)
+        return (scale or self._scale(value)).stated(value, self.unit)
+
+    def _scale(self, *values: float) -> Scale:
+        """The unit of values that a text shows together: this parameter's where it suits."""
+        return Scale.of([(values, self.unit)], [self.unit])
 
     def at(self, value: Number | str | list[float] | tuple[float, ...]) -> "Parameter":
         """Give the same parameter another value: SI number, array, list, or text with a unit.

@@ -18,9 +18,16 @@ from headway.models.language.digits import (
     with_unit,
 )
 from headway.models.language.units import Dimension, Unit, readable, si_text, unit
+from headway.models.language.verbs import perform
 
 _SUITS = 0.1, 1e4
 """Between these a value reads well in a unit that the model states."""
+
+_READS = 0.01, 1e4
+"""Between these a value still reads well beside others in the unit that suits them."""
+
+_SUITS_BEST = 1.0, 1e3
+"""Between these a value reads well in any unit."""
 
 
 @dataclass(frozen=True)
@@ -131,6 +138,21 @@ class Scale:
         return with_error(value, error, self.suited(meant, abs(value)))
 
 
+def units_of(answer: object) -> Scale:
+    """The units of an answer, for all that shows it: tables, notes, figures.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> from headway.models.language.units import unit
+    >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="0.5 ms")
+    >>> str(units_of(model.solve(1000.0)).unit(unit("s")))
+    'ms'
+    """
+    scale: Scale = perform(answer, "scale")
+    return scale
+
+
 def _kind(meant: Unit) -> Dimension | None:
     """What shares one unit: all times, also those of one operation; None for what does not."""
     seconds, data = meant.dimension[:2]
@@ -140,17 +162,32 @@ def _kind(meant: Unit) -> Dimension | None:
 
 
 def _chosen(stated: list[Unit], meant: Unit, key: Dimension, sizes: list[float]) -> Unit:
-    """A stated unit that suits the middle value, else one that shows it with few digits."""
+    """A stated unit that suits the middle value, else one that shows it with few digits.
+
+    Of several stated ones, that which suits most values, and then the middle best: of 0.65 ms and
+    5 s ms rather than s, of 40 us and 3 ms ms rather than us.
+    """
     if not sizes:
         return meant
     middle = sorted(sizes)[len(sizes) // 2]
-    own = [each for each in (*stated, meant) if each.dimension == key and each.text]
-    for each in own:
-        least, most = _SUITS if each in stated else (1.0, 1e3)
-        if least <= settled(middle / each.scale) < most:
-            return each
+    own = [each for each in stated if each.dimension == key and each.text]
+    fitting = [each for each in own if _suits(middle, each, _SUITS)]
+    if fitting:
+        return max(fitting, key=lambda each: _merit(each, middle, sizes))
+    if meant.dimension == key and meant.text and _suits(middle, meant, _SUITS_BEST):
+        return meant
     best = readable(key, middle)
     return best if best.scale != 1 or _is_time(key) else meant
+
+
+def _merit(shown: Unit, middle: float, sizes: list[float]) -> tuple[int, bool]:
+    """How many values a unit suits, and whether it suits the middle one best."""
+    suited = sum(_suits(size, shown, _READS) for size in sizes)
+    return suited, _suits(middle, shown, _SUITS_BEST)
+
+
+def _suits(size: float, shown: Unit, ends: tuple[float, float]) -> bool:
+    return ends[0] <= settled(size / shown.scale) < ends[1]
 
 
 def _is_time(key: Dimension) -> bool:

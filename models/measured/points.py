@@ -108,9 +108,18 @@ class Point(Kept):
 
         An open test that does not say its rate is ordered by its throughput.
         """
-        others = self.throughput if self.loop is Loop.OPEN else self.population
-        known = (self.offered_rate, others, self.throughput)
-        return next((value for value in known if value is not None), math.inf)
+        return next((value for value, _ in self._loads() if value is not None), math.inf)
+
+    @property
+    def load_unit(self) -> str:
+        """What the load counts: clients, or operations a second."""
+        return next((counted for value, counted in self._loads() if value is not None), "")
+
+    def _loads(self) -> tuple[tuple[float | None, str], ...]:
+        """What may be the load, by rank, and what each counts."""
+        own = (self.population, "clients")
+        others = (self.throughput, "op/s") if self.loop is Loop.OPEN else own
+        return (self.offered_rate, "op/s"), others, (self.throughput, "op/s")
 
     def document(self) -> dict[str, Any]:
         """The JSON contract's entry of a point."""

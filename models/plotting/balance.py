@@ -6,8 +6,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from headway.kinds import power_of_ten
 from headway.models.analysis.balance import Balance, Bars
 from headway.models.analysis.growth import Growth
+from headway.models.language.scales import units_of
+from headway.models.language.units import Unit
 from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import HATCHES, light_grid, literal, plain_log_axis, style
 
@@ -18,12 +21,13 @@ def balance_figure(balance: Balance) -> Figure:
     resources = list(dict.fromkeys(x.resource for bars in balance.machines for x in bars.limits))
     figure = sheet(0.8 + 2.9 * len(phases))
     panels = figure.subplots(len(phases), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    unit = units_of(balance).unit(balance.machines[0].unit)
     for axes, phase in zip(panels, phases, strict=True):
         for index, bars in enumerate(balance.machines):
-            _draw_group(axes, index, bars, phase, resources)
+            _draw_group(axes, index, bars, phase, resources, unit)
         plain_log_axis(axes)
-        axes.set_ylim(*_ends(balance))
-        axes.set_ylabel(f"{phase} saturation [{balance.machines[0].unit}]".strip())
+        axes.set_ylim(*_ends(balance, unit))
+        axes.set_ylabel(f"{phase} saturation [{unit}]".strip())
         light_grid(axes)
         axes.grid(visible=False, axis="x")
     panels[0].set_title(_name_machines(panels[-1], balance))
@@ -55,7 +59,9 @@ def growth_figure(growth: Growth) -> Figure:
     return figure
 
 
-def _draw_group(axes: Axes, place: int, bars: Bars, phase: str, resources: list[str]) -> None:
+def _draw_group(
+    axes: Axes, place: int, bars: Bars, phase: str, resources: list[str], unit: Unit
+) -> None:
     """Draw one machine's bars around its place, those of unused resources left out."""
     ranked = bars.order(phase)
     used = [x for x in bars.limits if x.phase == phase and math.isfinite(x.load)]
@@ -64,7 +70,7 @@ def _draw_group(axes: Axes, place: int, bars: Bars, phase: str, resources: list[
         first = limit == ranked[0]
         axes.bar(
             place + (index - (len(used) - 1) / 2) * step,
-            limit.load / bars.unit.scale,
+            limit.load / unit.scale,
             0.9 * step,
             color=style(resources.index(limit.resource)).colour,
             hatch=_hatch(resources.index(limit.resource)),
@@ -78,11 +84,11 @@ def _hatch(place: int) -> str:
     return HATCHES[place % len(HATCHES)]
 
 
-def _ends(balance: Balance) -> tuple[float, float]:
+def _ends(balance: Balance, unit: Unit) -> tuple[float, float]:
     """Ends of the axis: above the greatest load, and low enough that the least is still a bar."""
-    loads = [x.load / b.unit.scale for b in balance.machines for x in b.limits]
+    loads = [x.load / unit.scale for b in balance.machines for x in b.limits]
     used = [load for load in loads if 0 < load < math.inf]
-    return float(10.0 ** math.floor(math.log10(min(used) / 2))), 1.3 * max(used)
+    return float(10.0 ** power_of_ten(min(used) / 2)), 1.3 * max(used)
 
 
 def _name_machines(axes: Axes, balance: Balance) -> str:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.analysis.comparison import Comparison
-from headway.models.language.units import Unit
+from headway.models.language.scales import Scale, units_of
+from headway.models.language.units import Unit, unit
 from headway.models.plotting.dense import Curves, curves_of
 from headway.models.plotting.looks.legends import legend, outside_legend
 from headway.models.plotting.looks.page import sheet
@@ -41,6 +42,7 @@ from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
 from headway.models.tables.table import scale_of
 
+_SLOPE = unit("ms*s/op")
 _CURVE_POINTS = 400
 _NEAR = 1.15  # a saturation point that much beyond the data is drawn
 _RATE = ("throughput",)  # a panel of its own
@@ -51,20 +53,21 @@ _MOST_INSIDE = 6  # series that a legend inside the axes holds
 
 def comparison_figure(comparison: Comparison) -> Figure:
     """Draw measured points, the model, both regression lines, and relative residuals below."""
-    figure, columns = panels(comparison)
+    scale = units_of(comparison)
+    figure, columns = panels(comparison, scale)
     for (upper, lower), one in zip(columns, comparison.each, strict=True):
-        _draw_comparison(upper, lower, one)
+        _draw_comparison(upper, lower, one, scale)
     heading(figure, columns, f"{title_of(comparison.model)}: predicted against measured")
     return figure
 
 
-def _draw_comparison(upper: Axes, lower: Axes, comparison: Comparison) -> None:
+def _draw_comparison(upper: Axes, lower: Axes, comparison: Comparison, scale: Scale) -> None:
     """Draw one output: the curve above, relative errors below."""
-    shown = drawn_unit(comparison)
+    shown = drawn_unit(comparison, scale)
     x = comparison.load.values / comparison.load.unit.scale
     draw_model(upper, comparison, shown)
     draw_points(upper, x, comparison.measured.values / shown.scale)
-    _draw_lines(upper, comparison, shown)
+    _draw_lines(upper, comparison, shown, scale)
     top = max(comparison.measured.values.max(), _finite_top(comparison)) / shown.scale
     upper.set_ylim(0, 1.15 * float(top))
     legend(upper)
@@ -76,13 +79,12 @@ def title_of(model: Model) -> str:
     return literal(model.title)
 
 
-def drawn_unit(comparison: Comparison) -> Unit:
-    """The unit to draw what was measured in."""
-    meant = comparison.model.meaning(comparison.output).unit
-    return scale_of(comparison.measured.values, meant)
+def drawn_unit(comparison: Comparison, scale: Scale) -> Unit:
+    """The unit to draw what was measured in: that of the answer."""
+    return scale.unit(comparison.model.meaning(comparison.output).unit)
 
 
-def panels(comparison: Comparison) -> tuple[Figure, list[tuple[Axes, Axes]]]:
+def panels(comparison: Comparison, scale: Scale) -> tuple[Figure, list[tuple[Axes, Axes]]]:
     """A figure with two panels an output, one below the other: the curve, and its errors."""
     each = comparison.each
     figure = sheet(5.5 * len(each))
@@ -92,7 +94,7 @@ def panels(comparison: Comparison) -> tuple[Figure, list[tuple[Axes, Axes]]]:
         upper = figure.add_subplot(grid[2 * place])
         lower = figure.add_subplot(grid[2 * place + 1], sharex=upper)
         upper.tick_params(labelbottom=False)
-        _label(upper, lower, one)
+        _label(upper, lower, one, scale)
         columns.append((upper, lower))
     return figure, columns
 
@@ -105,9 +107,9 @@ def heading(figure: Figure, columns: Any, text: str, size: str = "large") -> Non
         columns[0][0].set_title(text, fontsize=size, wrap=size != "large")
 
 
-def _label(upper: Axes, lower: Axes, comparison: Comparison) -> None:
+def _label(upper: Axes, lower: Axes, comparison: Comparison, scale: Scale) -> None:
     load, measured = comparison.load, comparison.measured
-    upper.set_ylabel(column_label(comparison.output, drawn_unit(comparison), "y", measured))
+    upper.set_ylabel(column_label(comparison.output, drawn_unit(comparison, scale), "y", measured))
     lower.set_xlabel(column_label(load.name, load.unit, "x", load))
     for axes in (upper, lower):
         light_grid(axes)
@@ -142,7 +144,7 @@ def mark_saturation(axes: Axes, model: Model, shown: Unit, most: float) -> None:
         draw_saturation(axes, limit / shown.scale)
 
 
-def _draw_lines(axes: Axes, comparison: Comparison, shown: Unit) -> None:
+def _draw_lines(axes: Axes, comparison: Comparison, shown: Unit, scale: Scale) -> None:
     """Draw the regression lines of both signatures over their range."""
     load = comparison.load
     inside = load.values[comparison.counted]
@@ -150,7 +152,7 @@ def _draw_lines(axes: Axes, comparison: Comparison, shown: Unit) -> None:
         ends = np.array([inside.min(), inside.max()])
         height = (signature.intercept + signature.slope * ends) / shown.scale
         colour, line = (MEASURED, "--") if name == "measured" else (MODELLED, "-.")
-        label = f"line through {name}: {signature.slope * 1e6:.1f} us per op/s"
+        label = f"line through {name}: {scale.text(signature.slope, _SLOPE)}"
         axes.plot(ends / load.unit.scale, height, line, color=colour, linewidth=1, label=label)
 
 
@@ -202,7 +204,7 @@ def _over_sweep(solution: Solution, curves: Curves) -> Figure:
 def unit_of_input(solution: Solution, name: str) -> Unit:
     """The unit in which what was swept is drawn."""
     across = np.asarray(solution.model.inputs[name], float)
-    return scale_of(across, solution.model.parameters[name].unit)
+    return scale_of(across, solution.model.parameters[name].unit, units_of(solution))
 
 
 def drawn_outputs(solution: Solution) -> list[tuple[str, ...]]:
@@ -227,7 +229,7 @@ def _is_single(solution: Solution) -> bool:
 def unit_of(solution: Solution, together: Sequence[str]) -> Unit:
     """The unit in which outputs are drawn that share a panel."""
     values = np.concatenate([np.ravel(np.asarray(solution[name], float)) for name in together])
-    return scale_of(values, solution.model.meaning(together[0]).unit)
+    return scale_of(values, solution.model.meaning(together[0]).unit, units_of(solution))
 
 
 def _across(curves: Curves, x_unit: Unit) -> FloatArray:
@@ -285,7 +287,7 @@ def _draw_limits(
     reached = float(np.max(np.asarray(solution["throughput"], float)))
     if _RATE in outputs and reached > 0.7 * limits[0]:
         values = np.asarray(solution["throughput"], float)
-        shown = scale_of(values, solution.model.meaning("throughput").unit)
+        shown = scale_of(values, solution.model.meaning("throughput").unit, units_of(solution))
         place = limits[0] / shown.scale
         panels[outputs.index(_RATE)].axhline(place, color=QUIET, linestyle=":", label="saturation")
     if swept(solution)[0] == "arrival_rate" and solution.saturated.any():
@@ -326,10 +328,10 @@ def groups_of(solution: Solution, points: int) -> dict[tuple[float, ...], Any]:
 def _draw_groups(axes: Axes, x: FloatArray, y: FloatArray, curves: Curves) -> None:
     """One line for each combination of the other swept inputs."""
     solution = curves.solution
-    others = swept(solution)[1:]
+    others, scale = swept(solution)[1:], units_of(curves.given)
     for place, (key, mine) in enumerate(groups_of(solution, len(x)).items()):
         pairs = zip(others, key, strict=True)
-        label = ", ".join(f"{n} = {solution.model.parameters[n].shown(v)}" for n, v in pairs)
+        label = ", ".join(f"{n} = {solution.model.parameters[n].shown(v, scale)}" for n, v in pairs)
         _draw_line(axes, x[mine], y[mine], curves.own[mine], place, label or "model")
 
 

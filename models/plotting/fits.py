@@ -12,6 +12,7 @@ from headway.models.inference.fit import Fit
 from headway.models.inference.forecasting.elsewhere import Elsewhere
 from headway.models.inference.server import ServerFit
 from headway.models.inference.side_by_side import SideBySide
+from headway.models.language.scales import Scale, units_of
 from headway.models.language.units import Unit
 from headway.models.plotting.figures import (
     draw_model,
@@ -44,7 +45,7 @@ _ROW = 0.21  # inches that an entry of a legend takes
 
 def fit_figure(fit: Fit) -> Figure:
     """Draw measured points, the fitted curve with its 95 % band, and relative errors."""
-    return _figure(fit, (), fit)
+    return _figure(fit, (), fit, units_of(fit))
 
 
 def server_figure(server_fit: ServerFit) -> Figure:
@@ -57,23 +58,27 @@ def server_figure(server_fit: ServerFit) -> Figure:
         for (form, fit), weight in weighed
         if weight >= _LEAST_WEIGHT
     ][:_RUNNERS_UP]
-    return _figure(server_fit.best, shown, server_fit if server_fit.draws else server_fit.best)
+    expecting = server_fit if server_fit.draws else server_fit.best
+    return _figure(server_fit.best, shown, expecting, units_of(server_fit))
 
 
-def _figure(fit: Fit, others: Sequence[tuple[str, Fit]], expecting: Fit | ServerFit) -> Figure:
-    figure, columns = panels(fit.comparison)
-    _draw_first(*columns[0], fit, others, expecting)
+def _figure(
+    fit: Fit, others: Sequence[tuple[str, Fit]], expecting: Fit | ServerFit, scale: Scale
+) -> Figure:
+    figure, columns = panels(fit.comparison, scale)
+    units = [drawn_unit(one, scale) for one in fit.comparison.each]
+    _draw_first(*columns[0], fit, others, expecting, units[0])
     for place, (upper, lower) in enumerate(columns[1:], 1):
-        _draw_beside(upper, lower, fit.comparison.each[place])
+        _draw_beside(upper, lower, fit.comparison.each[place], units[place])
     source = short_source(fit.measurements.source)
     text = f"{title_of(fit.model)}: fitted to {source}"
     heading(figure, columns, text, "medium")
     return figure
 
 
-def _draw_beside(upper: Axes, lower: Axes, one: Comparison) -> None:
+def _draw_beside(upper: Axes, lower: Axes, one: Comparison, shown: Unit) -> None:
     """Draw a further output that the fit was made to."""
-    shown, x = drawn_unit(one), one.load.values / one.load.unit.scale
+    x = one.load.values / one.load.unit.scale
     draw_model(upper, one, shown, "fit")
     draw_points(upper, x, one.measured.values / shown.scale)
     upper.set_ylim(0, 1.3 * float(one.measured.values.max()) / shown.scale)
@@ -87,10 +92,11 @@ def _draw_first(
     fit: Fit,
     others: Sequence[tuple[str, Fit]],
     expecting: Fit | ServerFit,
+    shown: Unit,
 ) -> None:
     """Draw the first output with the band and the runners-up."""
     comparison = fit.comparison
-    shown, load = drawn_unit(comparison), comparison.load.unit
+    load = comparison.load.unit
     scale, x = shown.scale, comparison.load.values / load.scale
     _draw_fit(upper, fit, shown, expecting)
     for place, (name, other) in enumerate(others, 1):
@@ -139,24 +145,24 @@ def _draw_other(axes: Axes, fit: Fit, name: str, place: int, scale: float) -> No
 
 def side_figure(side: SideBySide) -> Figure:
     """Draw all curves and fits of servers side by side in one picture."""
-    return servers_figure([server.best for server in side.servers])
+    return servers_figure([server.best for server in side.servers], units_of(side))
 
 
-def servers_figure(fits: Sequence[Fit]) -> Figure:
+def servers_figure(fits: Sequence[Fit], scale: Scale) -> Figure:
     """Draw several servers' points and fitted curves, load as a share of each one's peak."""
     figure = sheet(4.5 + _ROW * len(fits))
-    axes, scale = figure.subplots(), _shared_unit(fits).scale
+    axes, shown = figure.subplots(), scale.unit(_shared_unit(fits))
     for place, fit in enumerate(fits):
         loads, measured = fit.comparison.load.values, fit.comparison.measured.values
         share = 100 * loads / float(loads.max())
         name, look = short_source(fit.measurements.source), style(place)
-        axes.plot(share, measured / scale, look.marker, color=look.colour, label=name)
+        axes.plot(share, measured / shown.scale, look.marker, color=look.colour, label=name)
         order = np.argsort(loads)
-        predicted = fit.comparison.predicted[order] / scale
+        predicted = fit.comparison.predicted[order] / shown.scale
         axes.plot(share[order], predicted, color=look.colour, linestyle=look.line, linewidth=1)
     axes.set_title("marks measured, lines fitted")
     axes.set_xlabel("share of the highest measured load [%]")
-    axes.set_ylabel(_shared_label(fits))
+    axes.set_ylabel(_shared_label(fits, shown))
     plain_log_axis(axes)
     outside_legend(axes)
     light_grid(axes)
@@ -172,9 +178,9 @@ def _shared_unit(fits: Sequence[Fit]) -> Unit:
     return fits[0].comparison.model.meaning(outputs.pop()).unit
 
 
-def _shared_label(fits: Sequence[Fit]) -> str:
+def _shared_label(fits: Sequence[Fit], shown: Unit) -> str:
     """Words for the axis, with the columns where all servers have the same."""
     first = fits[0].comparison
-    label = axis_label(first.output, _shared_unit(fits))
+    label = axis_label(first.output, shown)
     said = {str(fit.comparison.axes) for fit in fits}
     return f"{label}\n{said.pop()}" if len(said) == 1 else label

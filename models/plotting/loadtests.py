@@ -6,13 +6,13 @@ from matplotlib.figure import Figure
 
 from headway.errors import MeasurementError
 from headway.models.analysis.audit import Audit
+from headway.models.language.scales import units_of
 from headway.models.language.units import Unit, unit
 from headway.models.measured.points import Point
 from headway.models.plotting.looks.legends import legend
 from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import axis_label, draw_points, light_grid, literal, style
 from headway.models.reading.loadtest import LoadTest
-from headway.models.tables.table import scale_of
 
 _FAINT = 0.6
 _SHOWN = (50.0, 95.0, 99.0)  # percentiles that are drawn where tools told them
@@ -31,7 +31,7 @@ def loadtest_figure(test: LoadTest) -> Figure:
         msg = f"{test.source}: no point has both a throughput and a response time to draw"
         raise MeasurementError(msg)
     times = np.array([p.response_time for p in both])
-    shown = scale_of(times, unit("s"))
+    shown = units_of(test).unit(unit("s"))
     figure = sheet(5)
     axes = figure.subplots()
     for place, percent in enumerate(_SHOWN):

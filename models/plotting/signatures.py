@@ -10,7 +10,8 @@ from headway.kinds import FloatArray
 from headway.loggp.measuring.signature import issue_cost
 from headway.loggp.measuring.sizefit import SizeLine
 from headway.loggp.measuring.sizes import SizeSeries
-from headway.models.language.units import readable, unit
+from headway.models.language.scales import units_of
+from headway.models.language.units import Unit, unit
 from headway.models.plotting.figures import short_source
 from headway.models.plotting.looks.axes import write_binary_ticks
 from headway.models.plotting.looks.legends import legend, outside_legend
@@ -29,23 +30,24 @@ from headway.models.plotting.pieces import (
 from headway.models.signatures.loggp import MeasuredSizes
 from headway.models.signatures.logp import MeasuredLogp
 from headway.models.signatures.sfs import MeasuredSignature
-from headway.models.tables.table import scale_of
 
 _MOST_DELAYS = 7
+_TIME, _SLOPE = unit("s"), unit("ms*s/op")
 
 
 def signature_figure(measured: MeasuredSignature) -> Figure:
     """Draw a measured curve with its regression line."""
     figure = sheet(4.5)
     axes = figure.subplots()
-    shown = scale_of(measured.curve.response_time.values, unit("s"))
+    scale = units_of(measured)
+    shown = scale.unit(_TIME)
     load, signature = measured.curve.load.values, measured.signature
     response = measured.curve.response_time.values / shown.scale
     draw_points(axes, load, response)
     inside = load[measured.within.holds(load)]
     ends = np.array([inside.min(), inside.max()])
     height = (signature.intercept + signature.slope * ends) / shown.scale
-    label = f"line: {signature.slope * 1e6:.2f} us per op/s, r² {signature.r_squared:.3f}"
+    label = f"line: {scale.text(signature.slope, _SLOPE)}, r² {signature.r_squared:.3f}"
     axes.plot(ends, height, "--", color=MODELLED, label=label)
     draw_saturation(axes, signature.saturation_throughput, "highest measured throughput")
     axes.set_ylim(0)
@@ -62,19 +64,22 @@ def logp_figure(logp: MeasuredLogp) -> Figure:
     figure = sheet(4.5)
     axes = figure.subplots()
     dense = _dense(logp.burst_size)
-    machine = logp.estimate.machine()
+    machine, scale = logp.estimate.machine(), units_of(logp)
+    shown = scale.unit(_TIME)
     for place, delay in enumerate(np.unique(logp.delay)[:_MOST_DELAYS]):
         mine, look = logp.delay == delay, style(place)
         axes.plot(
-            logp.burst_size[mine], logp.cost[mine] * 1e6, look.marker, color=look.colour,
-            markersize=4, label=f"delay {delay * 1e6:.4g} us",
+            logp.burst_size[mine], logp.cost[mine] / shown.scale, look.marker, color=look.colour,
+            markersize=4, label=f"delay {scale.text(float(delay), _TIME)}",
         )  # fmt: skip
         modelled = issue_cost(machine, dense, float(delay), logp.window)
-        axes.plot(dense, modelled * 1e6, color=look.colour, linestyle=look.line, linewidth=1)
+        axes.plot(
+            dense, modelled / shown.scale, color=look.colour, linestyle=look.line, linewidth=1
+        )
     write_binary_ticks(axes)
     axes.set_ylim(bottom=0)
     axes.set_xlabel("burst size [requests]")
-    axes.set_ylabel("cost of a request [us]")
+    axes.set_ylabel(f"cost of a request [{shown}]")
     axes.set_title(f"{short_source(logp.source)}: marks measured, lines by the estimates")
     outside_legend(axes)
     light_grid(axes)
@@ -92,7 +97,7 @@ def sizes_figure(sizes: MeasuredSizes) -> Figure:
     figure = sheet(1.5 + 2.5 * count)
     panels = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
     for axes, one in zip(panels, sizes.series, strict=True):
-        _draw_series(axes, one, sizes.fit.lines[one.name])
+        _draw_series(axes, one, sizes.fit.lines[one.name], units_of(sizes).unit(_TIME))
         for place, brink in enumerate(sizes.fit.breaks):
             low, high = brink.interval or (brink.below, brink.above)
             label = "break" if place == 0 else None
@@ -103,8 +108,7 @@ def sizes_figure(sizes: MeasuredSizes) -> Figure:
     return figure
 
 
-def _draw_series(axes: Axes, one: SizeSeries, lines: tuple[SizeLine, ...]) -> None:
-    shown = readable(unit("s").dimension, float(np.median(one.median)))
+def _draw_series(axes: Axes, one: SizeSeries, lines: tuple[SizeLine, ...], shown: Unit) -> None:
     sizes = np.repeat(one.size, one.time.shape[1])
     axes.plot(
         sizes, one.time.ravel() / shown.scale, ".", color="0.6", markersize=3, label="measured"

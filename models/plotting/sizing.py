@@ -3,6 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
+from headway.models.language.scales import units_of
 from headway.models.plotting.figures import title_of
 from headway.models.plotting.looks.legends import legend
 from headway.models.plotting.looks.page import sheet
@@ -16,7 +17,7 @@ def size_figure(size: Size) -> Figure:
     measure = size.ranking.output
     costs = np.array([one.cost for one in size.front])
     values = np.array([one.measure for one in size.front])
-    unit = scale_of(values, size.model.meaning(measure).unit)
+    unit = scale_of(values, size.model.meaning(measure).unit, units_of(size))
     meets = np.array([one.meets for one in size.front], bool)
     figure = sheet(4.5)
     axes = figure.subplots()

@@ -10,6 +10,7 @@ from headway.kinds import FloatArray
 from headway.models.analysis.joint import JointTarget
 from headway.models.analysis.points import method_of, outputs_at
 from headway.models.analysis.target import Target, value_now
+from headway.models.language.scales import units_of
 from headway.models.plotting.figures import title_of
 from headway.models.plotting.looks.legends import legend
 from headway.models.plotting.looks.page import sheet
@@ -45,7 +46,9 @@ def _figure(target: Target | JointTarget, wanted: Sequence[tuple[str, float]]) -
     now = value_now(target.model, target.parameter)
     meant = target.model.parameters[target.parameter].unit
     panels[-1].set_xlabel(
-        axis_label(target.parameter, scale_of(np.array([now, target.value]), meant))
+        axis_label(
+            target.parameter, scale_of(np.array([now, target.value]), meant, units_of(target))
+        )
     )
     panels[0].set_title(title_of(target.model))
     legend(panels[0])
@@ -59,8 +62,9 @@ def _draw(axes: Axes, target: Target | JointTarget, output: str, limit: float) -
     across = _across(*ends.tolist())
     outputs = _outputs(target, output, across)
     drawn = np.isfinite(outputs)
-    x_scale = scale_of(ends, model.parameters[target.parameter].unit).scale
-    unit = scale_of(np.array([limit]), model.meaning(output).unit)
+    scale = units_of(target)
+    x_scale = scale_of(ends, model.parameters[target.parameter].unit, scale).scale
+    unit = scale_of(np.array([limit]), model.meaning(output).unit, scale)
     draw_curve(axes, across[drawn] / x_scale, outputs[drawn] / unit.scale)
     start, reached = _outputs(target, output, ends) / unit.scale
     wanted = limit / unit.scale

@@ -2,9 +2,16 @@
 
 from typing import Any
 
+from headway.models.language.scales import Scale
 from headway.models.published.cells import Cell, Expectation, Outcome
 from headway.models.published.reproduction import Recomputed, Reproduction, View
 from headway.models.tables.table import Column, Table
+
+
+def printed_scale(reproduction: Reproduction) -> Scale:
+    """No unit of its own: each cell is in the unit that its publication prints."""
+    del reproduction
+    return Scale()
 
 
 def shown_tables(reproduction: Reproduction) -> list[Table]:

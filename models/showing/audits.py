@@ -6,15 +6,22 @@ from typing import Any
 from headway.models.analysis.audit import Audit
 from headway.models.auditing.finding import Finding
 from headway.models.auditing.open_view import OpenPoint
-from headway.models.language.digits import four_digits
+from headway.models.language.scales import Scale
 from headway.models.language.units import unit
-from headway.models.showing.loadtests import columns_document, columns_taken
+from headway.models.showing.loadtests import columns_document, columns_taken, loadtest_scale
 from headway.models.tables.table import Column, Table
+
+_TIME = unit("s")
+
+
+def audit_scale(audit: Audit) -> Scale:
+    """The units of the test that was audited."""
+    return loadtest_scale(audit.test)
 
 
 def audit_tables(audit: Audit) -> list[Table]:
     """A line for each finding, the most severe first."""
-    opened = [_open_table(audit.as_open)] if audit.as_open else []
+    opened = [_open_table(audit.as_open, audit_scale(audit))] if audit.as_open else []
     if not audit.findings:
         nothing = ("no problems found in this test", *columns_taken(audit.test))
         return [Table(audit.test.title, (), nothing), *opened]
@@ -26,7 +33,7 @@ def audit_tables(audit: Audit) -> list[Table]:
     return [Table(audit.test.title, columns, tuple(columns_taken(audit.test))), *opened]
 
 
-def _open_table(points: Sequence[OpenPoint]) -> Table:
+def _open_table(points: Sequence[OpenPoint], scale: Scale) -> Table:
     """Response times for open clients, each with its measured error."""
     reasons = list(dict.fromkeys(p.refused for p in points if p.refused))
     told = [p for p in points if not p.refused]
@@ -34,23 +41,24 @@ def _open_table(points: Sequence[OpenPoint]) -> Table:
     notes = [f"not determined: {reason}" for reason in reasons]
     if not told:
         return Table(title, (), tuple(notes))
+    shown = scale.unit(_TIME)
     columns = [
         Column("clients", tuple(f"{p.population:g}" for p in told)),
         Column.of("throughput", [p.throughput for p in told], unit("op/s")),
         Column("busy", tuple(f"{p.utilisation:.0%}" for p in told)),
-        Column.of("closed", [p.closed for p in told], unit("ms")),
-        Column("open [ms]", tuple(_within(p.response_time, p.error) for p in told)),
+        Column.of("closed", [p.closed for p in told], _TIME, scale),
+        Column(f"open [{shown}]", tuple(_within(p.response_time, p.error, scale) for p in told)),
     ]
     for percent in told[0].percentiles or ():
         tails = [(p.percentiles or {}).get(percent) for p in told]
-        cells = (_within(t, p.percentile_error) for t, p in zip(tails, told, strict=True))
-        columns.append(Column(f"p{percent:g} [ms]", tuple(cells)))
+        cells = (_within(t, p.percentile_error, scale) for t, p in zip(tails, told, strict=True))
+        columns.append(Column(f"p{percent:g} [{shown}]", tuple(cells)))
     notes.append("± covered nine of ten simulated servers (docs/accuracy.md)")
     return Table(title, tuple(columns), tuple(notes))
 
 
-def _within(time: float | None, error: float | None) -> str:
-    return "-" if time is None or error is None else f"{four_digits(1e3 * time)} ± {error:.0%}"
+def _within(time: float | None, error: float | None, scale: Scale) -> str:
+    return "-" if time is None or error is None else f"{scale.bare(time, _TIME)} ± {error:.0%}"
 
 
 def open_rows(points: Sequence[OpenPoint]) -> list[dict[str, Any]]:

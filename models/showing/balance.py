@@ -4,11 +4,19 @@ import math
 from typing import Any
 
 from headway.models.analysis.balance import Balance, Bars
+from headway.models.language.scales import Scale
 from headway.models.tables.table import Column, Table
+
+
+def balance_scale(balance: Balance) -> Scale:
+    """The unit of loads: by those of all machines."""
+    limits = [(x.load, bars.unit) for bars in balance.machines for x in bars.limits]
+    return Scale.of(limits, [bars.unit for bars in balance.machines])
 
 
 def balance_tables(balance: Balance) -> list[Table]:
     """The load that each resource bears, a row a phase."""
+    unit = balance_scale(balance).unit(balance.machines[0].unit)
     rows = [(bars, phase) for bars in balance.machines for phase in bars.phases]
     resources = dict.fromkeys(x.resource for bars in balance.machines for x in bars.limits)
     columns = [Column("machine", tuple(bars.title for bars, _ in rows))]
@@ -16,7 +24,7 @@ def balance_tables(balance: Balance) -> list[Table]:
         columns.append(Column("phase", tuple(phase for _, phase in rows)))
     for name in resources:
         loads = tuple(_load(bars, phase, name) for bars, phase in rows)
-        columns.append(Column(name, loads, balance.machines[0].unit))
+        columns.append(Column(name, loads, unit))
     columns.append(Column("saturates first", tuple(bars.first(p) for bars, p in rows)))
     columns.append(Column("balance", tuple(bars.evenness(p) for bars, p in rows)))
     note = "loads at which each resource saturates; balance = least / greatest, 1 is even"

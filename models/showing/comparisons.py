@@ -63,7 +63,8 @@ def comparison_scale(comparison: Comparison) -> Scale:
     for one in comparison.each:
         unit = model.meaning(one.output).unit
         shown += [(one.measured.values, unit), (one.predicted, unit)]
-    return Scale.of(shown, [parameter.unit for parameter in model.parameters.values()])
+    stated = [one.measured.unit for one in comparison.each]
+    return Scale.of(shown, [*stated, *(each.unit for each in model.parameters.values())])
 
 
 def output_tables(comparison: Comparison) -> list[Table]:

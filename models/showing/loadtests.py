@@ -3,6 +3,8 @@
 import math
 from typing import Any
 
+from headway.models.auditing.finding import time_units
+from headway.models.language.scales import Scale
 from headway.models.language.units import ONE, Unit, unit
 from headway.models.measured.points import Point
 from headway.models.measured.roles import ROLES
@@ -12,24 +14,30 @@ from headway.models.tables.table import Column, Table
 _SHOWN: dict[str, Unit] = {
     role.part: ONE if role.unit.text == "job" else role.unit for role in ROLES if role.part
 }
+_TIME = unit("s")
 _MOST_LEFT = 8
 """Columns without a role that are named."""
 
 
+def loadtest_scale(test: LoadTest) -> Scale:
+    """The units of a load test: by the response times and percentiles of its points."""
+    return time_units(test.points)
+
+
 def loadtest_tables(test: LoadTest) -> list[Table]:
     """The points by load, what wrote them, and what was left out."""
-    points = test.points
+    points, scale = test.points, loadtest_scale(test)
     places = [_short(point) for point in points]
     columns = [Column("file", tuple(places))] if len(set(places)) > 1 else []
     if any(point.loop for point in points):
         columns.append(Column("loop", tuple(p.loop.value if p.loop else None for p in points)))
     for name, shown in _SHOWN.items():
         values = [getattr(point, name) for point in points]
-        columns += _column(name.replace("_", " "), values, shown)
+        columns += _column(name.replace("_", " "), values, shown, scale)
     for percent in _percents(test):
         values = [point.percentiles.get(percent) for point in points]
-        columns += _column(f"p{percent:g}", values, unit("s"))
-    further, left = _further(test, _MOST_COLUMNS - len(columns))
+        columns += _column(f"p{percent:g}", values, _TIME, scale)
+    further, left = _further(test, _MOST_COLUMNS - len(columns), scale)
     columns += further
     said = dict.fromkeys([*(note for point in points for note in point.notes), *left])
     notes = (*said, *columns_taken(test), *_left_out(test))
@@ -39,7 +47,7 @@ def loadtest_tables(test: LoadTest) -> list[Table]:
 _MOST_COLUMNS = 8  # that a terminal of ordinary width shows without breaking numbers
 
 
-def _further(test: LoadTest, room: int) -> tuple[list[Column], list[str]]:
+def _further(test: LoadTest, room: int, scale: Scale) -> tuple[list[Column], list[str]]:
     """What else the tools tell, all of it or as much as there is room for, and what is left."""
     table = test.measurements
     own = {name for point in test.points for name in point.more}
@@ -49,7 +57,7 @@ def _further(test: LoadTest, room: int) -> tuple[list[Column], list[str]]:
     columns = [
         column
         for each in shown
-        for column in _column(each.name, [_known(v) for v in each.values], each.unit)
+        for column in _column(each.name, [_known(v) for v in each.values], each.unit, scale)
     ]
     return columns, [f"--wide shows further columns: {hidden}"] if hidden else []
 
@@ -58,12 +66,12 @@ def _known(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-def _column(name: str, values: list[float | None], shown: Unit) -> list[Column]:
-    """A column in a unit that suits it; none where nothing is known."""
+def _column(name: str, values: list[float | None], shown: Unit, scale: Scale) -> list[Column]:
+    """A column in the test's unit, else in one that suits it; none where nothing is known."""
     known = [value for value in values if value is not None]
     if not known:
         return []
-    return [Column(name, tuple(values), Column.of(name, known, shown).unit)]
+    return [Column(name, tuple(values), Column.of(name, known, shown, scale).unit)]
 
 
 def _percents(test: LoadTest) -> list[float]:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from headway.loggp.measuring.extraction import GapLimit
+from headway.models.language.scales import Scale
 from headway.models.language.units import unit
 from headway.models.signatures.logp import MeasuredLogp
 from headway.models.tables.table import Column, Table
@@ -14,9 +15,18 @@ _LIMITS = {
 }
 
 
+_TIME = unit("us")
+
+
+def logp_scale(logp: MeasuredLogp) -> Scale:
+    """The unit of times: microseconds where they suit the parameters."""
+    values = [estimate.value for estimate in logp.estimates.values()]
+    return Scale.of([([*values, float(logp.round_trip.mean())], _TIME)], [_TIME])
+
+
 def logp_tables(logp: MeasuredLogp) -> list[Table]:
     """The parameters with their intervals."""
-    second = unit("us")
+    second = logp_scale(logp).unit(_TIME)
     rows = {name: (e.value, *(e.interval or (None, None))) for name, e in logp.estimates.items()}
     rows["overhead"] = (logp.estimate.overhead, None, None)
     names = ("send_overhead", "receive_overhead", "overhead", "gap", "latency")
@@ -32,7 +42,8 @@ def logp_tables(logp: MeasuredLogp) -> list[Table]:
 
 def _notes(logp: MeasuredLogp) -> tuple[str, ...]:
     notes = [_LIMITS[logp.estimate.limited_by], *logp.notes]
-    notes.append(f"round trip: {logp.round_trip.mean() * 1e6:.4g} us")
+    trip = logp_scale(logp).text(float(logp.round_trip.mean()), _TIME)
+    notes.append(f"round trip: {trip}")
     if logp.estimate.gap.interval is None:
         notes.append("no intervals: repeat the measurements, as further rows")
     if logp.left_out:

@@ -9,6 +9,8 @@ import numpy as np
 
 from headway.errors import HeadwayError
 from headway.models.language.digits import digits, ends
+from headway.models.language.scales import Scale
+from headway.models.language.units import Unit
 from headway.models.showing.solutions import labels
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
@@ -53,14 +55,26 @@ def _station_tables(model: Model) -> list[Table]:
     return tables + ([_region_table(graph)] if graph.regions else [])
 
 
-def _parameter_table(model: Model) -> Table:
+def description_scale(model: Model) -> Scale:
+    """The units of a model's numbers: those that its parameters state, where they suit."""
     parameters = model.parameters.values()
-    shown = [_value(p.value, p.unit.scale) for p in parameters]
+    shown = [(each, p.unit) for p in parameters for each in (p.value, *(p.interval or ()))]
+    shown = [(value, meant) for value, meant in shown if value is not None]
+    for preset in model.presets.values():
+        known = model.exposing(*preset.values).parameters
+        shown += [(value, known[name].unit) for name, value in preset.values.items()]
+    return Scale.of(shown, [parameter.unit for parameter in parameters])
+
+
+def _parameter_table(model: Model) -> Table:
+    parameters, scale = model.parameters.values(), description_scale(model)
+    units = [_unit(p.value, p.unit, scale) for p in parameters]
+    shown = [_value(p.value, unit.scale) for p, unit in zip(parameters, units, strict=True)]
     columns = (
         Column("parameter", tuple(model.parameters)),
         Column("value", tuple(shown)),
-        *_intervals(model),
-        Column("unit", tuple(p.unit.text for p in parameters)),
+        *_intervals(model, units),
+        Column("unit", tuple(map(str, units))),
         Column("meaning", tuple(p.doc for p in parameters)),
         Column("source", tuple(p.source for p in parameters)),
     )
@@ -69,12 +83,18 @@ def _parameter_table(model: Model) -> Table:
     return Table(f"{model.title}: {model.doc}".rstrip(": "), columns, notes)
 
 
-def _intervals(model: Model) -> list[Column]:
+def _unit(value: Any, meant: Unit, scale: Scale) -> Unit:
+    """The unit of a parameter's row; what has no value stays in its own."""
+    return meant if value is None else scale.suited(meant, float(np.max(np.abs(value))))
+
+
+def _intervals(model: Model, units: list[Unit]) -> list[Column]:
     """The 95 % intervals, where some parameter has one."""
-    given = [(p.interval, p.unit) for p in model.parameters.values()]
-    if not any(interval for interval, _ in given):
+    given = [parameter.interval for parameter in model.parameters.values()]
+    if not any(given):
         return []
-    cells = tuple(ends(*interval, shown) if interval else "-" for interval, shown in given)
+    pairs = zip(given, units, strict=True)
+    cells = tuple(ends(*interval, shown) if interval else "-" for interval, shown in pairs)
     return [Column("95 % interval", cells)]
 
 
@@ -202,10 +222,11 @@ def _places(shares: dict[str, str]) -> str:
 
 
 def _preset_table(model: Model) -> Table:
-    presets = model.presets.values()
+    presets, scale = model.presets.values(), description_scale(model)
     texts = [
         ", ".join(
-            f"{n} = {model.exposing(n).parameters[n].shown(v)}" for n, v in preset.values.items()
+            f"{n} = {model.exposing(n).parameters[n].shown(v, scale)}"
+            for n, v in preset.values.items()
         )
         for preset in presets
     ]

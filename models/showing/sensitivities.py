@@ -19,14 +19,14 @@ _VISIBLE = 5e-4  # elasticity below which tables show none
 
 def sensitivity_tables(sensitivity: Sensitivity) -> list[Table]:
     """Elasticities by output, derivatives in readable units, and what one more or fewer does."""
-    scale = _scale(sensitivity)
+    scale = sensitivity_scale(sensitivity)
     tables = [_elasticity_table(sensitivity, scale), _derivative_table(sensitivity, scale)]
     steps = _of(sensitivity, Change.WHOLE_STEP)
     counted = [step for step in steps if abs(step[2].elasticity) >= _VISIBLE]
     return [*tables, _whole_table(sensitivity, counted, scale)] if counted else tables
 
 
-def _scale(sensitivity: Sensitivity) -> Scale:
+def sensitivity_scale(sensitivity: Sensitivity) -> Scale:
     """The units of an answer: by the inputs and the outputs."""
     model = sensitivity.model
     inputs = [(float(value), model.parameters[n].unit) for n, value in model.inputs.items()]

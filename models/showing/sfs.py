@@ -1,5 +1,6 @@
 """Signatures of measured curves, and demands off utilisations, as tables, rows and CSV."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from headway.kinds import FloatArray
@@ -23,13 +24,23 @@ _ROWS = (
 )
 
 
+def signature_scale(signatures: Sequence[SfsSignature]) -> Scale:
+    """The units of signatures side by side."""
+    return Scale.of((float(getattr(s, key)), meant) for _, key, meant in _ROWS for s in signatures)
+
+
+def curve_scale(signature: MeasuredSignature) -> Scale:
+    """The units of a curve's signature."""
+    return signature_scale([signature.signature])
+
+
 def signature_table(
     title: str, signatures: dict[str, SfsSignature], scale: Scale | None = None
 ) -> Table:
     """Signatures side by side, all values of a row in one unit."""
     each = list(signatures.values())
     values = {key: [float(getattr(one, key)) for one in each] for _, key, _ in _ROWS}
-    scale = scale or Scale.of((values[key], meant) for _, key, meant in _ROWS)
+    scale = scale or signature_scale(each)
     units = [scale.suited(meant, max(map(abs, values[key]))) for _, key, meant in _ROWS]
     columns = [Column("quantity", tuple(row[0] for row in _ROWS))]
     for place, name in enumerate(signatures):
@@ -77,10 +88,15 @@ def curve_csv(signature: MeasuredSignature) -> str:
     return Table("", (*columns, *signature.curve.axes.columns(1))).to_csv()
 
 
+def use_scale(measured_use: MeasuredUse) -> Scale:
+    """The unit of all demands."""
+    demands = [demand.value for use in measured_use.resources for demand in use.demands]
+    return Scale.of([(demands, _MS)])
+
+
 def use_tables(measured_use: MeasuredUse) -> list[Table]:
     """One table a resource: what each operation takes of it."""
-    demands = [demand.value for use in measured_use.resources for demand in use.demands]
-    scale = Scale.of([(demands, unit("ms"))])
+    scale = use_scale(measured_use)
     return [_table(measured_use, use, scale) for use in measured_use.resources]
 
 
@@ -104,8 +120,7 @@ def _table(measured_use: MeasuredUse, use: Use, scale: Scale) -> Table:
 
 
 def _cells(demand: Demand, scale: Scale) -> tuple[str, str]:
-    shown = unit("ms")
-    return scale.text(demand.value, shown), scale.ends(demand.low, demand.high, shown)
+    return scale.text(demand.value, _MS), scale.ends(demand.low, demand.high, _MS)
 
 
 def use_rows(measured_use: MeasuredUse) -> list[dict[str, Any]]:

@@ -4,14 +4,32 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from headway.loggp.measuring.sizefit import LineParameter, SizeLine
+from headway.loggp.measuring.sizefit import Break, LineParameter, SizeLine
+from headway.models.language.digits import four_digits
+from headway.models.language.scales import Scale
 from headway.models.language.units import Unit, unit
 from headway.models.signatures.loggp import NUMBERS, MeasuredSizes
 from headway.models.tables.table import Cell, Column, Table
 
 NOT_DETERMINED = "not determined by this data"
 
-_BYTE, _MICROSECOND, _PER_BYTE = unit("B"), unit("us"), unit("ns/B")
+_BYTE, _TIME, _PER_BYTE = unit("B"), unit("us"), unit("ns/B")
+
+
+def sizes_scale(sizes: MeasuredSizes) -> Scale:
+    """The units of times and of times a byte, by the lines and what was read off them."""
+    lines = [line for several in sizes.fit.lines.values() for line in several]
+    shown = [(line.intercept.value, _TIME) for line in lines if line.intercept.determined]
+    shown += [(line.slope.value, _PER_BYTE) for line in lines if line.slope.determined]
+    for numbers in sizes.regimes:
+        for name, value in numbers.items():
+            if isinstance(value, float):
+                shown.append((value, _meant(name)))
+    return Scale.of(shown, [_TIME, _PER_BYTE])
+
+
+def _meant(name: str) -> Unit:
+    return _PER_BYTE if name == "gap_per_byte" else _TIME
 
 
 def sizes_tables(sizes: MeasuredSizes) -> list[Table]:
@@ -25,12 +43,14 @@ def sizes_tables(sizes: MeasuredSizes) -> list[Table]:
 
 def _lines_table(sizes: MeasuredSizes) -> Table:
     lines = [(name, line) for name, several in sizes.fit.lines.items() for line in several]
+    scale = sizes_scale(sizes)
     columns = [
         Column("series", tuple(name for name, _ in lines)),
-        Column("from", tuple(line.first_size for _, line in lines), _BYTE),
-        Column("to", tuple(line.last_size for _, line in lines), _BYTE),
+        Column("from", tuple(_size(line.first_size) for _, line in lines)),
+        Column("to", tuple(_size(line.last_size) for _, line in lines)),
     ]
-    for part, shown in (("intercept", _MICROSECOND), ("slope", _PER_BYTE)):
+    for part, meant in (("intercept", _TIME), ("slope", _PER_BYTE)):
+        shown = scale.unit(meant)
         texts = tuple(_text(getattr(line, part), shown) for _, line in lines)
         columns.append(Column(f"{part} [{shown}]", texts))
     return Table(f"{sizes.source}: time by message size", tuple(columns), _notes(sizes))
@@ -57,26 +77,30 @@ def _tests(sizes: MeasuredSizes) -> list[str]:
 
 def _breaks_table(sizes: MeasuredSizes) -> Table:
     breaks = sizes.fit.breaks
-    sure = [f"{b.interval[0]:g} to {b.interval[1]:g}" if b.interval else "-" for b in breaks]
+    sure = [" to ".join(map(_size, b.interval)) if b.interval else "-" for b in breaks]
     columns = (
-        Column("break above", tuple(b.below for b in breaks), _BYTE),
-        Column("and up to", tuple(b.above for b in breaks), _BYTE),
-        Column("95 % interval [B]", tuple(sure)),
-        Column("", tuple("pinned" if b.pinned else b.advice for b in breaks)),
+        Column("break above", tuple(_size(b.below) for b in breaks)),
+        Column("and up to", tuple(_size(b.above) for b in breaks)),
+        Column("95 % interval", tuple(sure)),
+        Column("", tuple("pinned" if b.pinned else _advice(b) for b in breaks)),
     )
     return Table("breaks", columns)
 
 
+def _advice(brink: Break) -> str:
+    """Which sizes to measure to narrow a break down."""
+    return f"measure sizes between {_size(brink.below)} and {_size(brink.above)}"
+
+
 def _machine_table(sizes: MeasuredSizes) -> Table:
-    lines = next(iter(sizes.fit.lines.values()))
+    lines, scale = next(iter(sizes.fit.lines.values())), sizes_scale(sizes)
     columns = [
-        Column("from", tuple(line.first_size for line in lines), _BYTE),
-        Column("to", tuple(line.last_size for line in lines), _BYTE),
+        Column("from", tuple(_size(line.first_size) for line in lines)),
+        Column("to", tuple(_size(line.last_size) for line in lines)),
     ]
     for name in NUMBERS:
-        shown = _PER_BYTE if name == "gap_per_byte" else _MICROSECOND
         cells = tuple(_cell(numbers[name]) for numbers in sizes.regimes)
-        columns.append(Column(name.replace("_", " "), cells, shown))
+        columns.append(Column(name.replace("_", " "), cells, scale.unit(_meant(name))))
     notes = ("latency in the papers' convention: overheads and bytes taken out", *_why(sizes))
     return Table("LogGP near the first of these sizes", tuple(columns), notes)
 
@@ -168,9 +192,14 @@ def _text(parameter: LineParameter, shown: Unit) -> str:
     """A parameter with its interval in a unit, or that it is not determined."""
     ends = None if parameter.interval is None else [e / shown.scale for e in parameter.interval]
     if not parameter.determined:
-        return NOT_DETERMINED + (f" (at most {ends[1]:.4g})" if ends else "")
-    interval = f" ({ends[0]:.4g} to {ends[1]:.4g})" if ends else ""
-    return f"{parameter.value / shown.scale:.4g}{interval}"
+        return NOT_DETERMINED + (f" (at most {four_digits(ends[1])})" if ends else "")
+    interval = f" ({four_digits(ends[0])} to {four_digits(ends[1])})" if ends else ""
+    return f"{four_digits(parameter.value / shown.scale)}{interval}"
+
+
+def _size(size: float) -> str:
+    """A size as people write it: whole KiB as such, else bytes."""
+    return Scale().stated(size, _BYTE)
 
 
 def _line_document(line: SizeLine) -> dict[str, Any]:

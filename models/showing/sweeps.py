@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from headway.models.language.digits import ends, in_unit, with_unit
+from headway.models.language.digits import four_digits
+from headway.models.language.scales import Scale
 from headway.models.language.units import Unit
 from headway.models.showing.indices import index_columns
 from headway.models.showing.solutions import labels
 from headway.models.sweeping.reductions.reduction import Row
 from headway.models.sweeping.sweep import Sweep
-from headway.models.tables.table import Column, Table, scale_of
+from headway.models.tables.table import Column, Table
 
 
 def sweep_tables(swept: Sweep) -> list[Table]:
@@ -20,13 +21,14 @@ def sweep_tables(swept: Sweep) -> list[Table]:
     title = f"{swept.model.title}: {swept.effort.points:,} points of {_space_text(swept)}"
     if swept.has_indices:
         return [_index_table(swept)]
-    rows, units = swept.results, _units(swept)
+    rows, scale = swept.results, sweep_scale(swept)
+    meant = _meant(swept)
     columns = (
         Column("output", tuple(row["output"].replace("_", " ") for row in rows)),
         Column("statistic", tuple(row["statistic"] for row in rows)),
-        Column("value", tuple(_value(row, units[row["output"]]) for row in rows)),
-        Column("95 % interval", tuple(_interval(row, units[row["output"]]) for row in rows)),
-        Column("at", tuple(_places(swept))),
+        Column("value", tuple(_value(row, meant[row["output"]], scale) for row in rows)),
+        Column("95 % interval", tuple(_interval(row, meant[row["output"]], scale) for row in rows)),
+        Column("at", tuple(_places(swept, scale))),
     )
     kept = tuple(column for column in columns if any(cell is not None for cell in column.cells))
     return [Table(title, kept, tuple(_notes(swept)), 2)]
@@ -42,45 +44,51 @@ def _index_table(swept: Sweep) -> Table:
     return Table(title, columns, tuple(_notes(swept)), len(columns) - 4)
 
 
-def _units(swept: Sweep) -> dict[str, Unit]:
-    """The unit that shows the values of each output with few digits."""
-    values: dict[str, list[float]] = {}
-    for row in swept.results:
-        own = values.setdefault(row["output"], [])
-        own += [row["value"]] if row["measures"] == "output" else []
-    meant = {reduction.output: reduction.unit for reduction in swept.reductions}
-    return {name: scale_of(np.array(own), meant[name]) for name, own in values.items()}
+def sweep_scale(swept: Sweep) -> Scale:
+    """The units of a sweep: by its statistics, and the points at which they are."""
+    known, meant = swept.model.parameters, _meant(swept)
+    shown: list[tuple[Any, Unit]] = [
+        (row["value"], meant[row["output"]]) for row in swept.results if row["measures"] == "output"
+    ]
+    for inputs in _inputs(swept):
+        shown += [(value, known[name].unit) for name, value in (inputs or {}).items()]
+    return Scale.of(shown, [parameter.unit for parameter in known.values()])
 
 
-def _value(row: Row, meant: Unit) -> str | None:
+def _meant(swept: Sweep) -> dict[str, Unit]:
+    return {reduction.output: reduction.unit for reduction in swept.reductions}
+
+
+def _value(row: Row, meant: Unit, scale: Scale) -> str | None:
     if math.isnan(row["value"]):
         return None
     if row["measures"] == "count":
         return f"{row['value']:,.0f}"
     if row["measures"] == "share":
         return _percent(row["value"])
-    text = in_unit(row["value"], meant)
-    return with_unit(text, meant) if math.isfinite(row["value"]) else text
+    return scale.text(row["value"], meant)
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.4g} %"
+    return f"{four_digits(100 * share)} %"
 
 
-def _interval(row: Row, meant: Unit) -> str | None:
+def _interval(row: Row, meant: Unit, scale: Scale) -> str | None:
     if row["interval"] is None:
         return None
     low, high = row["interval"]
     if row["measures"] == "share":
-        return f"{100 * low:.4g} to {_percent(high)}"
-    return with_unit(ends(low, high, meant), meant)
+        return f"{four_digits(100 * low)} to {_percent(high)}"
+    return scale.ends(low, high, meant)
 
 
-def _places(swept: Sweep) -> Iterator[str | None]:
+def _places(swept: Sweep, scale: Scale) -> Iterator[str | None]:
     """The point of each row that is of one, in words."""
     known = swept.model.parameters
     for inputs in _inputs(swept):
-        each = (f"{name} {known[name].shown(value)}" for name, value in (inputs or {}).items())
+        each = (
+            f"{name} {known[name].shown(value, scale)}" for name, value in (inputs or {}).items()
+        )
         yield ", ".join(each) or None
 
 

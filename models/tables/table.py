@@ -46,8 +46,10 @@ WIDTH = 80
 """Width of text that does not go to a terminal."""
 
 
-def scale_of(values: FloatArray, meant: Unit) -> Unit:
-    """The unit in which the median of the values needs few digits."""
+def scale_of(values: FloatArray, meant: Unit, scale: Scale | None = None) -> Unit:
+    """The unit of the answer, else the one in which the median of the values needs few digits."""
+    if scale is not None and scale.covers(meant):
+        return scale.unit(meant)
     finite = np.abs(values[np.isfinite(values)])
     if not finite.size:
         return meant
@@ -76,9 +78,7 @@ class Column:
     def of(cls, name: str, values: Any, unit: Unit = ONE, scale: Scale | None = None) -> "Column":
         """Make a column of an array, in the unit of the answer or one that suits its values."""
         numbers = np.atleast_1d(np.asarray(values, float)).ravel()
-        known = scale is not None and scale.covers(unit)
-        shown = scale.unit(unit) if known else scale_of(numbers, unit)  # type: ignore[union-attr]
-        return cls(name, tuple(numbers.tolist()), shown)
+        return cls(name, tuple(numbers.tolist()), scale_of(numbers, unit, scale))
 
     @property
     def heading(self) -> str:

@@ -6,14 +6,13 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from headway.kinds import FloatArray
-from headway.models.plotting.figures import title_of
+from headway.models.plotting.figures import title_of, unit_of_input
 from headway.models.plotting.looks.legends import legend
 from headway.models.plotting.looks.page import LETTER, sheet
 from headway.models.plotting.pieces import axis_label, light_grid, literal, style, visible
 from headway.models.showing.solutions import swept
 from headway.models.solving.solutions.queue_lengths import QueueLengths, covered
 from headway.models.solving.solutions.solution import Solution
-from headway.models.tables.table import scale_of
 from headway.queueing.numbers.laws import NumberLaw
 
 _SHOWN = 0.999  # share of the time that a panel covers
@@ -57,7 +56,7 @@ def _draw_across(axes: Axes, lengths: QueueLengths[Solution], name: str, place: 
     solution = lengths.solution
     key = swept(solution)[0]
     values = np.broadcast_to(np.asarray(solution.model.inputs[key], float), solution.shape).ravel()
-    shown = scale_of(values, solution.model.parameters[key].unit)
+    shown = unit_of_input(solution, key)
     x, colour = values / shown.scale, style(place).colour
     for low, high, alpha in _BANDS:
         least, most = (_flat(lengths, name, share) for share in (low, high))

@@ -5,6 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headway.errors import InvalidParameter
+from headway.models.language.scales import units_of
 from headway.models.plotting.distributions.indices import index_figure
 from headway.models.plotting.figures import title_of
 from headway.models.plotting.looks.legends import legend
@@ -46,7 +47,7 @@ def _draw(axes: Axes, swept: Sweep, output: str, distribution: Distribution) -> 
     high, counts = distribution.high[there], distribution.counts
     shares = 100 * np.cumsum(counts)[there] / distribution.size
     (unit,) = {each.unit for each in swept.reductions if each.output == output}
-    unit = scale_of(high, unit)
+    unit = scale_of(high, unit, units_of(swept))
     axes.step(high / unit.scale, shares, where="post", color=MODELLED)
     for each in swept.reductions:
         if isinstance(each, Beyond) and each.output == output:

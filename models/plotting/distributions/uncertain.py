@@ -8,11 +8,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headway.kinds import FloatArray
-from headway.models.plotting.figures import drawn_outputs, groups_of, straight_figure, unit_of
+from headway.models.plotting.figures import (
+    drawn_outputs,
+    groups_of,
+    straight_figure,
+    unit_of,
+    unit_of_input,
+)
 from headway.models.plotting.looks.legends import legend
 from headway.models.plotting.pieces import style
 from headway.models.showing.solutions import swept
-from headway.models.tables.table import scale_of
 from headway.models.uncertain.propagation import Propagation
 
 _FAINT = 0.2
@@ -27,7 +32,7 @@ def propagation_figure(propagation: Propagation) -> Figure:
     figure, solution = straight_figure(propagation.solution), propagation.solution
     name = swept(solution)[0]
     across = np.asarray(solution.model.inputs[name], float)
-    x = across / scale_of(across, solution.model.parameters[name].unit).scale
+    x = across / unit_of_input(solution, name).scale
     panels, outputs = figure.axes, drawn_outputs(solution)
     for axes, together in zip(panels, outputs, strict=False):
         scale = unit_of(solution, together).scale

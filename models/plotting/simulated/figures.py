@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headway.kinds import FloatArray
-from headway.models.language.digits import shown_unit
+from headway.models.language.scales import units_of
 from headway.models.language.units import unit
 from headway.models.plotting.looks.legends import legend
 from headway.models.plotting.looks.page import sheet
@@ -22,7 +22,7 @@ def simulation_figure(simulation: Simulation) -> Figure:
     """Draw mean and percentiles of the response time, of all jobs and by class, with intervals."""
     names = [name for name in simulation.estimates if is_judged(name) and "response_time" in name]
     each = [simulation[name] for name in names]
-    shown = shown_unit(unit("s"), max(one.mean for one in each))
+    shown = units_of(simulation).unit(unit("s"))
     figure, axes = _rows(names)
     means = np.array([one.mean for one in each]) / shown.scale
     halves = np.array([one.half_width() for one in each]) / shown.scale

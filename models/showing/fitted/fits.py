@@ -49,7 +49,8 @@ def fit_scale(fit: Fit, quantities: Iterable[ServerQuantity] = ()) -> Scale:
         (one.measured.values, fit.model.meaning(one.output).unit) for one in fit.comparison.each
     ]
     told = [(each.value, unit(each.unit)) for each in quantities if each.determined]
-    stated = [parameter.unit for parameter in parameters.values()]
+    stated = [one.measured.unit for one in fit.comparison.each]
+    stated += [parameter.unit for parameter in parameters.values()]
     return Scale.of([*found, *measured, *told], stated)
 
 

@@ -3,44 +3,46 @@
 import math
 from typing import Any
 
-import numpy as np
-
 from headway.kinds import FloatArray
 from headway.models.inference.forecast import Forecast
 from headway.models.inference.forecasting.next_load import PAYS, NextLoads
 from headway.models.inference.forecasting.predictions import HARDLY, Predictions
-from headway.models.language.digits import ends, four_digits, in_unit, shown_unit, with_unit
+from headway.models.language.digits import four_digits
+from headway.models.language.scales import Scale, units_of
 from headway.models.language.units import Unit, unit
+from headway.models.language.verbs import perform
 from headway.models.tables.table import Column, Table
 
 _SURE = 0.995  # share from which a load counts as sustained
 
+_TIME, _RATE = unit("s"), unit("op/s")
 _BAND = (
     "bands hold 95 % of further measurements, if the load is sustained and a form tried is right"
 )
 
 
-def prediction_tables(predictions: Predictions) -> list[Table]:
-    """A row a load."""
-    times, rates = predictions.response_time, predictions.throughput
-    known = times[np.isfinite(times)]
-    scale = shown_unit(unit("s"), float(np.median(known)) if known.size else 1.0)
-    columns = [
-        Column("at", tuple(_in(load, predictions.unit) for load in predictions.loads.tolist()))
-    ]
+def prediction_scale(predictions: Predictions) -> Scale:
+    """The units of predictions: by the times and rates of all loads."""
+    times = [predictions.response_time, *predictions.percentiles.values()]
+    shown = [(each, _TIME) for each in times]
+    return Scale.of([*shown, (predictions.throughput, _RATE)], [predictions.unit])
+
+
+def prediction_tables(predictions: Predictions, scale: Scale | None = None) -> list[Table]:
+    """A row a load, in the units of the answer that it is part of."""
+    scale = scale or prediction_scale(predictions)
+    loads = (scale.text(load, predictions.unit) for load in predictions.loads.tolist())
+    bands = [("response time", predictions.response_time, _TIME)]
     if predictions.load == "population":
-        rate = unit("op/s")
-        columns += [Column("throughput", _values(rates, rate)), Column("95 %", _bands(rates, rate))]
-    columns += [
-        Column("response time", _values(times, scale)),
-        Column("95 % band", _bands(times, scale)),
-    ]
+        bands.insert(0, ("throughput", predictions.throughput, _RATE))
     for name, tail in predictions.percentiles.items():
-        title = name.removeprefix("response_time_")
-        columns += [Column(title, _values(tail, scale)), Column("95 % band", _bands(tail, scale))]
-    columns += [
-        Column("sustained", tuple(_chance(share) for share in predictions.sustained.tolist())),
-    ]
+        bands.append((name.removeprefix("response_time_"), tail, _TIME))
+    columns = [Column("at", tuple(loads))]
+    for name, band, meant in bands:
+        columns.append(Column(name, _values(band, meant, scale)))
+        columns.append(Column("95 % band", _bands(band, meant, scale)))
+    chances = tuple(_chance(share) for share in predictions.sustained.tolist())
+    columns.append(Column("sustained", chances))
     notes = (_BAND, *_without(predictions))
     return [Table(f"{predictions.model}: predictions", tuple(columns), notes)]
 
@@ -55,17 +57,13 @@ def _without(predictions: Predictions) -> list[str]:
     return [f"{names}: by the plausible forms that have it; {others} {have} no law of it"]
 
 
-def _in(value: float, shown: Unit) -> str:
-    return with_unit(in_unit(value, shown), shown)
+def _values(band: FloatArray, meant: Unit, scale: Scale) -> tuple[str, ...]:
+    return tuple(scale.text(v, meant) if math.isfinite(v) else "-" for v in band[1].tolist())
 
 
-def _values(band: FloatArray, shown: Unit) -> tuple[str, ...]:
-    return tuple(_in(v, shown) if math.isfinite(v) else "-" for v in band[1].tolist())
-
-
-def _bands(band: FloatArray, shown: Unit) -> tuple[str, ...]:
+def _bands(band: FloatArray, meant: Unit, scale: Scale) -> tuple[str, ...]:
     pairs = zip(band[0].tolist(), band[2].tolist(), strict=True)
-    return tuple(with_unit(ends(a, b, shown), shown) if math.isfinite(b) else "-" for a, b in pairs)
+    return tuple(scale.ends(a, b, meant) if math.isfinite(b) else "-" for a, b in pairs)
 
 
 def _chance(share: float) -> str:
@@ -144,8 +142,14 @@ def prediction_csv(predictions: Predictions) -> str:
     return Table("", tuple(columns)).to_csv()
 
 
+def next_scale(loads: NextLoads) -> Scale:
+    """The unit of the loads of further runs."""
+    return Scale.of([(loads.loads, loads.unit)], [loads.unit])
+
+
 def next_tables(loads: NextLoads) -> list[Table]:
     """A row a further run."""
+    scale = next_scale(loads)
     title = f"{loads.quantity.replace('_', ' ')}: where to measure next"
     now = f"its 95 % interval now: {_reach(loads.factors[0])}"
     stop = f"a run after these narrows it by less than {PAYS:.0%}"
@@ -153,7 +157,7 @@ def next_tables(loads: NextLoads) -> list[Table]:
         return [Table(title, (), (now, f"no further run narrows it by {PAYS:.0%} or more"))]
     columns = (
         Column("run", tuple(str(k + 1) for k in range(loads.loads.size))),
-        Column("measure at", tuple(_in(load, loads.unit) for load in loads.loads.tolist())),
+        Column("measure at", tuple(scale.text(load, loads.unit) for load in loads.loads.tolist())),
         Column("95 % interval then", tuple(map(_reach, loads.factors[1:].tolist()))),
     )
     return [Table(title, columns, (now, stop))]
@@ -188,10 +192,17 @@ def next_csv(loads: NextLoads) -> str:
     return Table("", columns).to_csv()
 
 
+def forecast_scale(forecast: Forecast) -> Scale:
+    """The units of the fit, which its predictions keep."""
+    return units_of(forecast.fit)
+
+
 def forecast_tables(forecast: Forecast) -> list[Table]:
-    """The fit's tables, and what was asked besides."""
-    more = [part.tables() for part in (forecast.predictions, forecast.ahead) if part is not None]
-    return [*forecast.fit.tables(), *(table for tables in more for table in tables)]
+    """The fit's tables, and what was asked besides in their units."""
+    tables = forecast.fit.tables()
+    if forecast.predictions is not None:
+        tables += prediction_tables(forecast.predictions, forecast_scale(forecast))
+    return tables if forecast.ahead is None else [*tables, *next_tables(forecast.ahead)]
 
 
 def forecast_rows(forecast: Forecast) -> list[dict[str, Any]]:
@@ -201,8 +212,6 @@ def forecast_rows(forecast: Forecast) -> list[dict[str, Any]]:
 
 def forecast_document(forecast: Forecast) -> dict[str, Any]:
     """The fit's document with `predictions` and `next`."""
-    from headway.models.language.verbs import perform
-
     document: dict[str, Any] = perform(forecast.fit, "document")
     if forecast.predictions is not None:
         document |= _document(forecast.predictions)
@@ -218,6 +227,4 @@ def forecast_csv(forecast: Forecast) -> str:
 
 def forecast_figure(forecast: Forecast) -> Any:
     """The fit's figure."""
-    from headway.models.language.verbs import perform
-
     return perform(forecast.fit, "plot")

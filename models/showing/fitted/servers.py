@@ -25,9 +25,14 @@ from headway.models.showing.fitted.fits import (
 from headway.models.tables.table import Column, Table
 
 
+def server_scale(server_fit: ServerFit) -> Scale:
+    """The units of the chosen form's fit, and of what it tells of the server."""
+    return fit_scale(server_fit.best, server_fit.quantities)
+
+
 def server_tables(server_fit: ServerFit) -> list[Table]:
     """The chosen form with its equation, its fit, what that tells of the server, and the others."""
-    scale = fit_scale(server_fit.best, server_fit.quantities)
+    scale = server_scale(server_fit)
     parameters, *more = main_tables(server_fit.best, scale)
     fitted = [replace(parameters, title=""), *more]  # what the title says stands above
     derived = _told_table(server_fit, scale)
@@ -214,9 +219,9 @@ MOST_COLUMNS = 4
 
 def side_tables(fits: SideBySide) -> list[Table]:
     """Each server's chosen form, all by one form, and in what they differ."""
+    scale = side_scale(fits)
     if len(fits.servers) > MOST_COLUMNS:
-        return [_winners_table(fits.servers, _side_scale(fits.servers))]
-    scale = _side_scale([*fits.servers, *fits.common_fits()])
+        return [_winners_table(fits.servers, scale)]
     return [_winners_table(fits.servers, scale), _side_table(fits, scale)]
 
 
@@ -254,9 +259,11 @@ def side_csv(fits: SideBySide) -> str:
     return Table("", tuple(Column(title, column) for title, column in pairs)).to_csv()
 
 
-def _side_scale(servers: Sequence[ServerFit]) -> Scale:
+def side_scale(side: SideBySide) -> Scale:
     """One unit a dimension for several servers side by side, that of the files where it suits."""
-    measured = [one.measured.unit for s in servers for one in s.best.comparison.each]
+    few = len(side.servers) <= MOST_COLUMNS
+    servers = [*side.servers, *(side.common_fits() if few else ())]
+    measured = [one.measured.unit for s in side.servers for one in s.best.comparison.each]
     return Scale.of(((t.value, unit(t.unit)) for s in servers for t in s.quantities), measured)
 
 

@@ -17,12 +17,17 @@ from headway.models.simulating.check import TOGETHER, Check, Row
 from headway.models.tables.table import Column, Table
 
 
+def check_scale(check: Check) -> Scale:
+    """The units of what was simulated."""
+    return simulation_scale(check.simulation)
+
+
 def check_tables(check: Check) -> list[Table]:
     """The system and its classes, then the stations; both answers in each row."""
     stations = set(check.solution.stations)
     inside = [row for row in check.rows_checked if row.name.rpartition(".")[0] in stations]
     system = [row for row in check.rows_checked if row not in inside]
-    scale = simulation_scale(check.simulation)
+    scale = check_scale(check)
     notes = [
         *set_note(check.solution.model, scale=scale),
         *labels(check.solution),

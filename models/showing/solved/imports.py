@@ -3,19 +3,26 @@
 from typing import Any
 
 from headway.models.analysis.imported import ExpectedRow, Import
-from headway.models.language.digits import four_digits
+from headway.models.language.scales import Scale
 from headway.models.tables.table import Column, Table
+
+
+def import_scale(imported: Import) -> Scale:
+    """The units of the file's values and headway's."""
+    known = [(x, line.unit) for line in imported.lines for x in (line.in_file, line.solved)]
+    stated = [parameter.unit for parameter in imported.model.parameters.values()]
+    return Scale.of([(x, meant) for x, meant in known if x is not None], stated)
 
 
 def import_tables(imported: Import) -> list[Table]:
     """Each value of the file beside headway's, and those of stations it has none of."""
-    lines = imported.lines
+    lines, scale = imported.lines, import_scale(imported)
     columns = [
         Column("station", tuple(line.station or "all" for line in lines)),
         Column("class", tuple(line.job_class or "all" for line in lines)),
-        Column("measure", tuple(_measure(line) for line in lines)),
-        Column("in file", tuple(_number(line.in_file) for line in lines)),
-        Column("solved", tuple(_number(line.solved) for line in lines)),
+        Column("measure", tuple(_measure(line, scale) for line in lines)),
+        Column("in file", tuple(_number(line.in_file, line, scale) for line in lines)),
+        Column("solved", tuple(_number(line.solved, line, scale) for line in lines)),
         Column("difference [%]", tuple(_percent(line) for line in lines)),
     ]
     if not any(line.job_class for line in lines):
@@ -26,13 +33,13 @@ def import_tables(imported: Import) -> list[Table]:
     return [Table(imported.model.name, tuple(columns), tuple(note for note in notes if note))]
 
 
-def _measure(line: ExpectedRow) -> str:
-    shown = f" [{line.unit}]" if line.unit.text else ""
+def _measure(line: ExpectedRow, scale: Scale) -> str:
+    shown = f" [{scale.unit(line.unit)}]" if line.unit.text else ""
     return line.measure.replace("_", " ") + shown
 
 
-def _number(value: float | None) -> str | None:
-    return None if value is None else four_digits(value)
+def _number(value: float | None, line: ExpectedRow, scale: Scale) -> str | None:
+    return None if value is None else scale.bare(value, line.unit)
 
 
 def _percent(line: ExpectedRow) -> str | None:

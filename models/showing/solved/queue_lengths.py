@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from headway.models.language.scales import Scale
 from headway.models.showing.solutions import input_columns, notes_of, solution_scale
 from headway.models.solving.solutions.queue_lengths import QueueLengths, covered, listed
 from headway.models.solving.solutions.solution import Solution
@@ -16,6 +17,11 @@ _SHOWN = 0.999  # share of the time that a printed table covers
 _MOST_ROWS = 30  # rows of a printed table; of more numbers several share a row
 _SHARES = (0.5, 0.95, 0.99)
 _HEADS = ("mean", "variance", "P(0)", "waits", *(f"{100 * s:g} %" for s in _SHARES))
+
+
+def length_scale(lengths: QueueLengths[Solution]) -> Scale:
+    """The units of the solution that the numbers are of."""
+    return solution_scale(lengths.solution)
 
 
 def length_tables(lengths: QueueLengths[Solution]) -> list[Table]:
@@ -30,7 +36,7 @@ def _points(lengths: QueueLengths[Solution]) -> int:
 
 def _summary_table(lengths: QueueLengths[Solution]) -> Table:
     solution, count = lengths.solution, _points(lengths)
-    each, scale = len(lengths.stations), solution_scale(solution)
+    each, scale = len(lengths.stations), length_scale(lengths)
     keys = input_columns(solution, scale, each)
     names = Column("station", lengths.stations * count)
     laws = chain.from_iterable(zip(*lengths.laws.values(), strict=True))

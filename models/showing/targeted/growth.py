@@ -4,14 +4,21 @@ from collections.abc import Iterator
 from typing import Any
 
 from headway.models.analysis.growth import Filling, Growth
+from headway.models.language.digits import digits
+from headway.models.language.scales import Scale
+from headway.models.showing.balance import balance_scale
 from headway.models.tables.table import Column, Table
+
+
+def growth_scale(growth: Growth) -> Scale:
+    """The unit of loads: that of the balance."""
+    return balance_scale(growth.balance)
 
 
 def growth_tables(growth: Growth) -> list[Table]:
     """A row for each resource, in the order in which they saturate."""
-    unit = growth.balance.machines[0].unit
-    start = f"{growth.start / unit.scale:.6g} {unit}".strip()
-    title = f"from {start}, {100 * growth.per_year:.6g} % more a year"
+    start = growth_scale(growth).stated(growth.start, growth.balance.machines[0].unit)
+    title = f"from {start}, {digits(100 * growth.per_year)} % more a year"
     return [Table(title, _columns(growth), tuple(_words(growth)))]
 
 
@@ -21,7 +28,8 @@ def _columns(growth: Growth) -> tuple[Column, ...]:
     if any(one.phase for one in fillings):
         columns.append(Column("phase", tuple(one.phase for one in fillings)))
     columns.append(Column("resource", tuple(one.resource for one in fillings)))
-    loads, unit = tuple(one.load for one in fillings), growth.balance.machines[0].unit
+    loads = tuple(one.load for one in fillings)
+    unit = growth_scale(growth).unit(growth.balance.machines[0].unit)
     columns.append(Column("saturates at", loads, unit))
     columns.append(Column("years", tuple(one.years for one in fillings)))
     if growth.first is not None:

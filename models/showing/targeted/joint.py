@@ -9,14 +9,21 @@ from headway.models.showing.solutions import labels
 from headway.models.tables.table import Column, Table
 
 
+def joint_scale(target: JointTarget) -> Scale:
+    """The units of several targets: by the parameter's values, and each limit and output."""
+    model, parameter = target.model, target.model.parameters[target.parameter]
+    pairs = zip(target.goals, target.reached, strict=True)
+    outputs = [(x, model.meaning(goal.output).unit) for goal, y in pairs for x in (goal.limit, y)]
+    values = (value_now(model, target.parameter), target.value)
+    changed = [(value, parameter.unit) for value in values if value is not None]
+    stated = [parameter.unit, *(each.unit for each in model.parameters.values())]
+    return Scale.of([*changed, *outputs], stated)
+
+
 def joint_tables(target: JointTarget) -> list[Table]:
     """A row a goal: its limit, what is reached, and whether it limits the value."""
-    model, goals = target.model, target.goals
+    model, goals, scale = target.model, target.goals, joint_scale(target)
     reached = list(zip(goals, target.reached, strict=True))
-    now, parameter = value_now(model, target.parameter), model.parameters[target.parameter]
-    outputs = [(x, model.meaning(goal.output).unit) for goal, y in reached for x in (goal.limit, y)]
-    changed = [(value, parameter.unit) for value in (now, target.value) if value is not None]
-    scale = Scale.of([*changed, *outputs], [parameter.unit])
     columns = (
         Column("target", tuple(goal.text(model, scale) for goal in goals)),
         Column("reached", tuple(goal.shown(model, value, scale) for goal, value in reached)),

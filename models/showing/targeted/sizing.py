@@ -17,18 +17,20 @@ _MOST_STEPS = 12
 
 def size_tables(size: Size) -> list[Table]:
     """The cheapest configuration among those that cost less, and the front."""
-    scale = _scale(size)
+    scale = size_scale(size)
     return [_choice_table(size, scale), _front_table(size, scale)]
 
 
-def _scale(size: Size) -> Scale:
+def size_scale(size: Size) -> Scale:
     """The units of sizes: by what is chosen and what it reaches."""
     model, each = size.model, [*(one for _, one in named(size)), *size.front]
     known, measure = model.parameters, model.meaning(size.ranking.output).unit
     chosen = [([one.values[n] for one in each], known[n].unit) for n in size.grid.names]
     goals = [(goal.limit, model.meaning(goal.output).unit) for goal in size.goals]
     reached = ([one.measure for one in each], measure)
-    return Scale.of([*goals, *chosen, reached], [known[n].unit for n in size.grid.names])
+    stated = [known[n].unit for n in size.grid.names]
+    stated += [parameter.unit for parameter in known.values()]
+    return Scale.of([*goals, *chosen, reached], stated)
 
 
 def named(size: Size) -> Iterator[tuple[str, Configuration]]:

@@ -8,13 +8,21 @@ from headway.models.showing.solutions import labels
 from headway.models.tables.table import Column, Table
 
 
+def target_scale(answer: Target) -> Scale:
+    """The units of a target: by the parameter's values and what is wanted."""
+    model = answer.model
+    parameter, meant = model.parameters[answer.parameter], model.meaning(answer.output).unit
+    values = (value_now(model, answer.parameter), answer.value)
+    changed = [(value, parameter.unit) for value in values if value is not None]
+    stated = [parameter.unit, *(each.unit for each in model.parameters.values())]
+    return Scale.of([*changed, (answer.wanted, meant)], stated)
+
+
 def target_tables(answer: Target) -> list[Table]:
     """One row: from, to, and by which factor."""
-    parameter = answer.model.parameters[answer.parameter]
+    parameter, scale = answer.model.parameters[answer.parameter], target_scale(answer)
     now = value_now(answer.model, answer.parameter)
     meant = answer.model.meaning(answer.output).unit
-    changed = [(value, parameter.unit) for value in (now, answer.value) if value is not None]
-    scale = Scale.of([*changed, (answer.wanted, meant)], [parameter.unit])
     factor = f"x {answer.value / now:.4g}" if now else "-"
     cells = {
         "parameter": answer.parameter,

@@ -26,9 +26,14 @@ _LEAST = 1e-3  # of an index: errors below it are not told
 _SAME = 1e-9  # relative width of a band below which it is none
 
 
+def propagation_scale(propagation: Propagation) -> Scale:
+    """The units of the solution that the bands are about."""
+    return solution_scale(propagation.solution)
+
+
 def propagation_tables(propagation: Propagation) -> list[Table]:
     """Bands over many operating points, or of outputs, classes and stations of a single one."""
-    scale = solution_scale(propagation.solution)
+    scale = propagation_scale(propagation)
     if np.prod(propagation.solution.shape) > 1:
         return [_sweep_table(propagation, scale), *_sweep_importances(propagation, scale)]
     return [

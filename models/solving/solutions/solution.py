@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from headway.errors import GraphError, Saturated, UnknownParameter, nearest
 from headway.kinds import Amount, Number, plain
+from headway.models.language.digits import digits, in_unit, with_unit
 from headway.models.language.frozen import Frozen, Kept
 from headway.models.solving.solutions.asked import (
     PERCENTILE,
@@ -363,8 +364,8 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
         rate = self.model.meaning("throughput").unit
         return (
             f"{name}: utilisation {point[f'{name}.utilisation']:.2f} at "
-            f"{point.values['throughput'] / rate.scale:.6g} {rate}; "
-            f"it saturates at {point.saturation_throughput / rate.scale:.6g} {rate}"
+            f"{digits(point.values['throughput'] / rate.scale)} {rate}; "
+            f"it saturates at {with_unit(in_unit(point.saturation_throughput, rate), rate)}"
         )
 
 
