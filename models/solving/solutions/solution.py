@@ -362,10 +362,11 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
         point = self.point(int(np.flatnonzero(self.saturated)[0]))
         name = str(point.bottleneck)
         rate = self.model.meaning("throughput").unit
+        limit = float(np.asarray(point.saturation_throughput))
         return (
             f"{name}: utilisation {point[f'{name}.utilisation']:.2f} at "
             f"{digits(point.values['throughput'] / rate.scale)} {rate}; "
-            f"it saturates at {with_unit(in_unit(point.saturation_throughput, rate), rate)}"
+            f"it saturates at {with_unit(in_unit(limit, rate), rate)}"
         )
 
 
