@@ -26,7 +26,7 @@ from headway.queueing.times.orders import lasting
 
 _ABOUT = (
     "percentiles of a fork with unlike branches: the 99th within 8 % of simulations, the median "
-    "within 8 %"
+    "within 7 %"
 )
 BEHIND = (
     "of a station behind a fork the mean response is within 12 % of simulations where service is "
@@ -99,7 +99,7 @@ class Fork(Station):
     approximation: ClassVar[str] = (
         "unlike branches of a fork share arrivals, which is approximated: mean "
         "response within 4 % of "
-        "simulations, of some of the branches within 8 % and within 5 % of the slowest's (measured "
+        "simulations, of some of the branches within 4 % and within 2 % of the slowest's (measured "
         "up to 8 branches, scv 2 and 90 % busy)"
     )
 
