@@ -150,12 +150,12 @@ def test_what_it_cannot_do_is_refused_by_name():
         lambda: model.solve(population=5),
         lambda: ModelGraph("g").station("x", MM1(0.1)).at().solve(population=5, method="qna"),
     ):
-        with pytest.raises(GraphError, match="nobody arrives"):
+        with pytest.raises(GraphError, match="a closed network does not have"):
             asked()
     for method in ("exact", "schweitzer"):
-        with pytest.raises(GraphError, match=f"no method {method}.*leave the method open"):
+        with pytest.raises(GraphError, match=f"method {method} does not.*do not set"):
             model.solve(method=method)
-    with pytest.raises(GraphError, match="percentiles are not known"):
+    with pytest.raises(GraphError, match="has no percentiles"):
         model.solve().with_percentile(99)
     with pytest.raises(GraphError, match="no closed form"):
         model.graph.closed_form("response_time")
@@ -221,9 +221,12 @@ def test_the_simulation_draws_arrivals_of_that_scv():
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        (("solve", "--percentile", "99"), "percentiles are not known where variability"),
-        (("solve", "--show", "x.waiting_time_p95"), "numbers of jobs beyond their means"),
-        (("solve", "--queue-lengths", "x"), "numbers of jobs beyond their means"),
+        (("solve", "--percentile", "99"), "propagated variability has no percentiles"),
+        (
+            ("solve", "--show", "x.waiting_time_p95"),
+            "propagated variability gives only mean numbers",
+        ),
+        (("solve", "--queue-lengths", "x"), "propagated variability gives only mean numbers"),
         (("solve", "--method", "exact"), "no method exact"),
         (("sweep", "--set", "rate=1,2", "--reduce", "top(response_time_p99, 1)"), "percentiles"),
         (
@@ -236,7 +239,7 @@ def test_the_simulation_draws_arrivals_of_that_scv():
                 "--cost",
                 "servers",
             ),
-            "percentiles are not known where variability",
+            "propagated variability has no percentiles",
         ),
     ],
 )

@@ -216,7 +216,7 @@ def test_jobs_held_up_count_where_they_were_served(blocking, crowd):
             waits = float(met[1:].sum())
             assert solution[f"{name}.waiting_probability"] == pytest.approx(waits, rel=1e-8)
         else:
-            with pytest.raises(GraphError, match=f"line: {name}: who of those that come finds"):
+            with pytest.raises(GraphError, match=f"line: {name}: the probability that an arriving"):
                 solution[f"{name}.waiting_probability"]
         with pytest.raises(GraphError, match="line: waiting times at stations are not known"):
             solution[f"{name}.waiting_time_p95"]
@@ -240,7 +240,9 @@ def test_jobs_outside_a_region_count_at_no_station(crowd):
 
 def test_beyond_the_chain_and_behind_what_holds_up_numbers_are_refused_by_name():
     solved = line("after service").at().solve(arrival_rate=0.4, method="decomposition")
-    with pytest.raises(GraphError, match="line: a: jobs are held up, and decomposition has means"):
+    with pytest.raises(
+        GraphError, match="line: a: the network blocks, and method decomposition gives means"
+    ):
         solved.queue_lengths("a")
     graph = line("after service").station("c", MM1(0.1)).route("b", "c", 0.5)
     behind = graph.at().solve(arrival_rate=0.4)

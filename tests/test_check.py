@@ -115,7 +115,7 @@ def test_what_is_not_solved_or_not_simulated_is_refused():
         ModelGraph("one").station("cpu", MM1(1.0)).at(arrival_rate=1.2).check()
     model = ModelGraph("one").station("cpu", LoadDependent((1.0, 2.0))).at(arrival_rate=0.5)
     with pytest.raises(
-        GraphError, match="percentiles are not simulated; cpu: rates do not determine"
+        GraphError, match="headway cannot simulate percentiles; cpu: rates do not determine"
     ):
         model.check(percentiles=(95,))
 

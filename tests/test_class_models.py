@@ -204,6 +204,8 @@ def test_a_lattice_too_large_tells_its_size_and_the_way_out():
 def test_several_classes_have_no_one_saturation_throughput():
     solution = two_classes().at(rate=np.array([1.0, 2.0]), m=2).solve()
 
-    with pytest.raises(GraphError, match="several classes there is no one saturation throughput"):
+    with pytest.raises(
+        GraphError, match="several classes there is no single saturation throughput"
+    ):
         solution["saturation_throughput"]
     assert solution.plot().axes

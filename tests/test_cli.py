@@ -185,7 +185,7 @@ def test_refused_in_one_line(arguments, message, tmp_path, monkeypatch):
     [
         ("", "is empty"),
         ("100,3.4\n200,4\n", "no header"),
-        ("throughput_ops_s,response_ms\n100,3.4\n", "needs 3 points at least, this range has 1"),
+        ("throughput_ops_s,response_ms\n100,3.4\n", "needs at least 3 points; this range has 1"),
         ("throughput_ops_s,wait_ms\n100,3.4\n", "there is no column 'response_time'"),
         ("throughput_ops_s,response_ms\n100,x\n", "curve.csv:2: response_ms is 'x'"),
         ("throughput_ops_s,response_ms\n100,nan\n", "not a finite number"),

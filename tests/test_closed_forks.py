@@ -139,7 +139,7 @@ def test_a_simulation_anew_finds_the_same():
 def test_what_is_not_known_is_refused():
     with pytest.raises(Saturated, match="disk: fork sends .* times what it can serve"):
         closed(None, 5, needed=1).solve()
-    with pytest.raises(GraphError, match="leave out the method exact"):
+    with pytest.raises(GraphError, match="do not set method exact"):
         closed(None, 5).solve(method="exact")
     with pytest.raises(InvalidParameter, match="supports at most 10,000"):
         closed(ForkJoin(1.0, 2, 2), 20_000).solve()

@@ -159,7 +159,7 @@ def test_jobs_that_nothing_takes_time_from_are_refused():
 def test_a_jump_past_every_rate_is_refused(method):
     model = ModelGraph("jump").station("cpu", MM1("where(throughput < 15, 0.01, 0.1)")).at()
 
-    with pytest.raises(InvalidParameter, match="no throughput gives itself back"):
+    with pytest.raises(InvalidParameter, match="no throughput is consistent"):
         model.solve(population=9, think_time=0.1, method=method)
 
 

@@ -181,7 +181,7 @@ def test_visits_given_beside_losses():
     graph = ModelGraph("g").station("a", MM1K(1.0, 1), 1.0).station("b", Delay(2.0), 1.0)
     solved = graph.at().solve(arrival_rate=1.0)
 
-    assert "visits do not say who is lost at a" in solved.approximation
+    assert "visits hide which jobs a loses" in solved.approximation
     many = ModelGraph("g").station("a", MM1K(1.0, 1), 3.0).at()
     with pytest.raises(GraphError, match="would lose more jobs than arrive; give routes"):
         many.solve(arrival_rate=1.0)

@@ -1,4 +1,4 @@
-"""Closed populations: seen in a curve, fitted, and paced."""
+"""Closed populations: recognised in a curve, fitted, and driven by a throughput."""
 
 import inspect
 
@@ -14,7 +14,7 @@ from headway.models import (
 )
 from headway.models.inference.closed_curves import clients_of
 from headway.models.measured.bends import bends_back
-from headway.models.solving import paced
+from headway.models.solving import throughput_driven
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.listed.kinds import STATIONS, station_kind
 from tests.fit_data import TWO, check_coverage, table
@@ -50,7 +50,7 @@ def test_further_fits_of_a_closed_graph_compile_nothing(monkeypatch):
     def never(*_):
         raise AssertionError("compiled once more")
 
-    monkeypatch.setattr(paced, "compiled_forms", never)
+    monkeypatch.setattr(throughput_driven, "compiled_forms", never)
 
     fit_model(model.at(delay=1e-3), second, free, starts=1)
     assert fit_model(model, first, free, starts=1).values == before
@@ -104,13 +104,13 @@ def test_pacing_agrees_with_the_solver():
     np.testing.assert_allclose(exact.response_time[:4], solution.response_time[:4], rtol=0.05)
 
 
-def test_a_load_of_nothing_cannot_be_paced_to():
+def test_a_load_of_nothing_cannot_drive_a_model():
     with pytest.raises(InvalidParameter, match="a closed model needs a positive load"):
         catalogue_model("server-closed").compare(table([0.0, 100.0], [1e-3, 2e-3]))
 
 
 @pytest.mark.parametrize("kind", list(STATIONS))
-def test_each_kind_of_station_says_itself_whether_it_can_be_paced(kind):
+def test_each_kind_of_station_says_itself_whether_a_throughput_can_drive_it(kind):
     fields = {"service_time": 1e-3, "servers": 2, "places": 4, "scv": 0.5, "arrival_scv": 1.0,
               "rates": (1.0, 2.0), "service_times": (1e-3, 2e-3), "request_time": 1e-3,
               "batch_time": 1e-3, "largest_batch": 4,

@@ -240,5 +240,5 @@ def test_intervals_with_own_weights_cover_the_truth():
 
 def test_a_utilisation_of_no_station_is_refused():
     data = measured_with_utilisation(1)
-    with pytest.raises(MeasurementError, match=r"utilisation of cpu, which is no station of serv"):
+    with pytest.raises(MeasurementError, match=r"utilisation of cpu, which is not a station of s"):
         catalogue_model("server-single").compare(data, y="cpu_util_pct")

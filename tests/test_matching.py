@@ -118,14 +118,14 @@ PERCENT = "{},response_p95_ms\n200,5\n400,6\n600,7\n"
         (
             catalogue_model("server-cache"),
             "throughput_ops_s",
-            "its answer is a formula, which has a mean only",
+            "its answer is a formula for the mean only",
         ),
         (
             catalogue_model("server-single"),
             "clients",
-            "its answer is a formula, which has a mean only",
+            "its answer is a formula for the mean only",
         ),
-        (TWO_CLASSES.at(load=1.0), "load", "compared in networks of one class only"),
+        (TWO_CLASSES.at(load=1.0), "load", "only in networks of one class"),
     ],
 )
 def test_percentiles_that_a_model_does_not_have_are_refused(model, load, why):
@@ -231,7 +231,7 @@ def test_classes_cannot_be_closed_by_a_column():
     [classes.b]
     arrival_rate = 2
     """
-    with pytest.raises(MeasurementError, match="no column bears the name of a parameter"):
+    with pytest.raises(MeasurementError, match="no column is named after a parameter"):
         compare(parse_model(text), table(closed_table()))
 
 

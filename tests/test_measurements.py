@@ -85,7 +85,7 @@ def test_refused_with_file_line_and_column(text, message):
     [
         ("throughput_ops_s,time_ms\n1,2\n", "there is no column 'response_time'"),
         ("rate_ops_s,response_ms\n1,2\n", "there is no column 'throughput'"),
-        ("throughput_ms,response_ms\n1,2\n", "throughput_ms is in ms; it needs one like op/s"),
+        ("throughput_ms,response_ms\n1,2\n", "throughput_ms is in ms; it needs a unit like op/s"),
         ("throughput_ops_s,response\n1,2\n", "response has no unit in its name"),
         ("throughput_ops_s,response_ms\n1,\n", "no row has both"),
     ],

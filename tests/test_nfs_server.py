@@ -134,7 +134,7 @@ def test_ranges_without_points_and_zero_throughput():
     data = Measurements.read(TABLES["raid"])
     with pytest.raises(MeasurementError, match="no load lies between"):
         catalogue_model("nfs-server").compare(data, low=5000)
-    with pytest.raises(MeasurementError, match="needs 3 points at least, this range has 1"):
+    with pytest.raises(MeasurementError, match="needs at least 3 points; this range has 1"):
         curve(data).signature(Range(290, 300))
     zero = Measurements.parse("throughput_ops_s,response_ms\n0,4\n1,5\n2,9\n", "curve.csv")
     with pytest.raises(MeasurementError, match="must be above 0"):

@@ -130,7 +130,7 @@ def test_percentiles_and_forms_are_refused_by_name(discipline):
     ):
         model.solve()["class web.response_time_p99"]
     if discipline == "preemptive":
-        with pytest.raises(GraphError, match="cpu goes by priority: it is solved in numbers only"):
+        with pytest.raises(GraphError, match="cpu serves by priority, which has no closed form"):
             model.graph.closed_form("class web.response_time")
 
 
@@ -154,5 +154,7 @@ def test_a_priority_is_one_at_all_points():
         model.at(rank=1).solve()["class web.response_time"]
         > model.solve()["class web.response_time"]
     )
-    with pytest.raises(GraphError, match="class batch: one priority at all operating points"):
+    with pytest.raises(
+        GraphError, match="class batch: priorities must be the same at all operating points"
+    ):
         model.at(rank=np.array([1, 2])).solve()

@@ -175,14 +175,14 @@ def test_every_command_takes_what_is_said(sheet, tmp_path):
         (("--unit", "Requests/sec=ms"), "Requests/sec is in op/s, not ms; drop --unit"),
         (("--unit", "Average"), "--unit Average: write COLUMN=VALUE, such as --unit rate=ms"),
         (("--unit", "Host=ms"), "2: Host is 'a', not a number"),
-        (("--role", "Average=latenzy"), "'latenzy' is no role of a column; "),
+        (("--role", "Average=latenzy"), "'latenzy' is not a column role; "),
         (("--role", "Average=throughput"), "column Average has no unit in its name; as throughput"),
         (("--role", "Users=users", "--role", "CPU=population"), "both be the population"),
         (("--role", "Users="), "--role Users=: write COLUMN=VALUE, such as --role rate=through"),
         (("--decimal", "x"), "decimal is 'x'; it must be . or ,"),
         (
             (*SAID, "--decimal", "."),
-            "2: Average is '5,02', not a number; --decimal says another mark",
+            "2: Average is '5,02', not a number; use --decimal to change the decimal mark",
         ),
         ((), "column 99% Line has no unit in its name; as response time p99 it needs one"),
     ],
@@ -270,5 +270,5 @@ def test_hints_in_python(sheet):
         Measurements.read(sheet, decimal=";")
     with pytest.raises(UnitError, match="unit of column 'Average'"):
         Measurements.read(sheet, {"Average": "K"})
-    with pytest.raises(HeadwayError, match="is no role of a column"):
+    with pytest.raises(HeadwayError, match="is not a column role"):
         Measurements.read(sheet, role={"Average": "mean thing"})

@@ -92,16 +92,16 @@ def once(station, **more):
     [
         (once(MMm(1e-3, 4)), r"cpu \(MMm\) is not exponential"),
         (once(MD1(1e-3)), r"cpu \(MD1\) is not exponential"),
-        (once(MM1(1e-3), discipline="ps"), r"cpu \(MM1, shared by all present\)"),
-        (once(MM1(1e-3), visits=1.0), "visits are means"),
+        (once(MM1(1e-3), discipline="ps"), r"cpu \(MM1, which all jobs share\)"),
+        (once(MM1(1e-3), visits=1.0), "visits are only means"),
         (once(MM1(1e-3)).station("b", MM1(1e-3)).route("cpu", "b"), "jobs wait at cpu and b"),
-        (once(MM1(1e-3)).station("b", Delay(1.0)).route("cpu", "b", "p"), "different ways"),
-        (once(MM1(1e-3)).route("cpu", "cpu", 0.5), "different ways from cpu"),
+        (once(MM1(1e-3)).station("b", Delay(1.0)).route("cpu", "b", "p"), "different routes"),
+        (once(MM1(1e-3)).route("cpu", "cpu", 0.5), "different routes from cpu"),
         (once(MM1(1e-3)).arrive("cpu", 1.0).station("b", Delay(1.0)).arrive("b", 1.0), "several"),
-        (catalogue_model("server-cache").graph, "more than constant times"),
+        (catalogue_model("server-cache").graph, "more than the sum of constant times"),
         (catalogue_model("server-pool").graph, r"\(MMm\) is not exponential"),
         (catalogue_model("program-gap").graph, "run time is one number"),
-        (once(MM1(1e-3)).job_class("a", 1.0).job_class("b", 1.0), "jobs come in classes"),
+        (once(MM1(1e-3)).job_class("a", 1.0).job_class("b", 1.0), "there are several classes"),
     ],
 )
 def test_what_has_no_such_form_is_refused_with_the_reason(graph, why):

@@ -98,9 +98,9 @@ def test_jobs_that_come_straight_back_are_counted(station):
     means = [law.mean for law in laws]
     assert means == pytest.approx(solution["cpu.queue_length"], rel=1e-10)
     if not isinstance(station, MM1):
-        with pytest.raises(GraphError, match="cpu: how long jobs wait that come straight back"):
+        with pytest.raises(GraphError, match="cpu: waiting times of jobs that return directly"):
             solution["cpu.waiting_time_p95"]
-        with pytest.raises(GraphError, match="cpu: who of those that come finds no server free"):
+        with pytest.raises(GraphError, match="cpu: the probability that an arriving job waits"):
             solution["cpu.waiting_probability"]
 
 
@@ -135,7 +135,7 @@ def test_classes_are_counted_together(tmp_path):
         (law,) = found.laws[name]
         assert law.mean == pytest.approx(float(solution[f"{name}.queue_length"]), rel=1e-10)
     assert 0 < solution["cpu.waiting_probability"] < 1
-    with pytest.raises(GraphError, match="both: cpu: how long jobs of several classes wait"):
+    with pytest.raises(GraphError, match="both: cpu: waiting times of several classes"):
         solution["cpu.waiting_time_p95"]
 
 
@@ -144,7 +144,11 @@ def test_classes_are_counted_together(tmp_path):
     [
         (lambda: alone(GGm(0.1, 2, 0.5, 0.5)).solve(5), "empty_probability", "two moments"),
         (lambda: alone(GGm(0.1, 2, 0.5, 0.5)).solve(5), "waiting_time_p95", "two moments"),
-        (lambda: alone(LoadDependent((9.0,))).solve(5), "waiting_probability", "no known chance"),
+        (
+            lambda: alone(LoadDependent((9.0,))).solve(5),
+            "waiting_probability",
+            "arriving job waits is unknown",
+        ),
         (
             lambda: alone(LoadDependent((9.0,))).solve(5),
             "waiting_time_p95",

@@ -187,10 +187,10 @@ PAGES = {"laddis": LADDIS, "sfs97": SFS97, "html": HTML, "storage": STORAGE}
         ("sfs97", lambda t: t.replace("000      ", "k "), "no result table"),
         ("sfs97", lambda t: t + "\n".join(["", "Second", "10 1.0", "20 2.0"]), "two result tables"),
         ("sfs97", lambda t: t.replace("    msec", "    usec"), "contradict"),
-        ("sfs97", lambda t: t.replace("   3,000      2.8\n", ""), "is the table whole"),
+        ("sfs97", lambda t: t.replace("   3,000      2.8\n", ""), "the table is complete"),
         ("laddis", lambda t: t.replace("Milliseconds", "msec (usec)"), "keep one unit"),
-        ("html", lambda t: t.replace("<p>", "<script>evil()</script><p>"), "holds scripts"),
-        ("html", lambda t: t.replace("<p>", "<p onclick='evil()'>"), "holds scripts"),
+        ("html", lambda t: t.replace("<p>", "<script>evil()</script><p>"), "contains scripts"),
+        ("html", lambda t: t.replace("<p>", "<p onclick='evil()'>"), "contains scripts"),
         ("html", lambda t: '<!ENTITY a "&b;&b;">' + t, "declares entities"),
     ],
 )
@@ -202,12 +202,12 @@ def test_bad_pages(name, change, told):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (XML[:300], "not whole XML"),
+        (XML[:300], "incomplete or invalid XML"),
         ('<!DOCTYPE a [<!ENTITY b "c">]>' + XML.split("\n", 1)[1], "document type"),
         (XML.replace("milliseconds", "seconds"), "it needs milliseconds"),
-        (SFSSUM_2008.replace(" 2008\nINV", "\nINV"), "is the file whole"),
-        (SFSSUM_CSV.splitlines()[0], "holds no run"),
-        ("SFS Aggregate Results", "holds no run"),
+        (SFSSUM_2008.replace(" 2008\nINV", "\nINV"), "check that the file is complete"),
+        (SFSSUM_CSV.splitlines()[0], "it contains no run"),
+        ("SFS Aggregate Results", "it contains no run"),
     ],
 )
 def test_bad_run_files(text, told):

@@ -271,7 +271,7 @@ def test_a_closed_network_says_why_it_has_no_panel():
     assert isinstance(panel(made("closed")), NoPanel)
     assert "There is no panel to try other values on: the network is closed" in page
     assert (
-        "A closed network has no single formula; it is solved by a method (paced: Schweitzer"
+        "A closed network has no single formula; it is solved by a method (throughput-driven:"
         in page
     )
     assert "<script" not in html("closed")

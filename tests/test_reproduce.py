@@ -160,7 +160,7 @@ def test_summary_fits_a_screen():
     lines = result.out.splitlines()
     assert len(lines) <= 40
     assert max(map(len, lines)) <= 90
-    asked = sum(len(part.asked) for part in FOUND.parts)
+    asked = sum(len(part.expected) for part in FOUND.parts)
     assert f"{asked} of {asked} agree that should" in result.out
     assert asked > 400
 

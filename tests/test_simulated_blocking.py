@@ -89,7 +89,9 @@ def test_the_fastest_that_is_free_serves(rate):
 def test_what_is_not_said_of_stations_that_hold_up_is_refused_by_name():
     graph = ModelGraph("two").station("a", LoadDependent((1.0, 2.0)))
     graph = graph.station("b", MM1K(1.0, 2), blocking="after service").route("a", "b")
-    with pytest.raises(GraphError, match="a: it is not simulated who keeps a server there when b"):
+    with pytest.raises(
+        GraphError, match="a: headway cannot simulate which job keeps a server there when b"
+    ):
         graph.at(arrival_rate=0.1).simulate()
     ring = ModelGraph("ring").station("a", MM1K(1.0, 1), blocking="after service")
     ring = ring.station("b", MM1K(1.0, 1), blocking="after service").route("a", "b")

@@ -47,7 +47,7 @@ def test_options_of_a_simulation_go_with_it_only():
 def test_the_command_refuses_an_unstable_network_by_its_station():
     text = refusal("solve", "server-single", "--set", "arrival_rate=2000", "--set", "delay=1ms",
                    "--set", "service_time=1ms", "--method", "simulation")  # fmt: skip
-    assert text.startswith("node: utilisation 2.00; its queue grows without end")
+    assert text.startswith("node: utilisation 2.00; its queue grows without limit")
 
 
 def test_the_command_gives_what_is_there_at_ctrl_c(monkeypatch):

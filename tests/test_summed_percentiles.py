@@ -50,19 +50,19 @@ def test_a_room_is_told_of_those_let_in():
     "name", ["server-cache", "server-step", "server-contention", "server-batching"]
 )
 def test_what_a_formula_tells_only_in_the_mean_is_refused(name):
-    with pytest.raises(GraphError, match="make a station of each part of it"):
+    with pytest.raises(GraphError, match="make each part of it a station"):
         catalogue_model(name).solve(100.0).with_percentile(95)
 
 
 def test_what_circulates_is_refused():
-    with pytest.raises(GraphError, match="make a station of each part of it"):
+    with pytest.raises(GraphError, match="make each part of it a station"):
         catalogue_model("server-single").solve(population=5).with_percentile(95)
 
 
 def test_a_station_that_all_present_share_is_not_taken_as_if_they_waited_in_order():
     graph = ModelGraph("shared").declare("d").station("cpu", MM1(1e-3), discipline="ps")
     model = graph.output("response_time", "d + cpu.response_time").at(d=2e-3)
-    with pytest.raises(GraphError, match="make a station of each part of it"):
+    with pytest.raises(GraphError, match="make each part of it a station"):
         model.solve(500.0).with_percentile(99)
     with pytest.raises(GraphError, match="in order of arrival"):
         model.closed_form("response_time_p99")
@@ -71,7 +71,7 @@ def test_a_station_that_all_present_share_is_not_taken_as_if_they_waited_in_orde
 def test_a_visit_counted_twice_is_refused():
     graph = ModelGraph("twice").station("cpu", MM1(1e-3))
     model = graph.output("response_time", "cpu.response_time + cpu.response_time").at()
-    with pytest.raises(GraphError, match="make a station of each part of it"):
+    with pytest.raises(GraphError, match="make each part of it a station"):
         model.solve(100.0).with_percentile(95)
 
 

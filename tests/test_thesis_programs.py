@@ -64,7 +64,7 @@ def test_tables_4_2_and_4_3_reproduce_to_the_digit():
         cells = [cell for cell in PARTS[name].cells if "as the text" not in cell.name]
         assert len(cells) == 17
         assert PARTS[name].count(Outcome.DIFFERS) == 0
-        assert {cell.tolerance for cell in PARTS[name].asked} == {0.05}
+        assert {cell.tolerance for cell in PARTS[name].expected} == {0.05}
         assert sorted(cell.name for cell in PARTS[name].errata) == sorted(expected)
 
 

@@ -182,7 +182,7 @@ def test_roles_are_given_by_any_of_their_names():
     for name in role_names()[:-1]:
         assert part_named(name) == part_named(name.upper().replace("_", " "))
     assert str(part_named("latency")) == "response_time"
-    with pytest.raises(MeasurementError, match="'thruput' is no role of a column; did you mean"):
+    with pytest.raises(MeasurementError, match="'thruput' is not a column role; did you mean"):
         part_named("thruput")
 
 

@@ -197,25 +197,40 @@ def test_jaeger_traces_may_name_services_apart():
 @pytest.mark.parametrize(
     ("file", "old", "new", "says"),
     [
-        ("hdrhistogram/raphael.hlog", "HISTgg", "HISTga", r"hlog:4: its histogram is cut or"),
-        ("hdrhistogram/raphael.hlog", "189.792", "17.5", "maxima are not those of its histograms"),
+        ("hdrhistogram/raphael.hlog", "HISTgg", "HISTga", r"hlog:4: the histogram is truncated or"),
+        (
+            "hdrhistogram/raphael.hlog",
+            "189.792",
+            "17.5",
+            "maxima differ from those of its histograms",
+        ),
         (
             "hdrhistogram/raphael.hlog",
             "1629447418.475,",
             "1629447418.475",
-            "hlog:4: is no interval",
+            "hlog:4: a row needs start",
         ),
-        ("hdrhistogram/percentiles.csv", "28.895,1.0", "28.895,0.9", "ends before the last"),
-        ("hdrhistogram/percentiles.csv", "0.410,", "nan,", "percentiles.csv:3: 'nan' is no number"),
-        ("bcc/biolatency.txt", "2 -> 3        :", "2 -> 3", "txt:6: is no row of a histogram"),
-        ("bcc/biolatency.txt", "usecs", "kbytes", "no histogram of times in it counts anything"),
-        ("prometheus/sums.json", "success", "error", "Prometheus answers with an error"),
-        ("prometheus/sums.json", "matrix", "vector", "is no range query"),
-        ("prometheus/sums.json", '"14"', '"x"', r"result\[0\]: its values are no list"),
+        (
+            "hdrhistogram/percentiles.csv",
+            "28.895,1.0",
+            "28.895,0.9",
+            "the last percentile is missing",
+        ),
+        (
+            "hdrhistogram/percentiles.csv",
+            "0.410,",
+            "nan,",
+            "percentiles.csv:3: 'nan' is not a number",
+        ),
+        ("bcc/biolatency.txt", "2 -> 3        :", "2 -> 3", "txt:6: not a row of a histogram"),
+        ("bcc/biolatency.txt", "usecs", "kbytes", "all its histograms of times are empty"),
+        ("prometheus/sums.json", "success", "error", "Prometheus returned an error"),
+        ("prometheus/sums.json", "matrix", "vector", "not a range query"),
+        ("prometheus/sums.json", '"14"', '"x"', r"result\[0\]: its values are not a list"),
         ("traces/otlp_trace.json", "1544712661", "1544712659", "a span ends before it starts"),
         ("traces/otlp_trace.json", "startTimeUnixNano", "start", "has no startTimeUnixNano"),
-        ("traces/jaeger_trace.json", '"serviceName"', '"name"', "there is no serviceName"),
-        ("traces/shop.jsonl", '"status":{}}', '"status":{}', "jsonl:1: this JSON is broken"),
+        ("traces/jaeger_trace.json", '"serviceName"', '"name"', "serviceName is missing"),
+        ("traces/shop.jsonl", '"status":{}}', '"status":{}', "jsonl:1: this JSON is invalid"),
     ],
 )
 def test_what_is_spoilt_is_refused_in_one_line(file, old, new, says):
@@ -228,8 +243,8 @@ EMPTY = '#[Histogram log format version 1.2]\n"StartTimestamp","Interval_Length"
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (EMPTY, "no value is recorded in this log"),
-        ('{"resourceSpans": []}', "there is no span in it"),
+        (EMPTY, "this log has no values"),
+        ('{"resourceSpans": []}', "it has no spans"),
         (answer(), "there is none"),
         (sample("prometheus/rates.json"), "one without a name.*without rate"),
     ],
@@ -264,13 +279,13 @@ def test_a_bucket_without_an_end_has_no_mean():
     ("old", "new", "says"),
     [
         ("@nsecs", "@sizes", "none"),
-        ("[14000, 16000)", "[16000, 14000)", "read.txt:5: a time is below zero, or its bucket"),
-        ("[8, 16)", "[8; 16)", "read.txt:13: this is no row of a histogram"),
+        ("[14000, 16000)", "[16000, 14000)", "read.txt:5: a time is negative, or its bucket"),
+        ("[8, 16)", "[8; 16)", "read.txt:13: this is not a row of a histogram"),
     ],
 )
 def test_spoilt_maps_of_bpftrace_are_refused(old, new, says):
     text = sample("bpftrace/read.txt").replace(old, new, 1)
     if says == "none":
         text = text[: text.index("@usecs")]
-        says = r"no histogram is of times \(maps: '@sizes'"
+        says = r"no histogram has times \(maps: '@sizes'"
     refused(text, says, "read.txt")

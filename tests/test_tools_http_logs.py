@@ -107,7 +107,7 @@ def test_empty_and_cut_files_of_k6_are_refused():
         points_of(json.dumps(told), "x")
     log = sample("k6", "points.ndjson")
     number = log[:20000].count("\n") + 1
-    with pytest.raises(MeasurementError, match=f"x:{number}: this line is broken or cut short"):
+    with pytest.raises(MeasurementError, match=f"x:{number}: this line is invalid or truncated"):
         points_of(log[:20000], "x")
 
 
@@ -136,7 +136,7 @@ def test_cells_of_a_log_of_jmeter(name, users, ends):
     assert point.throughput == pytest.approx(len(times) / point.duration, rel=1e-12)
     assert point.response_time == pytest.approx(np.mean(times) * 1e-3, rel=1e-12)
     assert point.percentiles[95.0] == pytest.approx(np.percentile(times, 95) * 1e-3, rel=1e-12)
-    assert ("its stamps are of the ends of samples" in point.notes) == ends
+    assert ("its time stamps mark the ends of samples" in point.notes) == ends
 
 
 def test_a_long_log_is_read_line_by_line():
@@ -151,12 +151,12 @@ def test_a_long_log_is_read_line_by_line():
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("1700000000000,12,200\n", "x:2: this row has 3 cells in place of 4; if the log was cut"),
-        ("2026/01/31 12:00:00,1,true,a\n", "x:2: '2026/01/31 12:00:00' where there should be"),
-        ("1700000000000,1,yes,a\n", "x:2: 'yes' where there should be"),
+        ("1700000000000,12,200\n", "x:2: this row has 3 cells instead of 4; if the log was cut"),
+        ("2026/01/31 12:00:00,1,true,a\n", "x:2: '2026/01/31 12:00:00'; it needs"),
+        ("1700000000000,1,yes,a\n", "x:2: 'yes'; it needs"),
         ("1700000000000,1,false,a\n", "x: none of 1 requests succeeded"),
         ("1700000009000,1,true,a\n1700000000000,1,true,a\n", "x:3: the clock goes back by 9000 ms"),
-        ("", "x: this log of JMeter has no sample"),
+        ("", "x: this JMeter log has no samples"),
     ],
 )
 def test_spoilt_logs_of_jmeter_are_refused(rows, message):
@@ -168,7 +168,7 @@ def test_spoilt_logs_of_jmeter_are_refused(rows, message):
 def test_a_cut_log_of_jmeter_in_xml_is_refused_with_its_line():
     text = sample("jmeter", "jmeter-2.1.xml")[:5000]
     line = text.count("\n") + 1
-    with pytest.raises(MeasurementError, match=rf"^x:{line}: this XML is broken or ends too early"):
+    with pytest.raises(MeasurementError, match=rf"^x:{line}: this XML is invalid or truncated"):
         points_of(text, "x")
     with pytest.raises(MeasurementError, match="x:3: this XML declares entities"):
         points_of('<?xml version="1.0"?>\n<testResults>\n<!DOCTYPE x>', "x")
@@ -199,7 +199,9 @@ def test_the_history_of_locust_gives_a_point_for_each_stay():
     assert point.samples == count[1] - count[0]
     mean = (count[1] * total[1] - count[0] * total[0]) / point.samples
     assert point.response_time == pytest.approx(mean * 1e-3, rel=1e-12)
-    with pytest.raises(MeasurementError, match="x: no request succeeded while users stayed"):
+    with pytest.raises(
+        MeasurementError, match="x: no request succeeded while the number of users was constant"
+    ):
         points_of("\n".join(text.splitlines()[:8]), "x")
 
 
@@ -247,7 +249,7 @@ def test_gatling_of_today_counts_as_it_prints(name, loop, users, good, bad):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (lambda text: text[:-3], "it ends within a record"),
+        (lambda text: text[:-3], "the file ends within a record"),
         (lambda text: text[:700] + "\7" + text[701:], "byte [0-9]+: "),
         (lambda text: text[:60], "none of 0 requests succeeded"),
     ],

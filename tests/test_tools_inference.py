@@ -54,7 +54,7 @@ def test_a_stage_in_which_nothing_succeeded_is_refused():
 
 
 def test_a_stage_cut_short_is_refused():
-    with pytest.raises(MeasurementError, match=r"cut\.json:1: this JSON is broken or ends"):
+    with pytest.raises(MeasurementError, match=r"cut\.json:1: this JSON is invalid or truncated"):
         points_of(stage("stage_0")[:2500], "cut.json")
 
 
@@ -129,9 +129,9 @@ def test_the_csv_of_genai_perf_has_the_same_numbers_to_two_decimals():
 
 def test_spoilt_files_of_genai_perf_are_refused():
     told = json.loads(sample("genai_perf", "concurrency.json"))
-    refused(json.dumps(told)[:900], "run:1: this JSON is broken or ends too early")
+    refused(json.dumps(told)[:900], "run:1: this JSON is invalid or truncated")
     told["request_latency"]["unit"] = "furlongs"
-    refused(json.dumps(told), "run: request_latency is in 'furlongs', which is no unit of time")
+    refused(json.dumps(told), "run: request_latency is in 'furlongs', which is not a unit of time")
     told["request_throughput"]["avg"] = 0.0
     refused(json.dumps(told | {"request_latency": {"unit": "ms"}}), "run: no request succeeded")
-    refused(sample("genai_perf", "concurrency.csv")[:300], "run:4: [0-9]+ cells stand under 13")
+    refused(sample("genai_perf", "concurrency.csv")[:300], "run:4: [0-9]+ cells under 13")

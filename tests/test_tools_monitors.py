@@ -135,7 +135,7 @@ def test_vmstat_leaves_the_sample_since_boot_out():
         }
     )
     assert plain.duration is None
-    assert any("left out" in note for note in plain.notes)
+    assert any("excluded" in note for note in plain.notes)
     (wide,) = points("vmstat/wide.txt")
     assert (wide.duration, wide.more["runnable"]) == (2.0, 17.0)
 
@@ -164,12 +164,16 @@ def test_pidstat_gives_a_point_a_process():
 @pytest.mark.parametrize(
     ("file", "keep", "says"),
     [
-        ("mpstat/each.txt", 9, "mpstat/each.txt:7: 4 cells below 11 titles; the file may be cut"),
-        ("mpstat/all.json", 14, "mpstat/all.json:14: this JSON is broken or ends too early"),
-        ("iostat/extended.txt", 4, "holds no sample"),
-        ("sar/perfkit.txt", 3, "no table tells how busy something is"),
-        ("vmstat/plain.txt", 2, "holds no sample"),
-        ("pidstat/cpu.txt", 3, "names no process"),
+        (
+            "mpstat/each.txt",
+            9,
+            "mpstat/each.txt:7: 4 cells under 11 titles; the file may be truncated",
+        ),
+        ("mpstat/all.json", 14, "mpstat/all.json:14: this JSON is invalid or truncated"),
+        ("iostat/extended.txt", 4, "no samples"),
+        ("sar/perfkit.txt", 3, "no table has utilisations"),
+        ("vmstat/plain.txt", 2, "no samples"),
+        ("pidstat/cpu.txt", 3, "no processes"),
     ],
 )
 def test_what_is_cut_or_empty_is_refused(file, keep, says):
@@ -199,4 +203,4 @@ def test_sar_as_json_gives_what_its_text_does():
 
 
 def test_sar_as_json_without_shares_is_refused():
-    refused(sample("sar/cpu.json").replace("cpu-load", "queue"), "no table tells how busy", "a")
+    refused(sample("sar/cpu.json").replace("cpu-load", "queue"), "no table has utilisations", "a")

@@ -134,7 +134,7 @@ def test_fio_run_times_that_no_clock_has_tell_no_number_of_jobs():
     [
         (fio(read={"iops": 0}), "no job of this fio run finished an I/O"),
         ('{"fio version": "fio-3.33"}', "has no list of jobs"),
-        (fio()[:-9], r"a.json:1: this JSON is broken"),
+        (fio()[:-9], r"a.json:1: this JSON is invalid"),
         (fio(read={"iops": "many"}), "iops is 'many'"),
     ],
 )
@@ -168,7 +168,7 @@ def test_diskspd_latencies_are_in_milliseconds_and_threads_may_share_targets():
 
 def test_spoilt_diskspd_is_refused():
     text = (TOOLS / "diskspd" / "diskspd-2.0.21a.xml").read_text()
-    refused(text[:3000], "not whole XML", "a.xml")
+    refused(text[:3000], "incomplete or invalid XML", "a.xml")
     refused(
         text.replace("<IOCount>", "<Other>").replace("</IOCount>", "</Other>"), "no I/O", "a.xml"
     )
@@ -203,7 +203,7 @@ def test_vdbench_as_fast_as_it_goes_is_closed():
 
 def test_spoilt_vdbench_is_refused():
     text = (TOOLS / "vdbench" / "by_hand.html").read_text()
-    refused(text[: text.index("avg_")], "no vdbench run ended", "a.html")
+    refused(text[: text.index("avg_")], "no vdbench run finished", "a.html")
     refused(text[: text.index("avg_") + 40], r"a.html:\d+: \d+ cells under 29 titles", "a.html")
 
 
@@ -233,11 +233,11 @@ def test_ior_3_has_bandwidth_alone():
 
 
 def test_spoilt_ior_and_mdtest_are_refused():
-    refused(OLD_IOR.partition("write")[0], "no IOR write or read ended", "ior.txt")
+    refused(OLD_IOR.partition("write")[0], "no IOR write or read finished", "ior.txt")
     refused(OLD_IOR.replace("   0.000499   0\n", "\n"), "ior.txt:6: 7 cells under 9", "ior.txt")
-    refused(OLD_IOR.replace("2004.51", "0.00"), "moved nothing", "ior.txt")
+    refused(OLD_IOR.replace("2004.51", "0.00"), "transferred nothing", "ior.txt")
     text = (TOOLS / "ior" / "mdtest-4.1.txt").read_text()
-    refused(text.partition("SUMMARY")[0], "did mdtest end", "md.txt")
+    refused(text.partition("SUMMARY")[0], "let mdtest finish", "md.txt")
 
 
 def test_mdtest_gives_the_mean_rate_of_each_operation():
@@ -298,8 +298,8 @@ def test_summaries_of_ior_are_as_its_table():
 
 def test_spoilt_summaries_of_ior_are_refused():
     text = (TOOLS / "ior" / "ior-4.1.json").read_text()
-    refused(text[:2000], "ior.json:[0-9]+: this JSON is broken", "ior.json")
-    refused(text.replace('"iops"', '"ops"'), r"tests\[0\]: there is no iops", "ior.json")
+    refused(text[:2000], "ior.json:[0-9]+: this JSON is invalid", "ior.json")
+    refused(text.replace('"iops"', '"ops"'), r"tests\[0\]: iops is missing", "ior.json")
     text = (TOOLS / "ior" / "ior-4.1.csv").read_text()
-    refused(text[:-9], "ior.csv:5: 1[01] cells stand under 12 titles", "ior.csv")
-    refused(text.partition("\n")[0], "no IOR write or read ended", "ior.csv")
+    refused(text[:-9], "ior.csv:5: 1[01] cells under 12 titles", "ior.csv")
+    refused(text.partition("\n")[0], "no IOR write or read finished", "ior.csv")

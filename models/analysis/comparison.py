@@ -341,12 +341,12 @@ def _solved(match: Match) -> Solution:
     Where throughput falls again, think times do not exceed the model's.
     """
     if "throughput" in match.inputs:
-        from headway.models.solving.paced import paced_solution
+        from headway.models.solving.throughput_driven import driven_solution
 
         rate = match.load.values
         points_shape({**match.model.inputs, **match.inputs})
         settings = {n: v for n, v in match.inputs.items() if n != "throughput"}
-        return paced_solution(match.model.at(settings), rate, match.full)
+        return driven_solution(match.model.at(settings), rate, match.full)
     return match.model.at(match.inputs).solve()
 
 

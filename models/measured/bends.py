@@ -1,4 +1,4 @@
-"""Where a measured curve bends back: slower, and yet less gets through."""
+"""Where a measured curve bends back: times rise while throughput falls."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,14 +10,14 @@ from headway.kinds import FloatArray
 _ROSE = 1.5  # times: how far a curve has risen before it can bend back
 
 ALIKE = 0.1
-"""How well throughput times response time agrees along a branch that bends back."""
+"""Relative spread of throughput times response time along a branch that bends back."""
 
 
 def bends_back(throughput: FloatArray, response_time: FloatArray) -> Any:
-    """Which points lie on a branch that bends back: slower, yet less gets through.
+    """Mark the points on a branch that bends back: times rise while throughput falls.
 
-    There X R stays near its largest value, the number of requests that circulate. Before it bends
-    back a curve rises: one that merely falls with load, or hardly changes, has no such branch.
+    There X R stays near its largest value, the number of circulating requests. Before it bends
+    back, a curve rises: one that only falls with load, or hardly changes, has no such branch.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def bends_back(throughput: FloatArray, response_time: FloatArray) -> Any:
 
     Returns
     -------
-    A mark a point; none is set where the curve does not bend back.
+    One boolean per point; all are false if the curve does not bend back.
 
     Examples
     --------
@@ -44,16 +44,16 @@ def bends_back(throughput: FloatArray, response_time: FloatArray) -> Any:
     return full if back.any() and full.sum() > 1 else np.zeros(throughput.shape, bool)
 
 
-def bent_by_level(
+def bends_by_level(
     inputs: Mapping[str, FloatArray], throughput: FloatArray, response_time: FloatArray
 ) -> Any:
-    """Which points lie on branches that bend back, where several curves stand in one table.
+    """Mark the points on branches that bend back, for several curves in one table.
 
     Parameters
     ----------
     inputs
-        What was set row by row, the throughput among it: each other combination is a curve,
-        and all have one population: a point with as many requests inside is at its limit too.
+        Settings of each row, including the throughput: each combination of the others is a curve,
+        and all share one population: a point with as many requests inside is also at the limit.
     throughput, response_time
         All points [1/s] and [s].
     """

@@ -1,6 +1,6 @@
-"""Cells of a column as numbers: decimal points or commas, thousands, per cent.
+"""Read the cells of a column as numbers: decimal points or commas, thousands, per cent.
 
-Which mark is the decimal one is not guessed: a cell that reads as a number both ways is read as
+The decimal mark is never guessed: a cell that is a number either way is read as
 the rest of its column, or else of its table, must be.
 """
 
@@ -17,7 +17,7 @@ from headway.models.language.titles import split_header
 from headway.models.language.units import ONE, Unit, unit
 
 DECIMALS = (".", ",")
-"""What may part whole numbers from fractions."""
+"""Possible decimal marks."""
 
 _GROUPS = "\u00a0\u202f '’"
 _GROUPED = {
@@ -47,11 +47,11 @@ class Observed:
     resolution
         Half a unit of the last printed digit, in SI: how well a value is known.
     complaint
-        What is wrong with a cell of it, which matters only once it is used; empty if nothing is.
+        What is wrong with one of its cells, reported only if the column is used; else empty.
     role
-        What the user says it is; empty where its title tells.
+        The role that the user gives it; empty where its title decides.
     stated
-        Whether it was told of a whole curve, rather than measured.
+        Whether the user stated it for a whole curve, rather than measured it.
     """
 
     header: str
@@ -63,19 +63,19 @@ class Observed:
     role: str = ""
     stated: bool = False
 
-    def asked(self) -> "Observed":
+    def usable(self) -> "Observed":
         r"""Give this column back, if it can be used.
 
         Raises
         ------
         MeasurementError
-            For a cell that is none of its numbers; names file and line.
+            For a cell that is not a number of this column; names file and line.
 
         Examples
         --------
         >>> from headway.models import Measurements
         >>> curve = Measurements.parse("load_ops_s,note_ms\n100,see below\n", "curve.csv")
-        >>> curve.spoilt["note_ms"].asked()
+        >>> curve.spoilt["note_ms"].usable()
         Traceback (most recent call last):
             ...
         headway.errors.MeasurementError: curve.csv:2: note_ms is 'see below', not a number
@@ -86,12 +86,12 @@ class Observed:
 
 
 def check_decimal(decimal: str) -> None:
-    """Refuse a decimal mark that is none.
+    """Refuse anything that is not a decimal mark.
 
     Raises
     ------
     InvalidParameter
-        Naming it and the two that are.
+        Naming it and the two possible marks.
     """
     if decimal not in ("", *DECIMALS):
         msg = f"decimal is {quoted(decimal)}; it must be . or ,"
@@ -99,14 +99,14 @@ def check_decimal(decimal: str) -> None:
 
 
 def decimals(columns: Mapping[str, Sequence[str]], given: str = "") -> dict[str, str]:
-    """Which decimal mark each column has; empty where that cannot be told.
+    """Find the decimal mark of each column; empty where the cells leave it open.
 
     Parameters
     ----------
     columns
         Cells by title.
     given
-        What the user says; empty to find it.
+        The user's choice; empty to find it.
 
     Examples
     --------
@@ -121,18 +121,18 @@ def decimals(columns: Mapping[str, Sequence[str]], given: str = "") -> dict[str,
         return dict.fromkeys(columns, given or ".")
     ways = {title: _ways(cells) for title, cells in columns.items()}
     whole = [title for title, cells in columns.items() if not any(map(_is_other, cells))]
-    told = {way for title in whole if len(ways[title]) == 1 for way in ways[title]}
-    return {title: _mark(columns[title], ways[title], told) for title in columns}
+    decided = {way for title in whole if len(ways[title]) == 1 for way in ways[title]}
+    return {title: _mark(columns[title], ways[title], decided) for title in columns}
 
 
 def _ways(cells: Iterable[str]) -> set[str]:
-    """By which decimal marks all cells are numbers, but those that are none at all."""
+    """The decimal marks with which every cell is a number, ignoring cells that are words."""
     bare = [_bare(cell) for cell in cells if cell and is_number(cell, "")]
     return {mark for mark in DECIMALS if all(_number(cell, mark) is not None for cell in bare)}
 
 
 def _mark(cells: Sequence[str], ways: set[str], known: set[str]) -> str:
-    """The mark of one column: its own, else the table's, else the point where no comma is."""
+    """The mark of one column: its own, else the table's, else the point if no cell has a comma."""
     if len(ways) == 1:
         return next(iter(ways))
     if not ways:
@@ -146,26 +146,28 @@ def _mark(cells: Sequence[str], ways: set[str], known: set[str]) -> str:
 def observed(
     title: str, cells: Sequence[str], lines: Iterable[int], source: str, decimal: str = "."
 ) -> Observed:
-    """Read a column of numbers; what is wrong in it is held, and not raised.
+    """Read a column of numbers; an error in it is stored until the column is used.
 
     Parameters
     ----------
     title, cells, lines, source
         The column, the line of each cell, and the file's name for messages.
     decimal
-        Its decimal mark; empty where it cannot be told.
+        Its decimal mark; empty where the cells leave it open.
 
     Examples
     --------
     >>> observed("errors", ["12 %", "3 %"], [2, 3], "own.csv").values.tolist()
     [0.12, 0.03]
     """
-    name, told = split_header(title)
-    percent = unit("%") if told is None and any(cell.endswith("%") for cell in cells) else None
-    shown = told or percent or ONE
+    name, title_unit = split_header(title)
+    percent = (
+        unit("%") if title_unit is None and any(cell.endswith("%") for cell in cells) else None
+    )
+    shown = title_unit or percent or ONE
     read = [_cell(cell, shown, decimal, bare=percent is None) for cell in cells]
     problems = (
-        f"{source}:{line}: {title} is {_problem(cell, shown, decimal, told is not None)}"
+        f"{source}:{line}: {title} is {_problem(cell, shown, decimal, title_unit is not None)}"
         for cell, line, (value, _) in zip(cells, lines, read, strict=True)
         if (cell and math.isnan(value)) or (value < 0 and shown.text)
     )
@@ -174,22 +176,22 @@ def observed(
 
 
 def is_words(title: str, cells: Iterable[str], decimal: str) -> bool:
-    """Tell a column of words: its name has no unit, and a cell in it is no number."""
+    """Whether a column holds words: its name has no unit, and one of its cells is not a number."""
     return split_header(title)[1] is None and any(c and not is_number(c, decimal) for c in cells)
 
 
 def words_complaint(
     source: str, title: str, lines: Iterable[int], cells: Iterable[str]
 ) -> MeasurementError:
-    """The complaint about a column of words that is asked for as numbers."""
-    told = [(line, cell) for line, cell in zip(lines, cells, strict=True) if cell]
-    line, cell = next((pair for pair in told if not is_number(pair[1], "")), told[0])
-    mark = "; --decimal says another mark" if is_number(cell, "") else ""
+    """The error of a column of words that is used as numbers."""
+    filled = [(line, cell) for line, cell in zip(lines, cells, strict=True) if cell]
+    line, cell = next((pair for pair in filled if not is_number(pair[1], "")), filled[0])
+    mark = "; use --decimal to change the decimal mark" if is_number(cell, "") else ""
     return MeasurementError(f"{source}:{line}: {title} is {quoted(cell)}, not a number{mark}")
 
 
 def is_number(cell: str, decimal: str = ".") -> bool:
-    """Whether a cell is a number, in per cent or not.
+    """Whether a cell is a number, with or without a per cent sign.
 
     Examples
     --------
@@ -201,7 +203,7 @@ def is_number(cell: str, decimal: str = ".") -> bool:
 
 
 def _cell(cell: str, shown: Unit, decimal: str, *, bare: bool) -> tuple[float, float]:
-    """Value and resolution in the column's unit; NaN for what is none."""
+    """Value and resolution in the column's unit; NaN if the cell is not a number."""
     is_share = cell.endswith("%")
     text = _plain(_bare(cell), decimal) if is_share or bare else None
     value = None if text is None or (is_share and shown.text != "%") else number_of(text)
@@ -214,19 +216,22 @@ def _cell(cell: str, shown: Unit, decimal: str, *, bare: bool) -> tuple[float, f
 
 
 def _problem(cell: str, shown: Unit, decimal: str, titled: bool) -> str:  # noqa: FBT001
-    """What is wrong with a cell that is not read."""
+    """What is wrong with a cell that cannot be read."""
     text = _plain(_bare(cell), decimal or ".")
     value = None if text is None else number_of(text)
     if not decimal:
         ways = " or ".join(f"{_number(cell, mark):g}" for mark in DECIMALS)
-        return f"{quoted(cell)}, which may be {ways}; say --decimal . or --decimal ,"
+        return f"{quoted(cell)}, which may be {ways}; use --decimal . or --decimal ,"
     if value is None:
         other = "," if decimal == "." else "."
         comma = _number(_bare(cell), other) is not None
-        point = f"; the decimal mark is {decimal!r} here, --decimal says another" if comma else ""
+        point = f"; the decimal mark here is {decimal!r} (see --decimal)" if comma else ""
         return f"{quoted(cell)}, not a number{point}"
     if shown.text == "%" and not titled and not cell.endswith("%"):
-        return f"{quoted(cell)}, but other cells are in %; write % in all, or in the title"
+        return (
+            f"{quoted(cell)}, but other cells are in %; write % in every cell, or in the column's "
+            "title"
+        )
     if cell.endswith("%") and shown.text != "%":
         return f"{quoted(cell)}, but the column is {f'in {shown}' if shown.text else 'not in %'}"
     if value < 0:
@@ -248,7 +253,7 @@ def _number(cell: str, decimal: str) -> float | None:
 
 
 def _plain(cell: str, decimal: str) -> str | None:
-    """A cell with a point and without thousands, as `number_of` reads it; None if it is none."""
+    """A cell with a point and without thousands, as `number_of` reads it; else None."""
     if not decimal:
         ways = {_number(cell, mark) for mark in DECIMALS}
         return _plain(cell, ".") if len(ways) == 1 else None

@@ -1,8 +1,8 @@
-"""Which column of a table is asked for: by its role, and as the load or the output.
+"""Select columns of a table: by role, and as the load or the output.
 
 Roles are declared in `headway.models.measured.roles`. Which column is the load is decided here and
-nowhere else: a rate that was asked for, else a population that was set, else the rate that came
-out, else requests that were seen inside.
+nowhere else: the offered rate, else the population that was set, else the throughput,
+else the measured number of requests inside.
 """
 
 from collections.abc import Collection, Sequence
@@ -35,13 +35,13 @@ _BUSY = 0.05  # share of the circle below which a think time is none but noise
 
 
 def is_population(column: Observed) -> bool:
-    """Whether a column counts jobs that circulate, so that a load of it closes the model."""
+    """Whether a column counts circulating jobs, so that using it as the load closes the model."""
     role = role_of(column)
     return role is not None and role.closed
 
 
 def check_whole(measurements: Measurements, load: Observed) -> None:
-    r"""Refuse a population of fractions, naming its line: so many jobs cannot circulate.
+    r"""Refuse a population that is not a whole number, naming its line.
 
     Raises
     ------
@@ -54,14 +54,14 @@ def check_whole(measurements: Measurements, load: Observed) -> None:
     >>> check_whole(table, table.column("population"))
     Traceback (most recent call last):
     ...
-    headway.errors.MeasurementError: own.csv:3: population of 2.5: jobs are counted in whole numbers
+    headway.errors.MeasurementError: own.csv:3: population of 2.5: jobs must be whole numbers
     """
     if not is_population(load):
         return
     for line, jobs in zip(measurements.lines, load.values.tolist(), strict=False):
         if isfinite(jobs) and (jobs < 0 or jobs % 1):
             where = f"{measurements.source}:{line}"
-            msg = f"{where}: {load.header} of {jobs:g}: jobs are counted in whole numbers"
+            msg = f"{where}: {load.header} of {jobs:g}: jobs must be whole numbers"
             raise MeasurementError(msg)
 
 
@@ -71,21 +71,21 @@ def is_rate(column: Observed) -> bool:
 
 
 def find(measurements: Measurements, *roles: Role) -> Observed | None:
-    """The first column that has one of these roles: as the user says, else by their titles' order.
+    """The first column that has one of these roles: the user's choice, else by the order of titles.
 
     Raises
     ------
     MeasurementError
-        Where it has a cell that is none of its numbers.
+        Where it has a cell that is not a number of this column.
     """
     both = (*measurements.columns.values(), *measurements.spoilt.values())
     mine = [column for column in both if role_of(column) in roles]
-    found = min(mine, key=lambda column: _rank(column, roles), default=None)
-    return None if found is None else found.asked()
+    column_ = min(mine, key=lambda column: _rank(column, roles), default=None)
+    return None if column_ is None else column_.usable()
 
 
 def _rank(column: Observed, roles: Sequence[Role]) -> tuple[int, int]:
-    """Where a column stands among those that may have a role; what the user says goes before."""
+    """The rank of a column among those that may have a role; the user's choice comes first."""
     titles = [title for role in roles for title in role.titles]
     if column.role:
         return 0, 0
@@ -102,14 +102,14 @@ def load_column(
     measurements
         A table.
     x
-        The column's name, where it is not to be told by titles.
+        The column's name; by default, its title decides.
     taken
-        Names of columns that are no population, as they set a parameter of that name.
+        Names of columns that set a parameter of that name, so that they are not a population.
 
     Raises
     ------
     MeasurementError
-        If there is none; tells which columns there are.
+        If there is none; lists the columns of the table.
 
     Examples
     --------
@@ -124,17 +124,17 @@ def load_column(
         return measurements.column(x)
     rate = find(measurements, DELIVERED, OFFERED)
     population, inside = (
-        None if found is None or found.name in taken else found
-        for found in (find(measurements, POPULATION), find(measurements, INSIDE))
+        None if counted is None or counted.name in taken else counted
+        for counted in (find(measurements, POPULATION), find(measurements, INSIDE))
     )
-    asked_for = _varied(find(measurements, OFFERED))
-    if population is not None and not asked_for and (rate is None or _varied(population)):
+    offered = _varied(find(measurements, OFFERED))
+    if population is not None and not offered and (rate is None or _varied(population)):
         return population
     return rate or inside or _named(measurements, DELIVERED, OFFERED)
 
 
 def _varied(column: Observed | None) -> bool:
-    """Whether there is such a column, and it is not the same in each of several rows."""
+    """Whether there is such a column, and its values differ between rows."""
     if column is None:
         return False
     known = column.values[np.isfinite(column.values)]
@@ -142,17 +142,17 @@ def _varied(column: Observed | None) -> bool:
 
 
 def response_column(measurements: Measurements, y: str | None = None) -> Observed:
-    """The column of the response time, or the one that is named.
+    """The column of the response time, or the named column.
 
     Raises
     ------
     MeasurementError
-        If there is none; tells which columns there are.
+        If there is none; lists the columns of the table.
     """
     if y is not None:
         return measurements.column(y)
-    found = find(measurements, RESPONSE)
-    return found if found is not None else _named(measurements, RESPONSE)
+    timed = find(measurements, RESPONSE)
+    return timed if timed is not None else _named(measurements, RESPONSE)
 
 
 def lone_percentile(measurements: Measurements) -> Observed | None:
@@ -167,8 +167,8 @@ def lone_percentile(measurements: Measurements) -> Observed | None:
     if find(measurements, RESPONSE) is not None:
         return None
     parts = ((part_of(column), column) for column in measurements.columns.values())
-    found = [column for part, column in parts if part is not None and part.role is PERCENTILE]
-    return found[0] if len(found) == 1 else None
+    percentiles = [column for part, column in parts if part is not None and part.role is PERCENTILE]
+    return percentiles[0] if len(percentiles) == 1 else None
 
 
 def think_time(measurements: Measurements, population: Observed) -> float:
@@ -178,9 +178,9 @@ def think_time(measurements: Measurements, population: Observed) -> float:
     ----------
     measurements
         A table; Z is 0 where it has no column of throughput or none of response time, and where
-        less than 5 % of the circle would be left to it, which noise makes too.
+        it would be less than 5 % of a cycle, as noise alone can cause that.
     population
-        Its column of jobs that circulate.
+        Its column of circulating jobs.
 
     Examples
     --------
@@ -202,7 +202,7 @@ def think_time(measurements: Measurements, population: Observed) -> float:
 
 
 def _named(measurements: Measurements, *roles: Role) -> Observed:
-    """The column of a role's title, be its dimension what it may; refused if there is none."""
+    """The column with the title of a role, whatever its dimension; refused if there is none."""
     for column in measurements.columns.values():
         part = None if column.role else titled(column.header)
         if part is not None and part.role in roles:
@@ -216,36 +216,36 @@ def _named(measurements: Measurements, *roles: Role) -> Observed:
 
 
 def _may_be(measurements: Measurements, roles: Sequence[Role]) -> str:
-    """Which column may be meant, and how to say so; empty if none may."""
+    """Suggest a column and the option that selects it; empty if none fits."""
     for column in measurements.columns.values():
         some = [role for role in unsure(column) if role in roles]
         if some:
             names = " or ".join(role.name for role in unsure(column))
-            return f"; {column.header} may be {names}: --role {column.header}={some[0].word}"
+            return f"; {column.header} may be {names}: use --role {column.header}={some[0].word}"
     return ""
 
 
 def check_unit(source: str, column: Observed, wanted: Unit) -> None:
-    """Refuse a column of another dimension than what it is to be.
+    """Refuse a column whose dimension does not match its use.
 
     Raises
     ------
     MeasurementError
-        Naming the column, its unit, and one that it needs.
+        Naming the column, its unit, and a suitable unit.
     """
     bare = bool(wanted.text) and not column.unit.text
     if not compatible(column.unit.dimension, wanted.dimension) or bare:
-        raise wrong_unit(source, column, f"one like {wanted or 'a number'}")
+        raise wrong_unit(source, column, f"a unit like {wanted}" if wanted.text else "no unit")
 
 
 def wrong_unit(place: str, column: Observed, needs: str) -> MeasurementError:
-    """The complaint about a column whose unit is none for what it is to be."""
-    told = f"is in {column.unit}" if column.unit.text else "has no unit in its name"
-    return MeasurementError(f"{place}: column {column.header} {told}; it needs {needs}")
+    """The error of a column whose unit does not match its use."""
+    actual = f"is in {column.unit}" if column.unit.text else "has no unit in its name"
+    return MeasurementError(f"{place}: column {column.header} {actual}; it needs {needs}")
 
 
 class Axes(NamedTuple):
-    r"""Titles of the columns that an answer comes from: of the load and of the output.
+    r"""Titles of the columns that an answer is based on: the load and the output.
 
     Examples
     --------
@@ -259,7 +259,7 @@ class Axes(NamedTuple):
 
     @classmethod
     def of(cls, x: Observed, *y: Observed) -> "Axes":
-        """The titles of the load's column and of the outputs', commas between."""
+        """The title of the load's column and those of the outputs, separated by commas."""
         return cls(x.header, ",".join(column.header for column in y))
 
     def __str__(self) -> str:
@@ -270,5 +270,5 @@ class Axes(NamedTuple):
         return self._asdict()
 
     def columns(self, rows: int) -> tuple[Column, ...]:
-        """The same in every row of a table, for CSV."""
+        """The same values in every row of a table, for CSV."""
         return tuple(Column(name, (title,) * rows) for name, title in self.document().items())

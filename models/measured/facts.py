@@ -1,4 +1,4 @@
-"""What a result page discloses of its system: numbers with units, and words."""
+"""What a result page discloses about its system: numbers with units, and words."""
 
 import math
 import re
@@ -12,16 +12,16 @@ from headway.models.language.units import ONE, Unit, quantity, unit
 
 @dataclass(frozen=True)
 class Fact:
-    """Something a page says of the system that was measured.
+    """A statement of a result page about the measured system.
 
     Parameters
     ----------
     name
         What it is, such as ``memory``.
     printed
-        As it stands on the page.
+        The text on the page.
     value
-        The SI number in it; None for words.
+        Its SI number; None for words.
     unit
         The unit it was printed in.
     """
@@ -65,7 +65,7 @@ _COUNT = re.compile(r"^[^\w]*([0-9,]+)\b")
 
 
 def disclosed(lines: list[str]) -> dict[str, Fact]:
-    """Read what a page says of the system; the first line that says it counts.
+    """Read what a page says about the system; the first line with a name counts.
 
     Parameters
     ----------
@@ -77,18 +77,18 @@ def disclosed(lines: list[str]) -> dict[str, Fact]:
     >>> disclosed(["Memory Size | 3 GB", "Number of Disks 64"])["memory"].value
     3000000000.0
     """
-    found: dict[str, Fact] = {}
+    facts: dict[str, Fact] = {}
     for line in filter(str.strip, lines):
         for name in _KEYS:
             match = _PATTERNS[name].match(line) or _LOOSE[name].match(line)
-            if match and name not in found:
-                found[name] = fact(name, match[1].strip(" |"))
+            if match and name not in facts:
+                facts[name] = fact(name, match[1].strip(" |"))
                 break
-    return {name: found[name] for name in _KEYS if name in found}
+    return {name: facts[name] for name in _KEYS if name in facts}
 
 
 def fact(name: str, printed: str) -> Fact:
-    """Read a printed value as the number it should be, else keep the words."""
+    """Read a printed value as a number if it is one, else keep the words."""
     wanted = _KEYS[name][1]
     if wanted is None:
         return Fact(name, printed)

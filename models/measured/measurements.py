@@ -24,25 +24,25 @@ if TYPE_CHECKING:
     from headway.models.measured.facts import Fact
 
 LARGEST_FILE = 20_000_000
-"""Bytes; a curve of response times is never larger."""
+"""The longest file [bytes]; a curve of response times is never larger."""
 
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
-"""What is said of columns that tell all themselves."""
+"""The default where titles say all about the columns."""
 
 Series: TypeAlias = "Sequence[float | None] | FloatArray"
-"""Numbers, one an observation; None and NaN are missing."""
+"""Numbers, one per observation; None and NaN are missing."""
 
 
 @dataclass(frozen=True)
 class Measurements:
-    r"""Observations, one a row.
+    r"""A table of observations, one per row.
 
-    Cells are parted by commas, or by semicolons or tabs where the header is.
+    Commas separate the cells, or semicolons or tabs if they separate the header's.
 
     Parameters
     ----------
     source
-        Where they come from, for messages and titles.
+        Where the data come from, for messages and titles.
     columns
         Measured quantities by their full column name.
     labels
@@ -50,13 +50,13 @@ class Measurements:
     lines
         Line of each observation in its file.
     facts
-        What a result page discloses of the system that was measured.
+        What a result page discloses about the measured system.
     kind
-        What kind of file it was read from.
+        The kind of file that the data were read from.
     made_of
-        The point of a load test that each row was made of; empty where it was read as a table.
+        The point of a load test behind each row; empty for a file read as a table.
     spoilt
-        Columns with a cell that is no number of theirs, which is said once they are asked for.
+        Columns with a cell that cannot be read as their number; using one raises its error.
 
     Examples
     --------
@@ -88,17 +88,17 @@ class Measurements:
         Parameters
         ----------
         path
-            A file; what kind it is shows in its content.
+            A file; its content shows its kind.
         unit, role
-            What a column's title does not tell, by column: ``{"latency": "ms"}``,
+            What a column's title does not say, by column: ``{"latency": "ms"}``,
             ``{"rate": "throughput"}``; see the reference, CSV.
         decimal
-            The decimal mark of CSV, ``.`` or ``,``; found where it is not given.
+            The decimal mark of CSV, ``.`` or ``,``; by default the cells decide.
 
         Raises
         ------
         MeasurementError
-            For a file that is missing, empty, too large or no text, and as `parse`.
+            For a file that is missing, empty, too large or not text, and as `parse`.
 
         Examples
         --------
@@ -108,8 +108,8 @@ class Measurements:
         >>> len(table), list(table.columns)[:2]
         (7, ['throughput_ops_s', 'response_ms'])
         """
-        found: Measurements = who_does(cls, "read")(Path(path), unit, role, decimal)
-        return found
+        measurements: Measurements = who_does(cls, "read")(Path(path), unit, role, decimal)
+        return measurements
 
     @classmethod
     def from_columns(
@@ -128,7 +128,7 @@ class Measurements:
         unit: Mapping[str, str] = NOTHING,
         source: str = "columns",
     ) -> "Measurements":
-        """Make measurements of sequences of numbers, an entry an observation.
+        """Make measurements from sequences of numbers, one entry per observation.
 
         Parameters
         ----------
@@ -143,14 +143,14 @@ class Measurements:
         utilisation
             Shares from 0 to 1, by resource.
         unit
-            Units of those that are in another one, by the names above.
+            Units of arguments in other units, by the names above.
         source
-            What messages and titles call them.
+            Their name in messages and titles.
 
         Raises
         ------
         MeasurementError
-            For columns of different lengths, none at all, numbers that are negative or infinite.
+            For no columns, columns of different lengths, or negative or infinite numbers.
 
         Examples
         --------
@@ -163,10 +163,10 @@ class Measurements:
             "offered_rate": offered_rate, "population": population, "think_time": think_time,
             "errors": errors, "samples": samples, "duration": duration,
         }  # fmt: skip
-        found: Measurements = who_does(cls, "from_columns")(
+        measurements: Measurements = who_does(cls, "from_columns")(
             single, percentiles, utilisation, unit, source
         )
-        return found
+        return measurements
 
     @classmethod
     def from_frame(
@@ -176,7 +176,7 @@ class Measurements:
         role: Mapping[str, str] = NOTHING,
         source: str = "frame",
     ) -> "Measurements":
-        """Make measurements of a data frame: of pandas, polars, or any with ``__dataframe__``.
+        """Make measurements from a data frame: pandas, polars, or any with ``__dataframe__``.
 
         Parameters
         ----------
@@ -185,17 +185,17 @@ class Measurements:
         unit, role
             As for `read`.
         source
-            What messages and titles call it.
+            Its name in messages and titles.
 
         Raises
         ------
         MeasurementError
-            As `parse`, and for what is no data frame.
+            As `parse`, and for anything that is not a data frame.
         PackageError
-            Where reading it takes a package that is not installed.
+            If reading it needs a package that is not installed.
         """
-        found: Measurements = who_does(cls, "from_frame")(frame, source, unit, role)
-        return found
+        measurements: Measurements = who_does(cls, "from_frame")(frame, source, unit, role)
+        return measurements
 
     def to_frame(self) -> Any:
         """Make a pandas DataFrame, in SI, with titles that `from_frame` reads.
@@ -203,7 +203,7 @@ class Measurements:
         Raises
         ------
         PackageError
-            Where pandas is not installed.
+            If pandas is not installed.
         """
         return perform(self, "to_frame")
 
@@ -216,7 +216,7 @@ class Measurements:
         text, source
             The table, and its name for messages.
         decimal
-            The decimal mark, ``.`` or ``,``; found in the cells where it is not given.
+            The decimal mark, ``.`` or ``,``; by default the cells decide.
 
         Raises
         ------
@@ -241,7 +241,7 @@ class Measurements:
     def of_cells(
         cls, header: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], source: str
     ) -> "Measurements":
-        """Make measurements of cells as printed, each row with its line in the file.
+        """Make measurements from cells as printed, each row with its line in the file.
 
         Raises
         ------
@@ -254,10 +254,10 @@ class Measurements:
         >>> Measurements.of_cells(["throughput_ops_s", "response_ms"], cells, "run").lines
         (7, 9)
         """
-        found = _table(header, rows, source)
-        for column in found.spoilt.values():
-            column.asked()
-        return found
+        table = _table(header, rows, source)
+        for column in table.spoilt.values():
+            column.usable()
+        return table
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -266,7 +266,7 @@ class Measurements:
         return f"Measurements({self.source}: {len(self)} x {', '.join(self.columns)})"
 
     def find(self, names: Iterable[str]) -> Observed | None:
-        r"""The first column that bears one of these names, with or without its unit.
+        r"""The first column with one of these names, with or without its unit.
 
         Examples
         --------
@@ -275,15 +275,15 @@ class Measurements:
         ([100.0], None)
         """
         for name in names:
-            found = next(self.named(name), None)
-            if found is not None:
-                return found.asked()
+            column = next(self.named(name), None)
+            if column is not None:
+                return column.usable()
         return None
 
     def named(self, *names: str) -> Iterator[Observed]:
-        """Every column that bears one of these names, with or without its unit, spoilt or not.
+        """Every column with one of these names, with or without its unit, readable or not.
 
-        The one whose whole title it is comes first.
+        A column whose whole title matches comes first.
         """
         for name in names:
             both = [*self.columns.values(), *self.spoilt.values()]
@@ -291,12 +291,12 @@ class Measurements:
             yield from (column for column in both if column.name == name != column.header)
 
     def column(self, *names: str) -> Observed:
-        r"""The first column that bears one of these names.
+        r"""The first column with one of these names.
 
         Raises
         ------
         MeasurementError
-            If there is none; tells which columns there are.
+            If there is none; lists the columns of the table.
 
         Examples
         --------
@@ -304,15 +304,15 @@ class Measurements:
         >>> curve.column("response").header, curve.column("response").resolution.tolist()
         ('response_ms', [5e-05])
         """
-        found = self.find(names)
-        if found is None and names[0] in self.labels:
+        match = self.find(names)
+        if match is None and names[0] in self.labels:
             raise words_complaint(self.source, names[0], self.lines, self.labels[names[0]])
-        if found is None:
+        if match is None:
             known = [*self.columns, *self.labels]
-            other = "; --x and --y name others" if len(names) > 1 else ""
+            other = "; use --x and --y to name columns" if len(names) > 1 else ""
             msg = f"{self.source}: there is no column {names[0]!r}{nearest(names[0], known)}{other}"
             raise MeasurementError(msg)
-        return found
+        return match
 
     def only(self, keep: NDArray[np.bool_]) -> "Measurements":
         r"""The observations for which `keep` is true.
@@ -337,17 +337,17 @@ class Measurements:
         return replace(some, labels=labels, lines=tuple(np.array(self.lines)[keep].tolist()))
 
     def given(self, settings: Mapping[str, str | float]) -> "Measurements":
-        r"""The same, told at which values of parameters all were made.
+        r"""The same measurements, with the values of parameters at which all of them were made.
 
         Parameters
         ----------
         settings
-            By parameter: ``"1 ms"``, or ``"+1 ms"`` for what was added.
+            By parameter: ``"1 ms"``, or ``"+1 ms"`` for an increment.
 
         Raises
         ------
         MeasurementError
-            For a value that is no number with a unit, and a column of that name.
+            For a value that is not a number with a unit, and for a column of that name.
 
         Examples
         --------
@@ -369,7 +369,7 @@ class Measurements:
 
     @property
     def sha256(self) -> str:
-        r"""Hash of the file they come from, as hexadecimal digits; empty if there is no file.
+        r"""Hash of their file, as hexadecimal digits; empty if there is no file.
 
         Examples
         --------
@@ -388,7 +388,7 @@ class Measurements:
 def _table(
     header: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], source: str, decimal: str = ""
 ) -> Measurements:
-    """A table of cells as printed; complaints about cells are held."""
+    """A table of cells as printed; errors in cells are stored."""
     check_cells(header, rows, source)
     lines = tuple(line for line, _ in rows)
     cells = {title: [row[i].strip() for _, row in rows] for i, title in enumerate(header)}

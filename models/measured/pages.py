@@ -1,4 +1,4 @@
-"""HTML pages as plain text: a line for each row or block, a bar between cells."""
+"""HTML pages as plain text: one line per row or block, with a bar between cells."""
 
 import re
 from html.parser import HTMLParser
@@ -13,7 +13,7 @@ _CELLS = frozenset(("td", "th"))
 _HIDDEN = frozenset(("style", "title"))
 _DANGEROUS = re.compile(r"<!ENTITY|<script\b|javascript:", re.IGNORECASE)
 LONGEST = 2_000_000
-"""Characters; pages of results take a tenth of it."""
+"""The longest page [characters]; result pages have a tenth of it."""
 
 _UNCLOSED = re.compile(r"<[A-Za-z/!?]")
 _HANDLER = re.compile(r"<\w[^<>]*\son[a-z]+\s*=", re.IGNORECASE)
@@ -58,7 +58,7 @@ class _Lines(HTMLParser):
 
 
 def html_as_text(page: str, source: str) -> str:
-    """Take the text out of an HTML page; its rows become lines, its cells part at bars.
+    """Extract the text of an HTML page; rows become lines, and bars separate their cells.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def html_as_text(page: str, source: str) -> str:
     Raises
     ------
     MeasurementError
-        For a page that holds scripts or declares entities: a saved result needs neither.
+        For a page that contains scripts or declares entities: a saved result needs neither.
 
     Examples
     --------
@@ -76,18 +76,18 @@ def html_as_text(page: str, source: str) -> str:
     ['|', '100', '|', '0.9', '|', '200', '|', '1.1']
     """
     if len(page) > LONGEST:
-        msg = f"{source}: {len(page)} characters are more than the {LONGEST} a page may have"
+        msg = f"{source}: {len(page)} characters, more than the {LONGEST} allowed in a page"
         raise MeasurementError(msg)
     danger = _DANGEROUS.search(page) or _HANDLER.search(page)
     if danger:
         line = page.count("\n", 0, danger.start()) + 1
-        what = "declares entities" if "ENTITY" in danger[0].upper() else "holds scripts"
-        msg = f"{source}:{line}: the page {what}; save it as plain text and read that"
+        what = "declares entities" if "ENTITY" in danger[0].upper() else "contains scripts"
+        msg = f"{source}:{line}: the page {what}; save it as plain text and read that instead"
         raise MeasurementError(msg)
     parser = _Lines()
     parser.feed(page)
     if _UNCLOSED.match(parser.rawdata):  # of which the parser would try each character in turn
-        msg = f"{source}: the page ends within {quoted(parser.rawdata[:40])}; save it whole"
+        msg = f"{source}: the page ends within {quoted(parser.rawdata[:40])}; save the whole page"
         raise MeasurementError(msg)
     parser.close()
     return "".join(parser.parts).replace("\xa0", " ")

@@ -1,4 +1,4 @@
-"""Measured points: what a load test offered, what came back, and how many were inside."""
+"""Measured points: what a load test offered, what it completed, and how many jobs were inside."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ from headway.models.measured.roles import PERCENTILE, ROLES, UTILISATION, Part
 
 
 class Loop(StrEnum):
-    """Whether requests are sent whatever comes back, or each waits for the one before."""
+    """Whether requests are sent regardless of answers, or each waits for the one before."""
 
     OPEN = "open"
     CLOSED = "closed"
@@ -21,12 +21,12 @@ class Loop(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Point(Kept):
-    """One point of a load test, in SI; None for what the tool does not print.
+    """One point of a load test, in SI; None for numbers that the tool does not print.
 
     Parameters
     ----------
     tool
-        What wrote it, as its reader is called.
+        The name of the tool, as of its reader.
     loop
         Whether the test was open or closed.
     offered_rate
@@ -36,7 +36,7 @@ class Point(Kept):
     think_time
         Mean time between answer and next request [s].
     throughput
-        Requests answered [1/s], failures not among them where the tool tells them apart.
+        Requests answered [1/s], without failures if the tool counts these separately.
     response_time
         Their mean response time [s].
     percentiles
@@ -44,24 +44,24 @@ class Point(Kept):
     errors, samples, duration
         Requests that failed, requests measured, and for how long [s].
     dropped
-        Share of the requests due that the generator never sent, for want of a client.
+        Share of the due requests that the generator never sent because it had no free client.
     lateness
-        Mean time by which requests were sent after they were due, and timed from then [s].
+        Mean delay from when requests were due to when they were sent and timed [s].
     mean_of_rate
-        Whether the tool makes the mean time from rate and population, so that Little's law holds
-        whatever happened.
+        Whether the tool computes the mean time from rate and population, so that Little's law holds
+        by construction.
     with_failures
-        Whether requests that failed count in the times.
+        Whether the times include failed requests.
     utilisation
         Share of a resource that is busy, by its name.
     more
-        Further numbers by name, whose ending is their SI unit: ``bandwidth_bytes_s``.
+        Further numbers by name, which ends in the SI unit: ``bandwidth_bytes_s``.
     name
-        Which of several in a file: a group of jobs, an operation, a message size.
+        Distinguishes the points of a file: a group of jobs, an operation, a message size.
     notes
-        What is to be known of these numbers, a sentence each: a mean made from the rate.
+        Caveats about these numbers, one sentence each, such as a mean computed from the rate.
     file
-        Where it stands.
+        The file it was read from.
 
     Examples
     --------
@@ -92,21 +92,21 @@ class Point(Kept):
 
     @property
     def inside(self) -> float | None:
-        """Mean number of requests inside, by Little's law X R; None where a part is missing."""
+        """Mean number of requests inside, by Little's law X R; None if X or R is missing."""
         if self.throughput is None or self.response_time is None:
             return None
         return self.throughput * self.response_time
 
     @property
     def is_monitor(self) -> bool:
-        """Whether it tells how busy a machine was, and of no request."""
+        """Whether it has the utilisation of a machine and no requests."""
         return bool(self.utilisation) and self.throughput is None and self.response_time is None
 
     @property
     def load(self) -> float:
-        """What orders points: the offered rate, else the population, else the throughput.
+        """The key that orders points: the offered rate, else the population, else the throughput.
 
-        An open test that does not say its rate is ordered by its throughput.
+        Throughput orders an open test of unknown rate.
         """
         return next((value for value, _ in self._loads() if value is not None), math.inf)
 
@@ -122,8 +122,8 @@ class Point(Kept):
         return (self.offered_rate, "op/s"), others, (self.throughput, "op/s")
 
     def document(self) -> dict[str, Any]:
-        """The JSON contract's entry of a point."""
-        asked = {50.0, 90.0, 95.0, 99.0}
+        """A point as an entry of the JSON contract."""
+        common = {50.0, 90.0, 95.0, 99.0}
         return {
             "file": self.file,
             "tool": self.tool,
@@ -136,7 +136,7 @@ class Point(Kept):
             "response_time": self.response_time,
             **{
                 f"response_time_p{percent:g}": self.percentiles.get(percent)
-                for percent in sorted(asked | self.percentiles.keys())
+                for percent in sorted(common | self.percentiles.keys())
             },
             "errors": self.errors,
             "samples": self.samples,
@@ -152,11 +152,11 @@ class Point(Kept):
 
 
 TITLES = {role.part: role.written for role in ROLES if role.part}
-"""Titles of the columns that points make, by what they hold."""
+"""Titles of the columns of points, by field."""
 
 
 def measurements_of(points: Sequence[Point], source: str) -> Measurements:
-    """Make a table of points, a row each; columns that no point fills are left out.
+    """Make a table of points, one row each, without columns that no point fills.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def measurements_of(points: Sequence[Point], source: str) -> Measurements:
     Raises
     ------
     MeasurementError
-        Where there is no point.
+        If there are no points.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def measurements_of(points: Sequence[Point], source: str) -> Measurements:
     ['throughput_ops_s', 'response_s', 'p99_s']
     """
     if not points:
-        msg = f"{source}: there is no point in it"
+        msg = f"{source}: it contains no measured point"
         raise MeasurementError(msg)
     columns = {title: [getattr(p, name) for p in points] for name, title in TITLES.items()}
     for percent in sorted({percent for p in points for percent in p.percentiles}):
@@ -200,5 +200,5 @@ def _names(tables: Iterable[Mapping[str, float]]) -> list[str]:
 
 
 def _cell(value: float | None) -> str:
-    """A number in the digits that it has but for rounding: 0.02108, where 21.08 ms were read."""
+    """A number without its rounding error: 0.02108 if 21.08 ms was read."""
     return "" if value is None or not math.isfinite(value) else f"{value:.15g}"

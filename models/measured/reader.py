@@ -1,4 +1,4 @@
-"""What a reader of a kind of file is: how it knows its files, and how it reads them."""
+"""The reader of a kind of file: how it recognises its files, and how it reads them."""
 
 import io
 from collections.abc import Callable, Iterable, Sequence
@@ -15,19 +15,19 @@ class Reader:
     Parameters
     ----------
     kind
-        What its files are called.
+        The name of its kind of file.
     recognises
-        Whether a text is of this kind: something true if it is. Asked of every file, so it
+        Whether a text is of this kind: any true value if it is. Called with every file, so it
         must be quick and must not fail.
     read
-        Makes measurements of such a text and of its name for messages; raises
-        `headway.errors.MeasurementError` for a spoilt one.
+        Makes measurements from such a text and its name for messages; raises
+        `headway.errors.MeasurementError` for a corrupt one.
     points
-        Makes points of them, of what a tool wrote; None of what is a table as it stands.
+        Makes points from the output of a tool; None if the file is a table as it is.
     tells
-        What its files tell, for the list of formats.
+        What its files contain, for the list of formats.
     stream
-        Makes points of a file line by line, however long it is; None of what is read whole.
+        Makes points from a file of any length line by line; None if it is read as a whole.
 
     Examples
     --------
@@ -47,23 +47,23 @@ class Reader:
 
 
 Points = Callable[[str, str], Sequence[Point]]
-"""Makes the points of a text, of its name for messages."""
+"""Makes points from a text and its name for messages."""
 
 Stream = Callable[[Iterable[str], str], Sequence[Point]]
-"""Makes the points of lines as a file gives them, of its name for messages."""
+"""Makes points from the lines of a file and its name for messages."""
 
 
 def tool_reader(
     kind: str, recognises: Callable[[str], object], points: Points, tells: str
 ) -> Reader:
-    """Make the reader of what a tool writes.
+    """Make a reader of a tool's output.
 
     Parameters
     ----------
     kind, recognises, tells
         As for `Reader`.
     points
-        One point or several, in the order of the file.
+        Makes one point or several, in the order of the file.
 
     Examples
     --------
@@ -83,14 +83,14 @@ def tool_reader(
 def line_reader(
     kind: str, recognises: Callable[[str], object], stream: Stream, tells: str
 ) -> Reader:
-    """Make the reader of what a tool writes line by line: its files may be of any length.
+    """Make a reader of a tool's output, line by line: its files may have any length.
 
     Parameters
     ----------
     kind, recognises, tells
-        As for `Reader`; what it recognises shows in the first lines.
+        As for `Reader`; it recognises a file by its first lines.
     stream
-        As for `Reader`; each line is asked for once.
+        As for `Reader`; it reads each line once.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Straight lines through measured points, and how well a prediction follows them."""
+"""Straight lines through measured points, and how well a prediction fits them."""
 
 from dataclasses import dataclass
 
@@ -39,14 +39,14 @@ def regression_line(x: FloatArray, y: FloatArray, source: str = "data") -> Regre
     Parameters
     ----------
     x, y
-        Values of n points each, finite.
+        Finite values of n points.
     source
         What the points are, for the message.
 
     Raises
     ------
     MeasurementError
-        For fewer than three points, or points with one and the same x.
+        For fewer than three points, or points that all have the same x.
 
     Examples
     --------
@@ -60,13 +60,13 @@ def regression_line(x: FloatArray, y: FloatArray, source: str = "data") -> Regre
     """
     if len(x) < FEWEST_POINTS:
         msg = (
-            f"{source}: a regression needs {FEWEST_POINTS} points at least, this range has {len(x)}"
+            f"{source}: a regression needs at least {FEWEST_POINTS} points; this range has {len(x)}"
         )
         raise MeasurementError(msg)
     across, up = x - x.mean(), y - y.mean()
     spread = float(across @ across)
     if spread == 0:
-        msg = f"{source}: a regression needs different loads, all are {x[0]:g}"
+        msg = f"{source}: a regression needs different loads; all are {x[0]:g}"
         raise MeasurementError(msg)
     slope = float(across @ up) / spread
     intercept = float(y.mean() - slope * x.mean())
@@ -84,7 +84,7 @@ def regression_line(x: FloatArray, y: FloatArray, source: str = "data") -> Regre
 def r_squared(measured: FloatArray, predicted: FloatArray) -> float:
     """Share of the measured variance that a prediction explains: 1 - SSE / SST.
 
-    Below zero where the mean of the measurements predicts better.
+    Negative if the mean of the measurements predicts better.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Roles of columns: what was offered, what came back, how many were inside; all in one table.
+"""Roles of columns, such as the offered rate, the throughput or the population, in one table.
 
-`ROLES` are those that one column of a table has, `MANY` those that each of several columns has for
-its own percentage or resource. Readers, titles, options and what is written all go by them.
+`ROLES` are roles of a single column of a table, `MANY` roles of several columns, each with
+its own percentage or resource. Readers, titles, options and written tables all use them.
 """
 
 import re
@@ -23,19 +23,19 @@ class Role:
     Parameters
     ----------
     name
-        What documents call it.
+        Its name in documents.
     titles
         Titles recognised, without unit, the preferred one first; see `plain_title`.
     unit
-        One of the dimension it must have.
+        A unit of the dimension that it must have.
     load
         Whether it can be the load.
     closed
         Whether such a load is a population, which closes the model.
     output
-        The output of a model that it measures; empty if it is none.
+        The output of a model that it measures; empty if it measures none.
     part
-        What holds it in a `Point`; empty if nothing of its own does.
+        Its field in a `Point`; empty if it has none of its own.
     written
         The title of the column that headway writes, in SI.
     """
@@ -51,7 +51,7 @@ class Role:
 
     @property
     def word(self) -> str:
-        """Its name as an option has it."""
+        """Its name in an option."""
         return self.name.replace(" ", "_")
 
 
@@ -135,7 +135,7 @@ CORES = Role("cores", ("cores",), unit("job"), written="cores")
 ROLES = (
     OFFERED, POPULATION, INSIDE, THINK, DELIVERED, RESPONSE, ERRORS, SAMPLES, DURATION, CORES,
 )  # fmt: skip
-"""Every role that one column has; a title belongs to one."""
+"""Every role of a single column; a title belongs to one role."""
 
 PERCENTILE = Role(
     "percentile", ("p50", "median", "p99"), unit("s"), part="percentiles", written="p{}_s"
@@ -149,10 +149,10 @@ UTILISATION = Role(
 )
 
 MANY = (PERCENTILE, UTILISATION)
-"""Roles of several columns, each for a percentage of the response time, or for a resource."""
+"""Roles of several columns, one for each percentage of the response time or each resource."""
 
 NO_ROLE = "none"
-"""What the user says of a column that is none of them."""
+"""The role that the user gives to a column without one."""
 
 _UNSURE = {
     "rate": (DELIVERED, OFFERED),
@@ -164,7 +164,7 @@ _UNSURE = {
     "average": (RESPONSE,),
     "avg": (RESPONSE,),
 }
-"""Titles that may be one role or another; not read as any until the user says which."""
+"""Titles that may have several roles; headway assumes none until the user gives one."""
 
 
 class Part(NamedTuple):
@@ -198,14 +198,14 @@ class Part(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """What people read."""
+        """The name for people."""
         if self.role is PERCENTILE:
             return f"response time p{self.key}"
         return f"{self.role.name} {self.key}".strip()
 
 
 def role_names() -> list[str]:
-    """Names by which a role is given: those of `ROLES`, some of `MANY`, and that of none.
+    """Names of roles for options: those of `ROLES`, examples of `MANY`, and the one for no role.
 
     Examples
     --------
@@ -234,12 +234,12 @@ def role_of(column: Observed) -> Role | None:
     >>> role_of(table.column("users")).name, role_of(table.column("users_per_s"))
     ('population', None)
     """
-    found = part_of(column)
-    return found.role if found is not None and found.role in ROLES else None
+    part = part_of(column)
+    return part.role if part is not None and part.role in ROLES else None
 
 
 def part_of(column: Observed) -> Part | None:
-    r"""The role of a column and its percentage or resource: as the user says, else by its title.
+    r"""The role of a column, with its percentage or resource: the user's choice, else by its title.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def part_of(column: Observed) -> Part | None:
 
 
 def fits(given: Unit, role: Role) -> bool:
-    """Whether a column in this unit can have a role: of its dimension, and no share of a count.
+    """Whether the unit suits the role: the dimension matches, and a count is not in per cent.
 
     Examples
     --------
@@ -270,26 +270,26 @@ def fits(given: Unit, role: Role) -> bool:
 
 @lru_cache(maxsize=4096)
 def titled(title: str) -> Part | None:
-    """The role that a title tells, be its unit what it may; None if it tells none.
+    """The role that matches a title, whatever its unit; None if none does.
 
     Examples
     --------
     >>> str(titled("95th percentile (ms)")), str(titled("disk busy %")), titled("business_metric")
     ('p95', 'disk_util', None)
     """
-    seen = statistic(title)
-    for role in ROLES if seen is None else ():
+    measure = statistic(title)
+    for role in ROLES if measure is None else ():
         if any(same_title(title, each) for each in role.titles):
             return Part(role)
-    if seen is not None and seen.measure is Measure.PERCENTILE:
+    if measure is not None and measure.measure is Measure.PERCENTILE:
         rest = _without_percent(title)
         known = rest == "" or any(same_title(rest, each) for each in RESPONSE.titles)
-        return Part(PERCENTILE, f"{seen.percent:g}") if known else None
-    return None if seen is not None else _resource(title, split_header(title)[1])
+        return Part(PERCENTILE, f"{measure.percent:g}") if known else None
+    return None if measure is not None else _resource(title, split_header(title)[1])
 
 
 def same_title(title: str, other: str) -> bool:
-    """Whether two titles name one quantity, whatever their style and units.
+    """Whether two titles name the same quantity, whatever their style and units.
 
     Examples
     --------
@@ -311,7 +311,7 @@ _PERCENT_WORD = re.compile(
 
 
 def _without_percent(title: str) -> str:
-    """What a title of a percentile is of; empty where it is that of the response time alone."""
+    """The quantity in a percentile's title; empty if it is the response time."""
     words = plain_title(title).replace("th_percentile", "_percentile").split("_")
     return "_".join(word for word in words if word and not _PERCENT_WORD.fullmatch(word))
 
@@ -334,13 +334,13 @@ def part_named(name: str) -> Part:
     Parameters
     ----------
     name
-        One of `role_names`, or ``p`` with a percentage, or a resource before ``_util``; any title
-        of a role serves too.
+        One of `role_names`, or ``p`` with a percentage, or a resource followed by ``_util``; any
+        title of a role works too.
 
     Raises
     ------
     MeasurementError
-        For what is no role; names the nearest.
+        For anything else; names the nearest role.
 
     Examples
     --------
@@ -348,15 +348,15 @@ def part_named(name: str) -> Part:
     ('response_time', 'p99.9', 'nic_util')
     """
     plain = name.strip().lower().replace(" ", "_").replace("-", "_")
-    found = next((Part(role) for role in ROLES if role.word == plain), None) or titled(plain)
-    if found is None:
-        msg = f"{quoted(name)} is no role of a column{nearest(plain, role_names())}"
+    part = next((Part(role) for role in ROLES if role.word == plain), None) or titled(plain)
+    if part is None:
+        msg = f"{quoted(name)} is not a column role{nearest(plain, role_names())}"
         raise MeasurementError(msg)
-    return found
+    return part
 
 
 def unsure(column: Observed) -> tuple[Role, ...]:
-    r"""Which roles a column may have whose title does not tell which.
+    r"""The possible roles of a column with an ambiguous title.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The benchmarks' own files: ``sfssum`` (a line a run) and ``sfsres`` (a report a run)."""
+"""The benchmarks' own files: ``sfssum`` (one line per run) and ``sfsres`` (one report per run)."""
 
 import math
 import re
@@ -83,15 +83,15 @@ _METRIC_UNITS = {"ops_s": "ops/s", "ms": "milliseconds", "s": "seconds"}
 def _assembled(
     titles: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], source: str
 ) -> Measurements:
-    """Make measurements of cells as printed, so that their resolution is kept."""
+    """Make measurements from cells as printed, which keeps their resolution."""
     if not rows:
-        msg = f"{source}: holds no run; it needs lines of requested and achieved load"
+        msg = f"{source}: it contains no run; it needs lines with requested and achieved load"
         raise MeasurementError(msg)
     return Measurements.of_cells(titles, rows, source)
 
 
 def read_sfssum_2008(text: str, source: str) -> Measurements:
-    """Read an ``sfssum`` file of SFS 2008; invalid runs are kept, ``valid`` says no.
+    """Read an ``sfssum`` file of SFS 2008; invalid runs stay, with ``valid`` set to no.
 
     Examples
     --------
@@ -113,7 +113,9 @@ def read_sfssum_2008(text: str, source: str) -> Measurements:
 
 def _check_cells(cells: Sequence[str], wanted: int, place: str) -> None:
     if len(cells) != wanted:
-        msg = f"{place}: {len(cells)} cells, but a run has {wanted}; is the file whole?"
+        msg = (
+            f"{place}: {len(cells)} cells, but a run has {wanted}; check that the file is complete"
+        )
         raise MeasurementError(msg)
 
 
@@ -159,13 +161,13 @@ def read_sfssum_xml(text: str, source: str) -> Measurements:
 
 
 def xml_of(text: str, source: str) -> Any:
-    """Parse XML that a tool wrote.
+    """Parse XML written by a tool.
 
     Raises
     ------
     MeasurementError
-        For XML that is not whole or is nested endlessly, or that declares a document type or
-        entities: those can make a small file huge, and no tool writes them.
+        For XML that is incomplete, too deeply nested, or declares a document type or
+        entities: these can make a small file huge, and no tool writes them.
 
     Examples
     --------
@@ -175,18 +177,18 @@ def xml_of(text: str, source: str) -> Any:
     import xml.etree.ElementTree as ET
 
     if _ENTITY.search(text):
-        msg = f"{source}: the XML declares entities or a document type; take them out"
+        msg = f"{source}: the XML declares entities or a document type; remove them"
         raise MeasurementError(msg)
     try:
         return _xml_root(text, source)
     except ET.ParseError as error:
         line, column = error.position
-        msg = f"{source}:{line}: not whole XML (column {column}); write the file again"
+        msg = f"{source}:{line}: incomplete or invalid XML (column {column}); write the file again"
         raise MeasurementError(msg) from None
 
 
 def _xml_root(text: str, source: str) -> Any:
-    """Parse XML by and by, so that endless nesting is refused before it is built."""
+    """Parse XML in steps, to refuse endless nesting before it is built."""
     import xml.etree.ElementTree as ET
 
     parser: Any = ET.XMLPullParser(("start", "end"))
@@ -197,7 +199,10 @@ def _xml_root(text: str, source: str) -> Any:
             root = element if root is None else root
             depth += 1 if event == "start" else -1
             if depth > _DEEPEST:
-                msg = f"{source}: XML nested more than {_DEEPEST} deep is no list of runs"
+                msg = (
+                    f"{source}: XML nested more than {_DEEPEST} deep is not a list of runs; write "
+                    "the file again"
+                )
                 raise MeasurementError(msg)
     parser.close()
     return root
@@ -216,7 +221,7 @@ def _xml_run(run: Any, source: str) -> dict[str, str]:
 
 
 def _metric(metric: Any, title: str, source: str) -> str:
-    """Give the text of a metric; its unit must be the one it always has."""
+    """The text of a metric, in the unit that it always has."""
     given = metric.get("units")
     wanted = _METRIC_UNITS.get(title.partition("_")[2])
     if given and wanted and given != wanted:
@@ -240,10 +245,10 @@ _RUN_STARTS = re.compile(r"^Aggregate Test Parameters", re.MULTILINE)
 
 
 def read_sfsres(text: str, source: str) -> Measurements:
-    """Read an ``sfsres`` file: a row a run, with each operation's mean, deviation and mix.
+    """Read an ``sfsres`` file: one row per run, with each operation's mean, deviation and mix.
 
     Columns ``read_mean_ms``, ``read_deviation_ms``, ``read_target_mix`` and
-    ``read_actual_mix`` (shares) and ``read_errors`` stand for the operation read, and so on.
+    ``read_actual_mix`` (shares) and ``read_errors`` belong to the operation read, and so on.
     """
     starts = [match.start() for match in _RUN_STARTS.finditer(text)] or [0]
     ends = [*starts[1:], len(text)]
@@ -301,7 +306,7 @@ def _reader(kind: str, recognises: Callable[[str], object], read: _Read) -> Read
 
 
 def _run_point(kind: str, table: Measurements, row: int) -> Point:
-    """A run: the benchmark offers a rate, from processes that have one operation each."""
+    """A run: the benchmark offers a rate, from processes with one outstanding operation each."""
 
     def cell(title: str) -> float | None:
         values = table.columns[title].values if title in table.columns else [math.nan] * (row + 1)

@@ -1,7 +1,7 @@
 """SPEC's published result pages as text: a table of throughput and response time.
 
 The layouts of 1993 to 2025 differ in spacing, bars between cells and header lines; common
-to all is a block of lines that hold numbers only.
+to all is a block of lines that contain only numbers.
 """
 
 import re
@@ -39,7 +39,7 @@ _AGREEMENT = 0.02  # of the table's peak with the printed one; pages round and t
 _FACTOR = 3.0  # by which a printed overall response time may differ before the units are wrong
 
 LONGEST_PAGE, MOST_LINES = 1_000_000, 20_000
-"""Characters and lines that say something; pages of results take a tenth of it."""
+"""The most characters and lines that are not blank; result pages have a tenth of it."""
 
 _LONGEST_LINE = 400
 
@@ -70,20 +70,20 @@ def read_page(text: str, source: str) -> Measurements:
 
 
 def _short_lines(text: str, source: str) -> list[str]:
-    """The lines of a page, blanks few and ends cut: patterns take long over long ones."""
+    """The lines of a page without surplus blanks, over which patterns take long."""
     lines = text.splitlines()
-    told = sum(bool(line.strip()) for line in lines)
-    if len(text) > LONGEST_PAGE or told > MOST_LINES:
+    filled = sum(bool(line.strip()) for line in lines)
+    if len(text) > LONGEST_PAGE or filled > MOST_LINES:
         msg = (
-            f"{source}: {len(text)} characters in {told} lines are more than the {LONGEST_PAGE} in "
-            f"{MOST_LINES} a result page may have"
+            f"{source}: {len(text)} characters in {filled} lines exceed the {LONGEST_PAGE} in "
+            f"{MOST_LINES} allowed in a result page"
         )
         raise MeasurementError(msg)
     return [re.sub(r"[ \t]{3,}", "  ", line[:_LONGEST_LINE]) for line in lines]
 
 
 def _table(lines: list[str], source: str) -> list[Row]:
-    """Find the one block of lines that hold numbers only; blank lines may stand within it."""
+    """Find the only block of lines that contain only numbers; it may contain blank lines."""
     tables: list[list[Row]] = []
     open_block = False
     for number, line in enumerate(lines):
@@ -100,7 +100,7 @@ def _table(lines: list[str], source: str) -> list[Row]:
 def _only(tables: list[list[Row]], source: str) -> list[Row]:
     long = [table for table in tables if len(table) > 1]
     if not tables:
-        msg = f"{source}: no result table; it needs lines of throughput and response time"
+        msg = f"{source}: no result table; it needs lines with throughput and response time"
         raise MeasurementError(msg)
     if len(long) > 1:
         where = " and ".join(str(table[0][0] + 1) for table in long[:2])
@@ -110,7 +110,7 @@ def _only(tables: list[list[Row]], source: str) -> list[Row]:
 
 
 def _measurements(table: list[Row], header: list[str], source: str) -> Measurements:
-    """Two columns are throughput and response time; four are SPECstorage's."""
+    """Name the columns: two are throughput and response time, four are SPECstorage's."""
     shape = {2: (None, 1, 0), 4: (0, 1, 2)}.get(len(table[0][1]))
     if shape is None:
         msg = f"{source}:{table[0][0] + 1}: {len(table[0][1])} columns; a result table has 2 or 4"
@@ -132,7 +132,7 @@ def _time_unit(header: list[str], source: str, line: int) -> str:
     words = [m[0].lower() for text in header if not _RESULT.search(text) for m in _times(text)]
     units = {_short(word) for word in words}
     if len(units) > 1:
-        msg = f"{source}:{line + 1}: its header names {' and '.join(sorted(units))}; keep one unit"
+        msg = f"{source}:{line + 1}: the header names {' and '.join(sorted(units))}; keep one unit"
         raise MeasurementError(msg)
     return units.pop() if units else "ms"
 
@@ -173,14 +173,14 @@ def _float(printed: str) -> float:
 
 
 def _check_result(measurements: Measurements, facts: dict[str, Fact], source: str) -> None:
-    """Refuse a table that the printed result contradicts; a business metric has another unit."""
+    """Refuse a table that contradicts the printed result; a business metric has another unit."""
     peak, overall = facts.get("peak"), facts.get("overall_response_time")
     if peak is not None and peak.value:
         table = measurements.find(["business_metric"]) or measurements.column("throughput")
         own = float(table.values.max())
         if abs(own / peak.value - 1) > _AGREEMENT:
             why = f"the table ends at {own:g}, but the page prints {peak.printed}"
-            msg = f"{source}: {why}; is the table whole?"
+            msg = f"{source}: {why}; check that the table is complete"
             raise MeasurementError(msg)
     if overall is not None and overall.value:
         _check_times(measurements.column("response").values, overall.value, source)
@@ -200,7 +200,7 @@ def _read_html(text: str, source: str) -> Measurements:
     return read_page(html_as_text(text, source), source)
 
 
-_TELLS = "the curve, and what the page discloses about the system"
+_TELLS = "the curve, and the page's facts about the system"
 SPEC_HTML = Reader(
     _KIND, lambda text: is_html(text) and _SPEC.search(text), _read_html, tells=_TELLS
 )

@@ -1,4 +1,4 @@
-"""Which statistic of many requests a column holds, as its title tells: the mean, or another."""
+"""The statistic in a column, according to its title: the mean, or another."""
 
 import re
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from headway.models.measured.cells import Observed
 
 
 class Measure(StrEnum):
-    """What a column says of many requests, other than their mean."""
+    """Statistics of many requests, other than the mean."""
 
     PERCENTILE = "percentile"
     MAXIMUM = "maximum"
@@ -61,22 +61,22 @@ def statistic(title: str) -> Statistic | None:
     if re.search(rf"{_EDGE}(?:med|median){_END}", text):
         return Statistic(Measure.PERCENTILE, 50.0)
     for pattern in _PERCENTILES:
-        found = re.search(pattern, text)
-        if found:
-            return Statistic(Measure.PERCENTILE, _percent(found[1]))
+        match = re.search(pattern, text)
+        if match:
+            return Statistic(Measure.PERCENTILE, _percent(match[1]))
     return None
 
 
 def _words(title: str) -> str:
-    """A title without its unit, in small letters, the words of MaxLatency apart."""
-    name, found = split_header(title)
+    """A title without its unit, in lower case, with the words of MaxLatency separated."""
+    name, unit_text = split_header(title)
     brackets = re.search(r"[\[(]", title)
-    bare = title[: brackets.start()] if found is not None and brackets else name
+    bare = title[: brackets.start()] if unit_text is not None and brackets else name
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", bare.strip()).lower()
 
 
 def _percent(digits: str) -> float:
-    """Read 99, 99.9, 99_9, 999 and 0.999 as percentages: a half of the jobs or more is meant."""
+    """Read 99, 99.9, 99_9, 999 and 0.999 as percentages of at least 50."""
     text = digits.replace("_", ".")
     if text.startswith("0."):
         return round(100 * float(text), 9)
@@ -84,9 +84,9 @@ def _percent(digits: str) -> float:
 
 
 _REASONS = {
-    Measure.MAXIMUM: "a maximum, which grows with how long one measures",
-    Measure.MINIMUM: "a minimum, which falls with how long one measures",
-    Measure.DEVIATION: "a deviation, which no model here predicts",
+    Measure.MAXIMUM: "a maximum, which grows with the duration of the test",
+    Measure.MINIMUM: "a minimum, which falls with the duration of the test",
+    Measure.DEVIATION: "a standard deviation, which no model here predicts",
 }
 
 
@@ -96,15 +96,15 @@ def percentile_of(source: str, column: Observed) -> float | None:
     Raises
     ------
     MeasurementError
-        For a maximum, a minimum or a deviation, which no prediction can be held against.
+        For a maximum, a minimum or a deviation, which cannot be compared with a prediction.
     """
-    found = statistic(column.role or column.header)
-    if found is None:
+    measure = statistic(column.role or column.header)
+    if measure is None:
         return None
-    if found.measure in _REASONS:
+    if measure.measure in _REASONS:
         msg = (
-            f"{source}: column {column.header} is {_REASONS[found.measure]}; "
-            "name a column of means or percentiles with --y"
+            f"{source}: column {column.header} is {_REASONS[measure.measure]}; "
+            "use --y to name a column of means or percentiles"
         )
         raise MeasurementError(msg)
-    return found.percent
+    return measure.percent

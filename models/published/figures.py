@@ -13,11 +13,11 @@ _WIDEST = 2.0
 
 def reproduction_figure(reproduction: Reproduction) -> Figure:
     """Draw each cell that should agree at its difference over its tolerance."""
-    parts = [part for part in reproduction.parts if any(map(_is_drawn, part.asked))]
+    parts = [part for part in reproduction.parts if any(map(_is_drawn, part.expected))]
     figure = sheet(1.2 + 0.28 * len(parts))
     axes = figure.subplots()
     for place, part in enumerate(parts):
-        _draw(axes, place, [cell for cell in part.asked if _is_drawn(cell)])
+        _draw(axes, place, [cell for cell in part.expected if _is_drawn(cell)])
     axes.axvspan(-1, 1, color="0.93", zorder=0)
     axes.set_yticks(range(len(parts)), [part.name for part in parts])
     axes.invert_yaxis()

@@ -110,7 +110,7 @@ class Recomputed:
         return sum(cell.outcome is outcome for cell in self.cells)
 
     @property
-    def asked(self) -> list[Cell]:
+    def expected(self) -> list[Cell]:
         """Cells that should agree."""
         return [cell for cell in self.cells if cell.expectation is Expectation.AGREE]
 
@@ -122,13 +122,13 @@ class Recomputed:
     @property
     def largest_difference(self) -> float | None:
         """Largest difference among the cells that should agree; none for words."""
-        gaps = [abs(cell.difference) for cell in self.asked if cell.difference is not None]
+        gaps = [abs(cell.difference) for cell in self.expected if cell.difference is not None]
         return max(gaps, default=None)
 
     @property
     def worst(self) -> float | None:
         """Largest difference over its tolerance among those cells; none for words."""
-        pairs = [(c.difference, c.tolerance) for c in self.asked if c.tolerance > 0]
+        pairs = [(c.difference, c.tolerance) for c in self.expected if c.tolerance > 0]
         return max((abs(gap) / most for gap, most in pairs if gap is not None), default=None)
 
 
@@ -206,12 +206,12 @@ def published(name: str | None = None) -> list[Choice]:
     for document in DOCUMENTS:
         if head in (document.name, *document.aliases):
             return _of_document(document, rest)
-    found = [pair for pair in published() if name in (pair[1].name, f"{_number(pair[1])}")]
-    if len(found) == 1:
-        return found
+    matches = [pair for pair in published() if name in (pair[1].name, f"{_number(pair[1])}")]
+    if len(matches) == 1:
+        return matches
     known = [f"{document.name}/{table.name}" for document, table in published()]
-    if found:
-        several = ", ".join(f"{document.name}/{table.name}" for document, table in found)
+    if matches:
+        several = ", ".join(f"{document.name}/{table.name}" for document, table in matches)
         msg = f"{name!r} is a table of several documents: {several}"
         raise UnknownModel(msg)
     msg = f"there is no table {name!r}{nearest(name, [*known, *(d.name for d in DOCUMENTS)])}"
@@ -224,11 +224,11 @@ def _number(table: PublishedTable) -> str:
 
 def _of_document(document: Document, name: str) -> list[Choice]:
     tables = document.tables
-    found = [table for table in tables if name in ("", table.name, _number(table))]
-    if not found:
+    matches = [table for table in tables if name in ("", table.name, _number(table))]
+    if not matches:
         msg = f"{document.name} has no table {name!r}{nearest(name, [t.name for t in tables])}"
         raise UnknownModel(msg)
-    return [(document, table) for table in found]
+    return [(document, table) for table in matches]
 
 
 def recompute(

@@ -26,7 +26,9 @@ def summary_tables(reproduction: Reproduction) -> list[Table]:
     columns = (
         Column("table", tuple(part.name for part in parts)),
         Column("cells", tuple(float(len(part.cells)) for part in parts)),
-        Column("agree", tuple(_of(part.count(Outcome.AGREES), len(part.asked)) for part in parts)),
+        Column(
+            "agree", tuple(_of(part.count(Outcome.AGREES), len(part.expected)) for part in parts)
+        ),
         Column("errata", tuple(_count(part, Outcome.ERRATUM) for part in parts)),
         Column("beyond", tuple(_count(part, Outcome.BEYOND) for part in parts)),
         Column("input", tuple(_count(part, Outcome.INPUT) for part in parts)),
@@ -51,9 +53,9 @@ def _worst(part: Recomputed) -> str:
 def _notes(reproduction: Reproduction) -> list[str]:
     """Say how many cells came to what, and name those that should agree and do not."""
     total = sum(len(part.cells) for part in reproduction.parts)
-    asked = sum(len(part.asked) for part in reproduction.parts)
+    expected = sum(len(part.expected) for part in reproduction.parts)
     notes = [
-        f"{total} cells: {reproduction.count(Outcome.AGREES)} of {asked} agree that should; "
+        f"{total} cells: {reproduction.count(Outcome.AGREES)} of {expected} agree that should; "
         f"{reproduction.count(Outcome.ERRATUM)} errata of print,",
         f"{reproduction.count(Outcome.BEYOND)} beyond the model, "
         f"{reproduction.count(Outcome.INPUT)} that set the model (input) and prove nothing",
@@ -150,7 +152,7 @@ def _entry(part: Recomputed) -> dict[str, Any]:
         "title": part.table.title,
         "unit": part.table.unit or None,
         "cells": len(part.cells),
-        "expected": len(part.asked),
+        "expected": len(part.expected),
         "reproduced": part.count(Outcome.AGREES),
         "tolerance": part.table.tolerance,
         "largest_difference": part.largest_difference,
@@ -168,13 +170,13 @@ def _entry(part: Recomputed) -> dict[str, Any]:
 
 
 def _value(cell: Cell) -> dict[str, Any]:
-    asked = cell.expectation is Expectation.AGREE
+    expected = cell.expectation is Expectation.AGREE
     return {
         "cell": cell.name,
         "printed": cell.printed,
         "recomputed": cell.recomputed,
         "difference": cell.difference,
-        "tolerance": cell.tolerance if asked and cell.difference is not None else None,
+        "tolerance": cell.tolerance if expected and cell.difference is not None else None,
         "outcome": cell.outcome.value,
         "explanation": cell.explanation or None,
     }

@@ -199,11 +199,11 @@ def _word(role: str) -> str:
 
 
 def _misfit(source: str, column: Observed, role: Role) -> HeadwayError:
-    told = f"is in {column.unit}" if column.unit.text else "has no unit in its name"
-    needs = f"one like {role.unit}" if role.unit.text else "none, or %"
+    actual = f"is in {column.unit}" if column.unit.text else "has no unit in its name"
+    needs = f"a unit like {role.unit}" if role.unit.text else "no unit, or %"
     say = "" if column.unit.text else f": --unit {column.header}={role.unit}"
     return MeasurementError(
-        f"{source}: column {column.header} {told}; as {role.name} it needs {needs}{say}"
+        f"{source}: column {column.header} {actual}; as {role.name} it needs {needs}{say}"
     )
 
 

@@ -110,7 +110,7 @@ def _taken(table: Measurements) -> dict[Part, Observed]:
         if part is None or part.role not in MANY or _is_unclear(column, part.role):
             continue
         if known is None or (column.role and not known.role):
-            found[part] = column.asked()
+            found[part] = column.usable()
     return found
 
 

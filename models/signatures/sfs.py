@@ -277,7 +277,7 @@ def _check_mean(source: str, response: Observed) -> None:
 
 def _check_dimension(source: str, column: Observed, wanted: str) -> None:
     if column.unit.dimension[:2] != unit(wanted).dimension[:2]:
-        raise wrong_unit(source, column, f"one like {wanted}")
+        raise wrong_unit(source, column, f"a unit like {wanted}")
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""Models simulated job by job: a witness that uses no law of a queue."""
+"""Simulation of models job by job, without any queueing formula."""

@@ -1,4 +1,4 @@
-"""Analytic and simulated answers side by side: a witness for what a formula says."""
+"""Analytic and simulated answers side by side, to check formulas."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,28 +21,28 @@ from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
 
 TOGETHER = 0.99
-"""Confidence with which all intervals of a check hold together."""
+"""Joint confidence of all intervals of a check."""
 
 PARTS = ("utilisation", "queue_length", "response_time")
-"""What is checked of each station; the response time is that of a visit."""
+"""Checked results of each station; the response time is that of a visit."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One answer, found twice.
+    """A result, calculated and simulated.
 
     Parameters
     ----------
     name
         Such as ``response_time``, ``class web.throughput`` or ``cpu.utilisation``.
     unit
-        To show it in.
+        The unit for display.
     analytic
-        What the solver says; None where it knows no law.
+        The solver's result; None if it has none.
     simulated
-        What the simulation says.
+        The simulated estimate.
     confidence
-        Of the interval, such that those of all rows hold together.
+        Confidence of the interval, chosen so that all rows hold jointly.
     """
 
     name: str
@@ -53,19 +53,19 @@ class Row:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Where the simulation says that the value lies."""
+        """The simulated interval."""
         return self.simulated.interval(self.confidence)
 
     @property
     def difference(self) -> float | None:
-        """The analytic answer over the simulated one, less 1."""
+        """The analytic result divided by the simulated one, minus 1."""
         if self.analytic is None or self.simulated.mean == 0:
             return None
         return self.analytic / self.simulated.mean - 1
 
     @property
     def inside(self) -> bool | None:
-        """Whether the interval holds the analytic answer; None where there is none."""
+        """Whether the interval contains the analytic result; None if there is none."""
         return (
             None if self.analytic is None else self.simulated.holds(self.analytic, self.confidence)
         )
@@ -73,16 +73,16 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Check(Kept, Answer):
-    """A solution held against a simulation of the same model.
+    """A solution compared with a simulation of the same model.
 
     Parameters
     ----------
     solution, simulation
         Both answers.
     rows_checked
-        What both say, system, classes and stations.
+        Results of both, for system, classes and stations.
     unknown
-        Why some percentile has no analytic answer; empty if all have.
+        Why some percentile has no analytic result; empty if all have one.
 
     Examples
     --------
@@ -109,12 +109,12 @@ class Check(Kept, Answer):
 
     @cached_property
     def outside(self) -> tuple[str, ...]:
-        """Names of the analytic answers that lie outside their intervals."""
+        """Names of the analytic results outside their intervals."""
         return tuple(row.name for row in self.rows_checked if row.inside is False)
 
     @property
     def largest(self) -> Row | None:
-        """The row in which analytic and simulated answers differ most, relatively."""
+        """The row with the largest relative difference."""
         known = [row for row in self.rows_checked if row.difference is not None]
         return max(known, key=lambda row: abs(row.difference or 0.0), default=None)
 
@@ -143,17 +143,17 @@ def check_model(
     Raises
     ------
     GraphError, Saturated, InvalidParameter
-        For what is not solved or not simulated, with the reason.
+        For models that cannot be solved or simulated, with the reason.
     """
     solution = model.solve().require_stable()
     solution, unknown = _with_percentiles(solution, percentiles)
-    asked = half_width, seed, percentiles, at_most, progress
-    simulation: Simulation = who_does(Model, "simulate")(model, *asked)
+    options = half_width, seed, percentiles, at_most, progress
+    simulation: Simulation = who_does(Model, "simulate")(model, *options)
     return Check(solution, simulation, tuple(_rows(solution, simulation)), unknown)
 
 
 def _with_percentiles(solution: Solution, percentiles: Sequence[float]) -> tuple[Solution, str]:
-    """The solution with those percentiles, or without them and why their law is not known."""
+    """The solution with those percentiles, or without them and the reason."""
     try:
         return solution.with_percentiles(percentiles), ""
     except GraphError as error:
@@ -168,7 +168,7 @@ def _rows(solution: Solution, simulation: Simulation) -> Iterator[Row]:
 
 
 def _names(simulation: Simulation) -> Iterator[tuple[str, Unit]]:
-    """What is checked, system first."""
+    """The results to check, system first."""
     for name in simulation.outputs:
         yield name, simulation.model.meaning(name).unit
     for name, parts in simulation.classes.items():

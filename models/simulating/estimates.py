@@ -1,4 +1,4 @@
-"""What independent replicas say: means with Student's intervals."""
+"""Estimates from independent replicas: means with Student's intervals."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from scipy.stats import t as student
 
 CONFIDENCE = 0.95
 _ROUNDING = 1e-9
-"""Relative: a constant has no width, and rounding all the same."""
+"""Relative tolerance: a constant has no width, but rounding errors."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Estimate:
     error
         Standard error of that mean.
     replicas
-        How many there are.
+        Number of replicas.
 
     Examples
     --------
@@ -43,35 +43,35 @@ class Estimate:
         return float(student.ppf((1 + confidence) / 2, self.replicas - 1)) * self.error
 
     def interval(self, confidence: float = CONFIDENCE) -> tuple[float, float]:
-        """Where the value lies with this confidence."""
+        """The interval with this confidence."""
         half = self.half_width(confidence)
         return self.mean - half, self.mean + half
 
     def holds(self, value: float, confidence: float = CONFIDENCE) -> bool:
-        """Whether a value lies in the interval, but for rounding."""
+        """Whether a value lies in the interval, except for rounding."""
         slack = _ROUNDING * abs(self.mean)
         return abs(value - self.mean) <= self.half_width(confidence) + slack
 
     def meets(self, relative: float) -> bool:
-        """Whether the half width is at most so large, relative to the mean."""
+        """Whether the half width is small enough, relative to the mean."""
         return self.half_width() <= (relative + _ROUNDING) * abs(self.mean)
 
 
 def estimate(values: Sequence[float]) -> Estimate:
-    """Estimate a mean from one value a replica."""
-    found = np.asarray(values, float)
-    error = found.std(ddof=1) / len(found) ** 0.5 if len(found) > 1 else inf
-    return Estimate(float(found.mean()), float(error), len(found))
+    """Estimate a mean from one value per replica."""
+    array = np.asarray(values, float)
+    error = array.std(ddof=1) / len(array) ** 0.5 if len(array) > 1 else inf
+    return Estimate(float(array.mean()), float(error), len(array))
 
 
 def estimates(replicas: Sequence[Mapping[str, float]]) -> dict[str, Estimate]:
-    """Estimate everything that all replicas have seen, by name."""
+    """Estimate every result that all replicas have, by name."""
     every = {name: [each[name] for each in replicas] for name in replicas[0]}
     return {name: estimate(v) for name, v in every.items() if all(map(isfinite, v))}
 
 
 def together(confidence: float, count: int) -> float:
-    """Confidence of each of several intervals that all hold together (Bonferroni).
+    """Confidence of each of several intervals for a joint confidence (Bonferroni).
 
     Examples
     --------
@@ -82,7 +82,7 @@ def together(confidence: float, count: int) -> float:
 
 
 def needed(estimate: Estimate, relative: float) -> int:
-    """Replicas that a relative half width takes, judged by those there are."""
+    """Replicas needed for a relative half width, estimated from the existing ones."""
     if estimate.meets(relative):
         return estimate.replicas
     wanted = estimate.half_width() / (relative * abs(estimate.mean)) if estimate.mean else inf

@@ -1,4 +1,4 @@
-"""What holds jobs up, as a simulation reads it: rooms that block, and regions with a limit."""
+"""Blocking for a simulation: stations that block when full, and regions with a limit."""
 
 from collections.abc import Sequence
 from math import inf, isfinite
@@ -14,20 +14,20 @@ from headway.queueing.blocking.network import Blocking, BlockingNetwork
 
 
 def regions_of(model: Model, places: Sequence[Place]) -> tuple[Region, ...]:
-    """Read the regions of a model, after a look at whether what holds its jobs up can be simulated.
+    """Read the regions of a model, after checking that its blocking can be simulated.
 
     Parameters
     ----------
     model
-        At one operating point; one that holds nobody up passes.
+        At one operating point; a model without blocking passes.
     places
         Its stations.
 
     Raises
     ------
     GraphError
-        For structures that no such network has, for what comes to stand still, and for stations
-        of which it is not said who keeps a server when jobs are held up there.
+        For structures that networks with blocking do not support, for deadlocks, and for stations
+        that do not define which job keeps a server when jobs are blocked there.
     """
     graph = model.graph
     if not graph.blocks:
@@ -42,19 +42,19 @@ def regions_of(model: Model, places: Sequence[Place]) -> tuple[Region, ...]:
 
 
 def _check_source(places: Sequence[Place], network: BlockingNetwork, k: int) -> None:
-    """Refuse a station that blocked jobs would stay at, where nothing says what they keep."""
+    """Refuse a station where blocked jobs would stay, unless it defines what they occupy."""
     targets = [places[j] for j in range(len(places)) if network.circulating[k, j] > 0 and j != k]
     full = [one for one in targets if one.blocking is not Blocking.LOST]
     if full and not _keeps_servers(places[k]):
         msg = (
-            f"{places[k].name}: it is not simulated who keeps a server there when {full[0].name} "
-            "holds jobs up; servers in order of arrival and delays are"
+            f"{places[k].name}: headway cannot simulate which job keeps a server there when "
+            f"{full[0].name} blocks; use servers in order of arrival, or delays"
         )
         raise GraphError(msg)
 
 
 def _keeps_servers(place: Place) -> bool:
-    """Whether each job has a server of its own until it goes, or needs none."""
+    """Whether each job has its own server until it leaves, or needs none."""
     serving = place.serving
     if serving.servers == inf and serving.speed is None:
         return True

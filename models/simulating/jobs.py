@@ -1,7 +1,7 @@
-"""A model as a simulation reads it: how its stations serve, where its jobs go, how many come.
+"""Read a model for a simulation: how its stations serve, where jobs go, how many arrive.
 
-What is read are stations, routes or visits, arrivals and classes; no traffic equation and no law
-of a queue. Times that only a formula for the response time has are a constant delay of each job.
+It reads stations, routes or visits, arrivals and classes, but no traffic equation and no
+queueing formula. Times that only a formula for the response time has are a constant delay.
 """
 
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ from headway.queueing.stations.listed.serving import Serving, joining, serving_o
 
 _CLASS_KEYS = ("arrival_rate", "population", "think_time")
 _SAME = 1e-9
-"""Relative difference below which a time beyond the stations does not depend on them."""
+"""Relative difference below which a time outside the stations does not depend on them."""
 
 
 def blueprint(model: Model) -> Blueprint:
@@ -45,9 +45,9 @@ def blueprint(model: Model) -> Blueprint:
     Raises
     ------
     GraphError
-        For a program, several operating points, kinds that are not simulated, classes of which
-        nobody comes, losses in a closed network, stations of which it is not known what jobs
-        that are held up keep there.
+        For a program, several operating points, kinds that cannot be simulated, classes without
+        jobs, losses in a closed network, and stations that do not define what blocked jobs
+        occupy.
     """
     _check_point(model)
     network = model.network
@@ -72,10 +72,10 @@ def blueprint(model: Model) -> Blueprint:
         classes = tuple(_jobs(network, name, values, turning[name]) for name in graph.classes)
     else:
         classes = tuple(_jobs(network, name, values) for name in graph.classes or (ALL,))
-    found = Blueprint(model.name, places, classes, regions=regions_of(network, places))
-    found = replace(found, beyond=_beyond(network, values, found))
-    _check_classes(found)
-    return found
+    blueprint = Blueprint(model.name, places, classes, regions=regions_of(network, places))
+    blueprint = replace(blueprint, beyond=_beyond(network, values, blueprint))
+    _check_classes(blueprint)
+    return blueprint
 
 
 def _check_point(model: Model) -> None:
@@ -83,7 +83,10 @@ def _check_point(model: Model) -> None:
         msg = f"{model.name} is a program without stations; there is nothing to simulate"
         raise GraphError(msg)
     if points_shape(model.inputs) not in ((), (1,)):
-        msg = f"{model.name}: one operating point at a time is simulated; leave out lists, ranges"
+        msg = (
+            f"{model.name}: headway simulates one operating point at a time; do not use lists or "
+            "ranges"
+        )
         raise GraphError(msg)
 
 
@@ -92,12 +95,15 @@ def _check_losses(model: Model) -> None:
     closed = model.is_closed or any("population" in keys for keys in graph.classes.values())
     lossy = [name for name, station in graph.stations.items() if station.loses]
     if closed and lossy:
-        msg = f"{model.name}: what {lossy[0]} loses is gone, so that a closed network runs empty"
+        msg = (
+            f"{model.name}: {lossy[0]} loses jobs, so a closed network runs empty; use a station "
+            "without losses"
+        )
         raise GraphError(msg)
 
 
 def _numbers(model: Model) -> dict[str, Amount]:
-    """What the graph says in numbers; no visits, which the simulation finds out by itself."""
+    """The graph's numbers, without visits, which the simulation determines itself."""
     graph = model.graph
     targets = chain_targets(graph)
     targets += [scv_at(name) for name in graph.arrival_scvs]
@@ -187,16 +193,16 @@ def _scvs(
 def _times(
     graph: ModelGraph, name: str, serving: Serving, values: Mapping[str, Amount]
 ) -> dict[str, float]:
-    """Mean times by class; at a speed by number there, over that of a job that is alone."""
+    """Mean times by class; with speeds by number present, relative to a lone job."""
     alone = 1.0 if serving.speed is None else serving.speed(1)
     own = {c: time_by(name, c) for c in graph.classes or (ALL,)}
     return {c: values[t] * alone if t in values else serving.time for c, t in own.items()}
 
 
 def _beyond(model: Model, values: Mapping[str, Amount], blueprint: Blueprint) -> float:
-    """What a formula for the response time adds to the time at stations [s].
+    """The time that a formula for the response time adds to the time at stations [s].
 
-    It is evaluated at stations where nobody waits, and at ones that take twice as long.
+    It is evaluated for stations without waiting, and for ones that take twice as long.
     """
     graph = model.graph
     if "response_time" not in graph.outputs or graph.classes:
@@ -218,15 +224,15 @@ def _beyond(model: Model, values: Mapping[str, Amount], blueprint: Blueprint) ->
     once, twice = added(1.0), added(2.0)
     if not (once >= 0 and abs(once - twice) <= _SAME * (once + sum(times))):
         msg = (
-            f"{model.name}: its formula for response_time is not the time at its stations and "
-            "some time beside it, so there is nothing to simulate"
+            f"{model.name}: its formula for response_time is not a sum of the time at its stations "
+            "and other time, so it cannot be simulated"
         )
         raise GraphError(msg)
     return once
 
 
 def _rate(model: Model, values: Mapping[str, Amount]) -> float:
-    """Jobs a second, as formulas use them [1/s]."""
+    """Jobs per second, as used in formulas [1/s]."""
     if not model.is_closed:
         return float(values["throughput"])
     return float(np.ravel(model.solve().throughput)[0])
@@ -238,10 +244,16 @@ def _check_classes(blueprint: Blueprint) -> None:
             continue
         who = f"class {jobs.name}" if jobs.name else blueprint.name
         if not jobs.population and not jobs.arrival_rate > 0:
-            msg = f"{who}: nobody comes, so there is nothing to simulate; give it jobs"
+            msg = (
+                f"{who}: no jobs arrive, so there is nothing to simulate; give it an arrival rate "
+                "or a population"
+            )
             raise InvalidParameter(msg)
         visits = blueprint.visits(jobs)
         spent = sum(v * p.times[jobs.name] for v, p in zip(visits, blueprint.places, strict=True))
         if not spent + jobs.think_time + blueprint.beyond > 0:
-            msg = f"{who}: its jobs take no time at all, so there is nothing to simulate"
+            msg = (
+                f"{who}: its jobs take no time, so there is nothing to simulate; give it service "
+                "times"
+            )
             raise InvalidParameter(msg)

@@ -1,4 +1,4 @@
-"""A blueprint as a Ciw simulation."""
+"""A plan as a Ciw simulation."""
 
 import random
 from array import array
@@ -38,12 +38,12 @@ _FULL = 1e-9  # chances that miss 1 by less than this sum to 1
 
 
 class Run(ciw.Simulation):
-    """A simulation of a blueprint that keeps, by class, how long each journey took.
+    """A simulation of a plan that records the time of each journey by class.
 
     Parameters
     ----------
     plan
-        What is simulated.
+        The plan to simulate.
     """
 
     def __init__(self, plan: Blueprint) -> None:
@@ -75,7 +75,7 @@ class Run(ciw.Simulation):
         self._hold_up()
 
     def _hold_up(self) -> None:
-        """Say what full rooms do, and where the doors of regions are."""
+        """Set what full stations do, and where jobs wait for regions."""
         self.gates = [node for node in self.transitive_nodes if node.station == AT_GATES]
         self._gates = {
             k: gate
@@ -92,13 +92,13 @@ class Run(ciw.Simulation):
         self.lost = dict.fromkeys(self.journeys, 0)
 
     def begin(self) -> None:
-        """Count from now on: the warm-up is over."""
+        """Start counting: the warm-up is over."""
         self._forget()
         for node in self.transitive_nodes:
             node.begin()
 
     def end(self) -> None:
-        """Count up to now."""
+        """Count up to the present time."""
         for node in self.transitive_nodes:
             node.count()
 
@@ -107,9 +107,9 @@ class Run(ciw.Simulation):
         return self._of[station]
 
     def queues_of_parts(self, station: int) -> list[Any]:
-        """Where the parts of a request go: a queue of each branch, or all of the fork's own.
+        """Queues of the parts of a request: one per branch, or all of the fork's own.
 
-        Several parts for queues side by side go to different ones.
+        Several parts for parallel queues go to different ones.
         """
         branches = Counter(self.plan.places[station].branches)
         if not branches:
@@ -117,11 +117,11 @@ class Run(ciw.Simulation):
         return [q for b, count in branches.items() for q in random.sample(self._of[b], count)]
 
     def priority(self, job: Any) -> int:
-        """Of a job's class, 1 before 2."""
+        """The rank of a job's class, 1 before 2."""
         return self._priority[job.customer_class]
 
     def enter(self, job: Any) -> None:
-        """Let a job begin that comes from outside, or circulates from now on: by thinking."""
+        """Start a job that arrives from outside, or that circulates and first thinks."""
         if job.customer_class in self._waits:
             self.door.accept(job)
             return
@@ -130,12 +130,12 @@ class Run(ciw.Simulation):
         (self._seat(job) if crowded else node).accept(job)
 
     def _seat(self, job: Any) -> Any:
-        """A station with room, for one who is there from the start."""
+        """A station with room, for a job that is there from the start."""
         free = next(k for k, nodes in enumerate(self._of) if not nodes[0].is_full)
         return self._to(job, _NOWHERE, free)
 
     def _begin(self, job: Any, station: int) -> Any:
-        """Where a job goes at the start of a journey; None where it stays to be served again."""
+        """The first station of a journey; None if the job stays to be served again."""
         if not getattr(job, "stays", False):
             job.began, job.began_as = self.current_time, job.customer_class
         first = self._guides[job.customer_class].first(job)
@@ -146,7 +146,7 @@ class Run(ciw.Simulation):
         return node
 
     def after(self, job: Any, station: int) -> Any:
-        """Where a job goes from a station; None for nowhere, to be served there once more."""
+        """The next station; None to be served at the same station again."""
         if station == _OUTSIDE:
             return self._begin(job, station)
         waited = getattr(job, "waited", None)
@@ -157,7 +157,7 @@ class Run(ciw.Simulation):
         return self._done(job, station) if onward is None else self._to(job, station, onward)
 
     def _done(self, job: Any, station: int) -> Any:
-        """Where a job goes at the end of a journey, which may be the start of the next."""
+        """The target at the end of a journey, which may start the next."""
         began, began_as = job.began, job.began_as
         node = self.door if job.customer_class in self._waits else self.nodes[-1]
         if job.customer_class in self._closed and node is not self.door:
@@ -169,7 +169,7 @@ class Run(ciw.Simulation):
         return node
 
     def _to(self, job: Any, station: int, target: int, *, anew: bool = False) -> Any:
-        """The queue of a station, or the door of its region; None where a full one sends back."""
+        """The queue of a station, or the door of its region; None if a full one sends jobs back."""
         node = self._node(target)
         if node.repeats and node.is_full and station not in (target, _NOWHERE):
             return None
@@ -180,7 +180,7 @@ class Run(ciw.Simulation):
         return gate
 
     def lose(self, job: Any) -> None:
-        """Count a job that found no place."""
+        """Count a lost job."""
         self.lost[job.began_as] += 1
         self.nodes[-1].accept(job)
 
@@ -195,7 +195,7 @@ _NOWHERE = -3
 
 
 class _ByRoutes:
-    """Each next station by chance, whatever was before."""
+    """Routing by probability, independent of earlier stations."""
 
     def __init__(self, ways: Ways, source: "Merged | None") -> None:
         self._source = source
@@ -208,24 +208,24 @@ class _ByRoutes:
         return _pick(self._entry) if self._source is None else self._source.next_station()
 
     def next(self, job: Any, station: int) -> int | None:
-        """Where it goes to; None for out."""
+        """The next station; None to leave."""
         del job
         return _pick(self._onward[station])
 
 
 class _InRounds:
-    """Every job with its own round trips, which make the visits given."""
+    """Round trips of each job that give the mean visits."""
 
     def __init__(self, visits: Any) -> None:
         self._visits = [float(number) for number in visits]
 
     def first(self, job: Any) -> int | None:
-        """Draw how often a job goes where, and begin."""
+        """Draw the visits of a job to each station, and start."""
         job.path = self._path()
         return next(job.path, None)
 
     def next(self, job: Any, station: int) -> int | None:
-        """The next station of its rounds; None where they are made."""
+        """The next station of its rounds; None when they are complete."""
         del station
         onward: int | None = next(job.path, None)
         return onward
@@ -239,7 +239,7 @@ class _InRounds:
 
 
 class _ByClass:
-    """Each next station by chance, and what class the job has there."""
+    """Routing by probability, with the class of the job at the next station."""
 
     def __init__(self, ways: Ways, turning: Turning) -> None:
         self._entry = _cumulated(ways.entry)
@@ -253,7 +253,7 @@ class _ByClass:
         return _pick(self._entry)
 
     def next(self, job: Any, station: int) -> int | None:
-        """Where it goes to, in another class or its own; None for out, or the end of a round."""
+        """The next station, in any class; None to leave, or at the end of a round."""
         place = _pick(self._onward[station])
         if place is None:
             return None
@@ -262,7 +262,7 @@ class _ByClass:
 
 
 class Merged(dists.Distribution):
-    """Arrivals at several stations as one flow, which remembers where each of them comes in."""
+    """Arrivals at several stations as one flow that records the station of each."""
 
     def __init__(self, streams: Sequence[Stream]) -> None:
         self._next = [(0.0, k, each.station) for k, each in enumerate(streams)]
@@ -287,12 +287,12 @@ class Merged(dists.Distribution):
         return gap
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Merged":
-        """Itself: Ciw copies what it samples from, and jobs are asked for here."""
+        """The object itself: Ciw copies what it samples from, but jobs ask this one."""
         del memo
         return self
 
     def next_station(self) -> int:
-        """Where the first arrives that has not been asked for yet."""
+        """The station of the next arrival."""
         return self._stations.popleft()
 
 
@@ -306,7 +306,7 @@ def _gaps(rate: float, scv: float) -> Any:
 
 
 def guide_of(ways: Ways, source: Merged | None = None) -> _ByRoutes | _InRounds | _ByClass:
-    """Who tells the jobs of a class where to go."""
+    """The router of the jobs of a class."""
     if ways.turning is not None:
         return _ByClass(ways, ways.turning)
     return _ByRoutes(ways, source) if ways.visits is None else _InRounds(ways.visits)
@@ -325,7 +325,7 @@ def _pick(cumulated: list[float]) -> int | None:
 
 
 def _nodes(station: int, place: Place) -> list[Callable[..., Any]]:
-    """The queues of a station, as what makes them."""
+    """The constructors of a station's queues."""
     serving = place.serving
     if serving.needed:
         own = [] if place.branches else [partial(Queue, serving=serving, station=station)]
@@ -345,7 +345,7 @@ def _nodes(station: int, place: Place) -> list[Callable[..., Any]]:
 
 
 def _network(plan: Blueprint, queues: int, sources: Mapping[str, Merged]) -> Any:
-    """Ciw's network; what it says of routes is never asked for."""
+    """Ciw's network; its routes are never used."""
     served = [place for k, place in enumerate(plan.places) for _ in _nodes(k, place)]
     servers = [m for k, place in enumerate(plan.places) for m in _servers(k, place)]
     nothing = [[0.0] * (queues + 1)] * (queues + 1)
@@ -370,7 +370,7 @@ def _network(plan: Blueprint, queues: int, sources: Mapping[str, Merged]) -> Any
 
 
 def _servers(station: int, place: Place) -> list[float]:
-    """Servers of each of a station's queues; requests wait for their parts without any."""
+    """Servers of each queue of a station; requests that wait for their parts have none."""
     alone = place.serving.speed is None and not (place.shared or place.by_turns)
     servers = place.serving.servers
     each = int(servers) if alone and servers < inf else inf
@@ -393,6 +393,6 @@ def _service(time: float, scv: float) -> Any:
 
 
 def _thinking(jobs: Jobs, beyond: float) -> Any:
-    """Between answer and next request, and what a job takes beyond its stations before."""
+    """Think time, after the time that a job spends outside its stations."""
     think = _service(jobs.think_time, 1.0)
     return think + dists.Deterministic(beyond) if beyond else think

@@ -1,4 +1,4 @@
-"""What is simulated: stations, classes of jobs and their ways, as a simulation follows them."""
+"""The plan of a simulation: stations, classes of jobs and their routes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,25 +17,25 @@ ALL = ""
 """Class of the jobs of a model without classes."""
 
 IN_ROUNDS = (
-    "visits are given, not routes: each job goes its rounds, in a round to every station, in their "
-    "order, that it has yet to visit (2.4 visits are two, and a third in 40 %)"
+    "the model gives visits, not routes: each job makes rounds of the stations that it still has "
+    "to visit, in their order (2.4 visits are two, and a third in 40 % of cases)"
 )
 
 
 @dataclass(frozen=True)
 class Ways:
-    """Where the jobs of a class go, by position of the station.
+    """Routes of a class, by position of the station.
 
     Parameters
     ----------
     entry
-        Chance to enter there, shape (stations,).
+        Probability to enter there, shape (stations,).
     onward
-        Chance to go from each (row) to each, shape (stations, stations).
+        Probability to go from each (row) to each, shape (stations, stations).
     visits
-        Mean visits of a job to each, where they are given in place of routes.
+        Mean visits of a job to each, if given instead of routes.
     turning
-        Where routes go by class, in place of `onward`.
+        Routes by class, instead of `onward`.
     """
 
     entry: FloatArray
@@ -45,7 +45,7 @@ class Ways:
 
     @cached_property
     def mean_visits(self) -> FloatArray:
-        """Mean visits of a job; by them alone it is told how long to simulate."""
+        """Mean visits of a job, used only to plan the length of the simulation."""
         if self.visits is not None:
             return self.visits
         if self.turning is not None:
@@ -61,7 +61,7 @@ class Jobs:
     Parameters
     ----------
     name, arrival_rate, population, think_time, ways
-        What is simulated of it.
+        Its numbers.
     streams
         Arrivals at each station, where they are not all Poisson.
     arrival_scv
@@ -86,11 +86,11 @@ class Jobs:
 
 @dataclass(frozen=True)
 class Place:
-    """A station: how it serves, in whose turn, and its service times by class.
+    """A station: its service, its discipline, and its service times by class.
 
-    Means [s] and squared coefficients of variation. Of a fork, the positions of the stations that
-    its parts go to; none where they are its own. Of a room, what becomes of jobs from other
-    stations that find no place.
+    Means [s] and squared coefficients of variation. For a fork, the positions of the stations that
+    its parts go to; none if it has its own queues. For limited room, the fate of jobs from other
+    stations that find it full.
     """
 
     name: str
@@ -103,18 +103,18 @@ class Place:
 
     @property
     def shared(self) -> bool:
-        """Whether all who are there share its servers."""
+        """Whether all jobs present share its servers."""
         return self.discipline is Discipline.SHARING
 
     @property
     def by_turns(self) -> bool:
-        """Whether one goes before others, otherwise than in order of arrival."""
+        """Whether its order of service differs from the order of arrival."""
         return self.discipline not in {Discipline.SHARING, Discipline.FCFS}
 
 
 @dataclass(frozen=True)
 class Region:
-    """Stations, by position, that hold at most `limit` jobs; others wait outside, in order."""
+    """Stations, by position, with at most `limit` jobs together; others wait outside, in order."""
 
     name: str
     stations: tuple[int, ...]
@@ -130,11 +130,11 @@ class Blueprint:
     name
         The model's.
     places, classes
-        Stations in their order, and who goes to them.
+        Stations in order, and their classes of jobs.
     beyond
-        Time of a job beyond its stations [s].
+        Time of a job outside its stations [s].
     regions
-        Stations that together hold so many jobs.
+        Groups of stations with a shared limit.
     """
 
     name: str
@@ -144,52 +144,52 @@ class Blueprint:
     regions: tuple[Region, ...] = ()
 
     def visits(self, jobs: Jobs) -> FloatArray:
-        """Mean visits of a job and its parts to each station."""
+        """Mean visits of a job, including its parts, to each station."""
         own = jobs.ways.mean_visits
-        found = own * [p.serving.queues if p.serving.needed else 1 for p in self.places]
+        total = own * [p.serving.queues if p.serving.needed else 1 for p in self.places]
         for visits, place in zip(own, self.places, strict=True):
             for branch in place.branches:
-                found[branch] += visits
-        return found
+                total[branch] += visits
+        return total
 
     @property
     def is_closed(self) -> bool:
-        """Whether nobody comes from outside."""
+        """Whether no jobs arrive from outside."""
         return all(jobs.is_closed for jobs in self.classes)
 
     @property
     def crowd(self) -> tuple[Jobs, ...]:
-        """Classes that jobs come as, or are from the start; others they only turn into."""
+        """Classes in which jobs start; they only change into the others."""
         return tuple(jobs for jobs in self.classes if jobs.population or jobs.arrival_rate)
 
     @property
     def loses(self) -> bool:
-        """Whether some station turns jobs away; of those that circulate none does."""
+        """Whether some station loses jobs, which never holds for closed networks."""
         rooms = any(np.isfinite(place.serving.places) for place in self.places)
         return rooms and not self.is_closed
 
     @property
     def blocks(self) -> bool:
-        """Whether jobs can be held up at other stations by one that is full."""
+        """Whether a full station can block jobs at other stations."""
         return any(place.blocking is not Blocking.LOST for place in self.places)
 
     @property
     def unordered(self) -> str:
-        """Why percentiles of the response time are not known; empty where they are."""
+        """Why percentiles of the response time are unknown; empty if they are known."""
         reasons = ((place.name, place.serving.unordered) for place in self.places)
         return next((f"{name}: {why}" for name, why in reasons if why), "")
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the simulation takes for granted beyond what the model says."""
+        """Assumptions of the simulation beyond those of the model."""
         rounds = any(jobs.ways.visits is not None for jobs in self.classes)
         thinks = any(jobs.think_time for jobs in self.classes)
         spread = any(scv not in (0.0, 1.0) for place in self.places for scv in place.scvs.values())
-        said = {
+        notes = {
             IN_ROUNDS: rounds,
             "think times are exponential": thinks,
             SPREAD_ARRIVALS: any(jobs.streams or jobs.arrival_scv != 1 for jobs in self.classes),
             "service times with an scv are gamma-distributed": spread,
-            "what the formula for response_time adds to its stations is a constant": self.beyond,
+            "the formula for response_time adds a constant to the time at stations": self.beyond,
         }
-        return tuple(note for note, holds in said.items() if holds)
+        return tuple(note for note, holds in notes.items() if holds)

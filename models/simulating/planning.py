@@ -1,13 +1,13 @@
-"""How long to simulate, and what cannot be: by loads, not by laws of waiting.
+"""How long to simulate, and what cannot be simulated, from loads alone.
 
 A replica's warm-up is five relaxation times of the slowest station and two journeys. A queue with
-utilisation rho and mean service time S at m servers forgets in about
+utilisation rho and mean service time S at m servers has a relaxation time of about
 
     tau = S (1 + scv) / (2 m (1 + rho - 2 sqrt(rho) cos(pi / (N + 1)))),
 
-N the jobs that can be there (infinitely many in an open network); with one exponential server
-that is the relaxation time of M/M/1/N. In a closed network rho is how unlike the rates are at
-which a station serves and at which all the others can feed it.
+where N jobs can be there (infinitely many in an open network); with one exponential server
+it is the relaxation time of M/M/1/N. In a closed network, rho is the ratio of the rates at
+which a station serves and at which the others can feed it, the smaller over the larger.
 
 In a mixed network the slower of two counts: closed jobs at the speed that open ones leave them,
 tau / (1 - rho); and open jobs, which share the server with the n closed ones that are there. Their
@@ -30,28 +30,28 @@ from headway.models.simulating.plan import Blueprint, Jobs, Region
 
 RELAXATIONS, JOURNEYS = 5.0, 2.0
 WINDOW = 5.0
-"""A replica's window is so many warm-ups long at least."""
+"""Smallest length of a replica's window, in warm-ups."""
 
 FEWEST, FEWEST_OF_A_CLASS = 1000, 100
-"""Journeys in a window, at least, of all and of each class."""
+"""Fewest journeys in a window, of all jobs and of each class."""
 
 AT_MOST = 60.0
-"""Seconds that a simulation may take unless more are allowed."""
+"""The longest time of a simulation by default [s]."""
 
 BEYOND = 50
-"""Journeys of each class in a window that take longer than the highest percentile, at least."""
+"""Fewest journeys of each class in a window that exceed the highest percentile."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How a replica is simulated.
+    """The length of a replica.
 
     Parameters
     ----------
     warm_up, window
         Simulated time [s].
     events
-        Arrivals and departures in both, about.
+        Approximate number of arrivals and departures in both.
     """
 
     warm_up: float
@@ -60,7 +60,7 @@ class Schedule:
 
     @property
     def horizon(self) -> float:
-        """When it ends [s]."""
+        """Its end [s]."""
         return self.warm_up + self.window
 
 
@@ -69,16 +69,16 @@ def schedule(
     percentiles: tuple[float, ...] = (),
     loads: Mapping[str, float] | None = None,
 ) -> Schedule:
-    """Plan a replica of a network in which no queue grows without end.
+    """Plan a replica of a network in which no queue grows without limit.
 
     Parameters
     ----------
     plan
-        What is simulated.
+        The plan to simulate.
     percentiles
-        That are to be told of the response time.
+        The requested percentiles of the response time.
     loads
-        Utilisation of each station, where losses make it less than jobs from outside ask for.
+        Utilisation of each station, if losses reduce it below the offered load.
     """
     rates = {jobs.name: _rate(plan, jobs) for jobs in plan.crowd}
     journey = max(_journey(plan, jobs) for jobs in plan.crowd)
@@ -94,35 +94,35 @@ def schedule(
 
 
 def check_stable(plan: Blueprint) -> None:
-    """Refuse a network, none of whose stations loses jobs, in which a queue grows without end.
+    """Refuse a network without losses in which a queue grows without limit.
 
     Raises
     ------
     Saturated
-        Naming the station that cannot keep up.
+        Naming the saturated station.
     """
     for k, place in enumerate(plan.places):
         busy = open_load(plan, k)
         if busy >= 1:
             msg = (
-                f"{place.name}: utilisation {busy:.2f}; its queue grows without end, so that there "
-                "is nothing to simulate; give it less to do, or more to do it with"
+                f"{place.name}: utilisation {busy:.2f}; its queue grows without limit, so it "
+                "cannot be simulated; reduce the load, or add capacity"
             )
             raise Saturated(msg)
 
 
 def open_load(plan: Blueprint, station: int) -> float:
-    """Share of a station's lasting speed that jobs from outside ask for."""
+    """Offered load from outside, relative to a station's sustained speed."""
     place = plan.places[station]
-    asked = sum(
+    offered = sum(
         jobs.arrival_rate * float(plan.visits(jobs)[station]) * place.times[jobs.name]
         for jobs in plan.classes
     )
-    return asked / (place.serving.most * place.serving.queues)
+    return offered / (place.serving.most * place.serving.queues)
 
 
 def _demands(plan: Blueprint, jobs: Jobs) -> FloatArray:
-    """Time that a job asks of each station, over its lasting speed [s]; 0 of delays."""
+    """Demand of a job at each station, relative to its sustained speed [s]; 0 at delays."""
     visits = plan.visits(jobs)
     most = [p.serving.most * p.serving.queues for p in plan.places]
     times = [p.times[jobs.name] for p in plan.places]
@@ -130,7 +130,7 @@ def _demands(plan: Blueprint, jobs: Jobs) -> FloatArray:
 
 
 def _journey(plan: Blueprint, jobs: Jobs) -> float:
-    """Time of a job that waits for nobody; in a closed network, behind everybody once [s]."""
+    """Time of a job without waiting; in a closed network, behind all others once [s]."""
     visits, times = (
         plan.visits(jobs),
         [p.serving.alone(p.times[jobs.name]) for p in plan.places],
@@ -140,7 +140,7 @@ def _journey(plan: Blueprint, jobs: Jobs) -> float:
 
 
 def _rate(plan: Blueprint, jobs: Jobs) -> float:
-    """Journeys a second, at least, of a class that has its network to itself [1/s]."""
+    """Smallest rate of journeys of a class that is alone in the network [1/s]."""
     if not jobs.population:
         return jobs.arrival_rate
     return jobs.population / _journey(plan, jobs)
@@ -179,9 +179,9 @@ def _of_room(load: float, most: float) -> float:
 
 
 def _outside(plan: Blueprint, region: Region, known: Mapping[str, float]) -> float:
-    """Relaxation time of those who wait outside a region of an open network: M/M/1's [s].
+    """Relaxation time of the jobs that wait outside a region of an open network: M/M/1's [s].
 
-    Each of its places is free again after the time that a job alone spends inside.
+    Each of its places becomes free after the time that a lone job spends inside.
     """
     load = known.get(region.name, 0.0)
     jobs = plan.classes[0]
@@ -191,9 +191,9 @@ def _outside(plan: Blueprint, region: Region, known: Mapping[str, float]) -> flo
 
 
 def _fed(plan: Blueprint, station: int) -> tuple[float, float]:
-    """How near a station's rate is to that at which others feed it, and closed jobs at it.
+    """Ratio of a station's rate and the rate at which others feed it, and its closed jobs.
 
-    The lesser over the greater of both, for the class of which they are most alike.
+    The smaller rate over the larger, for the class for which they are closest.
     """
     free = np.array([1 - open_load(plan, k) for k in range(len(plan.places))])
     ratios, there = [0.0], 0.0

@@ -1,4 +1,4 @@
-"""Queues of a Ciw simulation with counts of their own, and kinds of service that Ciw has not."""
+"""Queues for Ciw simulations with their own counters, and kinds of service that Ciw lacks."""
 
 from collections.abc import Callable
 from heapq import heappop, heappush
@@ -12,7 +12,7 @@ from headway.queueing.stations.listed.serving import Serving
 
 
 class Tally:
-    """What a node has seen since some time: areas under numbers, and visits."""
+    """Counters of a node since some time: areas under numbers, and visits."""
 
     def __init__(self, since: float) -> None:
         self.since = since
@@ -21,10 +21,10 @@ class Tally:
 
 
 class Queue(ciw.Node):
-    """Servers and a queue in order of arrival, by Ciw; what finds no place from outside is lost.
+    """Ciw's servers with a queue in order of arrival; jobs from outside that find it full are lost.
 
-    With blocking after service, as Ciw has it, jobs from other stations wait where they are until
-    there is a place; with repetitive service they are served there once more.
+    With blocking after service, as in Ciw, jobs from other stations wait where they are until
+    there is a place; with repetitive service, they are served there again.
     """
 
     def __init__(self, number: int, simulation: Any, serving: Serving, station: int) -> None:
@@ -40,22 +40,22 @@ class Queue(ciw.Node):
 
     @property
     def is_full(self) -> bool:
-        """Whether there is no place left."""
+        """Whether it is full."""
         return bool(self.number_of_individuals >= self.serving.places)
 
     def hold_up(self, blocking: Blocking) -> None:
-        """Say what becomes of jobs from other stations that find no place."""
+        """Set the fate of jobs from other stations that find it full."""
         self.repeats = blocking is Blocking.REPETITIVE
         if blocking is Blocking.AFTER_SERVICE:
             self.node_capacity = self.serving.places
 
     def begin(self) -> None:
-        """Count from now on."""
+        """Start counting."""
         self.count()
         self.tally = Tally(self.now)
 
     def count(self) -> None:
-        """Bring the areas up to now; before the number present changes."""
+        """Update the areas before the number present changes."""
         passed = self.now - self._counted
         if passed > 0 and self.number_of_individuals:
             self.progress(passed)
@@ -65,14 +65,14 @@ class Queue(ciw.Node):
         self._counted = self.now
 
     def in_use(self) -> float:
-        """Share of its lasting speed that is in use now; servers that are held up are not."""
+        """Current share of its sustained speed in use; blocked servers do not count."""
         return self.serving.used(self.number_of_individuals) - self._held / self.serving.servers
 
     def progress(self, passed: float) -> None:
-        """Serve for so long with the number that is present."""
+        """Serve for some time with the number present."""
 
     def accept(self, next_individual: Any, *more: Any) -> None:
-        """Let a job in, or lose it."""
+        """Admit a job, or lose it."""
         self.count()
         if self.number_of_individuals >= self.serving.places:
             self.tally.lost += 1
@@ -83,11 +83,11 @@ class Queue(ciw.Node):
         self._stale = True
 
     def onward(self, individual: Any) -> Any:
-        """Ask the simulation where the job goes."""
+        """Get the job's next station from the simulation."""
         return self.simulation.after(individual, self.station)
 
     def finish_service(self) -> None:
-        """Let the job go whose service is over, hold it up, or serve it once more."""
+        """Release the job that completes service, block it, or serve it again."""
         job = self.decide_between_simultaneous_individuals()
         target = self.onward(job)
         if target is None:
@@ -102,20 +102,20 @@ class Queue(ciw.Node):
             self.block_individual(job, target)
 
     def serve_again(self, job: Any) -> None:
-        """Begin its service anew at the same server."""
+        """Restart its service at the same server."""
         self._stale = True
         job.service_time = self.get_service_time(job)
         job.server.next_end_service_date = job.service_end_date = self.now + job.service_time
 
     def block_individual(self, individual: Any, target: Any) -> None:
-        """Hold a job up, at its server."""
+        """Block a job at its server."""
         self.count()
         self._held += 1
         self._stale = True
         super().block_individual(individual, target)
 
     def release(self, next_individual: Any, target: Any, *more: Any) -> None:
-        """Let a job go; out of a region it makes room there."""
+        """Release a job, which frees a place in its region."""
         self.count()
         self.tally.served += 1
         self.tally.stayed += self.now - next_individual.came
@@ -126,29 +126,29 @@ class Queue(ciw.Node):
             self.gate.leave()
 
     def update_next_event_date(self) -> None:
-        """Look for the next job to leave, where something has changed."""
+        """Find the next departure if something has changed."""
         if self._stale:
             self._stale = False
             self.find_next_to_leave()
 
     def find_next_to_leave(self) -> None:
-        """As Ciw does."""
+        """Same as in Ciw."""
         super().update_next_event_date()
 
     def write_individual_record(self, individual: Any) -> None:
-        """Keep no record of every visit: the tally has what is asked for."""
+        """Keep no record of each visit: the counters suffice."""
 
     def wrap_up_servers(self, current_time: float) -> None:
-        """Leave servers as they are: a run goes on after its warm-up."""
+        """Keep the servers: a run continues after its warm-up."""
 
     def find_server_utilisation(self) -> None:
-        """Leave it to the tally."""
+        """Leave it to the counters."""
 
 
 class Sharing(Queue):
-    """All who are there share its speed; so do those whom infinitely many servers serve at once.
+    """All jobs present share its speed, as do jobs at infinitely many servers.
 
-    What each has been served is one number for all, which grows as speed over number present.
+    The service received is one number for all jobs, which grows as speed over number present.
     """
 
     def __init__(
@@ -165,33 +165,33 @@ class Sharing(Queue):
         self._ends: list[tuple[float, int, Any]] = []
 
     def progress(self, passed: float) -> None:
-        """Give everybody an equal share."""
+        """Give every job an equal share."""
         present = self.number_of_individuals
         self._each += passed * self._speed(present) / present
 
     def begin_service_if_possible_accept(self, next_individual: Any) -> None:
-        """Begin at once."""
+        """Start service at once."""
         next_individual.arrival_date = next_individual.service_start_date = self.now
         next_individual.service_time = self.get_service_time(next_individual)
         end = self._each + next_individual.service_time
         heappush(self._ends, (end, next_individual.id_number, next_individual))
 
     def begin_service_if_possible_release(self, *_: Any) -> None:
-        """Nobody has waited."""
+        """No job has waited."""
 
     def serve_again(self, job: Any) -> None:
-        """Begin its service anew."""
+        """Restart its service."""
         heappop(self._ends)
         self._stale = True
         self.begin_service_if_possible_accept(job)
 
     def block_individual(self, individual: Any, target: Any) -> None:
-        """Hold a job up whose service is complete."""
+        """Block a job whose service is complete."""
         heappop(self._ends)
         super().block_individual(individual, target)
 
     def release(self, next_individual: Any, *more: Any) -> None:
-        """Let the first go whose service is complete, or one that was held up."""
+        """Release the first job whose service is complete, or one that was blocked."""
         if not next_individual.is_blocked:
             heappop(self._ends)
         super().release(next_individual, *more)
@@ -199,7 +199,7 @@ class Sharing(Queue):
             self._each = 0.0  # it would lose digits
 
     def find_next_to_leave(self) -> None:
-        """Whoever has the least left."""
+        """The job with the least remaining service."""
         self.next_event_type = "end_service"
         self.next_event_date, self.next_individual = inf, None
         if self._ends:
@@ -210,7 +210,7 @@ class Sharing(Queue):
 
 
 class Budgeted(Queue):
-    """One server that works a share of each period at most, and rests until the next one."""
+    """One server that works for at most a share of each period, and rests until the next one."""
 
     def __init__(self, number: int, simulation: Any, serving: Serving, station: int) -> None:
         super().__init__(number, simulation, serving, station)
@@ -218,13 +218,13 @@ class Budgeted(Queue):
         self._current, self._worked = -1, 0.0
 
     def count(self) -> None:
-        """Count those present; what is used is counted as it is given out."""
+        """Count the jobs present; usage is counted as it is allocated."""
         used = self.tally.used
         super().count()
         self.tally.used = used
 
     def get_service_time(self, ind: Any) -> float:
-        """Time until the service is complete, rests included [s]."""
+        """Time until the service is complete, including rests [s]."""
         work: float = super().get_service_time(ind)
         self.tally.used += work / self._share
         current = max(floor(self.now / self._period), self._current)
@@ -243,22 +243,22 @@ class Budgeted(Queue):
 
 
 class Ranked(Queue):
-    """Servers of unequal speed, the fastest first; whoever finds several free takes the first."""
+    """Servers of unequal speed, the fastest first; a job takes the first free one."""
 
     def get_service_time(self, ind: Any) -> float:
-        """That of the server taken [s]."""
+        """Service time at the chosen server [s]."""
         work: float = super().get_service_time(ind)
         pace: float = self.serving.paces[ind.server.id_number - 1]
         return work * pace
 
     def in_use(self) -> float:
-        """Share of the speed of all servers together that the busy ones have."""
+        """Speed of the busy servers, as a share of the speed of all."""
         busy: list[int] = [one.id_number - 1 for one in self.servers if one.busy]
         return sum(1 / self.serving.paces[k] for k in busy) / self.serving.most
 
 
 class Gate(Queue):
-    """Where jobs wait, in order of arrival, until there is room in a region."""
+    """The queue, in order of arrival, in which jobs wait for room in a region."""
 
     def __init__(self, number: int, simulation: Any, limit: int) -> None:
         super().__init__(number, simulation, Serving(0.0, servers=inf), AT_GATES)
@@ -266,12 +266,12 @@ class Gate(Queue):
         self.begin()
 
     def begin(self) -> None:
-        """Count from now on."""
+        """Start counting."""
         super().begin()
         self.entered, self.full = 0, 0.0
 
     def count(self) -> None:
-        """Bring the areas up to now, before somebody comes or goes."""
+        """Update the areas before a job arrives or leaves."""
         passed = self.now - self._counted
         self._counted = self.now
         self.tally.present += passed * self.number_of_individuals
@@ -280,7 +280,7 @@ class Gate(Queue):
             self.full += passed
 
     def accept(self, next_individual: Any, *more: Any) -> None:
-        """Let a job in, or let it wait."""
+        """Admit a job, or let it wait."""
         if self._inside < self._limit:
             self._admit()
             next_individual.inside.accept(next_individual)
@@ -293,7 +293,7 @@ class Gate(Queue):
         self.entered += 1
 
     def leave(self) -> None:
-        """One is gone: let in who has waited longest."""
+        """A job has left: admit the one that has waited longest."""
         self.count()
         self._inside -= 1
         if self.individuals[0]:
@@ -302,18 +302,18 @@ class Gate(Queue):
             self.release(first, first.inside)
 
     def begin_service_if_possible_accept(self, next_individual: Any) -> None:
-        """Let it wait: nobody serves here."""
+        """Let it wait: there is no service here."""
 
     def begin_service_if_possible_release(self, *_: Any) -> None:
-        """Nobody serves here."""
+        """There is no service here."""
 
     def find_next_to_leave(self) -> None:
-        """Nobody leaves of their own accord."""
+        """Jobs do not leave on their own."""
         self.next_event_type, self.next_event_date = "end_service", inf
 
 
 AT_GATES = -2
-"""The station, by position, of those who wait outside a region."""
+"""The station, by position, of jobs that wait outside a region."""
 
 
 class Forking(Queue):
@@ -338,20 +338,20 @@ class Forking(Queue):
             queue.accept(part)
 
     def ready(self, request: Any) -> None:
-        """Let a request go whose parts are done."""
+        """Release a request whose parts are done."""
         self._ready.append(request)
         self._stale = True
 
     def begin_service_if_possible_release(self, *_: Any) -> None:
-        """Nobody has waited for a server."""
+        """No job has waited for a server."""
 
     def release(self, next_individual: Any, *more: Any) -> None:
-        """Let the first go that is ready."""
+        """Release the first one that is ready."""
         self._ready.remove(next_individual)
         super().release(next_individual, *more)
 
     def find_next_to_leave(self) -> None:
-        """Whoever is ready, at once."""
+        """A job that is ready leaves at once."""
         self.next_event_type = "end_service"
         self.next_event_date = self.now if self._ready else inf
         self.next_individual = self._ready[:1] or None
@@ -364,23 +364,23 @@ class Parts:
         self._fork, self._request, self._left = fork, request, needed
 
     def done(self) -> None:
-        """Count one that is done; those that nobody waits for any more do not matter."""
+        """Count a finished part; parts that the request no longer needs do not matter."""
         self._left -= 1
         if self._left == 0:
             self._fork.ready(self._request)
 
 
 class Arrivals(ciw.ArrivalNode):
-    """Where jobs come from; each goes to the place where its way begins."""
+    """The source of jobs; each goes to the start of its route."""
 
     def release_individual(self, place: Any, next_individual: Any) -> None:
-        """Send a job on its way, which need not begin where Ciw lets it arrive."""
+        """Send a job to the start of its route, which may differ from where Ciw lets it arrive."""
         del place
         self.simulation.enter(next_individual)
 
 
 class Gone(ciw.ExitNode):
-    """Where jobs go that leave; nothing of them is kept."""
+    """The exit; it keeps no records of jobs."""
 
     def accept(self, next_individual: Any, *more: Any) -> None:
         """Forget a job."""

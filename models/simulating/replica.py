@@ -1,4 +1,4 @@
-"""One replica: simulated past its warm-up, and what it has seen."""
+"""One replica: simulate past its warm-up, and collect results."""
 
 import random
 from collections.abc import Iterator
@@ -18,10 +18,10 @@ from headway.models.solving.solutions.asked import percentile_name
 from headway.models.structure.parts.keys import of_class
 
 PILOT = 2000
-"""Events of a run that tells how fast they are simulated here."""
+"""Number of events in a short run that measures the speed of simulation."""
 
 Replica = dict[str, float]
-"""Values by name; NaN where nobody was seen."""
+"""Values by name; NaN without jobs."""
 
 
 def replica(
@@ -32,11 +32,11 @@ def replica(
     Parameters
     ----------
     plan, planned
-        What, and how long.
+        The plan, and the length of the replica.
     key
         Seed of all replicas, and the number of this one.
     percentiles
-        Of the response time, to be told too.
+        Requested percentiles of the response time.
     """
     with _seeded(key):
         run = Run(plan)
@@ -44,12 +44,12 @@ def replica(
         run.begin()
         run.simulate_until_max_time(planned.horizon)
         run.end()
-    found = _system(plan, run, planned.window, percentiles) | _stations(plan, run, planned.window)
-    return found | _regions(plan, run, planned.window)
+    results = _system(plan, run, planned.window, percentiles) | _stations(plan, run, planned.window)
+    return results | _regions(plan, run, planned.window)
 
 
 def seconds_an_event(plan: Blueprint, planned: Schedule, seed: int) -> float:
-    """Time that an event takes to simulate on this machine, as a short run says [s]."""
+    """Time to simulate an event on this machine, measured by a short run [s]."""
     share = min(1.0, PILOT / planned.events)
     with _seeded((seed, 0)):
         run = Run(plan)
@@ -60,7 +60,7 @@ def seconds_an_event(plan: Blueprint, planned: Schedule, seed: int) -> float:
 
 @contextmanager
 def _seeded(key: tuple[int, int]) -> Iterator[None]:
-    """Seed Ciw's random numbers, and leave those of others as they were."""
+    """Seed Ciw's random numbers, and restore the state of others."""
     seed, number = key
     before, generator = random.getstate(), ciw.rng
     state = np.random.SeedSequence(seed, spawn_key=(number,)).generate_state(1, np.uint64)
@@ -73,17 +73,17 @@ def _seeded(key: tuple[int, int]) -> Iterator[None]:
 
 
 def _system(plan: Blueprint, run: Run, window: float, percentiles: tuple[float, ...]) -> Replica:
-    """What is seen of all jobs, and of each class."""
+    """Results of all jobs, and of each class."""
     of = {name: np.frombuffer(taken) for name, taken in run.journeys.items()}
     every = np.concatenate(list(of.values()))
-    found = _journeys(every, window, percentiles)
+    results = _journeys(every, window, percentiles)
     if plan.loses:
         lost = sum(run.lost.values())
-        found["loss_probability"] = lost / max(lost + len(every), 1)
+        results["loss_probability"] = lost / max(lost + len(every), 1)
     for name, taken in of.items() if name_classes(plan) else ():
         own = _journeys(taken, window, percentiles)
-        found |= {of_class(name, part): value for part, value in own.items()}
-    return found
+        results |= {of_class(name, part): value for part, value in own.items()}
+    return results
 
 
 def name_classes(plan: Blueprint) -> bool:
@@ -93,43 +93,43 @@ def name_classes(plan: Blueprint) -> bool:
 
 def _journeys(taken: FloatArray, window: float, percentiles: tuple[float, ...]) -> Replica:
     some = len(taken) > 0
-    found = {
+    results = {
         "throughput": len(taken) / window,
         "response_time": float(taken.mean()) if some else nan,
     }
     for percent in percentiles:
         value = float(np.percentile(taken, percent)) if some else nan
-        found[percentile_name(percent)] = value
-    return found
+        results[percentile_name(percent)] = value
+    return results
 
 
 def _stations(plan: Blueprint, run: Run, window: float) -> Replica:
-    found: Replica = {}
+    results: Replica = {}
     for k, place in enumerate(plan.places):
-        seen = [node.tally for node in run.queues_of(k)]
-        told = _station(seen[:1] if place.serving.needed else seen, window)
+        tallies = [node.tally for node in run.queues_of(k)]
+        numbers = _station(tallies[:1] if place.serving.needed else tallies, window)
         if place.serving.needed and not place.branches:  # as busy as the queues of its parts
-            told["utilisation"] = _station(seen[1:], window)["utilisation"]
+            numbers["utilisation"] = _station(tallies[1:], window)["utilisation"]
         if plan.blocks:
-            told["blocked"] = sum(each.held for each in seen) / window / len(seen)
-        for part, value in told.items():
-            found[f"{place.name}.{part}"] = value
-    return found
+            numbers["blocked"] = sum(each.held for each in tallies) / window / len(tallies)
+        for part, value in numbers.items():
+            results[f"{place.name}.{part}"] = value
+    return results
 
 
 def _regions(plan: Blueprint, run: Run, window: float) -> Replica:
-    """What is seen of regions and those who wait outside."""
-    found: Replica = {}
+    """Results of regions, and of jobs that wait outside."""
+    results: Replica = {}
     for region, gate in zip(plan.regions, run.gates, strict=True):
-        told = {
+        numbers = {
             "throughput": gate.entered / window,
             "utilisation": gate.tally.used / window,
             "full": gate.full / window,
             "queue_length": gate.tally.present / window,
             "waiting_time": gate.tally.present / gate.entered if gate.entered else nan,
         }
-        found |= {f"{region.name}.{part}": value for part, value in told.items()}
-    return found
+        results |= {f"{region.name}.{part}": value for part, value in numbers.items()}
+    return results
 
 
 def _station(visits: list[Any], window: float) -> Replica:

@@ -1,4 +1,4 @@
-"""Independent replicas of a simulation, as many as the half width asked for takes."""
+"""Independent replicas of a simulation, as many as the half width requires."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -18,10 +18,10 @@ from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import of_class
 
 FIRST = 10
-"""Replicas before it is judged how many are needed."""
+"""Replicas before estimating how many are needed."""
 
 MORE = 1.05
-"""Replicas are told from an estimate: so many times what it says are made."""
+"""Safety factor on the estimated number of replicas."""
 
 MOST_SEED = 2**64
 
@@ -36,44 +36,44 @@ def simulate_model(
     at_most: float = AT_MOST,
     progress: Progress | None = None,
 ) -> Simulation:
-    """Simulate a model at one operating point, until its answers are as sure as asked for.
+    """Simulate a model at one operating point until its intervals are narrow enough.
 
     Parameters
     ----------
     model
         With one operating point.
     half_width
-        Of the 95 % interval of throughput, response time and each percentile, relative to it.
+        Relative half width of the 95 % intervals of throughput, response time and percentiles.
     seed
-        Of all random numbers; the same one gives the same answer.
+        Seed of all random numbers; the same seed gives the same answer.
     percentiles
         Between 0 and 100, e.g. 95.
     at_most
-        Time that it may take [s], as estimated from the first replicas.
+        The longest time it may take [s], estimated from the first replicas.
     progress
-        Called with what goes on, and the share done since the last call.
+        Called with a message, and the share done since the last call.
 
     Raises
     ------
     GraphError
-        For what cannot be simulated, with the reason.
+        For models that cannot be simulated, with the reason.
     Saturated
-        For a queue that grows without end.
+        For a queue that grows without limit.
     InvalidParameter
-        For a half width, seed or percentile out of range, and where it would take too long.
+        For a half width, seed or percentile out of range, and if it would take too long.
     """
     check_domain("half_width", half_width, lambda w: (w > 0) & (w < 1), "between 0 and 1")
     check_domain("seed", seed, lambda s: (s >= 0) & (s < MOST_SEED), "a whole number of 0 or more")
     check_domain("at_most", at_most, lambda time: time > 0, "positive")
-    asked = tuple(dict.fromkeys(float(percent) for percent in percentiles))
-    for percent in asked:
+    unique = tuple(dict.fromkeys(float(percent) for percent in percentiles))
+    for percent in unique:
         check_domain("percentile", percent, lambda p: (p > 0) & (p < 100), "between 0 and 100")
     plan = blueprint(model)
-    if asked and plan.unordered:
-        msg = f"{model.name}: percentiles are not simulated; {plan.unordered}"
+    if unique and plan.unordered:
+        msg = f"{model.name}: headway cannot simulate percentiles; {plan.unordered}"
         raise GraphError(msg)
-    planned = schedule(plan, asked, _loads(model, plan))
-    series = _Series(plan, planned, int(seed), asked, _Bar(progress))
+    planned = schedule(plan, unique, _loads(model, plan))
+    series = _Series(plan, planned, int(seed), unique, _Bar(progress))
     interrupted = _until(series, half_width, at_most)
     effort = Effort(
         int(seed), half_width, len(series.made), planned.warm_up, planned.window, interrupted
@@ -82,7 +82,7 @@ def simulate_model(
 
 
 def _named(model: Model, estimates: dict[str, Estimate]) -> dict[str, Estimate]:
-    """Say of an only class what is known of all jobs."""
+    """Copy the results of all jobs to a single class."""
     if len(model.graph.classes) != 1:
         return estimates
     (name,) = model.graph.classes
@@ -91,9 +91,9 @@ def _named(model: Model, estimates: dict[str, Estimate]) -> dict[str, Estimate]:
 
 
 def _loads(model: Model, plan: Blueprint) -> dict[str, float]:
-    """What losses leave to each station, and how busy those are that hold jobs up.
+    """Loads of stations after losses, and utilisations of stations that block.
 
-    The solver knows it; no queue may grow without end.
+    They come from the solver; no queue may grow without limit.
     """
     if plan.is_closed or not (plan.loses or plan.blocks or plan.regions):
         check_stable(plan)
@@ -107,13 +107,13 @@ def _loads(model: Model, plan: Blueprint) -> dict[str, float]:
 
 @dataclass
 class _Bar:
-    """How much is done, told as what was added."""
+    """Progress, reported as increments."""
 
     progress: Progress | None
     shown: float = 0.0
 
     def at(self, share: float) -> None:
-        """Say that so much is done of what there is to do as far as known now."""
+        """Report progress relative to the present estimate of the total."""
         if self.progress is not None:
             self.progress("simulating", share - self.shown)
         self.shown = share
@@ -131,21 +131,21 @@ class _Series:
     made: list[Replica] = field(default_factory=list)
 
     def extend(self, count: int) -> None:
-        """Make replicas until there are so many."""
+        """Make replicas up to a number."""
         while len(self.made) < count:
             key = self.seed, len(self.made)
             self.made.append(replica(self.plan, self.planned, key, self.percentiles))
             self.bar.at(len(self.made) / count)
 
     def wanted(self, half_width: float) -> int:
-        """Replicas that the half width takes, as far as those that are there can tell."""
-        found = estimates(self.made)
-        most = max(needed(found[name], half_width) for name in found if is_judged(name))
+        """Replicas needed for the half width, estimated from the existing ones."""
+        estimated = estimates(self.made)
+        most = max(needed(estimated[name], half_width) for name in estimated if is_judged(name))
         return len(self.made) if most <= len(self.made) else int(most * MORE) + 1
 
 
 def _until(series: _Series, half_width: float, at_most: float) -> bool:
-    """Make replicas until every half width is met; say whether somebody stopped it."""
+    """Make replicas until every half width is met; returns whether it was interrupted."""
     try:
         guess = seconds_an_event(series.plan, series.planned, series.seed) * series.planned.events
         _check_time(FIRST, guess, at_most, half_width)
@@ -164,14 +164,14 @@ def _until(series: _Series, half_width: float, at_most: float) -> bool:
 
 
 def _check_time(replicas: int, each: float, at_most: float, half_width: float) -> None:
-    """Refuse what takes longer than allowed."""
+    """Refuse a simulation that would take too long."""
     time = replicas * each
     if time <= at_most:
         return
-    ways = [f"allow {_rounded(time)} (at most)"]
+    ways = [f"allow {_rounded(time)} with at_most"]
     if replicas > FIRST:
         wider = half_width * (time / at_most) ** 0.5
-        ways.append(f"a half width of {100 * wider:.2g} % or more")
+        ways.append(f"accept a half width of {100 * wider:.2g} % or more")
     msg = (
         f"half widths of {100 * half_width:g} % would take about {_rounded(time)}, more than the "
         f"{at_most:g} s allowed; {', or '.join(ways)}"

@@ -1,4 +1,4 @@
-"""What a simulation answers."""
+"""The answer of a simulation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,25 +13,25 @@ from headway.models.structure.parts.regions import REGION_PARTS
 from headway.models.tables.shown import Answer
 
 STATION_PARTS = ("utilisation", "blocked", "response_time", "queue_length", "throughput")
-"""What is told of a station: its response time is that of a visit."""
+"""Results of a station; its response time is that of a visit."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """What was simulated for an answer.
+    """The effort of a simulation.
 
     Parameters
     ----------
     seed
         Of all random numbers.
     half_width
-        Relative half width of the 95 % intervals that was asked for.
+        Requested relative half width of the 95 % intervals.
     replicas
         Independent runs.
     warm_up, window
-        Simulated time of each that is thrown away, and that counts [s].
+        Simulated time of each that is discarded, and that counts [s].
     interrupted
-        Whether it was stopped before the half width was reached.
+        Whether it stopped before reaching the half width.
     """
 
     seed: int
@@ -49,13 +49,13 @@ class Simulation(Kept, Answer):
     Parameters
     ----------
     model
-        What was simulated.
+        The simulated model.
     estimates
         By name, such as ``response_time``, ``response_time_p95`` or ``cpu.utilisation``.
     effort
-        How long, and with which random numbers.
+        Length, replicas and seed.
     notes
-        What the simulation takes for granted beyond what the model says.
+        Assumptions of the simulation beyond those of the model.
 
     Examples
     --------
@@ -77,10 +77,10 @@ class Simulation(Kept, Answer):
         Raises
         ------
         UnknownParameter
-            For a name that is none, with the nearest ones.
+            For an unknown name, with the nearest ones.
         """
         if name not in self.estimates:
-            msg = f"{self.model.name} was not simulated for {name!r}{nearest(name, self.estimates)}"
+            msg = f"{self.model.name} has no simulated {name!r}{nearest(name, self.estimates)}"
             raise UnknownParameter(msg)
         return self.estimates[name]
 
@@ -89,12 +89,12 @@ class Simulation(Kept, Answer):
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """Names of what is told of the whole system."""
+        """Names of the results of the whole system."""
         return tuple(name for name in self.estimates if "." not in name)
 
     @property
     def stations(self) -> dict[str, dict[str, Estimate]]:
-        """What is told of each station."""
+        """Results of each station."""
         return {
             name: self._parts({part: f"{name}.{part}" for part in STATION_PARTS})
             for name in self.model.graph.stations
@@ -102,7 +102,7 @@ class Simulation(Kept, Answer):
 
     @property
     def regions(self) -> dict[str, dict[str, Estimate]]:
-        """What is told of each region."""
+        """Results of each region."""
         return {
             name: self._parts({part: f"{name}.{part}" for part in REGION_PARTS})
             for name in self.model.graph.regions
@@ -110,7 +110,7 @@ class Simulation(Kept, Answer):
 
     @property
     def classes(self) -> dict[str, dict[str, Estimate]]:
-        """What is told of each class of jobs."""
+        """Results of each class of jobs."""
         return {
             name: self._parts({part: of_class(name, part) for part in self.outputs})
             for name in self.model.graph.classes
@@ -125,7 +125,7 @@ class Simulation(Kept, Answer):
 
 
 def is_judged(name: str) -> bool:
-    """Whether the half width asked for is for this estimate: for times and rates of journeys.
+    """Whether the requested half width applies to this estimate: to times and rates of journeys.
 
     Examples
     --------
@@ -136,4 +136,4 @@ def is_judged(name: str) -> bool:
 
 
 LOSS = "loss_probability"
-"""A chance that may be too small to be simulated to a relative half width."""
+"""A probability that may be too small for a relative half width."""

@@ -1,4 +1,4 @@
-"""Arrivals from outside as a simulation reads them, where a model says how they vary."""
+"""Arrivals from outside with a given variability, for a simulation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ SPREAD_ARRIVALS = (
 
 @dataclass(frozen=True)
 class Stream:
-    """Arrivals at a station, by its position, the times between which vary in their own way."""
+    """Arrivals at a station, by position, with their own interarrival times."""
 
     station: int
     rate: float
@@ -25,14 +25,14 @@ class Stream:
 def streams_of(
     graph: ModelGraph, rate: float, entry: FloatArray, values: Mapping[str, Amount]
 ) -> tuple[Stream, ...]:
-    """Arrivals from outside by station; none where all are Poisson, and come as one.
+    """Arrivals from outside by station; empty if all are Poisson and form one flow.
 
     Parameters
     ----------
     graph
-        Whose arrivals say how they vary.
+        A graph whose arrivals may have an scv.
     rate, entry
-        All that come [1/s], and the chance to enter at each station, shape (stations,).
+        The total rate [1/s], and the probability to enter at each station, shape (stations,).
     values
         The graph's numbers.
     """

@@ -1,4 +1,4 @@
-"""Where jobs go by class, and what they turn into, as a simulation follows them."""
+"""Routes by class, with changes of class, for a simulation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,22 +16,22 @@ from headway.queueing.chains.routes import entry_states, laid_out
 
 @dataclass(frozen=True)
 class Turning:
-    """The ways of jobs while they are in a class.
+    """Routes of jobs while they are in a class.
 
     Parameters
     ----------
     classes
         Names of all classes.
     entry
-        Chance to enter at each station, shape (stations,).
+        Probability to enter at each station, shape (stations,).
     onward
-        Chance to go from each station (row) to each class at each station, class by class, shape
+        Probability to go from each station (row) to each class at each station, by class, shape
         (stations, classes x stations).
     ends
-        Where a round ends, and the next one begins, shape (classes x stations,).
+        Whether a round ends there and the next one starts, shape (classes x stations,).
     visits
-        As many visits of the class itself as take the time of a round begun as it; by them alone
-        it is told how long to simulate.
+        Visits of the class itself that take as long as a round started in it, used only
+        to plan the length of the simulation.
     """
 
     classes: tuple[str, ...]
@@ -44,12 +44,12 @@ class Turning:
 def turnings(
     graph: ModelGraph, values: Mapping[str, Amount], times: FloatArray
 ) -> dict[str, Turning]:
-    """Read the ways of each class.
+    """Read the routes of each class.
 
     Parameters
     ----------
     graph, values
-        A graph whose classes go ways of their own, and its numbers.
+        A graph with routes by class, and its numbers.
     times
         Mean service times, shape (classes, stations) [s].
     """
@@ -62,8 +62,8 @@ def turnings(
     for c in rounds.returns:
         ends |= starts[c] > 0
     rows = matrix.reshape(count, -1, matrix.shape[1])
-    asked = (np.nan_to_num(rounds.visits[0]) * times).sum(axis=1)
-    visits = np.where(times > 0, asked / np.where(times > 0, times, 1.0), 0.0)
+    demands = (np.nan_to_num(rounds.visits[0]) * times).sum(axis=1)
+    visits = np.where(times > 0, demands / np.where(times > 0, times, 1.0), 0.0)
     return {
         name: Turning(routes.classes, entries[c, c], rows[c], ends, visits[c])
         for c, name in enumerate(routes.classes)
@@ -71,6 +71,6 @@ def turnings(
 
 
 def _has_jobs(name: str, values: Mapping[str, Amount]) -> bool:
-    """Whether anybody comes as a class, or is of it from the start."""
+    """Whether jobs arrive in a class, or start in it."""
     numbers = (of_class(name, key) for key in ("arrival_rate", "population"))
     return any(float(values.get(key, 0.0)) > 0 for key in numbers)

@@ -1,4 +1,4 @@
-"""A queue of a Ciw simulation whose servers go by a discipline: who is next, and who interrupts."""
+"""A queue for Ciw simulations with a discipline: which job is next, and which interrupts."""
 
 import random
 from heapq import heappop, heappush
@@ -13,9 +13,9 @@ _chance = random.random
 
 
 class Turns(Queue):
-    """Servers that take, of those who wait, the first by the discipline; some interrupt for it.
+    """Servers that take the first waiting job by the discipline; some interrupt service for it.
 
-    Who is interrupted goes on where it was. Jobs of one priority go in order of arrival.
+    An interrupted job resumes where it stopped. Jobs of equal priority keep the order of arrival.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Turns(Queue):
         self._come = 0
 
     def begin_service_if_possible_accept(self, next_individual: Any) -> None:
-        """Begin where a server is idle, or may be taken from somebody."""
+        """Start service if a server is idle, or can be taken from another job."""
         job = next_individual
         job.arrival_date = job.service_start_date = self.now
         job.service_time = job.left = self.get_service_time(job)
@@ -45,7 +45,7 @@ class Turns(Queue):
             self._serve(job)
 
     def _turn(self, job: Any) -> tuple[float, ...]:
-        """What a job is ranked by: the least is the first."""
+        """The rank of a job: the smallest is first."""
         if self._discipline is Discipline.LAST:
             return (-self._come,)
         if self._discipline is Discipline.RANDOM:
@@ -53,7 +53,7 @@ class Turns(Queue):
         return (self.simulation.priority(job), self._come)
 
     def _interrupted(self, job: Any) -> Any:
-        """Who has to wait: the job itself, or one that it interrupts."""
+        """The job that has to wait: this one, or one that it interrupts."""
         if self._discipline not in {Discipline.LAST, Discipline.PREEMPTIVE}:
             return job
         last = max(self._serving, key=lambda one: one[2].turn)
@@ -71,17 +71,17 @@ class Turns(Queue):
         heappush(self._waiting, (job.turn, job.id_number, job))
 
     def begin_service_if_possible_release(self, *_: Any) -> None:
-        """Who is next has begun already."""
+        """The next job has already started."""
 
-    def release(self, next_individual: Any, *told: Any) -> None:
-        """Let a job go, and begin with the next."""
+    def release(self, next_individual: Any, *options: Any) -> None:
+        """Release a job, and start the next."""
         self._serving = [one for one in self._serving if one[2] is not next_individual]
         if self._waiting:
             self._serve(heappop(self._waiting)[2])
-        super().release(next_individual, *told)
+        super().release(next_individual, *options)
 
     def find_next_to_leave(self) -> None:
-        """Whose service is over first."""
+        """The job whose service ends first."""
         self.next_event_type = "end_service"
         self.next_event_date, self.next_individual = inf, None
         if self._serving:

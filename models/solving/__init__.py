@@ -1,1 +1,1 @@
-"""What a model says: solutions, open, closed and in classes."""
+"""Solutions of models: open, closed and with several classes."""

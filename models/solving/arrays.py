@@ -1,6 +1,6 @@
-"""Solutions over grids of operating points as labelled arrays, dimensions named by what was swept.
+"""Solutions over grids of operating points as labelled arrays, with dimensions of swept inputs.
 
-xarray is imported only here, and only when it is asked for.
+Only this module imports xarray, and only on demand.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ _PART_UNITS = {"throughput": unit("1/s"), **_NUMBERS}
 
 
 def part_unit(part: str) -> Unit:
-    """Unit of what is known of a station or a class: a time unless it is a rate or a number.
+    """The unit of a result of a station or class: a time unless it is a rate or a number.
 
     Examples
     --------
@@ -43,8 +43,8 @@ def solution_dataset(solution: Solution) -> Any:
         name: (*_along(value, dims), {"units": units[name]}) for name, value in inputs.items()
     }
     values = {
-        name: (dims, np.broadcast_to(solution[name], solution.shape), {"units": told})
-        for name, told in result_units(solution)
+        name: (dims, np.broadcast_to(solution[name], solution.shape), {"units": units})
+        for name, units in result_units(solution)
     }
     if solution.stations:
         values["bottleneck"] = (dims, solution.bottleneck.reshape(solution.shape), {})
@@ -54,8 +54,8 @@ def solution_dataset(solution: Solution) -> Any:
         for name, value in solution.model.inputs.items()
         if np.ndim(value) == 0 and name not in coordinates
     }
-    told = {"model": solution.model.name, "method": solution.method}
-    about = {**fixed, **told, "approximation": solution.approximation}
+    origin = {"model": solution.model.name, "method": solution.method}
+    about = {**fixed, **origin, "approximation": solution.approximation}
     return xarray.Dataset(values, coords=coordinates, attrs=about)
 
 
@@ -74,14 +74,14 @@ def result_units(solution: Solution) -> Iterator[tuple[str, str]]:
 
 
 def _varied(solution: Solution) -> dict[str, FloatArray]:
-    """The inputs that are arrays, as many dimensions each as there are operating points'."""
+    """The inputs that are arrays, each with as many dimensions as the operating points."""
     rank = len(solution.shape)
     arrays = {name: np.asarray(v, float) for name, v in solution.model.inputs.items() if np.ndim(v)}
     return {name: a.reshape((1,) * (rank - a.ndim) + a.shape) for name, a in arrays.items()}
 
 
 def _dimensions(inputs: dict[str, FloatArray], shape: tuple[int, ...]) -> tuple[str, ...]:
-    """Name each axis by the input that varies along it alone; ``point`` where none does."""
+    """Name each axis by the input that varies only along it; ``point`` if none does."""
     names = []
     for axis, length in enumerate(shape):
         own = [name for name, a in inputs.items() if a.shape[axis] == a.size and a.size == length]
@@ -91,7 +91,7 @@ def _dimensions(inputs: dict[str, FloatArray], shape: tuple[int, ...]) -> tuple[
 
 
 def _along(value: FloatArray, dims: tuple[str, ...]) -> tuple[tuple[str, ...], FloatArray]:
-    """The dimensions that an input has, and its values over them."""
+    """The dimensions of an input, and its values over them."""
     axes = [axis for axis, length in enumerate(value.shape) if length > 1]
     if not axes and dims:
         axes = [next((i for i in range(value.ndim) if value.shape[i] == value.size), 0)]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def bounds(solution: "Solution") -> dict[str, Bounds]:
-    """Bounds on a network of one class, by method; none where `no_bounds` says why."""
+    """Bounds on a network of one class, by method; empty if `no_bounds` gives a reason."""
     if not solution.stations or solution.shared or _unbounded(solution):
         return {}
     network = solution.model.network
@@ -39,7 +39,7 @@ def bounds(solution: "Solution") -> dict[str, Bounds]:
 
 
 def _universal(solution: "Solution") -> dict[str, Bounds]:
-    """Where jobs fork or are held up."""
+    """Bounds on a network with forks or blocking."""
     network, values = solution.model.network, solution.values
     visits = VISITS.of(values)
     own = visits if network.graph.blocks else OWN_VISITS.of(values)
@@ -69,7 +69,7 @@ def no_bounds(solution: "Solution") -> str:
 
 
 def _unbounded(solution: "Solution") -> str:
-    """What of a network of one class leaves it without bounds; empty if nothing does."""
+    """Why a network of one class has no bounds; empty if it has some."""
     network = solution.model.network
     graph = network.graph
     again = [n for n, one in graph.stations.items() if one.blocking == Blocking.REPETITIVE]

@@ -1,7 +1,7 @@
-"""What a fit needs of a model at its measured points: predictions and their derivatives.
+"""Predictions of a model at measured points, and their derivatives, for fits.
 
-An open network or a program is compiled from its closed form, with exact derivatives. What
-has no closed form is solved, and differenced.
+headway compiles an open network or a program from its closed form, with exact derivatives. Without
+a closed form, it solves the model and uses finite differences.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -42,9 +42,9 @@ _AGREEMENT = 1e-9  # of the compiled form with the solver, else the solver is ta
 
 @dataclass(frozen=True)
 class Evaluator:
-    """Predictions of outputs at every measured point: all points of the first, then of the next.
+    """Predict outputs at every measured point: all points of the first output, then of the next.
 
-    Values of a parameter may be a column, shape (sets, 1): then each set has a row of its own.
+    Values of a parameter may be a column, shape (sets, 1): then each set has its own row.
 
     Parameters
     ----------
@@ -52,11 +52,11 @@ class Evaluator:
         Takes SI values by parameter; gives the output by point, infinite where the model
         is saturated, shape (outputs * points,) or (sets, outputs * points).
     slopes
-        Their derivatives for some parameters, shape (..., outputs * points, parameters).
+        Derivatives with respect to some parameters, shape (..., outputs * points, parameters).
     smooth
-        Parameters whose derivatives come from the closed form; empty where all are differenced.
+        Parameters whose derivatives come from the closed form; the others use differences.
     making
-        Makes it again, where it is unpickled: compiled functions do not travel.
+        Recreates it when unpickled: compiled functions cannot be pickled.
     """
 
     predict: Predict
@@ -65,12 +65,12 @@ class Evaluator:
     making: "Callable[[], Evaluator] | None" = field(default=None, compare=False, repr=False)
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        """Travel as what it is made from."""
+        """Pickle the way to recreate it."""
         return super().__reduce__() if self.making is None else (self.making, ())
 
 
 def travelling(make: Callable[Given, Evaluator]) -> Callable[Given, Evaluator]:
-    """Let what a function makes be pickled: as the function, and what it was given."""
+    """Make a function's result picklable, as the function and its arguments."""
 
     @wraps(make)
     def _made(*given: Given.args, **named: Given.kwargs) -> Evaluator:
@@ -80,7 +80,7 @@ def travelling(make: Callable[Given, Evaluator]) -> Callable[Given, Evaluator]:
 
 
 ADDED = "+"
-"""How the name begins of what is added to a parameter, point by point, whatever its value is."""
+"""Prefix of the name of an increment of a parameter, one per point."""
 
 
 @travelling
@@ -96,14 +96,14 @@ def evaluator(
     Parameters
     ----------
     model
-        With its arrays of measured points.
+        The model with its arrays of measured points.
     outputs
-        What was measured, an output or several.
+        The measured outputs.
     names, whole
-        Free parameters; those that have to be whole numbers, which not every closed form can
-        be differentiated for.
+        Free parameters, and those that must be whole numbers, for which not every closed form has
+        a derivative.
     added
-        What is added to parameters, an entry a point.
+        Increments of parameters, one entry per point.
     """
     if len(outputs) > 1 and any(map(percentile_asked, outputs)):
         return _stacked([evaluator(model, [one], names, whole, added) for one in outputs])
@@ -123,13 +123,13 @@ def evaluator(
 def _agreeing(
     model: Model, outputs: Sequence[str], names: tuple[str, ...], solved: Predict, more: Values
 ) -> Evaluator | None:
-    """Compile the closed form; None where there is none, or it says otherwise than the solver."""
+    """Compile the closed form; None if there is none, or it disagrees with the solver."""
     if model.is_closed or model.graph.classes:
         return None
     try:
         key = GraphKey.of(model.graph)
-        found = (_compiled(key, output, names) for output in outputs)
-        each = [one for one in found if one is not None]
+        forms = (_compiled(key, output, names) for output in outputs)
+        each = [one for one in forms if one is not None]
         if len(each) < len(outputs):
             return None
         compiled = adding(_stacked(each)) if more else _stacked(each)
@@ -143,7 +143,7 @@ def _agreeing(
 
 @travelling
 def adding(evaluate: Evaluator) -> Evaluator:
-    """The same where values by name may hold more that is added to some, as ``+delay``."""
+    """The same evaluator, for values that may include increments such as ``+delay``."""
 
     def slopes(values: Values, names: Sequence[str]) -> FloatArray:
         return evaluate.slopes(_summed(values), names)
@@ -162,7 +162,7 @@ def _summed(values: Values) -> Values:
 
 
 def _stacked(each: Sequence[Evaluator]) -> Evaluator:
-    """One evaluator of several outputs: their points after each other."""
+    """Join evaluators of several outputs: the points of one after those of the other."""
     if len(each) == 1:
         return each[0]
     smooth = frozenset.intersection(*(one.smooth for one in each))
@@ -174,14 +174,14 @@ def _stacked(each: Sequence[Evaluator]) -> Evaluator:
 
 
 def each_once(predict: Predict, outputs: int) -> Predict:
-    """The same predictions, with points that were measured again and again solved but once.
+    """The same predictions, solving repeated points only once.
 
     Parameters
     ----------
     predict
-        What takes its time at each point.
+        A slow prediction.
     outputs
-        How many outputs it gives, all points of the first before those of the next.
+        The number of its outputs, all points of the first before those of the next.
 
     Examples
     --------
@@ -202,24 +202,24 @@ def each_once(predict: Predict, outputs: int) -> Predict:
         )
         if first.size == back.size:
             return predict(values)
-        found = predict({**values, **{n: line[first] for n, line in lines.items()}})
-        kept = found.reshape(*found.shape[:-1], outputs, first.size)[..., back.ravel()]
-        return np.asarray(kept.reshape(*found.shape[:-1], -1))
+        predicted = predict({**values, **{n: line[first] for n, line in lines.items()}})
+        kept = predicted.reshape(*predicted.shape[:-1], outputs, first.size)[..., back.ravel()]
+        return np.asarray(kept.reshape(*predicted.shape[:-1], -1))
 
     return once
 
 
 def solver_of(model: Model, outputs: Sequence[str]) -> Predict:
-    """Predict by solving; a point that cannot be solved is infinitely wrong."""
+    """Predict by solving; a point that cannot be solved gives infinity."""
 
     def solved(values: Values) -> FloatArray:
         solution = model.at(dict(values)).solve()
         shape = points_shape({**model.inputs, **values}) or (1,)
         each = []
         for output in outputs:
-            found = np.asarray(_answer(solution, output), float)
-            lost = solution.saturated | ~np.isfinite(found) if solution.stations else False
-            each.append(np.broadcast_to(np.where(lost, np.inf, found), shape))
+            answer = np.asarray(_answer(solution, output), float)
+            lost = solution.saturated | ~np.isfinite(answer) if solution.stations else False
+            each.append(np.broadcast_to(np.where(lost, np.inf, answer), shape))
         return each[0] if len(each) == 1 else np.concatenate(each, axis=-1)
 
     def predict(values: Values) -> FloatArray:
@@ -235,12 +235,12 @@ def solver_of(model: Model, outputs: Sequence[str]) -> Predict:
 
 
 def _answer(solution: Solution, output: str) -> Amount:
-    asked = percentile_asked(output)
-    return solution[output] if asked is None else swift_percentile(solution, asked[0])
+    percentile = percentile_asked(output)
+    return solution[output] if percentile is None else swift_percentile(solution, percentile[0])
 
 
 def _of_set(values: Values, k: int) -> dict[str, Amount]:
-    """One set of values, as a column of its own."""
+    """One set of values, as a column."""
     return {n: v[k : k + 1] if np.ndim(v) > 1 else v for n, v in values.items()}
 
 
@@ -250,16 +250,16 @@ def differences(
     domains: Mapping[str, tuple[float, float]],
     step: float = _STEP,
 ) -> Slopes:
-    """Central differences, one-sided where a side is infinite or outside what a value may be.
+    """Central differences, one-sided where a side is infinite or out of range.
 
     Parameters
     ----------
     predict
         The solver.
     sizes
-        What a value is measured by that went to nothing: where its search began [SI].
+        The scale of a value that became 0: its starting value [SI].
     domains
-        Least and largest value of each parameter [SI].
+        Smallest and largest value of each parameter [SI].
     step
         Relative.
     """
@@ -283,39 +283,39 @@ def differences(
 def _around(
     value: Amount, size: float, domain: tuple[float, float], relative: float
 ) -> tuple[Amount, Amount]:
-    """Values next to one, within what it may be."""
+    """Neighbours of a value, within its range."""
     largest = np.maximum(np.abs(value), size)
     step = relative * np.where(largest > 0, largest, relative)
     return np.maximum(value - step, domain[0]), np.minimum(value + step, domain[1])
 
 
 def _side_by_side(predict: Predict, cases: Sequence[Values]) -> FloatArray:
-    """Predictions for each of some values, all found at once."""
+    """Predictions for several values at once."""
     sets = max(np.shape(v)[0] if np.ndim(v) > 1 else 1 for v in cases[0].values())
     changed = [
         n for n in cases[0] if any(np.ndim(c[n]) > 1 or c[n] is not cases[0][n] for c in cases)
     ]
     columns = {n: [np.broadcast_to(c[n], (sets, 1)) for c in cases] for n in changed}
-    found = predict({**cases[0], **{n: np.concatenate(each) for n, each in columns.items()}})
-    split = found.reshape(len(cases), sets, -1)
+    predicted = predict({**cases[0], **{n: np.concatenate(each) for n, each in columns.items()}})
+    split = predicted.reshape(len(cases), sets, -1)
     return split if any(np.ndim(v) > 1 for v in cases[0].values()) else split[:, 0]
 
 
 def slope_between(
     below: ArrayLike, here: ArrayLike, above: ArrayLike, down: ArrayLike, up: ArrayLike
 ) -> FloatArray:
-    """Rise over run between two neighbours of a point; one-sided where one of them is lost.
+    """Slope between two neighbours of a point; one-sided if one of them is missing.
 
     Parameters
     ----------
     below, here, above
-        What a function gives below, at and above the point; not finite where it gives nothing.
+        Values of a function below, at and above the point; not finite if missing.
     down, up
-        How far below and above, 0 or more.
+        Distances below and above, 0 or more.
 
     Returns
     -------
-    The slope; 0 where there is none to tell.
+    The slope; 0 if it cannot be computed.
 
     Examples
     --------
@@ -331,7 +331,7 @@ def slope_between(
 
 @dataclass(frozen=True)
 class GraphKey:
-    """A graph by what it says, as graphs hold dicts and have no hash of their own."""
+    """A hashable wrapper of a graph, as graphs contain dicts."""
 
     text: str
     graph: ModelGraph = field(compare=False)
@@ -344,7 +344,7 @@ class GraphKey:
 
 @lru_cache(maxsize=256)
 def _compiled(key: GraphKey, output: str, names: tuple[str, ...]) -> Evaluator | None:
-    """Compile an output of a graph; None, remembered too, where it has no such form."""
+    """Compile an output of a graph; None, also cached, if it has no closed form."""
     from headway.models.solving.symbolic import closed_form
 
     graph = key.graph
@@ -357,7 +357,7 @@ def _compiled(key: GraphKey, output: str, names: tuple[str, ...]) -> Evaluator |
 
 
 def _shape(values: Values) -> tuple[int, ...]:
-    """What values broadcast to: points, or sets by points; one point where all are single."""
+    """The broadcast shape of values: points, or sets by points; one point if all are single."""
     return np.broadcast_shapes((1,), *{np.shape(value) for value in values.values()})
 
 
@@ -380,20 +380,20 @@ def compiled_forms(form: Amount, busy: Sequence[Amount], names: Sequence[str]) -
 
     def predict(values: Values) -> FloatArray:
         with np.errstate(all="ignore"):
-            found, *shares = value(*(np.asarray(values[name], float) for name in arguments))
+            result, *shares = value(*(np.asarray(values[name], float) for name in arguments))
             for share in shares:
-                found = np.where(np.asarray(share) >= 1, np.inf, found)
-            known = np.where(np.isfinite(found), found, np.inf)
+                result = np.where(np.asarray(share) >= 1, np.inf, result)
+            known = np.where(np.isfinite(result), result, np.inf)
         shape = _shape(values)
         return known if known.shape == shape else np.broadcast_to(known, shape)
 
     def slopes(values: Values, wanted: Sequence[str]) -> FloatArray:
         with np.errstate(all="ignore"):
             each = slope(*(np.asarray(values[name], float) for name in arguments))
-        found = dict(zip(names, each, strict=True))
+        slopes = dict(zip(names, each, strict=True))
         stacked = np.empty((*_shape(values), len(wanted)))
         for place, name in enumerate(wanted):
-            stacked[..., place] = found[name]
+            stacked[..., place] = slopes[name]
         return np.where(np.isfinite(stacked), stacked, 0.0)
 
     return Evaluator(predict, slopes, frozenset(names))

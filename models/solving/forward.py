@@ -1,4 +1,4 @@
-"""Percentiles of open networks in which nobody comes back: all operating points at once."""
+"""Percentiles of open networks without loops: all operating points at once."""
 
 from collections.abc import Callable
 from graphlib import CycleError, TopologicalSorter
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
 
 Finding: TypeAlias = Callable[[ForwardNetwork, float], FloatArray]
-"""What finds percentiles of a network: times within which a share is answered."""
+"""A function that finds percentiles of a network: times within which a share of jobs completes."""
 
 _MOST_ROUTES = 500
 _ROUNDING = 1e-12  # of chances that sum to 1
 
 
 def goes_forward(solution: "Solution", *, swiftly: bool = False) -> bool:
-    """Whether percentiles of all points can be found together.
+    """Whether percentiles of all points can be computed together.
 
-    Not in closed networks, with classes, visits in place of routes, returns, shared servers,
-    stations whose law has several pieces or refuses arrays, or constant times that only some jobs
-    spend. What is next to constant counts as smooth where percentiles are to be found swiftly.
+    Not in closed networks, with classes, visits instead of routes, returns, shared servers,
+    stations whose distribution has several pieces or refuses arrays, or constant times that only
+    some jobs spend. For a fast search, almost constant times count as smooth.
     """
     network = solution.model.network
     graph = network.graph
@@ -50,7 +50,7 @@ def goes_forward(solution: "Solution", *, swiftly: bool = False) -> bool:
 
 
 def _order(graph: Structure) -> list[str]:
-    """The stations in an order in which jobs visit them; none where there is none."""
+    """The stations in an order in which jobs visit them; empty if there is a loop."""
     before: dict[str, set[str]] = {name: set() for name in graph.stations}
     for route in graph.routes:
         before[route.target].add(route.source)
@@ -66,18 +66,18 @@ def percentiles_together(
     stable: NDArray[np.bool_],
     find: Finding = sweep_percentiles,
 ) -> FloatArray:
-    """Times within which a share of the jobs is answered, at points in a row.
+    """Times within which a share of the jobs completes, at a row of points.
 
     Parameters
     ----------
     solution
-        Of a network that goes forward.
+        A solution of a network without loops.
     share
         Between 0 and 1.
     stable
         Where no station is saturated, shape (points,).
     find
-        What finds them.
+        The function that finds them.
 
     Returns
     -------
@@ -105,5 +105,5 @@ def percentiles_together(
 
 
 def row_of(solution: "Solution", value: Amount) -> FloatArray:
-    """A value laid out over the points, shape (points,); the same memory where it can be."""
+    """A value broadcast over the points, shape (points,), without copying if possible."""
     return np.broadcast_to(np.asarray(value, float), solution.shape).reshape(-1)

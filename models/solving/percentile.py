@@ -19,7 +19,7 @@ from headway.models.solving.closed.times import closed_law
 from headway.models.solving.forward import Finding, goes_forward, percentiles_together, row_of
 from headway.models.solving.sharing import sharing_law
 from headway.models.solving.solutions.asked import check_percent, percentile_name
-from headway.models.solving.solutions.marks import PACED, QNA, Marks
+from headway.models.solving.solutions.marks import DRIVEN, QNA, Marks
 from headway.models.solving.summed import summed_in, summed_law, summed_percentiles
 from headway.models.structure.parts.keys import OWN_VISITS, VISITS, of_class, station_at
 from headway.models.structure.parts.orders import check_turns_known
@@ -35,30 +35,30 @@ if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
 
 Laws = Mapping[str, TimeLaw | None]
-"""Law of the jobs of each class, of all under ""; None where a station is saturated."""
+"""Distribution for each class, and for all jobs under ""; None if a station is saturated."""
 
 Times = list[dict[str, FloatArray]]
-"""Times [s] of the jobs of each class, of all under "", shape (points,); for each share asked."""
+"""Times [s] for each class, and for all jobs under "", shape (points,), for each share."""
 
 
 def percentiles(solution: "Solution", percents: Iterable[float]) -> "Solution":
-    """Add the times within which shares of the jobs have made all visits, by operating point.
+    """Add the times within which shares of the jobs complete, by operating point.
 
     Parameters
     ----------
     solution
         Of a network.
     percents
-        Each between 0 and 100. Laws are found once for all of them.
+        Each between 0 and 100. Distributions are computed once for all of them.
 
     Returns
     -------
-    The solution with those of all jobs and of each class, and with what is approximate about them.
+    The solution with those of all jobs and of each class, and a note on their approximation.
 
     Raises
     ------
     GraphError
-        Where no law is known, with the reason.
+        If the distribution is unknown, with the reason.
     """
     refuse_blocking(solution.model.graph, "percentiles")
     asked = tuple(dict.fromkeys(percents))
@@ -121,7 +121,7 @@ def _told(solution: "Solution", laws: Iterable[Laws]) -> Marks:
 
 
 def why_unknown(solution: "Solution", percent: float) -> GraphError | None:
-    """Why a percentile is not known where least is waited; None where it is.
+    """The reason why a percentile is unknown at the lightest load; None if it is known.
 
     Parameters
     ----------
@@ -142,9 +142,9 @@ def why_unknown(solution: "Solution", percent: float) -> GraphError | None:
 
 
 def swift_percentile(solution: "Solution", percent: float) -> FloatArray:
-    """The same for a search, of all jobs only: to some 1e-6 where nobody comes back.
+    """The same for a search, of all jobs only, accurate to about 1e-6 without loops.
 
-    Service that is steadier than an scv of 0.01 counts as 0.01.
+    An scv of service below 0.01 counts as 0.01.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def swift_percentile(solution: "Solution", percent: float) -> FloatArray:
 
 
 def all_at_once(solution: "Solution", *, swiftly: bool = False) -> bool:
-    """Whether percentiles of all points can be found together."""
+    """Whether percentiles of all points can be computed together."""
     parts = summed_in(solution.model)
     if parts is None:
         return goes_forward(solution, swiftly=swiftly)
@@ -183,7 +183,7 @@ def _check(solution: "Solution", percent: float) -> None:
 
 
 def _one_by_one(solution: "Solution", shares: Sequence[float]) -> tuple[Times, list[Laws]]:
-    """Times by class, of all jobs under "", for each share, and the laws that they follow."""
+    """Times by class, and of all jobs under "", for each share, with their distributions."""
     laws = [_laws(solution.point(k)) for k in range(int(np.prod(solution.shape)))]
     names = ("", *solution.classes)
     return [
@@ -193,7 +193,7 @@ def _one_by_one(solution: "Solution", shares: Sequence[float]) -> tuple[Times, l
 
 
 def _together(solution: "Solution", shares: Sequence[float]) -> tuple[Times, list[Laws]]:
-    """As one by one; the laws are of one point for each set of stations that jobs come to."""
+    """The same all at once; distributions cover one point for each set of visited stations."""
     stable = _stable(solution)
     laws = [_laws(solution.point(int(k))) for k in _one_of_each(solution, stable)]
     found = [_found(solution, share, stable, sweep_percentiles) for share in shares]
@@ -201,7 +201,7 @@ def _together(solution: "Solution", shares: Sequence[float]) -> tuple[Times, lis
 
 
 def _one_of_each(solution: "Solution", stable: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """A stable point for each set of stations that jobs come to."""
+    """A stable point for each set of visited stations."""
     kept = np.flatnonzero(stable)
     sets = [visited for each in _visited(solution).values() if not (visited := each[kept]).all()]
     if not sets:
@@ -210,7 +210,7 @@ def _one_of_each(solution: "Solution", stable: NDArray[np.bool_]) -> NDArray[np.
 
 
 def _visited(solution: "Solution") -> dict[str, NDArray[np.bool_]]:
-    """Where jobs come to each station, shape (points,)."""
+    """Where each station has visits, shape (points,)."""
     visits = VISITS.of(solution.values)
     return {name: row_of(solution, visits[name]) > 0 for name in solution.stations}
 
@@ -225,7 +225,7 @@ def _stable(solution: "Solution") -> NDArray[np.bool_]:
 
 def _check_open(solution: "Solution") -> None:
     name = solution.model.name
-    if solution.method == PACED:
+    if solution.method == DRIVEN:
         raise at_a_pace(name)
     if not solution.stations:
         msg = f"{name}: a program's run time is one number, without percentiles"
@@ -234,23 +234,23 @@ def _check_open(solution: "Solution") -> None:
         check_turns_known(solution.model.network.graph)
     if solution.method == QNA:
         msg = (
-            f"{name}: percentiles are not known where variability is propagated, for two moments "
-            "of arrivals and service fix no distribution; simulate, or leave out the scv"
+            f"{name}: propagated variability has no percentiles, because two moments of arrivals "
+            "and service do not determine a distribution; simulate, or delete the scv"
         )
         raise GraphError(msg)
     if "response_time" in solution.model.graph.outputs and summed_in(solution.model) is None:
         msg = (
-            f"{name}: its response time is a formula, and percentiles follow the stations; "
-            "make a station of each part of it"
+            f"{name}: its response time is a formula, but percentiles need stations; make each "
+            "part of it a station"
         )
         raise GraphError(msg)
 
 
 def at_a_pace(name: str) -> GraphError:
-    """Why there are no percentiles of a closed model that is held against throughputs."""
+    """Refuse percentiles of a closed model that is compared with throughputs."""
     return GraphError(
-        f"{name}: percentiles of what paces itself to a throughput are not known; "
-        "give the load as a population"
+        f"{name}: a closed model driven by a throughput has no known percentiles; give the load as "
+        "a population"
     )
 
 
@@ -282,7 +282,7 @@ def _laws(point: "Solution") -> Laws:
 
 
 def law_of(point: "Solution") -> TimeLaw:
-    """How the response time of a network without classes is distributed, below saturation."""
+    """Distribution of the response time of a network without classes, below saturation."""
     parts = summed_in(point.model)
     if parts is not None:
         return summed_law(point, parts)
@@ -296,7 +296,7 @@ def law_of(point: "Solution") -> TimeLaw:
 
 @contextmanager
 def _named(point: "Solution") -> Iterator[None]:
-    """Say of what model a law is not known."""
+    """Add the model to the error of an unknown distribution."""
     try:
         yield
     except GraphError as error:
@@ -332,11 +332,11 @@ def _routed(point: "Solution") -> TimeLaw:
 
 
 def _admitted(point: "Solution", name: str) -> float:
-    """Chance that a job which comes finds a place; refuses places that are kept on a return."""
+    """Probability that an arriving job finds a place; refuses returns that keep their place."""
     graph, values = point.model.network.graph, point.values
     if not graph.stations[name].can.loses:
         return 1.0
     if name in graph.routes.loops:
-        msg = f"how long jobs take that keep their place at {name} and come back is not known"
+        msg = f"times of jobs that keep their place at {name} and return have no known distribution"
         raise GraphError(msg)
     return 1 - float(values[f"{name}.loss_probability"])

@@ -1,4 +1,4 @@
-"""Percentiles in closed form: constant times, and at most one that is exponential beside them."""
+"""Percentiles in closed form: constant times, and at most one exponential time."""
 
 from collections.abc import Mapping
 
@@ -19,12 +19,12 @@ def percentile_form(graph: ModelGraph, percent: float, given: Mapping[str, Amoun
     Parameters
     ----------
     graph
-        Of stations that all jobs visit once, one after the other; or with a formula of the
+        With stations that all jobs visit once, one after the other, or with a formula of the
         response time that adds constant times to that of one station.
     percent
         q, between 0 and 100.
     given
-        Symbols of parameters, of the arrival rate, and of what else keeps its name.
+        Symbols of parameters, of the arrival rate, and of other names.
 
     Raises
     ------
@@ -46,9 +46,9 @@ def percentile_form(graph: ModelGraph, percent: float, given: Mapping[str, Amoun
 
 
 def _times(graph: ModelGraph) -> tuple[list[str], list[str]]:
-    """Names of the constant times of every job, and of the exponential one if there is any."""
+    """Names of the constant times of every job, and of the exponential one if any."""
     if graph.classes or not graph.stations:
-        why = "jobs come in classes" if graph.classes else "a program's run time is one number"
+        why = "there are several classes" if graph.classes else "a program's run time is one number"
         raise GraphError(why)
     if "response_time" in graph.outputs:
         return _times_of_sum(graph)
@@ -57,17 +57,19 @@ def _times(graph: ModelGraph) -> tuple[list[str], list[str]]:
     for name in waiting:
         _check_exponential(graph, name)
     if len(waiting) > 1:
-        msg = f"jobs wait at {' and '.join(waiting)}, whose times add up to no exponential one"
+        msg = f"jobs wait at {' and '.join(waiting)}, and the sum of their times is not exponential"
         raise GraphError(msg)
     constants = [f"{name}.residence_time" for name in visited if name not in waiting]
     return constants, [f"{name}.residence_time" for name in waiting]
 
 
 def _times_of_sum(graph: ModelGraph) -> tuple[list[str], list[str]]:
-    """The same where the response time is a formula."""
+    """The same for a response time given by a formula."""
     parts = summed(graph)
     if parts is None:
-        msg = "its formula adds up more than constant times and one station in order of arrival"
+        msg = (
+            "its formula is more than the sum of constant times and one station in order of arrival"
+        )
         raise GraphError(msg)
     _check_exponential(graph, parts.station)
     return list(parts.constants), [f"{parts.station}.response_time"]
@@ -77,15 +79,15 @@ def _check_exponential(graph: ModelGraph, name: str) -> None:
     station = graph.stations[name]
     check_turns_known(graph)
     if not station.can.exponential or shares(graph, name):
-        kind = f"{station.kind.__name__}{', shared by all present' if shares(graph, name) else ''}"
+        kind = f"{station.kind.__name__}{', which all jobs share' if shares(graph, name) else ''}"
         msg = f"the response time of {name} ({kind}) is not exponential"
         raise GraphError(msg)
 
 
 def _path(graph: ModelGraph) -> list[str]:
-    """The stations that all jobs visit, in their order."""
+    """The stations that all jobs visit, in order."""
     if visits_given(graph):
-        raise GraphError("visits are means, which do not say who comes how often; give routes")
+        raise GraphError("visits are only means of how often jobs come; give routes")
     starts = list(graph.arrivals) or list(graph.stations)[:1]
     if len(starts) > 1:
         raise GraphError("jobs arrive at several stations")
@@ -97,20 +99,20 @@ def _path(graph: ModelGraph) -> list[str]:
 
 
 def _targets(graph: ModelGraph) -> dict[str, dict[str, float | None]]:
-    """Where jobs go from each station, with the chance where it is a number and not 0."""
-    found: dict[str, dict[str, float | None]] = {}
+    """Targets from each station, with nonzero probabilities where they are numbers."""
+    targets: dict[str, dict[str, float | None]] = {}
     for route in graph.routes:
         if route.probability.constant != 0:
-            found.setdefault(route.source, {})[route.target] = route.probability.constant
-    return found
+            targets.setdefault(route.source, {})[route.target] = route.probability.constant
+    return targets
 
 
 def _next(path: list[str], targets: Mapping[str, float | None]) -> str:
     target, chance = next(iter(targets.items()))
     if len(targets) > 1 or chance != 1:
-        msg = f"jobs go different ways from {path[-1]}"
+        msg = f"jobs take different routes from {path[-1]}"
         raise GraphError(msg)
     if target in path:
-        msg = f"jobs come back to {target}"
+        msg = f"jobs return to {target}"
         raise GraphError(msg)
     return target

@@ -1,4 +1,4 @@
-"""Response times of one class of jobs where servers are shared among all who are there."""
+"""Response times of one class at servers shared by all jobs present."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def sharing_law(point: "Solution") -> TimeLaw:
-    """Law of the response time of an open network some of whose stations are shared."""
+    """Distribution of the response time of an open network with shared stations."""
     graph, values = point.model.network.graph, point.values
     names = tuple(graph.stations)
     visits = np.array([float(OWN_VISITS.of(values)[name]) for name in names])
@@ -35,20 +35,20 @@ def sharing_law(point: "Solution") -> TimeLaw:
 
 
 def _routed(point: "Solution", names: tuple[str, ...]) -> TimeLaw:
-    """Visits that follow each other at a shared queue are one longer visit."""
+    """Merge consecutive visits to a shared queue into one longer visit."""
     graph, values = point.model.network.graph, point.values
     ways, queues = ways_of(graph, values), np.array([_one_queue(point, name) for name in names])
     many, onward, leaving = straight_on(ways.onward, ways.leaving, queues)
     rates = np.array([_arrivals(point, name) for name in names]) / many
-    seen = tuple(_seen(point, *each) for each in zip(names, many.tolist(), strict=True))
-    return RoutedNetwork(names, seen, rates, ways.entries, onward, leaving).law()
+    visited = tuple(_visited(point, *each) for each in zip(names, many.tolist(), strict=True))
+    return RoutedNetwork(names, visited, rates, ways.entries, onward, leaving).law()
 
 
 _ROUNDING = 1e-9
 
 
 def _one_queue(point: "Solution", name: str) -> bool:
-    """Whether all who are at a station share its servers in one queue."""
+    """Whether all jobs at a station share its servers in one queue."""
     station = station_at(name).of(point.values)
     return shares(point.model.network.graph, name) and _lanes(station) == 1
 
@@ -58,8 +58,8 @@ def _lanes(station: Station) -> int:
     return int(station.plain_count) if parallel else 1
 
 
-def _seen(point: "Solution", name: str, many: float) -> Visited:
-    """A station to a job that makes so many visits in one, of random number."""
+def _visited(point: "Solution", name: str, many: float) -> Visited:
+    """The station for a job that merges a random number of visits."""
     station: Station = station_at(name).of(point.values)
     if not shares(point.model.network.graph, name) or station.mean_service == 0:
         return station
@@ -73,5 +73,5 @@ def _arrivals(point: "Solution", name: str) -> float:
 
 
 def _visit_law(point: "Solution", name: str) -> TimeLaw:
-    """How long a visit takes."""
-    return _seen(point, name, 1.0).time_law(_arrivals(point, name))
+    """The time of a visit."""
+    return _visited(point, name, 1.0).time_law(_arrivals(point, name))

@@ -1,4 +1,4 @@
-"""Models solved: open, closed and mixed networks, and programs."""
+"""Solve models: open, closed and mixed networks, and programs."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ from headway.models.structure.planning.variability import SPREAD
 from headway.queueing.forks.fork import BEHIND
 
 SIMULATION = "simulation"
-"""What the command calls the method that is none here."""
+"""The command's name for a method that a solution does not have."""
 
 
 def solve_model(model: Model, method: str = "auto") -> Solution:
@@ -58,17 +58,17 @@ def _class_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Fo
 
 
 def _doubting(model: Model, marks: Marks) -> Marks:
-    """Add what is not exact about components with an algorithm."""
+    """Add notes on approximate components."""
     each = [part for table in model.graph.algorithms.values() for part in table.items()]
     about = [f"{name}: {note}" for name, one in each if (note := one.approximation)]
-    told = [marks.approximation] if marks.approximation else []
-    return replace(marks, approximation="; ".join([*told, *about])) if about else marks
+    notes = [marks.approximation] if marks.approximation else []
+    return replace(marks, approximation="; ".join([*notes, *about])) if about else marks
 
 
 def _check_method(method: str) -> None:
-    """Refuse what is no method, also where there is nothing to choose."""
+    """Refuse an unknown method, even if there is no choice."""
     if method == SIMULATION:
-        msg = "a simulation has intervals and is no solution; call model.simulate()"
+        msg = "a simulation is not a solution: it has intervals; call model.simulate()"
         raise InvalidParameter(msg)
     if method not in ("auto", QNA):
         from headway.queueing.closed.demands import Method
@@ -77,7 +77,7 @@ def _check_method(method: str) -> None:
 
 
 def _same_for_each(model: Model, alone: Solution) -> Found:
-    """What the one network that all classes are says of each of them."""
+    """Results of each class, from the network that they form together."""
     values: Found = {}
     for name in model.graph.classes:
         values[of_class(name, "throughput")] = alone.throughput
@@ -114,7 +114,7 @@ def _open_values(model: Model) -> tuple[Found, Marks]:
 
 
 def _doubts(model: Model) -> str:
-    """What is not exact about an open solution: two moments, and flows taken as Poisson."""
+    """Notes on an open solution: two moments, and flows assumed Poisson."""
     stations = model.graph.stations
     about = {name: station.kind.approximation for name, station in stations.items()}  # type: ignore[attr-defined]
     notes = [f"{name}: {note}" for name, note in about.items() if note]
@@ -126,5 +126,5 @@ def _doubts(model: Model) -> str:
         notes.append(BEHIND)
     lost = losing(model.graph)
     if lost and len(stations) > 1 and stations[lost[0]].visits:
-        notes.append(f"visits do not say who is lost at {', '.join(lost)}: their time counts too")
+        notes.append(f"visits hide which jobs {', '.join(lost)} loses, so times include them")
     return "; ".join(notes)

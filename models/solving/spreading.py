@@ -1,4 +1,4 @@
-"""Open networks through which the variability of arrivals is propagated: what is said of them."""
+"""Open networks with propagated variability of arrivals."""
 
 from dataclasses import replace
 
@@ -18,16 +18,16 @@ _POISSON = of_number(1.0)
 
 
 def propagating(model: Model) -> Model:
-    """The same model with arrivals that are Poisson where it does not say how they vary.
+    """The same model, with Poisson arrivals wherever it gives no scv.
 
     Raises
     ------
     GraphError
-        For a program, a closed network, and what variability cannot be propagated through.
+        For a program, a closed network, and stations that do not support propagation.
     """
     graph = model.graph
     if not graph.stations:
-        msg = f"{model.name} is a program without stations, through which nothing is propagated"
+        msg = f"{model.name} is a program without stations, so there is no variability to propagate"
         raise GraphError(msg)
     found = replace(model, graph=_saying(graph))
     check_spread(found.graph)
@@ -47,7 +47,7 @@ def _saying(graph: ModelGraph) -> ModelGraph:
 
 
 def check_open(network: Model) -> None:
-    """Refuse a closed network that says how arrivals from outside vary.
+    """Refuse a closed network with an scv of arrivals.
 
     Raises
     ------
@@ -56,14 +56,14 @@ def check_open(network: Model) -> None:
     """
     if network.is_closed and network.graph.arrival_scvs:
         msg = (
-            f"{network.name}: variability is propagated from arrivals, and in a closed network "
-            "nobody arrives; leave out the population, or the scv of arrivals and method qna"
+            f"{network.name}: headway propagates variability from arrivals, which a closed network "
+            "does not have; delete the population, or the scv of arrivals and method qna"
         )
         raise GraphError(msg)
 
 
 def check_way(graph: Structure, method: str) -> None:
-    """Refuse methods of closed networks where arrivals have an scv.
+    """Refuse methods of closed networks if arrivals have an scv.
 
     Raises
     ------
@@ -72,25 +72,25 @@ def check_way(graph: Structure, method: str) -> None:
     """
     if graph.spreads and method not in ("auto", QNA):
         msg = (
-            f"{graph.name}: arrivals have an scv, for which there is no method {method}; "
-            "leave the method open"
+            f"{graph.name}: arrivals have an scv, which method {method} does not support; do not "
+            "set a method"
         )
         raise GraphError(msg)
 
 
 def with_spread(graph: Structure, values: Values) -> Found:
-    """Add how what comes to each station and what leaves it varies."""
+    """Add the variability of arrivals and departures of each station."""
     found = SPREAD.of(values)
     scvs = {f"{name}.arrival_scv": found.coming[name] for name in graph.stations}
     return {**values, **scvs, **{f"{n}.departure_scv": found.leaving[n] for n in graph.stations}}
 
 
 def doubts_of_spread(graph: Structure, values: Values) -> str:
-    """What is not exact: all but networks of M/M/m queues, and M/G/1 alone."""
+    """Notes on approximation: only networks of M/M/m queues, and M/G/1 alone, are exact."""
     if SPREAD.of(values).exact:
         return ""
     busy = np.stack(np.broadcast_arrays(*(values[f"{n}.utilisation"] for n in graph.stations)))
     own = [n for n, station in graph.stations.items() if "arrival_scv" in station.fields]
     notes = [approximation(float(busy.max(initial=0.0)))]
-    notes += [f"the arrival_scv of {', '.join(own)} gives way to what comes"] if own else []
+    notes += [f"flows replace the arrival_scv of {', '.join(own)}"] if own else []
     return "; ".join(notes)

@@ -1,4 +1,4 @@
-"""Percentiles where the response time is a formula: a station's, and constant times beside it."""
+"""Percentiles of a response time that is the sum of a station's time and constant times."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ _RESPONSE = ".response_time"
 
 @dataclass(frozen=True)
 class Summed:
-    """A response time that is one visit to a station, and times that are told.
+    """A response time that is one visit to a station, plus constant times.
 
     Parameters
     ----------
@@ -42,9 +42,9 @@ class Summed:
 
 
 def summed(graph: ModelGraph) -> Summed | None:
-    """What the formula of a graph's response time adds up; None if it is anything else.
+    """The terms of the formula for a graph's response time; None if it is not such a sum.
 
-    A station that all present share is anything else: its own law is that of who waits in order.
+    A station shared by all jobs present does not count: its formula assumes order of arrival.
 
     Examples
     --------
@@ -63,12 +63,12 @@ def summed(graph: ModelGraph) -> Summed | None:
 
 
 def summed_in(model: "Model") -> Summed | None:
-    """The parts of a model's response time that is a formula; closed, what circulates is no part.
+    """The terms of a model's formula for the response time, also of a closed model.
 
     Parameters
     ----------
     model
-        Any; None of several classes, and where the response time is no formula.
+        Any model; None with several classes, or without a formula for the response time.
     """
     graph = model.graph
     formula = "response_time" in graph.outputs and not graph.classes
@@ -76,7 +76,7 @@ def summed_in(model: "Model") -> Summed | None:
 
 
 def _terms(tree: Tree) -> list[str] | None:
-    """The names that a sum is of; None where it is not one of names."""
+    """The names in a sum; None if it is not a sum of names."""
     if isinstance(tree, Name):
         return [tree.name]
     if not isinstance(tree, Operation) or tree.symbol != "+":
@@ -86,12 +86,12 @@ def _terms(tree: Tree) -> list[str] | None:
 
 
 def summed_law(point: "Solution", parts: Summed) -> TimeLaw:
-    """How it is distributed at a point, below saturation.
+    """Its distribution at a point, below saturation.
 
     Raises
     ------
     GraphError
-        For a station whose distribution is not known.
+        For a station whose distribution is unknown.
     """
     values, rate = point.values, point.values[f"{parts.station}.arrival_rate"]
     constant = Delay(_constant(point, parts))
@@ -102,7 +102,7 @@ def summed_law(point: "Solution", parts: Summed) -> TimeLaw:
 def summed_percentiles(
     solution: "Solution", parts: Summed, share: float, stable: NDArray[np.bool_], find: Finding
 ) -> FloatArray:
-    """Times within which a share of the jobs is answered, at all points; as `forward`'s."""
+    """Times within which a share of the jobs completes, at all points; like `forward`'s."""
     points = np.flatnonzero(stable)
 
     def row(value: Amount) -> FloatArray:
@@ -111,8 +111,8 @@ def summed_percentiles(
     station = in_a_row(station_at(parts.station).of(solution.values), row)
     rates = row(solution.values[f"{parts.station}.arrival_rate"])[None]
     times = np.full(stable.size, np.inf)
-    found = find(ForwardNetwork((station,), rates, np.ones_like(rates), {}), share)
-    times[points] = found + row(_constant(solution, parts))
+    waiting = find(ForwardNetwork((station,), rates, np.ones_like(rates), {}), share)
+    times[points] = waiting + row(_constant(solution, parts))
     return times
 
 

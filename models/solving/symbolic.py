@@ -1,4 +1,4 @@
-"""Closed forms: the same steps as for numbers, fed with symbols."""
+"""Closed forms: the same steps as for numbers, with symbols."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,15 +24,15 @@ _WAITS = ("waiting_time", "response_time", "residence_time", "queue_length", "lo
 
 
 def symbol(name: str) -> Amount:
-    """The symbol of a parameter; all parameters count as positive, which keeps forms short."""
+    """The symbol of a parameter; assuming positive parameters keeps forms short."""
     return sympy.Symbol(name, positive=True)
 
 
 def bounded_symbols(model: Model) -> dict[str, Amount]:
-    """Symbols of a model's parameters that promise no more than their bounds do.
+    """Symbols of a model's parameters that assume no more than their bounds.
 
-    `symbol` takes everything as positive: a condition such as ``writing > 0`` is then decided
-    once and for all, which is wrong for a parameter that may be zero.
+    `symbol` assumes that everything is positive, which would decide a condition such as
+    ``writing > 0`` for good, although the parameter may be zero.
 
     Examples
     --------
@@ -59,17 +59,17 @@ def closed_form(
     Parameters
     ----------
     graph
-        Any graph; servers may be symbols too, Erlang's formulas then stay functions.
+        Any graph; servers may be symbols too, in which case Erlang's formulas stay functions.
     output
         ``response_time``, an output of the graph, a binding, a part such as
         ``cpu.utilisation``, or a percentile such as ``response_time_p99``.
     symbols
-        A symbol for each parameter; positive ones if left out.
+        A symbol for each parameter; positive ones by default.
 
     Raises
     ------
     GraphError
-        For a percentile where the response time is more than constants and one exponential time.
+        For a percentile, unless the response time is constants and one exponential time.
     UnknownParameter
         For an output that the graph does not have.
     """
@@ -78,9 +78,9 @@ def closed_form(
     given = {name: symbol(name) for name in names} | dict(symbols or {})
     given_elsewhere = graph.arrivals and not graph.needs_arrival_rate
     rate = {} if given_elsewhere else {"arrival_rate": symbol("arrival_rate")}
-    asked = percentile_asked(output, graph.classes)
-    if asked and output not in graph.names:
-        return whole_numbers(percentile_form(graph, asked[0], rate | given))
+    percentile = percentile_asked(output, graph.classes)
+    if percentile and output not in graph.names:
+        return whole_numbers(percentile_form(graph, percentile[0], rate | given))
     if graph.classes:
         from headway.models.solving.classes.forms import class_form
 
@@ -97,27 +97,27 @@ def model_form(model: Model, output: str) -> Amount:
     Parameters
     ----------
     model
-        A program, or an open network; parameters promise no more than their bounds.
+        A program, or an open network; parameters assume no more than their bounds.
     output
         As for `closed_form`; of a class such as ``class web.response_time``.
 
     Raises
     ------
     GraphError
-        For what the jobs of a closed network decide; its utilisations are written with the
+        For results that need the solution of a closed network; utilisations contain the
         symbol ``throughput``.
     UnknownParameter
         For an output that the graph does not have.
     """
     symbols = bounded_symbols(model)
-    asked = percentile_asked(output, model.graph.classes)
+    percentile = percentile_asked(output, model.graph.classes)
     if len(model.graph.classes) > 1:
         return closed_form(model.graph, output, symbols)
     network = model.network
     if output in _of_only_class(model):
         output = output.rpartition(".")[2]
-    elif len(model.graph.classes) == 1 and asked:
-        output = percentile_name(asked[0])
+    elif len(model.graph.classes) == 1 and percentile:
+        output = percentile_name(percentile[0])
     if network.is_closed and network.graph.stations:
         _check_circulation(network.graph, output)
         symbols |= dict.fromkeys(RATES, symbol("throughput"))
@@ -125,12 +125,12 @@ def model_form(model: Model, output: str) -> Amount:
 
 
 def _of_only_class(model: Model) -> list[str]:
-    """What one class alone has in common with the network."""
+    """Results that a single class shares with the network."""
     return [of_class(name, part) for name in model.graph.classes for part in CLASS_PARTS]
 
 
 def _check_circulation(graph: ModelGraph, output: str) -> None:
-    """Refuse all but what the throughput of a closed network decides, such as utilisations."""
+    """Refuse everything in a closed network that its throughput does not determine."""
     needed = graph.plan.needed([output]) | {output}
     percentile = percentile_asked(output) and output not in graph.names
     waits = {f"{name}.{part}" for name in graph.stations for part in _WAITS}

@@ -9,15 +9,15 @@ from headway.errors import GraphError, InvalidParameter
 from headway.kinds import Amount, FloatArray
 from headway.models.inference.searching.problem import Problem
 from headway.models.solving.evaluate import Predict, evaluator
-from headway.models.solving.paced import paced_evaluator
 from headway.models.solving.percentile import at_a_pace, why_unknown
 from headway.models.solving.solutions.asked import percentile_name
+from headway.models.solving.throughput_driven import driven_evaluator
 from headway.models.structure.model import Model
 
-PACED = "throughput"
+THROUGHPUT = "throughput"
 """Name of the load of a closed model that paces itself to a measured throughput."""
 
-LOADS = ("arrival_rate", "population", PACED)
+LOADS = ("arrival_rate", "population", THROUGHPUT)
 """Loads over which a model has a curve."""
 
 
@@ -25,7 +25,7 @@ def load_of(problem: Problem) -> str:
     """Which of `LOADS` drives a fitted model; none for a program, or one that others drive."""
     inputs = problem.model.inputs
     driven = (name for name in LOADS[:2] if np.ndim(inputs.get(name, 0.0)))
-    return next(driven, PACED if problem.model.is_closed else "")
+    return next(driven, THROUGHPUT if problem.model.is_closed else "")
 
 
 @dataclass(frozen=True)
@@ -70,12 +70,12 @@ class Elsewhere:
         """The model at these loads, all else as at the first measured point."""
         inputs = self.problem.model.inputs
         single = {n: float(np.ravel(v)[0]) for n, v in inputs.items() if np.ndim(v)}
-        own = {} if self.load == PACED else {self.load: self.loads}
+        own = {} if self.load == THROUGHPUT else {self.load: self.loads}
         return self.problem.model.at({**single, **own})
 
     def throughput(self, free: FloatArray) -> FloatArray:
         """Throughput [1/s], a row for each set of free values; NaN where none is sustained."""
-        if self.load == PACED or (self.load == "arrival_rate" and not self._loses):
+        if self.load == THROUGHPUT or (self.load == "arrival_rate" and not self._loses):
             return np.broadcast_to(self.loads, (*free.shape[:-1], self.loads.size))
         return self._of(self._throughput, free)
 
@@ -105,7 +105,7 @@ class Elsewhere:
         InvalidParameter
             For a percentage out of range.
         """
-        if self.load == PACED:
+        if self.load == THROUGHPUT:
             return at_a_pace(self.model.name)
         return why_unknown(self.problem.model.solve(), percent)
 
@@ -131,9 +131,9 @@ class Elsewhere:
 
     @cached_property
     def _response_time(self) -> Predict:
-        if self.load == PACED:
+        if self.load == THROUGHPUT:
             nobody = np.zeros(self.loads.shape, bool)
-            return paced_evaluator(self.model, self.loads, nobody, self.problem.names).predict
+            return driven_evaluator(self.model, self.loads, nobody, self.problem.names).predict
         return self._evaluated("response_time")
 
     def _evaluated(self, output: str) -> Predict:

@@ -16,9 +16,9 @@ from headway.models.measured.columns import find
 from headway.models.measured.matching import Match
 from headway.models.measured.roles import DELIVERED, OFFERED
 from headway.models.solving.evaluate import adding, evaluator
-from headway.models.solving.paced import paced_evaluator
 from headway.models.solving.percentile import why_unknown
 from headway.models.solving.solutions.saturation import RATES
+from headway.models.solving.throughput_driven import driven_evaluator
 from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
 
@@ -68,9 +68,9 @@ def problem(
     added = {name: more for name, more in match.added.items() if name in free}
     inputs = {name: values for name, values in match.inputs.items() if name not in added}
     if "throughput" in match.inputs:
-        _check_paced(match, source)
+        _check_driven(match, source)
         at_points = model.at({n: v for n, v in inputs.items() if n != "throughput"})
-        evaluate = paced_evaluator(at_points, match.load.values, match.full, tuple(free))
+        evaluate = driven_evaluator(at_points, match.load.values, match.full, tuple(free))
         evaluate = adding(evaluate) if added else evaluate
     else:
         at_points = model.at(inputs)
@@ -113,8 +113,8 @@ def _places(match: Match) -> NDArray[np.intp]:
     return np.asarray(np.ravel(np.unique(table, axis=1, return_inverse=True)[1]))
 
 
-def _check_paced(match: Match, source: str) -> None:
-    """Refuse what a closed model does not predict from a throughput that it is paced to."""
+def _check_driven(match: Match, source: str) -> None:
+    """Refuse what a closed model does not predict from a throughput that drives it."""
     other = [one for one in match.each if one.output != "response_time"]
     if other:
         msg = (

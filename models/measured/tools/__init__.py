@@ -1,1 +1,1 @@
-"""What tools wrote: one file a family of load generators, benchmarks and monitors."""
+"""Readers of tools' output: one file per family of load generators, benchmarks and monitors."""

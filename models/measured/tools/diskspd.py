@@ -1,4 +1,4 @@
-"""What diskspd writes with ``-Rxml``: a point a time span, latencies with ``-L``."""
+"""diskspd's ``-Rxml``: one point per time span, with latencies if run with ``-L``."""
 
 import re
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ _IS_DISKSPD = re.compile(r"\s*(<\?xml\b[^>]*>\s*)?<Results\b")
 _PART_OF_DISKSPD = re.compile(r"<TestTimeSeconds>|<TimeSpans>|<ProcessorTopology")
 _MILLI, _PERCENT, _ALL = 1e-3, 1e-2, 100.0
 
-_NO_LATENCY = "latencies were not measured: run diskspd with -L"
-_LIMITED = "a limit on throughput was set: latency counts from when an I/O is issued"
+_NO_LATENCY = "diskspd did not measure latencies; run it with -L"
+_LIMITED = "a limit on throughput was set: latency starts when an I/O is issued"
 
 
 def _is_diskspd(text: str) -> object:
@@ -25,11 +25,11 @@ def _is_diskspd(text: str) -> object:
 def _points(text: str, source: str) -> Sequence[Point]:
     root = xml_of(text, source)
     spans = root.findall("TimeSpan")
-    asked = root.findall("Profile/TimeSpans/TimeSpan")
+    profiled = root.findall("Profile/TimeSpans/TimeSpan")
     if not spans:
-        msg = f"{source}: this diskspd run has no result; did it end?"
+        msg = f"{source}: this diskspd run has no result; let the run finish"
         raise MeasurementError(msg)
-    profiles = asked if len(asked) == len(spans) else [None] * len(spans)
+    profiles = profiled if len(profiled) == len(spans) else [None] * len(spans)
     names = [f"time span {i + 1}" if len(spans) > 1 else "" for i in range(len(spans))]
     return [
         _point(span, profile, name, source)
@@ -38,7 +38,7 @@ def _points(text: str, source: str) -> Sequence[Point]:
 
 
 def _number(element: Any, path: str, source: str, scale: float = 1.0) -> float | None:
-    """The number in an element below; None where there is none."""
+    """The number in a child element; None if it is missing."""
     text = element.findtext(path)
     return None if text is None else amount({path: text.strip()}, path, source=source, scale=scale)
 
@@ -74,7 +74,7 @@ def _point(span: Any, profile: Any, name: str, source: str) -> Point:
 
 
 def _outstanding(profile: Any, source: str) -> float | None:
-    """I/O allowed at a time: of each thread, on each target (``-o``) or on all (``-O``)."""
+    """Outstanding I/O: of each thread, on each target (``-o``) or on all (``-O``)."""
     threads = _number(profile, "ThreadCount", source)
     targets = profile.findall("Targets/Target")
     together = _number(profile, "RequestCount", source)
@@ -88,19 +88,19 @@ def _outstanding(profile: Any, source: str) -> float | None:
 
 
 def _percentiles(span: Any, source: str) -> dict[float, float]:
-    found = {}
+    percentiles = {}
     for bucket in span.findall("Latency/Bucket"):
         percent = _number(bucket, "Percentile", source)
         value = _number(bucket, "TotalMilliseconds", source, _MILLI)
         if percent and percent < _ALL and value is not None:
-            found[percent] = value
-    return found
+            percentiles[percent] = value
+    return percentiles
 
 
 DISKSPD = tool_reader(
     "diskspd",
     _is_diskspd,
     _points,
-    "I/O of all targets; outstanding I/O of all threads; mean and percentiles with -L; "
+    "all targets together: I/O per second, outstanding I/O, mean and percentiles (with -L), "
     "bandwidth, CPU utilisation",
 )

@@ -1,4 +1,4 @@
-"""What elbencho writes with ``--csvfile``: a line a phase, under one line of titles."""
+"""elbencho's ``--csvfile``: one line per phase, under one line of titles."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -13,9 +13,9 @@ from headway.models.measured.tools.kit.text import begins, placed
 _TITLES = "ISO date,label,path type,"
 _MILLI, _MICRO, _PERCENT, _MIB = 1e-3, 1e-6, 1e-2, 2.0**20
 
-_LAST = "the rate is up to the end of the last thread; threads may have ended earlier"
+_LAST = "the rate covers the time until the last thread ended; others may have ended earlier"
 _WHOLE = "latencies are in whole us, run times in whole ms"
-_MIXED = "reads and writes of the mix share the population: add their X R up"
+_MIXED = "reads and writes of the mix share the population: the sum of their X R"
 _LIMITED = "a limit on bytes per second was set for each thread"
 _RATES = ("IOPS", "entries/s")
 
@@ -31,13 +31,13 @@ class _Phase:
         return number(text, f"{self.place}, {title}") * scale if text else None
 
     def points(self) -> list[Point]:
-        """What was done in this phase; with the reads of a mix apart; nothing for a sync."""
+        """The operation of this phase, with the reads of a mix separate; nothing for a sync."""
         mixed = any(self.at(f"rwmix read {rate} [last]") for rate in _RATES)
         kinds = ("", "rwmix read ") if mixed else ("",)
         return [point for kind in kinds if (point := self.point(kind, _MIXED if mixed else ""))]
 
     def point(self, kind: str, note: str) -> Point | None:
-        """Blocks where the phase moves any, else entries: files, folders."""
+        """Blocks if the phase transfers any, else entries such as files and folders."""
         rate = self.at(f"{kind}IOPS [last]")
         if rate:
             depth = self.at("IO depth") or 1.0
@@ -66,23 +66,23 @@ class _Phase:
 
     def further(self, kind: str, *, entries: bool) -> dict[str, float]:
         """Bandwidth, and the entries whose blocks are counted."""
-        found = {"bandwidth_bytes_s": self.at(f"{kind}MiB/s [last]", _MIB)}
+        further = {"bandwidth_bytes_s": self.at(f"{kind}MiB/s [last]", _MIB)}
         if not entries:
-            found["entry_rate_ops_s"] = self.at(f"{kind}entries/s [last]")
-            found["entry_latency_s"] = self.at(f"{kind}Ent lat us [avg]", _MICRO)
-        return filled(found)
+            further["entry_rate_ops_s"] = self.at(f"{kind}entries/s [last]")
+            further["entry_latency_s"] = self.at(f"{kind}Ent lat us [avg]", _MICRO)
+        return filled(further)
 
 
 def _points(text: str, source: str) -> Sequence[Point]:
     points = [point for phase in _phases(text, source) for point in phase.points()]
     if not points:
-        msg = f"{source}: no elbencho phase in it moved anything; run it again"
+        msg = f"{source}: no elbencho phase transferred anything; run it again"
         raise MeasurementError(msg)
     return points
 
 
 def _phases(text: str, source: str) -> list[_Phase]:
-    """Lines under the titles; the command ends each, and may hold commas of its own."""
+    """Lines under the titles; each ends with the command, which may contain commas."""
     titles: list[str] = []
     phases = []
     for place, content in placed(text, source):
@@ -91,14 +91,17 @@ def _phases(text: str, source: str) -> list[_Phase]:
         elif content.strip():
             cells = _cells(content, titles)
             if len(cells) < len(titles):
-                msg = f"{place}: {len(cells)} cells under {len(titles)} titles; was the file cut?"
+                msg = (
+                    f"{place}: {len(cells)} cells under {len(titles)} titles; check that the file "
+                    "is complete"
+                )
                 raise MeasurementError(msg)
             phases.append(_Phase(dict(zip(titles, cells, strict=False)), place))
     return phases
 
 
 def _cells(content: str, titles: Sequence[str]) -> list[str]:
-    """Cells of a line, its last whole whatever stands in it."""
+    """Cells of a line, the last of which may contain commas."""
     if titles[-1:] == ["command"]:
         return content.split(",", len(titles) - 1)
     try:
@@ -112,6 +115,6 @@ ELBENCHO = tool_reader(
     "elbencho",
     begins(_TITLES),
     _points,
-    "each phase: I/O or entries up to the last thread's end, mean latency, hosts times threads "
+    "one point per phase: I/O or entries per second, mean latency, hosts times threads "
     "times depth, bandwidth, CPU utilisation",
 )

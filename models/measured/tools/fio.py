@@ -1,4 +1,4 @@
-"""What fio writes with ``--output-format=json`` or ``json+``: version 2 in us, version 3 in ns."""
+"""fio's ``--output-format=json`` or ``json+``: version 2 in us, version 3 in ns."""
 
 import math
 import re
@@ -14,7 +14,7 @@ from headway.models.measured.tools.kit.documents import amount, document
 from headway.models.measured.tools.kit.numbers import count, seconds
 
 DIRECTIONS = ("read", "write", "trim", "mixed")
-"""Kinds of I/O that a job counts apart; the last with ``unified_rw_reporting``."""
+"""Kinds of I/O that a job counts separately; the last with ``unified_rw_reporting``."""
 
 _IS_FIO = re.compile(r'"fio version"\s*:')
 _LOOKED_AT = 20_000  # characters: warnings may come before the JSON
@@ -24,9 +24,11 @@ _MILLI, _PERCENT, _KIB = 1e-3, 1e-2, 1024.0
 
 _COMPLETION = "percentiles are of completion (clat), the mean of submission and completion (lat)"
 _NO_TOTAL = "the mean is of completion (clat) alone: submission (slat) was not measured"
-_RATED = "a rate was set: latency counts from when an I/O is issued, not from when it was due"
+_RATED = "a rate was set: latency starts when an I/O is issued, not when it was due"
 _SYNC = "its engine sends one I/O at a time, whatever the iodepth"
-_MERGED = "more jobs ran in this group than its name says, so how many I/O were allowed is unknown"
+_MERGED = (
+    "more jobs ran in this group than its name says, so the number of outstanding I/O is unknown"
+)
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class _Jobs:
     place: str
 
     def option(self, name: str, default: float) -> float | None:
-        """A number among the options; None for what fio works out, or where none are told."""
+        """A number among the options; None if it is missing or fio computes it."""
         if self.options is None:
             return None
         text = str(self.options.get(name) or default)
@@ -49,15 +51,15 @@ class _Jobs:
             return None
 
     def parts(self, direction: str) -> list[Mapping[str, Any]]:
-        """What each entry counted in a direction in which it did I/O."""
-        found = [each.get(direction) for each in self.entries]
-        return [each for each in found if isinstance(each, dict) and self.at(each, "iops")]
+        """The results of each entry that did I/O in a direction."""
+        results = [each.get(direction) for each in self.entries]
+        return [each for each in results if isinstance(each, dict) and self.at(each, "iops")]
 
     def at(self, document: Mapping[str, Any], *path: str, scale: float = 1.0) -> float | None:
         return amount(document, *path, source=self.place, scale=scale)
 
     def total(self, parts: Sequence[Mapping[str, Any]], name: str) -> float | None:
-        """The sum of what the parts count; None where one does not."""
+        """The sum over the parts; None if one part lacks the number."""
         cells = [self.at(part, name) for part in parts]
         known = [cell for cell in cells if cell is not None]
         return sum(known) if known and len(known) == len(cells) else None
@@ -68,9 +70,9 @@ def _is_fio(text: str) -> object:
 
 
 def _points(text: str, source: str) -> Sequence[Point]:
-    found = document(_from_brace(text), source)
-    together = _together(_entries(found, source), found.get("global options"), source)
-    disks = _disks(found, source) if len({_group(each) for each in together}) == 1 else {}
+    report = document(_from_brace(text), source)
+    together = _together(_entries(report, source), report.get("global options"), source)
+    disks = _disks(report, source) if len({_group(each) for each in together}) == 1 else {}
     points = [
         _point(jobs, direction, disks)
         for jobs in together
@@ -84,9 +86,9 @@ def _points(text: str, source: str) -> Sequence[Point]:
 
 
 def _from_brace(text: str) -> str:
-    """The JSON in what fio printed; lines of warnings before it become empty ones."""
-    found = re.search(r"^\{", text, re.MULTILINE)
-    start = found.start() if found else 0
+    """The JSON in fio's output; warnings before it become empty lines."""
+    match = re.search(r"^\{", text, re.MULTILINE)
+    start = match.start() if match else 0
     return "\n" * text.count("\n", 0, start) + text[start:]
 
 
@@ -94,13 +96,13 @@ def _entries(document: Mapping[str, Any], source: str) -> list[Mapping[str, Any]
     """Jobs of one machine, or of several clients without their sum."""
     jobs = document.get("jobs", document.get("client_stats"))
     if not isinstance(jobs, list) or not all(isinstance(each, dict) for each in jobs):
-        msg = f"{source}: this fio run has no list of jobs; write it again"
+        msg = f"{source}: this fio run has no list of jobs; write the file again"
         raise MeasurementError(msg)
     return [each for each in jobs if each.get("jobname") != "All clients"]
 
 
 def _together(entries: list[Mapping[str, Any]], given: object, source: str) -> list[_Jobs]:
-    """Entries by job: without ``group_reporting`` each of its processes has one."""
+    """Entries by job: without ``group_reporting``, each process of a job has one."""
 
     def key(entry: Mapping[str, Any]) -> tuple[str, ...]:
         return tuple(str(entry.get(part, "")) for part in ("hostname", "groupid", "jobname"))
@@ -113,9 +115,9 @@ def _together(entries: list[Mapping[str, Any]], given: object, source: str) -> l
 
 def _jobs(name: str, entries: list[Mapping[str, Any]], given: object, source: str) -> _Jobs:
     own = entries[0].get("job options")
-    told = {**given, **own} if isinstance(given, dict) and isinstance(own, dict) else own
+    merged = {**given, **own} if isinstance(given, dict) and isinstance(own, dict) else own
     place = f"{source}: job {name}"
-    return _Jobs(name, entries, told if isinstance(told, dict) else None, place)
+    return _Jobs(name, entries, merged if isinstance(merged, dict) else None, place)
 
 
 def _group(jobs: _Jobs) -> str:
@@ -135,7 +137,7 @@ def _disks(document: Mapping[str, Any], source: str) -> dict[str, float]:
 
 def _point(jobs: _Jobs, direction: str, disks: Mapping[str, float]) -> Point:
     parts = jobs.parts(direction)
-    mean, percentiles, told = _latencies(jobs, parts)
+    mean, percentiles, caveats = _latencies(jobs, parts)
     population, allowed = _population(jobs)
     offered, loop, rated = _offered(jobs, direction)
     runtimes = [jobs.at(part, "runtime", scale=_MILLI) or 0.0 for part in parts]
@@ -154,29 +156,29 @@ def _point(jobs: _Jobs, direction: str, disks: Mapping[str, float]) -> Point:
         utilisation=disks,
         more=_bandwidth(jobs, parts),
         name=f"{jobs.name} {direction}".strip(),
-        notes=(*told, *allowed, *rated, *_shared(jobs, direction), *_failed(jobs)),
+        notes=(*caveats, *allowed, *rated, *_shared(jobs, direction), *_failed(jobs)),
     )
 
 
 def _latencies(
     jobs: _Jobs, parts: Sequence[Mapping[str, Any]]
 ) -> tuple[float | None, dict[float, float], list[str]]:
-    """Mean and percentiles, and what is to be known of them."""
+    """Mean and percentiles, and their caveats."""
     ending = "_ns" if "clat_ns" in parts[0] or "lat_ns" in parts[0] else ""
     total = _mean(jobs, parts, f"lat{ending}", _SCALES[ending])
     mean = total or _mean(jobs, parts, f"clat{ending}", _SCALES[ending])
     notes = [] if total or mean is None else [_NO_TOTAL]
     if len(parts) > 1:
-        return mean, {}, [*notes, f"{len(parts)} jobs added up; percentiles need group_reporting"]
+        return mean, {}, [*notes, f"the sum of {len(parts)} jobs; percentiles need group_reporting"]
     for name in (f"lat{ending}", f"clat{ending}"):
-        found = _percentiles(jobs, parts[0], name, _SCALES[ending])
-        if found:
-            return mean, found, [*notes, *([_COMPLETION] if total and name[0] == "c" else [])]
+        percentiles = _percentiles(jobs, parts[0], name, _SCALES[ending])
+        if percentiles:
+            return mean, percentiles, [*notes, *([_COMPLETION] if total and name[0] == "c" else [])]
     return mean, {}, notes
 
 
 def _mean(jobs: _Jobs, parts: Sequence[Mapping[str, Any]], name: str, scale: float) -> float | None:
-    """Mean over the I/O of all parts; None where it was not measured, which fio prints as 0."""
+    """Mean over the I/O of all parts; None if it was not measured, which fio prints as 0."""
     means = [jobs.at(part, name, "mean", scale=scale) for part in parts]
     weights = [jobs.at(part, "total_ios") or jobs.at(part, "iops") or 0.0 for part in parts]
     if not all(means) or not sum(weights):
@@ -190,17 +192,17 @@ def _percentiles(
     """Times by percentage; version 2 fills its list up with zeros."""
     table = part.get(name)
     printed = table.get("percentile") if isinstance(table, dict) else None
-    found = {}
+    percentiles = {}
     for key in printed if isinstance(printed, dict) else ():
         percent = amount({"key": key}, "key", source=jobs.place)
         value = jobs.at(part, name, "percentile", key, scale=scale)
         if percent and value:
-            found[percent] = value
-    return found
+            percentiles[percent] = value
+    return percentiles
 
 
 def _population(jobs: _Jobs) -> tuple[float | None, list[str]]:
-    """I/O allowed outstanding: iodepth times numjobs."""
+    """Outstanding I/O: iodepth times numjobs."""
     depth, copies = jobs.option("iodepth", 1), jobs.option("numjobs", 1)
     if depth is None or copies is None:
         return None, []
@@ -222,12 +224,12 @@ def _ran(jobs: _Jobs) -> int:
 
 
 def _offered(jobs: _Jobs, direction: str) -> tuple[float | None, Loop, list[str]]:
-    """The rate that was asked for; without one, each I/O waits for one before."""
+    """The rate that was set; without one, each I/O waits for an earlier one."""
     options = jobs.options or {}
-    asked = options.get("rate_iops")
-    if not asked:
+    rates = options.get("rate_iops")
+    if not rates:
         return None, Loop.OPEN if options.get("rate") else Loop.CLOSED, []
-    cells = str(asked).split(",")
+    cells = str(rates).split(",")
     place = DIRECTIONS.index(direction) if len(cells) > 1 else 0
     copies = jobs.option("numjobs", 1)
     try:
@@ -243,7 +245,7 @@ def _think_time(jobs: _Jobs) -> float | None:
 
 
 def _errors(jobs: _Jobs) -> float | None:
-    """Failed I/O; a job stops at its first unless it is told to go on and to count them."""
+    """Failed I/O; a job stops at the first, unless it is set to continue and count them."""
     counted = jobs.total(jobs.entries, "total_err")
     return 0.0 if counted is None and not _failed(jobs) else counted
 
@@ -254,18 +256,18 @@ def _failed(jobs: _Jobs) -> list[str]:
 
 
 def _shared(jobs: _Jobs, direction: str) -> list[str]:
-    """What a job with reads and writes says of its depth."""
+    """A note on the depth of a job with reads and writes."""
     others = [each for each in DIRECTIONS if each != direction and jobs.parts(each)]
     if not others:
         return []
-    return [f"{direction} and {' and '.join(others)} share the population: add their X R up"]
+    return [f"{direction} and {' and '.join(others)} share the population: the sum of their X R"]
 
 
 def _bandwidth(jobs: _Jobs, parts: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """Bytes per second; older versions print KiB/s only."""
     exact, kib = jobs.total(parts, "bw_bytes"), jobs.total(parts, "bw")
-    found = exact if exact is not None else kib and kib * _KIB
-    return {"bandwidth_bytes_s": found} if found else {}
+    rate = exact if exact is not None else kib and kib * _KIB
+    return {"bandwidth_bytes_s": rate} if rate else {}
 
 
 FIO = tool_reader(

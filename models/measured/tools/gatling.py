@@ -27,13 +27,13 @@ class Population:
     steps: "array[int]" = field(default_factory=lambda: array("b"))
 
     def add(self, time: int, step: int) -> None:
-        """Take one that came or went."""
+        """Record a user who came or went."""
         self.times.append(time)
         self.steps.append(step)
 
 
 def _points(lines: Iterable[str], source: str) -> list[Point]:
-    """The point of a simulation, of all its requests."""
+    """The point of a simulation, from all its requests."""
     requests, users = Requests(1e-3), Population()
     for place, content in placed(lines, source):
         cells = content.split("\t")
@@ -42,22 +42,25 @@ def _points(lines: Iterable[str], source: str) -> list[Point]:
             requests.add(start, end - start, good)
         elif cells[0] == "USER":
             users.add(*_user(cells, place))
-    found = requests.point("Gatling", source)
-    return [with_population(found, users, requests)]
+    point = requests.point("Gatling", source)
+    return [with_population(point, users, requests)]
 
 
 def _stamp(cell: str) -> int:
-    """Milliseconds of a cell; -1 for another."""
+    """Milliseconds in a cell; -1 for any other cell."""
     return int(cell) if cell.isascii() and cell.isdecimal() and len(cell) < 16 else -1
 
 
 def _request(cells: Sequence[str], place: str) -> tuple[int, int, bool]:
-    """Start, end and success; where they stand differs by version, OK or KO follows them."""
+    """Start, end and success; their place differs by version, and OK or KO follows them."""
     for place_of in range(3, len(cells)):
         start, end = _stamp(cells[place_of - 2]), _stamp(cells[place_of - 1])
         if cells[place_of] in ("OK", "KO") and 0 <= start <= end:
             return start, end, cells[place_of] == "OK"
-    msg = f"{place}: this request has no start, end and OK or KO; if the log was cut, delete it"
+    msg = (
+        f"{place}: this request has no start, end and OK or KO; if the log was cut, delete this "
+        "line"
+    )
     raise MeasurementError(msg)
 
 
@@ -66,27 +69,30 @@ def _user(cells: Sequence[str], place: str) -> tuple[int, int]:
     step = 1 if "START" in cells else -1 if "END" in cells else 0
     stamps = [_stamp(cell) for cell in cells if len(cell) > 9 and _stamp(cell) > 0]
     if not step or not stamps:
-        msg = f"{place}: this user has no START or END with a time; if the log was cut, delete it"
+        msg = (
+            f"{place}: this user has no START or END with a time; if the log was cut, delete this "
+            "line"
+        )
         raise MeasurementError(msg)
     return (stamps[0] if step == 1 else stamps[-1]), step
 
 
 def with_population(point: Point, population: Population, requests: Requests) -> Point:
-    """Say how the users came: their number held in the middle of the run makes it closed."""
+    """Classify the loop: a constant number of users in the middle of the run makes it closed."""
     most, mean = _mean_users(population, requests.first, requests.last)
     if most > 1 and mean >= _STEADY * most:
-        note = f"closed, as the number of users stayed at {most:g}"
+        note = f"closed, because the number of users stayed at {most:g}"
         return replace(point, loop=Loop.CLOSED, population=float(most), notes=(*point.notes, note))
     return replace(
-        point, loop=Loop.OPEN, notes=(*point.notes, f"open, as users came and went, {_ON}")
+        point, loop=Loop.OPEN, notes=(*point.notes, f"open, because users came and went, {_ON}")
     )
 
 
-_ON = "and no number of them was held"
+_ON = "and their number was not constant"
 
 
 def _mean_users(users: Population, first: float, last: float) -> tuple[int, float]:
-    """The most users that are on, and their mean number, in the middle half of the run."""
+    """The largest and the mean number of users in the middle half of the run."""
     if not users.times:
         return 0, 0.0
     times, steps = np.array(users.times), np.array(users.steps, dtype=int)
@@ -103,6 +109,6 @@ GATLING = line_reader(
     "Gatling",
     _is_gatling,
     _points,
-    "a log of requests (text, before 3.12): rate and times of those that succeeded, users",
+    "a log of requests (text, before 3.12): users, rate and times of successful requests",
 )
 """Reads Gatling's ``simulation.log``."""

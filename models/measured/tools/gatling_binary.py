@@ -1,8 +1,8 @@
 """Gatling's ``simulation.log`` as bytes (from 3.12 on): records of users, requests and groups.
 
-A record is a letter for its kind and big-endian numbers; times are milliseconds from the start. A
-word is its length, its bytes and a letter for their encoding, and a word that comes again is its
-number below zero.
+A record has a letter for its kind and big-endian numbers; times are milliseconds from the start. A
+word has its length, its bytes and a letter for their encoding; a repeated word is its
+negative number.
 """
 
 import re
@@ -24,7 +24,7 @@ _MOST = 1_000_000  # letters of a word, and words of a list
 
 @dataclass
 class _Bytes:
-    """What is left to be read."""
+    """The rest of the bytes."""
 
     content: bytes
     source: str
@@ -35,34 +35,34 @@ class _Bytes:
         """The next number."""
         size = struct.calcsize(form)
         if self.place + size > len(self.content):
-            raise self.wrong("it ends within a record")
-        (found,) = struct.unpack_from(form, self.content, self.place)
+            raise self.wrong("the file ends within a record")
+        (number,) = struct.unpack_from(form, self.content, self.place)
         self.place += size
-        return int(found)
+        return int(number)
 
     def count(self) -> int:
-        """How many of something follow."""
-        found = self.take(">i")
-        if not 0 <= found <= _MOST:
-            msg = f"{found} of something follow"
+        """The number of entries that follow."""
+        entries = self.take(">i")
+        if not 0 <= entries <= _MOST:
+            msg = f"{entries} entries cannot follow"
             raise self.wrong(msg)
-        return found
+        return entries
 
     def word(self) -> None:
-        """Pass over a word."""
+        """Skip a word."""
         length = self.count()
         self.place += length + bool(length)
         if self.place > len(self.content):
-            raise self.wrong("it ends within a word")
+            raise self.wrong("the file ends within a word")
 
     def known(self) -> None:
-        """Pass over a word, or the number of one that came before."""
+        """Skip a word, or the number of an earlier one."""
         number = self.take(">i")
         if number > 0 and number not in self.words:
             self.words.add(number)
             self.word()
         elif -number not in self.words:
-            msg = f"there is no word {abs(number)}"
+            msg = f"there is no cached word {abs(number)}"
             raise self.wrong(msg)
 
     def wrong(self, what: str) -> MeasurementError:
@@ -74,11 +74,11 @@ def _is_binary(text: str) -> bool:
 
 
 def _points(text: str, source: str) -> Sequence[Point]:
-    """The point of a simulation, of all its requests."""
+    """The point of a simulation, from all its requests."""
     try:
         left = _Bytes(text.encode("latin-1"), source)
     except UnicodeEncodeError:
-        raise broken(source, "these are not the bytes that Gatling wrote") from None
+        raise broken(source, "use the file as Gatling wrote it") from None
     _header(left)
     requests, users = Requests(1e-3), Population()
     while left.place < len(left.content):
@@ -96,7 +96,7 @@ def _points(text: str, source: str) -> Sequence[Point]:
 
 
 def _header(left: _Bytes) -> None:
-    """Pass over the version, the simulation, its start and description, scenarios, assertions."""
+    """Skip the version, the simulation, its start and description, scenarios, assertions."""
     left.take(">b")
     left.word()
     left.word()
@@ -150,6 +150,6 @@ GATLING_BINARY = tool_reader(
     "Gatling (3.12 on)",
     _is_binary,
     _points,
-    "a log of requests (bytes): rate and times of those that succeeded, users",
+    "a log of requests (binary): users, rate and times of successful requests",
 )
 """Reads Gatling's ``simulation.log`` of version 3.12 and later."""

@@ -19,7 +19,7 @@ _MORE = {
     "time_to_second_token_s": "time_to_second_token",
     "inter_token_latency_s": "inter_token_latency",
 }
-_UNSAID = "neither clients nor the rate that was asked for stand in the CSV: they are in the JSON"
+_UNSAID = "the CSV has neither the clients nor the requested rate; the JSON has both"
 
 
 def _is_json(text: str) -> bool:
@@ -29,14 +29,14 @@ def _is_json(text: str) -> bool:
 
 
 def _of_json(text: str, source: str) -> list[Point]:
-    found = document(text, source)
-    return [_point(found, under(found, "input_config", "perf_analyzer", "stimulus"), (), source)]
+    report = document(text, source)
+    return [_point(report, under(report, "input_config", "perf_analyzer", "stimulus"), (), source)]
 
 
 def _point(
     document: Mapping[str, Any], stimulus: Mapping[str, Any], notes: tuple[str, ...], source: str
 ) -> Point:
-    """The point of all requests, of metrics with their units."""
+    """The point of all requests, from metrics with their units."""
     rate = amount(document, "request_throughput", "avg", source=source)
     latency = _time(document, "request_latency", source)
     if not rate or latency is None:
@@ -74,14 +74,14 @@ def _percentiles(document: Mapping[str, Any], name: str, source: str) -> dict[fl
 def _scale(document: Mapping[str, Any], name: str, source: str) -> float:
     unit = under(document, name).get("unit", "ms")
     if not isinstance(unit, str) or unit not in SECONDS:
-        msg = f"{source}: {name} is in {unit!r}, which is no unit of time"
+        msg = f"{source}: {name} is in {unit!r}, which is not a unit of time"
         raise MeasurementError(msg)
     return SECONDS[unit]
 
 
 def _of_csv(text: str, source: str) -> list[Point]:
-    """The same of two tables: metrics with their statistics, and metrics with one value."""
-    found: dict[str, dict[str, str]] = {}
+    """The same from two tables: metrics with statistics, and metrics with one value."""
+    metrics: dict[str, dict[str, str]] = {}
     titles: list[str] = []
     for place, line in placed(text, source):
         cells = cells_of(line, place)
@@ -90,8 +90,8 @@ def _of_csv(text: str, source: str) -> list[Point]:
         elif cells:
             row = by_title(titles, [cell.replace(",", "") for cell in cells], place)
             name, _, unit = row.pop("Metric", "").removesuffix(")").partition(" (")
-            found[name.lower().replace(" ", "_")] = {"unit": unit, **row}
-    return [_point(found, {}, (_UNSAID,), source)]
+            metrics[name.lower().replace(" ", "_")] = {"unit": unit, **row}
+    return [_point(metrics, {}, (_UNSAID,), source)]
 
 
 GENAI_PERF = tool_reader(

@@ -23,27 +23,27 @@ def _is_inference_perf(text: str) -> bool:
 
 
 def _inference_perf(text: str, source: str) -> list[Point]:
-    """The stage of one file; what succeeded makes its rate and times."""
-    found = document(text, source)
-    wait = amount(found, "load_summary", "schedule_delay", "mean", source=source) or 0.0
-    offered = amount(found, "load_summary", "requested_rate", source=source)
+    """The stage of one file; its rate and times are those of successful requests."""
+    report = document(text, source)
+    wait = amount(report, "load_summary", "schedule_delay", "mean", source=source) or 0.0
+    offered = amount(report, "load_summary", "requested_rate", source=source)
     point = Point(
         "inference-perf",
         Loop.OPEN,
         offered_rate=offered,
-        throughput=amount(found, "successes", "throughput", "requests_per_sec", source=source),
-        response_time=amount(found, *_LATENCY, "mean", source=source),
-        percentiles=named_percentiles(under(found, *_LATENCY), source),
-        errors=amount(found, "failures", "count", source=source),
-        samples=amount(found, "successes", "count", source=source),
-        duration=amount(found, "load_summary", "send_duration", source=source),
+        throughput=amount(report, "successes", "throughput", "requests_per_sec", source=source),
+        response_time=amount(report, *_LATENCY, "mean", source=source),
+        percentiles=named_percentiles(under(report, *_LATENCY), source),
+        errors=amount(report, "failures", "count", source=source),
+        samples=amount(report, "successes", "count", source=source),
+        duration=amount(report, "load_summary", "send_duration", source=source),
         lateness=wait or None,
-        more=_more(found, source),
-        notes=(f"requests were sent {wait:.3g} s after they were due, on average",)
+        more=_more(report, source),
+        notes=(f"on average, requests were sent {wait:.3g} s after they were due",)
         * (wait > _LATE),
     )
     if not point.samples:
-        msg = f"{source}: no request succeeded in this stage; leave it out (--skip-bad)"
+        msg = f"{source}: no request succeeded in this stage; omit it with --skip-bad"
         raise MeasurementError(msg)
     if point.throughput is None or point.response_time is None:
         msg = f"{source}: this stage lacks requests_per_sec or the mean of request_latency"
@@ -56,7 +56,7 @@ _LATENCY = ("successes", "latency", "request_latency")
 
 
 def _more(document: Mapping[str, Any], source: str) -> dict[str, float]:
-    """What else a stage tells: tokens, and how far the client fell behind."""
+    """Further numbers of a stage: tokens, and how far the client fell behind."""
     latency = under(document, "successes", "latency")
     cells = {f"{name}_s": amount(latency, name, "mean", source=source) for name in _TIMES}
     for name in ("time_to_first_token", "inter_token_latency"):
@@ -89,11 +89,11 @@ def _is_guidellm(text: str) -> bool:
 
 def _guidellm(text: str, source: str) -> list[Point]:
     """A point for each benchmark in a file."""
-    found = document(text, source).get("benchmarks")
-    if not isinstance(found, list) or not found:
-        msg = f"{source}: there is no list of benchmarks in it"
+    report = document(text, source).get("benchmarks")
+    if not isinstance(report, list) or not report:
+        msg = f"{source}: the list of benchmarks is missing; use the complete file"
         raise MeasurementError(msg)
-    return [_benchmark(each, f"{source}: benchmark {i}") for i, each in enumerate(found, 1)]
+    return [_benchmark(each, f"{source}: benchmark {i}") for i, each in enumerate(report, 1)]
 
 
 def _benchmark(document: Any, source: str) -> Point:
@@ -104,7 +104,7 @@ def _benchmark(document: Any, source: str) -> Point:
     good = amount(counts, "successful", source=source)
     rate, latency = mean("requests_per_second"), mean("request_latency")
     if not good or rate is None or latency is None:
-        msg = f"{source}: no request succeeded, or their rate and latency are not in it"
+        msg = f"{source}: no request succeeded, or the rate or latency is missing"
         raise MeasurementError(msg)
     strategy = under(document, "args", "strategy") or under(document, "config", "strategy")
     offered = amount(strategy, "rate", source=source)
@@ -127,7 +127,7 @@ def _benchmark(document: Any, source: str) -> Point:
     )
 
 
-_BURST = "the test began with a burst of requests, which its rate and times count in"
+_BURST = "the test began with a burst of requests, which its rate and times include"
 _GUIDELLM = (
     ("time_to_first_token_s", "time_to_first_token_ms", 1e-3),
     ("time_per_output_token_s", "time_per_output_token_ms", 1e-3),

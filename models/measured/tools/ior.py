@@ -1,4 +1,4 @@
-"""What IOR and mdtest write: transfers and bandwidth, operations on files and folders."""
+"""IOR and mdtest: transfers and bandwidth, operations on files and folders."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,14 +17,16 @@ _AFTER = ("Operation", "Max ")  # what starts the summary of all tests
 _NONE = ("-", "NA")
 _KIB, _MIB = 2.0**10, 2.0**20
 
-_FASTEST = "latency is the mean of the fastest task: a lower bound for all of them"
-_FROM_BANDWIDTH = "the rate is bandwidth over transfer size: opening and closing are counted in"
+_FASTEST = "latency is the mean of the fastest task, a lower bound for the mean of all tasks"
+_FROM_BANDWIDTH = (
+    "the rate is bandwidth divided by transfer size, so it includes opening and closing"
+)
 
 _MDTEST = re.compile(r"^mdtest-\S+ was launched", re.MULTILINE)
 _LAUNCHED = re.compile(r"mdtest-\S+ was launched with\s+(\d+) total task")
 _SUMMARY = re.compile(r"^SUMMARY( rate)?\b.*?\((?:of )?(\d+) iterations?\)", re.ASCII)
 _OPERATION = re.compile(r"^\s+((?:Directory|File|Tree) [a-z]+)\s*:?((?:\s+[-\d.einfa]+){4})\s*$")
-_NOT_A_MEAN = "no latency is printed; tasks need not end together"
+_NOT_A_MEAN = "mdtest prints no latency, and its tasks may end at different times"
 
 
 def _ior_points(text: str, source: str) -> Sequence[Point]:
@@ -34,7 +36,7 @@ def _ior_points(text: str, source: str) -> Sequence[Point]:
 
 def _some(points: Sequence[Point], source: str) -> Sequence[Point]:
     if not points:
-        msg = f"{source}: no IOR write or read ended in it; run it again"
+        msg = f"{source}: no IOR write or read finished; run it again"
         raise MeasurementError(msg)
     return points
 
@@ -43,7 +45,7 @@ _Row = tuple[Mapping[str, str], Mapping[str, str], str]
 
 
 def _ior_rows(text: str, source: str) -> Iterator[_Row]:
-    """Rows of the tables, each with the options of its test and its place."""
+    """Rows of the tables, each with its place and the options of its test."""
     titles: list[str] = []
     options: dict[str, str] = {}
     for place, content in placed(text, source):
@@ -56,7 +58,10 @@ def _ior_rows(text: str, source: str) -> Iterator[_Row]:
             titles = []
         elif titles and cells and cells[0] in _ACCESSES:
             if len(cells) != len(titles):
-                msg = f"{place}: {len(cells)} cells under {len(titles)} titles; was the file cut?"
+                msg = (
+                    f"{place}: {len(cells)} cells under {len(titles)} titles; check that the file "
+                    "is complete"
+                )
                 raise MeasurementError(msg)
             yield dict(zip(titles, cells, strict=True)), options, place
 
@@ -70,7 +75,7 @@ def _ior_point(row: Mapping[str, str], options: Mapping[str, str], place: str) -
     counted = cell("IOPS")
     rate = counted or (bandwidth / size if bandwidth and size else None)
     if not rate:
-        msg = f"{place}: IOR moved nothing in this test; run it again"
+        msg = f"{place}: IOR transferred nothing in this test; run it again"
         raise MeasurementError(msg)
     latency = cell("Latency(s)") or None
     notes = [] if counted else [_FROM_BANDWIDTH]
@@ -99,15 +104,15 @@ _KEYS = {
 
 
 def _of_json(text: str, source: str) -> Sequence[Point]:
-    """A point a repetition, by the same titles as in the table."""
+    """One point per repetition, by the titles of the table."""
     tests = at(document(text, source), "tests", source=source)
     rows: list[_Row] = []
     for index, test in enumerate(tests if isinstance(tests, list) else []):
         place = f"{source}: tests[{index}]"
         options = {key: str(value) for key, value in under(test, "Options").items()}
         results = at(test, "Results", source=place)
-        for found in results if isinstance(results, list) else []:
-            cells = {t: str(at(found, key, source=place)) for t, key in _KEYS.items()}
+        for line in results if isinstance(results, list) else []:
+            cells = {t: str(at(line, key, source=place)) for t, key in _KEYS.items()}
             rows.append((cells, options, place))
     return _some([_ior_point(*row) for row in rows if row[0]["access"] in _ACCESSES], source)
 
@@ -138,7 +143,7 @@ def _mdtest_points(text: str, source: str) -> Sequence[Point]:
         elif operation and rates:
             points += _operation(operation, tasks, iterations, place)
     if not points:
-        msg = f"{source}: there is no summary of rates in it; did mdtest end?"
+        msg = f"{source}: the summary of rates is missing; let mdtest finish"
         raise MeasurementError(msg)
     return points
 
@@ -146,7 +151,7 @@ def _mdtest_points(text: str, source: str) -> Sequence[Point]:
 def _operation(
     match: re.Match[str], tasks: float | None, iterations: str, place: str
 ) -> list[Point]:
-    """The mean rate of an operation; trees are made by one task alone."""
+    """The mean rate of an operation; a single task creates trees."""
     largest, least, mean, spread = (number(cell, place) for cell in match[2].split())
     if not mean:
         return []
@@ -169,19 +174,19 @@ IOR = tool_reader(
     "IOR",
     _IOR.search,
     _ior_points,
-    "writes and reads of each repetition: transfers, tasks, latency of the fastest, bandwidth",
+    "writes and reads of each repetition: transfers, tasks, latency of the fastest task, bandwidth",
 )
 IOR_JSON = tool_reader(
     "IOR (JSON)", _is_json, _of_json, "writes and reads of each repetition, as in IOR's table"
 )
-"""Reads what ``-O summaryFormat=JSON`` writes."""
+"""Reads the file of ``-O summaryFormat=JSON``."""
 IOR_CSV = tool_reader(
     "IOR (CSV)",
     begins("access,bw(MiB/s),"),
     _of_csv,
     "writes and reads of each repetition, as in IOR's table",
 )
-"""Reads what ``-O summaryFormat=CSV`` writes."""
+"""Reads the file of ``-O summaryFormat=CSV``."""
 MDTEST = tool_reader(
     "mdtest",
     _MDTEST.search,

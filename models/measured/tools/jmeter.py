@@ -1,4 +1,4 @@
-"""JMeter's logs (JTL), as CSV or XML: a sample a row, in whole milliseconds."""
+"""JMeter's logs (JTL), as CSV or XML: one sample per row, in whole milliseconds."""
 
 import csv
 import math
@@ -18,7 +18,7 @@ _TITLES = (
     "timeStamp", "elapsed", "label", "responseCode", "responseMessage", "threadName", "dataType",
     "success",
 )  # fmt: skip
-"""Columns of a CSV without a header, as JMeter writes them unless told otherwise."""
+"""Columns of a CSV without a header, as JMeter writes them by default."""
 
 _HEADER = re.compile(r"\ufeff?timeStamp([,;\t|])elapsed\b.*\bsuccess\b")
 _BARE = re.compile(r"\d{13}([,;\t|])\d+\1[^\n]*\1(true|false)\1", re.ASCII)
@@ -42,7 +42,7 @@ def _requests_in_ms() -> Requests:
 
 @dataclass
 class _Log:
-    """What is kept of samples: whether stamps are of starts or ends is told by a thread's turn."""
+    """Totals of samples; the order within a thread shows whether stamps mark starts or ends."""
 
     by_start: Requests = field(default_factory=_requests_in_ms)
     first: float = math.inf
@@ -54,7 +54,7 @@ class _Log:
     threads: int = 0
 
     def add(self, sample: _Sample, place: str) -> None:
-        """Take a sample."""
+        """Add a sample."""
         stamp, elapsed = sample.stamp, sample.elapsed
         self.threads = max(self.threads, sample.threads)
         if sample.transaction:
@@ -66,7 +66,7 @@ class _Log:
         self.last = max(self.last, stamp)
 
     def _turn(self, sample: _Sample, place: str) -> None:
-        """Count what contradicts stamps of starts, and what those of ends."""
+        """Count contradictions to stamps of starts, and to stamps of ends."""
         stamp, elapsed = self.before.get(sample.thread, (0, 0))
         if sample.stamp < stamp - _BACK:
             back = f"goes back by {stamp - sample.stamp} ms in {quoted(sample.thread)}"
@@ -77,27 +77,27 @@ class _Log:
         self.before[sample.thread] = sample.stamp, sample.elapsed
 
     def point(self, source: str) -> Point:
-        """The point that they make."""
-        notes = ["times are in whole milliseconds; the start of the virtual machine is in them"]
+        """The point of all samples."""
+        notes = ["times are in whole milliseconds and include the start of the virtual machine"]
         requests = self.by_start
         if self.late > self.early:
             requests = replace(requests, first=self.first, last=self.last)
-            notes.append("its stamps are of the ends of samples")
+            notes.append("its time stamps mark the ends of samples")
         if not requests.times and not requests.failed:
             requests = self.whole
             notes.append("a sample is a transaction of several requests")
         elif self.whole.times or self.whole.failed:
-            notes.append("rows of transactions are left out, as their requests are rows too")
+            notes.append("rows of transactions are ignored because their requests have rows too")
         if not requests.times and not requests.failed:
-            msg = f"{source}: this log of JMeter has no sample in it"
+            msg = f"{source}: this JMeter log has no samples"
             raise MeasurementError(msg)
-        found = requests.point("JMeter", source)
+        point = requests.point("JMeter", source)
         users = self.threads or len(self.before)
         return replace(
-            found,
+            point,
             loop=Loop.CLOSED,
             population=float(users) if users else None,
-            notes=(*found.notes, *notes),
+            notes=(*point.notes, *notes),
         )
 
 
@@ -111,7 +111,7 @@ def _points(lines: Iterable[str], source: str) -> list[Point]:
 
 
 def jtl_point(lines: Iterable[str], source: str) -> Point:
-    """Make the point of a log that is read line by line, however long it is.
+    """Make the point of a log of any length, line by line.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def jtl_point(lines: Iterable[str], source: str) -> Point:
     Raises
     ------
     MeasurementError
-        For a log that is cut short or spoilt, or in which no sample succeeded.
+        For a log that is truncated or corrupt, or in which no sample succeeded.
 
     Examples
     --------
@@ -140,10 +140,10 @@ def jtl_point(lines: Iterable[str], source: str) -> Point:
     return log.point(source)
 
 
-_Found = Iterator[tuple[str, _Sample]]
+_Samples = Iterator[tuple[str, _Sample]]
 
 
-def _of_csv(lines: Iterable[str], source: str) -> _Found:
+def _of_csv(lines: Iterable[str], source: str) -> _Samples:
     rest = iter(lines)
     first = next(rest, "")
     header = re.match(r"\ufeff?timeStamp([,;\t|])", first)
@@ -164,9 +164,9 @@ def _of_csv(lines: Iterable[str], source: str) -> _Found:
 
 
 def _check_length(cells: int, titles: int, place: str, exact: bool) -> None:  # noqa: FBT001
-    """Refuse a row that is too short, which is where a log was cut, or too long."""
+    """Refuse a row that is too long, or too short, as where a log was cut."""
     if cells < titles or (exact and cells > titles):
-        wrong = f"has {cells} cells in place of {titles}"
+        wrong = f"has {cells} cells instead of {titles}"
         msg = f"{place}: this row {wrong}; if the log was cut here, delete the row"
         raise MeasurementError(msg)
 
@@ -180,8 +180,10 @@ def _sample(cells: Sequence[str], place: str) -> _Sample:
     known = (stamp, elapsed, threads or "0")
     if success not in ("true", "false") or not all(map(_DIGITS.fullmatch, known)):
         wrong = next((c for c in known if not _DIGITS.fullmatch(c)), success)
-        asked = "whole milliseconds (jmeter.save.saveservice.timestamp_format=ms), true or false"
-        msg = f"{place}: {quoted(wrong)} where there should be {asked}"
+        needed = (
+            "whole milliseconds (jmeter.save.saveservice.timestamp_format=ms), or true or false"
+        )
+        msg = f"{place}: {quoted(wrong)}; it needs {needed}"
         raise MeasurementError(msg)
     return _Sample(
         int(stamp),
@@ -196,13 +198,13 @@ def _sample(cells: Sequence[str], place: str) -> _Sample:
 _DIGITS = re.compile(r"\d{1,15}", re.ASCII)
 
 
-def _of_xml(lines: Iterable[str], source: str) -> _Found:
+def _of_xml(lines: Iterable[str], source: str) -> _Samples:
     parser: XMLPullParser[Any] = XMLPullParser(("start", "end"))
     open_now: list[Element] = []
     try:
         for number, line in enumerate(lines, 1):
             if "<!DOCTYPE" in line or "<!ENTITY" in line:
-                msg = f"{source}:{number}: this XML declares entities, which are not read"
+                msg = f"{source}:{number}: this XML declares entities; remove them"
                 raise MeasurementError(msg)
             parser.feed(line)
             for event, element in _events(parser):
@@ -215,23 +217,23 @@ def _of_xml(lines: Iterable[str], source: str) -> _Found:
                         open_now[0].clear()
         parser.close()
     except ParseError as error:
-        wrong = "this XML is broken or ends too early; close it with </testResults>"
+        wrong = "this XML is invalid or truncated; close it with </testResults>"
         msg = f"{source}:{error.position[0]}: {wrong}"
         raise MeasurementError(msg) from None
 
 
 def _events(parser: "XMLPullParser[Any]") -> Iterator[tuple[str, Element]]:
-    """What the parser met, as it meets elements only."""
+    """The parser's events, which are elements only."""
     return cast("Iterator[tuple[str, Element]]", parser.read_events())
 
 
-def _requests(element: Element, place: str) -> _Found:
-    """A sample, and of a transaction those within."""
+def _requests(element: Element, place: str) -> _Samples:
+    """A sample, with those within a transaction."""
     if element.tag not in ("httpSample", "sample"):
         return
-    found = _sample([element.get(name, "") for name in _ATTRIBUTES], place)
-    yield place, found
-    if found.transaction:
+    sample = _sample([element.get(name, "") for name in _ATTRIBUTES], place)
+    yield place, sample
+    if sample.transaction:
         for inner in element:
             yield from _requests(inner, place)
 
@@ -240,6 +242,6 @@ JMETER = line_reader(
     "JMeter",
     _is_jmeter,
     _points,
-    "a log of samples (JTL), CSV or XML: rate and times of those that succeeded, threads",
+    "a log of samples (JTL), CSV or XML: threads, rate and times of successful samples",
 )
 """Reads JMeter's JTL."""

@@ -20,7 +20,7 @@ _GOOD = "http_req_duration{expected_response:true}"
 
 @dataclass(frozen=True)
 class _Test:
-    """How k6 sent: its virtual users, its iterations and those it dropped, requests by second."""
+    """How k6 sent: virtual users, iterations, dropped iterations, requests per second."""
 
     users: float | None
     fewest: float | None
@@ -37,29 +37,29 @@ class _Test:
             offered = self.requests * (1 + self.dropped / self.iterations)
             note = f"k6 ran out of virtual users ({self.pool or 0:g}) and dropped"
             share = self.dropped / (self.dropped + self.iterations)
-            notes = (f"{note} {share:.1%} of the iterations that were due",)
+            notes = (f"{note} {share:.1%} of the due iterations",)
             return {"loop": Loop.OPEN, "offered_rate": offered, "dropped": share, "notes": notes}
         if self.users is None or self.pool is None:
             return {}
         if self.users < self.pool:
-            notes = ("open, as not all virtual users were ever busy; none was dropped, so the",)
-            notes = (f"{notes[0]} rate offered is that of the requests sent",)
+            notes = ("open, because some virtual users were always free; none was dropped, so the",)
+            notes = (f"{notes[0]} offered rate is that of the requests sent",)
             return {"loop": Loop.OPEN, "offered_rate": self.requests, "notes": notes}
         return self._closed(self.users)
 
     def _closed(self, users: float) -> dict[str, Any]:
-        notes = ["closed, as all virtual users were busy; "]
-        found: dict[str, Any] = {"loop": Loop.CLOSED, "population": users}
+        notes = ["closed, because all virtual users were busy; "]
+        fields: dict[str, Any] = {"loop": Loop.CLOSED, "population": users}
         if self.fewest is not None and self.fewest < users:
             notes[0] += f"their number rose from {self.fewest:g} to {users:g}; "
         think = self._think_time()
         if think is not None:
-            found["think_time"] = think
-            notes[0] += "think time is what an iteration spends outside of requests; "
-        return found | {"notes": (notes[0].removesuffix("; "),)}
+            fields["think_time"] = think
+            notes[0] += "think time is the time of an iteration outside its requests; "
+        return fields | {"notes": (notes[0].removesuffix("; "),)}
 
     def _think_time(self) -> float | None:
-        """Time of an iteration for each request, less that of the request [s]."""
+        """Time of an iteration per request, minus that of the request [s]."""
         if not self.iterations or self.iteration_time is None or self.request_time is None:
             return None
         rate = self.requests / self.iterations
@@ -74,7 +74,7 @@ def _summary(text: str, source: str) -> list[Point]:
     """The point of a summary; ``handleSummary`` has its numbers under "values"."""
     metrics = at(document(text, source), "metrics", source=source)
     if not isinstance(metrics, Mapping):
-        msg = f"{source}: its metrics are no object"
+        msg = f"{source}: its metrics are not an object"
         raise MeasurementError(msg)
     flat = {name: _values(metric) for name, metric in metrics.items()}
 
@@ -83,13 +83,13 @@ def _summary(text: str, source: str) -> list[Point]:
 
     requests, count = cell("http_reqs", "rate"), cell("http_reqs", "count")
     if not requests or not count or requests < 0:
-        msg = f"{source}: this test sent no request (http_reqs); leave it out (--skip-bad)"
+        msg = f"{source}: this test sent no request (http_reqs); omit it with --skip-bad"
         raise MeasurementError(msg)
     times = _GOOD if _GOOD in flat else "http_req_duration"
     errors = cell("http_req_failed", "passes")
     good = 1 - (errors or 0.0) / count
     if good <= 0:
-        msg = f"{source}: none of {count:g} requests succeeded; leave it out (--skip-bad)"
+        msg = f"{source}: none of {count:g} requests succeeded; omit it with --skip-bad"
         raise MeasurementError(msg)
     return [
         _with_roles(
@@ -118,8 +118,8 @@ def _summary(text: str, source: str) -> list[Point]:
     ]
 
 
-_MIXED = "times are of all requests, those that failed among them"
-_CONNECTING = "times are http_req_duration, which leaves connecting out"
+_MIXED = "times include failed requests"
+_CONNECTING = "times are http_req_duration, which excludes connecting"
 
 
 def _with_roles(point: Point, test: _Test) -> Point:
@@ -156,7 +156,7 @@ def _is_log(text: str) -> bool:
 
 @dataclass
 class _Log:
-    """What is kept of a log: requests one by one, other metrics summed."""
+    """Totals of a log: single requests, and sums of other metrics."""
 
     requests: Requests = field(default_factory=lambda: Requests(1e-3))
     all_times: float = 0.0
@@ -165,7 +165,7 @@ class _Log:
     highs: dict[str, float] = field(default_factory=dict)
 
     def add(self, entry: Mapping[str, Any], place: str) -> None:
-        """Take a line."""
+        """Add a line."""
         if entry.get("type") != "Point":
             return
         metric = str(at(entry, "metric", source=place))
@@ -183,14 +183,14 @@ class _Log:
         self.highs[metric] = max(self.highs.get(metric, 0.0), value)
 
     def point(self, source: str) -> Point:
-        """The point that they make."""
-        found = self.requests.point(_TOOL, source)
-        duration = found.duration or math.nan
+        """The point of all lines."""
+        point = self.requests.point(_TOOL, source)
+        duration = point.duration or math.nan
         count = len(self.requests.times) + self.requests.failed
         iterations = self.sums.get("iterations", 0.0)
         inside = self.sums.get("iteration_duration", 0.0) * 1e-3
         return _with_roles(
-            found,
+            point,
             _Test(
                 self.highs.get("vus"),
                 self.lows.get("vus"),
@@ -212,7 +212,7 @@ def _milliseconds(stamp: Any, place: str) -> float:
     try:
         return datetime.fromisoformat(str(stamp)).timestamp() * 1e3
     except (ValueError, OverflowError):
-        msg = f"{place}: {quoted(str(stamp))} is no time such as 2026-01-31T12:00:00Z"
+        msg = f"{place}: {quoted(str(stamp))} is not a time such as 2026-01-31T12:00:00Z"
         raise MeasurementError(msg) from None
 
 
@@ -221,7 +221,7 @@ def _points(lines: Iterable[str], source: str) -> list[Point]:
 
 
 def k6_log_point(lines: Iterable[str], source: str) -> Point:
-    """Make the point of a log of k6 that is read line by line, however long it is.
+    """Make the point of a k6 log of any length, line by line.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def k6_log_point(lines: Iterable[str], source: str) -> Point:
     Raises
     ------
     MeasurementError
-        For a log that is cut short or spoilt, or in which no request succeeded.
+        For a log that is truncated or corrupt, or in which no request succeeded.
     """
     log = _Log()
     for place, line in placed(lines, source):
@@ -244,24 +244,24 @@ def k6_log_point(lines: Iterable[str], source: str) -> Point:
 
 def _entry(line: str, place: str) -> Mapping[str, Any]:
     try:
-        found = json.loads(line)
+        report = json.loads(line)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        msg = f"{place}: this line is broken or cut short; delete it"
+        report = None
+    if not isinstance(report, dict):
+        msg = f"{place}: this line is invalid or truncated; delete it"
         raise MeasurementError(msg)
-    return found
+    return report
 
 
 K6 = tool_reader(
     _TOOL,
     _is_summary,
     _summary,
-    "a summary: rate, times and failures of requests, virtual users, iterations dropped",
+    "a summary: rate, times and failures of requests, virtual users, dropped iterations",
 )
-"""Reads k6's summary export and what it gives to ``handleSummary``."""
+"""Reads k6's summary export and the data of ``handleSummary``."""
 
 K6_LOG = line_reader(
     "k6 (NDJSON)", _is_log, _points, "single requests, from which headway computes rate and times"
 )
-"""Reads what ``k6 run --out json=FILE`` writes."""
+"""Reads the file of ``k6 run --out json=FILE``."""

@@ -14,8 +14,8 @@ _TOOL = "Locust"
 _SHORTEST = 5.0  # s that the number of users must stay for a point of the history
 _TOTAL = "Aggregated"
 _NONE = ("", "N/A")
-_FAILED_TOO = "times are of all requests, those that failed among them"
-_ROUNDED = "percentiles are in whole milliseconds, above 100 ms in two significant digits"
+_FAILED_TOO = "times include failed requests"
+_ROUNDED = "percentiles are in whole milliseconds, above 100 ms with two significant digits"
 
 _Row = tuple[str, Mapping[str, str]]
 
@@ -25,12 +25,12 @@ def _stats(text: str, source: str) -> list[Point]:
     for place, row in _rows(text.splitlines(), source):
         if row.get("Name") == _TOTAL:
             return [_total(row, place)]
-    msg = f"{source}: there is no row {_TOTAL} in it; it ends too early"
+    msg = f"{source}: the row {_TOTAL} is missing; use the complete file"
     raise MeasurementError(msg)
 
 
 def _rows(lines: Iterable[str], source: str) -> Iterator[_Row]:
-    """Rows with their places; one that is too short or too long is refused."""
+    """Rows with their places; refuses one that is too short or too long."""
     reader = csv.reader(lines)
     titles: list[str] = []
     try:
@@ -38,7 +38,7 @@ def _rows(lines: Iterable[str], source: str) -> Iterator[_Row]:
             place = f"{source}:{reader.line_num}"
             if titles and row:
                 if len(row) != len(titles):
-                    msg = f"{place}: this row has {len(row)} cells in place of {len(titles)}"
+                    msg = f"{place}: this row has {len(row)} cells instead of {len(titles)}"
                     raise MeasurementError(msg)
                 yield place, dict(zip(titles, row, strict=True))
             titles = titles or row
@@ -57,13 +57,13 @@ def _cell(row: Mapping[str, str], title: str, place: str) -> float | None:
 def _needed(row: Mapping[str, str], title: str, place: str) -> float:
     value = _cell(row, title, place)
     if value is None or value < 0:
-        msg = f"{place}: {title!r} is empty or negative"
+        msg = f"{place}: {title!r} is empty or negative; check the file"
         raise MeasurementError(msg)
     return value
 
 
 def _percentiles(row: Mapping[str, str], place: str) -> dict[float, float]:
-    """Percentiles of the columns such as ``99.9%``; 100 % is the largest and no percentile."""
+    """Percentiles of the columns such as ``99.9%``; 100 % is the largest time, not a percentile."""
     cells = {title: _cell(row, title, place) for title in row if title.endswith("%")}
     named = {number(title[:-1], place): cell for title, cell in cells.items()}
     return {p: cell * 1e-3 for p, cell in named.items() if cell is not None and p < 100}
@@ -73,7 +73,7 @@ def _total(row: Mapping[str, str], place: str) -> Point:
     count, failed = (_needed(row, t, place) for t in ("Request Count", "Failure Count"))
     rate, failures = (_needed(row, t, place) for t in ("Requests/s", "Failures/s"))
     if count <= failed or rate <= 0:
-        msg = f"{place}: none of {count:g} requests succeeded; leave it out (--skip-bad)"
+        msg = f"{place}: none of {count:g} requests succeeded; omit it with --skip-bad"
         raise MeasurementError(msg)
     return Point(
         _TOOL,
@@ -85,38 +85,38 @@ def _total(row: Mapping[str, str], place: str) -> Point:
         samples=count,
         duration=count / rate,
         with_failures=bool(failed),
-        notes=(_ROUNDED, "the spawning of users is counted in", *(_FAILED_TOO,) * bool(failed)),
+        notes=(_ROUNDED, "totals include the spawning of users", *(_FAILED_TOO,) * bool(failed)),
     )
 
 
 def _history(lines: Iterable[str], source: str) -> list[Point]:
-    """A point for each stay at a number of users, of what the totals gained in it."""
+    """One point per constant number of users, from the increase of the totals."""
     totals = (row for row in _rows(lines, source) if row[1].get("Name") == _TOTAL)
     stays = (_edges(stay) for _, stay in groupby(totals, lambda row: row[1].get("User Count")))
     points = [point for first, last in stays for point in _stay(first, last)]
     if not points:
-        msg = f"{source}: no request succeeded while users stayed at one number for"
+        msg = f"{source}: no request succeeded while the number of users was constant for"
         msg = f"{msg} {_SHORTEST:g} s; read the _stats.csv beside it"
         raise MeasurementError(msg)
     return points
 
 
 def _edges(stay: Iterator[_Row]) -> tuple[_Row, _Row]:
-    """The first and the last row of a stay, in which the clock does not go back."""
+    """The first and last rows of a constant stretch; refuses a clock that goes back."""
     first = last = next(stay)
     if "Total Request Count" not in first[1]:
         msg = f"{first[0]}: there is no column 'Total Request Count'; use Locust 1 or later"
         raise MeasurementError(msg)
     for row in stay:
         if _needed(row[1], "Timestamp", row[0]) < _needed(last[1], "Timestamp", last[0]):
-            msg = f"{row[0]}: the clock goes back from the row above; cut the file there"
+            msg = f"{row[0]}: the clock goes back from the row above; truncate the file there"
             raise MeasurementError(msg)
         last = row
     return first, last
 
 
 def _stay(start: _Row, end: _Row) -> list[Point]:
-    """The point of a stay; none of one that is short or in which no request succeeded."""
+    """The point of a constant stretch; None if it is short or no request succeeded."""
     (began, first), (ended, last) = start, end
     seconds = _needed(last, "Timestamp", ended) - _needed(first, "Timestamp", began)
     users = _needed(last, "User Count", ended)
@@ -143,8 +143,8 @@ def _stay(start: _Row, end: _Row) -> list[Point]:
 
 _COUNTS, _MEAN = ("Total Request Count", "Total Failure Count"), "Total Average Response Time"
 _WINDOW = 12.0  # s: the windows of 10 s end up to 2 s before their row
-_GAINED = "rate and mean are of what the totals gained while users stayed at this number"
-_LAST = "percentiles are of the last window of 10 s"
+_GAINED = "rate and mean come from what the totals gained while the number of users was constant"
+_LAST = "percentiles are those of the last window of 10 s"
 
 LOCUST = tool_reader(
     "Locust",

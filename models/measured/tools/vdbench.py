@@ -1,4 +1,4 @@
-"""What vdbench writes into ``flatfile.html``: columns under their titles, a line an interval."""
+"""vdbench's ``flatfile.html``: columns under titles, one line per interval."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,8 +15,8 @@ _AVERAGE = "avg_"
 _AS_MUCH_AS_GOES = 999_900.0  # vdbench writes iorate=max and curve as 999988 and 999977
 _MILLI, _PERCENT, _MIB = 1e-3, 1e-2, 2.0**20
 
-_THREADS = "threads are those of each storage definition"
-_RATED = "vdbench sends at the rate while a thread is free, and counts latency from sending"
+_THREADS = "threads are counted per storage definition"
+_RATED = "vdbench keeps its rate while a thread is free, and latency starts when it sends"
 
 Row = Mapping[str, str]
 
@@ -28,13 +28,13 @@ def _is_vdbench(text: str) -> object:
 def _points(text: str, source: str) -> Sequence[Point]:
     points = [_point(row, place) for row, place in _averages(text, source)]
     if not points:
-        msg = f"{source}: no vdbench run ended in it: there is no line of averages ({_AVERAGE})"
+        msg = f"{source}: no vdbench run finished: the line of averages ({_AVERAGE}) is missing"
         raise MeasurementError(msg)
     return points
 
 
 def _averages(text: str, source: str) -> list[tuple[Row, str]]:
-    """Lines of averages, a run each: the first interval is not in them."""
+    """Lines of averages, one per run; they exclude the first interval."""
     titles: list[str] = []
     rows: list[tuple[Row, str]] = []
     for place, content in placed(text, source):
@@ -43,7 +43,10 @@ def _averages(text: str, source: str) -> list[tuple[Row, str]]:
             titles = cells
         elif titles and any(cell.startswith(_AVERAGE) for cell in cells):
             if len(cells) != len(titles):
-                msg = f"{place}: {len(cells)} cells under {len(titles)} titles; was the file cut?"
+                msg = (
+                    f"{place}: {len(cells)} cells under {len(titles)} titles; check that the file "
+                    "is complete"
+                )
                 raise MeasurementError(msg)
             rows.append((dict(zip(titles, cells, strict=True)), place))
     return rows
@@ -54,11 +57,11 @@ def _point(row: Row, place: str) -> Point:
         text = row.get(title, "n/a")
         return None if text == "n/a" else number(text, f"{place}, {title}") * scale
 
-    rate, asked = cell("rate"), cell("reqrate")
+    rate, requested = cell("rate"), cell("reqrate")
     if not rate:
         msg = f"{place}: vdbench finished no I/O in this run; run it again"
         raise MeasurementError(msg)
-    offered = asked if asked and asked < _AS_MUCH_AS_GOES else None
+    offered = requested if requested and requested < _AS_MUCH_AS_GOES else None
     threads, busy, bandwidth = cell("threads"), cell("cpu_used", _PERCENT), cell("MB/sec", _MIB)
     return Point(
         "vdbench",
@@ -78,6 +81,6 @@ VDBENCH = tool_reader(
     "vdbench",
     _is_vdbench,
     _points,
-    "the averages of each run in flatfile.html: requested and observed rate, mean, threads, "
+    "averages of each run in flatfile.html: requested and observed rate, mean, threads, "
     "bandwidth, CPU utilisation",
 )

@@ -31,12 +31,12 @@ def _is_scattered(point: RatePoint) -> bool:
 
 def _rates(table: RateTable) -> Iterator[Cell]:
     """Every printed rate, and the median relative error in per cent."""
-    for point, found in zip(table.points, table.predict(), strict=True):
+    for point, predicted in zip(table.points, table.predict(), strict=True):
         printed, name = float(point.printed), point.place
         beyond = table.model == "disk-streams" and _is_scattered(point)
         known = Expectation.BEYOND if beyond else Expectation.AGREE
         why = _BLOCKS if beyond else ""
-        yield Cell(name, printed, found / MB, _ONE * printed, known, why)
+        yield Cell(name, printed, predicted / MB, _ONE * printed, known, why)
     errors = np.abs(table.relative_errors())
     yield Cell("median relative error, all rates", 0.0, float(np.median(errors)), _MEDIAN)
     once = errors[table.one_a_statement()]

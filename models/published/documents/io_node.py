@@ -27,8 +27,8 @@ def _table_2() -> Iterator[Cell]:
     why = "time per byte and per request are solved from these two patterns"
     for row in _table("table_2_cpu_and_throughput"):
         printed = float(row["cpu_available_percent"])
-        found = _share(row, "available")
-        yield Cell(_preset(row), printed, found, 0.1, Expectation.INPUT, why)
+        share = _share(row, "available")
+        yield Cell(_preset(row), printed, share, 0.1, Expectation.INPUT, why)
     parameters = {row["parameter"]: row["value"] for row in _table("table_1_simulator_parameters")}
     peak = float(parameters["disks"]) * float(parameters["disk_peak_transfer_rate"])
     easy = [r for r in _table("table_2_cpu_and_throughput") if r["pattern"] == "easy"]
@@ -52,12 +52,12 @@ def _table_3() -> Iterator[Cell]:
     for row in _table("table_3_barriers"):
         if row["barriers"] == "no":
             continue
-        found, printed = _share(row, "available_with_barriers"), row["cpu_available_percent"]
+        share, printed = _share(row, "available_with_barriers"), row["cpu_available_percent"]
         if row["pattern"] == "easy":
-            yield Cell(_preset(row), float(printed), found, _POINTS)
+            yield Cell(_preset(row), float(printed), share, _POINTS)
         else:
             reason = _VARIED if row["file_system"] == "traditional caching" else _SPREAD
-            yield Cell(_preset(row), float(printed), found, 0.0, Expectation.BEYOND, reason)
+            yield Cell(_preset(row), float(printed), share, 0.0, Expectation.BEYOND, reason)
 
 
 def _table_4() -> Iterator[Cell]:

@@ -37,12 +37,12 @@ def _table_3() -> Iterator[Cell]:
     """Round trip 2 (o_s + L + o_r) from Table 4's parameters, against the longest measured."""
     for platform, row in _parameters().items():
         printed = _trips()[platform]["max_round_trip_us"]
-        found = float(request_reply_time(_machine(row)))
+        recomputed = float(request_reply_time(_machine(row)))
         # three parameters, each known to 0.05 us and counted twice
-        cell = cell_of_print(f"{platform}, longest", printed, found, slack=2 * 3 * 0.05)
+        cell = cell_of_print(f"{platform}, longest", printed, recomputed, slack=2 * 3 * 0.05)
         if platform == _PARAGON:
             known = Expectation.ERRATUM
-            cell = Cell(cell.name, cell.printed, found, cell.tolerance, known, _SLIP)
+            cell = Cell(cell.name, cell.printed, recomputed, cell.tolerance, known, _SLIP)
         yield cell
 
 
@@ -55,13 +55,13 @@ def _latency(platform: str, column: str) -> float:
 def _table_4() -> Iterator[Cell]:
     """Latency RTT/2 - o_s - o_r from Table 3, and the Paragon's o_r from its busy sender."""
     for platform, row in _parameters().items():
-        found = _latency(platform, "max_round_trip")
+        latency = _latency(platform, "max_round_trip")
         name, printed = f"{platform}, latency", row["latency_us"]
         if platform == _PARAGON:
-            yield Cell(name, float(printed), found, 0.0, Expectation.ERRATUM, _SLIP)
+            yield Cell(name, float(printed), latency, 0.0, Expectation.ERRATUM, _SLIP)
         else:
             # two overheads known to 0.05 us each, and half of the round trip's 0.05
-            yield cell_of_print(name, printed, found, slack=0.125)
+            yield cell_of_print(name, printed, latency, slack=0.125)
     values = {
         row["quantity"]: row["value"]
         for row in rows("logp_microbenchmark/in_text_logp_values")
@@ -80,9 +80,9 @@ def _table_5() -> Iterator[Cell]:
     machines = _parameters()
     for row in rows("logp_microbenchmark/table_5_contention"):
         senders, one = int(row["senders"]), machines[row["platform"]]
-        found = float(many_to_one_gap(_machine(one), senders)) / _part(one, "gap")
+        ratio = float(many_to_one_gap(_machine(one), senders)) / _part(one, "gap")
         name = f"{row['platform']}, {senders} senders"
-        yield Cell(name, float(row["gap_ratio_k_to_1"]), found, _CLOSE * found)
+        yield Cell(name, float(row["gap_ratio_k_to_1"]), ratio, _CLOSE * ratio)
 
 
 TABLES = (

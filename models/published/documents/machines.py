@@ -72,9 +72,9 @@ def _table_2_2() -> Iterator[Cell]:
             continue
         beyond = _beyond(varied, row["desired_us"], printed)
         known = Expectation.BEYOND if beyond else Expectation.AGREE
-        found = float(windowed_gap(_calibrated(row)))
+        gap = float(windowed_gap(_calibrated(row)))
         name = f"gap at {varied} {row['desired_us']} us"
-        yield Cell(name, printed, found, _NEAR, known, beyond)
+        yield Cell(name, printed, gap, _NEAR, known, beyond)
 
 
 def _beyond(varied: str, desired: str, printed: float) -> str:
@@ -86,8 +86,8 @@ def _beyond(varied: str, desired: str, printed: float) -> str:
 
 def _overhead() -> Iterator[Cell]:
     """Section 2.3.3: overhead of the NFS client from a round trip."""
-    found = float(overhead_from_round_trip(340.0, 5.0))
-    yield Cell("overhead from a round trip of 340 us (roughly 82)", 82.0, found, 0.5)
+    overhead = float(overhead_from_round_trip(340.0, 5.0))
+    yield Cell("overhead from a round trip of 340 us (roughly 82)", 82.0, overhead, 0.5)
 
 
 def gam_pipeline() -> Pipeline:

@@ -110,10 +110,10 @@ def _printed(system: System) -> dict[str, Row]:
 def _table_5_1() -> Iterator[Cell]:
     for system in (_SCSI, _RAID):
         printed = _printed(system)
-        for quantity, found in _measured(system).items():
-            yield _measured_cell(system, quantity, printed[quantity], found)
-        for quantity, found in _predicted(system).items():
-            yield _predicted_cell(system, quantity, printed[quantity], found)
+        for quantity, value in _measured(system).items():
+            yield _measured_cell(system, quantity, printed[quantity], value)
+        for quantity, value in _predicted(system).items():
+            yield _predicted_cell(system, quantity, printed[quantity], value)
 
 
 _SURE = {("RAID", "base"): 0.07, ("RAID", "r_squared"): 0.005}

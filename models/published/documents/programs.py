@@ -117,14 +117,14 @@ def overheads(program: str) -> list[Prediction]:
     >>> cell.name, cell.printed, round(cell.added, 1)
     ('Radix 103 us', '263.6', 255.8)
     """
-    found = []
+    cells = []
     table = _of("table_3_3_overhead_predictions", program)
     for level, row in zip(OVERHEADS, table, strict=True):
         if program == "Barnes" and level in BARNES_LEVELS:
-            found += _shifted(level, row)
+            cells += _shifted(level, row)
         elif row[PREDICTED]:
-            found += _read(program, f"{row['overhead_us']} us", row, _added(program, level))
-    return found
+            cells += _read(program, f"{row['overhead_us']} us", row, _added(program, level))
+    return cells
 
 
 def _added(program: str, level: float) -> float:
@@ -155,11 +155,11 @@ def _read(program: str, level: str, row: Row, added: float) -> list[Prediction]:
 
 def gaps(program: str) -> list[Prediction]:
     """A Split-C program's cells of Table 3.4, the exchanged ones put right too."""
-    found = []
+    cells = []
     for level, row in zip(GAPS, _of("table_3_4_gap_predictions", program), strict=True):
         added = float(burst_gap_run_time(0.0, _messages()[program], (level - GAPS[0]) * _US))
-        found += _read(program, f"{row['gap_us']} us", row, added)
-    return found
+        cells += _read(program, f"{row['gap_us']} us", row, added)
+    return cells
 
 
 @lru_cache(maxsize=1)
@@ -205,19 +205,19 @@ def _mpi_added(program: str, overhead: float, per_fragment: float = 2.0) -> floa
 
 def npb_overheads(program: str) -> list[Prediction]:
     """A NAS program's cells of Table 4.2."""
-    found = []
+    cells = []
     for row in _of("table_4_2_npb_overhead_predictions", program):
         level = row["overhead_us"]
         if row[PREDICTED]:
             wrong = _FT_BASE if program == "FT" and level == "10" else ""
             added = _mpi_added(program, float(level))
-            found.append(Prediction(f"{program} {level} us", row[PREDICTED], added, wrong))
-    return found
+            cells.append(Prediction(f"{program} {level} us", row[PREDICTED], added, wrong))
+    return cells
 
 
 def npb_bandwidths(program: str) -> list[Prediction]:
     """A NAS program's cells of Table 4.3."""
-    found = []
+    cells = []
     sent = float(_npb()[program]["mpi_device_bytes"])
     for row in _of("table_4_3_npb_bulk_gap_predictions", program):
         level = row["bandwidth_mb_s"]
@@ -225,8 +225,8 @@ def npb_bandwidths(program: str) -> list[Prediction]:
             rate = BANDWIDTHS.get(level, float(level)) * _MB
             added = float(bulk_gap_run_time(0.0, sent, rate, BANDWIDTHS["37"] * _MB))
             wrong = {("IS", "15"): _SWAPPED, ("FT", "37"): _FT_BASE}.get((program, level), "")
-            found.append(Prediction(f"{program} {level} MB/s", row[PREDICTED], added, wrong))
-    return found
+            cells.append(Prediction(f"{program} {level} MB/s", row[PREDICTED], added, wrong))
+    return cells
 
 
 def _npb_base(program: str) -> float:

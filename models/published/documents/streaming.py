@@ -30,7 +30,7 @@ def _rate(name: str, output: str) -> float:
 def printed_traffic(row: Row, model: Model) -> float:
     """Figure 2's printed expression at a model's values [MB/s]."""
     text = row["expression_mb_s"].replace("match/total", "match_fraction")
-    text = re.sub(r"\b(D_r|D_w|P|rec)\b", lambda found: _NAMES[found[0]], text)
+    text = re.sub(r"\b(D_r|D_w|P|rec)\b", lambda match: _NAMES[match[0]], text)
     return float(formula(text).evaluate(model.inputs)) / _MB
 
 
@@ -38,9 +38,9 @@ def _figure_2() -> Iterator[Cell]:
     """Each expression at one disk a processor; the tests prove them equal in symbols."""
     for row in rows("streaming_io/figure_2_resource_models"):
         model = _machine(_preset(row))
-        found = _rate(_preset(row), f"{row['phase']}_{row['bus']}_bus_traffic")
+        traffic = _rate(_preset(row), f"{row['phase']}_{row['bus']}_bus_traffic")
         name = f"{_preset(row)} {row['phase']} {row['bus']} bus"
-        yield Cell(name, printed_traffic(row, model), found, 1e-9)
+        yield Cell(name, printed_traffic(row, model), traffic, 1e-9)
 
 
 def _per_byte(name: str, output: str, **settings: float) -> float:
@@ -97,21 +97,21 @@ def _traffic_ratios() -> Iterator[Cell]:
         if not printed or name not in catalogue_model("streaming-io").presets:
             continue
         if row["bus"] == "io":
-            found = _per_byte(name, "read_io_bus_traffic")
-            yield cell_of_print(f"{name}, I/O bus", printed, found)
+            traffic = _per_byte(name, "read_io_bus_traffic")
+            yield cell_of_print(f"{name}, I/O bus", printed, traffic)
         elif "measured" in row["kind"]:
             yield _memory_ratio(name, row)
 
 
 def _memory_ratio(name: str, row: Row) -> Cell:
     printed, machines = float(row["ratio_to_disk_rate"]), 8 if "8 processors" in row["kind"] else 1
-    found = machines * _per_byte(name, "read_corrected_memory_bus_traffic")
+    traffic = machines * _per_byte(name, "read_corrected_memory_bus_traffic")
     known = Expectation.BEYOND if name in _DOUBTS else Expectation.AGREE
     title = f"{name}, memory bus ({row['section']}{', all processors' * (machines > 1)})"
-    return Cell(title, printed, found, _ABOUT * printed, known, _DOUBTS.get(name, ""))
+    return Cell(title, printed, traffic, _ABOUT * printed, known, _DOUBTS.get(name, ""))
 
 
-def _said(section: str, quantity: str) -> float:
+def _printed(section: str, quantity: str) -> float:
     """A number of the text: the hardware's."""
     table = rows("streaming_io/in_text_platform_parameters")
     return next(
@@ -137,7 +137,7 @@ def _extrapolated() -> float:
         for row in rows("streaming_io/in_text_utilization")
         if row["resource"] == "I/O bus" and row["platform"] == "Workstation"
     )
-    return delivered * _said("5.2.2", "peak_utilization") / busy
+    return delivered * _printed("5.2.2", "peak_utilization") / busy
 
 
 def _ethernet() -> float:
@@ -160,7 +160,7 @@ def _saturated(row: Row) -> float:
     if row["resource"] == "I/O bus":
         return _extrapolated()
     if row["resource"] == "I/O bus slots":
-        return 2 * _said("5.2.2", "fast_wide_scsi_load")
+        return 2 * _printed("5.2.2", "fast_wide_scsi_load")
     if row["resource"] == "fast Ethernet link":
         return _ethernet()
     return _rate(_machine_of(row), _OUTPUTS[row["resource"]])
@@ -182,9 +182,9 @@ def _saturation() -> Iterator[Cell]:
         printed, tolerance = _printed_rate(row)
         why = _CALIBRATED if set_by_it else ""
         yield Cell(name, printed, _saturated(row), tolerance, known, why)
-    bus = _said("5.2.2", "peak_bandwidth") * _said("5.2.2", "peak_utilization") / 100
+    bus = _printed("5.2.2", "peak_bandwidth") * _printed("5.2.2", "peak_utilization") / 100
     yield Cell("I/O bus at its peak utilisation", 57.5, bus, 0.0, Expectation.ERRATUM, _PEAK)
-    whole, each = _said("5.2.2", "aggregate_achievable_bandwidth"), _said("5.2.2", "buses")
+    whole, each = _printed("5.2.2", "aggregate_achievable_bandwidth"), _printed("5.2.2", "buses")
     upper = next(
         float(row["value_upper"])
         for row in rows("streaming_io/in_text_platform_parameters")
@@ -212,9 +212,11 @@ def _figure_8() -> Iterator[Cell]:
     """The 36 rates are the model's data; what the text says of them is recomputed."""
     for row in rows("streaming_io/figure_8_instruction_rates"):
         printed = float(row["instruction_rate_mips_per_mb_s"])
-        found = _instructions(_preset(row), row["phase"], row["mode"])
+        instructions = _instructions(_preset(row), row["phase"], row["mode"])
         name = f"{_preset(row)} {row['phase']} {row['mode']}"
-        yield Cell(name, printed, found, 0.0, Expectation.INPUT, "printed rates are the model's")
+        yield Cell(
+            name, printed, instructions, 0.0, Expectation.INPUT, "printed rates are the model's"
+        )
     sent = _instructions("transpose-cluster", "read", "user")
     alone = _instructions("transpose-workstation", "read", "user")
     yield Cell("communication (slightly less than 1)", 1.0, sent - alone, 0.25)
@@ -249,8 +251,8 @@ def _figure_9() -> Iterator[Cell]:
         name = bars.title.partition("(")[2].rstrip(")")
         for phase in _PHASES:
             special = _AS_PRINTED.get((name, phase))
-            found = bars.first(phase) if special else bars.order(phase)[0].resource
-            yield Cell(f"{name} {phase}", special or "cpu", found)
+            resource = bars.first(phase) if special else bars.order(phase)[0].resource
+            yield Cell(f"{name} {phase}", special or "cpu", resource)
 
 
 TABLES = (

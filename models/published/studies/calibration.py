@@ -13,7 +13,7 @@ from headway.models.files.shipped import catalogue_model
 from headway.models.inference.fit import Fit
 from headway.models.inference.fitting import fit_model
 from headway.models.inference.searching.loss import Loss
-from headway.models.measured.bends import bent_by_level
+from headway.models.measured.bends import bends_by_level
 from headway.models.measured.measurements import Measurements
 from headway.models.published.studies.families import BASE, FAMILIES, family
 from headway.models.tables.shown import Shown
@@ -85,7 +85,7 @@ def on_bends(data: Measurements) -> Any:
     """
     settings = {name: data.column(name).values for name in ("latency", "overhead", "bandwidth")}
     rate, time = data.column("throughput").values, data.column("response").values
-    return np.asarray(bent_by_level(settings, rate, time))
+    return np.asarray(bends_by_level(settings, rate, time))
 
 
 @dataclass(frozen=True)
@@ -147,11 +147,11 @@ class FromBaseline(Shown):
 
 def predicted_from_baseline() -> FromBaseline:
     """Predict every family of both systems from fits to their baselines."""
-    found = []
+    predictions = []
     for system, names in FAMILIES.items():
         fit = from_baseline(system)
-        found += [_predicted(fit, system, name) for name in names]
-    return FromBaseline(tuple(found))
+        predictions += [_predicted(fit, system, name) for name in names]
+    return FromBaseline(tuple(predictions))
 
 
 def _predicted(fit: Fit, system: str, name: str) -> FamilyErrors:

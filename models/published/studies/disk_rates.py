@@ -104,10 +104,10 @@ class RateTable:
 
     def one_a_statement(self) -> list[int]:
         """The first point of each statement: rates printed once count once."""
-        found: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for index, point in enumerate(self.points):
-            found.setdefault(point.statement, index)
-        return list(found.values())
+            counts.setdefault(point.statement, index)
+        return list(counts.values())
 
 
 USUAL_ERROR = 0.05
@@ -130,8 +130,8 @@ def refit(table: RateTable, keep: Any = None) -> FloatArray:
         return gone
 
     ones = np.ones(len(start))
-    found = least_squares(missed, ones, bounds=(0.2, 2.5), loss="soft_l1", f_scale=USUAL_ERROR)
-    fitted: FloatArray = start * found.x
+    optimum = least_squares(missed, ones, bounds=(0.2, 2.5), loss="soft_l1", f_scale=USUAL_ERROR)
+    fitted: FloatArray = start * optimum.x
     return fitted
 
 

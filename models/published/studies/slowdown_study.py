@@ -116,9 +116,9 @@ class Study(Shown):
         """Mean size of the errors of each model on each program, and the worst of them."""
         columns = [Column("program", tuple(PROGRAMS.values()))]
         for name, by_program in self.errors.items():
-            found = [100 * errors for errors in by_program.values()]
-            means = tuple(f"{np.abs(errors).mean():.1f}" for errors in found)
-            worst = tuple(f"{errors[np.abs(errors).argmax()]:+.1f}" for errors in found)
+            percents = [100 * errors for errors in by_program.values()]
+            means = tuple(f"{np.abs(errors).mean():.1f}" for errors in percents)
+            worst = tuple(f"{errors[np.abs(errors).argmax()]:+.1f}" for errors in percents)
             columns += [Column(f"{name}, mean", means), Column("worst", worst)]
         return [Table(f"errors over {self.axis.partition(' [')[0]} [%]", tuple(columns))]
 

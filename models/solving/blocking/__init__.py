@@ -1,1 +1,1 @@
-"""Models whose full stations block, or whose stations have a common limit."""
+"""Models with stations that block when full, or with limits shared by stations."""

@@ -1,4 +1,4 @@
-"""Models with blocking and regions, solved at every operating point."""
+"""Solve models with blocking and regions at every operating point."""
 
 from collections.abc import Mapping
 from math import inf
@@ -32,25 +32,25 @@ if TYPE_CHECKING:
 
 
 def blocking_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple[Found, Marks]:
-    """Solve a model that holds jobs up, point by point.
+    """Solve a model that blocks, point by point.
 
     Parameters
     ----------
     model
         Open, or with parameters ``population`` and ``think_time``.
     method
-        ``auto``, ``exact`` to refuse what the Markov chain does not solve, or a `Way`.
+        ``auto``, ``exact`` to refuse what its Markov chain cannot solve, or a `Way`.
     shape
         Shape of the operating points.
 
     Returns
     -------
-    The model's inputs and every calculated number by name, and what is to be said of them.
+    The model's inputs and every calculated number by name, with its marks.
 
     Raises
     ------
     GraphError, InvalidParameter
-        For what is not solved, with the reason.
+        For models that headway cannot solve, with the reason.
     """
     check_solvable(model.graph)
     way = _way(method)
@@ -59,7 +59,10 @@ def blocking_values(model: "Model", method: str, shape: tuple[int, ...]) -> tupl
     graph = model.graph
     closed = "response_time" in graph.outputs and model.is_closed
     if closed:
-        msg = f"{graph.name}: its formula for response_time has no meaning where jobs are held up"
+        msg = (
+            f"{graph.name}: a formula for response_time has no meaning in a network that blocks; "
+            "delete it"
+        )
         raise InvalidParameter(msg)
     if "response_time" in graph.outputs:
         del values["response_time"]
@@ -73,19 +76,19 @@ def blocking_values(model: "Model", method: str, shape: tuple[int, ...]) -> tupl
 
 
 def _way(method: str) -> Way:
-    """How a network that holds jobs up is to be solved.
+    """The way to solve a network that blocks.
 
     Raises
     ------
     InvalidParameter
-        For a method that is none of it.
+        For any other method.
     """
     if method in set(Way):
         return Way(method)
     if Method(method) is Method.EXACT:
         return Way.CHAIN
     if Method(method) is not Method.AUTO:
-        msg = f"networks that hold jobs up are not solved by {method}; take auto or exact"
+        msg = f"method {method} does not support networks that block; use auto or exact"
         raise InvalidParameter(msg)
     return Way.AUTO
 
@@ -93,17 +96,17 @@ def _way(method: str) -> Way:
 def _solved(
     model: "Model", inputs: Mapping[str, Amount], way: Way
 ) -> tuple[Found, BlockingSolution, bool]:
-    """Values of a point, what was found there, and whether it is saturated."""
+    """Values of a point, its solution, and whether it is saturated."""
     point = point_of(model.graph, inputs)
     try:
-        found, full = solve_blocking(point.network, point.stations, way), False
+        solution, full = solve_blocking(point.network, point.stations, way), False
     except Saturated:
-        found, full = _saturated(point), True
-    return _values(model, point, found), found, full
+        solution, full = _saturated(point), True
+    return _values(model, point, solution), solution, full
 
 
 def _saturated(point: Point) -> BlockingSolution:
-    """An open network in overload: its queues grow for ever."""
+    """An open network in overload: its queues grow without limit."""
     network = point.network
     rates = network.arrival_rate * network.visits
     busy = [float(s.utilisation(float(r))) for s, r in zip(point.stations, rates, strict=True)]
@@ -118,7 +121,7 @@ def _saturated(point: Point) -> BlockingSolution:
 
 
 def _values(model: "Model", point: Point, solution: BlockingSolution) -> Found:
-    """What was found, by the names that formulas use."""
+    """The results, by the names that formulas use."""
     graph, network = model.graph, point.network
     offered = solution.throughput if network.closed else network.arrival_rate
     values: Found = {"throughput": offered, "response_time": solution.response_time}
@@ -158,12 +161,12 @@ def _product(visits: Amount, time: Amount) -> float:
 def _per_job(
     through: FloatArray, solution: BlockingSolution, network: BlockingNetwork
 ) -> FloatArray:
-    """Visits of a job that is answered."""
+    """Visits of a job that completes."""
     return through / solution.throughput if solution.throughput else network.visits
 
 
 def _times(solution: BlockingSolution, point: Point) -> FloatArray:
-    """Mean time of a visit; alone where nobody comes."""
+    """Mean time of a visit; that of a lone job if none arrive."""
     through = solution.station_throughput
     alone = np.array([station.mean_service for station in point.stations])
     return np.where(through > 0, solution.queue_length / np.where(through > 0, through, 1.0), alone)

@@ -1,1 +1,1 @@
-"""Networks of several classes of jobs: solved, as closed forms, and their laws of time."""
+"""Networks of several classes of jobs: solutions, closed forms and distributions of times."""

@@ -1,8 +1,8 @@
-"""How response times are distributed where classes of jobs circulate, beside others or open ones.
+"""Distributions of response times in networks with closed classes, also mixed with open ones.
 
-Where all servers are shared, a job is followed among the numbers of each class. Elsewhere those
-that it meets are taken as jobs of one class, whose visits and times are the mean ones of all, and
-who come as all of them do; times are stretched to the mean of the class, which is known.
+If all servers are shared, one job is followed among the numbers of each class. Elsewhere, the jobs
+that it meets are treated as one class with the mean visits and times of all,
+arriving as all of them do; times are scaled to the mean of the class, which is known.
 """
 
 from dataclasses import dataclass
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
 
 AS_ONE = (
-    "percentiles take the jobs of closed classes as of one class: up to the 99th within 13 %, "
-    "the 99.9th within 13 % where measured"
+    "percentiles treat the jobs of closed classes as one class: up to the 99th within 13 %, the "
+    "99.9th within 13 % where measured"
 )
 
 
 def circulating_laws(point: "Solution") -> dict[str, TimeLaw | None]:
-    """Law of the response time of each class, and of all jobs together under "".
+    """Distribution of the response time of each class, and of all jobs together under "".
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def circulating_laws(point: "Solution") -> dict[str, TimeLaw | None]:
 
     Returns
     -------
-    None for a class whose time has no end.
+    None for a class with infinite times.
     """
     crowd = _crowd(point)
     laws = {name: _law(crowd, c) for c, name in enumerate(point.classes)}
@@ -56,7 +56,7 @@ def circulating_laws(point: "Solution") -> dict[str, TimeLaw | None]:
 
 @dataclass(frozen=True)
 class _Crowd:
-    """What classes do: by class, or shape (classes, stations)."""
+    """Numbers of classes: by class, or shape (classes, stations)."""
 
     point: "Solution"
     stations: tuple[SharedStation, ...]
@@ -68,23 +68,23 @@ class _Crowd:
 
     @property
     def delays(self) -> NDArray[np.bool_]:
-        """Which stations serve everybody at once."""
+        """Which stations serve all jobs at once."""
         return np.array([station.kind is ServiceKind.DELAY for station in self.stations])
 
     def others(self, own: int) -> list[tuple[int, int]]:
-        """Who else is there: classes, and how many circulate, none of those that come."""
+        """The other jobs: their classes, and how many circulate, without arriving jobs."""
         jobs = self.populations - (np.arange(len(self.rates)) == own)
         closed = np.where(self.populations > 0, jobs, 0.0)
         there = ((closed > 0) | (self.populations == 0)) & (self.rates > 0)
         return [(int(c), int(closed[c])) for c in np.flatnonzero(there)]
 
     def comers(self, own: int) -> list[Comers]:
-        """The others, as they come to the queues."""
+        """The other jobs, as they arrive at the queues."""
         resting = self.thinking + (self.visits * self.times)[:, self.delays].sum(axis=1)
         return [self._comers(c, jobs, float(resting[c])) for c, jobs in self.others(own)]
 
     def kinds(self, own: int) -> tuple[Kind, ...]:
-        """The others, as they come to the stations."""
+        """The other jobs, as they arrive at the stations."""
         thinking = self.thinking
         return tuple(
             Kind(
@@ -100,7 +100,7 @@ class _Crowd:
         return Comers(jobs, away if jobs else 1 / float(self.rates[c]))
 
     def alone(self, own: int) -> Circle:
-        """The way of a job of a class, with nobody else."""
+        """The path of a lone job of a class."""
         total = float(self.rates.sum())
         flow = self.rates @ self.visits
         work = self.rates @ (self.visits * self.times)

@@ -1,4 +1,4 @@
-"""Closed forms of networks that several open classes share."""
+"""Closed forms of networks with several open classes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ def class_form(graph: ModelGraph, output: str, given: Mapping[str, Amount]) -> A
     Parameters
     ----------
     graph
-        Whose classes are all open.
+        A graph with open classes only.
     output
         An output of the graph, ``response_time``, ``class NAME.response_time``,
         ``class NAME.throughput``, or a station's ``utilisation``, ``queue_length``,
@@ -33,19 +33,22 @@ def class_form(graph: ModelGraph, output: str, given: Mapping[str, Amount]) -> A
     Raises
     ------
     GraphError
-        For closed classes, which are solved by a recursion.
+        For closed classes, which need a recursion.
     UnknownParameter
         For an output that the graph does not have.
     """
     closed = [name for name, numbers in graph.classes.items() if "population" in numbers]
     if closed:
-        msg = f"class {closed[0]} is closed: it is solved by a recursion, not by one formula"
+        msg = (
+            f"class {closed[0]} is closed, so a recursion solves it, not a formula; solve with "
+            "numbers"
+        )
         raise GraphError(msg)
     if graph.ways_by_class:
-        msg = f"{graph.name}: where classes go ways of their own there is no closed form; solve it"
+        msg = f"{graph.name}: routes that differ by class have no closed form; solve with numbers"
         raise GraphError(msg)
     for name in by_priority(graph):
-        msg = f"{name} goes by priority: it is solved in numbers only, not by a formula"
+        msg = f"{name} serves by priority, which has no closed form; solve with numbers"
         raise GraphError(msg)
     values = graph.plan.run(given, targets_of(graph))
     values |= _answers(graph, values)
@@ -57,10 +60,10 @@ def class_form(graph: ModelGraph, output: str, given: Mapping[str, Amount]) -> A
 
 
 def _answers(graph: ModelGraph, values: Values) -> Found:
-    """Every answer of classes and stations, by the operational laws."""
+    """Every result of classes and stations, by the operational laws."""
     rates = {c: of_class(c, "arrival_rate").of(values) for c in graph.classes}
     total = sum(rates.values())
-    found: Found = {"throughput": total}
+    results: Found = {"throughput": total}
     stays: Found = dict.fromkeys(rates, 0)
     for name in graph.stations:
         visits = {c: visits_of(graph, name, c, values) for c in rates}
@@ -83,16 +86,16 @@ def _answers(graph: ModelGraph, values: Values) -> Found:
             here = {c: demands[c] + visits[c] * wait for c in rates}
         stays = {c: stay + here[c] for c, stay in stays.items()}
         queue = sum(rates[c] * here[c] for c in rates)
-        found |= _station(graph, name, values, load, through, queue)
-        found[f"{name}.residence_time"] = queue / total
+        results |= _station(graph, name, values, load, through, queue)
+        results[f"{name}.residence_time"] = queue / total
     for c, stay in stays.items():
-        found |= {of_class(c, "throughput"): rates[c], of_class(c, "response_time"): stay}
+        results |= {of_class(c, "throughput"): rates[c], of_class(c, "response_time"): stay}
     mean = sum(rates[c] * stay for c, stay in stays.items()) / total
-    return found if "response_time" in graph.outputs else found | {"response_time": mean}
+    return results if "response_time" in graph.outputs else results | {"response_time": mean}
 
 
 def _mixed_wait(graph: ModelGraph, name: str, values: Values, flows: Found) -> Amount:
-    """Wait of all classes where their times are of any scv: that of their mixture."""
+    """Waiting time of all classes with any scv: that of the mixture of their times."""
     total = sum(flows.values())
     mean = sum(flow * time_of(graph, name, c, values) for c, flow in flows.items()) / total
     second = sum(
@@ -125,7 +128,7 @@ def _busy(graph: ModelGraph, name: str, load: Amount, values: Values) -> Amount:
 
 
 def _more(graph: ModelGraph, name: str, load: Amount, values: Values) -> Amount:
-    """How much longer than its service a job stays there, over the load; finite without load."""
+    """Waiting time of a job divided by the load; finite without load."""
     kind = graph.stations[name].can.product_form
     servers = values.get(f"{name}.servers", 1)
     if kind is ServiceKind.DELAY:

@@ -1,4 +1,4 @@
-"""Open classes of one service time that share a station with little room: lost all alike."""
+"""Open classes with one service time that share a station with limited room: equal losses."""
 
 from dataclasses import replace
 
@@ -15,10 +15,10 @@ from headway.models.structure.parts.keys import Found, of_class, station_at, tim
 
 
 def as_one(model: Model) -> Model | None:
-    """The model in which the classes of a lone station that loses jobs are one.
+    """Merge the classes of a lone station that loses jobs.
 
-    Where all take one exponential time they are one Poisson stream, of which the station cannot
-    tell who is who: each class loses the same share, and takes the same time.
+    If all have the same exponential service time, they form one Poisson stream, in which the
+    station cannot distinguish them: each class loses the same share and takes the same time.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def as_one(model: Model) -> Model | None:
 
     Returns
     -------
-    None for other models, which are solved by class or refused there.
+    None for other models, which are solved or refused by class.
 
     Raises
     ------
@@ -44,8 +44,8 @@ def as_one(model: Model) -> Model | None:
     if any(np.any(time != times[0]) for time in times):
         kind = graph.stations[name].kind.__name__
         msg = (
-            f"{name}: several classes cannot share a {kind} where their service times differ; give "
-            "one service_time for all, or simulate a station without losses"
+            f"{name}: several classes cannot share a {kind} with different service times; give one "
+            "service_time for all, or simulate a station without losses"
         )
         raise GraphError(msg)
     total = formula(" + ".join(f"({c['arrival_rate'].text})" for c in graph.classes.values()))
@@ -54,7 +54,7 @@ def as_one(model: Model) -> Model | None:
 
 
 def of_each(model: Model, blocked: Found) -> Found:
-    """What classes that are one do each: their own share of what comes, in the same time."""
+    """Results of each merged class: its share of the arrivals, with the same times."""
     keys = {name: of_class(name, "arrival_rate") for name in model.graph.classes}
     values = model.graph.plan.run(model.inputs, list(keys.values()))
     (station,) = model.graph.stations
@@ -65,7 +65,7 @@ def of_each(model: Model, blocked: Found) -> Found:
 
 
 def _is_room(graph: ModelGraph) -> bool:
-    """Whether open classes come once to a station that loses jobs, and to no other."""
+    """Whether open classes visit a station with losses once, and no other station."""
     opened = all("arrival_rate" in numbers for numbers in graph.classes.values())
     lone = len(graph.stations) == 1 and all(s.loses for s in graph.stations.values())
     plain = not (graph.routes or graph.arrivals or graph.ways_by_class)

@@ -46,28 +46,28 @@ def class_values(model: Model, method: str) -> tuple[Found, Marks]:
     Returns
     -------
     The model's inputs and every calculated number by name, of a class such as
-    ``class web.throughput``; and what is to be said of them. At saturated points the response
-    times of the classes hit are infinite, and what they get through is not known (NaN).
+    ``class web.throughput``, with marks. At saturated points, the response
+    times of the affected classes are infinite, and their throughput is unknown (NaN).
 
     Raises
     ------
     GraphError
-        For kinds of station or formulas that classes do not allow.
+        For kinds of station or formulas that classes do not support.
     """
     graph = model.graph
     values, solution = class_solution(model, method)
     values |= system_by_class(graph, solution) | stations_by_class(graph, solution)
     values = graph.plan.run(values, list(graph.outputs))
-    told = (solution.method.value, solution.approximation, solution.saturated, solution.overload)
-    return values, Marks(*told)
+    marks = (solution.method.value, solution.approximation, solution.saturated, solution.overload)
+    return values, Marks(*marks)
 
 
 def class_solution(model: Model, method: str) -> tuple[Found, MulticlassSolution]:
-    """Solve such a network, by station and class; see `class_values`.
+    """Solve a network of several classes, by station and class; see `class_values`.
 
     Returns
     -------
-    The numbers it is solved with by name, and the solution, its stations and classes in the order
+    The numbers used by name, and the solution, with stations and classes in the order
     of the graph's.
     """
     values, stations, classes = class_network(model)
@@ -98,7 +98,7 @@ def class_network(
 
 
 def targets_of(graph: ModelGraph) -> list[str]:
-    """Names of the numbers that classes are solved with; refuses stations they cannot share."""
+    """Names of the numbers that the solver uses; refuses stations that classes cannot share."""
     targets: list[str] = [
         of_class(name, key) for name, keys in graph.classes.items() for key in keys
     ]
@@ -120,13 +120,16 @@ def targets_of(graph: ModelGraph) -> list[str]:
         targets.append(VISITS)
     rates = graph.plan.needed(targets) & set(RATES)
     if rates:
-        msg = f"{graph.name}: with classes there is no single {max(rates)}; formulas cannot use it"
+        msg = (
+            f"{graph.name}: with several classes there is no single {max(rates)} that a formula "
+            "could use"
+        )
         raise GraphError(msg)
     return targets
 
 
 def check_times_known(graph: ModelGraph, *, closed: bool) -> None:
-    """Refuse stations at which nothing says who of several classes is served when.
+    """Refuse stations whose order of service is not defined for several classes.
 
     Raises
     ------
@@ -151,12 +154,15 @@ def _job_class(graph: ModelGraph, name: str, values: Values) -> JobClass:
 
 
 def _priority(name: str, value: Amount) -> int:
-    found = np.unique(np.asarray(value, float))
-    if len(found) > 1:
-        msg = f"class {name}: one priority at all operating points; solve them one by one"
+    levels = np.unique(np.asarray(value, float))
+    if len(levels) > 1:
+        msg = (
+            f"class {name}: priorities must be the same at all operating points; solve them one by "
+            "one"
+        )
         raise GraphError(msg)
-    check_priority(name, float(found[0]))
-    return int(found[0])
+    check_priority(name, float(levels[0]))
+    return int(levels[0])
 
 
 def shared_station(graph: ModelGraph, name: str, values: Values) -> SharedStation:
@@ -178,15 +184,15 @@ def shared_station(graph: ModelGraph, name: str, values: Values) -> SharedStatio
 
 
 def _check_arrivals(graph: ModelGraph, name: str) -> None:
-    """Refuse arrivals of an scv where jobs share the servers, and where jobs circulate."""
+    """Refuse arrivals with an scv at shared servers and in closed networks."""
     if any("population" in numbers for numbers in graph.classes.values()):
         msg = (
-            f"{name}: several classes cannot share a GGm where some are closed, as the network "
-            "makes its arrivals; use an MGm"
+            f"{name}: several classes cannot share a GGm if some are closed, because the network "
+            "determines its arrivals; use an MGm"
         )
         raise GraphError(msg)
     if graph.stations[name].discipline != Discipline.FCFS:
-        msg = f"{name}: a GGm serves several classes in order of arrival only; use an MGm"
+        msg = f"{name}: a GGm serves several classes only in order of arrival; use an MGm"
         raise GraphError(msg)
 
 
@@ -196,7 +202,7 @@ def scv_of(graph: ModelGraph, name: str, c: str, values: Values) -> Amount:
     Raises
     ------
     GraphError
-        For a class that visits the station and has none, where others have.
+        For a class that visits the station and has none, although others have.
     """
     station = graph.stations[name]
     if c in station.scvs:
@@ -204,15 +210,15 @@ def scv_of(graph: ModelGraph, name: str, c: str, values: Values) -> Amount:
     if not station.scvs:
         return station_at(name).of(values).scv  # type: ignore[attr-defined]
     if not station.visits or c in station.visits or "" in station.visits:
-        msg = f"{name}: no scv for class {c}, which visits it"
+        msg = f"{name}: no scv for class {c}, which visits it; give one"
         raise GraphError(msg)
     return 1.0
 
 
 def visits_of(graph: ModelGraph, name: str, c: str, values: Values) -> Amount:
-    """Mean visits of a class: its own, else those of all; none where others alone are named.
+    """Mean visits of a class: its own, else those of all; none if only others have visits.
 
-    Where routes differ by class, chains say them: one stands for some.
+    If routes differ by class, the visits come from the chains; each entry is a placeholder of 1.
     """
     own = graph.stations[name].visits
     if graph.ways_by_class:
@@ -241,7 +247,7 @@ def time_of(graph: ModelGraph, name: str, c: str, values: Values) -> Amount:
     if graph.ways_by_class and (c, name) not in graph.ways_by_class:
         return 0.0
     if not station.visits or c in station.visits or "" in station.visits:
-        msg = f"{name}: no service_time for class {c}, which visits it"
+        msg = f"{name}: no service_time for class {c}, which visits it; give one"
         raise GraphError(msg)
     return 0.0
 
@@ -259,7 +265,7 @@ def system_by_class(graph: ModelGraph, solution: MulticlassSolution) -> Found:
 
 
 def _mean(times: FloatArray, rates: FloatArray) -> FloatArray:
-    """Mean over the jobs of all classes; where there are none, over the classes."""
+    """Mean over the jobs of all classes; without jobs, over the classes."""
     total = rates.sum(axis=0)
     some = total > 0
     spent = np.where(rates > 0, rates * np.where(rates > 0, times, 0.0), 0.0).sum(axis=0)

@@ -1,4 +1,4 @@
-"""How response times are distributed where several open classes share stations."""
+"""Distributions of response times of several open classes that share stations."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def class_laws(point: "Solution") -> dict[str, TimeLaw | None]:
-    """Law of the response time of each class, and of all jobs together under "".
+    """Distribution of the response time of each class, and of all jobs together under "".
 
     Parameters
     ----------
@@ -44,12 +44,12 @@ def class_laws(point: "Solution") -> dict[str, TimeLaw | None]:
 
     Returns
     -------
-    None for a class that comes to a saturated station.
+    None for a class that visits a saturated station.
 
     Raises
     ------
     GraphError
-        For a station whose law is not known, with the reason.
+        For a station whose distribution is unknown, with the reason.
     """
     sharing = sharing_of(point)
     laws = {name: _class_law(sharing, c) for c, name in enumerate(point.classes)}
@@ -79,24 +79,24 @@ class Sharing:
 
     @property
     def alike(self) -> bool:
-        """Whether all classes ask the same of each station, and wait in order of arrival."""
+        """Whether all classes have the same service times and wait in order of arrival."""
         shared = any(self.is_shared(k) for k in range(len(self.stations)))
         return not shared and all(len(self.asked(k, 0)) == 1 for k in range(len(self.stations)))
 
     def is_shared(self, k: int) -> bool:
-        """Whether all who are at a station share its servers."""
+        """Whether all jobs at a station share its servers."""
         station = self.stations[k]
         queue = station.kind is not ServiceKind.DELAY
         return queue and station.discipline is Discipline.SHARING
 
     def asked(self, k: int, own: int) -> set[tuple[float, float]]:
-        """Service times and their scvs that meet at a station, those of a class among them."""
+        """Service times at a station and their scvs, including those of a class."""
         comes = self.loads[:, k] > 0
         comes[own] = True
         return set(zip(self.times[comes, k].tolist(), self.scvs[comes, k].tolist(), strict=True))
 
     def station(self, k: int, time: float) -> Station:
-        """The station, if it served everybody in this time."""
+        """The station with this service time for all jobs."""
         component = self.point.model.graph.stations[self.stations[k].name]
         fields = {p: self.point.values[f"{self.stations[k].name}.{p}"] for p in component.fields}
         if component.scvs:
@@ -181,8 +181,8 @@ def seen_by(sharing: Sharing, k: int, own: int) -> Visited:
         law = _in_turn(sharing, k, own)
         return met_in_turn(sharing.loads[:, k], sharing.times[:, k], time, law)
     msg = (
-        f"{station.name}: how long jobs take is known for classes of different service times "
-        "at one server only, not at several"
+        f"{station.name}: times of classes with different service times have a known distribution "
+        "only at one server, not at several; simulate it"
     )
     raise GraphError(msg)
 
@@ -193,8 +193,8 @@ def _first(sharing: Sharing, k: int, own: int) -> Met:
     ranks = np.array([int(values[of_class(c, "priority")]) for c in graph.classes])
     if len(set(ranks.tolist())) < len(ranks) or (sharing.visits > 1).any():
         msg = (
-            f"{sharing.stations[k].name}: how long jobs take is known head of the line where each "
-            "class has a priority of its own, and comes once"
+            f"{sharing.stations[k].name}: times by priority have a known distribution only if each "
+            "class has its own priority and visits once; simulate it"
         )
         raise GraphError(msg)
     order = np.argsort(ranks)
@@ -210,7 +210,7 @@ def _in_turn(sharing: Sharing, k: int, own: int) -> TimeLaw:
     law = served_in_turn(sharing.loads[:, k], sharing.times[:, k], own, sharing.scvs[:, k])
     others = any(_queues(sharing, other) for other in range(len(sharing.stations)) if other != k)
     name = sharing.stations[k].name
-    notes = (f"what arrives at {name} is taken as Poisson",) if others else ()
+    notes = (f"arrivals at {name} are assumed Poisson",) if others else ()
     told = (GAMMA,) if (sharing.scvs[:, k] != 1).any() else ()
     return replace(law, notes=merged(notes, told))
 
@@ -220,14 +220,14 @@ def _check_smooth(sharing: Sharing, k: int, own: int) -> None:
     if sharing.scvs[comes, k].min(initial=sharing.scvs[own, k]) < _SMOOTH:
         name = sharing.stations[k].name
         msg = (
-            f"{name}: how long jobs take is not known for classes of different service times where "
-            "some are constant or nearly so"
+            f"{name}: times of classes with different service times have no known distribution if "
+            "some are (almost) constant; simulate it"
         )
         raise GraphError(msg)
 
 
 _SMOOTH = 1e-2
-"""Least scv of service times whose law is inverted by a few terms."""
+"""Smallest scv of service times for which a few terms invert the transform."""
 
 
 def served_in_turn(

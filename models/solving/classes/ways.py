@@ -1,4 +1,4 @@
-"""The ways of the classes of a model, as arrays over its operating points."""
+"""Routes of the classes of a model, as arrays over its operating points."""
 
 import numpy as np
 
@@ -22,8 +22,8 @@ def class_ways(graph: ModelGraph, values: Values) -> ClassWays | None:
 
     Returns
     -------
-    None where the graph gives visits, whose order is not known, and where routes are not the same
-    at all operating points.
+    None if the graph gives visits, whose order is unknown, or if routes differ between
+    operating points.
     """
     changing = [share_at(route).of(values) for route in graph.routes.changing]
     if visits_given(graph) or any(np.size(chance) > 1 for chance in changing):

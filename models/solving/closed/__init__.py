@@ -1,1 +1,1 @@
-"""Closed networks: jobs that circulate, and the throughput that agrees with itself."""
+"""Closed networks: circulating jobs, and the consistent throughput."""

@@ -1,4 +1,4 @@
-"""A closed network whose parts assume a throughput: what it is, and what it gives back."""
+"""A closed network whose numbers assume a throughput, and the throughput that results."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from headway.queueing.closed.solve import ClosedSolution, solve_closed
 from headway.queueing.stations.base import Station
 
 AGREEMENT = 1e-9
-"""How well assumed and resulting numbers have to agree, relative."""
+"""Relative tolerance between assumed and resulting numbers."""
 
 _ROUNDING = 1e-12  # what sums of times may lose, relative: a few of a double's last digits
 
@@ -30,7 +30,7 @@ PARTS = {
     "residence_time": "residence_time",
     "queue_length": "queue_length",
 }
-"""What is known of a station, by what the closed solution calls it."""
+"""Results of a station, by their names in the closed solution."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,11 @@ class Assumed:
     Parameters
     ----------
     stations, visits
-        Its stations, and the mean visits of a job itself to each.
+        Its stations, and the mean visits of a job to each, without those of its parts.
     all_visits
-        Those of its parts with them.
+        The visits including those of parts.
     beyond
-        What a formula for the response time adds to the time at stations [s].
+        Time that a formula for the response time adds to the time at stations [s].
     """
 
     stations: tuple[Station, ...]
@@ -55,16 +55,16 @@ class Assumed:
 
 @dataclass(frozen=True)
 class Circulation:
-    """A closed model, to be solved at any throughput that its parts assume.
+    """A closed model, to be solved at any assumed throughput.
 
     Parameters
     ----------
     graph
         The structure.
     inputs
-        SI values by name, ``population`` and ``think_time`` among them.
+        SI values by name, including ``population`` and ``think_time``.
     method
-        How it is solved.
+        The method of solution.
     """
 
     graph: ModelGraph
@@ -72,7 +72,7 @@ class Circulation:
     method: Method
 
     def flat(self, shape: tuple[int, ...]) -> "Circulation":
-        """Lay the operating points out in a row; leave out what they do not depend on."""
+        """Arrange the operating points in a row, without inputs that do not matter."""
         targets = ["response_time" if self._by_formula else VISITS, *self._stations]
         used = {*self.graph.plan.needed([*targets, VISITS]), "population", "think_time"}
         inputs = {n: v for n, v in self.inputs.items() if n in used}
@@ -85,12 +85,12 @@ class Circulation:
         return replace(self, inputs={**self.inputs, **some})
 
     def assumed(self, rate: Amount) -> Assumed:
-        """The network that it is at this throughput.
+        """The network at this throughput.
 
         Raises
         ------
         GraphError
-            For a formula of the response time that is less than the time at stations.
+            For a formula of the response time below the time at stations.
         """
         graph = self.graph
         given = {**self.inputs, **dict.fromkeys(RATES, rate)}
@@ -99,21 +99,21 @@ class Circulation:
         own, every = (
             tuple(key.of(values)[name] for name in graph.stations) for key in (OWN_VISITS, VISITS)
         )
-        found = Assumed(stations, own, every)
+        assumed = Assumed(stations, own, every)
         if not self._by_formula:
-            return found
-        beyond = self._beyond(rate, self._unhindered(found, rate))
+            return assumed
+        beyond = self._beyond(rate, self._unhindered(assumed, rate))
         if not np.all(beyond >= 0):
             raise self._not_known_where()
-        return replace(found, beyond=beyond)
+        return replace(assumed, beyond=beyond)
 
     def solve(self, rate: Amount) -> tuple[ClosedSolution, Amount]:
-        """Solve it at this throughput; the second is a job's time beyond its stations [s].
+        """Solve it at this throughput; also returns a job's time outside stations [s].
 
         Raises
         ------
         GraphError
-            For a response time that is no sum of the time at stations and of a time beside it.
+            For a response time that is not a sum of the time at stations and other time.
         """
         network = self.assumed(rate)
         stations, visits, beyond = network.stations, network.visits, network.beyond
@@ -131,7 +131,7 @@ class Circulation:
         return solution, beyond
 
     def station_values(self, solution: ClosedSolution) -> dict[str, Amount]:
-        """What a solution says of each station, by the names that formulas use."""
+        """Results of each station, by the names that formulas use."""
         return {
             f"{name}.{part}": getattr(solution, attribute)[position]
             for position, name in enumerate(self.graph.stations)
@@ -147,17 +147,17 @@ class Circulation:
         return "response_time" in self.graph.outputs
 
     def _unhindered(self, network: Assumed, rate: Amount) -> dict[str, Amount]:
-        """Numbers of stations at which nobody waits."""
-        found: dict[str, Amount] = {}
+        """Numbers of stations without waiting."""
+        results: dict[str, Amount] = {}
         parts = zip(self.graph.stations, network.stations, network.visits, strict=True)
         for name, station, visits in parts:
             time: Amount = station.service_time
             each = (visits * rate, visits * rate, rate * 0, time, visits * time, rate * 0)
-            found |= {f"{name}.{part}": value for part, value in zip(PARTS, each, strict=True)}
-        return found
+            results |= {f"{name}.{part}": value for part, value in zip(PARTS, each, strict=True)}
+        return results
 
     def _beyond(self, rate: Amount, stations: Mapping[str, Amount]) -> Amount:
-        """What a formula for the response time adds to the time at stations [s]."""
+        """The time that a formula for the response time adds to the time at stations [s]."""
         graph = self.graph
         given = {**self.inputs, **dict.fromkeys(RATES, rate), **stations}
         total = graph.plan.run(given, ["response_time"])["response_time"]
@@ -166,8 +166,8 @@ class Circulation:
         return np.where(np.abs(more) <= _ROUNDING * np.abs(total), 0.0, more)
 
     def _not_known_where(self) -> GraphError:
-        """Refuse a response time that is no sum of the time at stations and of one beside it."""
+        """Refuse a response time that is not a sum of the time at stations and other time."""
         return GraphError(
-            f"{self.graph.name} cannot be closed: its formula for response_time is not the time "
-            "at its stations and some time beside it, so where its jobs are is not known"
+            f"{self.graph.name} cannot be closed: its formula for response_time is not a sum of "
+            "the time at its stations and other time, so it does not locate the jobs"
         )

@@ -1,8 +1,8 @@
-"""The smallest throughput that a closed network gives back when it is assumed.
+"""The smallest throughput that results when a closed network assumes it.
 
-Asymptotic bounds tell at most of the rates tried that the network gives back more, or less. Where,
-between the two, every demand only grows with the rate, what is given back only falls, so that one
-throughput agrees: it is found by interpolation. Elsewhere every rate tried is solved.
+Asymptotic bounds show for most trial rates whether the resulting throughput is larger. If,
+in between, every demand only grows with the rate, the resulting throughput only falls, so exactly
+one throughput is consistent: interpolation finds it. Otherwise headway solves at every trial rate.
 
 Source: Shanthikumar and Yao, "The effect of increasing service rates in a closed queueing
 network", J. Appl. Prob. 23(2), 1986: throughput falls as demands grow.
@@ -24,7 +24,7 @@ from headway.queueing.bounds.network import least_throughput, most_throughput
 from headway.queueing.stations.base import Station
 
 MOST_CONSISTENT = 200_000
-"""Jobs of a network whose numbers depend on its throughput; each search solves it many times."""
+"""The most jobs if numbers depend on the throughput; each search solves the network many times."""
 
 _BLOCK = 8192  # operating points taken together: their arrays fit into memory
 _PART = 256  # of these, whose rates are tried together: their arrays stay in the cache
@@ -32,22 +32,22 @@ _ROUNDING = 1e-12  # relative: by so much less a demand has not fallen
 
 
 def consistent_throughput(circulation: Circulation, shape: tuple[int, ...]) -> FloatArray:
-    """Find the smallest throughput that the network gives back when it is assumed.
+    """Find the smallest throughput that results when the network assumes it.
 
-    At none assumed something flows; at more than the network can carry less comes back than
-    was assumed. In between, as everything is continuous, there is a first one that agrees.
+    At an assumed 0 something flows; above the network's capacity, less results than
+    was assumed. As everything is continuous, there is a first consistent one in between.
 
     Parameters
     ----------
     circulation
-        The network; nothing circulates where its population is 0.
+        The network; the throughput is 0 for a population of 0.
     shape
         Of the operating points.
 
     Returns
     -------
-    Throughputs in that shape [1/s]. Where a number of the model jumps none may agree: it is for
-    the caller to check what they give back.
+    Throughputs in that shape [1/s]. If a number of the model jumps, none may be consistent: the
+    caller must check the result.
 
     Raises
     ------
@@ -69,15 +69,15 @@ def _check_population(population: object) -> None:
     most = float(np.max(np.asarray(population)))
     if most > MOST_CONSISTENT:
         msg = (
-            f"population is {most:g}; a network whose numbers depend on its throughput is solved "
-            f"many times, for {MOST_CONSISTENT} jobs at most"
+            f"population is {most:g}; a network whose numbers depend on its throughput supports at "
+            f"most {MOST_CONSISTENT} jobs"
         )
         raise InvalidParameter(msg)
 
 
 @dataclass(frozen=True)
 class _Bracket:
-    """Rates between which one alone agrees, where that is sure, and a guess; shape (points,)."""
+    """A bracket with exactly one consistent rate, if certain, and a guess; shape (points,)."""
 
     low: FloatArray
     high: FloatArray
@@ -115,7 +115,7 @@ def _given_back(circulation: Circulation, rate: FloatArray) -> FloatArray:
 
 
 def _by_trying(circulation: Circulation, count: int) -> FloatArray:
-    """Solve at every rate tried."""
+    """Solve at every trial rate."""
 
     def share(rate: FloatArray) -> FloatArray:
         given_back = _given_back(circulation, rate)
@@ -125,7 +125,7 @@ def _by_trying(circulation: Circulation, count: int) -> FloatArray:
 
 
 def _bracket(circulation: Circulation, count: int) -> _Bracket:
-    """Where to look, by bounds at the rates of a grid."""
+    """Brackets to search, from bounds at the rates of a grid."""
     start = too_much(lambda rate: rate / _most(circulation, rate), (count,)) / GRID[-1]
     parts = []
     for begin in range(0, count, _PART):
@@ -136,14 +136,14 @@ def _bracket(circulation: Circulation, count: int) -> _Bracket:
 
 
 def _of_part(circulation: Circulation, start: FloatArray) -> tuple[NDArray[Any], ...]:
-    """The columns of a bracket, which begins before the first rate that may be too much."""
-    found, points = np.isfinite(start), np.arange(start.size)
-    rates = np.where(found, start, 1.0) * GRID[:, None]
+    """The columns of a bracket, from before the first rate that may be too high."""
+    is_bracketed, points = np.isfinite(start), np.arange(start.size)
+    rates = np.where(is_bracketed, start, 1.0) * GRID[:, None]
     low_enough = rates < np.asarray(
         _bound(circulation, circulation.assumed(rates), least_throughput)
     )
     low = low_enough.argmin(axis=0) - 1
-    sure = found & (low >= 0) & ~low_enough[-1]
+    sure = is_bracketed & (low >= 0) & ~low_enough[-1]
     top = max(int(low.min()), 0)
     rates, low = rates[top:], np.maximum(low - top, 0)
     network = circulation.assumed(rates)
@@ -170,7 +170,7 @@ def _bound(circulation: Circulation, network: Assumed, bound: Callable[..., Any]
 
 
 def _falls(network: Assumed, within: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Whether no demand, nor the time beyond stations, falls from row to row of these."""
+    """Whether neither demands nor the time outside stations fall from row to row."""
     columns = np.ones(within.shape[1], bool)
     parts = zip(network.stations, network.visits, strict=True)
     demands = [v * np.asarray(s.service_time) for s, v in parts]
@@ -182,7 +182,7 @@ def _falls(network: Assumed, within: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def _changes(station: Station) -> bool:
-    """Whether anything but the service time changes with the rate, which goes down the rows."""
+    """Whether anything except the service time changes with the rate, along the rows."""
     others = [getattr(station, f.name) for f in fields(station) if f.name != "service_time"]  # type: ignore[arg-type]
     each = (v for other in others for v in (other if isinstance(other, tuple | list) else [other]))
     return any(np.ndim(value) > 1 for value in each)

@@ -1,4 +1,4 @@
-"""Closed networks some of whose stations fork."""
+"""Closed networks with forks."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ from headway.queueing.stations.rows import in_a_row
 
 
 def some_fork(graph: Structure) -> bool:
-    """Whether a job is in several queues at once at some station."""
+    """Whether a job can be in several queues of a station at once."""
     return any(station.can.forks for station in graph.stations.values())
 
 
@@ -36,19 +36,19 @@ def forked_solution(
     graph, stations
         Its structure, and its stations in their order.
     visits
-        Mean visits of a job and its parts, and those of the job itself.
+        Mean visits including those of parts, and those of the job itself.
     population, think_time, method
-        As for `headway.queueing.solve_closed`; the method is told by ``auto`` only.
+        As for `headway.queueing.solve_closed`; only method ``auto``.
 
     Raises
     ------
     GraphError
-        For another method, and for stations beside a fork that are not known.
+        For another method, and for stations that are not supported beside a fork.
     """
     if method is not Method.AUTO:
         msg = (
-            f"{graph.name}: a closed network with a fork has one approximation of its own; leave "
-            f"out the method {method.value}"
+            f"{graph.name}: a closed network with a fork has its own approximation; do not set "
+            f"method {method.value}"
         )
         raise GraphError(msg)
     check_population(population)
@@ -59,8 +59,11 @@ def forked_solution(
     names = tuple(graph.stations)
     times = np.array([np.broadcast_to(np.asarray(s.service_time, float), jobs.shape) for s in laid])
     if not (think + (own * times).sum(axis=0)).all():
-        raise GraphError("no station has a demand and nobody thinks: jobs would circulate for ever")
-    found = solve_forked(
+        raise GraphError(
+            "no station has a demand and there is no think time, so jobs would circulate for ever; "
+            "give a service time"
+        )
+    solution = solve_forked(
         dict(zip(names, laid, strict=True)),
         forks(graph.stations),
         dict(zip(names, every, strict=True)),
@@ -68,16 +71,16 @@ def forked_solution(
         jobs,
         think,
     )
-    residence = np.where(jobs > 0, own * found.response, 0.0)
-    through = every * found.throughput
+    residence = np.where(jobs > 0, own * solution.response, 0.0)
+    through = every * solution.throughput
     speeds = rows([station.speedup(population) for station in stations], shape)
     answers = {
-        "throughput": found.throughput,
+        "throughput": solution.throughput,
         "response_time": residence.sum(axis=0),
         "utilisation": through * times / speeds,
-        "station_response_time": found.response,
+        "station_response_time": solution.response,
         "residence_time": residence,
-        "queue_length": through * found.response,
+        "queue_length": through * solution.response,
         "station_throughput": through,
     }
     shaped = {k: plain(v.reshape((*v.shape[:-1], *shape))) for k, v in answers.items()}
@@ -91,7 +94,7 @@ def _shape(stations: Sequence[Station], numbers: Sequence[Amount]) -> tuple[int,
 
 
 def _numbers(stations: Sequence[Station]) -> list[Amount]:
-    """Every number of stations; those of a fork's branches are those stations' own."""
+    """Every number of the stations; a fork's branches have their own."""
     values = (value for station in stations for value in vars(station).values())
     return [value for value in values if not isinstance(value, tuple | str)]
 

@@ -1,4 +1,4 @@
-"""The same graph closed: a population circulates, and waits between answer and next request."""
+"""The graph closed: a population circulates, and thinks between a reply and the next request."""
 
 from typing import TYPE_CHECKING
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def closed_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple[Found, Marks]:
     """Solve a closed network at every operating point.
 
-    Where visits or service times depend on the throughput, that throughput is looked for
-    which the network gives back when it is assumed; the answer is checked.
+    If visits or service times depend on the throughput, headway searches for the throughput
+    that results when the network assumes it, and checks the answer.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def closed_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple[
     Raises
     ------
     InvalidParameter
-        Where no throughput gives itself back, because the model jumps.
+        If no throughput is consistent because the model jumps.
     """
     circulation = Circulation(model.graph, model.inputs, Method(method))
     searched = depends_on_load(model.graph) or _beyond_depends_on_load(model.graph)
@@ -62,7 +62,7 @@ def closed_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple[
 
 
 def _beyond_depends_on_load(graph: "ModelGraph") -> bool:
-    """Whether a response time that a formula gives uses the throughput beside its stations'."""
+    """Whether a formula for the response time uses the throughput outside its stations."""
     if "response_time" not in graph.outputs:
         return False
     known = [f"{name}.{part}" for name in graph.stations for part in PARTS]
@@ -70,13 +70,14 @@ def _beyond_depends_on_load(graph: "ModelGraph") -> bool:
 
 
 def _check_agreement(assumed: Amount, given_back: Amount) -> None:
-    rate, found = np.asarray(assumed, float), np.asarray(given_back, float)
-    flows = found > 0
-    misses = np.where(flows, np.abs(rate / np.where(flows, found, 1.0) - 1), rate != 0)
+    rate, result = np.asarray(assumed, float), np.asarray(given_back, float)
+    flows = result > 0
+    misses = np.where(flows, np.abs(rate / np.where(flows, result, 1.0) - 1), rate != 0)
     missed = float(misses.max())
     if not missed <= AGREEMENT:
         msg = (
-            f"no throughput gives itself back (it misses by {missed:.2g}): a number of the model "
+            "no throughput is consistent with the numbers that depend on it (it misses by "
+            f"{missed:.2g}): a number of the model "
             "jumps with the load; make it continuous"
         )
         raise InvalidParameter(msg)

@@ -1,4 +1,4 @@
-"""How response times are distributed where a population circulates."""
+"""Distributions of response times in closed networks."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def closed_law(point: "Solution") -> TimeLaw:
-    """Law of the response time of a closed network without classes, at one operating point.
+    """Distribution of the response time of a closed network of one class, at one operating point.
 
     Raises
     ------
     GraphError
-        For a station whose order of service is not known.
+        For a station whose order of service is unknown.
     """
     graph, values = point.model.network.graph, point.values
     names, jobs = tuple(graph.stations), round(float(values["population"]))

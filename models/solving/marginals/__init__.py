@@ -1,1 +1,1 @@
-"""How many jobs are at each station of a solved network, and how long whoever comes there waits."""
+"""Distributions of the number of jobs at each station of a solved network, and of waiting times."""

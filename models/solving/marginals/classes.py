@@ -1,4 +1,4 @@
-"""Laws of the numbers of jobs at stations that several classes share, by operating point."""
+"""Distributions of the number of jobs at stations with several classes, by operating point."""
 
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def class_laws(solution: "Solution", station: str) -> list[NumberLaw | None]:
-    """How many jobs of all classes together are at a station, by operating point.
+    """Distribution of the number of jobs of all classes at a station, by operating point.
 
     Parameters
     ----------
@@ -30,14 +30,14 @@ def class_laws(solution: "Solution", station: str) -> list[NumberLaw | None]:
 
     Returns
     -------
-    None where open classes saturate some station.
+    None if open classes saturate a station.
 
     Raises
     ------
     GraphError
-        For a station without a product form, unless the whole Markov chain has been solved.
+        For a station without a product form, unless the whole Markov chain was solved.
     InvalidParameter
-        For a lattice of populations too large to walk.
+        For too many combinations of populations.
     """
     marked = np.broadcast_to(solution.saturated, solution.shape).reshape(-1)
     return [

@@ -1,4 +1,4 @@
-"""Laws of the numbers of jobs at stations of a solved network, by operating point."""
+"""Distributions of the number of jobs at stations of a solved network, by operating point."""
 
 from collections.abc import Sequence
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from headway.errors import GraphError, InvalidParameter, nearest
 from headway.kinds import Amount, FloatArray
 from headway.models.solving.blocking.refused import refuse_blocking
 from headway.models.solving.closed.forked import some_fork
-from headway.models.solving.solutions.marks import PACED, QNA
+from headway.models.solving.solutions.marks import DRIVEN, QNA
 from headway.models.solving.solutions.queue_lengths import NumberLaws, QueueLengths
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import VISITS, share_of, station_at
@@ -33,18 +33,18 @@ if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
 
 WaitLaws = list[WaitLaw | None]
-"""The same of waits."""
+"""Distributions of waiting times, by operating point."""
 
 
 def queue_lengths(solution: "Solution", names: tuple[str, ...]) -> "QueueLengths[Solution]":
-    """Find how many jobs are at some stations; at all of them if none is named.
+    """Find the distributions of the number of jobs at some stations, or at all of them.
 
     Raises
     ------
     InvalidParameter
-        For a name that is no station's.
+        For a name that is not a station.
     GraphError
-        Where no law is known, with the reason.
+        If the distribution is unknown, with the reason.
     """
     for name in names:
         if name not in solution.stations:
@@ -57,19 +57,19 @@ def queue_lengths(solution: "Solution", names: tuple[str, ...]) -> "QueueLengths
 
 
 def number_laws(solution: "Solution", station: str) -> NumberLaws:
-    """How many jobs are at a station, by operating point.
+    """Distribution of the number of jobs at a station, by operating point.
 
     Parameters
     ----------
     solution
-        Of an open network, or of a closed one or one of several classes solved exactly.
+        A solution of an open network, or an exact one of a closed network or several classes.
     station
         One of its stations.
 
     Raises
     ------
     GraphError
-        Where no law is known, with the reason.
+        If the distribution is unknown, with the reason.
     """
     check_asked(solution)
     with named(solution, station):
@@ -83,7 +83,7 @@ def number_laws(solution: "Solution", station: str) -> NumberLaws:
 
 
 def wait_laws(solution: "Solution", station: str) -> WaitLaws:
-    """How long whoever comes to a station waits before service, by operating point.
+    """Distribution of the waiting time of arriving jobs at a station, by operating point.
 
     Parameters
     ----------
@@ -93,22 +93,22 @@ def wait_laws(solution: "Solution", station: str) -> WaitLaws:
     Raises
     ------
     GraphError
-        Where no law is known, with the reason.
+        If the distribution is unknown, with the reason.
     """
     check_asked(solution)
     refuse_blocking(solution.model.graph, "waiting times at stations")
     with named(solution, station):
         network = solution.model.network
         if network.graph.classes:
-            msg = "how long jobs of several classes wait has no known distribution"
+            msg = "waiting times of several classes have no known distribution"
             raise GraphError(msg)
         if network.graph.stations[station].discipline != Discipline.FCFS:
-            msg = "how long jobs wait that are not served in order of arrival is not known"
+            msg = "waiting times have a known distribution only in order of arrival"
             raise GraphError(msg)
         if network.is_closed:
             return _waits_closed(solution, station)
         if station in returning(network.graph):
-            msg = "how long jobs wait that come straight back has no known distribution"
+            msg = "waiting times of jobs that return directly have no known distribution"
             raise GraphError(msg)
         rates = _row(solution, solution.values[f"{station}.arrival_rate"])
         open_points = _sustained(solution, station)
@@ -174,7 +174,7 @@ def _shared(station: Station, rate: float) -> WaitLaw:
 
 
 def check_asked(solution: "Solution") -> None:
-    """Refuse what has no queues, or none whose law follows from the network.
+    """Refuse models without queues, or whose distributions do not follow from the network.
 
     Raises
     ------
@@ -187,21 +187,21 @@ def check_asked(solution: "Solution") -> None:
         raise GraphError(msg)
     if solution.method == QNA:
         msg = (
-            f"{name}: numbers of jobs beyond their means are not known where variability is "
-            "propagated, for two moments fix no law; simulate, or leave out the scv"
+            f"{name}: propagated variability gives only mean numbers of jobs, because two moments "
+            "do not determine a distribution; simulate, or delete the scv"
         )
         raise GraphError(msg)
-    if solution.method == PACED:
+    if solution.method == DRIVEN:
         msg = (
-            f"{name}: numbers of jobs of what paces itself to a throughput are not known; "
-            "give the load as a population"
+            f"{name}: a closed model driven by a throughput has no known numbers of jobs; give the "
+            "load as a population"
         )
         raise GraphError(msg)
 
 
 @contextmanager
 def named(solution: "Solution", station: str) -> "Iterator[None]":
-    """Say of what model and station a law is not known."""
+    """Add model and station to the error of an unknown distribution."""
     try:
         yield
     except GraphError as error:
@@ -215,14 +215,14 @@ def _row(solution: "Solution", value: Amount) -> FloatArray:
 
 
 def _sustained(solution: "Solution", station: str) -> NDArray[np.bool_]:
-    """Where the station keeps up, in flat order."""
+    """Where the station is not saturated, in flat order."""
     time = _row(solution, solution.values[f"{station}.response_time"])
     used = _row(solution, solution.values[f"{station}.arrival_rate"]) > 0
     return np.isfinite(time) | ~used
 
 
 def _each(solution: "Solution", station: Station) -> list[Station]:
-    """The station with the numbers that it has at each operating point."""
+    """The station with its numbers at each operating point."""
     own = {f.name: getattr(station, f.name) for f in fields(station)}  # type: ignore[arg-type]
     arrays = {name: value for name, value in own.items() if _varies(value)}
     count = int(np.prod(solution.shape))
@@ -239,7 +239,7 @@ def _varies(value: Any) -> bool:
 
 
 def _rows(solution: "Solution", value: Any) -> list[Any]:
-    """A field by operating point; of a list of numbers a list each."""
+    """A field by operating point; a list of numbers gives one list per point."""
     if isinstance(value, Sequence):
         return list(zip(*(_row(solution, each).tolist() for each in value), strict=True))
     return list(_row(solution, value).tolist())
@@ -248,7 +248,7 @@ def _rows(solution: "Solution", value: Any) -> list[Any]:
 def _of_open(solution: "Solution", station: str) -> NumberLaws:
     values, graph = solution.values, solution.model.network.graph
     if sum(part.branches.count(station) for part in graph.stations.values()) > 1:
-        msg = "how many parts of forks are there that come several at once is not known"
+        msg = "the number of parts of a fork that arrive together has no known distribution"
         raise GraphError(msg)
     rate, again = values[f"{station}.arrival_rate"], 0.0
     if station in returning(graph):
@@ -274,7 +274,7 @@ def _of_closed(solution: "Solution", station: str) -> NumberLaws:
 
 
 def _closed(solution: "Solution", station: str) -> tuple[Marginal, FloatArray]:
-    """How many circulating jobs are there, and how many circulate, in flat order."""
+    """Distribution of circulating jobs at a station, and the population, in flat order."""
     values, inputs = solution.values, solution.model.network.inputs
     if some_fork(solution.model.network.graph):
         msg = (
@@ -295,19 +295,20 @@ def _closed(solution: "Solution", station: str) -> tuple[Marginal, FloatArray]:
 
 def _check_exact(solution: "Solution", mixed: bool) -> None:  # noqa: FBT001 - a fact
     if solution.approximation and (mixed or solution.method in {"schweitzer", "linearizer"}):
-        msg = (
-            "an approximate solution has means only; how many jobs are there is known of exact ones"
-        )
+        msg = "an approximate solution has means only; use method exact for numbers of jobs"
         raise GraphError(msg)
 
 
 def _waits_closed(solution: "Solution", station: str) -> WaitLaws:
-    """Behind those whom an arrival finds, at servers that are exponential."""
+    """The wait behind the jobs that an arrival finds, at exponential servers."""
     made = station_at(station).of(solution.values)
     kind = made.can.product_form
     if kind not in {ServiceKind.DELAY, ServiceKind.QUEUE}:
         made.wait_law(0.0)  # refuses what nobody knows
-        msg = f"the waiting time at {type(made).__name__} is known of open networks only"
+        msg = (
+            f"the waiting time at {type(made).__name__} has a known distribution only in open "
+            "networks"
+        )
         raise GraphError(msg)
     found, jobs = _closed(solution, station)
     met = found.met.reshape(len(found.met), -1)
@@ -345,9 +346,9 @@ def _stays_closed(solution: "Solution", station: str) -> WaitLaws:
 
 
 def _of_held_up(solution: "Solution", station: str) -> NumberLaws:
-    from headway.models.solving.marginals.held import held_laws
+    from headway.models.solving.marginals.blocked import blocked_laws
 
-    return held_laws(solution, station)
+    return blocked_laws(solution, station)
 
 
 def _of_classes(solution: "Solution", station: str) -> NumberLaws:

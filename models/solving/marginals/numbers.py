@@ -1,4 +1,4 @@
-"""Numbers of stations that nothing computes before they are asked for."""
+"""Numbers of stations that are computed on demand."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -29,27 +29,27 @@ _OF_NUMBERS: dict[str, tuple[Callable[[NumberLaw], float], float]] = {
     "waiting_probability": (lambda law: law.waits, 1.0),
     "queue_length_variance": (lambda law: law.variance, np.inf),
 }
-"""What a law says, and what holds where the station cannot keep up."""
+"""A number from a distribution, and its value at a saturated station."""
 
 
 def station_numbers(solution: "Solution", asked: Iterable[StationAsked]) -> "Solution":
-    """Add numbers of stations that follow from laws, such as ``disk.empty_probability``.
+    """Add numbers of stations that follow from distributions, such as ``disk.empty_probability``.
 
     Parameters
     ----------
     solution
-        Of a network.
+        A solution of a network.
     asked
-        What is asked of which station; each station's law is found once.
+        The requested numbers by station; each station's distribution is computed once.
 
     Returns
     -------
-    The solution with them, and with what is approximate about them.
+    The solution with these numbers, and a note on their approximation.
 
     Raises
     ------
     GraphError
-        Where no law is known, with the reason.
+        If the distribution is unknown, with the reason.
     InvalidParameter
         For a percentage out of range.
     """
@@ -90,7 +90,7 @@ def _of_numbers(solution: "Solution", one: StationAsked, laws: NumberLaws) -> Fl
 
 def _refuse_waits(solution: "Solution", one: StationAsked) -> None:
     with named(solution, one.station):
-        msg = "who of those that come finds no server free has no known chance"
+        msg = "the probability that an arriving job waits is unknown"
         raise GraphError(msg)
 
 
@@ -107,7 +107,7 @@ def _of_longer(solution: "Solution", one: StationAsked, laws: WaitLaws, time: fl
 def _filled(
     solution: "Solution", one: StationAsked, values: list[float | None], saturated: float
 ) -> FloatArray:
-    """What was found; elsewhere what holds of a saturated station, or nothing."""
+    """The result; at saturated points, the value for a saturated station, or NaN."""
     busy = np.broadcast_to(solution.values[f"{one.station}.utilisation"], solution.shape)
     each = zip(values, busy.reshape(-1), strict=True)
     return np.array(

@@ -1,1 +1,1 @@
-"""Solutions: what a model says at its operating points, and where it saturates."""
+"""Solutions: the results of a model at its operating points, and its saturation."""

@@ -1,4 +1,4 @@
-"""Outputs that are computed when they are asked for: percentiles and laws, by their names."""
+"""Outputs computed on demand: percentiles and distributions, by name."""
 
 import re
 from abc import abstractmethod
@@ -15,23 +15,23 @@ from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import of_class
 
 PERCENTILE = "response_time_p"
-"""How the names of percentiles begin."""
+"""Prefix of the names of percentiles."""
 
 _NAME = re.compile(rf"(?:class (.+)\.)?{PERCENTILE}(\d+(?:\.\d+)?)", re.ASCII)
 _DIGITS = 12
 
 WAIT = "waiting_time_p"
-"""How the names of a station's percentiles of waiting begin."""
+"""Prefix of the names of a station's waiting-time percentiles."""
 
 STATION_LAWS = ("empty_probability", "waiting_probability", "queue_length_variance")
-"""What a station can be asked beside its means and percentiles of waiting."""
+"""Numbers of a station beside its means and waiting-time percentiles."""
 
 _STATION = re.compile(rf"(.+)\.(?:({'|'.join(STATION_LAWS)})|{WAIT}(\d+(?:\.\d+)?))", re.ASCII)
 
 
 @dataclass(frozen=True)
 class StationAsked:
-    """A number of a station that follows from a law.
+    """A number of a station that follows from a distribution.
 
     Parameters
     ----------
@@ -56,23 +56,23 @@ class StationAsked:
 
     @property
     def name(self) -> str:
-        """The name as answers bear it."""
+        """Its name in answers."""
         return f"{self.station}.{self.part}"
 
 
 def station_asked(name: str, stations: Collection[str]) -> StationAsked | None:
-    """What an output's name asks of a station that follows from a law.
+    """Parse the name of an output that follows from a station's distribution.
 
     Parameters
     ----------
     name
-        Of any output.
+        The name of any output.
     stations
         Names of the stations.
 
     Returns
     -------
-    None for another output, and for a station that is none.
+    None for another output, and for an unknown station.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def station_asked(name: str, stations: Collection[str]) -> StationAsked | None:
 
 
 def percentile_name(percent: float) -> str:
-    """Name of the time within which so many percent of the jobs are answered.
+    """Name of the time within which this percentage of the jobs completes.
 
     Examples
     --------
@@ -105,18 +105,18 @@ def percentile_name(percent: float) -> str:
 
 
 def percentile_asked(name: str, classes: Collection[str] = ()) -> tuple[float, str] | None:
-    """The percentage that an output's name asks for, and the name as answers bear it.
+    """The percentage in an output's name, and its name in answers.
 
     Parameters
     ----------
     name
-        Of any output.
+        The name of any output.
     classes
-        Names of the classes of jobs whose percentiles can be asked for.
+        Names of the classes with percentiles.
 
     Returns
     -------
-    None for another output, and for a class that is none.
+    None for another output, and for an unknown class.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def percentile_asked(name: str, classes: Collection[str] = ()) -> tuple[float, s
 
 
 def numbers_asked(names: Iterable[str], stations: Collection[str]) -> tuple[StationAsked, ...]:
-    """Those among the names of values that were asked of stations.
+    """The names of values that follow from distributions at stations.
 
     Examples
     --------
@@ -148,18 +148,18 @@ def numbers_asked(names: Iterable[str], stations: Collection[str]) -> tuple[Stat
 def named_outputs(
     names: Iterable[str], known: Collection[str], classes: Collection[str], missing: str
 ) -> list[str]:
-    """Names of outputs as answers bear them.
+    """Names of outputs in answers.
 
     Parameters
     ----------
     names
-        As they are asked for; percentiles, which no list holds all of, among them.
+        The requested names, which may include any percentile.
     known
         Names of all other outputs.
     classes
-        Names of the classes of jobs whose percentiles can be asked for.
+        Names of the classes with percentiles.
     missing
-        How a message begins about a name that is none.
+        The beginning of the message about an unknown name.
 
     Raises
     ------
@@ -187,12 +187,12 @@ def check_asked(
     classes: Collection[str],
     stations: Collection[str],
 ) -> None:
-    """Refuse names that no answer bears, and none can be asked for.
+    """Refuse names that are neither in an answer nor computed on demand.
 
     Parameters
     ----------
     names
-        As they are asked for.
+        The requested names.
     known, classes, stations
         Names of the outputs, of the classes of jobs, and of the stations.
 
@@ -218,7 +218,7 @@ def check_asked(
 
 
 def check_percent(percent: float) -> None:
-    """Refuse a percentage that is not between 0 and 100, both out.
+    """Refuse a percentage that is not between 0 and 100, both excluded.
 
     Examples
     --------
@@ -228,7 +228,7 @@ def check_percent(percent: float) -> None:
 
 
 class Asked:
-    """An answer that more can be asked of."""
+    """An answer that can compute further outputs."""
 
     model: Model
     values: Mapping[str, Amount]
@@ -245,7 +245,7 @@ class Asked:
         """Names of the classes of jobs."""
 
     def answering(self, *names: str) -> Self:
-        """The same with what is to be computed of some names, such as ``response_time_p99``.
+        """The same answer with requested outputs computed, such as ``response_time_p99``.
 
         Percentiles of the network, and of its stations ``disk.waiting_time_p95``,
         ``disk.empty_probability``, ``disk.waiting_probability`` and ``disk.queue_length_variance``;
@@ -268,9 +268,9 @@ class Asked:
         return more_told
 
     def with_percentile(self, percent: float) -> Self:
-        """Add the time within which a share of the jobs is answered.
+        """Add the time within which a share of the jobs completes.
 
-        Of several classes, of each and of all together. How exact it is, the answer says.
+        With several classes, for each and for all together. The answer states its accuracy.
 
         Parameters
         ----------
@@ -280,7 +280,7 @@ class Asked:
         Raises
         ------
         GraphError
-            For a closed network, or where no distribution is known, with the reason.
+            If the distribution is unknown, with the reason.
         InvalidParameter
             For a percentage out of range.
 
@@ -295,7 +295,7 @@ class Asked:
         return self.with_percentiles([percent])
 
     def with_percentiles(self, percents: Iterable[float]) -> Self:
-        """Add several, as `with_percentile` adds one; what they follow is found once for all.
+        """Add several percentiles; their distribution is computed once.
 
         Parameters
         ----------
@@ -315,10 +315,10 @@ class Asked:
         return found
 
     def queue_lengths(self, *stations: str) -> QueueLengths[Self]:
-        """How many jobs are at stations: chances of 0, 1, 2..., by operating point.
+        """Number of jobs at stations: probabilities of 0, 1, 2..., by operating point.
 
-        Exact where the solution is, for all kinds of station whose law is known; of several
-        classes, all their jobs together. M/G/1's service is taken as gamma-distributed.
+        Exact if the solution is, for all kinds of station with a known distribution; with several
+        classes, all their jobs together. Service at M/G/1 is assumed gamma-distributed.
 
         Parameters
         ----------
@@ -328,9 +328,9 @@ class Asked:
         Raises
         ------
         InvalidParameter
-            For a name that is no station's.
+            For a name that is not a station.
         GraphError
-            Where no law is known, as at a station with two moments only, with the reason.
+            If the distribution is unknown, as with only two moments, with the reason.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Models that hold jobs up, as the networks they are at their operating points."""
+"""Networks of models that block, at each operating point."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Point:
-    """A model at one operating point: its network, and the stations it is made of."""
+    """A model at one operating point: its network and stations."""
 
     network: BlockingNetwork
     stations: tuple[Station, ...]
@@ -38,7 +38,7 @@ def points_of(inputs: Mapping[str, Amount], shape: tuple[int, ...]) -> list[dict
 
 
 def point_of(graph: "ModelGraph", inputs: Mapping[str, Amount]) -> Point:
-    """The network that a graph is at one operating point."""
+    """The network of a graph at one operating point."""
     changing = [share_at(route) for route in graph.routes.changing]
     arrivals = [arrivals_at(name) for name in graph.arrivals]
     limits = [f"{name}.limit" for name in graph.regions]
@@ -62,7 +62,7 @@ def point_of(graph: "ModelGraph", inputs: Mapping[str, Amount]) -> Point:
 
 
 def _window(graph: "ModelGraph", name: str, values: Values) -> Window:
-    """A region by positions of its stations; its own checks refuse a limit that is none."""
+    """A region by positions of its stations; it checks its limit itself."""
     order = list(graph.stations)
     members = tuple(order.index(one) for one in graph.regions[name].stations)
     with named(name):
@@ -70,24 +70,22 @@ def _window(graph: "ModelGraph", name: str, values: Values) -> Window:
 
 
 def _whole(population: Amount) -> int:
-    """Jobs that circulate, 1 or more.
+    """The number of circulating jobs, 1 or more.
 
     Raises
     ------
     InvalidParameter
-        For less, or part of one.
+        For less, or a fraction.
     """
     jobs = float(population)
     if jobs < 1 or jobs != int(jobs):
-        msg = (
-            f"population is {jobs:g}; where jobs are held up it must be a whole number of 1 or more"
-        )
+        msg = f"population is {jobs:g}; a network that blocks needs a whole number of 1 or more"
         raise InvalidParameter(msg)
     return int(jobs)
 
 
 def _ways(graph: "ModelGraph", values: Values) -> tuple[FloatArray, FloatArray]:
-    """Chances from station to station, and the share that enters at each."""
+    """Routing probabilities between stations, and the share that enters at each."""
     place = {name: k for k, name in enumerate(graph.stations)}
     onward, entry = np.zeros((len(place), len(place))), np.zeros(len(place))
     for (source, target), chance in graph.routes.chances(values).items():
@@ -99,17 +97,17 @@ def _ways(graph: "ModelGraph", values: Values) -> tuple[FloatArray, FloatArray]:
     return onward, entry / entry.sum()
 
 
-def held_up_saturation(graph: "ModelGraph", inputs: Mapping[str, Amount]) -> Amount:
-    """Throughput from which on some queue grows for ever, by operating point [1/s]."""
+def blocked_saturation(graph: "ModelGraph", inputs: Mapping[str, Amount]) -> Amount:
+    """Throughput above which some queue grows without limit, by operating point [1/s]."""
     shape = points_shape(dict(inputs))
     unused = {"arrival_rate"} if not graph.arrivals else set()
-    found: dict[tuple[Any, ...], float] = {}
+    limits: dict[tuple[Any, ...], float] = {}
     rows = []
     for inputs_there in points_of(inputs, shape):
         key = tuple(v for n, v in inputs_there.items() if n not in unused)
-        if key not in found:
+        if key not in limits:
             some = {**inputs_there, **dict.fromkeys(unused & set(inputs_there), 1.0)}
             point = point_of(graph, some)
-            found[key] = blocking_saturation(point.network, point.stations)
-        rows.append(found[key])
+            limits[key] = blocking_saturation(point.network, point.stations)
+        rows.append(limits[key])
     return plain(np.array(rows).reshape(shape))

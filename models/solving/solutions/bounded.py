@@ -1,4 +1,4 @@
-"""Bounds that a solution can be asked for."""
+"""Bounds of a solution."""
 
 from abc import abstractmethod
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Bounded:
-    """An answer about a network that lies within bounds."""
+    """A solution of a network that has bounds."""
 
     model: Model
 
@@ -33,12 +33,12 @@ class Bounded:
         >>> from headway.models import ModelGraph
         >>> from headway.queueing import MM1
         >>> one = ModelGraph("one").station("cpu", MM1(0.1)).at()
-        >>> found = one.solve(population=5, think_time=1.0).bounds()["asymptotic"]
-        >>> round(found.throughput_upper, 6)  # 5 / (1 + 0.1)
+        >>> limits = one.solve(population=5, think_time=1.0).bounds()["asymptotic"]
+        >>> round(limits.throughput_upper, 6)  # 5 / (1 + 0.1)
         4.545455
         """
-        found: dict[str, Bounds] = perform(self, "bounds")
-        return found
+        bounds: dict[str, Bounds] = perform(self, "bounds")
+        return bounds
 
     @property
     def no_bounds(self) -> str:
@@ -70,5 +70,5 @@ class Bounded:
         """
         if not self.shared:
             return {}
-        found: dict[str, dict[str, Bounds]] = perform(self, "class_bounds")
-        return found
+        bounds: dict[str, dict[str, Bounds]] = perform(self, "class_bounds")
+        return bounds

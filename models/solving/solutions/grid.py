@@ -1,4 +1,4 @@
-"""What a solution over a grid of operating points can be asked besides its numbers."""
+"""Labelled arrays of a solution over a grid of operating points."""
 
 from typing import Any
 
@@ -6,18 +6,18 @@ from headway.models.language.verbs import perform
 
 
 class OverGrid:
-    """An answer over operating points that stand in a grid."""
+    """An answer over a grid of operating points."""
 
     def to_xarray(self) -> Any:
         """Make an xarray Dataset in SI, with the swept parameters as dimensions.
 
-        Each result is a variable with its unit in ``attrs["units"]``; what was not swept stands
-        in the Dataset's ``attrs``, with the model, the method and what is approximate.
+        Each result is a variable with its unit in ``attrs["units"]``; inputs that were not swept
+        are in the Dataset's ``attrs``, with model, method and approximation.
 
         Raises
         ------
         PackageError
-            Where xarray is not installed.
+            If xarray is not installed.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""The throughput of the whole network at which each station would be full."""
+"""Throughput of the whole network at which each station would be full."""
 
 import math
 
@@ -12,10 +12,10 @@ from headway.models.structure.parts.regions import REGION_FULL
 
 
 def station_limits(solution: Solution) -> dict[str, float]:
-    """Find for each station and region the throughput at which it is full, others being faster.
+    """For each station and region, the throughput at which it would be full if others were faster.
 
-    Where visits or service times depend on the load, that is the first throughput at which
-    they fill it. With classes, all of them grow in the proportion they have.
+    If visits or service times depend on the load, this is the first throughput at which
+    they fill it. With classes, all grow in proportion.
 
     Parameters
     ----------
@@ -24,12 +24,12 @@ def station_limits(solution: Solution) -> dict[str, float]:
 
     Returns
     -------
-    By station [1/s]; infinite for one that never is, empty for a model of a program.
+    By station [1/s]; infinite for one that is never full, empty for a model of a program.
 
     Raises
     ------
     GraphError
-        With closed classes, whose proportion changes with the load.
+        With closed classes, whose proportions change with the load.
 
     Examples
     --------
@@ -49,8 +49,8 @@ def _limits_of_mix(solution: Solution) -> dict[str, float]:
     closed = [name for name, c in solution.model.graph.classes.items() if "population" in c]
     if closed:
         msg = (
-            f"{solution.model.name}: a station's limit depends on the mix of classes, and that of "
-            f"{closed[0]} changes with the load, as it is closed; solve it at several populations"
+            f"{solution.model.name}: a station's limit depends on the mix of classes, which "
+            f"changes with the load because {closed[0]} is closed; solve it at several populations"
         )
         raise GraphError(msg)
     through = float(solution.throughput)

@@ -1,11 +1,11 @@
-"""What is to be said of a solution beside its numbers."""
+"""Marks of a solution: its method, approximation and saturation."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-PACED = "paced"
+DRIVEN = "throughput-driven"
 """Method of a closed network whose think time follows from a measured throughput."""
 
 QNA = "qna"
@@ -14,19 +14,19 @@ QNA = "qna"
 
 @dataclass(frozen=True)
 class Marks:
-    """How a solution was found, and what is wrong with it.
+    """Method, approximation and saturation of a solution.
 
     Parameters
     ----------
     method
-        ``open``, `QNA`, or the method for closed networks, or `PACED`.
+        ``open``, `QNA`, or the method for closed networks, or `DRIVEN`.
     approximation
-        What is not exact about it; empty if nothing is.
+        A note on its approximation; empty if it is exact.
     saturated
-        A mark a saturated point, where the solver of several classes sets them; None where
-        utilisations tell.
+        One boolean per point, set by the solver of several classes; None if
+        utilisations decide.
     overload
-        What is wrong at the first of these points, in one line.
+        The problem at the first saturated point, in one line.
     """
 
     method: str = "open"

@@ -1,4 +1,4 @@
-"""How many jobs are at stations, as an answer of its own: chances, not means alone."""
+"""Distributions of the number of jobs at stations, as an answer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ from headway.models.tables.shown import Answer
 from headway.queueing.numbers.laws import NumberLaw
 
 NumberLaws: TypeAlias = list[NumberLaw | None]
-"""A law an operating point, in flat order; None where it is not known, as there is saturation."""
+"""One distribution per operating point, in flat order; None at saturated points."""
 
 
 class Solved(Protocol):
-    """What is known of what was solved."""
+    """The parts of a solution that this answer needs."""
 
     @property
     def model(self) -> Model:
-        """What was solved."""
+        """The solved model."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -31,22 +31,22 @@ class Solved(Protocol):
 Of = TypeVar("Of", bound=Solved)
 
 COVERED = 1 - 1e-9
-"""Share of the time that listed numbers of jobs cover."""
+"""Probability covered by the listed numbers of jobs."""
 
 MOST_LISTED = 10_000
-"""Numbers of jobs that are listed at most."""
+"""The most numbers of jobs to list."""
 
 
 @dataclass(frozen=True, eq=False)
 class QueueLengths(Answer, Generic[Of]):
-    """How many jobs are at some stations of a solved network.
+    """Distributions of the number of jobs at some stations of a solved network.
 
     Parameters
     ----------
     solution
-        What was solved.
+        The solved model.
     laws
-        By station, a law an operating point.
+        By station, one distribution per operating point.
 
     Examples
     --------
@@ -80,9 +80,9 @@ class QueueLengths(Answer, Generic[Of]):
         return tuple(self.laws)
 
     def chances(self, station: str) -> FloatArray:
-        """Chances of 0, 1, 2... jobs, along the last axis; the axes before are operating points.
+        """Probabilities of 0, 1, 2... jobs along the last axis; the others are operating points.
 
-        As many as cover all but 1e-9 of the time, 10,000 at most. NaN where no law is known.
+        They cover all but 1e-9 of the time, with at most 10,000 numbers. NaN at saturated points.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class QueueLengths(Answer, Generic[Of]):
         return np.array(rows).reshape(*self.solution.shape, most + 1)
 
     def covering(self, station: str, share: float) -> Number:
-        """Least number of jobs that is not exceeded for a share of the time.
+        """Smallest number of jobs that is not exceeded for this share of the time.
 
         Parameters
         ----------
@@ -129,17 +129,17 @@ class QueueLengths(Answer, Generic[Of]):
             msg = f"share is {share:g}; it must be between 0 and 1"
             raise InvalidParameter(msg)
         each = [np.nan if law is None else float(law.covering(share)) for law in self.laws[station]]
-        found: Number = plain(np.array(each).reshape(self.solution.shape))
-        return found
+        number: Number = plain(np.array(each).reshape(self.solution.shape))
+        return number
 
 
 def listed(laws: NumberLaws) -> int:
-    """Largest number of jobs to list, so that each of some laws is covered but for 1e-9."""
+    """Largest number of jobs to list, so that each distribution is covered except for 1e-9."""
     known = [law for law in laws if law is not None]
     return min(max((covered(law, COVERED) for law in known), default=0), MOST_LISTED)
 
 
 def covered(law: NumberLaw, share: float) -> int:
-    """Least number of jobs that covers a share of the time, no more than a law knows of."""
+    """Smallest number of jobs that covers a share of the time, within the distribution's range."""
     most = law.covering(share)
     return most if law.ratio > 0 else min(most, len(law.head) - 1)

@@ -1,4 +1,4 @@
-"""First crossings: the smallest rate at which something reaches 1, at many points at once."""
+"""First crossings: the smallest rate at which a share reaches 1, at many points at once."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from headway.kinds import FloatArray
 
 STEPS = 16
-"""Rates tried in each doubling: an excess over a 1/16 octave, 4.4 %, is never missed."""
+"""Trial rates per doubling: an excess over 1/16 octave (4.4 %) is never missed."""
 
 OCTAVES = 12
-"""Doublings below a rate that is known to be too much, in which an earlier excess is looked for."""
+"""Doublings to search for an earlier excess, below a rate that is too high."""
 
 _DOUBLINGS, _HALVINGS = 46, 200  # what 7e13 a second do not saturate never does
 _LOWEST = -14  # five times OCTAVES below _DOUBLINGS
@@ -20,17 +20,17 @@ _CELLS = 16
 _ALONE = 32  # cells for a single point, where a call costs the same for all of them
 _BITS = 52  # of a 1/16 octave: more than a double has
 GRID = 2.0 ** (np.arange(1, STEPS * OCTAVES + 1) / STEPS)
-"""Rates tried, over the one at which the search starts."""
+"""Trial rates, relative to the one at which the search starts."""
 
 
 def first_crossing(share: Callable[[FloatArray], FloatArray], shape: tuple[int, ...]) -> FloatArray:
     """Smallest positive rate at which a share reaches 1.
 
-    A rate at which it does is looked for by doubling or halving from 1. As a share may fall
-    again after it rose, 16 rates in each of the 12 doublings below are tried, or in all of them
-    from 2**-14 on where no doubling found it. The first of these cells at whose end the share
-    is 1 or more is cut to the first of 16 such cells again and again (32 where there is a single
-    point), to the last bit.
+    Doubling or halving from 1 finds a rate at which it does. As a share may fall
+    after it rose, the search tries 16 rates in each of the 12 doublings below, or in all of them
+    from 2**-14 on if no doubling finds one. The first of these cells at whose end the share
+    is 1 or more is divided into 16 such cells repeatedly (32 for a single
+    point), down to the last bit.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def first_crossing(share: Callable[[FloatArray], FloatArray], shape: tuple[int, 
     -------
     Rates in that shape; infinite where the share stays below 1. A share of 1 or more over less
     than a 1/16 octave (4.4 %), or only at rates 4,096 times smaller than one that reaches 1 at
-    a power of two, may go unseen.
+    a power of two, may be missed.
 
     Examples
     --------
@@ -58,12 +58,12 @@ def first_crossing(share: Callable[[FloatArray], FloatArray], shape: tuple[int, 
         ends = start * GRID.reshape(-1, *(1 for _ in shape))
         over = share(ends) >= 1
         first = over.argmax(axis=0)
-        found = over.any(axis=0) & np.isinf(high)
+        is_first = over.any(axis=0) & np.isinf(high)
         end = _pick(ends, first)
         low = np.where(
-            found, np.where(first > 0, _pick(ends, np.maximum(first - 1, 0)), start), low
+            is_first, np.where(first > 0, _pick(ends, np.maximum(first - 1, 0)), start), low
         )
-        high = np.where(found, end, high)
+        high = np.where(is_first, end, high)
         if np.isfinite(high).all():
             break
     return _refined(share, low, high)
@@ -72,7 +72,7 @@ def first_crossing(share: Callable[[FloatArray], FloatArray], shape: tuple[int, 
 def _refined(
     share: Callable[[FloatArray], FloatArray], low: FloatArray, high: FloatArray
 ) -> FloatArray:
-    """Cut cells at whose end the share is 1 or more to the last bit."""
+    """Narrow cells at whose end the share is 1 or more, down to the last bit."""
     reached = np.isfinite(high)
     low, high = np.where(reached, low, 0.5), np.where(reached, high, 1.0)
     cells = _CELLS if low.size > 1 else _ALONE
@@ -93,7 +93,7 @@ def _pick(ends: FloatArray, first: NDArray[np.intp]) -> FloatArray:
 def _starts(
     share: Callable[[FloatArray], FloatArray], shape: tuple[int, ...]
 ) -> Iterator[FloatArray]:
-    """Rates from which 12 doublings are searched, one after the other until all are found."""
+    """Rates from which to search 12 doublings, one after the other until all are found."""
     known = too_much(share, shape)
     yield np.where(np.isfinite(known), known / 2.0**OCTAVES, 2.0**_LOWEST)
     for start in range(_LOWEST + OCTAVES, _DOUBLINGS, OCTAVES):
@@ -101,7 +101,7 @@ def _starts(
 
 
 def too_much(share: Callable[[FloatArray], FloatArray], shape: tuple[int, ...]) -> FloatArray:
-    """Find a power of two at which the share is 1 or more; infinite where there is none.
+    """Find a power of two at which the share is 1 or more; infinite if there is none.
 
     Parameters
     ----------

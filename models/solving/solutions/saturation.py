@@ -1,4 +1,4 @@
-"""The largest throughput a network sustains, also where its demands depend on the load."""
+"""The largest sustainable throughput of a network, also with demands that depend on the load."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from headway.models.structure.parts.keys import VISITS, station_at
 from headway.queueing.stations.base import Station
 
 RATES = ("throughput", "arrival_rate")
-"""What formulas call the rate at which jobs come and go."""
+"""Names in formulas for the rate of arrivals and departures."""
 
 _BLOCK = 4096  # operating points taken together, so that a grid of them fits into memory
 
@@ -21,7 +21,7 @@ _BLOCK = 4096  # operating points taken together, so that a grid of them fits in
 def saturation_throughput(graph: ModelGraph, inputs: Mapping[str, Amount]) -> Amount:
     """Smallest throughput at which some station is always busy [1/s].
 
-    Where nothing depends on the load this is min m/D; else the first throughput at which
+    If nothing depends on the load, this is min m/D; else the first throughput at which
     the busiest station's utilisation reaches 1.
 
     Parameters
@@ -37,9 +37,9 @@ def saturation_throughput(graph: ModelGraph, inputs: Mapping[str, Amount]) -> Am
     no station ever saturates.
     """
     if graph.blocks:
-        from headway.models.solving.solutions.blocked import held_up_saturation
+        from headway.models.solving.solutions.blocked import blocked_saturation
 
-        return held_up_saturation(graph, inputs)
+        return blocked_saturation(graph, inputs)
     names = tuple(name for name, station in graph.stations.items() if station.can.saturates)
     return first_full(graph, inputs, names)
 
@@ -47,14 +47,14 @@ def saturation_throughput(graph: ModelGraph, inputs: Mapping[str, Amount]) -> Am
 def first_full(graph: ModelGraph, inputs: Mapping[str, Amount], names: tuple[str, ...]) -> Amount:
     """Smallest throughput at which one of these stations is always busy [1/s].
 
-    A search at one operating point is done once: the graph keeps what was found.
+    The graph caches the result of a search at one operating point.
 
     Parameters
     ----------
     graph, inputs
         As for `saturation_throughput`.
     names
-        Some of its stations; with none of them, nothing is ever full.
+        Some of its stations; with none, the result is infinite.
 
     Examples
     --------
@@ -75,8 +75,8 @@ def first_full(graph: ModelGraph, inputs: Mapping[str, Amount], names: tuple[str
     size = int(np.prod(shape))
     if size == 1:
         key = (names, *((name, np.asarray(value).item()) for name, value in used.items()))
-        found = graph.plan.kept(key, lambda: first_crossing(busiest, shape).item())
-        return plain(np.full(shape, found))
+        limit = graph.plan.kept(key, lambda: first_crossing(busiest, shape).item())
+        return plain(np.full(shape, limit))
     if size <= _BLOCK:
         return plain(first_crossing(busiest, shape))
     flat = {n: np.broadcast_to(v, shape).ravel() for n, v in used.items() if np.ndim(v)}
@@ -88,24 +88,24 @@ def first_full(graph: ModelGraph, inputs: Mapping[str, Amount], names: tuple[str
 
 
 def limit(station: Station, inputs: Mapping[str, Amount]) -> Amount:
-    """Largest rate of visits that a station serves, of a closed model at its population [1/s]."""
+    """Largest rate of visits to a station; in a closed model, at its population [1/s]."""
     jobs = inputs.get("population")
     return station.capacity if jobs is None else station.fastest(jobs)
 
 
 def depends_on_load(graph: ModelGraph) -> bool:
-    """Tell whether visits or a station's own numbers use the throughput."""
+    """Whether visits or a station's own numbers use the throughput."""
     targets: list[str] = [VISITS, *map(station_at, graph.stations)]
     return not graph.plan.needed(targets).isdisjoint(RATES)
 
 
 def _assumed(graph: ModelGraph) -> tuple[str, ...]:
-    """What formulas call the rate that a search sets: not what arrives at several places."""
+    """Names in formulas for the rate that a search sets, without arrivals at several stations."""
     return RATES[:1] if graph.arrivals else RATES
 
 
 def _used(graph: ModelGraph, inputs: Mapping[str, Amount], targets: list[str]) -> dict[str, Amount]:
-    """The inputs that decide a search for these targets, the population with them."""
+    """The inputs that affect a search for these targets, including the population."""
     assumed = _assumed(graph)
     names = {*graph.plan.needed(targets, assumed), "population"}.difference(assumed)
     return {name: value for name, value in inputs.items() if name in names}
@@ -114,7 +114,7 @@ def _used(graph: ModelGraph, inputs: Mapping[str, Amount], targets: list[str]) -
 def _busiest_at(
     graph: ModelGraph, inputs: Mapping[str, Amount], names: tuple[str, ...], targets: list[str]
 ) -> Callable[[Amount], FloatArray]:
-    """Give the largest share of any station's capacity in use, by the network's throughput."""
+    """The largest utilisation of any station, by the network's throughput."""
 
     def busiest(throughput: Amount) -> FloatArray:
         given = {**inputs, **dict.fromkeys(_assumed(graph), throughput)}

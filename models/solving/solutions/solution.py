@@ -1,4 +1,4 @@
-"""Solutions: what a model says at its operating points."""
+"""Solutions of a model at its operating points."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -36,18 +36,18 @@ CLASS_PARTS = ("throughput", "response_time")
 
 @dataclass(frozen=True, eq=False)
 class Solution(Kept, Answer, OverGrid, Bounded, Asked):
-    """The answer to a model at one operating point or many.
+    """The solution of a model at one operating point or many.
 
     Parameters
     ----------
     model
-        What was solved, with its inputs.
+        The solved model, with its inputs.
     values
         Every calculated number by name, such as ``cpu.utilisation``; SI, scalar or array.
     shape
         Shape of the operating points.
     marks
-        How it was found, and what is to be said of it.
+        Its method, approximation and saturation.
 
     Examples
     --------
@@ -63,12 +63,12 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
     marks: Marks = field(default_factory=Marks)
 
     def __post_init__(self) -> None:
-        """Take the values as they are: arrays of many points are not copied once more."""
+        """Use the values as they are: large arrays are not copied again."""
         object.__setattr__(self, "values", Frozen(self.values))
 
     @property
     def _value(self) -> tuple[Amount, ...]:
-        """All that decides the values: what was solved, how, and what was asked for."""
+        """Everything that determines the values: model, method and requested outputs."""
         return self.model, self.shape, self.method, frozenset(self.values)
 
     def __repr__(self) -> str:
@@ -81,7 +81,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
         Raises
         ------
         UnknownParameter
-            For a name that is none, with the nearest ones.
+            For an unknown name, with the nearest ones.
         """
         if name == "throughput":
             return self.throughput
@@ -105,7 +105,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
 
     @property
     def _known(self) -> list[str]:
-        """Names that may be asked for."""
+        """Names of all available outputs."""
         parts = [f"{name}.{part}" for name in self.stations for part in self.station_parts]
         return [*self.outputs, *self.class_outputs, *parts]
 
@@ -127,7 +127,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """Names of the classes of jobs; empty where the model names none."""
+        """Names of the classes of jobs; empty if the model has none."""
         return tuple(self.model.graph.classes)
 
     @property
@@ -172,7 +172,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
 
     @property
     def station_parts(self) -> tuple[str, ...]:
-        """What is told of each station: where variability is propagated, that of flows too."""
+        """Results of each station; with propagated variability, also that of flows."""
         return (*STATION_RESULTS, *SPREAD_RESULTS) if self.method == QNA else STATION_RESULTS
 
     @property
@@ -190,7 +190,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
 
     @cached_property
     def throughput(self) -> Number:
-        """Jobs completed [1/s]: those that arrive, or as many as the bottleneck lets through.
+        """Jobs completed [1/s]: the arrival rate, or the bottleneck's limit.
 
         Examples
         --------
@@ -212,12 +212,12 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
         Raises
         ------
         GraphError
-            Where several classes share the network: it depends on their mix.
+            With several classes, as it depends on their mix.
         """
         if self.shared:
             msg = (
-                f"{self.model.name}: with several classes there is no one saturation throughput; "
-                "raise the rate of one class until its rows are saturated"
+                f"{self.model.name}: with several classes there is no single saturation "
+                "throughput; raise the rate of one class until its rows are saturated"
             )
             raise GraphError(msg)
         network = self.model.network
@@ -226,7 +226,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
 
     @property
     def is_open(self) -> bool:
-        """Whether jobs arrive from outside whatever the network does.
+        """Whether jobs arrive from outside, independently of the network.
 
         Examples
         --------
@@ -240,12 +240,12 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
 
     @property
     def method(self) -> str:
-        """How it was solved: open, qna, or the method for closed networks."""
+        """The method: open, qna, or a method for closed networks."""
         return self.marks.method
 
     @property
     def approximation(self) -> str:
-        """What is not exact about it; empty if nothing is."""
+        """A note on its approximation; empty if it is exact."""
         return self.marks.approximation
 
     def demands(self) -> dict[str, Number]:
@@ -269,7 +269,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
 
     @cached_property
     def beyond_stations(self) -> Number:
-        """What a formula for the response time adds to the time at stations [s]."""
+        """The time that a formula for the response time adds to the time at stations [s]."""
         if "response_time" not in self.model.graph.outputs:
             return 0.0
         inside: Amount = sum(np.asarray(self[f"{name}.residence_time"]) for name in self.stations)
@@ -277,7 +277,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
 
     @cached_property
     def knee_population(self) -> Number:
-        """Population from which the bottleneck limits: (Z + sum D) / max D/m."""
+        """Population from which the bottleneck limits the throughput: (Z + sum D) / max D/m."""
         inputs = self.model.network.inputs
         total: Amount = self.beyond_stations
         for name in self.stations:
@@ -292,7 +292,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
 
     @cached_property
     def saturated(self) -> NDArray[np.bool_]:
-        """Whether some station cannot keep up, by operating point.
+        """Whether some station is saturated, by operating point.
 
         Examples
         --------
@@ -324,7 +324,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
         return np.asarray(np.take(names, loads.argmax(axis=0)))
 
     def require_stable(self) -> "Solution":
-        """Give back this solution, or refuse it.
+        """Return this solution, or refuse it if a point is saturated.
 
         Raises
         ------
@@ -354,7 +354,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
 
     @property
     def saturation_message(self) -> str:
-        """What is wrong at the first saturated point, in one line; empty if none is."""
+        """The problem at the first saturated point, in one line; empty if none is."""
         if self.shared:
             return self.marks.overload
         if not self.saturated.any():

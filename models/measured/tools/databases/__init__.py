@@ -1,1 +1,1 @@
-"""What benchmarks of databases and caches wrote."""
+"""Readers of benchmarks of databases and caches."""

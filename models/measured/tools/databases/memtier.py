@@ -1,4 +1,4 @@
-"""What memtier_benchmark writes with ``--json-out-file``; times in it are in ms."""
+"""memtier_benchmark's ``--json-out-file``, with times in ms."""
 
 import re
 from collections.abc import Mapping
@@ -23,18 +23,18 @@ def _is_memtier(text: str) -> bool:
 
 
 def _points(text: str, source: str) -> list[Point]:
-    """The point of all requests; what sets and gets are by themselves is told with it."""
-    found = document(text, source)
-    stats = _stats(found, source)
+    """The point of all requests, with further numbers of sets and gets."""
+    report = document(text, source)
+    stats = _stats(report, source)
     totals = at(stats, "Totals", source=source)
     rate = amount(totals, "Ops/sec", source=source)
     if not rate:
         raise nothing(source, "no request")
-    pipeline = amount(found, "configuration", "pipeline", source=source) or 1.0
+    pipeline = amount(report, "configuration", "pipeline", source=source) or 1.0
     more = {"bandwidth_bytes_s": amount(totals, "KB/sec", source=source, scale=_KIB)}
     for kind in _KINDS:
         more |= _kind(stats.get(kind), kind.lower().rstrip("s"), source)
-    connections = _connections(found, source)
+    connections = _connections(report, source)
     return [
         Point(
             "memtier_benchmark",
@@ -63,15 +63,15 @@ def _stats(document: Mapping[str, Any], source: str) -> Mapping[str, Any]:
     for key, stats in document.items():
         if _WHOLE.fullmatch(key) and isinstance(stats, Mapping):
             return stats
-    msg = f"{source}: there is no ALL STATS in it; is the file whole?"
+    msg = f"{source}: ALL STATS is missing; check that the file is complete"
     raise MeasurementError(msg)
 
 
 def _connections(document: Mapping[str, Any], source: str) -> float | None:
     """Threads times the connections of each."""
     run = ("run information", "Threads"), ("run information", "Connections per thread")
-    asked = ("configuration", "threads"), ("configuration", "clients")
-    for pair in (run, asked):
+    paths = ("configuration", "threads"), ("configuration", "clients")
+    for pair in (run, paths):
         threads, clients = (amount(document, *path, source=source) for path in pair)
         if threads is not None and clients is not None:
             return threads * clients
@@ -95,7 +95,7 @@ def _percentiles(document: Any, source: str) -> dict[float, float]:
 
 
 def _kind(document: Any, name: str, source: str) -> dict[str, float | None]:
-    """Rate and times of one kind of request; nothing where there was none."""
+    """Rate and times of one kind of request; empty if there were none."""
     rate = amount(document, "Ops/sec", source=source)
     if not rate:
         return {}

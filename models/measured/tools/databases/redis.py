@@ -1,4 +1,4 @@
-"""What redis-benchmark writes since version 6.2, reports or CSV: one test after another."""
+"""redis-benchmark since version 6.2, reports or CSV: one test after another."""
 
 import re
 from collections.abc import Mapping
@@ -18,10 +18,12 @@ _REPORT = re.compile(rf"(?:^|[\r\n])\s*(?:{_PROGRESS}|{_TITLE})")  # progress go
 _SUMMARY = r"^\s*latency summary \(msec\):\s+(avg .*\S)\s*\n\s*(\S.*\S)\s*$"
 _MS = 1e-3
 _UNTOLD = (
-    "neither the clients (-c) nor pipelining (-P) are told: throughput times mean shows how many "
+    "neither clients (-c) nor pipelining (-P) are printed: throughput times mean shows how many "
     "requests were outstanding"
 )
-_PIPELINED = "pipelining (-P) is not told: with it, so many times the clients are outstanding"
+_PIPELINED = (
+    "pipelining (-P) is not printed: with it, each client has that many requests outstanding"
+)
 
 
 def _is_redis(text: str) -> bool:
@@ -41,11 +43,11 @@ def _of_report(report: Text) -> Point:
     clients = report.needed(r"^\s*CELL parallel clients", "parallel clients")
     sent = report.needs(r"\s*(\d+) requests completed in (\S+) seconds", "9 requests completed in")
     rate = report.needed(r"^\s*throughput summary: CELL requests", "throughput summary")
-    found = report.find(_SUMMARY)
-    if found is None:
+    match = report.find(_SUMMARY)
+    if match is None:
         raise report.missing("latency summary")
-    place = report.place(found)
-    row = by_title(found[1].split(), found[2].split(), place)
+    place = report.place(match)
+    row = by_title(match[1].split(), match[2].split(), place)
     times = {title: cell(text, f"{place}: {title}") for title, text in row.items()}
     if not rate:
         raise nothing(sent.place, f"no request of {test!r}")
@@ -56,22 +58,22 @@ def _of_report(report: Text) -> Point:
 
 
 def _of_table(text: Text) -> list[Point]:
-    lines = dropwhile(lambda told: not told[1].startswith(_HEADER), text)
+    lines = dropwhile(lambda placed_line: not placed_line[1].startswith(_HEADER), text)
     titles = [title for place, line in islice(lines, 1) for title in cells_of(line, place)]
     points = [_of_row(titles, line, place) for place, line in lines if line.strip()]
     if not points:
-        raise text.missing("test below the header")
+        raise text.missing("test after the header")
     return points
 
 
 def _of_row(titles: list[str], line: str, place: str) -> Point:
     (_, test), *rest = by_title(titles, cells_of(line, place), place).items()
-    found = {title: cell(text, f"{place}: {title}") for title, text in rest}
-    rate = found.get("rps")
+    cells = {title: cell(text, f"{place}: {title}") for title, text in rest}
+    rate = cells.get("rps")
     if not rate:
         raise nothing(place, f"no request of {test!r}")
     times = {
-        t.removesuffix(_ENDING): v for t, v in found.items() if t.isascii() and t.endswith(_ENDING)
+        t.removesuffix(_ENDING): v for t, v in cells.items() if t.isascii() and t.endswith(_ENDING)
     }
     return _point(test, rate, times, _UNTOLD)
 
@@ -86,7 +88,7 @@ def _point(
     samples: float | None = None,
     duration: float | None = None,
 ) -> Point:
-    """A test by its rate and its times, given by name in ms."""
+    """The point of a test, from its rate and its times by name [ms]."""
     seconds = {name: value * _MS for name, value in filled(times).items()}
     return Point(
         "redis-benchmark",
@@ -108,6 +110,6 @@ REDIS = tool_reader(
     _is_redis,
     _points,
     "one point per test: requests per second, mean and percentiles of latency; "
-    "clients except in CSV",
+    "clients, except in CSV",
 )
 """Reads the reports and the CSV of redis-benchmark."""

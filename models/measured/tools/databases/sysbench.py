@@ -1,4 +1,4 @@
-"""What sysbench 1 writes: transactions of a database, or events of its other tests."""
+"""sysbench 1: transactions of a database, or events of its other tests."""
 
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
@@ -6,8 +6,8 @@ from headway.models.measured.tools.kit.numbers import cell, filled
 from headway.models.measured.tools.kit.refusals import nothing
 from headway.models.measured.tools.kit.text import Text
 
-_QUEUED = "a rate was set: latency counts from when an event was due, its wait in the queue too"
-_DIVIDED = "sysbench prints no rate for this test: it is events over total time"
+_QUEUED = "a rate was set: latency starts when an event was due and includes its wait in the queue"
+_DIVIDED = "sysbench prints no rate for this test; it is events divided by total time"
 _MS = 1e-3
 
 
@@ -16,31 +16,31 @@ def _is_sysbench(text: str) -> bool:
 
 
 def _points(text: str, source: str) -> list[Point]:
-    """The one point of a run: its summary, not what it told on the way."""
-    found = Text(text, source)
-    events = found.needed(r"^\s*total number of events:\s+CELL", "number of events")
+    """The point of a run's summary, ignoring its progress reports."""
+    output = Text(text, source)
+    events = output.needed(r"^\s*total number of events:\s+CELL", "number of events")
     if events == 0:
         raise nothing(source, "no event")
-    duration = found.needed(r"^\s*total time:\s+([\d.]+)s", "total time")
-    offered = found.number(r"^Target transaction rate: ([^/\s]+)/sec")
-    rate = _rate(found)
+    duration = output.needed(r"^\s*total time:\s+([\d.]+)s", "total time")
+    offered = output.number(r"^Target transaction rate: ([^/\s]+)/sec")
+    rate = _rate(output)
     return [
         Point(
             "sysbench",
             Loop.CLOSED if offered is None else Loop.OPEN,
             offered_rate=offered,
-            population=found.number(r"^Number of threads: CELL"),
+            population=output.number(r"^Number of threads: CELL"),
             throughput=events / duration if rate is None and duration else rate,
-            response_time=found.needed(r"^\s*avg:\s+CELL", "mean latency", _MS),
-            percentiles=_percentiles(found),
-            errors=found.number(r"^\s*ignored errors:\s+CELL"),
+            response_time=output.needed(r"^\s*avg:\s+CELL", "mean latency", _MS),
+            percentiles=_percentiles(output),
+            errors=output.number(r"^\s*ignored errors:\s+CELL"),
             samples=events,
             duration=duration,
             more=filled(
                 {
-                    "query_rate_ops_s": found.number(r"^\s*queries:\s+\S+\s+\(CELL per sec"),
-                    "response_time_min_s": found.number(r"^\s*min:\s+CELL", _MS),
-                    "response_time_max_s": found.number(r"^\s*max:\s+CELL", _MS),
+                    "query_rate_ops_s": output.number(r"^\s*queries:\s+\S+\s+\(CELL per sec"),
+                    "response_time_min_s": output.number(r"^\s*min:\s+CELL", _MS),
+                    "response_time_max_s": output.number(r"^\s*max:\s+CELL", _MS),
                 }
             ),
             notes=(_QUEUED,) * (offered is not None) + (_DIVIDED,) * (rate is None),
@@ -49,7 +49,7 @@ def _points(text: str, source: str) -> list[Point]:
 
 
 def _rate(text: Text) -> float | None:
-    """Transactions a second where there are any, else events; None where neither is printed."""
+    """Transactions per second if there are any, else events; None if neither is printed."""
     transactions = text.number(r"^\s*transactions:\s+\S+\s+\(CELL per sec")
     if transactions is not None:
         return transactions
@@ -57,7 +57,7 @@ def _rate(text: Text) -> float | None:
 
 
 def _percentiles(text: Text) -> dict[float, float]:
-    """The one percentile that was asked for: the 95th unless told otherwise."""
+    """The one percentile that sysbench prints: by default the 95th."""
     line = text.find(r"^\s*(\d+)(?:st|nd|rd|th) percentile:\s+CELL")
     if line is None or not 0 < float(line[1]) <= 100:
         return {}

@@ -1,4 +1,4 @@
-"""What YCSB writes: lines such as ``[READ], AverageLatency(us), 2148.28``, of any version."""
+"""YCSB's output: lines such as ``[READ], AverageLatency(us), 2148.28``, of any version."""
 
 import re
 from collections import defaultdict
@@ -16,11 +16,11 @@ _OPTION = re.compile(r"\s-(threads|target)\s+(\d+)")
 _PERCENTILE = re.compile(r"(\d{1,2}(?:\.\d+)?)(?:th)?PercentileLatency")
 _BOTH = "READ-MODIFY-WRITE"  # counted once more as a read and an update
 _OPERATIONS = ("READ", "UPDATE", "INSERT", "SCAN", "DELETE", _BOTH)
-_MEAN = "the mean is that of all operations, by their numbers"
-_FAILURES = "failed operations are counted in its own rate, and left out of throughput here"
-_THROTTLED = "a target was set: threads wait for their turn, and latency counts from when they send"
-_CODES = "return codes other than OK are the binding's own, so errors are unknown"
-_WHOLE = "percentiles are whole milliseconds"
+_MEAN = "the mean is that of all operations, weighted by their numbers"
+_FAILURES = "YCSB's rate includes failed operations; the throughput here excludes them"
+_THROTTLED = "a target was set: threads wait for their turn, and latency starts when they send"
+_CODES = "return codes other than OK depend on the binding, so errors are unknown"
+_WHOLE = "percentiles are in whole milliseconds"
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class _Run:
 
     @property
     def kinds(self) -> list[str]:
-        """Operations that were done, without failures."""
+        """Operations that succeeded."""
         return [name for name in _OPERATIONS if self.of(name, "Operations")]
 
     @property
@@ -57,7 +57,7 @@ class _Run:
 
     @property
     def errors(self) -> float | None:
-        """Operations that failed; None where only codes tell, and their meaning is unknown."""
+        """Operations that failed; None if only codes of unknown meaning show it."""
         failed = [name for name in self.cells if name in {f"{kind}-FAILED" for kind in _OPERATIONS}]
         if failed:
             return sum(self.of(name, "Operations") or 0.0 for name in failed)
@@ -65,8 +65,8 @@ class _Run:
         return None if set(returned) - {"Return=OK", "Return=0"} else 0.0
 
     def percentiles(self, kind: str) -> dict[float, float]:
-        found = {_PERCENTILE.fullmatch(label): v for label, v in self.cells[kind].items()}
-        return {float(label[1]): value for label, value in found.items() if label}
+        match = {_PERCENTILE.fullmatch(label): v for label, v in self.cells[kind].items()}
+        return {float(label[1]): value for label, value in match.items() if label}
 
 
 def _is_ycsb(text: str) -> object:
@@ -74,10 +74,10 @@ def _is_ycsb(text: str) -> object:
 
 
 def _points(text: str, source: str) -> list[Point]:
-    found = Text(text, source)
-    points = [_point(run) for run in _runs(found)]
+    output = Text(text, source)
+    points = [_point(run) for run in _runs(output)]
     if not points:
-        raise found.missing("[OVERALL] runtime")
+        raise output.missing("[OVERALL] runtime")
     return points
 
 
@@ -87,17 +87,17 @@ def _runs(text: Text) -> Iterator[_Run]:
     cells: dict[str, dict[str, float]] = {}
     start, whole = "", False
     for place, line in text:
-        told = _LINE.fullmatch(line)
-        if told is None:
+        match = _LINE.fullmatch(line)
+        if match is None:
             options |= {name: float(value) for name, value in _OPTION.findall(line)}
             continue
-        if told[1] == "OVERALL" and told[2] == "RunTime":
+        if match[1] == "OVERALL" and match[2] == "RunTime":
             if start:
                 yield _Run(start, cells, options, whole)
             cells, start, whole = defaultdict(dict), place, False
-        if start and not told[2].isdigit():
-            whole |= told[3] == "ms" and "Percentile" in told[2]
-            _put(cells[told[1]], told, place)
+        if start and not match[2].isdigit():
+            whole |= match[3] == "ms" and "Percentile" in match[2]
+            _put(cells[match[1]], match, place)
     if start:
         yield _Run(start, cells, options, whole)
 
@@ -114,7 +114,7 @@ def _point(run: _Run) -> Point:
         raise nothing(run.place, "no operation")
     printed, duration = run.of("OVERALL", "Throughput"), run.of("OVERALL", "RunTime")
     if printed is None or not duration or run.mean is None:
-        raise broken(run.place, "this run has no RunTime, Throughput or AverageLatency")
+        raise broken(run.place, "this run lacks RunTime, Throughput or AverageLatency")
     errors, kinds = run.errors, run.kinds
     notes = {
         _MEAN: len(kinds) > 1,
@@ -140,7 +140,7 @@ def _point(run: _Run) -> Point:
 
 
 def _by_kind(run: _Run, printed: float | None) -> dict[str, float]:
-    """What each kind of operation tells by itself, and the rate with what failed."""
+    """Further numbers of each kind of operation, and the rate including failures."""
     cells: dict[str, float | None] = {"throughput_with_errors_ops_s": printed}
     for kind in run.kinds:
         name = kind.lower().replace("-", "_")

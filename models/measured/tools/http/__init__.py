@@ -1,1 +1,1 @@
-"""What load generators of HTTP wrote."""
+"""Readers of HTTP load generators."""

@@ -1,4 +1,4 @@
-"""What readers of HTTP load generators share: answers that are errors."""
+"""Errors among answers, for all readers of HTTP load generators."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from headway.errors import MeasurementError
 
 
 def answered(rate: float, bad: float, total: float) -> float | None:
-    """The rate of answers that are no errors, of the rate of all; None where all are.
+    """The rate of successful answers, given the rate of all; None if all are errors.
 
     Examples
     --------
@@ -19,7 +19,7 @@ def answered(rate: float, bad: float, total: float) -> float | None:
 
 
 def of_errors(bad: float, total: float) -> tuple[str, ...]:
-    """What is to be known where answers are errors; nothing where none is.
+    """A note about answers that are errors; empty if there are none.
 
     Examples
     --------
@@ -29,28 +29,31 @@ def of_errors(bad: float, total: float) -> tuple[str, ...]:
     if bad == 0:
         return ()
     if bad >= total:
-        return ("no request succeeded: there is no throughput, and times are those of errors",)
+        return ("no request succeeded: there is no throughput, and the times are those of errors",)
     return (
-        f"{bad:g} of {total:g} requests failed: the throughput leaves them out,"
-        " the times hold those that were answered",
+        f"{bad:g} of {total:g} requests failed: the throughput excludes them,"
+        " but the times include those that got an answer",
     )
 
 
 def refuse_empty(answers: float, errors: float, place: str) -> None:
-    """Refuse a run in which nothing came back and nothing failed.
+    """Refuse a run without answers and without failures.
 
     Raises
     ------
     MeasurementError
-        With what to do.
+        With the remedy.
     """
     if answers <= 0 and errors <= 0:
-        msg = f"{place}: no request was answered; is the server up, the run long enough?"
+        msg = (
+            f"{place}: no request was answered; check that the server is up and the run is long "
+            "enough"
+        )
         raise MeasurementError(msg)
 
 
 def statuses(counts: Mapping[str, float]) -> tuple[float, float]:
-    """Answers with a status that is an error, and all answers, of a count by status.
+    """Answers with an error status, and all answers, from counts by status.
 
     Examples
     --------

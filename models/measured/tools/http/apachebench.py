@@ -1,4 +1,4 @@
-"""What ApacheBench (ab) prints, and the percentiles that it writes with ``-e``."""
+"""ApacheBench (ab): its output, and the percentiles that it writes with ``-e``."""
 
 import re
 from collections.abc import Mapping
@@ -12,12 +12,12 @@ from headway.models.measured.tools.kit.numbers import number, seconds
 from headway.models.measured.tools.kit.text import HEAD, Text, begins, placed, runs
 
 _HEADER = "Percentage served,Time in ms"
-_TOLD = (50.0, 66.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0)
+_PRINTED = (50.0, 66.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0)
 _START = "This is ApacheBench"
 
 _OF_RATE = (
-    "ab makes its mean time from the rate, so Little's law holds whatever happened;"
-    " percentiles are whole milliseconds"
+    "ab computes its mean time from the rate, so Little's law checks nothing;"
+    " percentiles are in whole milliseconds"
 )
 
 
@@ -51,32 +51,32 @@ def _point(run: Text) -> Point:
 
 
 def _number(run: Text, title: str, shape: str) -> float:
-    found = run.needs(rf"{re.escape(title)}\s+(\S+)", f"{title} {shape}")
-    return found.number()
+    line = run.needs(rf"{re.escape(title)}\s+(\S+)", f"{title} {shape}")
+    return line.number()
 
 
 def _optional(run: Text, title: str) -> float:
-    found = run.all(rf"{re.escape(title)}\s+(\d+)")
-    return found[0].number() if found else 0.0
+    lines = run.all(rf"{re.escape(title)}\s+(\d+)")
+    return lines[0].number() if lines else 0.0
 
 
 def _mean(run: Text) -> float:
-    """The mean that a client sees; a second line has it divided by the clients."""
-    found = run.needs(r"Time per request:\s+(\S+) \[ms\] \(mean\)", "Time per request: 5 [ms]")
-    return found.seconds("ms")
+    """The mean for a client; a second line has it divided by the number of clients."""
+    line = run.needs(r"Time per request:\s+(\S+) \[ms\] \(mean\)", "Time per request: 5 [ms]")
+    return line.seconds("ms")
 
 
 def _parts(run: Text) -> Mapping[str, float]:
-    """Failed requests by what failed."""
-    found = run.all(r"\s*\((Connect: .*)\)")
+    """Failed requests by kind of failure."""
+    lines = run.all(r"\s*\((Connect: .*)\)")
     return {
-        name: number(cell, found[0].place)
-        for name, cell in re.findall(r"(\w+): (\d+)", found[0].groups[0] if found else "")
+        name: number(cell, lines[0].place)
+        for name, cell in re.findall(r"(\w+): (\d+)", lines[0].groups[0] if lines else "")
     }
 
 
 def _lost(run: Text) -> float:
-    """Requests that failed, those not among them whose answer only had another length."""
+    """Failed requests, without those whose answer only had a different length."""
     parts = _parts(run)
     if not parts:
         return _optional(run, "Failed requests:")
@@ -87,14 +87,14 @@ def _of_lengths(run: Text) -> tuple[str, ...]:
     differing = _parts(run).get("Length", 0.0)
     if not differing:
         return ()
-    return (f"{differing:g} answers that ab calls failed only differ in length from the first",)
+    return (f"{differing:g} answers that ab counts as failed only differ in length from the first",)
 
 
 def _percentiles(run: Text) -> Mapping[float, float]:
     cells = {
-        number(percent, found.place): seconds(time, found.place, "ms")
-        for found in run.all(r"\s*(\d+)%\s+(\d+)\b")
-        for percent, time in [found.groups]
+        number(percent, line.place): seconds(time, line.place, "ms")
+        for line in run.all(r"\s*(\d+)%\s+(\d+)\b")
+        for percent, time in [line.groups]
     }
     if run.all("Percentage of the requests") and 100.0 not in cells:
         run.needs(r"\s*100%\s+\d+", "100% 224")
@@ -102,7 +102,7 @@ def _percentiles(run: Text) -> Mapping[float, float]:
 
 
 def _more(run: Text) -> Mapping[str, float]:
-    """What came in, and the mean that was measured, in whole milliseconds."""
+    """The bandwidth, and the measured mean, in whole milliseconds."""
     rate = run.needs(r"Transfer rate:\s+(\S+) \[Kbytes/sec\]", "Transfer rate: 40 [Kbytes/sec]")
     bandwidth = {"bandwidth_bytes_s": 1024 * rate.number()}
     total = run.all(r"Total:\s+\d+\s+(\d+)\s")
@@ -116,18 +116,18 @@ def _of_csv(text: str, source: str) -> list[Point]:
     for place, row in islice(placed(text, source), 1, None):
         percent, comma, time = row.partition(",")
         if not comma:
-            msg = f"{place}: a percentage and a time are wanted; give the whole file"
+            msg = f"{place}: a row needs a percentage and a time; use the complete file"
             raise MeasurementError(msg)
         rows[number(percent, place)] = seconds(time, place, "ms")
     if 99.0 not in rows:
-        msg = f"{source}:{len(rows) + 1}: its percentages end before 99; give the whole file"
+        msg = f"{source}:{len(rows) + 1}: its percentages end before 99; use the complete file"
         raise MeasurementError(msg)
     return [
         Point(
             "ab",
             Loop.CLOSED,
-            percentiles={percent: rows[percent] for percent in _TOLD if percent in rows},
-            notes=("has neither rate nor clients: these stand in what ab prints",),
+            percentiles={percent: rows[percent] for percent in _PRINTED if percent in rows},
+            notes=("the file has neither rate nor clients; ab's printed output has both",),
         )
     ]
 
@@ -138,9 +138,9 @@ AB = tool_reader(
     _of_ab,
     "clients, requests/s, a mean computed from both, percentiles in whole milliseconds",
 )
-"""Reads what ab prints."""
+"""Reads ab's output."""
 
 AB_CSV = tool_reader(
     "ab (CSV)", begins(_HEADER), _of_csv, "percentiles in microseconds, without rate or clients"
 )
-"""Reads what ``ab -e`` writes."""
+"""Reads the CSV of ``ab -e``."""

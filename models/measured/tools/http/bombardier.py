@@ -1,4 +1,4 @@
-"""What bombardier writes as JSON, alone or after its banner."""
+"""bombardier's JSON, alone or after its banner."""
 
 import re
 from collections.abc import Mapping
@@ -15,12 +15,10 @@ _JSON = re.compile(r'\{\s*"spec"\s*:\s*\{\s*"numberOfConnections"')
 _GOOD = ("req1xx", "req2xx", "req3xx")
 _BAD = ("req4xx", "req5xx", "others")
 
-_COUNTED = (
-    "the rate is its answers over its time: what bombardier prints as rps is a mean of samples"
-)
+_COUNTED = "the rate is answers divided by time: bombardier's own rps is a mean of samples"
 _FROM_SENT = (
-    "times count from when a request was sent, not from when it was due;"
-    " where its connections run out, the test is a closed one"
+    "times start when a request was sent, not when it was due;"
+    " if its connections run out, the test is closed"
 )
 
 
@@ -31,8 +29,11 @@ def _is_bombardier(text: str) -> bool:
 def _points(text: str, source: str) -> list[Point]:
     start = _JSON.search(text)
     before = text[: start.start()] if start else ""
-    found = document("\n" * before.count("\n") + text[len(before) :], source)
-    result, rate = at(found, "result", source=source), amount(found, "spec", "rate", source=source)
+    report = document("\n" * before.count("\n") + text[len(before) :], source)
+    result, rate = (
+        at(report, "result", source=source),
+        amount(report, "spec", "rate", source=source),
+    )
     good, bad = (
         sum(needed(result, name, source=source) for name in names) for names in (_GOOD, _BAD)
     )
@@ -43,7 +44,7 @@ def _points(text: str, source: str) -> list[Point]:
             "bombardier",
             Loop.OPEN if rate else Loop.CLOSED,
             offered_rate=rate,
-            population=needed(found, "spec", "numberOfConnections", source=source),
+            population=needed(report, "spec", "numberOfConnections", source=source),
             throughput=good / duration if good > 0 and duration > 0 else None,
             response_time=amount(result, "latency", "mean", source=source, scale=1e-6),
             percentiles=_percentiles(result, source),
@@ -74,6 +75,6 @@ BOMBARDIER = tool_reader(
     "bombardier",
     _is_bombardier,
     _points,
-    "connections, a rate limit, answers by status, the mean time, percentiles with --latencies",
+    "connections, rate limit, answers by status, mean time, percentiles (with --latencies)",
 )
-"""Reads what ``bombardier -o json`` writes."""
+"""Reads the JSON of ``bombardier -o json``."""

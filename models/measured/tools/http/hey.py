@@ -1,4 +1,4 @@
-"""What hey prints: a summary, or one request a row."""
+"""hey's output: a summary, or one request per row."""
 
 import math
 import re
@@ -21,10 +21,9 @@ _HEADER = (
 _PERCENTS = (10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0)
 
 _UNSAID = (
-    "hey prints neither its workers nor the rate that -q asked for;"
-    " workers that fall behind leave no sign"
+    "hey prints neither its workers nor the rate set by -q; workers that fall behind leave no sign"
 )
-_COUNTED = "rate, mean and percentiles are counted from its rows; requests that failed have none"
+_COUNTED = "rate, mean and percentiles are computed from its rows; failed requests have no row"
 
 
 def _is_hey(text: str) -> bool:
@@ -56,25 +55,25 @@ def _point(run: Text) -> Point:
 
 
 def _seconds(run: Text, title: str) -> float:
-    found = run.needs(rf"\s+{title}:\s+(\S+) secs", f"{title}: 5.0 secs")
-    return found.number()
+    line = run.needs(rf"\s+{title}:\s+(\S+) secs", f"{title}: 5.0 secs")
+    return line.number()
 
 
 def _statuses(run: Text) -> Mapping[str, float]:
     run.needs("Status code distribution:", "Status code distribution:")
-    found = run.all(r"\s+\[(\d+)\]\s+(\d+) responses$")
-    return {f.groups[0]: f.number(1) for f in found}
+    lines = run.all(r"\s+\[(\d+)\]\s+(\d+) responses$")
+    return {f.groups[0]: f.number(1) for f in lines}
 
 
 def _lost(run: Text) -> float:
-    """Requests that no answer came to."""
-    found = run.all(r"\s+\[(\d+)\]\s+(?!\d+ responses$)\S")
-    return sum(f.number() for f in found)
+    """Requests without an answer."""
+    lines = run.all(r"\s+\[(\d+)\]\s+(?!\d+ responses$)\S")
+    return sum(f.number() for f in lines)
 
 
 def _percentiles(run: Text) -> Mapping[float, float]:
-    found = run.all(r"\s+(\d+)%%? in (\S+) secs")
-    return {f.number(): f.number(1) for f in found}
+    lines = run.all(r"\s+(\d+)%%? in (\S+) secs")
+    return {f.number(): f.number(1) for f in lines}
 
 
 def _of_csv(lines: Iterable[str], source: str) -> list[Point]:
@@ -86,7 +85,9 @@ def _of_csv(lines: Iterable[str], source: str) -> list[Point]:
             if code[:1] in "123":
                 times.append(time)
     if not total:
-        msg = f"{source}:1: no request was answered: hey leaves those that failed out"
+        msg = (
+            f"{source}:1: no request was answered (hey omits failures); check that the server is up"
+        )
         raise MeasurementError(msg)
     return [
         Point(
@@ -107,18 +108,18 @@ def _row(row: str, place: str) -> tuple[float, str, float]:
     """A request's time, its status, and when it was sent."""
     cells = row.split(",")
     if len(cells) != _HEADER.count(",") + 1 or not cells[6].isdigit():
-        msg = f"{place}: this is no row of hey's eight columns; give the whole file"
+        msg = f"{place}: this row does not have hey's eight columns; use the complete file"
         raise MeasurementError(msg)
     return number(cells[0], place), cells[6], number(cells[7], place)
 
 
 def _at(times: Times, percent: float) -> float:
-    """The smallest time that so many per cent do not exceed."""
+    """The smallest time that this percentage of the requests does not exceed."""
     return times.order(max(math.ceil(len(times) * percent / 100) - 1, 0))
 
 
 HEY = tool_reader(
-    "hey", _is_hey, _of_hey, "requests/s, answers by status, the mean time, seven percentiles"
+    "hey", _is_hey, _of_hey, "requests/s, answers by status, mean time, seven percentiles"
 )
 """Reads hey's summary."""
 
@@ -128,4 +129,4 @@ HEY_CSV = line_reader(
     _of_csv,
     "one request per row: time, status and when it was sent",
 )
-"""Reads what ``hey -o csv`` writes."""
+"""Reads the CSV of ``hey -o csv``."""

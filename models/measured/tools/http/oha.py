@@ -1,4 +1,4 @@
-"""What ``oha --output-format json`` writes."""
+"""The JSON of ``oha --output-format json``."""
 
 import re
 from collections.abc import Mapping
@@ -15,29 +15,29 @@ _PERCENT = re.compile(r"p(\d+(?:\.\d+)?)")
 _AT_THE_END = "aborted due to deadline"
 
 _UNSAID = (
-    "oha prints neither its connections nor the rate that -q asked for;"
-    " it calls every answer a success, this reader only those without an error's status"
+    "oha prints neither its connections nor the rate set by -q;"
+    " it counts every answer as a success, this reader only those without an error status"
 )
 
 
 def _points(text: str, source: str) -> list[Point]:
-    found = document(text, source)
-    bad, answers = statuses(_counts(found, "statusCodeDistribution", source))
-    failed = _counts(found, "errorDistribution", source)
+    report = document(text, source)
+    bad, answers = statuses(_counts(report, "statusCodeDistribution", source))
+    failed = _counts(report, "errorDistribution", source)
     lost = sum(n for name, n in failed.items() if name != _AT_THE_END)
     cut = failed.get(_AT_THE_END, 0.0)
     refuse_empty(answers, lost, source)
-    every = needed(found, "summary", "requestsPerSec", source=source)
+    every = needed(report, "summary", "requestsPerSec", source=source)
     return [
         Point(
             "oha",
             Loop.CLOSED,
             throughput=answered(every, bad + lost + cut, answers + lost + cut),
-            response_time=amount(found, "summary", "average", source=source),
-            percentiles=_percentiles(found, source),
+            response_time=amount(report, "summary", "average", source=source),
+            percentiles=_percentiles(report, source),
             errors=bad + lost,
             samples=answers,
-            duration=needed(found, "summary", "total", source=source),
+            duration=needed(report, "summary", "total", source=source),
             notes=(_UNSAID, *_of_end(cut), *of_errors(bad + lost, answers + lost)),
         )
     ]
@@ -48,10 +48,10 @@ def _counts(document: Any, name: str, source: str) -> Mapping[str, float]:
 
 
 def _of_end(cut: float) -> tuple[str, ...]:
-    """What oha calls an error although only the test's end came before the answer."""
+    """Requests that oha counts as errors only because the test ended before the answer."""
     if not cut:
         return ()
-    return (f"{cut:g} requests were under way when the test ended: they are no errors",)
+    return (f"{cut:g} requests were in progress when the test ended; they do not count as errors",)
 
 
 def _percentiles(document: Any, source: str) -> Mapping[float, float]:
@@ -68,6 +68,6 @@ OHA = tool_reader(
     "oha",
     recognised_by('"summary"', '"successRate"', '"requestsPerSec"'),
     _points,
-    "requests/s, answers by status, the mean time, nine percentiles",
+    "requests/s, answers by status, mean time, nine percentiles",
 )
 """Reads oha's JSON."""

@@ -1,4 +1,4 @@
-"""What siege prints: its table of old, and the JSON of version 4."""
+"""siege's output: the table of older versions, and the JSON of version 4."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _CELL = re.compile(
 _USERS = re.compile(r"\*\* Preparing (\d+) concurrent users")
 
 _FINER = (
-    "siege prints its mean as {printed} s; the same is its concurrency over its rate, which has"
+    "siege prints its mean as {printed} s; concurrency divided by rate gives the same mean with"
     " more digits"
 )
 Cells = Mapping[str, tuple[float, str]]
@@ -54,18 +54,18 @@ def _points(text: str, source: str) -> list[Point]:
 
 
 def _mean(rate: float, inside: float, printed: float) -> tuple[float, tuple[str, ...]]:
-    """The mean to as many digits as siege's two decimals can give, and what to know of it."""
+    """The mean, with more digits than siege's two decimals where possible, and a note about it."""
     if rate <= 1 + printed:
         return printed, ()
     return inside / rate, (_FINER.format(printed=f"{printed:.2f}"),)
 
 
 def _cells(text: str, source: str) -> Cells:
-    """Numbers by their names, as JSON writes these, and where they stand."""
-    found = ((place, _CELL.match(row)) for place, row in placed(text, source))
+    """Numbers by their names in JSON, with their places."""
+    cells = ((place, _CELL.match(row)) for place, row in placed(text, source))
     return {
         match[1].lower().replace(" ", "_"): (number(match[2], place), place)
-        for place, match in found
+        for place, match in cells
         if match
     }
 
@@ -73,20 +73,20 @@ def _cells(text: str, source: str) -> Cells:
 def _cell(cells: Cells, name: str, source: str) -> tuple[float, str]:
     if name not in cells:
         title = name.replace("_", " ").capitalize()
-        msg = f"{source}:1: siege's {title!r} is not in it; give all that siege printed"
+        msg = f"{source}:1: siege's {title!r} is missing; use siege's complete output"
         raise MeasurementError(msg)
     return cells[name]
 
 
 def _users(text: str, source: str) -> float | None:
-    found = _USERS.search(text[:HEAD])
-    return number(found[1], source) if found else None
+    match = _USERS.search(text[:HEAD])
+    return number(match[1], source) if match else None
 
 
 SIEGE = tool_reader(
     "siege",
     _is_siege,
     _points,
-    "transactions/s, failures, the mean time; clients only if the banner was kept",
+    "transactions/s, failures, mean time; clients only with siege's banner",
 )
-"""Reads what siege prints."""
+"""Reads siege's output."""

@@ -1,4 +1,4 @@
-"""What ``vegeta report -type=json`` writes."""
+"""The JSON of ``vegeta report -type=json``."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,36 +11,36 @@ from headway.models.measured.tools.kit.numbers import percentiles_of
 from headway.models.measured.tools.kit.text import recognised_by
 
 _SENT = (
-    "its offered rate is the one at which it sent; where that is below the one asked for,"
+    "its offered rate is the rate at which it sent; if this is below the requested rate,"
     " workers or the machine fell behind"
 )
 
 
 def _points(text: str, source: str) -> list[Point]:
-    found = document(text, source)
-    total = needed(found, "requests", source=source)
-    bad = statuses(_codes(found, source))[0]
+    report = document(text, source)
+    total = needed(report, "requests", source=source)
+    bad = statuses(_codes(report, source))[0]
     refuse_empty(total, bad, source)
-    throughput = needed(found, "throughput", source=source)
+    throughput = needed(report, "throughput", source=source)
     return [
         Point(
             "vegeta",
             Loop.OPEN,
-            offered_rate=needed(found, "rate", source=source),
+            offered_rate=needed(report, "rate", source=source),
             throughput=throughput if bad < total and throughput > 0 else None,
-            response_time=amount(found, "latencies", "mean", source=source, scale=1e-9),
-            percentiles=_percentiles(found, source),
+            response_time=amount(report, "latencies", "mean", source=source, scale=1e-9),
+            percentiles=_percentiles(report, source),
             errors=bad,
             samples=total,
-            duration=needed(found, "duration", source=source, scale=1e-9),
-            more=_more(found, source),
+            duration=needed(report, "duration", source=source, scale=1e-9),
+            more=_more(report, source),
             notes=(_SENT, *of_errors(bad, total)),
         )
     ]
 
 
 def _codes(document: Any, source: str) -> Mapping[str, float]:
-    """Answers by status; those of status 0 are requests that no answer came to."""
+    """Answers by status; status 0 stands for requests without an answer."""
     name = "status_codes"
     return counts_of(at(document, name, source=source), name, source)
 
@@ -55,7 +55,7 @@ def _percentiles(document: Any, source: str) -> Mapping[float, float]:
 
 
 def _more(document: Any, source: str) -> Mapping[str, float]:
-    """How long it waited for its last answer after its last request."""
+    """The wait for the last answer after the last request."""
     wait = amount(document, "wait", source=source, scale=1e-9)
     return {} if wait is None else {"wait_s": wait}
 
@@ -64,6 +64,6 @@ VEGETA = tool_reader(
     "vegeta",
     recognised_by('"latencies"', '"bytes_in"', '"50th"'),
     _points,
-    "the rate sent, the rate of successes, answers by status, the mean time, four percentiles",
+    "rates sent and successful, answers by status, mean time, four percentiles",
 )
 """Reads vegeta's JSON report."""

@@ -1,4 +1,4 @@
-"""What wrk and wrk2 print: one run or several, with what scripts append."""
+"""The output of wrk and wrk2: one run or several, with what scripts append."""
 
 import re
 from collections.abc import Mapping
@@ -14,10 +14,10 @@ _OF_WRK2 = ("Thread calibration:", "HdrHistogram - Recorded")
 _BYTES = {"B": 1.0, "KB": 1024.0, "MB": 1024.0**2, "GB": 1024.0**3, "TB": 1024.0**4}
 
 _CORRECTED = (
-    "wrk adds times that it did not measure to make up for coordinated omission:"
+    "wrk adds times that it did not measure to correct for coordinated omission:"
     " throughput times mean may exceed the connections"
 )
-_FROM_DUE = "times count from when a request was due; the rate that was asked for is not printed"
+_FROM_DUE = "times start when a request was due; wrk2 does not print the requested rate"
 
 
 def _is_wrk2(text: str) -> bool:
@@ -36,18 +36,18 @@ def _of_wrk(text: str, source: str) -> list[Point]:
 
 
 def _of_wrk2(text: str, source: str) -> list[Point]:
-    found = (run.until("Uncorrected Latency") for run in runs(text, source, "Running "))
+    summaries = (run.until("Uncorrected Latency") for run in runs(text, source, "Running "))
     tails = runs(text, source, "Running ")
     return [
         _point("wrk2", Loop.OPEN, tail, (_FROM_DUE, *_timed(run)), run)
-        for run, tail in zip(found, tails, strict=True)
+        for run, tail in zip(summaries, tails, strict=True)
     ]
 
 
 def _point(
     tool: str, loop: Loop, run: Text, notes: tuple[str, ...], times: Text | None = None
 ) -> Point:
-    """The point of a run; its times may stand in a part of it only."""
+    """The point of a run; its times may come from a part of the output."""
     clients = run.needs(r"\s+\d+ threads and (\d+) connections", "2 threads and 8 connections")
     sent = run.needs(r"\s+(\d+) requests in (\S+), (\S+) read", "900 requests in 5.00s, 90KB read")
     rate = run.needs(r"Requests/sec:\s+(\S+)", "Requests/sec: 900")
@@ -72,66 +72,66 @@ def _point(
 
 
 def _mean(run: Text) -> float:
-    found = run.needs(r"\s+Latency\s+(\S+)\s+\S+\s+\S+\s+\S*%\s*$", "Latency 8.4ms")
-    return found.seconds()
+    line = run.needs(r"\s+Latency\s+(\S+)\s+\S+\s+\S+\s+\S*%\s*$", "Latency 8.4ms")
+    return line.seconds()
 
 
 def _lost(run: Text) -> float:
-    """Requests that no answer came to."""
+    """Requests without an answer."""
     return sum(
-        number(cell, found.place)
-        for found in run.all(
+        number(cell, line.place)
+        for line in run.all(
             r"\s+Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)"
         )
-        for cell in found.groups
+        for cell in line.groups
     )
 
 
 def _count(run: Text, pattern: str) -> float:
-    return sum(found.number() for found in run.all(pattern))
+    return sum(line.number() for line in run.all(pattern))
 
 
 def _percentiles(run: Text) -> Mapping[float, float]:
-    """Those of the summary, else of the spectrum (in ms) or of a script's table."""
+    """Percentiles of the summary, else of the spectrum (in ms) or of a script's table."""
     spectrum = {
-        round(100 * number(share, found.place), 1): seconds(value, found.place, "ms")
-        for found in run.all(r"\s+(\d+\.\d+)\s+([01]\.\d{3})000\s+\d+\s+\S+$")
-        for value, share in [found.groups]
+        round(100 * number(share, line.place), 1): seconds(value, line.place, "ms")
+        for line in run.all(r"\s+(\d+\.\d+)\s+([01]\.\d{3})000\s+\d+\s+\S+$")
+        for value, share in [line.groups]
         if float(share) > 0
     }
     table = {
-        number(percent, found.place): seconds(value + unit, found.place)
-        for found in run.all(r"p([\d.]+) latency,([\d.]+),(\w+)$")
-        for percent, value, unit in [found.groups]
+        number(percent, line.place): seconds(value + unit, line.place)
+        for line in run.all(r"p([\d.]+) latency,([\d.]+),(\w+)$")
+        for percent, value, unit in [line.groups]
         if unit in SECONDS
     }
     summary = {
-        number(percent, found.place): seconds(value, found.place)
-        for found in run.all(r"\s*([\d.]+)%\s+(\S+)\s*$")
-        for percent, value in [found.groups]
+        number(percent, line.place): seconds(value, line.place)
+        for line in run.all(r"\s*([\d.]+)%\s+(\S+)\s*$")
+        for percent, value in [line.groups]
     }
     return {**spectrum, **table, **summary}
 
 
 def _timed(run: Text) -> tuple[str, ...]:
-    """How many requests the times are of: those after calibration."""
+    """A note on the number of requests timed after calibration."""
     counts = run.all(r"#\[Max\s+=\s+\S+ Total count\s+=\s+(\d+)\]")
-    return tuple(f"its times are of {found.groups[0]} requests, those after 10 s of calibration"
-                 for found in counts[:1])  # fmt: skip
+    return tuple(f"its times are those of {line.groups[0]} requests, after 10 s of calibration"
+                 for line in counts[:1])  # fmt: skip
 
 
 WRK = tool_reader(
     "wrk",
     _is_wrk,
     _of_wrk,
-    "connections, requests/s, the mean time, and percentiles where --latency was given",
+    "connections, requests/s, mean time, percentiles (with --latency)",
 )
-"""Reads what wrk prints."""
+"""Reads wrk's output."""
 
 WRK2 = tool_reader(
     "wrk2",
     _is_wrk2,
     _of_wrk2,
-    "connections, requests/s, the mean time, percentiles of summary and spectrum",
+    "connections, requests/s, mean time, percentiles of summary and spectrum",
 )
-"""Reads what wrk2 prints."""
+"""Reads wrk2's output."""

@@ -1,1 +1,1 @@
-"""What the readers of tools share: numbers, JSON, texts, logs of requests, refusals."""
+"""Shared parts of the readers: numbers, JSON, texts, logs of requests, errors."""

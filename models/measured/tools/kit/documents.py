@@ -1,4 +1,4 @@
-"""JSON of tools looked into: objects under paths of keys, numbers in SI."""
+"""Look up values in the JSON of tools: objects under paths of keys, numbers in SI."""
 
 import json
 import math
@@ -10,43 +10,43 @@ from headway.models.measured.tools.kit.numbers import NOTHING, percentiles_of
 
 
 def document(text: str, source: str) -> Mapping[str, Any]:
-    """Read JSON whose outermost is an object.
+    """Read JSON with an object at the top.
 
     Raises
     ------
     MeasurementError
-        For JSON that ends too early or is none, with the line; for another outermost.
+        For invalid or truncated JSON, with the line, and for anything but an object at the top.
     """
     try:
-        found = json.loads(text)
+        parsed = json.loads(text)
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", 1)
-        msg = f"{source}:{line}: this JSON is broken or ends too early"
+        msg = f"{source}:{line}: this JSON is invalid or truncated"
         raise MeasurementError(msg) from None
-    if not isinstance(found, dict):
-        msg = f"{source}: its JSON is no object"
+    if not isinstance(parsed, dict):
+        msg = f"{source}: its JSON is not an object"
         raise MeasurementError(msg)
-    return found
+    return parsed
 
 
 def at(document: Any, *path: str, source: str) -> Any:
-    """What stands under a path of keys.
+    """The value under a path of keys.
 
     Raises
     ------
     MeasurementError
-        Where it is not there, with the path.
+        If it is missing, with the path.
     """
     for key in path:
         if not isinstance(document, Mapping) or key not in document:
-            msg = f"{source}: there is no {'.'.join(path)} in it"
+            msg = f"{source}: {'.'.join(path)} is missing; use the complete file"
             raise MeasurementError(msg)
         document = document[key]
     return document
 
 
 def under(document: Any, *path: str) -> Mapping[str, Any]:
-    """The object under a path of keys; an empty one where there is none.
+    """The object under a path of keys; empty if it is missing.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def under(document: Any, *path: str) -> Mapping[str, Any]:
 
 
 def amount(document: Any, *path: str, source: str, scale: float = 1.0) -> float | None:
-    """The number under a path of keys in SI; None where it is not there or says "none".
+    """The number under a path of keys in SI; None if it is missing or says "none".
 
     Parameters
     ----------
@@ -68,12 +68,12 @@ def amount(document: Any, *path: str, source: str, scale: float = 1.0) -> float 
     source
         For messages.
     scale
-        SI units in one of the tool's.
+        The tool's unit, in SI units.
 
     Raises
     ------
     MeasurementError
-        For something else than a number.
+        For anything but a number.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def amount(document: Any, *path: str, source: str, scale: float = 1.0) -> float 
     if document is None or document == "" or document == "NaN":
         return None
     if isinstance(document, bool) or not isinstance(document, int | float | str):
-        msg = f"{source}: {'.'.join(path)} is no number"
+        msg = f"{source}: {'.'.join(path)} is not a number"
         raise MeasurementError(msg)
     try:
         value = float(document)
@@ -105,7 +105,7 @@ def needed(document: Any, *path: str, source: str, scale: float = 1.0) -> float:
     Raises
     ------
     MeasurementError
-        Where it is not there, or says "none".
+        If it is missing or says "none".
 
     Examples
     --------
@@ -114,18 +114,18 @@ def needed(document: Any, *path: str, source: str, scale: float = 1.0) -> float:
     """
     value = amount(document, *path, source=source, scale=scale)
     if value is None:
-        msg = f"{source}: there is no number {'.'.join(path)} in it; give the whole file"
+        msg = f"{source}: the number {'.'.join(path)} is missing; use the complete file"
         raise MeasurementError(msg)
     return value
 
 
 def counts_of(document: Any, name: str, source: str) -> Mapping[str, float]:
-    """Counts by status or by error, of an object.
+    """Counts by status or by error, from an object.
 
     Raises
     ------
     MeasurementError
-        For something else than an object of numbers.
+        For anything but an object of numbers.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def counts_of(document: Any, name: str, source: str) -> Mapping[str, float]:
     {'200': 9.0}
     """
     if not isinstance(document, Mapping):
-        msg = f"{source}: {name} is no object; give the whole file"
+        msg = f"{source}: {name} is not an object; use the complete file"
         raise MeasurementError(msg)
     return {key: needed(document, key, source=f"{source}: {name}") for key in document}
 
@@ -141,7 +141,7 @@ def counts_of(document: Any, name: str, source: str) -> Mapping[str, float]:
 def named_percentiles(
     document: Mapping[str, Any], source: str, scale: float = 1.0
 ) -> dict[float, float]:
-    """Percentiles of an object with keys such as ``p99.9`` and ``median``.
+    """Percentiles from an object with keys such as ``p99.9`` and ``median``.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def named_percentiles(
 
 
 def _percent(key: str) -> float | None:
-    """Which percentage a key names; None for none."""
+    """The percentage that a key names; None if it names none."""
     if key == "median":
         return 50.0
     digits = key[1:].replace(".", "", 1)

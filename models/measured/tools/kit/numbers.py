@@ -1,4 +1,4 @@
-"""Numbers as tools write them: glued to units, with thousands parted, or "none"."""
+"""Numbers as tools write them: with units attached, thousands separated, or "none"."""
 
 import math
 import re
@@ -24,30 +24,30 @@ _Key = TypeVar("_Key")
 
 
 def seconds(text: str, place: str, unit: str = "") -> float:
-    """Read a time whose unit is glued to it, such as ``36.00s``, ``0.90m`` or ``635.91us`` [s].
+    """Read a time with its unit attached, such as ``36.00s``, ``0.90m`` or ``635.91us`` [s].
 
     Parameters
     ----------
     text, place
-        The cell, and where it stands, for messages.
+        The cell, and its place for messages.
     unit
-        What it is in where nothing is glued to it.
+        Its unit if none is attached.
 
     Raises
     ------
     MeasurementError
-        For what is no time.
+        For anything but a time.
 
     Examples
     --------
     >>> seconds("0.90m", "here"), seconds("12", "here", "ms")
     (54.0, 0.012)
     """
-    found = _GLUED.fullmatch(text.strip())
-    if found is None or (found[2] or unit) not in SECONDS:
-        msg = f"{place}: {quoted(text)} is no time such as 1.5ms"
+    match = _GLUED.fullmatch(text.strip())
+    if match is None or (match[2] or unit) not in SECONDS:
+        msg = f"{place}: {quoted(text)} is not a time such as 1.5ms"
         raise MeasurementError(msg)
-    return number(found[1], place) * SECONDS[found[2] or unit]
+    return number(match[1], place) * SECONDS[match[2] or unit]
 
 
 def count(text: str, place: str) -> float:
@@ -58,33 +58,33 @@ def count(text: str, place: str) -> float:
     >>> count("12.5k", "here"), count("1,234", "here")
     (12500.0, 1234.0)
     """
-    found = _GLUED.fullmatch(text.strip())
-    if found is None or found[2] not in _SCALES:
-        msg = f"{place}: {quoted(text)} is no number"
+    match = _GLUED.fullmatch(text.strip())
+    if match is None or match[2] not in _SCALES:
+        msg = f"{place}: {quoted(text)} is not a number"
         raise MeasurementError(msg)
-    return number(found[1], place) * _SCALES[found[2]]
+    return number(match[1], place) * _SCALES[match[2]]
 
 
 def number(text: str, place: str) -> float:
-    """Read a plain number; thousands may be parted by commas.
+    """Read a plain number; commas may separate thousands.
 
     Raises
     ------
     MeasurementError
-        For anything else, NaN and infinity among it.
+        For anything else, including NaN and infinity.
     """
     try:
         value = float(text.replace(",", ""))
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        msg = f"{place}: {quoted(text)} is no number"
+        msg = f"{place}: {quoted(text)} is not a number"
         raise MeasurementError(msg)
     return value
 
 
 def cell(text: str, place: str, scale: float = 1.0) -> float | None:
-    """Read a cell in SI; None where it says "none".
+    """Read a cell in SI; None if it says "none".
 
     Examples
     --------
@@ -120,7 +120,7 @@ def percentiles_of(cells: Mapping[float, float | None]) -> dict[float, float]:
 
 
 def bytes_words(size: float | None) -> str:
-    """A message size in words; nothing where there is none.
+    """A message size in words; empty if there is none.
 
     Examples
     --------

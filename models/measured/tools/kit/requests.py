@@ -1,4 +1,4 @@
-"""Logs with a request a line, summed up as they are read: what JMeter, k6 and Gatling share."""
+"""Logs with one request per line, summed as they are read, for JMeter, k6 and Gatling."""
 
 import math
 from dataclasses import dataclass, field
@@ -8,17 +8,17 @@ from headway.models.measured.points import Point
 from headway.models.measured.tools.kit.times import PRECISION, Times
 
 PERCENTAGES = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
-"""Percentages of the percentiles that are made of a log."""
+"""The percentiles computed from a log."""
 
 
 @dataclass
 class Requests:
-    """Requests as they come; what is kept does not grow with their number.
+    """Requests as they are read, in memory that does not grow with their number.
 
     Parameters
     ----------
     tick
-        Seconds in a unit of the log's times.
+        The unit of the log's times [s].
 
     Examples
     --------
@@ -37,7 +37,7 @@ class Requests:
     last: float = -math.inf
 
     def add(self, start: float, elapsed: float, good: bool) -> None:  # noqa: FBT001
-        """Take a request: when it was sent, how long it took, and whether it succeeded."""
+        """Add a request: when it was sent, how long it took, and whether it succeeded."""
         self.first = min(self.first, start)
         self.last = max(self.last, start + elapsed)
         if good:
@@ -46,19 +46,21 @@ class Requests:
             self.failed += 1
 
     def point(self, tool: str, source: str) -> Point:
-        """The point that they make: rate and times of those that succeeded.
+        """Their point: rate and times of successful requests.
 
         Raises
         ------
         MeasurementError
-            Where none succeeded, or all at one instant.
+            If none succeeded, or all have the same time.
         """
         if not self.times:
-            msg = f"{source}: none of {self.failed} requests succeeded; leave it out (--skip-bad)"
+            msg = (
+                f"{source}: none of {self.failed} requests succeeded; omit the file with --skip-bad"
+            )
             raise MeasurementError(msg)
         duration = (self.last - self.first) * self.tick
         if not 0 < duration < math.inf:
-            msg = f"{source}: all requests are of one instant, so there is no rate"
+            msg = f"{source}: all requests have the same time, so there is no rate"
             raise MeasurementError(msg)
         return Point(
             tool,
@@ -72,11 +74,11 @@ class Requests:
         )
 
 
-COMPUTED = "rate, mean and percentiles were computed from the log of requests"
+COMPUTED = "headway computed rate, mean and percentiles from the log of requests"
 
 
 def rounding(times: Times) -> tuple[str, ...]:
-    """What is to be known of percentiles of times that were taken together.
+    """A note on percentiles of times that share a bucket.
 
     Examples
     --------
@@ -86,6 +88,7 @@ def rounding(times: Times) -> tuple[str, ...]:
     if times.exact:
         return ()
     return (
-        f"percentiles are approximate, to {PRECISION:.2%}: the log has more than {times.most}"
+        f"percentiles have a relative error of up to {PRECISION:.2%}: the log has more than "
+        f"{times.most}"
         " different times",
     )

@@ -1,4 +1,4 @@
-"""Texts of tools, asked by the words around numbers; each line with its file and number."""
+"""Find numbers in the texts of tools by the words around them, with file and line."""
 
 import csv
 import re
@@ -10,10 +10,10 @@ from headway.models.measured.tools.kit.numbers import cell, number, seconds
 from headway.models.measured.tools.kit.refusals import broken
 
 HEAD = 4096
-"""Characters in which a text shows whose it is."""
+"""Characters at the start of a text in which its kind shows."""
 
 CELL = r"(-?[\w.,+-]+)"
-"""A pattern of what may be a number: one that is spoilt is to be refused, not passed over."""
+"""Matches anything in the place of a number: a corrupt one is refused, not skipped."""
 
 
 def placed(lines: str | Iterable[str], source: str, first: int = 1) -> Iterator[tuple[str, str]]:
@@ -22,7 +22,7 @@ def placed(lines: str | Iterable[str], source: str, first: int = 1) -> Iterator[
     Parameters
     ----------
     lines
-        A text, or its lines as a file gives them.
+        A text, or the lines of a file.
     source, first
         The file, and the number of the first line in it.
 
@@ -38,28 +38,28 @@ def placed(lines: str | Iterable[str], source: str, first: int = 1) -> Iterator[
 
 @dataclass(frozen=True)
 class MatchedLine:
-    """What a line says, and where it stands."""
+    """The groups of a matched line, and its place."""
 
     groups: tuple[str, ...]
     place: str
 
     def number(self, group: int = 0) -> float:
-        """A part of it as a number."""
+        """A group as a number."""
         return number(self.groups[group], self.place)
 
     def seconds(self, unit: str = "", group: int = 0) -> float:
-        """A part of it as a time, in a unit where none is glued to it [s]."""
+        """A group as a time [s]; `unit` applies if none is attached."""
         return seconds(self.groups[group], self.place, unit)
 
 
 @dataclass(frozen=True)
 class Text:
-    r"""A text in which numbers stand beside words, or a part of one.
+    r"""A text, or part of one, with numbers beside words.
 
     Parameters
     ----------
     text, source
-        What a tool wrote, and its file.
+        A tool's output, and its file.
     first
         The number of its first line in the file.
 
@@ -88,75 +88,75 @@ class Text:
         return f"{self.source}:{self.first + max(len(self.text.splitlines()), 1) - 1}"
 
     def find(self, pattern: str) -> re.Match[str] | None:
-        """The first match of a pattern, in which CELL is a number and ^ the start of a line."""
+        """The first match of a pattern, where CELL is a number and ^ the start of a line."""
         return re.search(pattern.replace("CELL", CELL), self.text, re.MULTILINE)
 
     def place(self, match: re.Match[str]) -> str:
-        """Where a match stands: the file and the number of the line."""
+        """The place of a match: file and line."""
         return f"{self.source}:{self.text.count(chr(10), 0, match.start(1)) + self.first}"
 
     def number(self, pattern: str, scale: float = 1.0) -> float | None:
-        """The number in a pattern's first group, in SI; None where it is not there or "none".
+        """The number in a pattern's first group, in SI; None if it is missing or "none".
 
         Raises
         ------
         MeasurementError
-            For something else than a number in its place.
+            For anything but a number in its place.
         """
-        found = self.find(pattern)
-        return None if found is None else cell(found[1], self.place(found), scale)
+        match = self.find(pattern)
+        return None if match is None else cell(match[1], self.place(match), scale)
 
     def needed(self, pattern: str, what: str, scale: float = 1.0) -> float:
-        """The same of a number without which a file is of no use.
+        """The same for a number that the file must contain.
 
         Raises
         ------
         MeasurementError
-            Where it is not there, with what is missing and how to mend it.
+            If it is missing, with its name and the remedy.
         """
-        found = self.number(pattern, scale)
-        if found is None:
+        value = self.number(pattern, scale)
+        if value is None:
             raise self.missing(what)
-        return found
+        return value
 
     def missing(self, what: str) -> MeasurementError:
-        """What refuses a text that ends without what it should hold; it names the last line."""
+        """The error of a text that ends without a necessary part; names the last line."""
         return broken(self.end, f"there is no {what}")
 
     def all(self, pattern: str) -> list[MatchedLine]:
-        """What every line that begins like this says."""
+        """The rest of every line with this beginning."""
         known = re.compile(pattern)
         matches = ((place, known.match(line)) for place, line in self)
         return [MatchedLine(match.groups(), place) for place, match in matches if match]
 
     def needs(self, pattern: str, shape: str) -> MatchedLine:
-        """What the first such line says.
+        """The rest of the first such line.
 
         Raises
         ------
         MeasurementError
-            Where there is none, with the line where the text ends and one as it should be.
+            If there is none, with the last line of the text and an example of the missing one.
         """
-        found = self.all(pattern)
-        if not found:
-            msg = f"{self.end}: there is no line such as '{shape}' up to here; give all of it"
+        lines = self.all(pattern)
+        if not lines:
+            msg = f"{self.end}: no line such as '{shape}' up to here; use the complete output"
             raise MeasurementError(msg)
-        return found[0]
+        return lines[0]
 
     def until(self, mark: str) -> "Text":
-        """The same, cut before the first line that holds a mark."""
+        """The same text up to the first line that contains a mark."""
         lines = self.text.splitlines(keepends=True)
         ends = (index for index, line in enumerate(lines) if mark in line)
         return Text("".join(lines[: next(ends, len(lines))]), self.source, self.first)
 
 
 def runs(text: str, source: str, start: str) -> list[Text]:
-    r"""Part a text into runs, each from a line that begins like ``start``.
+    r"""Split a text into runs, each from a line that begins with ``start``.
 
     Raises
     ------
     MeasurementError
-        Where no line does.
+        If no line does.
 
     Examples
     --------
@@ -166,19 +166,19 @@ def runs(text: str, source: str, start: str) -> list[Text]:
     lines, known = text.splitlines(keepends=True), re.compile(start)
     starts = [index for index, line in enumerate(lines) if known.match(line)]
     if not starts:
-        msg = f"{source}:1: there is no line '{start} ...': it holds no run"
+        msg = f"{source}:1: no line begins with '{start}', so there is no run"
         raise MeasurementError(msg)
     ends = [*starts[1:], len(lines)]
     return [Text("".join(lines[a:b]), source, a + 1) for a, b in zip(starts, ends, strict=True)]
 
 
 def cells_of(line: str, place: str) -> list[str]:
-    """Cells of a line that commas part, those in quotes whole.
+    """Cells of a line separated by commas, except within quotes.
 
     Raises
     ------
     MeasurementError
-        For quotes that do not end.
+        For an unclosed quote.
 
     Examples
     --------
@@ -188,16 +188,16 @@ def cells_of(line: str, place: str) -> list[str]:
     try:
         return next(csv.reader([line], strict=True), [])
     except csv.Error:
-        raise broken(place, "its quotes do not end") from None
+        raise broken(place, "a quote is not closed") from None
 
 
 def by_title(titles: Sequence[str], cells: Sequence[str], place: str) -> dict[str, str]:
-    """A row of a table as its cells by title.
+    """The cells of a row by title.
 
     Raises
     ------
     MeasurementError
-        For more or fewer cells than titles: the file may be cut.
+        For more or fewer cells than titles: the file may be truncated.
 
     Examples
     --------
@@ -205,12 +205,12 @@ def by_title(titles: Sequence[str], cells: Sequence[str], place: str) -> dict[st
     {'rate': '9', 'mean': '0.1'}
     """
     if len(cells) != len(titles):
-        raise broken(place, f"{len(cells)} cells stand under {len(titles)} titles")
+        raise broken(place, f"{len(cells)} cells under {len(titles)} titles")
     return dict(zip(titles, cells, strict=True))
 
 
 def begins(*heads: str) -> Callable[[str], bool]:
-    """Make the recognition of texts by how they begin.
+    """Make a function that recognises texts by their beginning.
 
     Examples
     --------
@@ -221,7 +221,7 @@ def begins(*heads: str) -> Callable[[str], bool]:
 
 
 def recognised_by(*marks: str) -> Callable[[str], bool]:
-    """Make the recognition of JSON that begins with an object and names some keys at its start.
+    """Make a function that recognises a JSON object by keys near its start.
 
     Examples
     --------

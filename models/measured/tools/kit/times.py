@@ -1,4 +1,4 @@
-"""Times by the million: their exact mean, and percentiles from the counts of different ones."""
+"""Millions of times: their exact mean, and percentiles from counts of distinct values."""
 
 import math
 from array import array
@@ -9,13 +9,13 @@ import numpy as np
 from headway.kinds import FloatArray
 
 CHUNK = 2**16
-"""Times that are kept as they come, before they are counted."""
+"""Number of times kept before they are counted."""
 
 MOST_DIFFERENT = 2**19
-"""Different times that are counted apart; beyond it, those within 0.05 % are taken together."""
+"""Distinct times that are counted separately; beyond it, times within 0.05 % share a bucket."""
 
 PRECISION = 5e-4
-"""Relative error of a percentile where times are taken together."""
+"""Relative error of a percentile when times share buckets."""
 
 _WIDTH = math.log1p(PRECISION) - math.log1p(-PRECISION)
 
@@ -26,12 +26,12 @@ def _no_values() -> FloatArray:
 
 @dataclass
 class Times:
-    """Times as they come, in memory that does not grow with their number.
+    """Times as they are read, in memory that does not grow with their number.
 
     Parameters
     ----------
     most
-        Different times that are counted apart.
+        Distinct times that are counted separately.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class Times:
     exact: bool = True
 
     def append(self, time: float) -> None:
-        """Take a time, 0 or more."""
+        """Add a time, 0 or more."""
         self.fresh.append(time)
         if len(self.fresh) >= CHUNK:
             self._count()
@@ -65,18 +65,18 @@ class Times:
         return math.fsum(self.sums) / len(self)
 
     def order(self, place: int) -> float:
-        """The time of which so many are smaller, from 0."""
+        """The time with this rank, from 0."""
         self._count()
         return float(self.values[np.searchsorted(np.cumsum(self.counts), place, side="right")])
 
     def percentile(self, percent: float) -> float:
-        """A percentile, between order statistics by a straight line."""
+        """A percentile, interpolated linearly between order statistics."""
         place = (len(self) - 1) * percent / 100
         low, high = self.order(math.floor(place)), self.order(math.ceil(place))
         return low + (high - low) * (place - math.floor(place))
 
     def _count(self) -> None:
-        """Add those that came to the counts."""
+        """Move pending times to the counts."""
         if not self.fresh:
             return
         fresh = np.array(self.fresh)
@@ -97,7 +97,7 @@ class Times:
 
 
 def _rounded(values: FloatArray) -> FloatArray:
-    """Times taken to the middle of their bucket, which the same bucket gives back."""
+    """Times rounded to the middle of their bucket; rounding twice changes nothing."""
     positive = values > 0
     buckets = np.round(np.log(values, where=positive, out=np.zeros_like(values)) / _WIDTH)
     return np.where(positive, np.exp(buckets * _WIDTH), 0.0)

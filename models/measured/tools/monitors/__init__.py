@@ -1,1 +1,1 @@
-"""What monitors, histograms and traces wrote: how busy a resource was, and how long things took."""
+"""Readers of monitors, histograms and traces: utilisation of resources, and times."""

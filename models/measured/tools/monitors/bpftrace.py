@@ -28,8 +28,8 @@ def _is_bpftrace(text: str) -> bool:
 
 
 def _points(text: str, source: str) -> list[Point]:
-    """A point for each name, of all that was printed of it."""
-    found: dict[str, list[Histogram]] = {}
+    """One point per name, from all its printed histograms."""
+    histograms: dict[str, list[Histogram]] = {}
     current, others = None, dict[str, None]()
     for place, line in placed(text, source):
         if named := _MAP.fullmatch(line):
@@ -37,30 +37,32 @@ def _points(text: str, source: str) -> list[Point]:
             if current is None:
                 others[f"@{named[1]}"] = None
             else:
-                found.setdefault(current.name, []).append(current)
+                histograms.setdefault(current.name, []).append(current)
         elif line.startswith(("[", "(")):
             _count(current, line, place)
-    counted = {name: mine for name, mine in found.items() if any(each.count for each in mine)}
+    counted = {name: mine for name, mine in histograms.items() if any(each.count for each in mine)}
     if not counted:
         raise _untimed(list(others), source)
     return [point_of("bpftrace", name, mine) for name, mine in counted.items()]
 
 
 def _untimed(others: list[str], source: str) -> MeasurementError:
-    seen = quoted(", ".join(others[:3])) if others else "none"
-    msg = f"{source}: no histogram is of times (maps: {seen}); end their names in _us, _ns or _ms"
+    maps = quoted(", ".join(others[:3])) if others else "none"
+    msg = (
+        f"{source}: no histogram has times (maps: {maps}); end the names of maps in _us, _ns or _ms"
+    )
     return MeasurementError(msg)
 
 
 def _histogram(named: re.Match[str]) -> Histogram | None:
-    """The histogram of a map by its name; None where that does not end in a unit of time."""
+    """The histogram of a map by its name; None if that does not end in a unit of time."""
     unit = _UNITS.get(named[1].rpartition("_")[2])
     label = named[1] if named[2] is None else f"{named[1]}[{named[2]}]"
     return None if unit is None else Histogram(label, unit, None)
 
 
 def _count(current: Histogram | None, line: str, place: str) -> None:
-    """Take a row; those of what is not of times go nowhere."""
+    """Add a row; ignore rows of maps without times."""
     one, wide = _ONE.fullmatch(line), _WIDE.fullmatch(line)
     if one:
         low, above, count = float(one[1]), float(one[1]) + 1, float(one[2])
@@ -68,11 +70,11 @@ def _count(current: Histogram | None, line: str, place: str) -> None:
         low, above = _edge(wide[1], -math.inf), _edge(wide[2], math.inf)
         count = float(wide[3])
     else:
-        raise broken(place, "this is no row of a histogram such as '[4, 8)  12 |@@@|'")
+        raise broken(place, "this is not a row of a histogram such as '[4, 8)  12 |@@@|'")
     if current is None or not count:
         return
     if above <= 0 or low >= above:
-        raise broken(place, "a time is below zero, or its bucket has no width")
+        raise broken(place, "a time is negative, or its bucket has no width")
     current.buckets[max(low, 0.0) * current.scale, above * current.scale] = count
 
 
@@ -90,4 +92,4 @@ BPFTRACE = tool_reader(
     _points,
     "one point per map of times (its name ends in us, ns or ms): coarse mean and percentiles",
 )
-"""Reads what bpftrace prints of ``hist()`` and ``lhist()``."""
+"""Reads bpftrace's output of ``hist()`` and ``lhist()``."""

@@ -1,4 +1,4 @@
-"""Histograms of times whose buckets are wide: what is known of mean and percentiles."""
+"""Histograms of times with wide buckets: bounds of mean and percentiles."""
 
 import math
 from dataclasses import dataclass, field, replace
@@ -7,12 +7,12 @@ from headway.models.measured.points import Point
 from headway.models.measured.tools.kit.numbers import filled
 from headway.models.measured.tools.monitors.sysstat import Row, span
 
-_ASKED = (50.0, 90.0, 95.0, 99.0)
+_PERCENTS = (50.0, 90.0, 95.0, 99.0)
 
 
 @dataclass
 class Histogram:
-    """Counts of values from ``low`` up to and without ``above``, in seconds."""
+    """Counts of values from ``low`` to just below ``above`` [s]."""
 
     name: str
     scale: float
@@ -22,29 +22,31 @@ class Histogram:
 
     @property
     def count(self) -> float:
-        """How many values it counts."""
+        """The number of values."""
         return math.fsum(self.buckets.values())
 
 
 def point_of(tool: str, name: str, mine: list[Histogram]) -> Point:
-    """The point of all histograms of one name."""
+    """The point of all histograms with one name."""
     whole = _summed(mine)
     rows = [Row("", {}, each.time) for each in mine]
     duration = span(rows) if len(mine) > 1 else None
     exact, (least, most) = whole.total, _bounds(whole)
     middle = (least + most) / 2 if math.isfinite(most) else None
     mean = middle if exact is None else exact / whole.count
-    said = "The mean is exact." if exact is not None else f"The mean is {_between(least, most)}."
-    wide = ", ".join(f"p{q:g} {_between(*_bucket(whole, q)[0])}" for q in _ASKED)
+    mean_note = (
+        "The mean is exact." if exact is not None else f"The mean is {_between(least, most)}."
+    )
+    wide = ", ".join(f"p{q:g} {_between(*_bucket(whole, q)[0])}" for q in _PERCENTS)
     return Point(
         tool,
         throughput=whole.count / duration if duration else None,
         response_time=mean,
-        percentiles=filled({percent: _percentile(whole, percent) for percent in _ASKED}),
+        percentiles=filled({percent: _percentile(whole, percent) for percent in _PERCENTS}),
         samples=whole.count,
         duration=duration,
         name=name,
-        notes=(said, f"Times are known to their bucket only: {wide}."),
+        notes=(mean_note, f"Times are known only to their bucket: {wide}."),
     )
 
 
@@ -55,7 +57,7 @@ def _between(least: float, most: float) -> str:
 
 
 def _summed(mine: list[Histogram]) -> Histogram:
-    """Intervals of one name as one."""
+    """Merge the intervals of one name."""
     whole = replace(mine[0], buckets={})
     for each in mine:
         for bucket, count in each.buckets.items():
@@ -67,7 +69,7 @@ def _summed(mine: list[Histogram]) -> Histogram:
 
 
 def _bounds(whole: Histogram) -> tuple[float, float]:
-    """Between what the mean lies: all at the lower ends of their buckets, all at the upper."""
+    """Bounds of the mean: all values at the lower ends of their buckets, all at the upper."""
     ends = [
         math.fsum(bucket[end] * count for bucket, count in whole.buckets.items() if count)
         for end in (0, 1)
@@ -76,7 +78,7 @@ def _bounds(whole: Histogram) -> tuple[float, float]:
 
 
 def _bucket(whole: Histogram, percent: float) -> tuple[tuple[float, float], float]:
-    """The bucket of a percentile, and how far into its count the percentile lies."""
+    """The bucket of a percentile, and the share of its count below the percentile."""
     wanted = percent / 100 * whole.count
     reached = 0.0
     for bucket in sorted(bucket for bucket, count in whole.buckets.items() if count):
@@ -88,6 +90,6 @@ def _bucket(whole: Histogram, percent: float) -> tuple[tuple[float, float], floa
 
 
 def _percentile(whole: Histogram, percent: float) -> float | None:
-    """A percentile, as evenly within its bucket; None in one without an end."""
+    """A percentile, if values are spread evenly within the bucket; None in an open bucket."""
     (low, above), share = _bucket(whole, percent)
     return low + min(share, 1.0) * (above - low) if math.isfinite(above) else None

@@ -1,7 +1,7 @@
-"""How HdrHistogram packs counts: base64 of zlib of counts, each in a bucket of its own width.
+"""HdrHistogram's encoding of counts: base64 of zlib of counts, in buckets of different widths.
 
-Read by hand, as the package for it brings a compiler's work and another package with it; its
-answers are the witness in the tests.
+headway decodes it itself because the package for it needs a compiler and another package; the
+tests compare the two.
 """
 
 import binascii
@@ -20,23 +20,23 @@ _V1, _V2 = 0x1C849301, 0x1C849303
 _V1_PACKED, _V2_PACKED = 0x1C849302, 0x1C849304
 _WORDS = {2: "h", 4: "i", 8: "q"}
 LARGEST = 16_000_000
-"""Bytes that one interval may unpack to."""
+"""The most bytes that one interval may unpack to."""
 
 
 class Bucket(NamedTuple):
-    """Values that a histogram does not tell apart: the lowest, and how many there are."""
+    """Values that a histogram cannot distinguish: the lowest, and how many there are."""
 
     low: int
     width: int
 
     @property
     def middle(self) -> float:
-        """What stands for them in a mean."""
+        """Their value in a mean."""
         return self.low + self.width // 2
 
     @property
     def high(self) -> int:
-        """What stands for them in a percentile."""
+        """Their value in a percentile."""
         return self.low + self.width - 1
 
 
@@ -56,50 +56,50 @@ def counts_of(packed: str, place: str) -> Counter[Bucket]:
     Parameters
     ----------
     packed
-        What starts with ``HIST``.
+        Text that starts with ``HIST``.
     place
-        Where it stands, for messages.
+        Its place, for messages.
 
     Raises
     ------
     MeasurementError
-        For what is cut, spoilt, or of another version than 1 and 2.
+        For truncated or corrupt text, and versions other than 1 and 2.
     """
     try:
         shape, payload = _opened(b64decode(packed, validate=True))
-        found = Counter(dict(_buckets(shape, payload)))
+        counts = Counter(dict(_buckets(shape, payload)))
     except (binascii.Error, zlib.error, struct.error, ValueError, IndexError) as error:
-        msg = f"{place}: its histogram is cut or spoilt ({error})"
+        msg = f"{place}: the histogram is truncated or corrupt ({error})"
         raise MeasurementError(msg) from None
-    if any(count < 0 for count in found.values()):
-        msg = f"{place}: its histogram is spoilt (a count is below zero)"
+    if any(count < 0 for count in counts.values()):
+        msg = f"{place}: the histogram is corrupt (a count is negative)"
         raise MeasurementError(msg)
-    return found
+    return counts
 
 
 def _opened(content: bytes) -> tuple[_Shape, bytes]:
     cookie, length = _PACKED.unpack_from(content)
     packed = content[_PACKED.size :]
     if cookie & ~0xF0 not in (_V1_PACKED, _V2_PACKED):
-        msg = "it is not of version 1 or 2"
+        msg = "its version is not 1 or 2"
         raise ValueError(msg)
     if length != len(packed):
-        msg = f"{len(packed)} bytes where it says {length}"
+        msg = f"{len(packed)} bytes instead of {length}"
         raise ValueError(msg)
     body = zlib.decompressobj().decompress(packed, LARGEST)
     shape = _Shape(*_HEAD.unpack_from(body))
     payload = body[_HEAD.size :]
     if shape.offset or not 0 <= shape.digits <= 5 or not 0 < shape.lowest < 2**60:
-        msg = "its head is none"
+        msg = "it has no valid header"
         raise ValueError(msg)
     if shape.length != len(payload):
-        msg = f"{len(payload)} bytes of counts where it says {shape.length}"
+        msg = f"{len(payload)} bytes of counts instead of {shape.length}"
         raise ValueError(msg)
     return shape, payload
 
 
 def _buckets(shape: _Shape, payload: bytes) -> Iterator[tuple[Bucket, int]]:
-    """Buckets that are not empty, by the rule that halves each power of two evenly."""
+    """Buckets that are not empty, by the rule that divides each power of two evenly."""
     unit = shape.lowest.bit_length() - 1
     halves = max((2 * 10**shape.digits - 1).bit_length() - 1, 0)
     for index, count in _indexed(shape.cookie, payload):
@@ -114,19 +114,19 @@ def _buckets(shape: _Shape, payload: bytes) -> Iterator[tuple[Bucket, int]]:
 
 
 def _indexed(cookie: int, payload: bytes) -> Iterator[tuple[int, int]]:
-    """Counts that are not zero, with their place."""
+    """Counts that are not zero, with their index."""
     if cookie & ~0xF0 == _V2:
         yield from _zigzag(payload)
     elif cookie & ~0xF0 == _V1 and (word := (cookie & 0xF0) >> 4) in _WORDS:
         counts = struct.unpack(f">{len(payload) // word}{_WORDS[word]}", payload)
         yield from ((index, count) for index, count in enumerate(counts) if count)
     else:
-        msg = "its counts are of no known width"
+        msg = "its counts have an unknown width"
         raise ValueError(msg)
 
 
 def _zigzag(payload: bytes) -> Iterator[tuple[int, int]]:
-    """Numbers of one to nine bytes, seven bits each; one below zero is that many zeros."""
+    """Numbers of one to nine bytes, seven bits each; a negative one stands for that many zeros."""
     index = place = 0
     while place < len(payload):
         value = shift = 0

@@ -19,14 +19,14 @@ _LOG_HEAD = re.compile(
 )
 _TITLES = re.compile(r"\s*(?:#.*\n\s*)*\"?Value\"?[\s,]+\"?Percentile\"?[\s,]+\"?TotalCount\b")
 _FOOT = re.compile(r"(Mean|Max|Total ?[cC]ount)\s*=\s*([^,\]\s]+)")
-_ASKED = (50.0, 90.0, 95.0, 99.0, 99.9)
+_PERCENTS = (50.0, 90.0, 95.0, 99.0, 99.9)
 _UNITS = {1e6: ("nanoseconds", 1e-9), 1e3: ("microseconds", 1e-6), 1.0: ("milliseconds", 1e-3)}
 _NEAR = 1.5
 
 
 @dataclass
 class _Tagged:
-    """What a log holds under one tag."""
+    """The data of a log under one tag."""
 
     counts: Counter[Bucket] = field(default_factory=Counter)
     length: float = 0.0
@@ -38,26 +38,28 @@ def _is_log(text: str) -> bool:
 
 
 def _of_log(text: str, source: str) -> list[Point]:
-    found: dict[str, _Tagged] = {}
+    tagged: dict[str, _Tagged] = {}
     for place, written in placed(text, source):
         if written.strip() and not written.startswith(("#", '"')):
-            _take(found, written.strip(), place)
-    filled = {tag: each for tag, each in found.items() if each.counts.total()}
+            _take(tagged, written.strip(), place)
+    filled = {tag: each for tag, each in tagged.items() if each.counts.total()}
     if not filled:
-        msg = f"{source}: no value is recorded in this log"
+        msg = f"{source}: this log has no values; record at least one"
         raise MeasurementError(msg)
     return [_point(tag, each, source) for tag, each in filled.items()]
 
 
 def _take(tagged: dict[str, _Tagged], written: str, place: str) -> None:
-    """Add one interval of a log to those of its tag."""
+    """Add an interval of a log to its tag."""
     parts = _LOG.fullmatch(written)
     if parts is None:
-        msg = f"{place}: is no interval of start, length, maximum and histogram; it may be cut"
+        msg = (
+            f"{place}: a row needs start, length, maximum and histogram; the file may be truncated"
+        )
         raise MeasurementError(msg)
     length, largest = (number(parts[n], place) for n in (3, 4))
     if length < 0 or largest < 0:
-        msg = f"{place}: an interval's length and maximum are not below zero"
+        msg = f"{place}: an interval has a negative length or maximum; check the log"
         raise MeasurementError(msg)
     each = tagged.setdefault(parts[1] or "", _Tagged())
     each.counts.update(counts_of(parts[5], place))
@@ -73,32 +75,36 @@ def _point(tag: str, each: _Tagged, source: str) -> Point:
         "HdrHistogram",
         throughput=total / each.length if each.length else None,
         response_time=spent / total * scale,
-        percentiles={percent: _percentile(each.counts, percent) * scale for percent in _ASKED},
+        percentiles={percent: _percentile(each.counts, percent) * scale for percent in _PERCENTS},
         samples=float(total),
         duration=each.length or None,
         name=tag,
         notes=(
-            "All intervals as one; the rate is of recorded values in the time of the intervals.",
-            f"Values are taken for {unit}, as the log's maxima in milliseconds make them.",
+            "All intervals together; the rate is recorded values divided by the time of the "
+            "intervals.",
+            f"Values are in {unit}, according to the log's maxima in milliseconds.",
         ),
     )
 
 
 def _unit(each: _Tagged, source: str) -> tuple[str, float]:
-    """The unit of recorded values and its seconds: maxima are printed in milliseconds."""
+    """The unit of recorded values, and its seconds: maxima are printed in milliseconds."""
     highest = max(bucket.high for bucket in each.counts)
     if not each.largest or not highest:
         return _UNITS[1e6]
     ratio = highest / each.largest
     near = (known for known in _UNITS if known / _NEAR < ratio < known * _NEAR)
     if (known := next(near, None)) is None:
-        msg = f"{source}: its maxima are not those of its histograms in milliseconds"
+        msg = (
+            f"{source}: its maxima differ from those of its histograms in milliseconds; check the "
+            "log"
+        )
         raise MeasurementError(msg)
     return _UNITS[known]
 
 
 def _percentile(counts: Counter[Bucket], percent: float) -> float:
-    """The highest value of the bucket in which a percentage of all values is reached."""
+    """The highest value of the bucket that contains a percentile."""
     wanted = max(math.ceil(percent / 100 * counts.total() - 1e-9), 1)
     reached = 0
     for bucket in sorted(counts):
@@ -127,10 +133,10 @@ def _of_distribution(text: str, source: str) -> list[Point]:
         Point(
             "HdrHistogram percentiles",
             response_time=None if mean is None else mean * 1e-3,
-            percentiles={percent: _value(rows, percent) * 1e-3 for percent in _ASKED},
+            percentiles={percent: _value(rows, percent) * 1e-3 for percent in _PERCENTS},
             samples=feet.get("totalcount", rows[-1][2]),
             notes=(
-                "Values are taken for milliseconds: the file does not say.",
+                "Values are assumed to be in milliseconds: the file does not say.",
                 "A percentile is the value of the first row that reaches it.",
             ),
         )
@@ -148,24 +154,27 @@ def _key(name: str) -> str:
 def _row(content: str, place: str) -> tuple[float, float, float]:
     cells = re.split(r"[\s,]+", content)
     if len(cells) not in (3, 4):
-        msg = f"{place}: {len(cells)} cells where value, percentile and count stand; it may be cut"
+        msg = (
+            f"{place}: {len(cells)} cells instead of value, percentile and count; the file may be "
+            "truncated"
+        )
         raise MeasurementError(msg)
     value, share, count = (number(cell, place) for cell in cells[:3])
     if not 0 <= share <= 1 or value < 0 or count < 0:
-        msg = f"{place}: is no value with a percentile from 0 to 1 and a count"
+        msg = f"{place}: a row needs a value, a percentile from 0 to 1 and a count"
         raise MeasurementError(msg)
     return value, share, count
 
 
 def _check(rows: list[tuple[float, float, float]], source: str) -> None:
     if not rows or rows[-1][1] < 1:
-        msg = f"{source}: ends before the last percentile; the file may be cut short"
+        msg = f"{source}: the last percentile is missing; the file may be truncated"
         raise MeasurementError(msg)
     if rows != sorted(rows) or [row[1] for row in rows] != sorted(row[1] for row in rows):
-        msg = f"{source}: its values and percentiles do not rise"
+        msg = f"{source}: its values or percentiles do not increase; use the file as it was written"
         raise MeasurementError(msg)
     if not rows[-1][2]:
-        msg = f"{source}: no value is recorded in it"
+        msg = f"{source}: it has no values; record at least one"
         raise MeasurementError(msg)
 
 

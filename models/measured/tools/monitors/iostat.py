@@ -65,30 +65,30 @@ def _points(text: str, source: str) -> list[Point]:
         runs = [_of_text(text, source)]
     points = [point for run in runs for point in _of_run(run)]
     if not points:
-        msg = f"{source}: holds no sample; the monitor was stopped before its first interval"
+        msg = f"{source}: no samples; let the monitor run for at least one interval"
         raise MeasurementError(msg)
     return points
 
 
 def _of_text(text: str, source: str) -> _Run:
-    found = tables(text, source)
+    parsed = tables(text, source)
     disks: dict[str, list[Row]] = {}
-    for table in found:
+    for table in parsed:
         if table.titles[0].startswith("Device"):
             for row in table.rows:
                 disks.setdefault(row.cells[table.titles[0]], []).append(row)
-    cpus = [row for table in found if table.titles[0] == "avg-cpu:" for row in table.rows]
+    cpus = [row for table in parsed if table.titles[0] == "avg-cpu:" for row in table.rows]
     return _Run(cpus, disks, _stamps(text), cores_of(text))
 
 
 def _stamps(text: str) -> list[Row]:
-    """Lines that are a time, as ``-t`` prints them."""
+    """Lines with only a time, as ``-t`` prints them."""
     times = [clock(_american(line.strip())) for line in text.splitlines()]
     return [Row("", {}, time) for time in times if time is not None]
 
 
 def _american(line: str) -> str:
-    """A line without the date that stands before its time."""
+    """A line without the date before its time."""
     return re.sub(r"^[0-9]{2}/[0-9]{2}/[0-9]{2,4}\s+", "", line)
 
 
@@ -106,7 +106,7 @@ def _of_json(document: Mapping[str, Any], source: str) -> Iterator[_Run]:
 def _take(run: _Run, sample: object, place: str) -> None:
     """Add one sample of the JSON to a run."""
     if not isinstance(sample, Mapping):
-        msg = f"{place} is no object"
+        msg = f"{place} is not an object"
         raise MeasurementError(msg)
     if "avg-cpu" in sample:
         run.cpus.append(json_row(sample["avg-cpu"], place))
@@ -120,11 +120,11 @@ def _take(run: _Run, sample: object, place: str) -> None:
 
 
 def _of_run(run: _Run) -> Iterator[Point]:
-    """A point a disk; one of the CPUs alone where there is no disk."""
+    """One point per disk, or one of the CPUs if there is no disk."""
     cpus = cpu_utilisation(run.cpus[1:] or run.cpus)
     count = max(map(len, (run.cpus, *run.disks.values())))
     duration = span(run.times[1:], run.times[0].time) if count > 1 and run.times else None
-    notes = _said(count)
+    notes = _notes(count)
     if run.cpus:
         notes = (*notes, BUSY)
     for name, rows in run.disks.items():
@@ -133,12 +133,12 @@ def _of_run(run: _Run) -> Iterator[Point]:
         yield Point("iostat", duration=duration, utilisation=cpus, more=run.more, notes=notes)
 
 
-def _said(count: int) -> tuple[str, ...]:
+def _notes(count: int) -> tuple[str, ...]:
     if count == 1:
-        return ("The only sample: it counts from the start of the machine, unless -y was given.",)
+        return ("The only sample covers the time since boot, unless iostat ran with -y.",)
     return (
-        f"The mean over {count - 1} sample{'s' if count > 2 else ''}.",
-        "The first sample, which counts from the start of the machine, is left out.",
+        f"The mean of {count - 1} sample{'s' if count > 2 else ''}.",
+        "The first sample, which covers the time since boot, is excluded.",
     )
 
 
@@ -154,31 +154,31 @@ def _disk(
     utilisation = dict(cpus)
     if (used := _mean(rows, "%util", "util")) is not None:
         utilisation[name] = used / 100
-        notes = (*notes, "A disk that serves several requests at once may do more at 100 % busy.")
+        notes = (*notes, "A disk that serves several requests at once may do more even at 100 %.")
     if rate and time == 0:
-        time, notes = None, (*notes, "Its mean time is below 0.005 ms, printed as 0: left out.")
-    found = filled(_further(rows))
+        time, notes = None, (*notes, "Its mean time is below 0.005 ms, printed as 0: omitted.")
+    further = filled(_further(rows))
     return Point(
         "iostat",
         throughput=rate,
         response_time=time,
         duration=duration,
         utilisation=utilisation,
-        more={**found, **more},
+        more={**further, **more},
         name=name,
         notes=notes,
     )
 
 
 def _rate_and_time(rows: list[Row]) -> tuple[float | None, float | None]:
-    """Requests of every kind a second, and their mean time in queue and service [s]."""
+    """All requests per second, and their mean time in queue and service [s]."""
     if (transfers := _mean(rows, "tps")) is not None:
         return transfers, None
     kinds = [(row, rate, wait) for row in rows for rate, wait in _KINDS.items()]
     rates = [(row.value(rate) or 0.0, row.value(wait, "await")) for row, rate, wait in kinds]
     total = math.fsum(rate for rate, _ in rates)
     if any(rate < 0 for rate, _ in rates):
-        msg = f"{rows[0].place}: a rate is below zero"
+        msg = f"{rows[0].place}: a rate is negative; check the file"
         raise MeasurementError(msg)
     timed = [(rate, wait) for rate, wait in rates if wait is not None and rate > 0]
     weight = math.fsum(rate for rate, _ in timed)
@@ -187,11 +187,11 @@ def _rate_and_time(rows: list[Row]) -> tuple[float | None, float | None]:
 
 
 def _further(rows: list[Row]) -> dict[str, float | None]:
-    found: dict[str, float | None] = {"queue": _mean(rows, *_QUEUE)}
+    further: dict[str, float | None] = {"queue": _mean(rows, *_QUEUE)}
     for title, (name, scale) in _BYTES.items():
         if (value := _mean(rows, title)) is not None:
-            found[name] = value * scale
-    return found
+            further[name] = value * scale
+    return further
 
 
 def _mean(rows: list[Row], *titles: str) -> float | None:

@@ -1,4 +1,4 @@
-"""mpstat: how busy each CPU was, as text and as JSON."""
+"""mpstat: utilisation of each CPU, as text and as JSON."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ from headway.models.measured.tools.monitors.sysstat import (
     hosts,
     json_row,
     kept,
-    said,
+    sample_notes,
     span,
     tables,
     titled,
@@ -39,9 +39,9 @@ def _is_mpstat(text: str) -> bool:
 def _points(text: str, source: str) -> list[Point]:
     if text.lstrip().startswith("{"):
         return list(_of_json(document(text, source), source))
-    found = [table for table in tables(text, source) if {"CPU", "%idle"} <= set(table.titles)]
-    rows = kept(row for table in found for row in table.rows)
-    started = found[0].started if found else None
+    parsed = [table for table in tables(text, source) if {"CPU", "%idle"} <= set(table.titles)]
+    rows = kept(row for table in parsed for row in table.rows)
+    started = parsed[0].started if parsed else None
     return [_point(rows, cores_of(text), started, source)]
 
 
@@ -57,7 +57,7 @@ def _sample(sample: object, source: str, number: int) -> list[Row]:
     place = f"{source}: statistics[{number}]"
     entries = sample.get("cpu-load") if isinstance(sample, Mapping) else None
     if not isinstance(entries, list):
-        msg = f"{place}: there is no cpu-load in it; run mpstat with -u or -P ALL"
+        msg = f"{place}: cpu-load is missing; run mpstat with -u or -P ALL"
         raise MeasurementError(msg)
     stamp = sample.get("timestamp") if isinstance(sample, Mapping) else None
     return [json_row(entry, place, stamp) for entry in entries]
@@ -66,9 +66,9 @@ def _sample(sample: object, source: str, number: int) -> list[Row]:
 def _point(rows: list[Row], more: dict[str, float], started: float | None, source: str) -> Point:
     utilisation = cpu_utilisation(rows)
     if not utilisation:
-        msg = f"{source}: holds no sample; the monitor was stopped before its first interval"
+        msg = f"{source}: no samples; let the monitor run for at least one interval"
         raise MeasurementError(msg)
-    notes = (*said(rows), BUSY)
+    notes = (*sample_notes(rows), BUSY)
     boot = rows[0].since_boot or rows[0].average
     duration = None if boot else span(rows, started)
     return Point("mpstat", duration=duration, utilisation=utilisation, more=more, notes=notes)

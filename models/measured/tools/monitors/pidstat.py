@@ -1,4 +1,4 @@
-"""pidstat: how busy each process kept a CPU."""
+"""pidstat: CPU utilisation by each process."""
 
 import re
 
@@ -9,7 +9,7 @@ from headway.models.measured.tools.monitors.sysstat import (
     Row,
     cores_of,
     kept,
-    said,
+    sample_notes,
     span,
     tables,
     titled,
@@ -23,18 +23,18 @@ _MORE = {"kB_rd/s": "read_bytes_s", "kB_wr/s": "write_bytes_s"}
 
 
 def _points(text: str, source: str) -> list[Point]:
-    found = [table for table in tables(text, source) if "Command" in table.titles]
-    rows = kept(row for table in found for row in table.rows)
+    parsed = [table for table in tables(text, source) if "Command" in table.titles]
+    rows = kept(row for table in parsed for row in table.rows)
     if not rows:
-        msg = f"{source}: names no process; pidstat was stopped before its first interval"
+        msg = f"{source}: no processes; let pidstat run for at least one interval"
         raise MeasurementError(msg)
     samples = max(len({row.time for row in rows}), 1)
-    started = found[0].started
+    started = parsed[0].started
     duration = None if rows[0].average or rows[0].since_boot else span(rows, started)
     notes = (
-        *said(rows),
-        "Its CPU is a share of one CPU: 2 is two of them full; a sample in which a process"
-        " does nothing counts as zero.",
+        *sample_notes(rows),
+        "Its CPU utilisation counts in CPUs (2 is two full CPUs); a sample in which a process"
+        " is idle counts as zero.",
     )
     return [
         Point(
@@ -50,36 +50,36 @@ def _points(text: str, source: str) -> list[Point]:
 
 
 def _processes(rows: list[Row]) -> dict[str, list[Row]]:
-    """Rows by process, as its command and number."""
-    found: dict[str, list[Row]] = {}
+    """Rows by process, named by command and number."""
+    processes: dict[str, list[Row]] = {}
     for row in rows:
         numbers = (row.cells.get(title, "-") for title in ("TID", "PID", "TGID"))
         number = next((text for text in numbers if text != "-"), "")
-        found.setdefault(f"{row.cells['Command']} {number}".strip(), []).append(row)
-    return found
+        processes.setdefault(f"{row.cells['Command']} {number}".strip(), []).append(row)
+    return processes
 
 
 def _cpu(rows: list[Row], samples: int) -> dict[str, float]:
     values = [value for row in rows if (value := row.value("%CPU")) is not None]
     if any(value < 0 for value in values):
-        msg = f"{rows[0].place}: %CPU is below zero"
+        msg = f"{rows[0].place}: %CPU is negative; check the file"
         raise MeasurementError(msg)
     return {"cpu": sum(values) / samples / 100} if values else {}
 
 
 def _further(rows: list[Row], samples: int) -> dict[str, float]:
-    """Bytes read and written; what may not be seen of a process is -1 there."""
-    found = {}
+    """Bytes read and written; the file has -1 for what pidstat may not see."""
+    totals = {}
     for title, name in _MORE.items():
         values = [value for row in rows if (value := row.value(title)) is not None and value >= 0]
         if values:
-            found[name] = _KIB * sum(values) / samples
-    return found
+            totals[name] = _KIB * sum(values) / samples
+    return totals
 
 
 PIDSTAT = tool_reader(
     "pidstat",
     titled(_TITLES),
     _points,
-    "CPU time of each process, and what it read and wrote",
+    "CPU utilisation of each process, and the bytes it read and wrote",
 )

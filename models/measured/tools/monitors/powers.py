@@ -21,25 +21,25 @@ _LARGEST = 2**64
 
 
 def _is_powers(text: str) -> bool:
-    found = _HEADER.search(text[:20_000])
-    return found is not None and "->" in text
+    match = _HEADER.search(text[:20_000])
+    return match is not None and "->" in text
 
 
 def _points(text: str, source: str) -> list[Point]:
-    found = [each for each in _histograms(text, source) if each.count]
-    if not found:
-        msg = f"{source}: no histogram of times in it counts anything"
+    histograms = [each for each in _histograms(text, source) if each.count]
+    if not histograms:
+        msg = f"{source}: all its histograms of times are empty; let the tool run longer"
         raise MeasurementError(msg)
-    names = dict.fromkeys(each.name for each in found)
+    names = dict.fromkeys(each.name for each in histograms)
     return [
-        point_of("bcc histogram", name, [each for each in found if each.name == name])
+        point_of("bcc histogram", name, [each for each in histograms if each.name == name])
         for name in names
     ]
 
 
 @dataclass
-class _Seen:
-    """What was read so far: histograms of times, and what stands above the next."""
+class _Reading:
+    """The histograms of times read so far, and the lines above the next one."""
 
     found: list[Histogram] = field(default_factory=list)
     current: Histogram | None = None
@@ -48,26 +48,26 @@ class _Seen:
 
 
 def _histograms(text: str, source: str) -> list[Histogram]:
-    """Histograms of times, each with the name and the clock that stand above it."""
-    seen = _Seen()
+    """Histograms of times, each with the name and time above it."""
+    reading = _Reading()
     for place, written in placed(text, source):
         content = written.strip()
         if header := _HEADER.match(written):
-            _begin(seen, header[1])
+            _begin(reading, header[1])
         elif _LIKE_ROW.match(content):
-            _count(seen.current, content, place)
+            _count(reading.current, content, place)
         elif content:
-            _take_words(seen, content, place)
-    return seen.found
+            _take_words(reading, content, place)
+    return reading.found
 
 
-def _begin(reading: _Seen, unit: str) -> None:
+def _begin(reading: _Reading, unit: str) -> None:
     reading.current = Histogram(reading.name, UNITS[unit], reading.time) if unit in UNITS else None
     reading.found += [reading.current] if reading.current else []
     reading.name = ""
 
 
-def _take_words(reading: _Seen, content: str, place: str) -> None:
+def _take_words(reading: _Reading, content: str, place: str) -> None:
     if (stamp := clock(content.rstrip(":"))) is not None:
         reading.time = stamp
     elif mean := _MEAN.match(content):
@@ -77,10 +77,13 @@ def _take_words(reading: _Seen, content: str, place: str) -> None:
 
 
 def _count(current: Histogram | None, content: str, place: str) -> None:
-    """Take a row; those of histograms that are not of times go nowhere."""
+    """Add a row; ignore rows of histograms without times."""
     row = _ROW.fullmatch(content)
     if row is None or int(row[1]) > int(row[2]) or int(row[2]) >= _LARGEST:
-        msg = f"{place}: is no row of a histogram such as '4 -> 7 : 12 |***|'; it may be cut"
+        msg = (
+            f"{place}: not a row of a histogram such as '4 -> 7 : 12 |***|'; the file may be "
+            "truncated"
+        )
         raise MeasurementError(msg)
     if current is not None:
         low, high, count = (number(cell, place) for cell in row.groups())
@@ -88,9 +91,9 @@ def _count(current: Histogram | None, content: str, place: str) -> None:
 
 
 def _take_mean(histograms: list[Histogram], mean: re.Match[str], place: str) -> None:
-    """Take the exact sum of the times, which some tools print below a histogram."""
+    """Add the exact sum of the times, which some tools print below a histogram."""
     if not histograms or mean[4] not in UNITS:
-        msg = f"{place}: no histogram of times stands above this mean"
+        msg = f"{place}: there is no histogram of times above this mean; use the complete file"
         raise MeasurementError(msg)
     if number(mean[5], place) == histograms[-1].count:
         histograms[-1].total = number(mean[3], place) * UNITS[mean[4]]

@@ -1,7 +1,7 @@
 """Prometheus: range queries as JSON, of histograms and summaries of times and of CPU time.
 
-What ``rate()`` and other functions give has lost its name and unit: only series as they are
-collected can be read.
+The results of ``rate()`` and other functions have lost name and unit: only series as they are
+collected are readable.
 """
 
 import json
@@ -21,7 +21,7 @@ from headway.models.measured.tools.kit.numbers import filled
 _HEAD = re.compile(r'\{\s*"status"\s*:\s*"(?:success|error)"')
 _UNITS = {"_seconds": 1.0, "_milliseconds": 1e-3, "_ms": 1e-3, "_microseconds": 1e-6}
 _PARTS = ("_count", "_sum", "_bucket")
-_ASKED = (50.0, 90.0, 95.0, 99.0)
+_PERCENTS = (50.0, 90.0, 95.0, 99.0)
 _IDLE = ("idle", "iowait")
 _CPU = "node_cpu_seconds_total"
 _HIDDEN = ("__name__", "le", "quantile", "mode", "cpu")
@@ -32,7 +32,7 @@ Samples = list[tuple[float, float]]
 
 @dataclass
 class _Family:
-    """Series that tell of the same requests, as their name and labels say."""
+    """Series of the same requests, according to name and labels."""
 
     scale: float
     parts: dict[str, Samples] = field(default_factory=dict)
@@ -51,7 +51,7 @@ def _points(text: str, source: str) -> list[Point]:
     if not points:
         names = dict.fromkeys(labels.get("__name__", "one without a name") for labels, _ in series)
         msg = (
-            f"{source}: no series tells of times ({', '.join(list(names)[:3]) or 'there is none'});"
+            f"{source}: no series has times ({', '.join(list(names)[:3]) or 'there is none'});"
             " query the _count, _sum and _bucket of a ..._seconds histogram, without rate()"
         )
         raise MeasurementError(msg)
@@ -60,15 +60,15 @@ def _points(text: str, source: str) -> list[Point]:
 
 def _series(document: Mapping[str, Any], source: str) -> list[tuple[Labels, Samples]]:
     if document.get("status") != "success":
-        msg = f"{source}: Prometheus answers with an error ({quoted(str(document.get('error')))})"
+        msg = f"{source}: Prometheus returned an error ({quoted(str(document.get('error')))})"
         raise MeasurementError(msg)
     kind = at(document, "data", "resultType", source=source)
     if kind != "matrix":
-        msg = f"{source}: is no range query, but a {quoted(str(kind))}; ask query_range"
+        msg = f"{source}: this is a {quoted(str(kind))}, not a range query; use query_range"
         raise MeasurementError(msg)
     entries = at(document, "data", "result", source=source)
     if not isinstance(entries, list):
-        msg = f"{source}: data.result is no list"
+        msg = f"{source}: data.result is not a list"
         raise MeasurementError(msg)
     return [_entry(entry, f"{source}: result[{n}]") for n, entry in enumerate(entries)]
 
@@ -79,11 +79,11 @@ def _entry(entry: object, place: str) -> tuple[Labels, Samples]:
     try:
         samples = [(float(time), float(value)) for time, value in values]
     except (TypeError, ValueError, OverflowError):
-        msg = f"{place}: its values are no list of times and numbers"
+        msg = f"{place}: its values are not a list of times and numbers"
         raise MeasurementError(msg) from None
     times = [time for time, _ in samples]
     if not isinstance(labels, Mapping) or times != sorted(times) or not _finite(times):
-        msg = f"{place}: its labels are no table, or its times do not rise"
+        msg = f"{place}: its labels are not a table, or its times do not increase"
         raise MeasurementError(msg)
     return {str(k): str(v) for k, v in labels.items()}, [s for s in samples if _finite(s)]
 
@@ -125,12 +125,12 @@ def _take(family: _Family, part: str, labels: Labels, samples: Samples, source: 
             percent = round(100 * float(labels["quantile"]), 9)
             family.quantiles[percent] = samples[-1][1]
     except ValueError:
-        msg = f"{source}: a label le or quantile is no number"
+        msg = f"{source}: a label le or quantile is not a number"
         raise MeasurementError(msg) from None
 
 
 def _increase(samples: Samples) -> float:
-    """How much a counter rose; one that falls began again from zero."""
+    """The increase of a counter; one that falls restarted from zero."""
     values = [value for _, value in samples]
     steps = pairwise(values)
     return math.fsum(after - before if after >= before else after for before, after in steps)
@@ -140,13 +140,13 @@ def _point(name: str, family: _Family) -> Point:
     counted = family.parts["_count"]
     count, duration = _increase(counted), counted[-1][0] - counted[0][0]
     spent = _increase(family.parts["_sum"]) if "_sum" in family.parts else None
-    percentiles = filled({percent: _quantile(family, percent) for percent in _ASKED})
-    notes = ["The rate is what the counter rose by from the first to the last sample."]
+    percentiles = filled({percent: _quantile(family, percent) for percent in _PERCENTS})
+    notes = ["The rate is the counter's increase from the first to the last sample."]
     if percentiles:
         notes.append(_coarse(family))
     if family.quantiles:
         percentiles |= {q: value for q, value in family.quantiles.items() if 0 <= q <= 100}
-        notes.append("Percentiles are the summary's at the last sample.")
+        notes.append("Percentiles are those of the summary at the last sample.")
     return Point(
         "Prometheus",
         throughput=count / duration if duration else None,
@@ -160,7 +160,7 @@ def _point(name: str, family: _Family) -> Point:
 
 
 def _bounds(family: _Family, percent: float) -> tuple[float, float, float] | None:
-    """The bucket of a percentile, and how far into it; None in the first or past the last."""
+    """The bucket of a percentile, and the share below it; None in the first or past the last."""
     edges = sorted(family.buckets)
     total = family.buckets[edges[-1]] if edges and edges[-1] == math.inf else 0.0
     wanted, low, below = percent / 100 * total, 0.0, 0.0
@@ -174,22 +174,22 @@ def _bounds(family: _Family, percent: float) -> tuple[float, float, float] | Non
 
 
 def _quantile(family: _Family, percent: float) -> float | None:
-    """A percentile, as evenly within its bucket as ``histogram_quantile`` takes it."""
-    if (found := _bounds(family, percent)) is None:
+    """A percentile, interpolated within its bucket as by ``histogram_quantile``."""
+    if (bounds := _bounds(family, percent)) is None:
         return None
-    low, high, share = found
+    low, high, share = bounds
     return low + min(max(share, 0.0), 1.0) * (high - low)
 
 
 def _coarse(family: _Family) -> str:
-    """How well the buckets tell percentiles."""
-    found = [(q, _bounds(family, q)) for q in _ASKED]
-    said = [f"p{q:g} {b[0] * family.scale:g} to {b[1] * family.scale:g} s" for q, b in found if b]
-    return f"Percentiles are known to their bucket only: {', '.join(said)}."
+    """A note on the resolution of percentiles."""
+    bounds = [(q, _bounds(family, q)) for q in _PERCENTS]
+    words = [f"p{q:g} {b[0] * family.scale:g} to {b[1] * family.scale:g} s" for q, b in bounds if b]
+    return f"Percentiles are known only to their bucket: {', '.join(words)}."
 
 
 def _of_cpus(series: list[tuple[Labels, Samples]], source: str) -> Iterator[Point]:
-    """How busy the CPUs of each machine were: what idling and waiting for disks leave."""
+    """CPU utilisation of each machine: all time except idling and waiting for disks."""
     idle: dict[str, dict[str, float]] = {}
     length: dict[str, float] = {}
     for labels, samples in series:
@@ -200,7 +200,7 @@ def _of_cpus(series: list[tuple[Labels, Samples]], source: str) -> Iterator[Poin
             length[name] = max(length.get(name, 0.0), samples[-1][0] - samples[0][0])
     for name, cpus in idle.items():
         if not length[name]:
-            msg = f"{source}: one sample of {name} tells no rate; ask a longer range"
+            msg = f"{source}: one sample of {name} gives no rate; query a longer range"
             raise MeasurementError(msg)
         each = {cpu: min(max(1 - spent / length[name], 0), 1) for cpu, spent in cpus.items()}
         yield Point(
@@ -209,7 +209,7 @@ def _of_cpus(series: list[tuple[Labels, Samples]], source: str) -> Iterator[Poin
             utilisation={"cpu": math.fsum(each.values()) / len(each), **each},
             more={"cores": float(len(each))},
             name=name,
-            notes=("Waiting for a disk does not count as busy.",),
+            notes=("Waiting for a disk counts as idle.",),
         )
 
 

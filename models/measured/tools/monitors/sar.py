@@ -1,4 +1,4 @@
-"""sar: how busy CPUs, disks and networks were, as text."""
+"""sar: utilisation of CPUs, disks and networks, as text and as JSON."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ from headway.models.measured.tools.monitors.sysstat import (
     json_row,
     kept,
     mean,
-    said,
+    sample_notes,
     share,
     span,
     tables,
@@ -36,28 +36,28 @@ _NAMES = {"DEV": "%util", "IFACE": "%ifutil"}
 
 
 def _points(text: str, source: str) -> list[Point]:
-    found = tables(text, source)
-    cpus = kept(row for table in found if "%idle" in table.titles for row in table.rows)
-    others = dict(_others(found))
+    parsed = tables(text, source)
+    cpus = kept(row for table in parsed if "%idle" in table.titles for row in table.rows)
+    others = dict(_others(parsed))
     utilisation = {**cpu_utilisation(cpus), **others}
     if not utilisation:
-        msg = f"{source}: no table tells how busy something is; run sar with -u, -d or -n DEV"
+        msg = f"{source}: no table has utilisations; run sar with -u, -d or -n DEV"
         raise MeasurementError(msg)
-    rows = cpus or kept(row for table in found for row in table.rows)
-    duration = None if rows[0].average else span(rows, _started(found, rows))
+    rows = cpus or kept(row for table in parsed for row in table.rows)
+    duration = None if rows[0].average else span(rows, _started(parsed, rows))
     return [
         Point(
             "sar",
             duration=duration,
             utilisation=utilisation,
             more=cores_of(text),
-            notes=(*said(rows), *((BUSY,) if cpus else ())),
+            notes=(*sample_notes(rows), *((BUSY,) if cpus else ())),
         )
     ]
 
 
 def _started(tables: list[Table], rows: list[Row]) -> float | None:
-    """When the table of these rows began."""
+    """The start of the table of these rows."""
     return next((table.started for table in tables if rows[0] in table.rows), None)
 
 
@@ -76,9 +76,9 @@ def _is_json(text: str) -> bool:
 
 
 def _of_json(text: str, source: str) -> list[Point]:
-    """A point a host, of all its samples."""
-    found = hosts(document(text, source), source)
-    return [_of_host(host, samples, source) for host, samples in found]
+    """One point per host, from all its samples."""
+    report = hosts(document(text, source), source)
+    return [_of_host(host, samples, source) for host, samples in report]
 
 
 def _of_host(host: Mapping[str, Any], samples: list[Any], source: str) -> Point:
@@ -95,7 +95,7 @@ def _of_host(host: Mapping[str, Any], samples: list[Any], source: str) -> Point:
                 others.setdefault(name, []).append(busy)
     utilisation = {**cpu_utilisation(cpus), **{name: mean(each) for name, each in others.items()}}
     if not utilisation:
-        msg = f"{source}: no table tells how busy something is; run sadf -j FILE -- -u -d -n DEV"
+        msg = f"{source}: no table has utilisations; run sadf -j FILE -- -u -d -n DEV"
         raise MeasurementError(msg)
     lengths = [amount(each, "timestamp", "interval", source=source) or 0.0 for each in samples]
     return Point(
@@ -103,7 +103,7 @@ def _of_host(host: Mapping[str, Any], samples: list[Any], source: str) -> Point:
         duration=sum(lengths) or None,
         utilisation=utilisation,
         more=filled({"cores": amount(host, "number-of-cpus", source=source)}),
-        notes=(f"The mean over {len(samples)} samples.", *((BUSY,) if cpus else ())),
+        notes=(f"The mean of {len(samples)} samples.", *((BUSY,) if cpus else ())),
     )
 
 
@@ -115,7 +115,7 @@ def _entries(document: Any, key: str) -> list[Any]:
 SAR_JSON = tool_reader(
     "sar (JSON)", _is_json, _of_json, "utilisation of CPUs, disks and networks, and the interval"
 )
-"""Reads what ``sadf -j`` writes."""
+"""Reads the JSON of ``sadf -j``."""
 
 SAR = tool_reader(
     "sar", titled(_TITLES), _points, "utilisation of CPUs, disks and networks, and the interval"

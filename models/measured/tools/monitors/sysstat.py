@@ -1,4 +1,4 @@
-"""What the texts of sysstat and procps share: tables under titles, clocks, shares of a hundred."""
+"""Common parts of sysstat's and procps's texts: tables under titles, clocks, percentages."""
 
 import math
 import re
@@ -15,7 +15,7 @@ from headway.models.measured.tools.kit.text import placed
 DAY = 86400.0
 _HEAD = 20_000  # characters in which the titles of a table come
 LONGEST_STEP = DAY / 2
-"""A longer step from one sample to the next is a clock that was set back [s]."""
+"""A longer step between samples means that the clock was set back [s]."""
 
 BANNER = re.compile(r"\s*Linux \S+ \(.*?\)\s+\S+(?:\s+_\S+_\s+\(([0-9]+) CPU\))?")
 """The first line, with the number of CPUs."""
@@ -38,13 +38,13 @@ class Row:
     place
         File and line, for messages.
     cells
-        What stands under each title.
+        The cell under each title.
     time
-        When it was printed, in seconds of the day or since 1970; None where nothing says.
+        When it was printed, in seconds of the day or since 1970; None if unknown.
     average
-        Whether it is the tool's own mean over its samples.
+        Whether it is the tool's own mean of its samples.
     since_boot
-        Whether it tells of the time since the machine started.
+        Whether it covers the time since boot.
     """
 
     place: str
@@ -54,9 +54,9 @@ class Row:
     since_boot: bool = False
 
     def value(self, *titles: str) -> float | None:
-        """The number under the first of some titles that is there; None where none is.
+        """The number under the first of these titles that the row has; None if it has none.
 
-        Decimal commas are read as such: these tools part no thousands.
+        Commas are decimal marks: these tools do not separate thousands.
         """
         title = next((title for title in titles if title in self.cells), None)
         if title is None:
@@ -65,7 +65,7 @@ class Row:
 
 
 class _Line(NamedTuple):
-    """What a line says: its words, its time, and whether it is an average."""
+    """A line: its words, its time, and whether it is an average."""
 
     words: list[str]
     time: float | None = None
@@ -74,7 +74,7 @@ class _Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """Titles with the rows below them, and the time beside the titles."""
+    """Titles with their rows, and the time beside the titles."""
 
     titles: tuple[str, ...]
     rows: list[Row] = field(default_factory=list)
@@ -89,8 +89,8 @@ def clock(text: str) -> float | None:
     >>> clock("06:42:39 PM  all"), clock("2026-11-22T03:03:16+0000"), clock("all")
     (67359.0, 10996.0, None)
     """
-    found = _CLOCK.match(text)
-    return _of_day(found) if found else None
+    match = _CLOCK.match(text)
+    return _of_day(match) if match else None
 
 
 def _of_day(match: re.Match[str]) -> float:
@@ -101,20 +101,20 @@ def _of_day(match: re.Match[str]) -> float:
 
 
 def cores_of(text: str) -> dict[str, float]:
-    """How many CPUs the first line names, as a further number of a point."""
-    found = BANNER.match(text)
-    return {"cores": float(found[1])} if found and found[1] else {}
+    """The number of CPUs in the first line, as a further number of a point."""
+    match = BANNER.match(text)
+    return {"cores": float(match[1])} if match and match[1] else {}
 
 
 def tables(text: str, source: str) -> list[Table]:
-    """Part a text into its tables, which blank lines divide.
+    """Split a text into its tables at blank lines.
 
     Raises
     ------
     MeasurementError
-        For a row that has not as many cells as there are titles: the file may be cut.
+        For a row with more or fewer cells than titles: the file may be truncated.
     """
-    found: list[Table] = []
+    parsed: list[Table] = []
     fresh = True
     for place, written in placed(text, source):
         content = written.strip()
@@ -125,35 +125,35 @@ def tables(text: str, source: str) -> list[Table]:
         if not parts.words:
             fresh = True
         elif fresh and not _NUMBER.fullmatch(parts.words[-1]):
-            found.append(Table(tuple(parts.words), started=parts.time))
+            parsed.append(Table(tuple(parts.words), started=parts.time))
             fresh = False
         else:
             fresh = False
-            _add_row(found, place, parts)
-    return found
+            _add_row(parsed, place, parts)
+    return parsed
 
 
 def _parted(content: str) -> _Line:
     content = content.lstrip("# ")
-    if found := _CLOCK.match(content) or _EPOCH.match(content):
-        time = _of_day(found) if found.re is _CLOCK else float(found[0])
-        return _Line(content[found.end() :].split(), time)
-    if (found := _AVERAGE.match(content)) and not content.startswith(("avg-cpu", "Device")):
-        return _Line(content[found.end() :].split(), average=True)
+    if match := _CLOCK.match(content) or _EPOCH.match(content):
+        time = _of_day(match) if match.re is _CLOCK else float(match[0])
+        return _Line(content[match.end() :].split(), time)
+    if (match := _AVERAGE.match(content)) and not content.startswith(("avg-cpu", "Device")):
+        return _Line(content[match.end() :].split(), average=True)
     return _Line(content.removeprefix("Time ").split())
 
 
 def _add_row(tables: list[Table], place: str, parts: _Line) -> None:
     """Add a row to the last table."""
     if not tables:
-        msg = f"{place}: a row stands before any titles; give the whole output"
+        msg = f"{place}: there is a row before the titles; use the complete output"
         raise MeasurementError(msg)
     table, words = tables[-1], parts.words
     titles = table.titles[1:] if table.titles[0] == "avg-cpu:" else table.titles
     if titles and titles[-1] == "Command" and len(words) > len(titles):
         words = [*words[: len(titles) - 1], " ".join(words[len(titles) - 1 :])]
     if len(words) != len(titles):
-        msg = f"{place}: {len(words)} cells below {len(titles)} titles; the file may be cut short"
+        msg = f"{place}: {len(words)} cells under {len(titles)} titles; the file may be truncated"
         raise MeasurementError(msg)
     boot = parts.time is not None and parts.time == table.started
     cells = dict(zip(titles, words, strict=True))
@@ -161,7 +161,7 @@ def _add_row(tables: list[Table], place: str, parts: _Line) -> None:
 
 
 def titled(titles: re.Pattern[str]) -> Callable[[str], bool]:
-    """Make the recognition of texts of sysstat by their first line and the titles of a table."""
+    """Make a function that recognises sysstat's texts by first line and titles of a table."""
 
     def recognises(text: str) -> bool:
         return BANNER.match(text) is not None and titles.search(text[:_HEAD]) is not None
@@ -177,13 +177,13 @@ def hosts(
     Raises
     ------
     MeasurementError
-        Where it has none, or none has a sample.
+        If it has none, or none has a sample.
     """
     entries = at(document, "sysstat", "hosts", source=source)
     for host in entries if isinstance(entries, list) else []:
         samples = at(host, "statistics", source=source)
         if not isinstance(samples, list) or not samples:
-            msg = f"{source}: holds no sample; the monitor was stopped before its first interval"
+            msg = f"{source}: no samples; let the monitor run for at least one interval"
             raise MeasurementError(msg)
         yield host, samples
 
@@ -194,51 +194,51 @@ def json_row(entry: object, place: str, stamp: object = None) -> Row:
     Raises
     ------
     MeasurementError
-        Where it is no object of names and values.
+        Where it is not an object of names and values.
     """
     if not isinstance(entry, Mapping):
-        msg = f"{place}: {quoted(str(entry))} is no object of names and values"
+        msg = f"{place}: {quoted(str(entry))} is not an object of names and values"
         raise MeasurementError(msg)
     cells = {str(key): str(value) for key, value in entry.items()}
     return Row(place, cells, clock(stamp) if isinstance(stamp, str) else None)
 
 
 def kept(rows: Iterable[Row]) -> list[Row]:
-    """Samples of intervals; where there is none the tool's own mean, else what counts from boot."""
+    """Samples of intervals; if there are none, the tool's own mean, else the sample since boot."""
     rows = list(rows)
     samples = [row for row in rows if not row.average and not row.since_boot]
     return samples or [row for row in rows if row.average] or rows
 
 
 def share(row: Row, *titles: str) -> float | None:
-    """The share of one under a title in percent.
+    """The percentage under a title, as a share from 0 to 1.
 
     Raises
     ------
     MeasurementError
-        For what is none.
+        For anything else.
     """
     value = row.value(*titles)
     if value is not None and not -0.5 <= value <= 101:
-        msg = f"{row.place}: {titles[0]} is {value:g}, no share of 100"
+        msg = f"{row.place}: {titles[0]} is {value:g}, not a percentage from 0 to 100"
         raise MeasurementError(msg)
     return None if value is None else min(max(value / 100, 0.0), 1.0)
 
 
 def busy(row: Row) -> float | None:
-    """The share of its time that a CPU works, what a hypervisor takes away among it.
+    """The share of time in which a CPU works, including time taken by a hypervisor.
 
-    It is what idling and waiting for input and output leave; None for a CPU that is switched
+    It is all time except idling and waiting for input and output; None for a CPU that is switched
     off, whose shares are all zero.
 
     Raises
     ------
     MeasurementError
-        Where nothing says how long it idles.
+        If the idle time is missing.
     """
     idle = share(row, "%idle", "idle", "id")
     if idle is None:
-        msg = f"{row.place}: says nothing of idle time"
+        msg = f"{row.place}: the idle time is missing"
         raise MeasurementError(msg)
     waiting = share(row, "%iowait", "iowait", "wa") or 0.0
     parts = ("usr", "user", "us", "sys", "system", "sy", "nice", "irq", "soft", "steal", "st")
@@ -249,30 +249,30 @@ def busy(row: Row) -> float | None:
 
 
 def mean(values: Sequence[float]) -> float:
-    """Their mean."""
+    """The mean of these numbers."""
     return math.fsum(values) / len(values)
 
 
 def cpu_utilisation(rows: Iterable[Row]) -> dict[str, float]:
     """Mean utilisation of all CPUs as ``cpu``, and of each with rows of its own as ``cpu_0``."""
-    found: dict[str, list[float]] = {}
+    utilisations: dict[str, list[float]] = {}
     for row in rows:
         label = row.cells.get("CPU", row.cells.get("cpu", "all"))
         name = f"cpu_{label}" if label.isdigit() else "cpu"
         if (value := busy(row)) is not None:
-            found.setdefault(name, []).append(value)
-    return {name: mean(values) for name, values in found.items()}
+            utilisations.setdefault(name, []).append(value)
+    return {name: mean(values) for name, values in utilisations.items()}
 
 
 def span(rows: Iterable[Row], started: float | None = None) -> float | None:
-    """How long samples took [s]; None where no clock says, or it was set back.
+    """The duration of all samples [s]; None without a clock, or if it was set back.
 
     Parameters
     ----------
     rows
         In the order of their time.
     started
-        When the first began; where it is not known, it is as long as the others are.
+        Start of the first; if unknown, it is as long as the others.
 
     Examples
     --------
@@ -293,15 +293,15 @@ def span(rows: Iterable[Row], started: float | None = None) -> float | None:
     return math.fsum(steps) * (len(steps) + lacking) / len(steps)
 
 
-def said(rows: Sequence[Row]) -> tuple[str, ...]:
-    """What is to be known of a mean over some samples."""
+def sample_notes(rows: Sequence[Row]) -> tuple[str, ...]:
+    """Notes on a mean of some samples."""
     if rows[0].since_boot:
-        return ("The only sample counts from the start of the machine.",)
+        return ("The only sample covers the time since boot.",)
     if rows[0].average:
-        return ("The mean is the tool's own; its samples are not there.",)
+        return ("The mean is the tool's own; the file has no samples.",)
     times = len({row.time for row in rows} if rows[0].time is not None else {r.place for r in rows})
-    return (f"The mean over {times} sample{'s' if times > 1 else ''}.",)
+    return (f"The mean of {times} sample{'s' if times > 1 else ''}.",)
 
 
-BUSY = "CPU time that a hypervisor took away counts as busy, waiting for a disk does not."
-"""How utilisation of CPUs is counted."""
+BUSY = "CPU time taken by a hypervisor counts as busy, waiting for a disk as idle."
+"""How CPU utilisation is counted."""

@@ -1,7 +1,7 @@
 """Traces of OpenTelemetry (OTLP) and Jaeger: a rate and times for each service.
 
-A service's requests are its spans of kind server or consumer; where it marks none, the spans
-whose caller is in no span of the same service.
+A service's requests are spans of kind server or consumer; where it marks none, the spans
+without a caller in the same service.
 """
 
 import json
@@ -15,7 +15,7 @@ from headway.models.measured.points import Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.documents import at
 
-_ASKED = (50.0, 90.0, 95.0, 99.0)
+_PERCENTS = (50.0, 90.0, 95.0, 99.0)
 _SERVING = {2, 5, "2", "5", "SPAN_KIND_SERVER", "SPAN_KIND_CONSUMER", "server", "consumer"}
 _FAILED = {2, "2", "STATUS_CODE_ERROR", "ERROR"}
 _OTLP = re.compile(r'"resourceSpans"\s*:')
@@ -50,17 +50,17 @@ def _is_jaeger(text: str) -> bool:
 
 
 def _of_otlp(text: str, source: str) -> list[Point]:
-    spans = [span for found in _documents(text, source) for span in _otlp(found, source)]
+    spans = [span for export in _documents(text, source) for span in _otlp(export, source)]
     return _by_service("OpenTelemetry", spans, _NANO, source)
 
 
 def _of_jaeger(text: str, source: str) -> list[Point]:
-    spans = [span for found in _documents(text, source) for span in _jaeger(found, source)]
+    spans = [span for export in _documents(text, source) for span in _jaeger(export, source)]
     return _by_service("Jaeger", spans, _MICRO, source)
 
 
 def _documents(text: str, source: str) -> Iterator[Any]:
-    """One JSON, or one a line as collectors write them."""
+    """One JSON document, or one per line as collectors write them."""
     lines = [line for line in text.splitlines() if line.strip()]
     alone = len(lines) > 1 and all(line.startswith("{") for line in lines)
     for number, part in enumerate(lines, 1) if alone else [(1, text)]:
@@ -68,14 +68,14 @@ def _documents(text: str, source: str) -> Iterator[Any]:
             yield json.loads(part)
         except (ValueError, RecursionError) as error:
             line = number + getattr(error, "lineno", 1) - 1
-            msg = f"{source}:{line}: this JSON is broken or ends too early"
+            msg = f"{source}:{line}: this JSON is invalid or truncated"
             raise MeasurementError(msg) from None
 
 
 def _list(document: Any, key: str, source: str) -> list[Any]:
     entries = document.get(key, []) if isinstance(document, Mapping) else None
     if not isinstance(entries, list):
-        msg = f"{source}: {key} is no list"
+        msg = f"{source}: {key} is not a list"
         raise MeasurementError(msg)
     return entries
 
@@ -127,12 +127,12 @@ def _time(span: Any, key: str, source: str) -> int:
         return int(value)
     if isinstance(value, str) and _DIGITS.fullmatch(value):
         return int(value)
-    msg = f"{source}: a span has no {key} in whole numbers"
+    msg = f"{source}: a span has no {key} as a whole number"
     raise MeasurementError(msg)
 
 
 def _jaeger(document: Any, source: str) -> Iterator[_Span]:
-    """Spans in a list as they are stored, or in traces as Jaeger's page gives them."""
+    """Spans in a stored list, or in traces as Jaeger's page exports them."""
     entries = (
         document if isinstance(document, list) else _list(document, "data", source) or [document]
     )
@@ -169,7 +169,7 @@ def _of_jaeger_span(span: Any, processes: Any, source: str) -> _Span:
 
 def _by_service(tool: str, spans: Sequence[_Span], unit: float, source: str) -> list[Point]:
     if not spans:
-        msg = f"{source}: there is no span in it"
+        msg = f"{source}: it has no spans; export at least one trace"
         raise MeasurementError(msg)
     if any(span.length < 0 for span in spans):
         msg = f"{source}: a span ends before it starts; the clock was set back"
@@ -193,8 +193,10 @@ def _point(
     lengths = sorted(span.length * unit for span in mine or spans)
     count = len(lengths)
     failed = sum(span.failed for span in mine or spans)
-    which = "its spans of kind server or consumer" if serving else "its spans that no other called"
-    enough = [q for q in _ASKED if count * (1 - q / 100) >= 1 - 1e-9]
+    which = (
+        "spans of kind server or consumer" if serving else "spans without a caller in the service"
+    )
+    enough = [q for q in _PERCENTS if count * (1 - q / 100) >= 1 - 1e-9]
     return Point(
         tool,
         throughput=(count - failed) / window if count > 1 and window else None,
@@ -205,8 +207,8 @@ def _point(
         duration=window or None,
         name=name,
         notes=(
-            f"Its requests are {which}; failed ones are in the times, not in the rate.",
-            "The rate is of the traces that were kept: sampling makes it too low.",
+            f"Its requests are {which}; the times include failed requests, the rate excludes them.",
+            "The rate is that of the stored traces: sampling makes it too low.",
         ),
     )
 

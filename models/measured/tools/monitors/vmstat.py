@@ -1,4 +1,4 @@
-"""vmstat: how busy the CPUs were and how many threads waited for them."""
+"""vmstat: CPU utilisation, and the number of threads that waited for CPUs."""
 
 import re
 
@@ -26,15 +26,15 @@ def _is_vmstat(text: str) -> bool:
 def _points(text: str, source: str) -> list[Point]:
     rows = _rows(text, source)
     if not rows:
-        msg = f"{source}: holds no sample; vmstat was stopped before its first"
+        msg = f"{source}: no samples; let vmstat run for at least one interval"
         raise MeasurementError(msg)
     samples = rows[1:] or rows
     shares = [share for row in samples if (share := busy(row)) is not None]
     if not shares:
-        msg = f"{source}: every share of CPU time in it is zero"
+        msg = f"{source}: all its shares of CPU time are zero; check the file"
         raise MeasurementError(msg)
-    left = "The first sample, which counts from the start of the machine, is left out."
-    only = "The only sample counts from the start of the machine."
+    left = "The first sample, which covers the time since boot, is excluded."
+    only = "The only sample covers the time since boot."
     return [
         Point(
             "vmstat",
@@ -42,19 +42,19 @@ def _points(text: str, source: str) -> list[Point]:
             utilisation={"cpu": mean(shares)},
             more=filled(_further(samples)),
             notes=(
-                f"The mean over {len(samples)} sample{'s' if len(samples) > 1 else ''}.",
+                f"The mean of {len(samples)} sample{'s' if len(samples) > 1 else ''}.",
                 left if rows[1:] else only,
-                "Shares of CPU time are in whole percent; waiting for a disk is not busy.",
+                "Shares of CPU time are in whole percent; waiting for a disk counts as idle.",
             ),
         )
     ]
 
 
 def _further(rows: list[Row]) -> dict[str, float | None]:
-    found = {name: [row.value(title) for row in rows] for title, name in _MORE.items()}
+    further = {name: [row.value(title) for row in rows] for title, name in _MORE.items()}
     return {
         name: mean([value for value in values if value is not None])
-        for name, values in found.items()
+        for name, values in further.items()
         if None not in values
     }
 
@@ -75,7 +75,7 @@ def _rows(text: str, source: str) -> list[Row]:
 def _row(place: str, titles: list[str], words: list[str], stamp: re.Match[str] | None) -> Row:
     known = titles[: len(words)] if stamp else titles
     if not titles or len(known) != len(words) or len(titles) - len(words) > 1:
-        msg = f"{place}: {len(words)} cells below {len(titles)} titles; the file may be cut short"
+        msg = f"{place}: {len(words)} cells under {len(titles)} titles; the file may be truncated"
         raise MeasurementError(msg)
     time = clock(stamp[0]) if stamp else None
     return Row(place, dict(zip(known, words, strict=True)), time)

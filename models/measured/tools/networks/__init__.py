@@ -1,1 +1,1 @@
-"""What benchmarks of networks and of message passing wrote."""
+"""Readers of benchmarks of networks and of message passing."""

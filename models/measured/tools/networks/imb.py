@@ -1,4 +1,4 @@
-"""What the Intel MPI Benchmarks write: a table by message size for each group of processes."""
+"""Intel MPI Benchmarks: a table by message size for each group of processes."""
 
 import math
 import re
@@ -25,7 +25,7 @@ _HALF = "time is half the round trip"
 
 @dataclass
 class _Table:
-    """A table as it is read: whose it is, its titles and rows, and the tails of some."""
+    """A table as it is read: its benchmark, titles and rows, and the percentiles of some rows."""
 
     test: str
     processes: str = ""
@@ -36,7 +36,7 @@ class _Table:
 
 @dataclass
 class _Row:
-    """Cells by title in the tool's units, and the line below: least, percentiles, greatest."""
+    """Cells by title in the tool's units, and the line below: minimum, percentiles, maximum."""
 
     cells: dict[str, float | None]
     place: str
@@ -44,8 +44,8 @@ class _Row:
 
     def of(self, *titles: str, scale: float = 1.0) -> float | None:
         known = (self.cells.get(title) for title in titles)
-        found = next((value for value in known if value is not None), None)
-        return None if found is None else found * scale
+        first = next((value for value in known if value is not None), None)
+        return None if first is None else first * scale
 
 
 def _is_imb(text: str) -> object:
@@ -53,11 +53,11 @@ def _is_imb(text: str) -> object:
 
 
 def _points(text: str, source: str) -> list[Point]:
-    """A point a message size, in the order of the file."""
-    found = Text(text, source)
-    tables = [table for table in _tables(found) if table.rows]
+    """One point per message size, in the order of the file."""
+    output = Text(text, source)
+    tables = [table for table in _tables(output) if table.rows]
     if not tables:
-        raise found.missing("row below the title of a benchmark")
+        raise output.missing("row below the title of a benchmark")
     several = len(tables) > 1
     return [point for table in tables for point in _of_table(table, named=several)]
 
@@ -76,17 +76,17 @@ def _tables(text: Text) -> Iterator[_Table]:
 
 
 def _add(table: _Table, line: str, place: str) -> None:
-    """Add a line to the table that it belongs to; the tool's other words are passed over."""
-    if told := _ALONE.fullmatch(line):
-        table.processes = f"{told[1]} processes"
-    elif told := _GROUPS.fullmatch(line):
-        table.processes = f"{told[1]} groups of {told[2]} processes"
-    elif told := _MODE.fullmatch(line):
-        table.mode = told[1].lower()
-    elif told := _HEADER.fullmatch(line):
-        table.titles, table.rows = tuple(told[1].split()), table.rows or []
-    elif table.rows and (told := _TAIL.fullmatch(line)):
-        table.rows[-1].tail = _tail(told[1], place)
+    """Add a line to its table; skip the tool's other words."""
+    if match := _ALONE.fullmatch(line):
+        table.processes = f"{match[1]} processes"
+    elif match := _GROUPS.fullmatch(line):
+        table.processes = f"{match[1]} groups of {match[2]} processes"
+    elif match := _MODE.fullmatch(line):
+        table.mode = match[1].lower()
+    elif match := _HEADER.fullmatch(line):
+        table.titles, table.rows = tuple(match[1].split()), table.rows or []
+    elif table.rows and (match := _TAIL.fullmatch(line)):
+        table.rows[-1].tail = _tail(match[1], place)
     elif table.rows is not None and _ROW.fullmatch(line) and "time-out" not in line:
         table.rows.append(_row(table, line, place))
 
@@ -100,7 +100,7 @@ def _tail(text: str, place: str) -> list[float]:
     cells = [cell(part, place) for part in text.split(",")]
     known = [value for value in cells if value is not None]
     if len(known) != len(_PERCENTS) + 2:
-        raise broken(place, f"{len(known)} numbers stand in a tail of {len(_PERCENTS) + 2}")
+        raise broken(place, f"{len(known)} numbers in a tail of {len(_PERCENTS) + 2}")
     return known
 
 
@@ -116,7 +116,7 @@ def _point(table: _Table, row: _Row, megabyte: float, *, named: bool) -> Point:
     if mean is None:
         raise nothing(row.place, "no message")
     parts = [table.test, table.processes, table.mode] if named or size is None else []
-    told = [*parts, bytes_words(size)]
+    words = [*parts, bytes_words(size)]
     return Point(
         "Intel MPI Benchmarks",
         Loop.CLOSED,
@@ -132,29 +132,29 @@ def _point(table: _Table, row: _Row, megabyte: float, *, named: bool) -> Point:
                 "response_time_max_s": _edge(row, -1, "t_max[usec]"),
             }
         ),
-        name=", ".join(filter(None, told)),
+        name=", ".join(filter(None, words)),
         notes=(_HALF,) * table.test.endswith("PingPong"),
     )
 
 
 def _edge(row: _Row, place: int, title: str) -> float | None:
-    """The least or greatest time: of one message where that was asked for, else of a process."""
+    """The smallest or largest time: of one message if the tool prints it, else of a process."""
     return row.tail[place] * _US if row.tail else row.of(title, scale=_US)
 
 
 def _megabyte(rows: Sequence[_Row]) -> float:
-    """Bytes in the table's Mbytes: 2**20 in old versions, as size over time shows."""
+    """Bytes in the table's Mbytes: 2**20 in old versions, which size divided by time shows."""
     for row in sorted(rows, key=lambda row: -(row.of("#bytes") or 0.0)):
         size, rate = row.of("#bytes"), row.of("Mbytes/sec")
         time = row.of("t_max[usec]", "t[usec]", scale=_US)
         if size and rate and time and min(size, rate, time) > 0:
-            found = size / time / rate
-            return min((_MB, _MIB), key=lambda unit: _miss(found, unit))
+            megabyte = size / time / rate
+            return min((_MB, _MIB), key=lambda unit: _miss(megabyte, unit))
     return _MB
 
 
 def _miss(computed: float, unit: float) -> float:
-    """How far off a unit is, whether one, two or four messages went over at a time."""
+    """The error of a unit, whether one, two or four messages travelled at a time."""
     return min(abs(math.log(computed * several / unit)) for several in (1, 2, 4))
 
 
@@ -164,4 +164,4 @@ IMB = tool_reader(
     _points,
     "one point per message size and group of processes: time with percentiles, bandwidth",
 )
-"""Reads what IMB-MPI1 and its like print."""
+"""Reads the output of IMB-MPI1 and its siblings."""

@@ -1,4 +1,4 @@
-"""What ``iperf3 -J`` writes: streams of TCP or UDP, and what of them came through."""
+"""The JSON of ``iperf3 -J``: streams of TCP or UDP."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,8 +12,8 @@ from headway.models.measured.tools.kit.refusals import nothing
 
 _BIT = 1 / 8
 _US, _MS, _PERCENT = 1e-6, 1e-3, 1e-2
-_DATA = "a stream has no requests: its rate is bandwidth_bytes_s, what came through"
-_PACED = "UDP packets were sent at a set rate, whatever came through; errors are packets lost"
+_DATA = "a stream has no requests; its rate is the received bandwidth, bandwidth_bytes_s"
+_UDP = "UDP packets were sent at a fixed rate; errors are lost packets"
 _WAYS = {"": "", "_bidir_reverse": "reverse"}
 
 
@@ -23,22 +23,22 @@ def _is_iperf(text: str) -> bool:
 
 
 def _points(text: str, source: str) -> list[Point]:
-    """The sum of all streams; each way apart where both were tested."""
-    found = document(text, source)
-    if found.get("error"):
-        told = quoted(str(found["error"]).split("\n")[0])
-        msg = f"{source}: iperf3 says {told}; run it again, or leave it out"
+    """The sum of all streams, separately for each direction if both were tested."""
+    report = document(text, source)
+    if report.get("error"):
+        error = quoted(str(report["error"]).split("\n")[0])
+        msg = f"{source}: iperf3 says {error}; run it again, or omit the file"
         raise MeasurementError(msg)
-    end = found.get("end")
+    end = report.get("end")
     ways = [way for way in _WAYS if isinstance(end, Mapping) and _received(end, way)]
     if not ways:
-        msg = f"{source}: there is no end.sum_received in it; is the file whole?"
+        msg = f"{source}: end.sum_received is missing; check that the file is complete"
         raise MeasurementError(msg)
-    return [_point(found, way, source, named=len(ways) > 1) for way in ways]
+    return [_point(report, way, source, named=len(ways) > 1) for way in ways]
 
 
 def _received(end: Mapping[str, Any], way: str) -> Any:
-    """What came through; only ``sum`` tells it for UDP in old versions."""
+    """The received data; for UDP in old versions, only ``sum`` has them."""
     return end.get(f"sum_received{way}") or (end.get("sum") if not way else None)
 
 
@@ -49,13 +49,13 @@ def _point(document: Mapping[str, Any], way: str, source: str, *, named: bool) -
     if not rate:
         raise nothing(source, "no byte")
     lost = amount(came, "lost_packets", source=source)
-    paced = amount(came, "jitter_ms", source=source) is not None
+    is_udp = amount(came, "jitter_ms", source=source) is not None
     streams = amount(document, "start", "test_start", "num_streams", source=source)
     target = amount(document, "start", "test_start", "target_bitrate", source=source, scale=_BIT)
     each = target * streams if target and streams else None
     return Point(
         "iperf3",
-        Loop.OPEN if paced else Loop.CLOSED,
+        Loop.OPEN if is_udp else Loop.CLOSED,
         population=streams,
         errors=lost,
         samples=amount(came, "packets", source=source),
@@ -74,12 +74,12 @@ def _point(document: Mapping[str, Any], way: str, source: str, *, named: bool) -
             }
         ),
         name=(_WAYS[way] or "forward") if named else "",
-        notes=(_PACED if paced else _DATA,),
+        notes=(_UDP if is_udp else _DATA,),
     )
 
 
 def _utilisation(end: Mapping[str, Any], source: str) -> dict[str, float]:
-    """Time on a processor by time of the run, of iperf3 itself."""
+    """CPU utilisation of iperf3 itself."""
     names = {"client_cpu": "host_total", "server_cpu": "remote_total"}
     part = "cpu_utilization_percent"
     return filled(
@@ -88,7 +88,7 @@ def _utilisation(end: Mapping[str, Any], source: str) -> dict[str, float]:
 
 
 def _round_trip(end: Mapping[str, Any], source: str) -> float | None:
-    """Mean over the streams of the round trip that TCP measured [s]."""
+    """Mean of the round trips that TCP measured, over the streams [s]."""
     streams = end.get("streams")
     each = [
         amount(stream, "sender", "mean_rtt", source=source, scale=_US)

@@ -1,4 +1,4 @@
-"""What Netgauge writes with ``-o``: its LogGP pattern (``-x loggp``), and pairs (``one_one``)."""
+"""Netgauge's ``-o``: its LogGP pattern (``-x loggp``), and pairs (``one_one``)."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -26,8 +26,8 @@ _DERIVED = {
     "gap_per_byte_s": "G",
 }  # fmt: skip
 _ROUND = (
-    "the time is a whole round trip, the least of its runs; L is half of the shortest round trip,"
-    " overheads in it, and g and G are of lines through all sizes so far"
+    "the time is a whole round trip, the shortest of its runs; L is half the shortest round trip,"
+    " including overheads; g and G come from lines through all sizes so far"
 )
 _HALF = "latency is half the round trip"
 _LETTERS = tuple("ABCDEFGHIJKLMNOPQ")
@@ -38,7 +38,7 @@ def _is_loggp(text: str) -> bool:
 
 
 def _loggp(text: str, source: str) -> list[Point]:
-    """A point a message size: one message, and trains of n without and with a pause."""
+    """One point per message size: one message, and trains of n without and with a pause."""
     rows = [_row(_TITLES, cells, place) for place, cells in _rows(Text(text, source))]
     if not rows:
         raise Text(text, source).missing("row below its titles")
@@ -49,7 +49,7 @@ Row = tuple[dict[str, float | None], str]
 
 
 def _rows(text: Text) -> Iterator[tuple[str, list[str]]]:
-    """Rows of numbers, without the brackets and dashes that part their groups."""
+    """Rows of numbers, without the brackets and dashes between groups."""
     for place, line in text:
         cells = [word.strip("()") for word in line.split() if word != "-"]
         if cells and not line.startswith("#"):
@@ -93,7 +93,7 @@ def _is_one(text: str) -> object:
 
 
 def _one(text: str, source: str) -> list[Point]:
-    """A point a message size: half the round trip, bandwidth, the time in which sending blocks."""
+    """One point per message size: half the round trip, bandwidth, the time that sending blocks."""
     rows = [_row(_LETTERS, cells, place) for place, cells in _rows(Text(text, source))]
     if not rows:
         raise Text(text, source).missing("row below the letters of its columns")
@@ -130,7 +130,7 @@ NETGAUGE_LOGGP = tool_reader(
     _loggp,
     "one point per message size: round trips of one message and of trains, its L, o, g and G",
 )
-"""Reads what ``netgauge -x loggp -o FILE`` writes."""
+"""Reads the file of ``netgauge -x loggp -o FILE``."""
 
 NETGAUGE = tool_reader(
     _TOOL,
@@ -138,4 +138,4 @@ NETGAUGE = tool_reader(
     _one,
     "one point per message size: half the round trip with its median, bandwidth",
 )
-"""Reads what ``netgauge -x one_one -o FILE`` writes."""
+"""Reads the file of ``netgauge -x one_one -o FILE``."""

@@ -1,4 +1,4 @@
-"""What netperf writes: its tables, and what ``-o`` (CSV) and ``-k`` (keys) ask for."""
+"""netperf's output: its tables, and those of ``-o`` (CSV) and ``-k`` (keys)."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -24,11 +24,12 @@ _ELAPSED = {"Elapsed Time (sec)": "ELAPSED_TIME"}
 _TRANSACTIONS = "Trans/s"
 _US, _PERCENT = 1e-6, 1e-2
 _INSIDE = (
-    "a transaction follows another at once: throughput times mean is the population by construction"
+    "a transaction starts when the last ends: throughput times mean is the population by "
+    "construction"
 )
 
 Cells = dict[str, tuple[str, str]]
-"""Cells by netperf's name for what they are, each with its place."""
+"""Cells by netperf's own names, each with its place."""
 
 
 def _is_netperf(text: str) -> object:
@@ -36,8 +37,8 @@ def _is_netperf(text: str) -> object:
 
 
 def _points(text: str, source: str) -> list[Point]:
-    """A point a test, of those that stand one after another."""
-    starts = [found.start() for found in _TEST.finditer(text)] or [0]
+    """One point per test in the output."""
+    starts = [title.start() for title in _TEST.finditer(text)] or [0]
     ends = [*starts[1:], len(text)]
     tests = (
         Text(text[start:end], source, text.count("\n", 0, start) + 1)
@@ -56,7 +57,7 @@ def _point(text: Text, *, named: bool) -> Point:
     place = cells["THROUGHPUT"][1]
     value, unit = _number(cells, "THROUGHPUT"), cells.get("THROUGHPUT_UNITS", ("", ""))[0]
     if not value:
-        raise nothing(place, "nothing of this test")
+        raise nothing(place, "no transfer")
     answered = unit == _TRANSACTIONS
     return Point(
         "netperf",
@@ -106,24 +107,24 @@ def _more(cells: Cells, bandwidth: float | None) -> dict[str, float]:
 
 
 def _bytes(unit: str, place: str) -> float:
-    """Bytes a second in a unit: ``10^6bits/s`` is decimal, ``MBytes/s`` goes by 1024."""
-    found = _UNIT.fullmatch(unit)
-    if found is None or (power := int(found[1] or 0)) > 15:
-        msg = f"{place}: {quoted(unit)} is no unit of throughput such as 10^6bits/s or Trans/s"
+    """Bytes per second in a unit: ``10^6bits/s`` is decimal, ``MBytes/s`` binary."""
+    match = _UNIT.fullmatch(unit)
+    if match is None or (power := int(match[1] or 0)) > 15:
+        msg = f"{place}: {quoted(unit)} is not a unit of throughput such as 10^6bits/s or Trans/s"
         raise MeasurementError(msg)
-    scale = 10.0**power * 1024.0 ** " KMG".index(found[2].upper() or " ")
-    return scale / 8 if found[3].lower() == "bits" else scale
+    scale = 10.0**power * 1024.0 ** " KMG".index(match[2].upper() or " ")
+    return scale / 8 if match[3].lower() == "bits" else scale
 
 
 def _keys(text: Text) -> Cells:
-    """What ``-k`` prints: ``THROUGHPUT=48489.68``."""
+    """Cells of ``-k``: ``THROUGHPUT=48489.68``."""
     lines = ((place, _KEY.fullmatch(line.strip())) for place, line in text)
-    cells = {told[1]: (told[2], place) for place, told in lines if told}
+    cells = {match[1]: (match[2], place) for place, match in lines if match}
     return cells if "THROUGHPUT" in cells else {}
 
 
 def _omni(text: Text) -> Cells:
-    """What ``-o`` prints: a line of titles, which may be broken, and one of cells."""
+    """Cells of ``-o``: a line of titles, which may be wrapped, and a line of cells."""
     titles = ""
     for place, line in text:
         if titles and re.match(r"[-\d]", line):
@@ -139,11 +140,11 @@ def _paired(names: Sequence[str], cells: Sequence[str], place: str) -> Cells:
 
 def _name(title: str) -> str:
     """Netperf's own short name of a title."""
-    found = _TITLE.fullmatch(title.strip())
-    if found is None:
+    match = _TITLE.fullmatch(title.strip())
+    if match is None:
         plain = {**_OTHERS, **_ELAPSED, "Local CPU Util %": "LOCAL_CPU_UTIL"}
         return plain.get(title.strip(), title.strip())
-    return f"P{found[1]}_LATENCY" if found[1] else f"{_TIMES.get(found[2], found[2])}_LATENCY"
+    return f"P{match[1]}_LATENCY" if match[1] else f"{_TIMES.get(match[2], match[2])}_LATENCY"
 
 
 _REQUESTS = ("", "", "", "", "ELAPSED_TIME", "THROUGHPUT", "LOCAL_CPU_UTIL", "REMOTE_CPU_UTIL")
@@ -153,7 +154,7 @@ _RECEIVED = ("", "ELAPSED_TIME", "", "THROUGHPUT")
 
 
 def _table(text: Text) -> Cells:
-    """The classic table: its title is over several lines, which say the unit and the kind."""
+    """The classic table: its titles take several lines and name unit and kind."""
     rows = [(place, line.split()) for place, line in text if re.fullmatch(r"[-\d. ]+", line)]
     rows = [(place, row) for place, row in rows if row]
     unit = re.search(r"10\^\d+bits/s|[KMG]?Bytes/s", text.text)
@@ -182,4 +183,4 @@ NETPERF = tool_reader(
     _points,
     "transactions per second or bandwidth, mean and percentiles of latency if requested",
 )
-"""Reads what netperf prints."""
+"""Reads netperf's output."""

@@ -1,4 +1,4 @@
-"""What the OSU micro-benchmarks write: a table by message size, after the MPI's own chatter."""
+"""OSU micro-benchmarks: a table by message size, after messages of the MPI library."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ _MORE = {
     "MB/s": ("bandwidth_bytes_s", _MB),
 }
 _HALF = "latency is half the round trip"
-_BOTH = "bandwidth is of both directions together"
+_BOTH = "bandwidth is the sum of both directions"
 _HALVED = ("OSU MPI Latency Test", "OSU MPI Multi Latency Test", "OSU MPI Multi-threaded Latency")
 
 
@@ -40,7 +40,7 @@ class _Row:
     place: str
 
     def of(self, title: str, scale: float = 1.0) -> float | None:
-        """The cell under a title in SI; None where there is no such title."""
+        """The cell under a title in SI; None if there is no such title."""
         return cell(self.cells.get(title, ""), f"{self.place}: {title}", scale)
 
 
@@ -49,11 +49,11 @@ def _is_osu(text: str) -> object:
 
 
 def _points(text: str, source: str) -> list[Point]:
-    """A point a message size, in the order of the file."""
-    found = Text(text, source)
-    rows = list(_rows(found))
+    """One point per message size, in the order of the file."""
+    output = Text(text, source)
+    rows = list(_rows(output))
     if not rows:
-        raise found.missing("row below its title")
+        raise output.missing("row below its title")
     several = len({row.test for row in rows}) > 1
     return [_point(row, named=several) for row in rows]
 
@@ -73,7 +73,10 @@ def _rows(text: Text) -> Iterator[_Row]:
 def _row(test: str, titles: tuple[str, ...], line: str, place: str) -> _Row:
     cells = by_title(titles, line.split(), place)
     if "Fail" in cells.values():
-        msg = f"{place}: what came over was not what was sent (Validation: Fail); mend the network"
+        msg = (
+            f"{place}: the received data differ from the sent data (Validation: Fail); repair the "
+            "network"
+        )
         raise MeasurementError(msg)
     return _Row(test, cells, place)
 
@@ -82,11 +85,11 @@ def _point(row: _Row, *, named: bool) -> Point:
     size = row.of("Size")
     means = (row.of(title, _US) for title in _MEANS)
     mean = next((value for value in means if value is not None), None)
-    told = filled({"message_size_bytes": size})
+    further = filled({"message_size_bytes": size})
     for title, (name, scale) in _MORE.items():
-        told |= filled({name: row.of(title, scale)})
+        further |= filled({name: row.of(title, scale)})
     rate = row.of("Messages/s")
-    if not any((mean, told.get("bandwidth_bytes_s"), rate)):
+    if not any((mean, further.get("bandwidth_bytes_s"), rate)):
         raise nothing(row.place, "no message")
     parts = (row.test if named or size is None else "", bytes_words(size))
     return Point(
@@ -96,7 +99,7 @@ def _point(row: _Row, *, named: bool) -> Point:
         response_time=mean,
         percentiles=_percentiles(row),
         samples=row.of("Iterations"),
-        more=told,
+        more=further,
         name=", ".join(filter(None, parts)),
         notes=_notes(row),
     )
@@ -109,8 +112,8 @@ def _notes(row: _Row) -> tuple[str, ...]:
 
 def _percentiles(row: _Row) -> dict[float, float]:
     named = {float(tail[1]): t for t in row.cells if (tail := _TAIL.fullmatch(t))}
-    found = {percent: row.of(title, _US) for percent, title in named.items()}
-    return percentiles_of(found)
+    percentiles = {percent: row.of(title, _US) for percent, title in named.items()}
+    return percentiles_of(percentiles)
 
 
 OSU = tool_reader(
@@ -119,4 +122,4 @@ OSU = tool_reader(
     _points,
     "one point per message size: latency, or bandwidth and messages per second",
 )
-"""Reads what any of the OSU micro-benchmarks prints."""
+"""Reads the output of any OSU micro-benchmark."""

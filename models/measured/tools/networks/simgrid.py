@@ -1,4 +1,4 @@
-"""What SimGrid's calibration of SMPI writes: a call of MPI a line, without titles."""
+"""SimGrid's calibration of SMPI: one MPI call per line, without titles."""
 
 import math
 import re
@@ -14,7 +14,7 @@ from headway.models.measured.tools.kit.text import placed
 _LINE = re.compile(r"(MPI_\w+),(\d{1,15}),\d+\.\d{6},(\d\.\d{6}e[-+]\d\d)\s*", re.ASCII)
 _WITHOUT_MESSAGE = ("MPI_Wtime", "MPI_Iprobe", "MPI_Test")
 _IN_CALL = (
-    "the time is that in a call; in a ping-pong, sending and receiving add up to a round trip"
+    "the time is that within a call; in a ping-pong, sending and receiving add up to a round trip"
 )
 
 
@@ -23,7 +23,7 @@ def _is_simgrid(text: str) -> object:
 
 
 def _points(text: str, source: str) -> list[Point]:
-    """A point for each call and message size, of all its repeats."""
+    """One point per call and message size, from all its repeats."""
     times: dict[tuple[str, int], list[float]] = {}
     for call, size, time in _calls(text, source):
         times.setdefault((call, size), []).append(time)
@@ -32,10 +32,10 @@ def _points(text: str, source: str) -> list[Point]:
 
 def _calls(text: str, source: str) -> Iterator[tuple[str, int, float]]:
     for place, line in placed(text, source):
-        found = _LINE.fullmatch(line)
-        if found is None:
-            raise broken(place, "this is no call of MPI with its size, start and time")
-        yield found[1], int(found[2]), number(found[3], place)
+        match = _LINE.fullmatch(line)
+        if match is None:
+            raise broken(place, "this is not a call of MPI with its size, start and time")
+        yield match[1], int(match[2]), number(match[3], place)
 
 
 def _point(call: str, size: int, times: list[float]) -> Point:

@@ -1,4 +1,4 @@
-"""What sockperf writes: ping-pong, under load (latency), and throughput (one way)."""
+"""sockperf: ping-pong, under load (latency), and throughput (one way)."""
 
 import re
 
@@ -13,10 +13,10 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _PERCENTILE = re.compile(r"^sockperf: ---> percentile ([\d.]+)\s*=\s*(\S+)", re.MULTILINE)
 _US, _MIB = 1e-6, 2.0**20
 _HALF = "latency is half the round trip"
-_RATE = "throughput is messages answered over the valid duration: sockperf prints none"
+_RATE = "throughput is answered messages divided by the valid duration: sockperf prints none"
 _SOME = (
     "only some messages are answered (--reply-every), and only those are timed: "
-    "offered_rate is what was sent over the valid duration"
+    "offered_rate is sent messages divided by the valid duration"
 )
 _ONE_WAY = "messages went one way, and none was answered"
 
@@ -27,14 +27,14 @@ def _is_sockperf(text: str) -> bool:
 
 def _points(text: str, source: str) -> list[Point]:
     """The one point of a run."""
-    found = Text(_COLOURS.sub("", text), source)
-    if found.find(r"^sockperf: Summary: (Message Rate)"):
-        return [_one_way(found)]
-    failed = found.find(r"^sockperf: ERROR: (.*)")
-    if failed and not found.find("^sockperf: (Summary)"):
-        msg = f"{found.place(failed)}: sockperf says {failed[1]}; run it again, or leave it out"
+    output = Text(_COLOURS.sub("", text), source)
+    if output.find(r"^sockperf: Summary: (Message Rate)"):
+        return [_one_way(output)]
+    failed = output.find(r"^sockperf: ERROR: (.*)")
+    if failed and not output.find("^sockperf: (Summary)"):
+        msg = f"{output.place(failed)}: sockperf says {failed[1]}; run it again, or omit the file"
         raise MeasurementError(msg)
-    return [_latency(found)]
+    return [_latency(output)]
 
 
 def _latency(text: Text) -> Point:
@@ -100,4 +100,4 @@ SOCKPERF = tool_reader(
     _points,
     "half the round trip with percentiles, messages per second, dropped messages",
 )
-"""Reads what sockperf prints."""
+"""Reads sockperf's output."""

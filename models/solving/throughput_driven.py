@@ -1,10 +1,10 @@
-"""Closed networks against a curve of throughput: each point's think time is not known.
+"""Closed networks compared with a curve over throughput: the think time of each point is unknown.
 
-A load generator of N processes paces itself: it thinks until the load asked for is reached.
+A load generator of N processes controls its rate: it thinks until the requested load is reached.
 So the throughput X of a point is measured and its think time follows. By Schweitzer's
 approximation the stations of a closed network at throughput X are those of an open one whose
-queues are seen by (N - 1)/N of the load; the think time is N/X - R. The model's own think time
-Z is the least: at it, on the branch that bends back, R = N/X - Z by Little's law.
+queues receive (N - 1)/N of the load; the think time is N/X - R. The model's own think time
+Z is the minimum: with it, on the branch that bends back, R = N/X - Z by Little's law.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ import numpy as np
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import Amount, FloatArray
 from headway.models.solving.evaluate import Evaluator, GraphKey, compiled_forms, travelling
-from headway.models.solving.solutions.marks import PACED, Marks
+from headway.models.solving.solutions.marks import DRIVEN, Marks
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
@@ -25,16 +25,16 @@ from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.listed.kinds import usable_kinds
 
-_PACED = (ServiceKind.DELAY, ServiceKind.QUEUE, ServiceKind.PARALLEL)
+_DRIVEN = (ServiceKind.DELAY, ServiceKind.QUEUE, ServiceKind.PARALLEL)
 
 
 def _residence(
     station: Station, visits: Amount, throughput: Amount, share: Amount
 ) -> tuple[Amount, Amount]:
-    """V R and utilisation; m servers by Seidmann as a delay and one that is m times as fast."""
+    """V R and utilisation; by Seidmann, m servers are a delay and one server m times as fast."""
     form = station.can.product_form
-    if form not in _PACED:
-        known = ", ".join(n for n, k in usable_kinds().items() if k.can.product_form in _PACED)
+    if form not in _DRIVEN:
+        known = ", ".join(n for n, k in usable_kinds().items() if k.can.product_form in _DRIVEN)
         msg = f"{type(station).__name__} cannot follow a measured load; use {known}"
         raise GraphError(msg)
     time: Amount = station.service_time
@@ -49,46 +49,48 @@ def _residence(
 
 
 @travelling
-def paced_evaluator(model: Model, rate: FloatArray, full: Any, names: tuple[str, ...]) -> Evaluator:
-    """Make predictions of a closed model from the throughput that was delivered.
+def driven_evaluator(
+    model: Model, rate: FloatArray, full: Any, names: tuple[str, ...]
+) -> Evaluator:
+    """Predict a closed model from the delivered throughput.
 
     Parameters
     ----------
     model
         With values for every parameter.
     rate, full
-        Delivered throughput by point [1/s], and points at which nobody thinks longer than least.
+        Delivered throughput by point [1/s], and points at which think times are at their minimum.
     names
         Free parameters.
 
     Raises
     ------
     InvalidParameter
-        For a population of less than one, who could not drive any load.
+        For a population below one, which could not drive any load.
     """
     jobs = float(np.min(np.asarray(model.inputs["population"])))
     if jobs < 1:
         msg = f"population is {jobs:g}; to drive a measured load it must be 1 or more"
         raise InvalidParameter(msg)
-    paced = _compiled(GraphKey.of(model.graph), tuple(model.parameters), names)
+    evaluator = _compiled(GraphKey.of(model.graph), tuple(model.parameters), names)
 
     def predict(values: Mapping[str, Amount]) -> FloatArray:
         limit = _limit(values, rate)
-        response = paced.predict({**values, "throughput": rate})
-        paced_or_full: FloatArray = np.where(full, limit, np.minimum(response, limit))
-        return paced_or_full
+        response = evaluator.predict({**values, "throughput": rate})
+        limited: FloatArray = np.where(full, limit, np.minimum(response, limit))
+        return limited
 
     def slopes(values: Mapping[str, Amount], wanted: Sequence[str]) -> FloatArray:
-        found = paced.slopes({**values, "throughput": rate}, wanted)
+        found = evaluator.slopes({**values, "throughput": rate}, wanted)
         limited = predict(values) >= _limit(values, rate)
         little = [_limit_slope(name, rate) for name in wanted]
         return np.where(limited[..., None], np.stack(little, axis=-1), found)
 
-    return Evaluator(predict, slopes, paced.smooth)
+    return Evaluator(predict, slopes, evaluator.smooth)
 
 
 def _limit(values: Mapping[str, Amount], rate: FloatArray) -> FloatArray:
-    """Longest response time at a throughput, by Little's law; infinite where there is none."""
+    """Longest response time at a throughput, by Little's law; infinite at a throughput of 0."""
     with np.errstate(divide="ignore", over="ignore"):
         longest = np.asarray(values["population"] / rate - values["think_time"])
     return np.where(longest > 0, longest, np.inf)
@@ -102,12 +104,12 @@ def _limit_slope(name: str, rate: FloatArray) -> FloatArray:
 
 @lru_cache(maxsize=256)
 def _compiled(key: GraphKey, parameters: tuple[str, ...], names: tuple[str, ...]) -> Evaluator:
-    """Once for all fits of a graph."""
+    """Compile once for all fits of a graph."""
     return compiled_forms(*_forms(key.graph, parameters), names)
 
 
 def _forms(graph: ModelGraph, parameters: Sequence[str]) -> tuple[Amount, list[Amount]]:
-    """Response time at a throughput, and the share of each station that is in use."""
+    """Response time at a throughput, and the utilisation of each station."""
     from sympy import sympify
 
     from headway.models.solving.symbolic import symbol
@@ -124,19 +126,19 @@ def _forms(graph: ModelGraph, parameters: Sequence[str]) -> tuple[Amount, list[A
     return response, [sympify(busy, strict=True) for _, busy in parts]
 
 
-def paced_solution(model: Model, rate: FloatArray, full: Any) -> Solution:
-    """Solve a closed model at delivered throughputs; think times are those that give them.
+def driven_solution(model: Model, rate: FloatArray, full: Any) -> Solution:
+    """Solve a closed model at delivered throughputs, with the think times that produce them.
 
-    The model's own think time is the least.
+    The model's own think time is the minimum.
 
     Parameters
     ----------
     model
         With values for every parameter.
     rate, full
-        Delivered throughput by point [1/s], and points at which nobody thinks longer than least.
+        Delivered throughput by point [1/s], and points at which think times are at their minimum.
     """
-    response = paced_evaluator(model, rate, full, ()).predict(model.inputs)
+    response = driven_evaluator(model, rate, full, ()).predict(model.inputs)
     with np.errstate(divide="ignore", over="ignore"):  # at a load of nothing one thinks for ever
         spare = np.maximum(np.asarray(model.inputs["population"]) / rate - response, 0.0)
     if not np.isfinite(spare).all():
@@ -156,5 +158,5 @@ def paced_solution(model: Model, rate: FloatArray, full: Any) -> Solution:
         values[f"{name}.queue_length"] = rate * values[f"{name}.residence_time"]
     values["response_time"] = response
     values = graph.plan.run(values, [*graph.outputs, VISITS])
-    marks = Marks(PACED, "paced: Schweitzer at the delivered throughput")
+    marks = Marks(DRIVEN, "throughput-driven: Schweitzer at the delivered throughput")
     return Solution(model, values, rate.shape, marks)

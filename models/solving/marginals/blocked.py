@@ -1,4 +1,4 @@
-"""Laws of the numbers of jobs at stations of a network that holds jobs up, by operating point."""
+"""Distributions of the number of jobs at stations of a network that blocks, by operating point."""
 
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
 
 
-def held_laws(solution: "Solution", station: str) -> list[NumberLaw | None]:
-    """How many jobs are at a station; who is held up counts where he was served.
+def blocked_laws(solution: "Solution", station: str) -> list[NumberLaw | None]:
+    """Distribution of the number of jobs at a station; a blocked job counts where it was served.
 
     Parameters
     ----------
@@ -24,17 +24,17 @@ def held_laws(solution: "Solution", station: str) -> list[NumberLaw | None]:
 
     Returns
     -------
-    None where the network is saturated.
+    None if the network is saturated.
 
     Raises
     ------
     GraphError
-        Where it was not solved by its Markov chain, and behind what holds jobs up.
+        If it was not solved by its Markov chain, and for stations behind one that blocks.
     """
     if solution.method != Way.CHAIN:
         msg = (
-            f"jobs are held up, and {solution.method} has means only; how many jobs are there is "
-            "known where the whole Markov chain is solved"
+            f"the network blocks, and method {solution.method} gives means only; numbers of jobs "
+            "need the whole Markov chain (method exact)"
         )
         raise GraphError(msg)
     model, place = solution.model, solution.stations.index(station)
