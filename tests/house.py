@@ -182,7 +182,7 @@ def draw(graph: nx.DiGraph, path: Path) -> None:
     }
     figure.draw_without_rendering()  # boxes have a size only then, and arrows end at them
     look = {"arrowstyle": "-|>", "color": "0.45", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 1}
-    for source, target in nx.transitive_reduction(found).edges:
+    for source, target in sorted(nx.transitive_reduction(found).edges):
         ends = {"patchA": boxes[source].get_bbox_patch(), "patchB": boxes[target].get_bbox_patch()}
         axes.annotate("", at[target], at[source], arrowprops={**look, **ends}, zorder=1)
     axes.set_xlim(0, WIDTH)
