@@ -128,7 +128,7 @@ def test_a_cluster_survives_a_worker_that_is_killed(machine, capfd, tmp_path):
         assert first + list(results) == list(range(40))
         with pytest.raises(InvalidParameter):
             list(spread(tasks.solved, [1.0, -1.0], crew))
-        with pytest.raises(WorkerError, match="a task was begun on several workers|no workers"):
+        with pytest.raises(WorkerError, match="a task was started on several workers|no workers"):
             list(spread(tasks.dies_always, [2], _impatient(crew)))
     assert capfd.readouterr().err == ""
 

@@ -157,7 +157,7 @@ def test_perturbations_that_say_too_little_are_refused(files, told, says):
 def test_curves_that_say_nothing_are_refused(files):
     asked = ["server-single", files[0], "--data=delay.csv"]
 
-    assert "or what differed in each: delay.csv@NAME=+VALUE" in refusal(
+    assert "or state what differed in each: delay.csv@NAME=+VALUE" in refusal(
         "fit", *asked, "--free", "delay"
     )
     assert "none states what differed" in refusal("compare", *asked)

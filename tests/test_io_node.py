@@ -130,7 +130,7 @@ def test_slowest_random_by_chance():
 def test_context_switches_are_charged():
     assert available_share([10e-3], 20e-3, 50e-6) == pytest.approx((10e-3 - 50e-6) / 20e-3)
     assert available_share([40e-6] * 100, 10e-3) == 0
-    with pytest.raises(InvalidParameter, match="do not fit into"):
+    with pytest.raises(InvalidParameter, match="exceed the total of"):
         available_share([1.0], 0.5)
 
 

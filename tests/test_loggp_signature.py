@@ -219,8 +219,8 @@ def only(bursts, delays):
         (BURSTS, [False], "delay of at least 2.9e-06"),
         (BURSTS, [True], "add delay 0 with burst_size 1"),
         (BURSTS[6:], [False, True], "add delay 0 with burst_size 1"),
-        ([1, 2], [False, True], "do not show the steady state: add two long ones"),
-        ([1, 256], [False, True], "do not show the steady state"),
+        ([1, 2], [False, True], "do not reach a steady state; add two longer ones"),
+        ([1, 256], [False, True], "do not reach a steady state"),
     ],
 )
 def test_missing_measurements_are_named(bursts, delays, message):

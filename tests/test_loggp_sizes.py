@@ -276,7 +276,7 @@ def test_latency_below_the_overheads_is_not_determined():
     series.append(size_series("gap", SIZES[:9], 5e-6 + 1e-9 * SIZES[:9]))
     series.append(size_series("round_trip", SIZES[:9], 6e-6 + 1e-9 * SIZES[:9]))
 
-    with pytest.raises(HeadwayError, match="latency at 1 bytes is not determined"):
+    with pytest.raises(HeadwayError, match="do not determine the latency at 1 bytes"):
         machine_from_sizes(fit_sizes(series))
 
 
@@ -366,7 +366,7 @@ GOOD = netgauge_text(MACHINE, range(1, 4000, 1024))
         (GOOD + "\n1 2 3", ":6: 3 columns"),
         (GOOD.replace(" 10 ", " 1 ", 1), ":2: n is 1"),
         (GOOD.replace(" 10 ", " ten ", 1), "'ten' is not a number"),
-        (f"{HEAD}\n1 10 20 15 227 10 3 2 -1 0 0", "gap at 1 bytes is not determined"),
+        (f"{HEAD}\n1 10 20 15 227 10 3 2 -1 0 0", "do not determine the gap at 1 bytes"),
     ],
 )
 def test_bad_netgauge_output_names_its_line(text, message):

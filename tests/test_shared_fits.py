@@ -63,4 +63,4 @@ def test_commands_share_their_work_and_say_the_same(write):
 def test_wrong_workers_are_refused(write):
     curve = write(PACED, "curve.csv")
     told = refusal("fit", "server", "--data", curve, "--workers", "0")
-    assert told.startswith("0 workers: give from 1 to ")
+    assert told.startswith("0 workers: give 1 to ")

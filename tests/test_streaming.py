@@ -207,4 +207,4 @@ def test_missing_resources(tmp_path):
     assert "no value for bus; set bus=..." in refusal("balance", path)
     path.write_text('name = "m"\n[parameters]\na = 1\n[outputs]\nrun_time = "a"\n')
     assert "m has no resource that can saturate" in refusal("balance", path)
-    assert "leave out lists and ranges" in refusal("balance", "streaming-io", "--set", "key=1,2")
+    assert "remove lists and ranges" in refusal("balance", "streaming-io", "--set", "key=1,2")

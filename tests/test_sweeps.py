@@ -130,7 +130,7 @@ def test_what_ctrl_c_ends_goes_on_from_its_file(tmp_path, name):
     assert part.effort.interrupted
     assert 0 < part.effort.points < whole.effort.points
     assert "interrupted: of the first" in str(part)
-    with pytest.raises(InvalidParameter, match="continue with --resume, or remove it"):
+    with pytest.raises(InvalidParameter, match="continue with --resume, or remove the file"):
         swept(out=path)
     rest = swept(chunk=2, out=path, resume=True)
     assert bits(rest) == bits(whole)
@@ -185,7 +185,7 @@ def test_files_that_hold_no_sweep_are_refused(tmp_path):
     np.savez(path, a=np.zeros(2))
     with pytest.raises(MeasurementError, match="does not contain a sweep"):
         swept(out=path, resume=True)
-    with pytest.raises(InvalidParameter, match=r"write a sweep as \.npz or \.parquet"):
+    with pytest.raises(InvalidParameter, match=r"must end in \.npz or \.parquet"):
         swept(out=tmp_path / "sweep.csv")
     with pytest.raises(InvalidParameter, match="--out FILE"):
         swept(resume=True)
