@@ -92,7 +92,7 @@ def test_a_netgauge_file_without_rows(tmp_path):
     path = tmp_path / "netgauge.out"
     path.write_text("# size n PRTT(1,0,s) PRTT(n,0,s)\n# nothing came of it\n")
 
-    assert "holds no measurement" in refusal("signature", "loggp", path)
+    assert "contains no measurements" in refusal("signature", "loggp", path)
 
 
 def test_a_share_with_two_points(tmp_path):

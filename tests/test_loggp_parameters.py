@@ -52,9 +52,9 @@ def test_convention_may_be_given_by_name_and_works_on_arrays_and_symbols():
 @pytest.mark.parametrize(
     ("machine", "target", "message"),
     [
-        (LogGP(3e-6, 2e-6, 2e-6, 5e-6, 0, convention="netgauge"), "papers", "not determined"),
-        (LogGP(0.0, 2e-6, 2e-6, 3e-6, 0, convention="plogp"), "papers", "cuts negative"),
-        (LogGP(1e-6, 1e-6, 1e-6, 9e-6, 0), "plogp", "not determined"),
+        (LogGP(3e-6, 2e-6, 2e-6, 5e-6, 0, convention="netgauge"), "papers", "do not determine"),
+        (LogGP(0.0, 2e-6, 2e-6, 3e-6, 0, convention="plogp"), "papers", "truncates negative"),
+        (LogGP(1e-6, 1e-6, 1e-6, 9e-6, 0), "plogp", "do not determine"),
     ],
 )
 def test_undetermined_conversions_are_refused(machine, target, message):
