@@ -227,7 +227,7 @@ def test_the_simulation_draws_arrivals_of_that_scv():
             "propagated variability gives only mean numbers",
         ),
         (("solve", "--queue-lengths", "x"), "propagated variability gives only mean numbers"),
-        (("solve", "--method", "exact"), "no method exact"),
+        (("solve", "--method", "exact"), "method exact does not support"),
         (("sweep", "--set", "rate=1,2", "--reduce", "top(response_time_p99, 1)"), "percentiles"),
         (
             (

@@ -166,7 +166,7 @@ def test_a_picture_is_drawn(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--set", "arrival_rate=100:200:50"], "one operating point at a time is simulated"),
+        (["--set", "arrival_rate=100:200:50"], "headway simulates one operating point at a time"),
         (["--percentile", "100"], "between 0 and 100"),
         (["--half-width", "0%"], "half_width is 0; it must be between 0 and 1"),
         (["--at-most", "0s"], "at_most is 0; it must be positive"),

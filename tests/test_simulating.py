@@ -287,14 +287,14 @@ REFUSED = {
     "too much": (one(MM1(1.0), 1.5), Saturated, "node: utilisation 1.50; its queue grows"),
     "exactly full": (one(MMm(1.0, 2), 2.0), Saturated, "node: utilisation 1.00"),
     "over its quota": (one(Quota(1.0, 0.5, 1.0), 0.6), Saturated, "node: utilisation 1.20"),
-    "nobody": (one(MM1(1.0), 0.0), InvalidParameter, "one: nobody comes"),
-    "no time": (one(MM1(0.0), 1.0), InvalidParameter, "take no time at all"),
+    "nobody": (one(MM1(1.0), 0.0), InvalidParameter, "one: no jobs arrive"),
+    "no time": (one(MM1(0.0), 1.0), InvalidParameter, "its jobs take no time"),
     "several points": (one(MM1(1.0), [0.1, 0.2]), GraphError, "one operating point at a time"),
     "a program": (ModelGraph("p").output("x", "1").at(), GraphError, "p is a program"),
     "closed and lossy": (
         ModelGraph("c").station("door", MMmK(1.0, 1, 2)).at().closed(3),
         GraphError,
-        "c: what door loses is gone",
+        "c: door loses jobs",
     ),
 }
 
@@ -335,7 +335,9 @@ def test_percentiles_are_refused_where_a_kind_does_not_say_who_is_served():
 def test_what_would_take_too_long_is_refused_with_an_estimate():
     with pytest.raises(InvalidParameter, match="more than the 1e-06 s allowed"):
         one(MM1(1.0), 0.5).simulate(at_most=1e-6)
-    with pytest.raises(InvalidParameter, match=r"half widths of 1e-05 % .* or a half width of"):
+    with pytest.raises(
+        InvalidParameter, match=r"half widths of 1e-05 % .* or accept a half width of"
+    ):
         one(MM1(1.0), 0.2).simulate(1e-7, at_most=1000.0)
 
 
