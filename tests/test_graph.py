@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 import sympy
@@ -6,7 +8,7 @@ from hypothesis import strategies as st
 
 from headway.errors import GraphError, InvalidParameter, Saturated, UnknownParameter
 from headway.loggp import PLATFORMS
-from headway.models import ModelGraph, catalogue_model
+from headway.models import Measurements, ModelGraph, catalogue_model
 from headway.models.solving.symbolic import numeric, symbol
 from headway.queueing import MM1, Delay, MMm
 
@@ -303,3 +305,38 @@ def test_what_needs_nothing_given_is_calculated_once(monkeypatch):
     for _ in range(2):
         with pytest.raises(InvalidParameter, match="cpu: service_time"):
             wrong.solve(1.0)
+
+
+def ring(last):
+    """Eleven stations in a row; the last one sends some jobs back."""
+    graph = ModelGraph("ring").declare("s", "again")
+    for k in range(11):
+        graph = graph.station(f"s{k}", MM1("s"))
+    for k in range(10):
+        graph = graph.route(f"s{k}", f"s{k + 1}")
+    return graph.route("s10", last, "again")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (ring("s0"), ring("s9")),
+        (one_station(), ModelGraph("one").declare("s").station("cpu", MM1("2 * s"))),
+        (one_station(), ModelGraph("one").declare("t").station("cpu", MM1("t"))),
+    ],
+)
+def test_graphs_with_equal_counts_are_told_apart(one, other):
+    """What is remembered of one graph, and saved sweeps, go by its content, not its short repr."""
+    assert repr(one) == repr(other)
+    assert one.content != other.content
+    assert one.content == pickle.loads(pickle.dumps(one)).content  # noqa: S301
+
+
+def test_a_fit_of_another_graph_with_equal_counts_is_its_own():
+    curve = Measurements.parse("throughput_ops_s,response_s\n1,2\n2,3\n3,6\n", "curve")
+    times = []
+    for factor in (1, 2):
+        graph = ModelGraph("one").declare("s").station("cpu", MM1(f"{factor} * s"))
+        times.append(factor * graph.at(s=0.1).fit(curve, ["s"]).values["s"])
+
+    assert times[1] == pytest.approx(times[0], rel=1e-6)  # the search's own tolerance is 1e-8

@@ -339,7 +339,7 @@ class GraphKey:
     @classmethod
     def of(cls, graph: ModelGraph) -> Self:
         """The key of a graph."""
-        return cls(repr(graph), graph)
+        return cls(graph.content, graph)
 
 
 @lru_cache(maxsize=256)

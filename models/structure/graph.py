@@ -5,7 +5,7 @@ values makes a `headway.models.structure.model.Model`, which can be solved.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +65,21 @@ class ModelGraph(Traffic):
         }
         parts = [_counted(number, word) for word, number in sizes.items() if number]
         return f"ModelGraph({self.name}: {', '.join(parts) or 'empty'})"
+
+    @property
+    def content(self) -> str:
+        """Every part as text, unlike the short repr: equal for equal structures only.
+
+        Examples
+        --------
+        >>> one = ModelGraph("one").declare("size").output("reads", "2 * size")
+        >>> one.content == one.output("writes", "size").content
+        False
+        """
+        block = self.routes.block
+        matrix = None if block.matrix is None else block.matrix.tolist()
+        parts = {part.name: getattr(self, part.name) for part in fields(self)}
+        return repr({**parts, "routes": (self.routes.single, block.names, matrix)})
 
     def _repr_svg_(self) -> str | None:
         """Draw the graph in a notebook; None where there is nothing to draw."""

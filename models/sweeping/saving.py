@@ -45,7 +45,7 @@ def fingerprint(job: Job, space: Space) -> dict[str, Any]:
     The description includes the model's structure and values, and the version of headway.
     """
     parameters = {name: repr(each) for name, each in sorted(job.model.parameters.items())}
-    model = repr((job.model.graph, parameters, sorted(job.model.correlations.items())))
+    model = repr((job.model.graph.content, parameters, sorted(job.model.correlations.items())))
     return {
         "headway": headway.__version__,
         "model": hashlib.sha256(model.encode()).hexdigest(),
