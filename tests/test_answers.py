@@ -311,8 +311,8 @@ def test_closed_forms_of_open_classes_equal_the_solver():
 def test_formulas_of_classes_are_shown_or_refused_with_the_reason(tmp_path):
     for text, told in (
         (OPEN_CLASSES, "class web.response_time = "),
-        (CLOSED_CLASSES, "(class terminals is closed: it is solved by a recursion"),
-        (MIXED_CLASSES, "(class terminals is closed: it is solved by a recursion"),
+        (CLOSED_CLASSES, "(class terminals is closed, so a recursion solves it, not a formula"),
+        (MIXED_CLASSES, "(class terminals is closed, so a recursion solves it, not a formula"),
     ):
         path = tmp_path / "model.toml"
         path.write_text(text, encoding="utf-8")
@@ -366,7 +366,7 @@ def test_balance_of_classes_is_right_or_refused(tmp_path):
     for name, limit in limits.items():
         share = float(solution[f"{name}.utilisation"]) * limit / float(solution.throughput)
         assert share == pytest.approx(1, rel=1e-12)
-    assert "in the proportion they have" in headway("balance", path).out
+    assert "the total of all classes, in their present proportions" in headway("balance", path).out
     path.write_text(CLOSED_CLASSES, encoding="utf-8")
     assert "mix of classes" in refusal("balance", path)
 

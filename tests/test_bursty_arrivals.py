@@ -178,7 +178,8 @@ def test_a_general_station_of_its_own_gives_way():
     assert found["x.arrival_scv"] == 1.0
     assert found.response_time == pytest.approx(MM1(0.1).response_time(5.0))
     assert (
-        "arrival_scv of x gives way" in graph.arrive("x", 5.0, scv=2.0).at().solve().approximation
+        "flows replace the arrival_scv of x"
+        in graph.arrive("x", 5.0, scv=2.0).at().solve().approximation
     )
 
 

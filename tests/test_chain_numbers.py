@@ -218,7 +218,9 @@ def test_jobs_held_up_count_where_they_were_served(blocking, crowd):
         else:
             with pytest.raises(GraphError, match=f"line: {name}: the probability that an arriving"):
                 solution[f"{name}.waiting_probability"]
-        with pytest.raises(GraphError, match="line: waiting times at stations are not known"):
+        with pytest.raises(
+            GraphError, match="line: waiting times at stations are unknown where b blocks"
+        ):
             solution[f"{name}.waiting_time_p95"]
 
 

@@ -250,5 +250,8 @@ def test_methods_that_are_none_are_refused_open_and_closed(population):
 def test_percentiles_at_a_pace_are_not_compared():
     model = catalogue_model("server-closed").at(population=20, think_time=0.01)
     data = Measurements.parse("throughput_ops_s,p99_ms\n300,5\n500,8\n", "own.csv")
-    with pytest.raises(GraphError, match="paces itself .* give the load as a population"):
+    with pytest.raises(
+        GraphError,
+        match="driven by a throughput has no known percentiles; give the load as a population",
+    ):
         model.compare(data, y="p99_ms")

@@ -218,4 +218,4 @@ def test_a_large_population_where_times_depend_on_the_throughput(tmp_path):
     path = tmp_path / "m.toml"
     path.write_text(CLOSED_LOOP.replace("population = 6", "population = 1e6"))
 
-    assert "200000 jobs at most" in refusal("solve", path)
+    assert "supports at most 200000 jobs" in refusal("solve", path)

@@ -272,7 +272,7 @@ def test_target_meets_its_curve():
     lines = {line.get_label(): line for line in axes.lines}
     assert set(lines) == {"model", "target", "now", "needed"}
     curve, reached = lines["model"], lines["needed"]
-    assert reached.get_xdata()[0] == pytest.approx(model.value * 1e6, rel=1e-12)
+    assert reached.get_xdata()[0] == pytest.approx(model.value * 1e3, rel=1e-12)
     found = np.interp(reached.get_xdata(), curve.get_xdata(), curve.get_ydata())
     np.testing.assert_allclose(found, 12, rtol=1e-3)  # between drawn points 2 us apart
 

@@ -90,7 +90,7 @@ def test_json_says_the_same(tmp_path):
 
 
 def test_a_closed_form_is_refused_by_name():
-    with pytest.raises(GraphError, match="class sources is closed: it is solved by a recursion"):
+    with pytest.raises(GraphError, match="class sources is closed, so a recursion solves it"):
         parse_model(MACHINES).graph.closed_form("response_time")
 
 

@@ -167,7 +167,7 @@ def test_no_curve_is_lost_without_a_word():
     lacking = Measurements.parse("throughput_ops_s,p99_ms\n100,9\n", "b.csv").given(
         {"delay": "+1ms"}
     )
-    with pytest.raises(MeasurementError, match=r"b.csv@delay=\+1ms: no row has every column"):
+    with pytest.raises(MeasurementError, match=r"b.csv@delay=\+1ms: no row is complete"):
         SERVER.compare(together([curve("a.csv"), lacking]))
     with pytest.raises(MeasurementError, match="no curve"):
         together([])

@@ -382,7 +382,7 @@ def test_what_is_not_known_of_forks_is_refused_by_name():
     forked = graph.fork("both", ["disk", "log"])
     with pytest.raises(GraphError, match="no closed form"):
         forked.closed_form("response_time")
-    with pytest.raises(GraphError, match="this for one class only"):
+    with pytest.raises(GraphError, match="supports one class of jobs only"):
         forked.job_class("web", 1.0).at().solve()
     batch = graph.station("gpu", Batch(1.0, 1.0, 4))
     with pytest.raises(GraphError, match="whose response time variance is unknown"):

@@ -136,7 +136,7 @@ def test_a_table_of_points_has_the_columns_that_are_filled():
         "throughput_ops_s", "response_s", "p99_9_s", "cpu_util", "bandwidth_bytes_s",
     ]  # fmt: skip
     assert math.isnan(table.column("response").values[0])
-    with pytest.raises(MeasurementError, match="no point"):
+    with pytest.raises(MeasurementError, match="contains no measured point"):
         measurements_of([], "runs")
 
 

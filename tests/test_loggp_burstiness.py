@@ -105,7 +105,7 @@ def test_burstiness_is_not_determined_without_slack():
         fit_burstiness(GapRuns(1.0, 1e5, 5e-6, 5e-6, [1e-5, 2e-5], [2.0, 3.0]))
     with pytest.raises(HeadwayError, match="at least 2"):
         GapRuns(1.0, 1e5, 5e-6, 9e-6, [1e-5], [2.0])
-    with pytest.raises(HeadwayError, match="one each"):
+    with pytest.raises(HeadwayError, match="2 gaps but 1 run times; give one run time per gap"):
         GapRuns(1.0, 1e5, 5e-6, 9e-6, [1e-5, 2e-5], [2.0])
 
 

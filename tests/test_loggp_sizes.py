@@ -265,7 +265,7 @@ def test_an_undetermined_gap_makes_no_machine():
 
     with pytest.raises(HeadwayError, match="intercept of gap .* not determined by this data"):
         machine_from_sizes(fit_sizes(series))
-    with pytest.raises(HeadwayError, match="no series 'gap'"):
+    with pytest.raises(HeadwayError, match="there are no measurements of 'gap', only of:"):
         machine_from_sizes(fit_sizes([series[0], series[1], series[3]]))
 
 

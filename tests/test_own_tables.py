@@ -207,7 +207,7 @@ def test_what_may_be_one_thing_or_another_is_said_with_how_to_say_it(tmp_path):
     ]
     told = refusal("compare", "server-single", "--set", "delay=1ms", "--data", path)
     assert told.endswith(
-        "rate_per_s may be throughput or offered rate: --role rate_per_s=throughput"
+        "rate_per_s may be throughput or offered rate: use --role rate_per_s=throughput"
     )
     said = Hints({"cpu_util": "%"}, {"rate_per_s": "offered_rate"})
     point = read_load_test([str(path)], hints=said).points[0]

@@ -180,7 +180,7 @@ def test_what_the_solver_refuses_is_said_and_the_last_curve_stays():
     ("change", "words"),
     [
         ({"values": {"cpu_tim": 1.0}}, "no slider 'cpu_tim'; did you mean cpu_time?"),
-        ({"values": {"cpu_time": -1.0}}, "it must be 0 us or more"),
+        ({"values": {"cpu_time": -1.0}}, "it must be 0 s or more"),
         ({"over": "cpu"}, "the panel has no slider 'cpu'"),
         ({"output": "response"}, "the panel has no output 'response'"),
     ],

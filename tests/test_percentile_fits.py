@@ -244,6 +244,6 @@ def test_forms_left_out_of_a_fit_to_percentiles_are_named(tmp_path):
         "server-cache (no delay)",
         "server-batching (no delay)",
     ]
-    assert "server-cache has none" in refusal(*asked[:-1], "server-cache,server-batching")
+    assert "server-cache predicts none" in refusal(*asked[:-1], "server-cache,server-batching")
     path.write_text("clients,p99_ms\n1,5\n2,6\n3,8\n4,11\n5,15\n")
     assert "fit one model with --free" in refusal(*asked)

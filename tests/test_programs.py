@@ -366,7 +366,7 @@ def test_programs_show_and_round_trip(name):
 
 BAD = [
     (("--set", "messages=-3"), "messages is -3; it must be 0 or more"),
-    (("--set", "base_run_time=0"), "base_run_time is 0 s"),
+    (("--set", "base_run_time=0"), "base_run_time is 0 ns; it must be 1 ns or more"),
     (("--set", "added_gap=-1us"), "added_gap is -1 us; it must be 0 us or more"),
     (("--set", "added_gap=3MB"), "needs time"),
     (("--set", "burstiness=1.5"), "between 0 and 1"),

@@ -197,6 +197,4 @@ def test_command_fits_first_where_data_are_given():
     low, high = document["cpu_time"]["ci95"]
     assert low < document["cpu_time"]["elasticity"] < high
     assert "cpu_time" in wanted.out
-    assert "--data and --free use --target and --solve-for together" in refusal(
-        *start, "--free", "delay"
-    )
+    assert "use --data and --free together" in refusal(*start, "--free", "delay")

@@ -79,7 +79,7 @@ def test_the_command_and_what_it_refuses(tmp_path):
     assert headway(*both, "--csv").out.startswith("resource,rate,demand_s,low_s,high_s")
     assert "there is no column 'throughput'" in refusal(*asked)
     assert "names a rate twice" in refusal(*asked, "--x", "reads_ops_s,reads_ops_s")
-    assert "it needs a unit like" in refusal(*both, "--y", "reads_ops_s")
+    assert "it needs no unit" in refusal(*both, "--y", "reads_ops_s")
     assert "2 demands need at least 4" in refusal(*both, "--to", "90")
     path.write_text("throughput_ops_s\n1\n")
     assert "no column of utilisation, such as cpu_util" in refusal(*asked)

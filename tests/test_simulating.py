@@ -211,7 +211,7 @@ def test_visits_in_place_of_routes_are_made_in_rounds():
     model = graph.at(arrival_rate=1.0)
     found, solution = simulated(model), model.solve()
     assert missed(found, solution, ["response_time", "cpu.queue_length", "disk.utilisation"]) == {}
-    assert "goes its rounds" in found.notes[0]
+    assert "makes rounds of the stations" in found.notes[0]
 
 
 def test_the_same_seed_gives_the_same_numbers_and_another_one_others():

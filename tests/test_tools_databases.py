@@ -31,7 +31,7 @@ def test_cells_of_pgbench_of_today():
     assert point.more == {"connecting_s": pytest.approx(0.153793, rel=1e-12)}
     # the mean is the run time shared among the clients, so that X R is their number
     assert point.inside == pytest.approx(8, rel=1e-3)
-    assert "Little's law proves nothing" in point.notes[0]
+    assert "Little's law checks nothing" in point.notes[0]
     assert only("pgbench", "progress_15.txt").notes == ()
 
 
@@ -39,8 +39,8 @@ def test_pgbench_with_a_rate_is_open():
     point = only("pgbench", "rate_15.txt")
     assert (point.loop, point.offered_rate, point.throughput) == ("open", None, 402.981055)
     assert point.more["schedule_lag_s"] == pytest.approx(1.069e-3, rel=1e-12)
-    assert "counts from when a transaction was due" in point.notes[0]
-    assert point.notes[1] == "transactions skipped, as they were too late already: 1"
+    assert "latency starts when a transaction was due" in point.notes[0]
+    assert point.notes[1] == "transactions skipped because they were already too late: 1"
 
 
 def test_cells_of_sysbench():
@@ -63,7 +63,7 @@ def test_sysbench_of_today_with_and_without_a_rate():
     point = only("sysbench", "rate_1.0.20.txt")
     assert (point.loop, point.offered_rate, point.throughput) == ("open", 50, 54.35)
     assert point.response_time == pytest.approx(2.22e-3, rel=1e-12)
-    assert "its wait in the queue too" in point.notes[0]
+    assert "includes its wait in the queue" in point.notes[0]
 
 
 def test_sysbench_without_transactions():

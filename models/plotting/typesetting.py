@@ -147,7 +147,9 @@ class Typesetter:
         head = f"{word(name)} = "
         left = room - self.size * _LETTER * len(name)
         terms = list(self._packed(self._narrowed(form, left), left))
-        return [head + terms[0], *(rf"\qquad {line}" for line in terms[1:])]
+        is_wide = isinstance(form, sympy.Piecewise) and extent(head + terms[0], self.size)[0] > room
+        first = [head.strip()] if is_wide else [head + terms.pop(0)]
+        return [*first, *(rf"\qquad {line}" for line in terms)]
 
     def _packed(self, form: Any, room: float) -> Iterator[str]:
         """Terms of a sum, as many in a line as it holds; of cases, a line each."""

@@ -35,7 +35,7 @@ class AuditReport:
     --------
     >>> import headway
     >>> AuditReport(headway.audit(headway.read("load_tests/wrk")))
-    AuditReport(load_tests/wrk/capacity.txt: 1 finding)
+    AuditReport(load_tests/wrk/connections-01.txt and 8 more: 3 findings)
     """
 
     audit: Audit

@@ -310,8 +310,8 @@ def solution_columns(solution: Solution) -> list[Column]:
             cells = _cells(solution[f"{name}.{part}"])
             columns.append(Column(f"{name}_{part}", cells, part_unit(part)))
         columns += each.get(name, [])
-    columns += bound_columns(solution)
     columns += region_columns(solution)
+    columns += bound_columns(solution)
     if solution.stations:
         columns.append(Column("bottleneck", tuple(solution.bottleneck.ravel().tolist())))
         marks = tuple("yes" if mark else "no" for mark in solution.saturated.ravel())
