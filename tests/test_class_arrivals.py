@@ -279,7 +279,7 @@ def test_what_it_cannot_do_is_refused_by_name():
         to_jmva(two.at())
     with pytest.raises(GraphError, match="propagated variability has no percentiles"):
         two.at().solve().with_percentile(99)
-    with pytest.raises(GraphError, match="numbers of jobs beyond their means"):
+    with pytest.raises(GraphError, match="gives only mean numbers of jobs"):
         two.at().solve().queue_lengths("x")
 
 
