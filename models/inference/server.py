@@ -35,6 +35,7 @@ from headway.models.inference.forms import (
 from headway.models.inference.quantities import ServerQuantity, saturation_of, told_of
 from headway.models.inference.searching.loss import Loss
 from headway.models.inference.warnings import is_worse_than_constant
+from headway.models.language.digits import counted
 from headway.models.measured.measurements import Measurements
 from headway.models.signatures.sfs import ALL, Range
 from headway.models.structure.model import Model
@@ -325,7 +326,7 @@ def _too_few(
     fewest = min(len(form.free) for form in forms) + SPARE
     at = f" at {loads} loads" if loads < points else ""
     return MeasurementError(
-        f"{measurements.source}: {points} point{'s' * (points != 1)}{at}; "
+        f"{measurements.source}: {counted(points, 'point')}{at}; "
         f"the simplest server needs at least {fewest} different loads"
     )
 

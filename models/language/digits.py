@@ -44,6 +44,18 @@ def grouped(text: str) -> str:
     return f"{whole[: len(whole) - len(bare)]}{int(bare):,}{point}{rest}"
 
 
+def counted(number: int, word: str) -> str:
+    """A number of things.
+
+    Examples
+    --------
+    >>> counted(1, "point"), counted(3, "point"), counted(2, "class")
+    ('1 point', '3 points', '2 classes')
+    """
+    ending = "" if number == 1 else "es" if word.endswith("s") else "s"
+    return f"{number} {word}{ending}"
+
+
 def four_digits(number: float) -> str:
     """Write four significant digits, large numbers in full.
 

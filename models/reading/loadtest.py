@@ -6,6 +6,7 @@ from pathlib import Path, PurePath
 
 from headway.errors import HeadwayError, MeasurementError
 from headway.models.files.intake import read_bytes
+from headway.models.language.digits import counted
 from headway.models.measured.measurements import LARGEST_FILE, Measurements
 from headway.models.measured.points import Point, measurements_of
 from headway.models.reading.frames import kind_of
@@ -64,7 +65,7 @@ class LoadTest(Answer):
     @property
     def _counted(self) -> str:
         count = len(self.points)
-        return f"{count} point{'s' * (count != 1)} by {', '.join(self.tools)}"
+        return f"{counted(count, 'point')} by {', '.join(self.tools)}"
 
     @property
     def tools(self) -> tuple[str, ...]:

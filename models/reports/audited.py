@@ -9,7 +9,7 @@ import numpy as np
 from headway.errors import MeasurementError
 from headway.models.analysis.audit import CHECKS, Audit
 from headway.models.auditing.finding import Severity
-from headway.models.language.digits import four_digits, grouped
+from headway.models.language.digits import counted, four_digits, grouped
 from headway.models.language.verbs import perform
 from headway.models.reports.figures import PageFigure, inline_svg
 from headway.models.reports.page import page_style, policy
@@ -42,8 +42,9 @@ class AuditReport:
     command: str = ""
 
     def __repr__(self) -> str:
-        count = len(self.audit.findings)
-        return f"AuditReport({self.audit.test.source}: {count} finding{'s' * (count != 1)})"
+        return (
+            f"AuditReport({self.audit.test.source}: {counted(len(self.audit.findings), 'finding')})"
+        )
 
     def to_html(self) -> str:
         """One page that needs nothing but itself.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from headway.kinds import Amount
 from headway.loggp.machine.parameters import LogGP
 from headway.models.language.algorithms import ALGORITHMS
+from headway.models.language.digits import counted
 from headway.models.language.names import check_shown
 from headway.models.language.verbs import perform
 from headway.models.structure.building.reading import Expression
@@ -63,7 +64,7 @@ class ModelGraph(Traffic):
             "class": len(self.classes),
             "parameter": len(self.parameters),
         }
-        parts = [_counted(number, word) for word, number in sizes.items() if number]
+        parts = [counted(number, word) for word, number in sizes.items() if number]
         return f"ModelGraph({self.name}: {', '.join(parts) or 'empty'})"
 
     @property
@@ -265,9 +266,3 @@ class ModelGraph(Traffic):
         [('batch', 'cpu'), ('web', 'cpu'), ('web', 'disk')]
         """
         return frozenset(visited(self)) if needs_chains(self) else frozenset()
-
-
-def _counted(number: int, word: str) -> str:
-    """A number of things, such as ``2 classes``."""
-    ending = "" if number == 1 else "es" if word.endswith("s") else "s"
-    return f"{number} {word}{ending}"
