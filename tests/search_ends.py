@@ -18,7 +18,7 @@ import numpy as np
 from headway.errors import Saturated
 from headway.models import Measurements, data_path
 from headway.models.inference.fitting import fit_model
-from headway.models.inference.form_curve import seen_curve
+from headway.models.inference.form_curve import curve_for_forms
 from headway.models.inference.forms import forms_for, listed_forms, started
 from headway.models.reading.loadtest import read_load_test
 from headway.models.signatures.sfs import ALL
@@ -56,7 +56,7 @@ def least_costs(
     measurements: Measurements, starts: int, names=None
 ) -> Iterator[tuple[str, list[float]]]:
     """Each form's name, and the costs at which searches from so many starts end."""
-    seen = seen_curve(measurements, None, None, listed_forms())
+    seen = curve_for_forms(measurements, None, None, listed_forms())
     for form in forms_for(len(seen.load), seen.forms):
         if names is None or form.name in names:
             model = started(form, seen.rate, seen.time)

@@ -141,7 +141,7 @@ def test_what_is_known_is_said_in_table_and_json(tmp_path):
     for (words, fit), told in zip(cases.items(), known, strict=True):
         document = json.loads(fit.examined().to_json())["common_shift"]
         assert words in " ".join(str(fit).split())
-        assert words in document["told"]
+        assert words in document["statement"]
         assert document["known"] is told
         assert (document["size"] is None) == (not told)
     path = tmp_path / "once.csv"

@@ -9,7 +9,7 @@ import pytest
 
 from headway.errors import GraphError, MeasurementError
 from headway.models import Measurements, catalogue_model
-from headway.models.inference.form_curve import seen_curve
+from headway.models.inference.form_curve import curve_for_forms
 from headway.models.inference.forms import listed_forms
 from headway.models.inference.server import choose_form
 from headway.models.solving import percentile as percentiles
@@ -39,7 +39,10 @@ def test_the_only_column_of_times_is_taken_though_it_holds_percentiles():
     alone = Measurements.parse(points, "own.csv")
     found = catalogue_model("server-single").compare(alone)
     assert (found.output, found.measured.header) == ("response_time_p99", "p99_ms")
-    assert seen_curve(alone, None, None, listed_forms()).columns == ("throughput_ops_s", ["p99_ms"])
+    assert curve_for_forms(alone, None, None, listed_forms()).columns == (
+        "throughput_ops_s",
+        ["p99_ms"],
+    )
 
     beside = Measurements.parse("throughput_ops_s,response_ms,p99_ms\n100,2,7\n", "own.csv")
     assert catalogue_model("server-single").compare(beside).output == "response_time"

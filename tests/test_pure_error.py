@@ -51,7 +51,7 @@ def test_a_model_that_misses_is_told(tmp_path):
     document = json.loads(headway(*asked, "--json").out)
     shown = " ".join(headway(*asked).out.split())
 
-    assert document["lack_of_fit"]["found"]
+    assert document["lack_of_fit"]["detected"]
     assert document["lack_of_fit"]["p"] < 0.001
     assert document["lack_of_fit"]["repeated_loads"] == 8
     assert "pure error of repeats at 8 loads: response time" in shown

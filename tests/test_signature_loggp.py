@@ -110,7 +110,7 @@ def test_series_that_no_line_follows_are_told(repeats, write):
 
     (warning,) = found["warnings"]
     assert warning.startswith("lack of fit: the lines miss time at ")
-    assert found["series"]["time"]["lack_of_fit"]["found"] is True
+    assert found["series"]["time"]["lack_of_fit"]["detected"] is True
     assert rows[0].endswith(",lack_of_fit")
     assert {row.rsplit(",", 1)[-1] for row in rows[1:]} == {"yes"}
     assert "lack of fit" in headway(*arguments).out

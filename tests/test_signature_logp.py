@@ -209,7 +209,7 @@ def test_short_bursts_that_the_parameters_miss_are_told(repeats, write):
     found = json.loads(headway("signature", "logp", path, "--rtt", "20.1us", "--json").out)
     csv = headway("signature", "logp", path, "--rtt", "20.1us", "--csv").out
 
-    assert found["lack_of_fit"]["found"] is True
+    assert found["lack_of_fit"]["detected"] is True
     assert found["lack_of_fit"]["factor"] == pytest.approx(60, rel=0.1)
     assert (found["lack_of_fit"]["p"] is None) == (repeats == 1)
     (warning,) = found["warnings"]

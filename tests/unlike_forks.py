@@ -208,8 +208,8 @@ def main():
             times = simulated(number)
             pairs = zip(fork.branches, fork.others, strict=True)
             slowest = max(branch.response_time(rate + other) for branch, other in pairs)
-            told_of = times.mean(), *np.quantile(times, (0.5, 0.99)), slowest
-            written.writerow([number, int(fork.needed), *(f"{x:.6g}" for x in told_of)])
+            numbers = times.mean(), *np.quantile(times, (0.5, 0.99)), slowest
+            written.writerow([number, int(fork.needed), *(f"{x:.6g}" for x in numbers)])
     print(table(told(stored())))
 
 

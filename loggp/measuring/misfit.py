@@ -86,7 +86,7 @@ class Misfit:
     def document(self) -> dict[str, float | bool | None]:
         """Whether there is a lack of fit, its test and its size, for JSON."""
         factor = self.factor if math.isfinite(self.factor) else None
-        return {"found": self.is_lack_of_fit, "f": self.f, "p": self.p, "factor": factor}
+        return {"detected": self.is_lack_of_fit, "f": self.f, "p": self.p, "factor": factor}
 
     @property
     def words(self) -> str:

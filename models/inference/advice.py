@@ -31,12 +31,12 @@ def advised(fit: Fit, quantity: str, draws: Sequence[Draws]) -> NextLoads:
         Plausible values, the same number of each model.
     """
     column = fit.comparison.load
-    values = np.concatenate([_told(fit, quantity, each) for each in draws])
+    values = np.concatenate([_at_draws(fit, quantity, each) for each in draws])
     top = float(column.values.max())
     return next_loads(quantity, values, draws, fit.load, column.unit, top)
 
 
-def _told(fit: Fit, quantity: str, draws: Draws) -> FloatArray:
+def _at_draws(fit: Fit, quantity: str, draws: Draws) -> FloatArray:
     """A quantity at every draw."""
     if quantity == SATURATION_THROUGHPUT:
         return draws.limits()

@@ -72,26 +72,26 @@ def clients_of(
 ) -> Clients | None:
     """Look for a closed population in a table; None where it is no curve of response times."""
     try:
-        found = curve(measurements, x, y)
+        measured = curve(measurements, x, y)
     except MeasurementError:
         return None
     requested = measurements.find(["requested", "offered", "offered_rate"])
-    same = requested is not None and requested.values.shape == found.throughput.values.shape
-    return clients(found, requested.values if requested is not None and same else None)
+    same = requested is not None and requested.values.shape == measured.throughput.values.shape
+    return clients(measured, requested.values if requested is not None and same else None)
 
 
 def closed_signs(measurements: Measurements) -> list[str]:
     """Say in a sentence what speaks against an open model; nothing where nothing does."""
-    found = clients_of(measurements)
-    if found is None or found.population is None:
+    circulating = clients_of(measurements)
+    if circulating is None or circulating.population is None:
         return []
     signs = []
-    if found.bends_back.any():
+    if circulating.bends_back.any():
         signs.append("the curve bends back")
-    if found.behind.any():
-        signs.append(f"{int(found.behind.sum())} points fell behind their requested load")
+    if circulating.behind.any():
+        signs.append(f"{int(circulating.behind.sum())} points fell behind their requested load")
     what = " and ".join(signs)
     return [
-        f"{what}: about {found.population:.3g} requests circulate there (Little's law), so the "
+        f"{what}: about {circulating.population:.3g} requests circulate there (Little's law), so the "
         "load is closed and an open model cannot follow it; give the model a population"
     ]

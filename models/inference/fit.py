@@ -129,11 +129,11 @@ class Fit(Answer):
     @cached_property
     def answers(self) -> tuple[Minimum, ...]:
         """The best values, and others far from them that fit not significantly worse."""
-        found = answers(self.problem, self.optimum, self.known)
+        minima = answers(self.problem, self.optimum, self.known)
         if self.refits is None:
-            return found
+            return minima
         ends = studentised(self.problem, self.optimum, self.known, self.refits)
-        return (replace(found[0], ends=tuple(ends)), *found[1:])
+        return (replace(minima[0], ends=tuple(ends)), *minima[1:])
 
     @cached_property
     def ci95(self) -> dict[str, tuple[float, float]]:
@@ -145,13 +145,13 @@ class Fit(Answer):
         """Intervals that hold also where relative errors differ over the curve; never narrower."""
         factor = student(self.known.degrees)
         errors = unequal_errors(self.problem, self.optimum)
-        found = {}
+        intervals = {}
         for k, (name, (low, high)) in enumerate(self.ci95.items()):
             value, half = self.values[name], factor * float(errors[k])
             if name not in self.problem.whole:
                 low, high = min(low, value - half), max(high, value + half)
-            found[name] = self.problem.scales[k].within(low, high)
-        return found
+            intervals[name] = self.problem.scales[k].within(low, high)
+        return intervals
 
     def examined(self) -> "Fit":
         """The same fit, with all computed that takes further fits: so it prints whole."""
@@ -304,14 +304,14 @@ class Fit(Answer):
         >>> bool(ahead.loads[0] > 500), bool(ahead.factors[1] < ahead.factors[0])
         (True, True)
         """
-        found: NextLoads = perform(self, "next_loads", quantity)
-        return found
+        loads: NextLoads = perform(self, "next_loads", quantity)
+        return loads
 
     def sensitivity(self, arrival_rate: float | None = None) -> Sensitivity:
         """Elasticities at a load, with intervals; see `headway.models.inference.elasticities`."""
         at_load = None if arrival_rate is None else self.model.at(arrival_rate=arrival_rate)
-        found: Sensitivity = perform(self, "sensitivity", at_load)
-        return found
+        elasticities: Sensitivity = perform(self, "sensitivity", at_load)
+        return elasticities
 
     def loads(self) -> FloatArray:
         """Loads to draw over; none where the load is no arrival rate."""
@@ -338,5 +338,5 @@ class Fit(Answer):
         command
             What was typed to get it, for the record.
         """
-        told: Model = perform(self, "provenance", command)
-        return told
+        uncertain: Model = perform(self, "provenance", command)
+        return uncertain

@@ -39,8 +39,8 @@ def fit_within(
 ) -> Fit:
     """Determine parameters from measurements at loads between two ends; see `fit_model`."""
     within, kind, crew = Range(low, high), loss_of(loss), crew_of(executor)
-    asked = model, measurements, free, x, y, within, bounds, kind
-    return fit_model(*asked, rounds=bootstrap, crew=crew)
+    arguments = model, measurements, free, x, y, within, bounds, kind
+    return fit_model(*arguments, rounds=bootstrap, crew=crew)
 
 
 def fit_model(
@@ -101,17 +101,17 @@ def fit_model(
     >>> round(found.values["s"], 6)
     0.01
     """
-    seen_as = match(model, measurements, x, y)
-    x, y = seen_as.load.header, [one.measured.header for one in seen_as.each]
-    bounded = _bounded(seen_as.model.exposing(*free), bounds or {})
+    matched = match(model, measurements, x, y)
+    x, y = matched.load.header, [one.measured.header for one in matched.each]
+    bounded = _bounded(matched.model.exposing(*free), bounds or {})
     kept = _within(measurements, x, within)
-    asked = problem(bounded, match(bounded, kept, x, y), free, measurements.source, loss)
-    solved, found = weighed_search(asked, starts)
-    values = dict(zip(free, map(float, found.free), strict=True))
+    posed = problem(bounded, match(bounded, kept, x, y), free, measurements.source, loss)
+    solved, optimum = weighed_search(posed, starts)
+    values = dict(zip(free, map(float, optimum.free), strict=True))
     fitted = bounded.at(values)
-    refits = bootstrap(solved, found, rounds, progress, crew) if rounds else None
+    refits = bootstrap(solved, optimum, rounds, progress, crew) if rounds else None
     comparison = compare(fitted, kept, x, y)
-    return Fit(bounded, fitted, kept, comparison, solved, found, refits)
+    return Fit(bounded, fitted, kept, comparison, solved, optimum, refits)
 
 
 def _bounded(model: Model, bounds: Mapping[str, tuple[float, float]]) -> Model:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from headway.errors import GraphError, MeasurementError
 from headway.kinds import FloatArray
 from headway.models.inference.closed_curves import BEHIND, clients_of
-from headway.models.inference.forms import Form, knowing, of_loads, told_limits
+from headway.models.inference.forms import Form, knowing, limits_from_curve, of_loads
 from headway.models.measured.columns import find, is_population, load_column, lone_percentile
 from headway.models.measured.matching import Match, Named, match, outputs_named
 from headway.models.measured.measurements import Measurements
@@ -52,21 +52,21 @@ class FormCurve:
 
         Servers, batches and places beyond those that were ever taken, X R, change nothing there.
         """
-        told = told_limits(form, self.rate[inside], self.time[inside])
+        limits = limits_from_curve(form, self.rate[inside], self.time[inside])
         if form.variant.load is not Load.OFFERED:
-            return told
+            return limits
         most = float(np.ceil(_BEYOND * (self.rate * self.time).max()))
-        return told | {
+        return limits | {
             name: (1.0, max(most, 2.0)) for name in form.free if name in counts(form.made.graph)
         }
 
 
-def seen_curve(
+def curve_for_forms(
     measurements: Measurements, x: str | None, y: str | None, every: Sequence[Form]
 ) -> FormCurve:
     """Choose the columns, once for all forms, and of these those that suit the load."""
-    found = _chosen(measurements, x, y, every)
-    return replace(found, settings=_settings(measurements, found))
+    curve = _chosen(measurements, x, y, every)
+    return replace(curve, settings=_settings(measurements, curve))
 
 
 def _settings(measurements: Measurements, curve: FormCurve) -> tuple[FloatArray, ...]:
@@ -75,8 +75,8 @@ def _settings(measurements: Measurements, curve: FormCurve) -> tuple[FloatArray,
     names = [x, *([y] if isinstance(y, str) else y or ())]
     measured = np.stack([measurements.column(name).values for name in names])
     complete = np.isfinite(measured).all(axis=0)
-    told = (np.nan_to_num(c.values[complete]) for c in measurements.columns.values() if c.stated)
-    return tuple(values for values in told if values.shape == curve.load.shape)
+    stated = (np.nan_to_num(c.values[complete]) for c in measurements.columns.values() if c.stated)
+    return tuple(values for values in stated if values.shape == curve.load.shape)
 
 
 def _chosen(
@@ -91,13 +91,13 @@ def _chosen(
     offered = _offered(measurements, x, y, every)
     if offered is not None:
         return offered
-    found = curve_of(measurements, x, y)
-    columns = (found.load.header, found.response_time.header)
-    seen = clients_of(measurements, *columns)
-    bent = (Load.BENT,) if seen is not None and seen.closed else ()
-    forms = _suiting(measurements, every, Load.OPEN, *bent)
-    load = found.load.values
-    return FormCurve(columns, load, load, found.response_time.values, forms)
+    curve = curve_of(measurements, x, y)
+    columns = (curve.load.header, curve.response_time.header)
+    circulating = clients_of(measurements, *columns)
+    self_limiting = (Load.BENT,) if circulating is not None and circulating.closed else ()
+    forms = _suiting(measurements, every, Load.OPEN, *self_limiting)
+    load = curve.load.values
+    return FormCurve(columns, load, load, curve.response_time.values, forms)
 
 
 def _offered(
@@ -110,48 +110,48 @@ def _offered(
     AICc of other numbers is not to be compared.
     """
     forms = knowing(of_loads(every, Load.OFFERED), measurements.facts)
-    asked, rate = find(measurements, OFFERED), find(measurements, DELIVERED)
-    named = {column.header: column for column in (asked, rate) if column is not None}
-    other = x is not None and (asked is None or measurements.column(x) is not asked)
+    requested, rate = find(measurements, OFFERED), find(measurements, DELIVERED)
+    named = {column.header: column for column in (requested, rate) if column is not None}
+    other = x is not None and (requested is None or measurements.column(x) is not requested)
     if not forms or len(named) < 2 or y is not None or other:
         return None
-    found = match(forms[0].made, measurements)
-    by_output = {one.output: one.measured.values for one in found.each}
+    matched = match(forms[0].made, measurements)
+    by_output = {one.output: one.measured.values for one in matched.each}
     if set(by_output) != {"response_time", "throughput"}:
         return None
-    load, delivered = found.load.values, by_output["throughput"]
+    load, delivered = matched.load.values, by_output["throughput"]
     if not (delivered < BEHIND * load).any():
         return None
-    columns = (found.load.header, [one.measured.header for one in found.each])
+    columns = (matched.load.header, [one.measured.header for one in matched.each])
     return FormCurve(columns, load, delivered, by_output["response_time"], forms)
 
 
 def _suiting(measurements: Measurements, every: Sequence[Form], *loads: Load) -> Sequence[Form]:
     """Forms for these loads that are told all they must be; never none."""
-    found = knowing(of_loads(every, *loads), measurements.facts)
-    if not found:
+    suiting = knowing(of_loads(every, *loads), measurements.facts)
+    if not suiting:
         names = ", ".join(dict.fromkeys(form.model for form in every))
         msg = (
             f"{measurements.source}: none of the forms {names} applies to this load "
             f"({', '.join(loads)}) and the columns of the file"
         )
         raise MeasurementError(msg)
-    return found
+    return suiting
 
 
 def _circulating(
     measurements: Measurements, x: str | None, y: str | None, forms: Sequence[Form]
 ) -> FormCurve:
     """A closed test: rates follow from times, or times from rates, by Little's law."""
-    found = match(forms[0].made, measurements, x, y)
-    jobs, measured = found.load.values, found.measured.values
-    think = float(np.mean(found.model.inputs["think_time"]))
+    matched = match(forms[0].made, measurements, x, y)
+    jobs, measured = matched.load.values, matched.measured.values
+    think = float(np.mean(matched.model.inputs["think_time"]))
     with np.errstate(divide="ignore"):
-        if found.output == "throughput":
+        if matched.output == "throughput":
             rate, time = measured, jobs / measured - think
         else:
             rate, time = jobs / (measured + think), measured
-    columns = (found.load.header, [one.measured.header for one in found.each])
+    columns = (matched.load.header, [one.measured.header for one in matched.each])
     return FormCurve(columns, jobs, rate, np.maximum(time, _INSTANT), forms, think)
 
 
@@ -178,9 +178,9 @@ def _of_percentiles(
     measurements: Measurements, x: str | None, y: Named, forms: Sequence[Form]
 ) -> FormCurve:
     """An open curve of percentiles, alone or beside means."""
-    found = _first_match(measurements, x, y, forms)
-    load, columns = found.load.values, [one.measured.header for one in found.each]
-    return FormCurve((found.load.header, columns), load, load, _mean_times(found), forms)
+    matched = _first_match(measurements, x, y, forms)
+    load, columns = matched.load.values, [one.measured.header for one in matched.each]
+    return FormCurve((matched.load.header, columns), load, load, _mean_times(matched), forms)
 
 
 def _first_match(

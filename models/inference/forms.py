@@ -44,8 +44,10 @@ class Form:
     @property
     def name(self) -> str:
         """What tables call it."""
-        lacks, told = self.variant.without, self.variant.disclosed
-        notes = [f"no {', '.join(lacks)}"] * bool(lacks) + [f"{', '.join(told)} given"] * bool(told)
+        lacks, stated = self.variant.without, self.variant.disclosed
+        notes = [f"no {', '.join(lacks)}"] * bool(lacks) + [f"{', '.join(stated)} given"] * bool(
+            stated
+        )
         return f"{self.model} ({'; '.join(notes)})" if notes else self.model
 
     @property
@@ -122,12 +124,12 @@ def listed_forms(
     >>> [form.name for form in listed_forms(["server", "server-single"], "server")][:2]
     ['server (no delay)', 'server']
     """
-    found: dict[str, Model] = {}
+    by_model: dict[str, Model] = {}
     forms: list[Form] = []
     for given in [ALL_FORMS] if models is None else models:
         tried = catalogue_forms(*Load, family=family) if given == ALL_FORMS else _forms_of(given)
         for form in tried:
-            if found.setdefault(form.model, form.made) != form.made:
+            if by_model.setdefault(form.model, form.made) != form.made:
                 msg = f"two forms are called {form.model!r}; rename one of their files"
                 raise InvalidParameter(msg)
         forms += [form for form in tried if form not in forms]
@@ -165,11 +167,11 @@ def families() -> tuple[str, ...]:
 
 
 def _every_form() -> list[Form]:
-    found = []
+    forms = []
     for name in model_names():
         with suppress(PackageError):  # who needs that model is told
-            found += _variants(catalogue_model(name))
-    return found
+            forms += _variants(catalogue_model(name))
+    return forms
 
 
 def forms_for(loads: int, forms: Sequence[Form]) -> list[Form]:
@@ -185,19 +187,19 @@ def forms_for(loads: int, forms: Sequence[Form]) -> list[Form]:
 
 def knowing(forms: Sequence[Form], facts: Mapping[str, Fact]) -> list[Form]:
     """Leave out forms that must be told what nothing discloses."""
-    return [form for form in forms if {*form.variant.disclosed} <= _told(form, facts).keys()]
+    return [form for form in forms if {*form.variant.disclosed} <= _stated(form, facts).keys()]
 
 
-def _told(form: Form, facts: Mapping[str, Fact]) -> dict[str, float]:
+def _stated(form: Form, facts: Mapping[str, Fact]) -> dict[str, float]:
     """What facts tell of parameters, within their bounds; nothing of those of an unknown fact."""
     known = {name: fact.value for name, fact in facts.items() if fact.value is not None}
-    found = {}
+    values = {}
     for name, read in (form.made.form.disclosed if form.made.form else {}).items():
         value = float(read.evaluate(known)) if read.names <= known.keys() else math.nan
         if math.isfinite(value):
             parameter = form.made.parameters[name]
-            found[name] = min(max(value, parameter.minimum), parameter.maximum)
-    return found
+            values[name] = min(max(value, parameter.minimum), parameter.maximum)
+    return values
 
 
 def started(
@@ -218,7 +220,7 @@ def started(
     curve = _shown(rate, time)
     start = model.form.start if model.form else {}
     values = {name: float(read.evaluate(curve)) for name, read in start.items()}
-    values |= _told(form, facts or {})
+    values |= _stated(form, facts or {})
     return model.at(values | dict.fromkeys(form.variant.without, 0.0))
 
 
@@ -234,7 +236,9 @@ def _shown(rate: FloatArray, time: FloatArray) -> dict[str, float]:
     }
 
 
-def told_limits(form: Form, rate: FloatArray, time: FloatArray) -> dict[str, tuple[float, float]]:
+def limits_from_curve(
+    form: Form, rate: FloatArray, time: FloatArray
+) -> dict[str, tuple[float, float]]:
     """Bounds of free parameters that a curve sets, such as a step where nothing was measured.
 
     Parameters
@@ -244,7 +248,7 @@ def told_limits(form: Form, rate: FloatArray, time: FloatArray) -> dict[str, tup
     rate, time
         As for `started`.
     """
-    table, curve, found = form.made.form, _shown(rate, time), {}
+    table, curve, limits = form.made.form, _shown(rate, time), {}
     if table is None:
         return {}
     for name in form.free:
@@ -252,5 +256,5 @@ def told_limits(form: Form, rate: FloatArray, time: FloatArray) -> dict[str, tup
         low, high = table.least.get(name), table.most.get(name)
         if low or high:
             least = float(low.evaluate(curve)) if low else own.minimum
-            found[name] = least, float(high.evaluate(curve)) if high else own.maximum
-    return found
+            limits[name] = least, float(high.evaluate(curve)) if high else own.maximum
+    return limits

@@ -69,10 +69,10 @@ class ServerQuantity:
             return "not determined"
         return f"not determined: at least {Scale().text(self.low, unit(self.unit))}"
 
-    def shown(self, meant: Unit) -> str:
+    def shown(self, unit: Unit) -> str:
         """Value and interval in a unit."""
-        both = ends(self.low, self.high, meant)
-        return with_unit(f"{in_unit(self.value, meant)} ({both})", meant)
+        both = ends(self.low, self.high, unit)
+        return with_unit(f"{in_unit(self.value, unit)} ({both})", unit)
 
     def __str__(self) -> str:
         if not self.determined:
@@ -108,7 +108,7 @@ def saturation_of_fit(fit: Fit) -> ServerQuantity | None:
     return saturation_of([fit.draws], best) if math.isfinite(best) else None
 
 
-def told_of(fit: Fit, limit: ServerQuantity | None = None) -> tuple[ServerQuantity, ...]:
+def server_quantities(fit: Fit, limit: ServerQuantity | None = None) -> tuple[ServerQuantity, ...]:
     """Quantities of a fitted form, each as its parameters have it.
 
     Parameters
@@ -118,17 +118,17 @@ def told_of(fit: Fit, limit: ServerQuantity | None = None) -> tuple[ServerQuanti
     limit
         Its saturation throughput, where more than this form tells it.
     """
-    asked = percentile_asked(fit.comparison.output)
-    of = f" p{asked[0]:g}" if asked else ""
-    found = [_linear(fit, f"base response time{of}", "ms", lambda v: _base(fit, v))]
+    percentile = percentile_asked(fit.comparison.output)
+    of = f" p{percentile[0]:g}" if percentile else ""
+    quantities = [_linear(fit, f"base response time{of}", "ms", lambda v: _base(fit, v))]
     rate = is_rate(fit.comparison.load)
     if rate:
-        found.append(_linear(fit, f"slope{of}", "us*s/op", lambda v: _slope(fit, v)))
+        quantities.append(_linear(fit, f"slope{of}", "us*s/op", lambda v: _slope(fit, v)))
     table = fit.model.form
     if table is not None and table.saturation is not None:
-        found += [limit or _limit(fit, table.saturation)]
+        quantities += [limit or _limit(fit, table.saturation)]
     tells = table.tells if table is not None else ()
-    return (*found, *(_telling(fit, t, 0.0) for t in tells if t.formula.names & {*fit.free}))
+    return (*quantities, *(_telling(fit, t, 0.0) for t in tells if t.formula.names & {*fit.free}))
 
 
 def _limit(fit: Fit, read: Formula) -> ServerQuantity:
@@ -144,10 +144,10 @@ def _telling(fit: Fit, telling: Telling, least: float) -> ServerQuantity:
     if read.text in fit.values:
         return ServerQuantity(telling.name, fit.values[read.text], *fit.ci95[read.text], shown)
     inputs = fit.model.inputs
-    held = {name: float(np.ravel(inputs[name])[0]) for name in read.names - {*fit.free}}
+    fixed = {name: float(np.ravel(inputs[name])[0]) for name in read.names - {*fit.free}}
 
     def of(values: Values) -> float:
-        return float(read.evaluate(held | values))
+        return float(read.evaluate(fixed | values))
 
     return _profiled(fit, telling.name, shown, of, least)
 

@@ -24,7 +24,7 @@ from headway.models.inference.forecasting.predictions import (
     percents_of,
     predicted,
 )
-from headway.models.inference.form_curve import seen_curve
+from headway.models.inference.form_curve import curve_for_forms
 from headway.models.inference.forms import (
     SPARE,
     Form,
@@ -32,7 +32,7 @@ from headway.models.inference.forms import (
     listed_forms,
     started,
 )
-from headway.models.inference.quantities import ServerQuantity, saturation_of, told_of
+from headway.models.inference.quantities import ServerQuantity, saturation_of, server_quantities
 from headway.models.inference.searching.loss import Loss
 from headway.models.inference.warnings import is_worse_than_constant
 from headway.models.language.digits import counted
@@ -100,7 +100,7 @@ class ServerFit(Answer):
 
         The saturation throughput is that of all forms that fit not significantly worse.
         """
-        return told_of(self.best, self.saturation)
+        return server_quantities(self.best, self.saturation)
 
     @cached_property
     def plausible(self) -> tuple[tuple[Form, Fit], ...]:
@@ -112,12 +112,12 @@ class ServerFit(Answer):
     @cached_property
     def draws(self) -> tuple[Draws, ...]:
         """Plausible values of each plausible form: all count alike."""
-        found = [
+        sets = [
             drawn(fit.problem, fit.optimum, fit.known, fit.model.form.saturation)
             for _, fit in self.plausible
             if fit.model.form is not None and fit.model.form.saturation is not None
         ]
-        return tuple(each for each in found if len(each.free))
+        return tuple(each for each in sets if len(each.free))
 
     @cached_property
     def saturation(self) -> ServerQuantity | None:
@@ -269,7 +269,7 @@ def choose_form(
     forms: Sequence[str | Model] | None = None,
 ) -> ServerFit:
     """Fit and choose as `fit_server`, and leave intervals and left-out points for when asked."""
-    curve = seen_curve(measurements, x, y, listed_forms(forms, family))
+    curve = curve_for_forms(measurements, x, y, listed_forms(forms, family))
     inside = within.holds(curve.load)
     points, loads = int(inside.sum()), curve.different(inside)
     tried = forms_for(loads, curve.forms)
@@ -282,8 +282,8 @@ def choose_form(
             model = started(form, *ends, measurements.facts)
             model = model if curve.think_time is None else model.closed(1, curve.think_time)
             limits = curve.limits(form, inside)
-            found = fit_model(model, measurements, form.free, *curve.columns, within, limits, loss)
-            fits.append((form, found))
+            result = fit_model(model, measurements, form.free, *curve.columns, within, limits, loss)
+            fits.append((form, result))
         except HeadwayError as error:
             refused.append((form, error))
     if not fits:

@@ -60,6 +60,8 @@ def differences(fits: Sequence[ServerFit]) -> list[str]:
                 apart.append(f"{mine.name} (x {ratio:.3g})")
             else:
                 alike.append(mine.name)
-        told = f"{name_of(other)} differs from {name_of(first)} in {', '.join(apart) or 'nothing'}"
-        sentences.append(told + (f"; not distinguished: {', '.join(alike)}" if alike else ""))
+        sentence = (
+            f"{name_of(other)} differs from {name_of(first)} in {', '.join(apart) or 'nothing'}"
+        )
+        sentences.append(sentence + (f"; not distinguished: {', '.join(alike)}" if alike else ""))
     return sentences

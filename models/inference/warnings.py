@@ -109,19 +109,19 @@ def _lack_of_fit(fit: Fit) -> list[str]:
         sentences.append(f"lack of fit: RMS error {rms:.1%}; {_trait(fit)}")
     order = np.argsort(fit.comparison.load.values, kind="stable")
     share = np.broadcast_to(fit.problem.share, fit.problem.used.shape)[:: fit.problem.loads]
-    told = (share == 1) | (np.arange(share.size) == share.argmin())  # of halves, one of them
-    for one in np.array(fit.comparison.each, object)[told]:
-        what = f" of {one.measured.header}" if told.sum() > 1 else ""
+    independent = (share == 1) | (np.arange(share.size) == share.argmin())  # of halves, one of them
+    for one in np.array(fit.comparison.each, object)[independent]:
+        what = f" of {one.measured.header}" if independent.sum() > 1 else ""
         sentences += _runs(one.relative_error[order], what)
     return [*sentences, *_beyond_repeats(fit)]
 
 
 def _beyond_repeats(fit: Fit) -> list[str]:
     """Say where the model misses the means of repeats by more than these scatter."""
-    found = fit.pure_error
-    if found is None or found.misfit.p is None or not found.misfit.is_lack_of_fit:
+    scatter = fit.pure_error
+    if scatter is None or scatter.misfit.p is None or not scatter.misfit.is_lack_of_fit:
         return []
-    size = f"by up to {found.misfit.factor - 1:.0%}" if found.misfit.factor < 2 else "by far"
+    size = f"by up to {scatter.misfit.factor - 1:.0%}" if scatter.misfit.factor < 2 else "by far"
     return [
         f"lack of fit: the model misses the means of repeated loads {size}, more than repeats "
         "scatter"
@@ -178,13 +178,13 @@ def _other_answers(fit: Fit) -> list[str]:
 
 def _open_counts(fit: Fit) -> list[str]:
     """Say which other counts fit: what is said of the other parameters holds for the best one."""
-    told = []
+    sentences = []
     for name in set(fit.problem.whole) & set(fit.ci95):
         low, high = fit.ci95[name]
         if high > _APART * low and len(fit.free) > 1:
             others = f"{name} of {low:g} to {high:g} fit about as well"
-            told.append(f"{others}; the other intervals are for {fit.values[name]:g}")
-    return told
+            sentences.append(f"{others}; the other intervals are for {fit.values[name]:g}")
+    return sentences
 
 
 def _extrapolates_badly(fit: Fit) -> list[str]:

@@ -75,12 +75,12 @@ def saturations(problem: Problem, limit: Formula | None, free: FloatArray) -> Fl
     columns = dict(zip(problem.names, free.T, strict=True))
     if limit is not None:
         values = {n: columns.get(n, np.ravel(problem.model.inputs[n])[:1]) for n in limit.names}
-        found = limit.evaluate(values)
+        throughput = limit.evaluate(values)
     else:
         inputs = problem.model.inputs
         single = {n: float(np.ravel(v)[0]) for n, v in inputs.items() if np.ndim(v)}
-        found = problem.model.at({**single, **columns}).solve().saturation_throughput
-    return np.array(np.broadcast_to(np.asarray(found, float), len(free)))
+        throughput = problem.model.at({**single, **columns}).solve().saturation_throughput
+    return np.array(np.broadcast_to(np.asarray(throughput, float), len(free)))
 
 
 def drawn(problem: Problem, optimum: Optimum, known: Uncertainty, limit: Formula | None) -> Draws:
@@ -106,8 +106,8 @@ def drawn(problem: Problem, optimum: Optimum, known: Uncertainty, limit: Formula
         busy = top / saturations(problem, limit, _outer(problem, points))
         return likely + np.log(np.clip(busy, 1e-300, 1.0))
 
-    seen = _Seen(problem, optimum, known.shift)
-    return _of(seen, tempered(guess, _likelihood(seen), first, COUNT), limit)
+    evidence = _Evidence(problem, optimum, known.shift)
+    return _of(evidence, tempered(guess, _likelihood(evidence), first, COUNT), limit)
 
 
 def drawn_about(problem: Problem, optimum: Optimum, known: Uncertainty) -> Draws:
@@ -131,15 +131,15 @@ def drawn_about(problem: Problem, optimum: Optimum, known: Uncertainty) -> Draws
         square = np.sum(((points - best) @ inverse) ** 2, axis=1)
         return np.asarray(-0.5 * (_TAILS + len(best)) * np.log1p(square / _TAILS))
 
-    seen = _Seen(problem, optimum, known.shift)
-    likelihood = _likelihood(seen)
+    evidence = _Evidence(problem, optimum, known.shift)
+    likelihood = _likelihood(evidence)
 
     def data(points: FloatArray) -> FloatArray:
         likely = _logistic((points - start) / (_ANY * unit))
         return likelihood(points) + likely - guess(points)
 
     sweeps = SWEEPS if problem.evaluate.smooth else 1  # what has to be solved takes its time
-    return _of(seen, tempered(guess, data, first, COUNT, sweeps), None)
+    return _of(evidence, tempered(guess, data, first, COUNT, sweeps), None)
 
 
 def _errors(problem: Problem, optimum: Optimum, known: Uncertainty) -> FloatArray:
@@ -168,7 +168,7 @@ def _outer(problem: Problem, points: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _Evidence:
     """What was measured, and what residuals of a load have in common about the best values."""
 
     problem: Problem
@@ -197,7 +197,7 @@ class _Seen:
         return max(2 * self.optimum.cost * self.shift.common_share, rounding, _LEAST)
 
 
-def _likelihood(evidence: _Seen) -> LogDensity:
+def _likelihood(evidence: _Evidence) -> LogDensity:
     """Of the data, whatever their scatter: Student's density in all residuals together."""
     problem, count, worth = evidence.problem, evidence.shift.counted, evidence.worth
     low, high = problem.bounds
@@ -222,7 +222,7 @@ def _top_rate(problem: Problem) -> float | None:
     return None
 
 
-def _of(evidence: _Seen, points: FloatArray, limit: Formula | None) -> Draws:
+def _of(evidence: _Evidence, points: FloatArray, limit: Formula | None) -> Draws:
     problem, free = evidence.problem, _outer(evidence.problem, points)
     degrees = evidence.shift.counted + evidence.worth
     drawn = np.random.default_rng(2).chisquare(degrees, len(free))
@@ -239,12 +239,12 @@ def plausible(fits: Sequence[tuple[Problem, Optimum]]) -> list[bool]:
     fits
         Each model's fit.
     """
-    squares = np.array([2 * found.cost for _, found in fits])
-    degrees = np.array([problem.counted - len(found.free) for problem, found in fits])
+    squares = np.array([2 * optimum.cost for _, optimum in fits])
+    degrees = np.array([problem.counted - len(optimum.free) for problem, optimum in fits])
     best = int(np.argmin(squares / np.maximum(degrees, 1e-9)))
-    problem, found = fits[best]
-    shift = uncertainty(problem, found).shift
+    problem, optimum = fits[best]
+    shift = uncertainty(problem, optimum).shift
     left = max(shift.degrees, 1)
-    seen = _Seen(problem, found, shift)
-    variance = shift.weight * (seen.worth + seen.least) / (seen.worth + left)
+    evidence = _Evidence(problem, optimum, shift)
+    variance = shift.weight * (evidence.worth + evidence.least) / (evidence.worth + left)
     return list(squares <= squares[best] + variance * student(left) ** 2)

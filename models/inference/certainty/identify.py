@@ -85,9 +85,9 @@ def precision(problem: Problem, free: FloatArray, known: Uncertainty) -> Identif
     sentences = []
     for name in weak:
         k = problem.names.index(name)
-        told = f"{errors[k]:.0%}" if np.isfinite(errors[k]) else "unbounded"
+        error = f"{errors[k]:.0%}" if np.isfinite(errors[k]) else "unbounded"
         partner = _partner(problem.names, known, k)
-        sentence = f"{name} is poorly determined (standard error {told}{partner})"
+        sentence = f"{name} is poorly determined (standard error {error}{partner})"
         sentences.append(f"{sentence}; {advice(problem, free, name)}")
     return Identified(frozenset(weak), tuple(sentences))
 

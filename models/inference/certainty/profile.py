@@ -21,7 +21,7 @@ _REACHES = 44  # doublings of a step before a quantity counts as without limit
 _REFINED = 24  # steps between the last value that fits and the first that does not
 _CLOSE = 1e-4  # of the way from the best value: how well an end is known
 _FAR = 4.0  # ratio of two ends from which the next is looked for by ratios
-_HELD = 1e3  # weight of a quantity held, in its own half-width: it moves by a millionth of that
+_HOLDING = 1e3  # weight of a quantity held, in its own half-width: it moves by a millionth of that
 _STEEPEST = 2.0  # power by which one value follows another at most
 _STEPS, _PRECISION = 100, 1e-10
 _DIFFERENCE = 1e-6
@@ -126,12 +126,12 @@ def holding_parameter(problem: Problem, k: int, follow: FloatArray, worth: float
     """
 
     def hold(value: float, free: FloatArray) -> Reached:
-        held = problem.holding(problem.names[k], value)
+        fixed = problem.holding(problem.names[k], value)
         for moved in _moved(problem, free, k, value, follow):
             others = np.delete(moved, k)
-            if np.isfinite(held.predict(others)).all():
-                found = polish(held, others, worth)
-                return Reached(value, found.cost, np.insert(found.free, k, value))
+            if np.isfinite(fixed.predict(others)).all():
+                optimum = polish(fixed, others, worth)
+                return Reached(value, optimum.cost, np.insert(optimum.free, k, value))
         return Reached(value, np.inf, free)
 
     return hold
@@ -164,16 +164,16 @@ def holding_quantity(problem: Problem, quantity: Quantity, width: float, worth: 
         Gain in cost that a step is made for.
     """
     low, high = problem.bounds
-    weight = _HELD / width
+    weight = _HOLDING / width
 
     def jacobian(sets: FloatArray, rows: Rows) -> FloatArray:  # noqa: ARG001
-        held = np.array([weight * gradient(problem, quantity, free) for free in sets])
-        return np.concatenate([problem.jacobian(sets), held[:, None]], axis=-2)
+        holding = np.array([weight * gradient(problem, quantity, free) for free in sets])
+        return np.concatenate([problem.jacobian(sets), holding[:, None]], axis=-2)
 
     def hold(value: float, free: FloatArray) -> Reached:
         def residuals(sets: FloatArray, rows: Rows) -> FloatArray:  # noqa: ARG001
-            held = np.array([[weight * (quantity(tried) - value)] for tried in sets])
-            return np.concatenate([problem.residuals(sets), held], axis=-1)
+            holding = np.array([[weight * (quantity(tried) - value)] for tried in sets])
+            return np.concatenate([problem.residuals(sets), holding], axis=-1)
 
         scale = natural_scale(problem, free)[None]
         valley = Valley(residuals, jacobian, low, high, scale, problem.loss, exact=1)

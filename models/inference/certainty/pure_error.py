@@ -48,8 +48,8 @@ class PureError:
 
     def document(self) -> dict[str, object]:
         """The same for JSON."""
-        told = {"repeated_loads": self.loads, "freedom": self.freedom, "scatter": self.scatter}
-        return {**self.misfit.document(), **told}
+        scatter = {"repeated_loads": self.loads, "freedom": self.freedom, "scatter": self.scatter}
+        return {**self.misfit.document(), **scatter}
 
 
 def pure_error(problem: Problem, free: FloatArray) -> PureError | None:
@@ -61,17 +61,19 @@ def pure_error(problem: Problem, free: FloatArray) -> PureError | None:
         The fit and its best values. Of outputs that say the same one counts.
     """
     share = np.broadcast_to(problem.share, problem.used.shape)[:: problem.loads]
-    told = [k for k in range(len(problem.outputs)) if share[k] == 1 or k == int(share.argmin())]
+    independent = [
+        k for k in range(len(problem.outputs)) if share[k] == 1 or k == int(share.argmin())
+    ]
     inverse = np.arange(problem.loads) if problem.places is None else problem.places
     counts = np.bincount(inverse)
     if counts.max() < 2:
         return None
-    freedom = int((counts - 1).sum()) * len(told)
+    freedom = int((counts - 1).sum()) * len(independent)
     firsts = np.array([int(np.argmax(inverse == k)) for k in range(len(counts))])
     predicted, slopes = problem.predict(free), problem.slopes(free)
     columns: list[tuple[FloatArray, ...]] = []
     scatter: dict[str, float] = {}
-    for k in told:
+    for k in independent:
         logs = np.log(problem.measured[k * problem.loads : (k + 1) * problem.loads])
         means = np.bincount(inverse, logs) / counts
         spread = math.sqrt(float(((logs - means[inverse]) ** 2).sum()) / (counts - 1).sum())

@@ -62,7 +62,7 @@ class Shift:
         return self.repeated and self.loads > self.parameters
 
     @property
-    def found(self) -> bool:
+    def is_detected(self) -> bool:
         """Whether residuals of a load have more in common than chance leaves on average."""
         return self.known and self.mean_between > self.mean_within
 
@@ -145,7 +145,7 @@ class Shift:
             )
         if not self.by_load:
             return f"{_REPEATS} was not detected; intervals count all {self.points} points"
-        if not self.found:
+        if not self.is_detected:
             return (
                 f"{_REPEATS} was not detected, but {self.loads} loads cannot rule it out; "
                 f"intervals count loads, not the {self.points} points"
@@ -159,13 +159,13 @@ class Shift:
         """The same for JSON."""
         return {
             "known": self.known,
-            "found": self.found if self.known else None,
+            "detected": self.is_detected if self.known else None,
             "size": self.size if self.known else None,
             "scatter": self.scatter if self.repeated else None,
             "loads": self.loads,
             "points": self.points,
             "degrees": self.degrees,
-            "told": self.words,
+            "statement": self.words,
         }
 
 
@@ -230,7 +230,7 @@ def _weighed(plain: Shift, effects: FloatArray, group: NDArray[np.intp]) -> Shif
     most = float(np.max(leaning[moved > 0] / moved[moved > 0], initial=0.0))
     common = max(most / repeats, 0.0) if repeats > 0 else 1.0
     between, within = plain.mean_between, plain.mean_within
-    weight = (within + common * (between - within)) / between if plain.found else 1.0
+    weight = (within + common * (between - within)) / between if plain.is_detected else 1.0
     return replace(plain, repeats=max(repeats, 1.0), weight=weight)
 
 

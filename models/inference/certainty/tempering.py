@@ -32,14 +32,14 @@ class _Cloud:
 
     points: FloatArray
     guessed: FloatArray
-    told: FloatArray
+    measured: FloatArray
 
     def of(self, rows: NDArray[np.intp]) -> "_Cloud":
-        return _Cloud(self.points[rows], self.guessed[rows], self.told[rows])
+        return _Cloud(self.points[rows], self.guessed[rows], self.measured[rows])
 
     def replaced(self, rows: NDArray[np.intp], by: "_Cloud") -> "_Cloud":
         """The same with some points replaced."""
-        pairs = ((self.points, by.points), (self.guessed, by.guessed), (self.told, by.told))
+        pairs = ((self.points, by.points), (self.guessed, by.guessed), (self.measured, by.measured))
         arrays = []
         for old, new in pairs:
             changed = old.copy()
@@ -81,15 +81,15 @@ def tempered(
     """
     random = np.random.default_rng(_SEED)
     cloud = _Cloud(first, guess(first), data(first))
-    possible = np.flatnonzero(np.isfinite(cloud.guessed + cloud.told))
+    possible = np.flatnonzero(np.isfinite(cloud.guessed + cloud.measured))
     if possible.size < _FEWEST:
         return np.zeros((0, first.shape[1]))
     cloud = cloud.of(possible[np.arange(count) % possible.size])
     power = 0.0
     while power < 1:
-        step = _step(cloud.told, 1 - power)
+        step = _step(cloud.measured, 1 - power)
         power = min(power + step, 1.0)
-        cloud = cloud.of(_chosen(step * cloud.told, random))
+        cloud = cloud.of(_chosen(step * cloud.measured, random))
         for sweep in range(sweeps):
             cloud = _moved(cloud, guess, data, power, random, along=bool(sweep % 2))
     return cloud.points
@@ -130,16 +130,16 @@ def _moved(
     along: bool,
 ) -> _Cloud:
     """Move each half along the other: towards or from one of its points, or as two of them lie."""
-    half = cloud.told.size // 2
+    half = cloud.measured.size // 2
     halves = np.arange(half), np.arange(half, 2 * half)
     for mine, others in (halves, halves[::-1]):
         old, beside = cloud.of(mine), cloud.points[others]
         wanted, worth = (_beside if along else _stretched)(old.points, beside, random)
-        guessed, told = guess(wanted), data(wanted)
+        guessed, measured = guess(wanted), data(wanted)
         with np.errstate(invalid="ignore"):
-            gain = worth + power * (told - old.told) + guessed - old.guessed
+            gain = worth + power * (measured - old.measured) + guessed - old.guessed
         taken = np.log(random.random(half)) < gain
-        new = _Cloud(wanted, guessed, told).of(np.flatnonzero(taken))
+        new = _Cloud(wanted, guessed, measured).of(np.flatnonzero(taken))
         cloud = cloud.replaced(mine[taken], new)
     return cloud
 

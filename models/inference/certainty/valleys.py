@@ -57,17 +57,17 @@ def answers(problem: Problem, optimum: Optimum, known: Uncertainty) -> tuple[Min
     problem, optimum, known
         The fit.
     """
-    told = [Minimum(optimum.free, optimum.cost, intervals(problem, optimum, known))]
+    minima = [Minimum(optimum.free, optimum.cost, intervals(problem, optimum, known))]
     if known.degrees <= 0:
-        return tuple(told)
+        return tuple(minima)
     most = worst_cost(optimum, known)
     ends = sorted(_other_ends(problem, optimum), key=lambda end: end.cost)
     for end in ends:
-        new = end.cost <= most and not any(answer.holds(end.free) for answer in told)
-        if new and len(told) < _MOST:
+        new = end.cost <= most and not any(answer.holds(end.free) for answer in minima)
+        if new and len(minima) < _MOST:
             own = intervals(problem, end, uncertainty(problem, end), most)
-            told.append(Minimum(end.free, end.cost, own))
-    return tuple(told)
+            minima.append(Minimum(end.free, end.cost, own))
+    return tuple(minima)
 
 
 def hull(minima: tuple[Minimum, ...]) -> list[Ends]:

@@ -48,16 +48,18 @@ def count_interval(
     scale, fits = problem.scales[k], _fitting(problem, k, best, most, worth)
     low, high = max(1, round(scale.low)), min(scale.high, float(best + _FARTHEST))
     ends = _Reach(-1, 0, best - low + 1), _Reach(1, 0, int(high) - best + 1)
-    asked = [reach.steps() for reach in ends]
-    while any(asked):
+    pending = [reach.steps() for reach in ends]
+    while any(pending):
         counts = [
-            best + reach.side * n for reach, own in zip(ends, asked, strict=True) for n in own
+            best + reach.side * n for reach, own in zip(ends, pending, strict=True) for n in own
         ]
         good = dict(zip(counts, fits(counts), strict=True))
-        pairs = zip(ends, asked, strict=True)
-        down, up = (one.seen([good[best + one.side * n] for n in own], own) for one, own in pairs)
+        pairs = zip(ends, pending, strict=True)
+        down, up = (
+            one.narrowed([good[best + one.side * n] for n in own], own) for one, own in pairs
+        )
         ends = down, up
-        asked = [reach.steps() for reach in ends]
+        pending = [reach.steps() for reach in ends]
     return float(best - ends[0].inside), float(best + ends[1].inside)
 
 
@@ -89,8 +91,8 @@ class _Reach:
             tried = {self.inside + width * part // _PARTS for part in range(1, _PARTS)}
         return sorted(n for n in tried if self.inside < n < (self.outside or self.most))
 
-    def seen(self, good: Sequence[bool], steps: Sequence[int]) -> "_Reach":
-        """The same once some steps were tried."""
+    def narrowed(self, good: Sequence[bool], steps: Sequence[int]) -> "_Reach":
+        """The same after some steps were tried."""
         fitting = list(takewhile(lambda pair: pair[1], zip(steps, good, strict=True)))
         inside = fitting[-1][0] if fitting else self.inside
         missed = steps[len(fitting)] if len(fitting) < len(steps) else self.outside
@@ -99,7 +101,7 @@ class _Reach:
 
 def _fitting(problem: Problem, k: int, best: int, most: float, worth: float) -> Fits:
     """Fit with a count held, each time from the nearest number that was fitted before."""
-    held = replace(problem, still=frozenset(problem.whole))
+    fixed = replace(problem, still=frozenset(problem.whole))
     others = frozenset(problem.whole) - {problem.names[k]}
     effort = replace(WHOLE, worth=worth)
     known = {best: problem.initial}
@@ -107,10 +109,10 @@ def _fitting(problem: Problem, k: int, best: int, most: float, worth: float) -> 
     def fits(counts: Sequence[int]) -> list[bool]:
         near = [known[min(known, key=lambda one: abs(one - count))] for count in counts]
         pairs = zip(near, counts, strict=True)
-        starts = [lowest(held, with_count(held, free, k, count)) for free, count in pairs]
-        ends: list[Optimum] = polish_all(held, np.array(starts), effort)
+        starts = [lowest(fixed, with_count(fixed, free, k, count)) for free, count in pairs]
+        ends: list[Optimum] = polish_all(fixed, np.array(starts), effort)
         if others:
-            ends = over_whole(held, ends, others, _FIRST, most, effort)
+            ends = over_whole(fixed, ends, others, _FIRST, most, effort)
         known.update({count: end.free for count, end in zip(counts, ends, strict=True)})
         return [end.cost <= most for end in ends]
 

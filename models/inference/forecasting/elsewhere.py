@@ -121,8 +121,8 @@ class Elsewhere:
     def _of(self, predict: Predict, free: FloatArray) -> FloatArray:
         sets = free[None] if free.ndim == 1 else free
         columns: dict[str, Amount] = dict(zip(self.problem.names, sets.T[..., None], strict=True))
-        found = np.asarray(predict({**self.model.inputs, **columns}), float)
-        rows = np.broadcast_to(found, (len(sets), self.loads.size))
+        answers = np.asarray(predict({**self.model.inputs, **columns}), float)
+        rows = np.broadcast_to(answers, (len(sets), self.loads.size))
         return rows[0] if free.ndim == 1 else rows
 
     @cached_property

@@ -82,19 +82,19 @@ def next_loads(
     """
     loads = _candidates(load, top)
     times = [Elsewhere(each.problem, loads).response_time(each.free) for each in draws]
-    seen = np.concatenate(times)
+    drawn = np.concatenate(times)
     error = np.concatenate([each.scatter for each in draws])
-    sustained = np.isfinite(seen)
+    sustained = np.isfinite(drawn)
     usable = sustained.mean(axis=0) >= _LIKELY
-    told = np.isfinite(values) & (values > 0) & sustained[:, usable].all(axis=1)
-    if not usable.any() or told.sum() < 2:
+    usable_draws = np.isfinite(values) & (values > 0) & sustained[:, usable].all(axis=1)
+    if not usable.any() or usable_draws.sum() < 2:
         msg = (
             f"no plausible fit determines {quantity}, so headway cannot suggest a "
             "load; name another quantity"
         )
         raise InvalidParameter(msg)
-    logs = np.column_stack([np.log(values[told]), np.log(seen[told][:, usable])])
-    places, spreads = _greedy(np.cov(logs.T), float(np.mean(error[told] ** 2)))
+    logs = np.column_stack([np.log(values[usable_draws]), np.log(drawn[usable_draws][:, usable])])
+    places, spreads = _greedy(np.cov(logs.T), float(np.mean(error[usable_draws] ** 2)))
     worth = _worth(spreads)
     factors = np.exp(_NORMAL * spreads[: worth + 1])
     return NextLoads(quantity, load, unit, loads[usable][places[:worth]], factors)

@@ -114,8 +114,8 @@ def predicted(
             tail[1] = _known(there[0].percentile(best, percent), tail[1])
     others = zip(there, lawful, strict=True)
     without = dict.fromkeys(here.model.name for here, has_law in others if not has_law)
-    told = band, response, sustained, tails, tuple(without)
-    return Predictions(model, load, unit, loads, *told)
+    bands = band, response, sustained, tails, tuple(without)
+    return Predictions(model, load, unit, loads, *bands)
 
 
 def _lawful(there: Sequence[Elsewhere], percents: Sequence[float]) -> list[bool]:
@@ -130,15 +130,15 @@ def _tail(
     known: Sequence[tuple[Elsewhere, Draws]], percent: float, lost: NDArray[np.bool_]
 ) -> FloatArray:
     """Ends and middle of a percentile by the models that have it."""
-    found = np.concatenate([here.percentile(one.free, percent) for here, one in known])
+    times = np.concatenate([here.percentile(one.free, percent) for here, one in known])
     draws = [one for _, one in known]
-    return _times(found, lost, _errors(draws, percentile_name(percent)))
+    return _times(times, lost, _errors(draws, percentile_name(percent)))
 
 
 def percents_of(problem: Problem) -> tuple[float, ...]:
     """Percentages of the percentiles that a fit was of."""
-    asked = (percentile_asked(output) for output in problem.outputs)
-    return tuple(one[0] for one in asked if one is not None)
+    percentiles = (percentile_asked(output) for output in problem.outputs)
+    return tuple(one[0] for one in percentiles if one is not None)
 
 
 def _errors(draws: Sequence[Draws], output: str) -> FloatArray:

@@ -73,22 +73,22 @@ class Valley:
         """What residuals cost, by start."""
         if not self.exact:
             return loss_cost(errors, self.loss)
-        held = errors[..., -self.exact :]
-        return loss_cost(errors[..., : -self.exact], self.loss) + 0.5 * (held**2).sum(axis=-1)
+        exact = errors[..., -self.exact :]
+        return loss_cost(errors[..., : -self.exact], self.loss) + 0.5 * (exact**2).sum(axis=-1)
 
     def weights(self, errors: FloatArray) -> FloatArray:
         """By what squares of residuals are weighted here."""
-        found = loss_weights(errors, self.loss)
-        found[..., errors.shape[-1] - self.exact :] = 1.0
-        return found
+        weights = loss_weights(errors, self.loss)
+        weights[..., errors.shape[-1] - self.exact :] = 1.0
+        return weights
 
     def shape(self, values: FloatArray, errors: FloatArray, rows: Rows) -> "tuple[FloatArray, ...]":
         """Gradient of the cost, and its curvature by Gauss and Newton."""
         jacobian = self.jacobian(values, rows)
         pull = errors if self.loss is Loss.LINEAR else errors * (weights := self.weights(errors))
-        bent = jacobian if self.loss is Loss.LINEAR else jacobian * weights[..., None]
+        weighted = jacobian if self.loss is Loss.LINEAR else jacobian * weights[..., None]
         turned = np.swapaxes(jacobian, -1, -2)
-        return (turned @ pull[..., None])[..., 0], turned @ bent
+        return (turned @ pull[..., None])[..., 0], turned @ weighted
 
 
 def descend(
@@ -181,8 +181,8 @@ class _Walk:
         own = np.diagonal(bend, axis1=-2, axis2=-1)
         effect = np.maximum((own * scale**2).max(axis=-1, initial=0.0), _NOTHING)
         size = np.sqrt(effect)[:, None] / scale
-        held = ((values <= valley.low) & (slope > 0)) | ((values >= valley.high) & (slope < 0))
-        moving = ~held & (own > _NOTHING)
+        blocked = ((values <= valley.low) & (slope > 0)) | ((values >= valley.high) & (slope < 0))
+        moving = ~blocked & (own > _NOTHING)
         if valley.still is not None:
             moving[np.arange(len(rows)), valley.still[rows]] = False
         share = moving / size
@@ -228,7 +228,7 @@ def reflected(
 
     if not moving.any():
         return start, float(valley.cost(valley.residuals(start[None], one))[0])
-    found = least_squares(
+    optimum = least_squares(
         residuals,
         inside[moving],
         jacobian,
@@ -240,4 +240,4 @@ def reflected(
         gtol=10 * precision,
         max_nfev=steps,
     )
-    return whole(found.x), float(found.cost)
+    return whole(optimum.x), float(optimum.cost)

@@ -87,15 +87,15 @@ def weighed_search(problem: Problem, starts: int) -> tuple[Problem, Optimum]:
     -------
     The problem as it is weighed in the end, and the end of the search.
     """
-    found = search(problem, starts)
+    optimum = search(problem, starts)
     for _ in range(_ROUNDS):
-        weighed = by_own_scatter(problem, found.free)
+        weighed = by_own_scatter(problem, optimum.free)
         if weighed is problem:
             break
         problem = weighed
-        end = polish(problem, found.free)
-        found = search(problem.starting(end.free), 1) if problem.whole else end
-    return problem, found
+        end = polish(problem, optimum.free)
+        optimum = search(problem.starting(end.free), 1) if problem.whole else end
+    return problem, optimum
 
 
 def by_own_scatter(problem: Problem, free: FloatArray) -> Problem:

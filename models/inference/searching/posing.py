@@ -108,8 +108,8 @@ def _check_law(at_points: Model, match: Match) -> None:
 def _places(match: Match) -> NDArray[np.intp]:
     """Which combination of load and settings each point was measured at."""
     points = match.load.values
-    told = [np.broadcast_to(values, points.shape) for values in match.inputs.values()]
-    table = np.stack([points, *told])
+    settings = [np.broadcast_to(values, points.shape) for values in match.inputs.values()]
+    table = np.stack([points, *settings])
     return np.asarray(np.ravel(np.unique(table, axis=1, return_inverse=True)[1]))
 
 
@@ -135,7 +135,7 @@ def _times_and_rates(match: Match) -> tuple[Ends, Ends]:
     return (times[0], times[1]), (rates[0], rates[1])
 
 
-def _is_told(match: Match, name: str) -> bool:
+def _is_set(match: Match, name: str) -> bool:
     return any(column.stated and column.name == name for column in match.table.columns.values())
 
 
@@ -146,7 +146,7 @@ def _check_free(model: Model, match: Match, free: Sequence[str]) -> None:
     for name in free:
         model.exposing(name)
         if name in match.inputs and name not in match.added:
-            more = "; write NAME=+VALUE for what was added" if _is_told(match, name) else ""
+            more = "; write NAME=+VALUE for what was added" if _is_set(match, name) else ""
             msg = f"{name} is a column of the data, so it cannot be fitted as well{more}"
             raise InvalidParameter(msg)
         if list(free).count(name) > 1:
@@ -187,10 +187,10 @@ def _check_offered(match: Match, source: str) -> None:
     more = np.flatnonzero(rate.values > _MORE * offered.values)
     if more.size:
         row = int(more[0])
-        came, asked = (in_unit(c.values[row], c.unit) for c in (rate, offered))
+        came, requested = (in_unit(c.values[row], c.unit) for c in (rate, offered))
         msg = (
             f"{source}:{match.table.lines[row]}: {rate.header} of {came} {rate.unit} is more than "
-            f"the {asked} {offered.unit} offered; are the columns swapped?"
+            f"the {requested} {offered.unit} offered; are the columns swapped?"
         )
         raise MeasurementError(msg)
 

@@ -119,8 +119,8 @@ class Problem:
     @cached_property
     def fixed(self) -> Mapping[str, Any]:
         """Values of the parameters that are not free."""
-        held = {n: v for n, v in self.model.inputs.items() if n not in self.names}
-        return held | {ADDED + name: more for name, more in self.added.items()}
+        inputs = {n: v for n, v in self.model.inputs.items() if n not in self.names}
+        return inputs | {ADDED + name: more for name, more in self.added.items()}
 
     @cached_property
     def initial(self) -> FloatArray:
@@ -168,10 +168,10 @@ class Problem:
     def residuals(self, free: FloatArray) -> FloatArray:
         """Errors of the used points over their standard errors; infinite if any is lost."""
         predicted = self.predict(free)
-        found = np.isfinite(predicted).all(axis=-1, keepdims=True)
-        errors = (np.where(found, predicted, 0.0) - self.measured) / self.sigma
+        solved = np.isfinite(predicted).all(axis=-1, keepdims=True)
+        errors = (np.where(solved, predicted, 0.0) - self.measured) / self.sigma
         counted = errors * np.sqrt(self.share)
-        return np.where(found, counted[..., self.used], np.inf)
+        return np.where(solved, counted[..., self.used], np.inf)
 
     def cost(self, free: FloatArray) -> Any:
         """What the search makes least; infinite where a measured load is not sustained."""
@@ -187,10 +187,10 @@ class Problem:
         values, moving = self.values(free), [name for name in self.names if name not in self.still]
         smooth = [name for name in moving if self.relaxed or name not in self.whole]
         slopes = self.evaluate.slopes(values, smooth)
-        found = dict(zip(smooth, np.moveaxis(slopes, -1, 0), strict=True))
-        found |= {n: self._unit_difference(values, n) for n in moving if n not in smooth}
-        found |= dict.fromkeys(self.still, np.zeros(slopes.shape[:-1]))
-        return np.stack([found[name] for name in self.names], axis=-1)
+        derivatives = dict(zip(smooth, np.moveaxis(slopes, -1, 0), strict=True))
+        derivatives |= {n: self._unit_difference(values, n) for n in moving if n not in smooth}
+        derivatives |= dict.fromkeys(self.still, np.zeros(slopes.shape[:-1]))
+        return np.stack([derivatives[name] for name in self.names], axis=-1)
 
     @property
     def relaxed(self) -> bool:

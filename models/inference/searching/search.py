@@ -125,7 +125,7 @@ def _ends(problem: Problem, count: int) -> list[Optimum]:
     if len(problem.names) > FEW:
         return follow(problem, best_of(problem, begun, count))
     halfway = polish_all(problem, best_of(problem, begun, 3 * count), _HALFWAY)
-    lowest = np.array([found.free for found in sorted(halfway, key=_cost)])
+    lowest = np.array([optimum.free for optimum in sorted(halfway, key=_cost)])
     freed = _unstuck(problem, distinct(problem, lowest, count))
     kept = count if len(problem.whole) > 1 else max(count // 2, 1)
     ends = polish_all(problem, distinct(problem, freed, kept), _NEARLY)
@@ -136,9 +136,9 @@ def _ends(problem: Problem, count: int) -> list[Optimum]:
 def _lowest(problem: Problem, ends: list[Optimum]) -> FloatArray:
     """Values of the lowest, and of others that differ and are hardly higher."""
     if len(problem.whole) > 1:  # one may be without effect here, and no step of it alone led down
-        return best_of(problem, np.array([found.free for found in ends]), _COUNTED)
-    most = _MAY_BE_LEAST * min(found.cost for found in ends)
-    low = [found.free for found in sorted(ends, key=_cost) if found.cost <= most]
+        return best_of(problem, np.array([optimum.free for optimum in ends]), _COUNTED)
+    most = _MAY_BE_LEAST * min(optimum.cost for optimum in ends)
+    low = [optimum.free for optimum in sorted(ends, key=_cost) if optimum.cost <= most]
     return distinct(problem, np.array(low), _LEAST_COUNT)
 
 
@@ -159,9 +159,9 @@ def _beyond(problem: Problem, free: FloatArray) -> FloatArray:
     """Where one comes to with one value held, as it is or on the far side of a kink near by."""
     width = len(free)
     places = np.tile(problem.inner(free), (3 * width, 1))
-    held = np.tile(range(width), 3)
-    places[np.arange(3 * width), held] += np.repeat([0.0, -_NEAR, _NEAR], width)
-    return _holding(problem, sustained(problem, free, problem.outer(places)), held)[0]
+    parameter = np.tile(range(width), 3)
+    places[np.arange(3 * width), parameter] += np.repeat([0.0, -_NEAR, _NEAR], width)
+    return _holding(problem, sustained(problem, free, problem.outer(places)), parameter)[0]
 
 
 def _holding(problem: Problem, starts: FloatArray, fixed: Rows) -> tuple[FloatArray, FloatArray]:
@@ -229,8 +229,8 @@ def _by_ratios(problem: Problem, starts: FloatArray, effort: Effort) -> FloatArr
     inner = problem.inner(starts)
     wide = np.full(inner.shape[-1], np.inf)
     valley = Valley(residuals, jacobian, -wide, wide, np.ones_like(inner))
-    found, cost = descend(valley, inner, effort.steps, effort.precision)
-    return np.where(np.isfinite(cost)[:, None], problem.outer(found), starts)
+    logs, cost = descend(valley, inner, effort.steps, effort.precision)
+    return np.where(np.isfinite(cost)[:, None], problem.outer(logs), starts)
 
 
 def polish(problem: Problem, start: FloatArray, worth: float = 0.0) -> Optimum:
@@ -292,9 +292,9 @@ def _descended(
 
 def _over_whole(problem: Problem, ends: list[Optimum]) -> Optimum:
     """Look for better whole numbers: by steps of doubling, down to steps of one."""
-    found = min(over_whole(problem, ends, frozenset(problem.whole), effort=_NEARLY), key=_cost)
-    found = polish(problem, found.free)
-    return replace(found, at_bound=_at_edge(problem, found))
+    optimum = min(over_whole(problem, ends, frozenset(problem.whole), effort=_NEARLY), key=_cost)
+    optimum = polish(problem, optimum.free)
+    return replace(optimum, at_bound=_at_edge(problem, optimum))
 
 
 def over_whole(
@@ -323,7 +323,7 @@ def over_whole(
         How long each is followed.
     """
     best, factors = list(begun), [factor] * len(begun)
-    known = [{_counts(problem, found.free)} for found in best]
+    known = [{_counts(problem, optimum.free)} for optimum in best]
     going = list(range(len(best)))
     while going := [k for k in going if best[k].cost > enough]:
         new = [(k, free) for k in going
@@ -367,14 +367,16 @@ def _beside(
 
     Each with any one of the other values as they are, grown as the count, or shrunk as much.
     """
-    found = []
+    neighbours = []
     for k, name in enumerate(problem.names):
         if name in moving:
             low, high = max(problem.scales[k].low, 1.0), min(problem.scales[k].high, _MOST)
             count = free[k]
             near = {np.round(count / factor), np.round(count * factor), count - 1, count + 1}
-            found += [with_count(problem, free, k, n) for n in sorted(near) if low <= n <= high]
-    return found
+            neighbours += [
+                with_count(problem, free, k, n) for n in sorted(near) if low <= n <= high
+            ]
+    return neighbours
 
 
 def with_count(problem: Problem, free: FloatArray, k: int, count: float) -> FloatArray:

@@ -123,16 +123,16 @@ def _even(count: int, width: int) -> FloatArray:
 def sustained(problem: Problem, first: FloatArray, wanted: FloatArray) -> FloatArray:
     """Go from sustained values towards others as far as all loads stay sustained."""
     start, end = problem.inner(first), problem.inner(wanted)
-    found = np.tile(first, (len(wanted), 1))
+    reached = np.tile(first, (len(wanted), 1))
     left = np.arange(len(wanted))
     for share in _PULLS:
         tried = problem.outer(start + share * (end[left] - start))
         good = _holds(problem, tried)
-        found[left[good]] = tried[good]
+        reached[left[good]] = tried[good]
         left = left[~good]
         if not left.size:
             break
-    return found
+    return reached
 
 
 def _holds(problem: Problem, free: FloatArray) -> NDArray[np.bool_]:
@@ -158,12 +158,12 @@ def linear_ways(problem: Problem, first: FloatArray) -> tuple[tuple[int, ...], .
     """
     known = problem.evaluate.smooth - problem.still
     smooth = [k for k, n in enumerate(problem.names) if n in known and problem.logarithmic[k]]
-    found: tuple[tuple[int, ...], ...] = ()
+    ways: tuple[tuple[int, ...], ...] = ()
     for way in (*((k,) for k in smooth), *combinations(smooth, 2)):
-        free = not set(way) & set(chain.from_iterable(found))
-        if free and len(found) < _MOST_LINEAR and _are_straight(problem, first, (*found, way)):
-            found = (*found, way)
-    return found
+        free = not set(way) & set(chain.from_iterable(ways))
+        if free and len(ways) < _MOST_LINEAR and _are_straight(problem, first, (*ways, way)):
+            ways = (*ways, way)
+    return ways
 
 
 def _are_straight(problem: Problem, first: FloatArray, ways: tuple[tuple[int, ...], ...]) -> bool:
@@ -222,14 +222,14 @@ def _least_squares(
     along: FloatArray, rest: FloatArray, low: FloatArray, moving: list[int]
 ) -> FloatArray:
     """Factors along some ways while the others stay at their least."""
-    held = [k for k in range(along.shape[-1]) if k not in moving]
-    wanted = -(rest + (along[..., held] @ low[:, held, None])[..., 0])
+    bound = [k for k in range(along.shape[-1]) if k not in moving]
+    wanted = -(rest + (along[..., bound] @ low[:, bound, None])[..., 0])
     some = along[..., moving]
     turned = np.swapaxes(some, -1, -2)
     own = turned @ some
     ridge = _RIDGE * np.trace(own, axis1=-2, axis2=-1)[:, None, None] + 1e-300
-    found = np.linalg.solve(own + ridge * np.eye(len(moving)), turned @ wanted[..., None])
-    return np.asarray(found[..., 0])
+    factors = np.linalg.solve(own + ridge * np.eye(len(moving)), turned @ wanted[..., None])
+    return np.asarray(factors[..., 0])
 
 
 def distinct(problem: Problem, free: FloatArray, count: int) -> FloatArray:
