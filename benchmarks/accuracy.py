@@ -273,7 +273,7 @@ def rows(cells: Sequence[str], curves: int, rounds: int, done: Any = map) -> Ite
 def shares(names: Sequence[str], inside: Sequence[int], curves: int) -> str:
     """Share of curves by parameter [%]."""
     pairs = zip(names, inside, strict=True)
-    return ", ".join(f"`{name}` {100 * held / curves:.1f}" for name, held in pairs)
+    return ", ".join(f"`{name}` {100 * inside_count / curves:.1f}" for name, inside_count in pairs)
 
 
 def shifted_rows(curves: int, done: Any = map) -> Iterator[str]:

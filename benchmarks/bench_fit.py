@@ -58,20 +58,20 @@ def test_two_workers_refit(capsys):
     """Of a bootstrap; starting two workers costs a fit of the command line about 1.5 s more."""
     path = data_path("sfs_results") / "curves/sfs2008-20080222-00087.csv"
     best = fit_server(Measurements.read(path), forms=["server"]).best
-    asked = best.measurements, list(best.free)
+    arguments = best.measurements, list(best.free)
     with workers(2) as two:
-        best.model.fit(*asked, bootstrap=100, executor=two)
+        best.model.fit(*arguments, bootstrap=100, executor=two)
         alone, both = least_times(
-            lambda: best.model.fit(*asked, bootstrap=1000),
-            lambda: best.model.fit(*asked, bootstrap=1000, executor=two),
+            lambda: best.model.fit(*arguments, bootstrap=1000),
+            lambda: best.model.fit(*arguments, bootstrap=1000, executor=two),
         )
-        same = best.model.fit(*asked, bootstrap=100, executor=two)
+        same = best.model.fit(*arguments, bootstrap=100, executor=two)
     with capsys.disabled():
         print(
             f"\n1000 refits of `server` to a published curve: {alone:.2f} s in this process, "
             f"{both:.2f} s by two workers, {alone / both:.2f} times as fast"
         )
-    assert same.ci95 == best.model.fit(*asked, bootstrap=100).ci95
+    assert same.ci95 == best.model.fit(*arguments, bootstrap=100).ci95
 
 
 def test_two_workers_fit_curves(capsys):

@@ -133,8 +133,8 @@ def test_sweep_of_a_closed_network(kernels, capsys, pool):
 
     what = "10^5 points, 5 stations, 100 jobs" + ", one of them 8 servers" * pool
     if not pool:
-        found = solve_closed(stations, [1.0] * 5, 100, 1.0).throughput
-        assert np.allclose(found, rate, rtol=1e-12)
+        own = solve_closed(stations, [1.0] * 5, 100, 1.0).throughput
+        assert np.allclose(own, rate, rtol=1e-12)
     report(capsys, what, ours, theirs, "MVA in C, all single servers", "one call")
 
 

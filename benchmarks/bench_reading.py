@@ -44,7 +44,7 @@ def test_a_long_log(tmp_path, capsys):
         count = sum(len(line.split(",")) == 8 for line in lines)
     bare = time.perf_counter() - begun
     begun = time.perf_counter()
-    found = read_load_test([str(path)])
+    load_test = read_load_test([str(path)])
     ours = time.perf_counter() - begun
 
     with capsys.disabled():
@@ -52,4 +52,4 @@ def test_a_long_log(tmp_path, capsys):
             f"\n{count} rows of JMeter: {ours:.2f} s, to split them {bare:.2f} s, ratio "
             f"{ours / bare:.1f} (promised 30)"
         )
-    assert found.points[0].samples == count - 1
+    assert load_test.points[0].samples == count - 1

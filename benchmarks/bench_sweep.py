@@ -57,15 +57,15 @@ def by_dask(space, model, chunk=2**17):
         first, after = int(own[0]), int(own[-1]) + 1
         return model.at(space.piece(first, after).points(first, after)).solve().response_time
 
-    found = numbers.map_blocks(times, dtype=float)
-    finite = da.where(da.isfinite(found), found, np.nan)
-    asked = (
+    answers = numbers.map_blocks(times, dtype=float)
+    finite = da.where(da.isfinite(answers), answers, np.nan)
+    reductions = (
         da.nanmean(finite),
         da.nanstd(finite),
-        (found > 0.02).sum(),
-        da.percentile(da.where(da.isfinite(found), found, 1e9), [50, 95, 99]),
+        (answers > 0.02).sum(),
+        da.percentile(da.where(da.isfinite(answers), answers, 1e9), [50, 95, 99]),
     )
-    return da.compute(*asked, scheduler="processes", num_workers=2)
+    return da.compute(*reductions, scheduler="processes", num_workers=2)
 
 
 def some(space, model, first, after):
@@ -97,7 +97,7 @@ def peak():
 def test_a_point_of_a_sweep_costs_little_more_than_one_of_an_array(capsys):
     """Promised: at most 1.3 times the bare array solution, with three reductions."""
     model, space = opened(), plane(POINTS)
-    found = model.sweep(space, reduce=REDUCE)
+    swept = model.sweep(space, reduce=REDUCE)
     alone = bare()
     cost = least(lambda: model.sweep(space, reduce=REDUCE), 3) / space.size
     with capsys.disabled():
@@ -106,7 +106,7 @@ def test_a_point_of_a_sweep_costs_little_more_than_one_of_an_array(capsys):
             f"with three reductions, {alone * 1e9:.0f} ns in an array, ratio {cost / alone:.2f} "
             f"(promised 1.3); {1 / cost / 1e6:.1f} million points/s a core"
         )
-    assert found.effort.points == space.size
+    assert swept.effort.points == space.size
 
 
 def test_two_workers_do_twice_as_much(capsys):
@@ -130,15 +130,15 @@ def test_closed_points(capsys):
     """A closed nfs-server of 45 clients."""
     model = opened().closed(45)
     space = {"cpu_time": np.linspace(500e-6, 800e-6, 400), "think_time": np.linspace(0, 0.1, 500)}
-    found = model.sweep(space, reduce=REDUCE)
-    hours = 1e7 / found.effort.rate
+    swept = model.sweep(space, reduce=REDUCE)
+    hours = 1e7 / swept.effort.rate
     with capsys.disabled():
         print(
-            f"\nclosed nfs-server, N = 45: {found.effort.rate / 1e3:.0f} thousand points/s a core, "
-            f"{100 * found.effort.kernel_share:.0f} % of it solving; 10^7 would take {hours:.0f} s "
+            f"\nclosed nfs-server, N = 45: {swept.effort.rate / 1e3:.0f} thousand points/s a core, "
+            f"{100 * swept.effort.kernel_share:.0f} % of it solving; 10^7 would take {hours:.0f} s "
             "of one core"
         )
-    assert found.effort.points == 200_000
+    assert swept.effort.points == 200_000
 
 
 def test_beside_dask_array_and_joblib(capsys):
@@ -166,9 +166,9 @@ def main():
     model, space = opened(), plane(count)
     with workers(2) as crew:
         model.sweep(plane(2**20), reduce=REDUCE, executor=crew)
-        found = model.sweep(space, reduce=REDUCE, executor=crew)
-    effort = found.effort
-    print(found)
+        swept = model.sweep(space, reduce=REDUCE, executor=crew)
+    effort = swept.effort
+    print(swept)
     print(
         f"{effort.points:,} points in {effort.seconds:.1f} s on {effort.workers} workers, "
         f"{effort.rate / 1e6:.1f} million points/s a core; 10^9 in "

@@ -40,7 +40,7 @@ def one_curve(tables: "Sequence[Measurements]") -> "Measurements":
     return together(tables)
 
 
-def told_curve(text: str, hints: "Hints") -> "Measurements":
+def curve_at_settings(text: str, hints: "Hints") -> "Measurements":
     """Read one file, and the settings after its @."""
     from headway.models.reading.curves import curve_and_settings
 

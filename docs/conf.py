@@ -104,12 +104,12 @@ def mark_options(_app: Sphinx, _context: Any, lines: list[str]) -> None:
 
 def imported_from() -> dict[str, str]:
     """Find where people import each name from, by where it is defined."""
-    found = {}
+    homes = {}
     for room in map(importlib.import_module, ROOMS):
         for name in room.__all__:
             home = getattr(getattr(room, name), "__module__", "")
-            found[f"{home}.{name}"] = f"{room.__name__}.{name}"
-    return found
+            homes[f"{home}.{name}"] = f"{room.__name__}.{name}"
+    return homes
 
 
 def draw_pictures(app: Sphinx) -> None:
@@ -131,9 +131,9 @@ def setup(app: Sphinx) -> None:
 
     def lead_home(app: Sphinx, env: Any, node: Any, content: Any) -> nodes.reference | None:
         domain = env.get_domain("py")
-        found = domain.objects.get(homes.get(node.get("reftarget"), ""))
-        if node.get("refdomain") != "py" or not found:
+        target = domain.objects.get(homes.get(node.get("reftarget"), ""))
+        if node.get("refdomain") != "py" or not target:
             return None
-        return make_refnode(app.builder, node["refdoc"], found.docname, found.node_id, content)
+        return make_refnode(app.builder, node["refdoc"], target.docname, target.node_id, content)
 
     app.connect("missing-reference", lead_home)

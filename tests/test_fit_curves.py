@@ -82,7 +82,7 @@ def test_derivatives_with_what_was_added_are_those_of_predictions(closed):
     assert len(found.plot().axes) == 2
 
 
-def test_a_told_curve_narrows_what_the_base_leaves_open():
+def test_a_curve_at_stated_settings_narrows_what_the_base_leaves_open():
     base = curve("base", 0.05, 1)
     slow = curve("slow", 0.05, 2, delay=2e-3).given({"delay": "+2 ms"})
     model = SERVER.at(delay=1e-3, service_time=5e-4)

@@ -13,7 +13,7 @@ from headway.models.files.shipped import model_names
 from headway.models.importing.finding import find_model
 from headway.models.plotting.figures import picture
 from headway.models.solving.marginals import numbers
-from headway.models.solving.solutions.asked import STATION_LAWS
+from headway.models.solving.solutions.on_demand import STATION_LAWS
 from headway.queueing import MD1, MG1, MM1, MM1K, Delay, GGm, LoadDependent, MMm, Quota
 from headway.queueing.marginals.closed import closed_marginal
 from tests.brute.kinds import KINDS, drawn

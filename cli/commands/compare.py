@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headway.cli.curves import curves_option, one_curve, told_curve
+from headway.cli.curves import curve_at_settings, curves_option, one_curve
 from headway.cli.main import COMMANDS
 from headway.cli.options import (
     Format,
@@ -56,6 +56,6 @@ def command(
     """Compare a model's predictions with measurements."""
     chosen = chosen_model(model, preset, settings, closed_settings(closed, None, think))
     limits = load_limits(low, high, chosen)
-    curve = one_curve([told_curve(text, hints) for text in data])
+    curve = one_curve([curve_at_settings(text, hints) for text in data])
     comparison = chosen.compare(curve, x, y, *limits)
     present(comparison, output_format, plot)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from headway.cli.crews import CrewContext, crew_options
-from headway.cli.curves import curves_option, has_settings, one_curve, told_curve
+from headway.cli.curves import curve_at_settings, curves_option, has_settings, one_curve
 from headway.cli.main import COMMANDS
 from headway.cli.numbers import Reals, Whole
 from headway.cli.options import (
@@ -236,7 +236,7 @@ def _family(
     from headway.models.signatures.sfs import Range
 
     listed = None if forms is None else names_of(forms)
-    curves = [told_curve(path, hints) for name in data for path in _expanded(name)]
+    curves = [curve_at_settings(path, hints) for name in data for path in _expanded(name)]
     curves = [one_curve(curves)] if any(map(has_settings, curves)) else curves
     within, kind = Range(*limits), Loss(loss)
     fit = partial(fit_server, x=x, y=y, within=within, loss=kind, family=family, forms=listed)
@@ -290,7 +290,7 @@ def _fitted(
     from headway.models.inference.searching.loss import Loss
     from headway.models.signatures.sfs import Range
 
-    tables = [told_curve(text, hints) for text in data]
+    tables = [curve_at_settings(text, hints) for text in data]
     if len(tables) > 1 and not any(map(has_settings, tables)):
         many = ", ".join(families())
         msg = (

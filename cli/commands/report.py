@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from headway.cli.curves import one_curve, told_curve
+from headway.cli.curves import curve_at_settings, one_curve
 from headway.cli.main import COMMANDS
 from headway.cli.options import (
     chosen_model,
@@ -183,7 +183,7 @@ def _measured(data: tuple[str, ...], hints: "Hints") -> "Measurements":
 
     if len(data) > 1 and not any("@" in text for text in data):
         return read_load_test(data, hints=hints).measurements
-    return one_curve([told_curve(text, hints) for text in data])
+    return one_curve([curve_at_settings(text, hints) for text in data])
 
 
 def _check(out: Path) -> None:

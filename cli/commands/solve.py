@@ -128,9 +128,9 @@ def _stations(text: str) -> list[str]:
 
 def _with_quantities(solution: "Solution", names: list[str]) -> "Solution":
     """Add quantities by name."""
-    from headway.models.solving.solutions.asked import check_asked
+    from headway.models.solving.solutions.on_demand import check_outputs
 
-    check_asked(names, solution.outputs, solution.classes, solution.stations)
+    check_outputs(names, solution.outputs, solution.classes, solution.stations)
     return solution.answering(*names)
 
 

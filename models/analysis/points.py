@@ -6,7 +6,7 @@ import numpy as np
 
 from headway.errors import HeadwayError, UnknownParameter, nearest
 from headway.kinds import FloatArray, Number
-from headway.models.solving.solutions.asked import named_outputs, percentile_asked
+from headway.models.solving.solutions.on_demand import named_outputs, parse_percentile
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.queueing.closed.demands import Method
@@ -149,7 +149,7 @@ def output_of(solution: Solution, name: str) -> FloatArray:
     True
     """
     known = name in (*solution.outputs, *solution.class_outputs) or name in solution.values
-    if known or percentile_asked(name, solution.classes):
+    if known or parse_percentile(name, solution.classes):
         return np.asarray(solution[name], float)
     parts = [f"{station}.{name}" for station in solution.stations]
     if parts and all(part in solution.values for part in parts):

@@ -61,8 +61,8 @@ class Builder(Links, Algorithms, Stations, Regions):
             assumptions=entry.assumptions,
             form=form_of(entry.form, bare.parameters, self.place),
         )
-        told = correlations_of(entry.correlations, model.parameters, self.place)
-        model = replace(model, correlations=told)
+        correlations = correlations_of(entry.correlations, model.parameters, self.place)
+        model = replace(model, correlations=correlations)
         return replace(
             model, presets={n: self._preset(model, n, p) for n, p in entry.presets.items()}
         )
@@ -109,12 +109,12 @@ class Builder(Links, Algorithms, Stations, Regions):
             raise self.place.error(msg) from None
 
     def _needs(self, texts: list[Any]) -> set[tuple[str, str]]:
-        found: set[tuple[str, str]] = set()
+        parts: set[tuple[str, str]] = set()
         for name in set().union(*(names_in(text) for entry in texts for text in flat(entry))):
             head, dot, _ = name.partition(".")
             kinds = ("links", *ALGORITHMS, "stations") if dot else ("parameters",)
-            found |= {(kind, head) for kind in kinds}
-        return found
+            parts |= {(kind, head) for kind in kinds}
+        return parts
 
     def bind(self, graph: ModelGraph, name: str) -> ModelGraph:
         """Add a number that the file defines by a formula."""

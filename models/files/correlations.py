@@ -19,12 +19,12 @@ def correlations_of(
         cannot be.
     """
     keys = {_pair(key, place): key for key in entries}
-    told = {pair: entries[key] for pair, key in keys.items()}
-    found = fault(told, parameters)
-    if found is not None:
-        pair, wrong = found
+    correlations = {pair: entries[key] for pair, key in keys.items()}
+    wrong_pair = fault(correlations, parameters)
+    if wrong_pair is not None:
+        pair, wrong = wrong_pair
         raise place.error(wrong, "correlations", *keys[pair].split("."))
-    return told
+    return correlations
 
 
 def _pair(key: str, place: Place) -> Pair:

@@ -71,15 +71,15 @@ _Column = tuple[int, float]
 
 def _columns(file: str, head: list[str]) -> dict[str, _Column]:
     """Where the named columns are, and the factor of their unit."""
-    found = {}
+    columns = {}
     for place, cell in enumerate(head):
         if match := _HEAD.fullmatch(cell):
             text = match[2] or match[3] or match[4] or ""
-            found[match[1].lower()] = place, _scale(file, cell, text)
-    if "size" not in found:
+            columns[match[1].lower()] = place, _scale(file, cell, text)
+    if "size" not in columns:
         msg = f"{file}: there is no column size; name the columns size and miss_ratio"
         raise MeasurementError(msg)
-    return found
+    return columns
 
 
 def _scale(file: str, cell: str, text: str) -> float:

@@ -43,32 +43,32 @@ def json_schema(kinds: Iterable[str] = STATIONS) -> Json:
     >>> "MM1" in json_schema()["definitions"]["station"]["allOf"][0]["properties"]["kind"]["enum"]
     True
     """
-    parts = {table: _algorithm(found) for table, found in ALGORITHMS.items()}
+    parts = {table: _algorithm(algorithm) for table, algorithm in ALGORITHMS.items()}
     definitions = {"station": _stations(kinds), "link": keyed(LINK), "class": keyed(CLASS), **parts}
     words = {"title": "headway model", "description": "A performance model, as headway reads it."}
     return {"$schema": _DRAFT, **words, **MODEL.described(), "definitions": definitions}
 
 
 def _stations(kinds: Iterable[str]) -> Json:
-    found = {name: station_kind(name) for name in kinds}
-    tables = {name: station_keys(kind) for name, kind in found.items()}
-    docs = {name: summary(kind) for name, kind in found.items()}
+    classes = {name: station_kind(name) for name in kinds}
+    tables = {name: station_keys(kind) for name, kind in classes.items()}
+    docs = {name: summary(kind) for name, kind in classes.items()}
     tables |= {KIND: SOURCE_KEYS, FORK: FORK_KEYS, JOIN: JOIN_KEYS}
     docs |= {
-        name: f"{told.title}." if told.title else summary(loaded(f"{told.module}:{name}"))
-        for name, told in WRITTEN.items()
+        name: f"{written.title}." if written.title else summary(loaded(f"{written.module}:{name}"))
+        for name, written in WRITTEN.items()
     }
     word = Key(Text(tuple(tables)), "The kind of station, which decides its numbers.", needed=True)
     return _by_kind("kind", word, tables, docs)
 
 
-def _algorithm(found: Algorithm) -> Json:
-    if not found.kinds:
-        return keyed(algorithm_keys(found, found.kind()))
-    kinds = {word: found.kind(word) for word, _ in found.kinds}
-    tables = {word: algorithm_keys(found, kind) for word, kind in kinds.items()}
+def _algorithm(algorithm: Algorithm) -> Json:
+    if not algorithm.kinds:
+        return keyed(algorithm_keys(algorithm, algorithm.kind()))
+    kinds = {word: algorithm.kind(word) for word, _ in algorithm.kinds}
+    tables = {word: algorithm_keys(algorithm, kind) for word, kind in kinds.items()}
     docs = {word: summary(kind) for word, kind in kinds.items()}
-    return _by_kind(found.word, Key(Text(tuple(tables)), "Its kind."), tables, docs)
+    return _by_kind(algorithm.word, Key(Text(tuple(tables)), "Its kind."), tables, docs)
 
 
 def _by_kind(name: str, word: Key, tables: Mapping[str, KeyTable], docs: Mapping[str, str]) -> Json:
@@ -92,11 +92,11 @@ def _case(name: str, kind: str, own: Json) -> Json:
 
 def _together(tables: Iterable[Mapping[str, Json]]) -> dict[str, Json]:
     """Every key of several tables, with the words and forms that most of them give it."""
-    found: dict[str, list[Json]] = {}
+    by_key: dict[str, list[Json]] = {}
     for table in tables:
         for key, one in table.items():
-            found.setdefault(key, []).append(one)
-    return {key: _usual(each) for key, each in found.items()}
+            by_key.setdefault(key, []).append(one)
+    return {key: _usual(each) for key, each in by_key.items()}
 
 
 def _usual(each: list[Json]) -> Json:

@@ -71,8 +71,8 @@ def is_given(path: Path) -> bool:
 def _content(path: Path, most: int) -> tuple[bytes, int]:
     """The first bytes of a file or given descriptor, and how many it claims to hold."""
     if is_given(path):
-        found = _GIVEN.fullmatch(str(path))
-        number = int((found and (found[1] or found[3])) or 0)
+        descriptor = _GIVEN.fullmatch(str(path))
+        number = int((descriptor and (descriptor[1] or descriptor[3])) or 0)
         with open(os.dup(number), "rb") as stream:  # noqa: PTH123 - a descriptor, no path
             return stream.read(most), 0
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

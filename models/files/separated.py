@@ -50,9 +50,9 @@ def rows_of(text: str, source: str) -> list[tuple[int, list[str]]]:
         msg = f"{source}:{reader.line_num}: not a CSV file ({error})"
         raise MeasurementError(msg) from None
     above = list(takewhile(lambda row: _is_comment(row[1][0]), rows))
-    found = [row for row in rows[len(above) :] if not _is_comment(row[1][0])]
-    heads = [(line, _titles(row)) for line, row in above[-1:] if found]
-    return [head for head in heads if _names(head[1], found[0][1])] + found
+    data = [row for row in rows[len(above) :] if not _is_comment(row[1][0])]
+    heads = [(line, _titles(row)) for line, row in above[-1:] if data]
+    return [head for head in heads if _names(head[1], data[0][1])] + data
 
 
 def _names(titles: Sequence[str], first: Sequence[str]) -> bool:

@@ -56,11 +56,11 @@ def catalogue_model(name: str) -> Model:
     if is_own(name):
         path = _CATALOGUE / f"{name}.toml"
         return parse_model(path.read_text(encoding="utf-8"), path.name)
-    found: Model | None = outside(GROUP, name, _model_of)
-    if found is None:
+    model: Model | None = outside(GROUP, name, _model_of)
+    if model is None:
         msg = f"there is no model {name!r} in the catalogue{nearest(name, model_names())}"
         raise UnknownModel(msg)
-    return found
+    return model
 
 
 def is_own(name: str) -> bool:

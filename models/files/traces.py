@@ -32,9 +32,9 @@ def with_traces(entry: ModelEntry, place: Place) -> ModelEntry:
     """
     folder = Path(place.source).parent
     arrivals = {}
-    for name, told in entry.arrivals.items():
+    for name, arrival in entry.arrivals.items():
         with place("arrivals", name):
-            arrivals[name] = _arriving(told, folder)
+            arrivals[name] = _arriving(arrival, folder)
     return entry._replace(arrivals=arrivals)
 
 
@@ -119,7 +119,7 @@ def _gap(cell: str, where: str) -> float:
 def _seconds(name: str) -> float:
     """Seconds in the unit that a column's name ends in; 1 where it ends in none."""
     try:
-        told = unit(name.rpartition("_")[2]) if "_" in name else unit("s")
+        seconds = unit(name.rpartition("_")[2]) if "_" in name else unit("s")
     except HeadwayError:
         return 1.0
-    return told.scale if told.dimension == unit("s").dimension else 1.0
+    return seconds.scale if seconds.dimension == unit("s").dimension else 1.0

@@ -146,8 +146,8 @@ def _fields(component: Component) -> dict[str, Any]:
         else _expression(read)
         for name, read in component.fields.items()
     }
-    told = {"visits": component.visits, "service_time": component.service_times}
-    for key, by_class in (told | {"scv": component.scvs}).items():
+    numbers = {"visits": component.visits, "service_time": component.service_times}
+    for key, by_class in (numbers | {"scv": component.scvs}).items():
         if by_class:
             values = {name: _expression(read) for name, read in by_class.items()}
             table[key] = values.get("", values)
@@ -171,14 +171,14 @@ def _link(model: Model, name: str, link: Component) -> dict[str, Any]:
     for part, read in link.fields.items():
         given = model.parameters.get(f"{name}.{part}")
         if given is not None:
-            told = _told(given, usual[given.name], link, part)
-            table |= {} if told is None else {part: told}
+            written = _link_number(given, usual[given.name], link, part)
+            table |= {} if written is None else {part: written}
         elif isinstance(read, Formula) and read.names != {f"{name}.overhead"}:
             table[part] = read.text
     return table
 
 
-def _told(given: Parameter, usual: Parameter, link: Component, part: str) -> Any:
+def _link_number(given: Parameter, usual: Parameter, link: Component, part: str) -> Any:
     """A number of a link: its value alone where all else is as usual, nothing if published."""
     sources = (published_source(link, part, given.value), usual.source)
     table = _parameter(given)
@@ -220,13 +220,13 @@ def _route(route: Route) -> dict[str, Any]:
 
 def _places(ways: ClassWays, name: str) -> dict[str, Any]:
     """Where a class comes in, or begins its rounds."""
-    found: dict[str, Any] = {}
+    places: dict[str, Any] = {}
     if name in ways.arrives:
         shares = {station: _expression(read) for station, read in ways.arrives[name].items()}
-        found["arrives"] = next(iter(shares)) if list(shares.values()) == [1.0] else shares
+        places["arrives"] = next(iter(shares)) if list(shares.values()) == [1.0] else shares
     if name in ways.references:
-        found["reference"] = ways.references[name]
-    return found
+        places["reference"] = ways.references[name]
+    return places
 
 
 def _preset(model: Model, name: str) -> dict[str, Any]:

@@ -92,6 +92,6 @@ def closed_signs(measurements: Measurements) -> list[str]:
         signs.append(f"{int(circulating.behind.sum())} points fell behind their requested load")
     what = " and ".join(signs)
     return [
-        f"{what}: about {circulating.population:.3g} requests circulate there (Little's law), so the "
-        "load is closed and an open model cannot follow it; give the model a population"
+        f"{what}: about {circulating.population:.3g} requests circulate there (Little's law), so "
+        "the load is closed and an open model cannot follow it; give the model a population"
     ]

@@ -26,7 +26,7 @@ from headway.models.language.scales import Scale
 from headway.models.language.units import Unit, unit
 from headway.models.measured.columns import is_rate
 from headway.models.measured.regression import FEWEST_POINTS, regression_line
-from headway.models.solving.solutions.asked import percentile_asked
+from headway.models.solving.solutions.on_demand import parse_percentile
 from headway.models.structure.forms import Telling
 
 Values = dict[str, float]
@@ -118,7 +118,7 @@ def server_quantities(fit: Fit, limit: ServerQuantity | None = None) -> tuple[Se
     limit
         Its saturation throughput, where more than this form tells it.
     """
-    percentile = percentile_asked(fit.comparison.output)
+    percentile = parse_percentile(fit.comparison.output)
     of = f" p{percentile[0]:g}" if percentile else ""
     quantities = [_linear(fit, f"base response time{of}", "ms", lambda v: _base(fit, v))]
     rate = is_rate(fit.comparison.load)

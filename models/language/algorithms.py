@@ -68,8 +68,8 @@ class Algorithm:
         if word and word not in named:
             msg = f"there is no {self.word} {quoted(word)}{nearest(word, named)}"
             raise InvalidParameter(msg)
-        found: Amount = getattr(import_module(self.module), named.get(word, self.name))
-        return found  # type: ignore[no-any-return]
+        result: Amount = getattr(import_module(self.module), named.get(word, self.name))
+        return result  # type: ignore[no-any-return]
 
     def word_of(self, kind: type) -> str:
         """What a model file says for a class; empty where there is one only."""
@@ -88,11 +88,11 @@ class Algorithm:
         GraphError
             Naming the first.
         """
-        known, found = self.keys(kind), set(given)
-        if unknown := sorted(found - set(known)):
+        known, present = self.keys(kind), set(given)
+        if unknown := sorted(present - set(known)):
             msg = f"{name} has no {unknown[0]!r}{nearest(unknown[0], known)}"
             raise GraphError(msg)
-        if missing := [key for key in self.needed(kind) if key not in found]:
+        if missing := [key for key in self.needed(kind) if key not in present]:
             msg = f"{name} needs {missing[0]}"
             raise GraphError(msg)
 
@@ -173,8 +173,8 @@ class Law:
     @cached_property
     def function(self) -> Callable[..., Any]:
         """The function, imported when it is first used."""
-        found: Callable[..., Any] = getattr(import_module(self.module), self.name)
-        return found
+        function: Callable[..., Any] = getattr(import_module(self.module), self.name)
+        return function
 
     @property
     def arguments(self) -> tuple[str, ...]:

@@ -68,7 +68,7 @@ def four_digits(number: float) -> str:
     return grouped(f"{float(text):.0f}") if abs(float(text)) >= MANY and abs(number) < 1e9 else text
 
 
-def shown_unit(meant: Unit, size: float) -> Unit:
+def shown_unit(stated: Unit, size: float) -> Unit:
     """A unit of the same dimension that shows a value of that size (in SI) with few digits.
 
     What is meant in KiB and the like stays so, and so is a size of whole KiB.
@@ -81,12 +81,12 @@ def shown_unit(meant: Unit, size: float) -> Unit:
     >>> str(shown_unit(unit("B"), 1048576)), str(shown_unit(unit("B"), 1000000))
     ('MiB', 'MB')
     """
-    if meant.text == "B" and size >= _KIB and is_whole(size / _KIB) and not is_whole(size / 1000):
+    if stated.text == "B" and size >= _KIB and is_whole(size / _KIB) and not is_whole(size / 1000):
         return [each for each in map(unit, _SIZES) if is_whole(size / each.scale)][-1]
-    if "iB" in meant.text:
-        return meant
-    best = readable(meant.dimension, size)
-    return best if best.text and meant.text and best.scale != 1 else meant
+    if "iB" in stated.text:
+        return stated
+    best = readable(stated.dimension, size)
+    return best if best.text and stated.text and best.scale != 1 else stated
 
 
 def with_unit(number: str, unit: Unit) -> str:

@@ -320,8 +320,8 @@ def _check_law(name: str, count: int, text: str) -> None:
 
 
 def _known_functions(name: str) -> str:
-    meant = alike(name, LAWS)
-    return " ".join(sorted(kinds.FUNCTIONS)) + (f"; did you mean {meant}?" if meant else "")
+    similar = alike(name, LAWS)
+    return " ".join(sorted(kinds.FUNCTIONS)) + (f"; did you mean {similar}?" if similar else "")
 
 
 _READERS: dict[type, Callable[[Any, str, int], Tree]] = {

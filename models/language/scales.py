@@ -38,7 +38,7 @@ class Scale:
     ----------
     units
         The unit of each dimension that has one; a dimension that is not in it keeps the unit that
-        a value is meant in, chosen by its size.
+        a value has, chosen by its size.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Scale:
         Parameters
         ----------
         shown
-            SI values, of any shape, and the unit that each is meant in.
+            SI values, of any shape, and the unit in which each is stated.
         stated
             Units of the model's parameters: one of these is kept where it suits.
 
@@ -69,27 +69,27 @@ class Scale:
         ('ms', 's')
         """
         sizes: dict[Dimension, list[float]] = {}
-        meant: dict[Dimension, Unit] = {}
+        first: dict[Dimension, Unit] = {}
         for values, each in shown:
             key = _kind(each)
             if key is None:
                 continue
-            meant.setdefault(key, each)
+            first.setdefault(key, each)
             numbers = np.abs(np.ravel(np.asarray(values, float)))
             sizes.setdefault(key, []).extend(numbers[np.isfinite(numbers) & (numbers > 0)].tolist())
         own = list(stated)
-        return cls({key: _chosen(own, meant[key], key, found) for key, found in sizes.items()})
+        return cls({key: _chosen(own, first[key], key, found) for key, found in sizes.items()})
 
-    def unit(self, meant: Unit) -> Unit:
-        """The answer's unit of what is meant in a unit."""
-        key = _kind(meant)
-        return meant if key is None else self.units.get(key, meant)
+    def unit(self, own_unit: Unit) -> Unit:
+        """The answer's unit of values with a unit of their own."""
+        key = _kind(own_unit)
+        return own_unit if key is None else self.units.get(key, own_unit)
 
-    def covers(self, meant: Unit) -> bool:
-        """Whether the answer has one unit for what is meant in a unit."""
-        return _kind(meant) in self.units
+    def covers(self, own_unit: Unit) -> bool:
+        """Whether the answer has one unit for values with a unit of their own."""
+        return _kind(own_unit) in self.units
 
-    def suited(self, meant: Unit, size: float) -> Unit:
+    def suited(self, own_unit: Unit, size: float) -> Unit:
         """The answer's unit; of a slope of times over a rate, and of sizes, one that suits it.
 
         Examples
@@ -99,29 +99,29 @@ class Scale:
         >>> str(scale.suited(unit("us*s/op"), 3e-8)), str(scale.suited(unit("B"), 4096))
         ('ms per 1,000,000 op/s', 'KiB')
         """
-        seconds, data, *counts = meant.dimension
+        seconds, data, *counts = own_unit.dimension
         if (seconds, data) == (2, 0) and min(counts) < 0:
             rate = unit(si_text((-1, 0, *(-each for each in counts))))  # type: ignore[arg-type]
             return slope_unit(self.unit(unit("ms")), rate, size)
-        return self.unit(meant) if self.covers(meant) else shown_unit(meant, size)
+        return self.unit(own_unit) if self.covers(own_unit) else shown_unit(own_unit, size)
 
-    def bare(self, value: float, meant: Unit) -> str:
+    def bare(self, value: float, own_unit: Unit) -> str:
         """A value with four digits, without its unit."""
-        return in_unit(value, self.suited(meant, abs(value)))
+        return in_unit(value, self.suited(own_unit, abs(value)))
 
-    def text(self, value: float, meant: Unit) -> str:
+    def text(self, value: float, own_unit: Unit) -> str:
         """A value with four digits, and its unit."""
         if math.isinf(value):
-            return in_unit(value, meant)
-        shown = self.suited(meant, abs(value))
+            return in_unit(value, own_unit)
+        shown = self.suited(own_unit, abs(value))
         return with_unit(in_unit(value, shown), shown)
 
-    def stated(self, value: float, meant: Unit) -> str:
+    def stated(self, value: float, own_unit: Unit) -> str:
         """A value that somebody stated, in as many digits as it has, up to six."""
-        shown = self.suited(meant, abs(value))
+        shown = self.suited(own_unit, abs(value))
         return with_unit(digits(value / shown.scale), shown)
 
-    def ends(self, low: float, high: float, meant: Unit) -> str:
+    def ends(self, low: float, high: float, own_unit: Unit) -> str:
         """An interval, and its unit.
 
         Examples
@@ -130,12 +130,12 @@ class Scale:
         >>> Scale.of([(0.0034, unit("s"))]).ends(0.00005, 0.012, unit("us"))
         '0.05 to 12 ms'
         """
-        shown = self.suited(meant, abs(high) if math.isfinite(high) else abs(low))
+        shown = self.suited(own_unit, abs(high) if math.isfinite(high) else abs(low))
         return with_unit(ends(low, high, shown), shown)
 
-    def with_error(self, value: float, error: float, meant: Unit) -> str:
+    def with_error(self, value: float, error: float, own_unit: Unit) -> str:
         """A value and its error, with two digits of the latter."""
-        return with_error(value, error, self.suited(meant, abs(value)))
+        return with_error(value, error, self.suited(own_unit, abs(value)))
 
 
 def units_of(answer: object) -> Scale:
@@ -153,31 +153,31 @@ def units_of(answer: object) -> Scale:
     return scale
 
 
-def _kind(meant: Unit) -> Dimension | None:
+def _kind(own_unit: Unit) -> Dimension | None:
     """What shares one unit: all times, also those of one operation; None for what does not."""
-    seconds, data = meant.dimension[:2]
+    seconds, data = own_unit.dimension[:2]
     if seconds == 0:
         return None  # counts, shares, and sizes of data: people write 4 KiB beside 16 GiB
-    return (seconds, data, 0, 0, 0) if (seconds, data) in ((1, 0), (-1, 1)) else meant.dimension
+    return (seconds, data, 0, 0, 0) if (seconds, data) in ((1, 0), (-1, 1)) else own_unit.dimension
 
 
-def _chosen(stated: list[Unit], meant: Unit, key: Dimension, sizes: list[float]) -> Unit:
+def _chosen(stated: list[Unit], own_unit: Unit, key: Dimension, sizes: list[float]) -> Unit:
     """A stated unit that suits the middle value, else one that shows it with few digits.
 
     Of several stated ones, that which suits most values, and then the middle best: of 0.65 ms and
     5 s ms rather than s, of 40 us and 3 ms ms rather than us.
     """
     if not sizes:
-        return meant
+        return own_unit
     middle = sorted(sizes)[len(sizes) // 2]
     own = [each for each in stated if each.dimension == key and each.text]
     fitting = [each for each in own if _suits(middle, each, _SUITS)]
     if fitting:
         return max(fitting, key=lambda each: _merit(each, middle, sizes))
-    if meant.dimension == key and meant.text and _suits(middle, meant, _SUITS_BEST):
-        return meant
+    if own_unit.dimension == key and own_unit.text and _suits(middle, own_unit, _SUITS_BEST):
+        return own_unit
     best = readable(key, middle)
-    return best if best.scale != 1 or _is_time(key) else meant
+    return best if best.scale != 1 or _is_time(key) else own_unit
 
 
 def _merit(shown: Unit, middle: float, sizes: list[float]) -> tuple[int, bool]:

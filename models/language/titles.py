@@ -75,12 +75,12 @@ def split_header(column: str) -> tuple[str, Unit | None]:
 
     Examples
     --------
-    >>> def told(title):
-    ...     name, found = split_header(title)
-    ...     return name, str(found)
-    >>> told("throughput_ops_s"), told("gap_us_per_kb")
+    >>> def split(title):
+    ...     name, unit = split_header(title)
+    ...     return name, str(unit)
+    >>> split("throughput_ops_s"), split("gap_us_per_kb")
     (('throughput', 'op/s'), ('gap', 'us/kB'))
-    >>> told("Response time [ms]"), told("p99Ms"), told("IOPS")
+    >>> split("Response time [ms]"), split("p99Ms"), split("IOPS")
     (('response_time', 'ms'), ('p99', 'ms'), ('rps', 'op/s'))
     """
     title = column.strip()
@@ -88,14 +88,14 @@ def split_header(column: str) -> tuple[str, Unit | None]:
     if bracketed is not None:
         return bracketed
     words = _words(title)
-    name, found = _from_words(words, _doubtful(title))
-    if found is None:
+    name, in_unit = _from_words(words, _doubtful(title))
+    if in_unit is None:
         return title, None
     kept = re.split("_", title)
     as_written = len(kept) == len(words) and title.replace("_", "").isalnum()
     if name and as_written and name == tuple(word.lower() for word in kept[: len(name)]):
-        return "_".join(kept[: len(name)]), found
-    return "_".join(name) or _nameless(title, found), found
+        return "_".join(kept[: len(name)]), in_unit
+    return "_".join(name) or _nameless(title, in_unit), in_unit
 
 
 def unit_in_words(text: str) -> Unit:
@@ -115,10 +115,10 @@ def unit_in_words(text: str) -> Unit:
         return unit(text)
     except UnitError:
         words = tuple(word.lower() for word in _split(text))
-        found = None if any(word in _DATA for word in words) else _unit_of(words)
-        if found is None:
+        known = None if any(word in _DATA for word in words) else _unit_of(words)
+        if known is None:
             raise
-        return found
+        return known
 
 
 def plain_title(title: str) -> str:
@@ -141,11 +141,11 @@ def _from_brackets(title: str) -> tuple[str, Unit | None] | None:
     for match in reversed(list(_BRACKETS.finditer(title))):
         pieces = [piece.strip() for piece in re.split("[,;]", match[1])]
         for piece in pieces:
-            found = _unit_or_none(piece)
-            if found is not None:
+            in_unit = _unit_or_none(piece)
+            if in_unit is not None:
                 others = " ".join(other for other in pieces if other != piece)
                 rest = f"{title[: match.start()]} {others} {title[match.end() :]}"
-                return "_".join(_words(rest)) or _nameless(title, found), found
+                return "_".join(_words(rest)) or _nameless(title, in_unit), in_unit
     return None
 
 
@@ -169,12 +169,12 @@ def _words(title: str) -> tuple[str, ...]:
 
 def _split(title: str) -> list[str]:
     bare = re.sub(r"[\[\]()]", " ", title).replace("/", " per ")
-    found = []
+    words = []
     for word in re.split(_PARTS, bare):
         whole = word.lower() in _KNOWN
         parts = [word] if whole else re.split(r"(?<=[a-z0-9])(?=[A-Z])", word)
-        found += [part.rstrip(".") for part in parts]
-    return [word for word in found if word]
+        words += [part.rstrip(".") for part in parts]
+    return [word for word in words if word]
 
 
 def _doubtful(title: str) -> frozenset[str]:
@@ -197,11 +197,11 @@ def _from_words(
     first = _first_of_unit(words[:end])
     if doubtful & set(words[first:end]):
         return words, None
-    found = _unit_of(words[first:end])
-    if found is None:
+    in_unit = _unit_of(words[first:end])
+    if in_unit is None:
         return words, None
     name = words[:first] if set(words[:first]) - FILLING else ()
-    return (*name, *(words[end:] if name else ())), found
+    return (*name, *(words[end:] if name else ())), in_unit
 
 
 def _is_statistic(words: Sequence[str], index: int) -> bool:

@@ -221,11 +221,11 @@ def quantity(text: str | float, wanted: Unit | None = None, name: str = "value")
             f"({si_text(given.dimension)}); it needs {_word(wanted.dimension)}, such as {example}"
         )
         raise UnitError(msg)
-    found = float(given.si(value)) if given.text else value
-    if not math.isfinite(found):
+    number = float(given.si(value)) if given.text else value
+    if not math.isfinite(number):
         msg = f"{name} is {quoted(str(text))}, which is too large"
         raise UnitError(msg)
-    return found
+    return number
 
 
 _WORDS = {(1, 0): "time", (0, 1): "data", (-1, 0): "rate", (-1, 1): "bandwidth", (0, 0): "a number"}

@@ -85,17 +85,17 @@ def who_does(kind: type, verb: str) -> Callable[..., Any]:
     for known in kind.__mro__:
         place = _PLACES.get((known.__name__, verb))
         if place is not None:
-            found: Callable[..., Any] = loaded(place)
-            return found
+            function: Callable[..., Any] = loaded(place)
+            return function
     return _from_outside(kind, verb)
 
 
 def _from_outside(kind: type, verb: str) -> Callable[..., Any]:
     """Find the function among what other packages offer, for answers of their own."""
     for known in kind.__mro__:
-        found: Callable[..., Any] | None = outside(GROUP, f"{known.__name__}.{verb}", _function)
-        if found is not None:
-            return found
+        function: Callable[..., Any] | None = outside(GROUP, f"{known.__name__}.{verb}", _function)
+        if function is not None:
+            return function
     msg = f"headway cannot {verb} a {kind.__name__}"
     raise TypeError(msg)
 

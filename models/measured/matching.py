@@ -35,7 +35,7 @@ from headway.models.measured.roles import (
     role_of,
 )
 from headway.models.measured.statistic import percentile_of
-from headway.models.solving.solutions.asked import percentile_name
+from headway.models.solving.solutions.on_demand import percentile_name
 from headway.models.structure.model import Model
 from headway.models.structure.parts.links import settable
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from headway.errors import HeadwayError
 from headway.kinds import FloatArray
 from headway.models.showing.solutions import swept
-from headway.models.solving.solutions.asked import percentile_asked
 from headway.models.solving.solutions.marks import QNA
+from headway.models.solving.solutions.on_demand import parse_percentile
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.parts.counts import counts
 
@@ -54,7 +54,7 @@ def curves_of(solution: Solution) -> Curves:
         return alone
     name, *_ = swept(solution)
     again = "auto" if solution.method in ("open", QNA) else solution.method
-    asked = [output for output in solution.outputs if percentile_asked(output)]
+    asked = [output for output in solution.outputs if parse_percentile(output)]
     try:
         found = solution.model.at({name: across, **others}).solve(method=again)
         return Curves(solution, found.answering(*asked) if asked else found, own, is_fine=True)
@@ -73,7 +73,7 @@ def is_quick(solution: Solution) -> bool:
         return solution.method == "exact" and not any(
             "population" in x for x in graph.classes.values()
         )
-    asked = any(percentile_asked(output) for output in solution.outputs)
+    asked = any(parse_percentile(output) for output in solution.outputs)
     if solution.is_open:
         return True
     jobs = float(np.max(np.asarray(solution.model.network.inputs["population"], float)))
@@ -86,7 +86,7 @@ def _between(solution: Solution) -> tuple[FloatArray, dict[str, FloatArray], NDA
     model = solution.model
     columns = {n: np.asarray(model.inputs[n], float).ravel() for n in (name, *rest)}
     keys = list(zip(*(columns[n].tolist() for n in rest), strict=True)) or [()] * len(columns[name])
-    asked = any(percentile_asked(output) for output in solution.outputs)
+    asked = any(parse_percentile(output) for output in solution.outputs)
     count, whole = _COSTLY_POINTS if asked else _POINTS, name in counts(model.graph)
     across, marks, others = [], [], []
     for key in dict.fromkeys(keys):

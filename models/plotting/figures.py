@@ -36,7 +36,7 @@ from headway.models.plotting.pieces import (
     visible,
 )
 from headway.models.showing.solutions import swept
-from headway.models.solving.solutions.asked import PERCENTILE, percentile_asked
+from headway.models.solving.solutions.on_demand import PERCENTILE, parse_percentile
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
@@ -216,7 +216,7 @@ def drawn_outputs(solution: Solution) -> list[tuple[str, ...]]:
     each_class = solution.classes if _is_single(solution) else ()
     names = [f"class {name}." for name in each_class] or [""]
     times = [f"{name}response_time" for name in names]
-    times += [name for name in solution.outputs if percentile_asked(name, solution.classes)]
+    times += [name for name in solution.outputs if parse_percentile(name, solution.classes)]
     each = [tuple(f"{name}throughput" for name in names)] if rate else []
     return [*each, *([tuple(times)] if _is_single(solution) else [(name,) for name in times])]
 

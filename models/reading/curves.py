@@ -30,8 +30,8 @@ def given(measurements: Measurements, settings: Mapping[str, str | float]) -> Me
             )
             raise MeasurementError(msg)
         columns[column.header] = column
-    told = ",".join(f"{name}={value}" for name, value in settings.items())
-    return replace(measurements, columns=columns, source=f"{measurements.source}{AT}{told}")
+    text = ",".join(f"{name}={value}" for name, value in settings.items())
+    return replace(measurements, columns=columns, source=f"{measurements.source}{AT}{text}")
 
 
 def _constant(measurements: Measurements, name: str, value: str) -> Observed:
@@ -89,8 +89,8 @@ def together(tables: Sequence[Measurements]) -> Measurements:
     whole = all(len(table.made_of) == len(table) for table in tables)
     made_of = tuple(one for table in tables for one in table.made_of) if whole else ()
     source = " and ".join(dict.fromkeys(table.source for table in tables))
-    found = Measurements(source, columns, labels, lines, spoilt=spoilt, kind=tables[0].kind)
-    return replace(found, made_of=made_of)
+    joined = Measurements(source, columns, labels, lines, spoilt=spoilt, kind=tables[0].kind)
+    return replace(joined, made_of=made_of)
 
 
 def _aligned(tables: Sequence[Measurements]) -> list[dict[str, Observed]]:
@@ -158,9 +158,9 @@ def curve_and_settings(text: str) -> tuple[Path, dict[str, str]]:
     path = Path(text)
     if AT not in text or shipped_or_own(path).exists():
         return path, {}
-    name, _, told = text.rpartition(AT)
+    name, _, settings_text = text.rpartition(AT)
     settings: dict[str, str] = {}
-    for part in told.split(","):
+    for part in settings_text.split(","):
         parameter, equals, value = (piece.strip() for piece in part.partition("="))
         if not (parameter and equals and value):
             msg = (

@@ -87,8 +87,8 @@ def measurements_of_frame(
 ) -> Measurements:
     """Make measurements of a data frame; see `Measurements.from_frame`."""
     names, rows = _cells(_readable(frame))
-    found = Measurements.parse(text_of_cells(names, rows), source, ".")
-    return Hints(units, roles).of(found)
+    measured = Measurements.parse(text_of_cells(names, rows), source, ".")
+    return Hints(units, roles).of(measured)
 
 
 def measurements_of_columns(
@@ -114,10 +114,10 @@ def measurements_of_columns(
         raise MeasurementError(msg + nearest(unknown[0], parts))
     titles = [_in_unit(title, units.get(part, "")) for part, title in given]
     rows = [[_cell(value) for value in row] for row in zip(*given.values(), strict=True)]
-    found = Measurements.of_cells(titles, list(enumerate(rows, 1)), source)
-    for title in found.labels:
-        found.column(title)  # refuses words
-    return found
+    measured = Measurements.of_cells(titles, list(enumerate(rows, 1)), source)
+    for title in measured.labels:
+        measured.column(title)  # refuses words
+    return measured
 
 
 def _check_lengths(lengths: Mapping[str, int], source: str) -> None:
@@ -125,8 +125,8 @@ def _check_lengths(lengths: Mapping[str, int], source: str) -> None:
         msg = f"{source}: there is no column; give for example throughput and response_time"
         raise MeasurementError(msg)
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{title}: {length}" for title, length in lengths.items())
-        msg = f"{source}: columns of different lengths ({told}); give them the same length"
+        sizes = ", ".join(f"{title}: {length}" for title, length in lengths.items())
+        msg = f"{source}: columns of different lengths ({sizes}); give them the same length"
         raise MeasurementError(msg)
 
 
@@ -134,14 +134,14 @@ def _in_unit(title: str, text: str) -> str:
     """The title of a column that is in another unit: ``response_ms`` of ``response_s``."""
     if not text:
         return title
-    name, told = split_header(title)[0], unit_in_words(text)
+    name, wanted = split_header(title)[0], unit_in_words(text)
     snake = f"{name}_{text.lower().replace('/', '_per_')}"
-    found = split_header(snake)
-    same = found[1] is not None and (found[1].scale, found[1].dimension) == (
-        told.scale,
-        told.dimension,
+    current = split_header(snake)
+    same = current[1] is not None and (current[1].scale, current[1].dimension) == (
+        wanted.scale,
+        wanted.dimension,
     )
-    return snake if found[0] == name and same else f"{name} [{told}]"
+    return snake if current[0] == name and same else f"{name} [{wanted}]"
 
 
 def _readable(frame: Any) -> Any:

@@ -82,25 +82,25 @@ def _paths(place: str) -> list[Path]:
     if is_given(path) or _is_file(path):
         return [path]
     if os.path.isdir(path):  # noqa: PTH112 - takes any name at all
-        found = sorted(p for p in path.rglob("*") if p.is_file() and not _hidden(p, path))
+        files = sorted(p for p in path.rglob("*") if p.is_file() and not _hidden(p, path))
         nothing = "is a folder without files; give one with result files"
     else:
-        found = _matching(place) or _matching(str(data_path(place)))
+        files = _matching(place) or _matching(str(data_path(place)))
         nothing = (
             "there is no such file"
             if not glob.has_magic(place)
             else "matches no file; check the pattern"
         )
-    if not found:
+    if not files:
         msg = f"{place}: {nothing}"
         raise MeasurementError(msg)
-    if len(found) > MOST_FILES:
+    if len(files) > MOST_FILES:
         msg = (
-            f"{place}: {len(found)} files are more than the limit of {MOST_FILES:,} in "
+            f"{place}: {len(files)} files are more than the limit of {MOST_FILES:,} in "
             "one sweep; read fewer at a time"
         )
         raise MeasurementError(msg)
-    return found
+    return files
 
 
 def _matching(pattern: str) -> list[Path]:

@@ -116,13 +116,13 @@ def with_units(measurements: Measurements, given: Mapping[str, str]) -> Measurem
     [0.003]
     """
     for name, text in given.items():
-        column, told = column_named(measurements, name), _unit(name, text)
-        if column.unit.text and (column.unit.scale, column.unit.dimension) != told[1:]:
+        column, wanted = column_named(measurements, name), _unit(name, text)
+        if column.unit.text and (column.unit.scale, column.unit.dimension) != wanted[1:]:
             place = f"{measurements.source}: column {column.header}"
             msg = f"{place} is in {column.unit}, not {text}; drop --unit, or rename the column"
             raise MeasurementError(msg)
         if not column.unit.text:
-            measurements = _with(measurements, _in(measurements, column, told[0]))
+            measurements = _with(measurements, _in(measurements, column, wanted[0]))
     return measurements
 
 
@@ -178,20 +178,20 @@ def column_named(measurements: Measurements, name: str) -> Observed:
     MeasurementError
         If there is none, or it holds words; tells which columns there are.
     """
-    found = next(measurements.named(name), None)
-    return found if found is not None else measurements.column(name)
+    column = next(measurements.named(name), None)
+    return column if column is not None else measurements.column(name)
 
 
 def _unit(column: str, text: str) -> tuple[Unit, float, tuple[int, ...]]:
     try:
-        found = unit_in_words(text)
+        in_words = unit_in_words(text)
     except UnitError as error:
         msg = f"unit of column {quoted(column)}: {error}"
         raise UnitError(msg) from None
-    if not found.text:
+    if not in_words.text:
         msg = f"unit of column {quoted(column)} is missing; write for example ms, op/s or %"
         raise UnitError(msg)
-    return found, found.scale, found.dimension
+    return in_words, in_words.scale, in_words.dimension
 
 
 def _word(role: str) -> str:

@@ -177,9 +177,9 @@ def _nothing_in(places: Sequence[str], left_out: Sequence[LeftOut]) -> Measureme
     files = [PurePath(each.file).name for each in left_out]
     further = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
     reasons = [each.reason for each in left_out if not each.reason.endswith(_NOTHING)][:3]
-    seen = "; ".join([f"seen: {', '.join(files[:_SHOWN])}{further}", *reasons])
+    listed = "; ".join([f"seen: {', '.join(files[:_SHOWN])}{further}", *reasons])
     place = places[0] if places else "no file"
-    return MeasurementError(f"{place}: contains no measured point ({seen})")
+    return MeasurementError(f"{place}: contains no measured point ({listed})")
 
 
 def _points_in(

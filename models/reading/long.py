@@ -52,14 +52,14 @@ class Long:
         MeasurementError
             For what is no text in UTF-8, and for a line of more than a megabyte.
         """
-        told = passed = 0
+        reported = passed = 0
         with self.path.open("rb") as file:
             content = iter(partial(file.readline, _LONGEST_LINE), b"")
             for number, line in enumerate(content, 1):
                 yield self._decoded(line.removeprefix(codecs.BOM_UTF8), number)
                 passed += len(line)
-                while told < passed // _STEP:
-                    told += 1
+                while reported < passed // _STEP:
+                    reported += 1
                     advance()
 
     def _decoded(self, line: bytes, number: int) -> str:

@@ -211,9 +211,9 @@ def recognised(text: str) -> tuple[Reader, str]:
     own = _own(text)
     if own is not None:
         return own, ""
-    found, broken = _from_outside(text)
-    if found is not None:
-        return found, ""
+    reader, broken = _from_outside(text)
+    if reader is not None:
+        return reader, ""
     return (loaded(_HTML) if is_html(text) else CSV), broken
 
 

@@ -103,15 +103,15 @@ def points_of_table(table: Measurements) -> list[Point]:
 def _taken(table: Measurements) -> dict[Part, Observed]:
     """The column of each role; the first one that has it, in the order of its titles."""
     single = ((Part(role), find(table, role)) for role in ROLES)
-    found = {part: column for part, column in single if column is not None}
+    columns = {part: column for part, column in single if column is not None}
     for column in (*table.columns.values(), *table.spoilt.values()):
         part = part_of(column)
-        known = found.get(part) if part is not None else None
+        known = columns.get(part) if part is not None else None
         if part is None or part.role not in MANY or _is_unclear(column, part.role):
             continue
         if known is None or (column.role and not known.role):
-            found[part] = column.usable()
-    return found
+            columns[part] = column.usable()
+    return columns
 
 
 def _check_units(table: Measurements) -> None:

@@ -12,7 +12,7 @@ from sympy.printing.mathml import MathMLPresentationPrinter
 from headway.errors import HeadwayError
 from headway.models.language.formula import Formula
 from headway.models.reports.wrapping import NARROW, WIDE, wrapped
-from headway.models.solving.solutions.asked import percentile_asked
+from headway.models.solving.solutions.on_demand import parse_percentile
 from headway.models.solving.symbolic import (
     bounded_symbols,
     closed_form,
@@ -159,7 +159,7 @@ def equations(model: Model, output: str = "") -> list[Equation]:
     """
     graph = model.graph
     written = partial(_as_written, bounded_symbols(model))
-    found = [_percentile_equation(model, output)] if percentile_asked(output) else []
+    found = [_percentile_equation(model, output)] if parse_percentile(output) else []
     found += [_equation(model, name, written(read)) for name, read in graph.outputs.items()]
     if not (graph.classes or model.is_closed):
         found += _part_equations(model)

@@ -13,7 +13,7 @@ from headway.models.plotting.dense import is_quick
 from headway.models.reports.controls import Control, Role, slider_ends, whole_numbers
 from headway.models.reports.ground import Ground
 from headway.models.reports.templates import shipped
-from headway.models.solving.solutions.asked import percentile_asked
+from headway.models.solving.solutions.on_demand import parse_percentile
 from headway.models.structure.model import Model
 from headway.models.tables.table import scale_of
 
@@ -128,7 +128,7 @@ def _obstacle(ground: Ground) -> str:
 
 
 def _is_quick(ground: Ground) -> bool:
-    return is_quick(ground.solution) and percentile_asked(ground.output) is None
+    return is_quick(ground.solution) and parse_percentile(ground.output) is None
 
 
 def _important(ground: Ground, sensitivity: Sensitivity) -> list[str]:

@@ -18,7 +18,7 @@ from headway.models.running.crews import Crew, in_one_line
 
 Client: TypeAlias = Any
 """A client or future of distributed, whose methods are partly untyped."""
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 LONGEST = 8.0
 """Time within which a scheduler must answer and have a worker [s]."""
@@ -141,9 +141,9 @@ class Cluster(Crew):
             self._client.close(timeout=CLOSING)
 
 
-def _within(seconds: float, call: Callable[[], Found], address: str) -> Found:
+def _within(seconds: float, call: Callable[[], Result], address: str) -> Result:
     """Call what may hang in a separate thread: dask waits indefinitely for a port to answer."""
-    answer: Future[Found] = Future()
+    answer: Future[Result] = Future()
     threading.Thread(target=_answer, args=(answer, call), daemon=True).start()
     try:
         return answer.result(timeout=seconds)
@@ -151,7 +151,7 @@ def _within(seconds: float, call: Callable[[], Found], address: str) -> Found:
         raise _nobody(address, f"no answer within {seconds:g} s") from error
 
 
-def _answer(answer: "Future[Found]", call: Callable[[], Found]) -> None:
+def _answer(answer: "Future[Result]", call: Callable[[], Result]) -> None:
     try:
         answer.set_result(call())
     except BaseException as error:

@@ -18,9 +18,9 @@ from headway.models.showing.parts.regions import (
 )
 from headway.models.showing.parts.servers import server_columns, server_parts, server_tables
 from headway.models.solving.arrays import part_unit
-from headway.models.solving.solutions.asked import numbers_asked
 from headway.models.solving.solutions.limits import station_limits
 from headway.models.solving.solutions.marks import QNA
+from headway.models.solving.solutions.on_demand import parse_station_outputs
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import of_class
@@ -65,7 +65,7 @@ def _shown(solution: Solution) -> Iterator[tuple[Any, Unit]]:
         yield model.inputs[name], model.parameters[name].unit
     for name in solution.outputs:
         yield solution[name], model.meaning(name).unit
-    for one in numbers_asked(solution.values, solution.stations):
+    for one in parse_station_outputs(solution.values, solution.stations):
         yield solution[one.name], part_unit(one.part)
     for name in solution.classes:
         for part in solution.class_parts:
@@ -104,7 +104,7 @@ def _sweep_table(solution: Solution, scale: Scale) -> Table:
     ]
     columns += [
         Column.of(one.name, solution[one.name], part_unit(one.part), scale)
-        for one in numbers_asked(solution.values, solution.stations)
+        for one in parse_station_outputs(solution.values, solution.stations)
     ]
     if solution.stations:
         busy = [
@@ -191,7 +191,7 @@ def _only(values: Any) -> Any:
 
 
 def _outputs_table(solution: Solution, scale: Scale) -> Table:
-    asked = numbers_asked(solution.values, solution.stations)
+    asked = parse_station_outputs(solution.values, solution.stations)
     each = [(name, solution.model.meaning(name).unit) for name in solution.outputs]
     each += [(one.name, part_unit(one.part)) for one in asked]
     columns = [Column.of(name, solution[name], unit, scale) for name, unit in each]
@@ -234,7 +234,7 @@ def solution_rows(solution: Solution) -> list[dict[str, Any]]:
 
 def station_parts(solution: Solution) -> dict[str, tuple[str, ...]]:
     """What is told of each station: what always is, and what was asked for."""
-    asked = numbers_asked(solution.values, solution.stations)
+    asked = parse_station_outputs(solution.values, solution.stations)
     always = (*solution.station_parts, *held_parts(solution))
     return {
         name: (*always, *(one.part for one in asked if one.station == name))

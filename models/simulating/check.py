@@ -15,7 +15,7 @@ from headway.models.simulating.estimates import Estimate, together
 from headway.models.simulating.planning import AT_MOST
 from headway.models.simulating.simulation import Simulation
 from headway.models.solving.arrays import part_unit
-from headway.models.solving.solutions.asked import percentile_name
+from headway.models.solving.solutions.on_demand import percentile_name
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer

@@ -11,7 +11,7 @@ from headway.kinds import FloatArray
 from headway.models.analysis.goals import Goal, Sense
 from headway.models.analysis.points import outputs_over
 from headway.models.sizing.choices import Columns
-from headway.models.solving.solutions.asked import PERCENTILE
+from headway.models.solving.solutions.on_demand import PERCENTILE
 from headway.models.structure.model import Model
 
 

@@ -20,7 +20,7 @@ from headway.models.sizing.resources import resources
 from headway.models.sizing.search import Explored, in_order, search
 from headway.models.sizing.size import Configuration, Scope, Size
 from headway.models.solving.percentile import all_at_once
-from headway.models.solving.solutions.asked import PERCENTILE
+from headway.models.solving.solutions.on_demand import PERCENTILE
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 

@@ -11,8 +11,8 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.lazy import needed
 from headway.models.language.units import ONE, Unit, si_text, unit
-from headway.models.solving.solutions.asked import STATION_LAWS, numbers_asked
 from headway.models.solving.solutions.longer import is_longer
+from headway.models.solving.solutions.on_demand import STATION_LAWS, parse_station_outputs
 from headway.models.solving.solutions.solution import SPREAD_RESULTS, Solution
 from headway.models.structure.parts.keys import of_class
 
@@ -69,7 +69,7 @@ def result_units(solution: Solution) -> Iterator[tuple[str, str]]:
     for of in solution.stations:
         for part in solution.station_parts:
             yield f"{of}.{part}", str(part_unit(part))
-    for one in numbers_asked(solution.values, solution.stations):
+    for one in parse_station_outputs(solution.values, solution.stations):
         yield one.name, str(part_unit(one.part))
 
 

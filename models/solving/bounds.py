@@ -44,17 +44,17 @@ def _universal(solution: "Solution") -> dict[str, Bounds]:
     visits = VISITS.of(values)
     own = visits if network.graph.blocks else OWN_VISITS.of(values)
     names = solution.stations
-    held = [Held(station_at(name).of(values), visits[name], own[name]) for name in names]
+    limits = [Held(station_at(name).of(values), visits[name], own[name]) for name in names]
     regions: list[tuple[Amount, Sequence[int]]] = [
         (values[f"{name}.limit"], [names.index(one) for one in region.stations])
         for name, region in network.graph.regions.items()
     ]
     if not network.is_closed:
-        return universal_open_bounds(held, regions)
+        return universal_open_bounds(limits, regions)
     if not network.graph.blocks and np.any(np.asarray(solution.beyond_stations) > 0):
-        held = [*held, Held(Delay(solution.beyond_stations), 1.0, 1.0)]
+        limits = [*limits, Held(Delay(solution.beyond_stations), 1.0, 1.0)]
     inputs = network.inputs
-    return universal_bounds(held, inputs["population"], inputs["think_time"], regions)
+    return universal_bounds(limits, inputs["population"], inputs["think_time"], regions)
 
 
 def no_bounds(solution: "Solution") -> str:

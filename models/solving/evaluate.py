@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from headway.errors import HeadwayError
 from headway.kinds import Amount, FloatArray
 from headway.models.solving.percentile import swift_percentile
-from headway.models.solving.solutions.asked import percentile_asked
+from headway.models.solving.solutions.on_demand import parse_percentile
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.inputs import points_shape
@@ -105,7 +105,7 @@ def evaluator(
     added
         Increments of parameters, one entry per point.
     """
-    if len(outputs) > 1 and any(map(percentile_asked, outputs)):
+    if len(outputs) > 1 and any(map(parse_percentile, outputs)):
         return _stacked([evaluator(model, [one], names, whole, added) for one in outputs])
     solved = each_once(solver_of(model, outputs), len(outputs))
     solved = _adding(solved) if added else solved
@@ -116,7 +116,7 @@ def evaluator(
             return compiled
     sizes = {n: abs(float(v)) for n, v in model.inputs.items() if not np.ndim(v)}
     domains = {n: (p.minimum, p.maximum) for n, p in model.parameters.items()}
-    step = _SWIFT_STEP if percentile_asked(outputs[0]) else _STEP
+    step = _SWIFT_STEP if parse_percentile(outputs[0]) else _STEP
     return Evaluator(solved, differences(solved, sizes, domains, step))
 
 
@@ -235,7 +235,7 @@ def solver_of(model: Model, outputs: Sequence[str]) -> Predict:
 
 
 def _answer(solution: Solution, output: str) -> Amount:
-    percentile = percentile_asked(output)
+    percentile = parse_percentile(output)
     return solution[output] if percentile is None else swift_percentile(solution, percentile[0])
 
 

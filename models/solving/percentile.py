@@ -18,8 +18,8 @@ from headway.models.solving.classes.times import class_laws
 from headway.models.solving.closed.times import closed_law
 from headway.models.solving.forward import Finding, goes_forward, percentiles_together, row_of
 from headway.models.solving.sharing import sharing_law
-from headway.models.solving.solutions.asked import check_percent, percentile_name
 from headway.models.solving.solutions.marks import DRIVEN, QNA, Marks
+from headway.models.solving.solutions.on_demand import check_percent, percentile_name
 from headway.models.solving.summed import summed_in, summed_law, summed_percentiles
 from headway.models.structure.parts.keys import OWN_VISITS, VISITS, of_class, station_at
 from headway.models.structure.parts.orders import check_turns_known
@@ -61,19 +61,19 @@ def percentiles(solution: "Solution", percents: Iterable[float]) -> "Solution":
         If the distribution is unknown, with the reason.
     """
     refuse_blocking(solution.model.graph, "percentiles")
-    asked = tuple(dict.fromkeys(percents))
-    for percent in asked:
+    requested = tuple(dict.fromkeys(percents))
+    for percent in requested:
         _check(solution, percent)
-    if not asked:
+    if not requested:
         return solution
     find = _together if all_at_once(solution) else _one_by_one
-    times, laws = find(solution, [percent / 100 for percent in asked])
+    times, laws = find(solution, [percent / 100 for percent in requested])
     values = {
         of_class(name, part) if name else part: np.reshape(row, solution.shape)
-        for k, part in enumerate(map(percentile_name, asked))
+        for k, part in enumerate(map(percentile_name, requested))
         for name, row in times[k].items()
     }
-    return replace(solution, values={**solution.values, **values}, marks=_told(solution, laws))
+    return replace(solution, values={**solution.values, **values}, marks=_marks(solution, laws))
 
 
 def exceedances(solution: "Solution", times: Mapping[str, float]) -> "Solution":
@@ -106,18 +106,18 @@ def exceedances(solution: "Solution", times: Mapping[str, float]) -> "Solution":
         for part, time in times.items()
         for name in ("", *solution.classes)
     }
-    return replace(solution, values={**solution.values, **values}, marks=_told(solution, laws))
+    return replace(solution, values={**solution.values, **values}, marks=_marks(solution, laws))
 
 
 def _chance(law: TimeLaw | None, time: float) -> float:
     return 1.0 if law is None else exceedance(law, time)
 
 
-def _told(solution: "Solution", laws: Iterable[Laws]) -> Marks:
-    """What is said of a solution, and of laws that were asked of it."""
-    told = tuple(note for note in solution.approximation.split("; ") if note)
+def _marks(solution: "Solution", laws: Iterable[Laws]) -> Marks:
+    """Approximations of a solution and of its laws of times, for its marks."""
+    own = tuple(note for note in solution.approximation.split("; ") if note)
     notes = (law.notes for each in laws for law in each.values() if law is not None)
-    return replace(solution.marks, approximation="; ".join(merged(told, *notes)))
+    return replace(solution.marks, approximation="; ".join(merged(own, *notes)))
 
 
 def why_unknown(solution: "Solution", percent: float) -> GraphError | None:
@@ -156,7 +156,9 @@ def swift_percentile(solution: "Solution", percent: float) -> FloatArray:
     share = percent / 100
     if not all_at_once(solution, swiftly=True):
         return np.reshape(_one_by_one(solution, [share])[0][0][""], solution.shape)
-    return _found(solution, share, _stable(solution), swift_percentiles).reshape(solution.shape)
+    return _percentiles(solution, share, _stable(solution), swift_percentiles).reshape(
+        solution.shape
+    )
 
 
 def all_at_once(solution: "Solution", *, swiftly: bool = False) -> bool:
@@ -168,7 +170,7 @@ def all_at_once(solution: "Solution", *, swiftly: bool = False) -> bool:
     return (station.spread() if swiftly else station).smooth
 
 
-def _found(
+def _percentiles(
     solution: "Solution", share: float, stable: NDArray[np.bool_], find: Finding
 ) -> FloatArray:
     parts = summed_in(solution.model)
@@ -196,8 +198,8 @@ def _together(solution: "Solution", shares: Sequence[float]) -> tuple[Times, lis
     """The same all at once; distributions cover one point for each set of visited stations."""
     stable = _stable(solution)
     laws = [_laws(solution.point(int(k))) for k in _one_of_each(solution, stable)]
-    found = [_found(solution, share, stable, sweep_percentiles) for share in shares]
-    return [dict.fromkeys(("", *solution.classes), row) for row in found], laws
+    rows = [_percentiles(solution, share, stable, sweep_percentiles) for share in shares]
+    return [dict.fromkeys(("", *solution.classes), row) for row in rows], laws
 
 
 def _one_of_each(solution: "Solution", stable: NDArray[np.bool_]) -> NDArray[np.intp]:

@@ -6,7 +6,7 @@ import sympy
 
 from headway.errors import GraphError
 from headway.kinds import Amount
-from headway.models.solving.solutions.asked import PERCENTILE, check_percent, percentile_name
+from headway.models.solving.solutions.on_demand import PERCENTILE, check_percent, percentile_name
 from headway.models.solving.summed import summed
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.orders import check_turns_known

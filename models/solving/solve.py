@@ -15,7 +15,7 @@ from headway.models.solving.spreading import (
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
 from headway.models.structure.parts.forks import queued_behind_forks
-from headway.models.structure.parts.keys import ANSWERED, Found, of_class
+from headway.models.structure.parts.keys import ANSWERED, Amounts, of_class
 from headway.models.structure.planning.flows import losing, returning
 from headway.models.structure.planning.variability import SPREAD
 from headway.queueing.forks.fork import BEHIND
@@ -41,7 +41,7 @@ def solve_model(model: Model, method: str = "auto") -> Solution:
     return Solution(model, values, shape, marks)
 
 
-def _class_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Found, Marks]:
+def _class_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Amounts, Marks]:
     from headway.models.solving.classes.rooms import as_one, of_each
     from headway.models.solving.classes.solve import class_values
 
@@ -76,16 +76,16 @@ def _check_method(method: str) -> None:
         Method(method)
 
 
-def _same_for_each(model: Model, alone: Solution) -> Found:
+def _same_for_each(model: Model, alone: Solution) -> Amounts:
     """Results of each class, from the network that they form together."""
-    values: Found = {}
+    values: Amounts = {}
     for name in model.graph.classes:
         values[of_class(name, "throughput")] = alone.throughput
         values[of_class(name, "response_time")] = alone.response_time
     return values
 
 
-def _network_values(network: Model, method: str, shape: tuple[int, ...]) -> tuple[Found, Marks]:
+def _network_values(network: Model, method: str, shape: tuple[int, ...]) -> tuple[Amounts, Marks]:
     if network.graph.blocks:
         from headway.models.solving.blocking.solve import blocking_values
 
@@ -99,7 +99,7 @@ def _network_values(network: Model, method: str, shape: tuple[int, ...]) -> tupl
     return _open_values(network)
 
 
-def _open_values(model: Model) -> tuple[Found, Marks]:
+def _open_values(model: Model) -> tuple[Amounts, Marks]:
     graph = model.graph
     targets = list(graph.outputs)
     if graph.stations:

@@ -9,7 +9,7 @@ from headway.models.language.formula import of_number
 from headway.models.solving.solutions.marks import QNA
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
-from headway.models.structure.parts.keys import Found, Values
+from headway.models.structure.parts.keys import Amounts, Values
 from headway.models.structure.parts.structure import Structure
 from headway.models.structure.planning.variability import SPREAD, check_spread
 from headway.queueing.variability.network import approximation
@@ -29,10 +29,10 @@ def propagating(model: Model) -> Model:
     if not graph.stations:
         msg = f"{model.name} is a program without stations, so there is no variability to propagate"
         raise GraphError(msg)
-    found = replace(model, graph=_saying(graph))
-    check_spread(found.graph)
-    check_open(found.network)
-    return found
+    propagated = replace(model, graph=_saying(graph))
+    check_spread(propagated.graph)
+    check_open(propagated.network)
+    return propagated
 
 
 def _saying(graph: ModelGraph) -> ModelGraph:
@@ -78,11 +78,11 @@ def check_way(graph: Structure, method: str) -> None:
         raise GraphError(msg)
 
 
-def with_spread(graph: Structure, values: Values) -> Found:
+def with_spread(graph: Structure, values: Values) -> Amounts:
     """Add the variability of arrivals and departures of each station."""
-    found = SPREAD.of(values)
-    scvs = {f"{name}.arrival_scv": found.coming[name] for name in graph.stations}
-    return {**values, **scvs, **{f"{n}.departure_scv": found.leaving[n] for n in graph.stations}}
+    spread = SPREAD.of(values)
+    scvs = {f"{name}.arrival_scv": spread.coming[name] for name in graph.stations}
+    return {**values, **scvs, **{f"{n}.departure_scv": spread.leaving[n] for n in graph.stations}}
 
 
 def doubts_of_spread(graph: Structure, values: Values) -> str:

@@ -9,7 +9,7 @@ from headway.kinds import Amount, ceiling, floor
 from headway.models.language.parameters import Parameter
 from headway.models.solving.blocking.refused import refuse_blocking
 from headway.models.solving.percentile_forms import percentile_form
-from headway.models.solving.solutions.asked import percentile_asked, percentile_name
+from headway.models.solving.solutions.on_demand import parse_percentile, percentile_name
 from headway.models.solving.solutions.saturation import RATES
 from headway.models.solving.solutions.solution import CLASS_PARTS
 from headway.models.structure.graph import ModelGraph
@@ -78,7 +78,7 @@ def closed_form(
     given = {name: symbol(name) for name in names} | dict(symbols or {})
     given_elsewhere = graph.arrivals and not graph.needs_arrival_rate
     rate = {} if given_elsewhere else {"arrival_rate": symbol("arrival_rate")}
-    percentile = percentile_asked(output, graph.classes)
+    percentile = parse_percentile(output, graph.classes)
     if percentile and output not in graph.names:
         return whole_numbers(percentile_form(graph, percentile[0], rate | given))
     if graph.classes:
@@ -110,7 +110,7 @@ def model_form(model: Model, output: str) -> Amount:
         For an output that the graph does not have.
     """
     symbols = bounded_symbols(model)
-    percentile = percentile_asked(output, model.graph.classes)
+    percentile = parse_percentile(output, model.graph.classes)
     if len(model.graph.classes) > 1:
         return closed_form(model.graph, output, symbols)
     network = model.network
@@ -132,7 +132,7 @@ def _of_only_class(model: Model) -> list[str]:
 def _check_circulation(graph: ModelGraph, output: str) -> None:
     """Refuse everything in a closed network that its throughput does not determine."""
     needed = graph.plan.needed([output]) | {output}
-    percentile = percentile_asked(output) and output not in graph.names
+    percentile = parse_percentile(output) and output not in graph.names
     waits = {f"{name}.{part}" for name in graph.stations for part in _WAITS}
     varying = [
         f"{name}.utilisation"

@@ -81,10 +81,10 @@ def driven_evaluator(
         return limited
 
     def slopes(values: Mapping[str, Amount], wanted: Sequence[str]) -> FloatArray:
-        found = evaluator.slopes({**values, "throughput": rate}, wanted)
+        slopes_at = evaluator.slopes({**values, "throughput": rate}, wanted)
         limited = predict(values) >= _limit(values, rate)
         little = [_limit_slope(name, rate) for name in wanted]
-        return np.where(limited[..., None], np.stack(little, axis=-1), found)
+        return np.where(limited[..., None], np.stack(little, axis=-1), slopes_at)
 
     return Evaluator(predict, slopes, evaluator.smooth)
 
@@ -117,9 +117,9 @@ def _forms(graph: ModelGraph, parameters: Sequence[str]) -> tuple[Amount, list[A
     rate, jobs = symbol("throughput"), symbol("population")
     given = {name: symbol(name) for name in parameters}
     given |= {"throughput": rate, "arrival_rate": rate}
-    found = graph.plan.run(given, [VISITS, *(station_at(name) for name in graph.stations)])
+    values = graph.plan.run(given, [VISITS, *(station_at(name) for name in graph.stations)])
     parts = [
-        _residence(station_at(name).of(found), VISITS.of(found)[name], rate, (jobs - 1) / jobs)
+        _residence(station_at(name).of(values), VISITS.of(values)[name], rate, (jobs - 1) / jobs)
         for name in graph.stations
     ]
     response = sympify(sum(time for time, _ in parts), strict=True)

@@ -45,17 +45,17 @@ def in_rounds(graph: ModelGraph, inputs: Mapping[str, Amount]) -> ModelGraph:
     >>> [(route.source, route.target) for route in in_rounds(two, {}).routes]
     [('cpu', 'disk')]
     """
-    told = graph.class_ways.references.get(EVERY)
-    if told is not None and told not in graph.stations:
-        msg = f"reference: there is no station {told!r}{nearest(told, graph.stations)}"
+    named = graph.class_ways.references.get(EVERY)
+    if named is not None and named not in graph.stations:
+        msg = f"reference: there is no station {named!r}{nearest(named, graph.stations)}"
         raise GraphError(msg)
-    if told is None and not _may_be_closed(graph):
+    if named is None and not _may_be_closed(graph):
         return graph
-    reference = told or next(iter(graph.arrivals), next(iter(graph.stations)))
+    reference = named or next(iter(graph.arrivals), next(iter(graph.stations)))
     away = _leaving(graph, inputs) * _reached(graph, reference)
     if away.any():
-        return graph if told is None else _entering(graph, told, away)
-    if told is None and len(graph.arrivals) > 1:
+        return graph if named is None else _entering(graph, named, away)
+    if named is None and len(graph.arrivals) > 1:
         msg = (
             f"{graph.name}: no job leaves, but jobs arrive at {', '.join(graph.arrivals)}; "
             "delete the arrivals and set reference, or add a route that leaves"

@@ -37,13 +37,13 @@ def fault(
     >>> fault({("delay", "speed"): 0.5}, {"delay": delay})
     (('delay', 'speed'), "there is no parameter 'speed'; there are delay")
     """
-    seen: set[frozenset[str]] = set()
+    pairs: set[frozenset[str]] = set()
     for pair, value in correlations.items():
         if wrong := _wrong(pair, value, parameters):
             return pair, wrong
-        if frozenset(pair) in seen:
+        if frozenset(pair) in pairs:
             return pair, "is given twice; delete one"
-        seen.add(frozenset(pair))
+        pairs.add(frozenset(pair))
     return _contradiction(correlations)
 
 
@@ -84,9 +84,9 @@ def check_correlations(correlations: Correlations, parameters: Mapping[str, Para
     InvalidParameter
         Naming the pair.
     """
-    found = fault(correlations, parameters)
-    if found is not None:
-        (one, other), wrong = found
+    wrong_pair = fault(correlations, parameters)
+    if wrong_pair is not None:
+        (one, other), wrong = wrong_pair
         msg = f"correlation of {one}, {other}: {wrong}"
         raise InvalidParameter(msg)
 

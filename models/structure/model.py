@@ -287,8 +287,8 @@ class Model(Kept, ModelVerbs):
             model = model.closed(population, think_time)
         elif think_time is not None:
             model = model._thinking(think_time)
-        found: Solution = perform(model, "solve", method)
-        return found
+        solution: Solution = perform(model, "solve", method)
+        return solution
 
     def _thinking(self, think_time: Number | str) -> "Model":
         if "think_time" not in self.parameters:
@@ -316,8 +316,8 @@ class Model(Kept, ModelVerbs):
         >>> [str(pipeline.better(name)) for name in ("total_time", "bandwidth", "packets")]
         ['less', 'more', 'None']
         """
-        said = self.meanings[output].better if output in self.meanings else None
-        return usual_better(output) if said is None else said
+        stated = self.meanings[output].better if output in self.meanings else None
+        return usual_better(output) if stated is None else stated
 
 
 def model_at(graph: ModelGraph, values: Mapping[str, Amount]) -> Model:
@@ -332,6 +332,6 @@ def with_intervals(
     model = model.exposing(*intervals)
     within = {name: model.parameters[name].within(*ends) for name, ends in intervals.items()}
     parameters = {**model.parameters, **within}
-    told = {**model.correlations, **correlations}
-    check_correlations(told, parameters)
-    return replace(model, parameters=parameters, correlations=told)
+    merged = {**model.correlations, **correlations}
+    check_correlations(merged, parameters)
+    return replace(model, parameters=parameters, correlations=merged)

@@ -51,8 +51,8 @@ class ModelVerbs(ModelDisplay):
         >>> model.compare(curve).relative_error.round(9).tolist()  # 3 ms for 4 ms
         [-0.25]
         """
-        found: Comparison = perform(self, "compare", measurements, x, y, low, high)
-        return found
+        comparison: Comparison = perform(self, "compare", measurements, x, y, low, high)
+        return comparison
 
     def closed_form(self, output: str) -> Amount:
         """Write an output of an open network or a program as a SymPy expression.
@@ -116,14 +116,14 @@ class ModelVerbs(ModelDisplay):
         >>> round(fit.values["service_time"], 9)
         0.001
         """
-        asked = (measurements, free, x, y, low, high, bounds, loss, bootstrap, executor)
-        found: Fit = perform(self, "fit", *asked)
-        return found
+        arguments = (measurements, free, x, y, low, high, bounds, loss, bootstrap, executor)
+        fit: Fit = perform(self, "fit", *arguments)
+        return fit
 
     def sensitivity(self) -> "Sensitivity":
         """Differentiate every output for every parameter."""
-        found: Sensitivity = perform(self, "sensitivity")
-        return found
+        derivatives: Sensitivity = perform(self, "sensitivity")
+        return derivatives
 
     def simulate(
         self,
@@ -159,8 +159,8 @@ class ModelVerbs(ModelDisplay):
         >>> found["response_time_p95"].holds(0.5991)  # 0.2 ln 20
         True
         """
-        found: Simulation = perform(self, "simulate", half_width, seed, percentiles, at_most)
-        return found
+        simulation: Simulation = perform(self, "simulate", half_width, seed, percentiles, at_most)
+        return simulation
 
     def check(
         self,
@@ -189,8 +189,8 @@ class ModelVerbs(ModelDisplay):
         >>> model.check(half_width=0.2).outside
         ()
         """
-        found: Check = perform(self, "check", percentiles, half_width, seed, at_most)
-        return found
+        check: Check = perform(self, "check", percentiles, half_width, seed, at_most)
+        return check
 
     def to_toml(self) -> str:
         """The model as the text of a model file; reading it gives the same numbers."""
@@ -227,8 +227,8 @@ class ModelVerbs(ModelDisplay):
         >>> model.uncertain({"delay": ("0.8 ms", None)}).parameters["delay"].interval
         (0.0008, inf)
         """
-        found: Self = perform(self, "uncertain", intervals, correlations or {})
-        return found
+        model: Self = perform(self, "uncertain", intervals, correlations or {})
+        return model
 
     def draws(self, count: int = 1000, seed: int = 1) -> dict[str, FloatArray]:
         """Draw values of the uncertain parameters; see `headway.models.uncertain.sampling`.
@@ -241,8 +241,8 @@ class ModelVerbs(ModelDisplay):
         >>> drawn["delay"].shape, bool(abs(drawn["delay"].mean() - 1e-3) < 1e-6)
         ((256,), True)
         """
-        found: dict[str, FloatArray] = perform(self, "draws", count, seed)
-        return found
+        values: dict[str, FloatArray] = perform(self, "draws", count, seed)
+        return values
 
     def size(
         self,
@@ -261,8 +261,8 @@ class ModelVerbs(ModelDisplay):
         >>> busy.size(["response_time<=12ms"], {"servers": range(1, 33)}, "400*servers")
         Size(servers=13 at 5200)
         """
-        found: Size = perform(self, "size", targets, choose, cost, confidence)
-        return found
+        size: Size = perform(self, "size", targets, choose, cost, confidence)
+        return size
 
     def sweep(
         self,
@@ -306,8 +306,8 @@ class ModelVerbs(ModelDisplay):
         >>> swept.value("share above 5 ms")
         0.249
         """
-        asked = (space, outputs, reduce, executor, method, out, resume)
-        swept: Sweep = perform(self, "sweep", *asked)
+        arguments = (space, outputs, reduce, executor, method, out, resume)
+        swept: Sweep = perform(self, "sweep", *arguments)
         return swept
 
     def global_sensitivity(
@@ -346,9 +346,9 @@ class ModelVerbs(ModelDisplay):
         >>> round(found.value("first index of delay"), 2)
         0.98
         """
-        asked = (outputs, ranges, samples, seed, executor)
-        found: Sweep = perform(self, "global_sensitivity", *asked)
-        return found
+        arguments = (outputs, ranges, samples, seed, executor)
+        indices: Sweep = perform(self, "global_sensitivity", *arguments)
+        return indices
 
     def propagate(
         self,
@@ -382,5 +382,5 @@ class ModelVerbs(ModelDisplay):
         >>> found.saturated_share.round(1).tolist()  # above 1/950 s
         [0.0, 0.2]
         """
-        found: Propagation = perform(self, "propagate", draws, seed, method, percentiles)
-        return found
+        bands: Propagation = perform(self, "propagate", draws, seed, method, percentiles)
+        return bands

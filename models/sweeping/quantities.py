@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from headway.models.language.units import Unit, unit
 from headway.models.solving.arrays import result_units
-from headway.models.solving.solutions.asked import named_outputs, percentile_asked
+from headway.models.solving.solutions.on_demand import named_outputs, parse_percentile
 from headway.models.solving.solutions.solution import Solution
 
 
@@ -19,7 +19,7 @@ class Units(Mapping[str, Unit]):
     def __getitem__(self, name: str) -> Unit:
         if name in self.listed:
             return self.listed[name]
-        if percentile_asked(name, self.classes) is None:
+        if parse_percentile(name, self.classes) is None:
             raise KeyError(name)
         return unit("s")
 

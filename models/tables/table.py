@@ -46,14 +46,14 @@ WIDTH = 80
 """Width of text that does not go to a terminal."""
 
 
-def scale_of(values: FloatArray, meant: Unit, scale: Scale | None = None) -> Unit:
+def scale_of(values: FloatArray, own_unit: Unit, scale: Scale | None = None) -> Unit:
     """The unit of the answer, else the one in which the median of the values needs few digits."""
-    if scale is not None and scale.covers(meant):
-        return scale.unit(meant)
+    if scale is not None and scale.covers(own_unit):
+        return scale.unit(own_unit)
     finite = np.abs(values[np.isfinite(values)])
     if not finite.size:
-        return meant
-    return shown_unit(meant, float(np.sort(finite, axis=None)[finite.size // 2]))
+        return own_unit
+    return shown_unit(own_unit, float(np.sort(finite, axis=None)[finite.size // 2]))
 
 
 @dataclass(frozen=True)

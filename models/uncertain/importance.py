@@ -82,13 +82,13 @@ def sobol_importance(evaluate: Evaluate, joint: Joint, draws: int, seed: int) ->
     seeds = np.random.SeedSequence(seed).generate_state(_HALVES)
     halves = [_indices(evaluate, joint, half, int(one)) for one in seeds]
     together = {
-        output: np.clip(np.mean([found[output] for found in halves], axis=0), 0, 1)
+        output: np.clip(np.mean([shares[output] for shares in halves], axis=0), 0, 1)
         for output in halves[0]
     }
     apart = (np.abs(halves[0][output] - halves[1][output]) / _HALVES for output in halves[0])
     error = max((float(np.nanmax(each, initial=0.0)) for each in apart), default=0.0)
-    first = {output: found[0] for output, found in together.items()}
-    total = {output: found[1] for output, found in together.items()}
+    first = {output: indices[0] for output, indices in together.items()}
+    total = {output: indices[1] for output, indices in together.items()}
     return Importance(tuple(joint.marginals), first, total, error, _HALVES * half)
 
 
@@ -97,15 +97,15 @@ def _indices(evaluate: Evaluate, joint: Joint, count: int, seed: int) -> dict[st
     width = len(joint.marginals)
     scores = normal_scores(count, 2 * width, seed)
     one, other = scores[:, :width], scores[:, width:]
-    found: dict[str, FloatArray] = {}
+    indices: dict[str, FloatArray] = {}
     for place in range(width):
         blocks = (one, other, _mixed(one, other, 0), _mixed(one, other, width - 1))
         outputs = evaluate(joint.values(np.concatenate(blocks), place))
         for output, values in outputs.items():
             four = values.reshape(len(blocks), count, -1)
-            own = found.setdefault(output, np.full((2, width, four.shape[-1]), np.nan))
+            own = indices.setdefault(output, np.full((2, width, four.shape[-1]), np.nan))
             own[0, place], own[1, place - 1] = _of_ends(four)
-    return found
+    return indices
 
 
 def _mixed(one: FloatArray, other: FloatArray, column: int) -> FloatArray:
@@ -123,14 +123,14 @@ def _of_ends(four: FloatArray) -> tuple[FloatArray, FloatArray]:
     finite = np.where(np.isfinite(sides), sides, np.nan)
     with np.errstate(invalid="ignore"):
         spread, size = np.ptp(finite, axis=(0, 2)), np.abs(finite).max(axis=(0, 2))
-        told = np.flatnonzero(spread > _STILL * size)  # of one that is not finite, none is
+        varying = np.flatnonzero(spread > _STILL * size)  # of one that is not finite, none is
     first, total = np.full((2, sides.shape[1]), np.nan)
-    if told.size:
-        kept: Any = sides[:, told]
+    if varying.size:
+        kept: Any = sides[:, varying]
         blocks: Any = {"f_A": kept[0], "f_B": kept[1], "f_AB": kept[2:]}
-        found = sobol_indices(func=blocks, n=four.shape[1])
-        first[told] = np.reshape(found.first_order, (-1, 2))[:, 0]
-        total[told] = np.reshape(found.total_order, (-1, 2))[:, 1]
+        indices = sobol_indices(func=blocks, n=four.shape[1])
+        first[varying] = np.reshape(indices.first_order, (-1, 2))[:, 0]
+        total[varying] = np.reshape(indices.total_order, (-1, 2))[:, 1]
     return first, total
 
 

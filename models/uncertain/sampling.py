@@ -74,10 +74,10 @@ class Marginal:
         """Values at normal scores."""
         if self.is_logarithmic:
             low, middle, high = (math.log(end) for end in (self.low, self.value, self.high))
-            found = np.exp(_two_sided(low, middle, high, scores))
+            values = np.exp(_two_sided(low, middle, high, scores))
         else:
-            found = _two_sided(self.low, self.value, self.high, scores)
-        inside = np.clip(found, self.minimum, self.maximum)
+            values = _two_sided(self.low, self.value, self.high, scores)
+        inside = np.clip(values, self.minimum, self.maximum)
         return np.asarray(np.round(inside) if self.is_whole else inside)
 
 
@@ -249,5 +249,5 @@ def draws(model: Model, count: int = 1000, seed: int = 1) -> dict[str, FloatArra
     >>> np.quantile(drawn["service_time"], [0.025, 0.5, 0.975]).round(5).tolist()
     [0.0009, 0.001, 0.0011]
     """
-    found = joint(model)
-    return found.values(normal_scores(count, len(found.marginals), seed))
+    distribution = joint(model)
+    return distribution.values(normal_scores(count, len(distribution.marginals), seed))

@@ -93,10 +93,10 @@ def offered(group: str) -> dict[str, "tuple[EntryPoint, ...]"]:
     >>> list(offered("headway.lawyers"))
     []
     """
-    found: dict[str, tuple[EntryPoint, ...]] = {}
+    offers: dict[str, tuple[EntryPoint, ...]] = {}
     for point in _points(group):
-        found[point.name] = (*found.get(point.name, ()), point)
-    return dict(sorted(found.items()))
+        offers[point.name] = (*offers.get(point.name, ()), point)
+    return dict(sorted(offers.items()))
 
 
 def outside(group: str, name: str, load: "Callable[[EntryPoint], Any]") -> Any:
@@ -169,8 +169,8 @@ def needed(what: str, *names: str) -> list[Any]:
     try:
         return [import_module(name) for name in names]
     except ImportError:
-        told = " and ".join(names)
-        msg = f"{what}, which needs {told}; install: python -m pip install {' '.join(names)}"
+        packages = " and ".join(names)
+        msg = f"{what}, which needs {packages}; install: python -m pip install {' '.join(names)}"
         raise PackageError(msg) from None
 
 
@@ -195,11 +195,11 @@ def _points(group: str) -> "list[EntryPoint]":
     try:
         return list(entry_points(group=group))
     except (TypeError, ValueError):
-        found: list[EntryPoint] = []
+        points: list[EntryPoint] = []
         for package in distributions():
             with suppress(TypeError, ValueError):
-                found += package.entry_points.select(group=group)
-        return found
+                points += package.entry_points.select(group=group)
+        return points
 
 
 def _homes(file: str) -> dict[str, tuple[str, str]]:

@@ -42,4 +42,6 @@ def command(
         click.echo(kinds_csv(), nl=False)
     else:
         wanted = {reader_table: files, finding_table: findings, reduction_table: reductions}
-        print_tables([table() for table, is_asked in wanted.items() if is_asked] or kinds_tables())
+        print_tables(
+            [table() for table, requested in wanted.items() if requested] or kinds_tables()
+        )

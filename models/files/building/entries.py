@@ -7,7 +7,7 @@ from typing import Any
 
 from headway.errors import nearest
 from headway.models.files.building import schema
-from headway.models.files.building.expressions import FIELD_UNITS, MEANT_NUMBER, expression
+from headway.models.files.building.expressions import FIELD_UNITS, NUMBER_START, expression
 from headway.models.files.building.keys import FILE_KEYS
 from headway.models.files.building.places import Place
 from headway.models.files.building.shapes import KeyTable
@@ -33,11 +33,11 @@ class Entries:
                 for limit, none, side in limits
             )
             value = None if entry.value is None else quantity(entry.value, shown, name)
-            found = Parameter(name, value, shown, low, high, entry.doc, entry.source)
+            parameter = Parameter(name, value, shown, low, high, entry.doc, entry.source)
         if entry.ci95 is None:
-            return found
+            return parameter
         with self.place("parameters", name, "ci95"):
-            return found.within(*entry.ci95)
+            return parameter.within(*entry.ci95)
 
     def check_names(self, kind: str, name: str, table: Mapping[str, Any], known: KeyTable) -> None:
         """Refuse keys that an entry does not have, naming the nearest."""
@@ -84,8 +84,8 @@ def _shown_unit(entry: schema.ParameterEntry) -> Unit:
     if entry.unit is not None:
         return unit(entry.unit)
     for text in (entry.value, entry.min, entry.max):
-        if isinstance(text, str) and MEANT_NUMBER.match(text):
-            found = LEADING_NUMBER.sub("", text)
-            if found:
-                return unit(found)
+        if isinstance(text, str) and NUMBER_START.match(text):
+            unit_text = LEADING_NUMBER.sub("", text)
+            if unit_text:
+                return unit(unit_text)
     return ONE

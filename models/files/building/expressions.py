@@ -10,7 +10,7 @@ from headway.models.language.formula import formula
 from headway.models.language.units import Unit, quantity, unit
 from headway.models.structure.graph import ModelGraph
 
-MEANT_NUMBER = re.compile(r"\s*[+-]?\.?[0-9]")
+NUMBER_START = re.compile(r"\s*[+-]?\.?[0-9]")
 """How a text begins that is meant as a number."""
 
 FIELD_UNITS = {
@@ -81,7 +81,7 @@ def expression(text: Scalar, graph: ModelGraph, wanted: Unit, name: str) -> floa
     if not isinstance(text, str):
         return _plain(text, name)
     names = names_in(text)
-    if MEANT_NUMBER.match(text) and not (names and names <= graph.names):
+    if NUMBER_START.match(text) and not (names and names <= graph.names):
         try:
             return quantity(text, wanted, name)
         except UnitError:

@@ -10,10 +10,10 @@ from headway.models.files.building.shapes import Key, KeyTable, Plain, Text, Tex
 from headway.queueing.stations.listed.kinds import WRITTEN
 
 FORK, JOIN = "Fork", "Join"
-_TOLD = WRITTEN[FORK].numbers
-_NEEDED = Key(Plain(), _TOLD["needed"])
+_NUMBERS = WRITTEN[FORK].numbers
+_NEEDED = Key(Plain(), _NUMBERS["needed"])
 FORK_KEYS: KeyTable = {
-    "branches": Key(Texts("stations"), _TOLD["branches"]),
+    "branches": Key(Texts("stations"), _NUMBERS["branches"]),
     "needed": _NEEDED,
     "visits": VISITS,
 }
@@ -53,24 +53,24 @@ def with_forks(entry: ModelEntry, place: Place) -> ModelEntry:
 
 def branches_of(table: Mapping[str, Number]) -> list[str]:
     """Stations that a station sends parts of a request to; none unless it is a fork."""
-    found: Any = table.get("branches", []) if table.get("kind") == FORK else []
-    return [str(name) for name in found]
+    names: Any = table.get("branches", []) if table.get("kind") == FORK else []
+    return [str(name) for name in names]
 
 
 def _unfolded(stations: _Tables, routes: list[RouteEntry]) -> list[RouteEntry]:
     """Routes through a fork of its own for each that goes to several stations at once."""
-    found = []
+    unfolded = []
     for route in routes:
         if not route.parallel:
-            found.append(route)
+            unfolded.append(route)
             continue
         name = _free(f"{route.source}_fork", stations)
         needed: dict[str, Number] = {} if route.needed is None else {"needed": route.needed}
         stations[name] = {"kind": FORK, "branches": list(route.parallel), **needed}
-        found.append(RouteEntry(route.source, name, route.probability))
+        unfolded.append(RouteEntry(route.source, name, route.probability))
         if route.target:
-            found.append(RouteEntry(name, route.target))
-    return found
+            unfolded.append(RouteEntry(name, route.target))
+    return unfolded
 
 
 def _free(name: str, stations: _Tables) -> str:
@@ -88,8 +88,8 @@ def _joined(
     fork = str(table.get("fork", ""))
     known = stations.get(fork, {})
     if known.get("kind") != FORK:
-        told = f"{fork!r} is not a station of kind Fork" if fork else "its key fork is missing"
-        msg = f"{join} is a Join without a Fork: {told}; set fork to the name of one"
+        cause = f"{fork!r} is not a station of kind Fork" if fork else "its key fork is missing"
+        msg = f"{join} is a Join without a Fork: {cause}; set fork to the name of one"
         raise place.error(msg, "stations", join)
     if "branches" in known:
         msg = (

@@ -135,14 +135,14 @@ def field_docs(kind: type) -> dict[str, str]:
     text = inspect.cleandoc(kind.__doc__ or "")
     _, _, section = text.partition("Parameters\n----------\n")
     section = re.split(r"\n\n\w+\n-+\n", section)[0]
-    found: dict[str, str] = {}
+    docs: dict[str, str] = {}
     for names, words in re.findall(r"^(\w[\w, ]*)\n((?:    .*\n?)+)", section, re.MULTILINE):
-        said = " ".join(words.split())
-        found |= {name: _said(kind, name, said) for name in names.split(", ")}
-    return found
+        doc = " ".join(words.split())
+        docs |= {name: _doc(kind, name, doc) for name in names.split(", ")}
+    return docs
 
 
-def _said(kind: type, name: str, words: str) -> str:
+def _doc(kind: type, name: str, words: str) -> str:
     """What is said of a parameter, also where it is said of another class."""
     alike = _ALIKE.match(words)
     if alike is None:

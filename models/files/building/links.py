@@ -81,15 +81,15 @@ class Links(Entries):
     ) -> Parameter:
         """A number of a link in its own unit, with its own bounds and words."""
         with self.place("links", link, part):
-            said = self.parameter(known.name, entry)
+            own = self.parameter(known.name, entry)
         return replace(
             known,
-            unit=said.unit if said.unit.text else known.unit,
-            minimum=max(known.minimum, said.minimum),
-            maximum=said.maximum,
-            doc=said.doc or known.doc,
-            source=said.source or known.source,
-            interval=said.interval,
+            unit=own.unit if own.unit.text else known.unit,
+            minimum=max(known.minimum, own.minimum),
+            maximum=own.maximum,
+            doc=own.doc or known.doc,
+            source=own.source or known.source,
+            interval=own.interval,
         )
 
     def _convention(self, name: str, text: Any, platform: Any) -> Convention:

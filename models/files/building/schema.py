@@ -220,12 +220,12 @@ class _Arrival(Shape):
 
     def __call__(self, value: Any, keys: Keys) -> ArrivalEntry:
         """Read an arrival."""
-        found: ArrivalEntry = (
+        arrival: ArrivalEntry = (
             self.entry(value, keys)
             if isinstance(value, dict)
             else ArrivalEntry(_PLAIN(value, keys))
         )
-        return found
+        return arrival
 
     def described(self) -> Json:
         """Describe both."""
@@ -240,17 +240,17 @@ class _Route(Shape):
 
     def __call__(self, value: Any, keys: Keys) -> RouteEntry:
         """Read a route."""
-        found: RouteEntry = self.entry(value, keys)
-        if not found.parallel and ("parallel" in value or not found.target):
+        route: RouteEntry = self.entry(value, keys)
+        if not route.parallel and ("parallel" in value or not route.target):
             named = "parallel" in value
             raise Fault(
                 "parallel is empty; list stations" if named else "the key 'to' is missing", keys
             )
-        if found.parallel and (found.job_class or found.becomes):
+        if route.parallel and (route.job_class or route.becomes):
             raise Fault("class and becomes need one target; use to in place of parallel", keys)
-        if found.needed is not None and not found.parallel:
+        if route.needed is not None and not route.parallel:
             raise Fault("needed is missing its list of stations; add parallel", keys)
-        return found
+        return route
 
     def described(self) -> Json:
         """Describe a route, and which keys go with which."""

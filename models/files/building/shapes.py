@@ -246,10 +246,10 @@ class Entry(Shape):
     def __call__(self, value: Any, keys: Keys) -> Any:
         """Read the table."""
         whole = isinstance(value, dict) or not self.short
-        given, found = table(value if whole else {self.short: value}, keys), {}
+        given, fields = table(value if whole else {self.short: value}, keys), {}
         for name, (key, allowed) in zip(self.kind._fields, self.keys.items(), strict=True):
             if key in given:
-                found[name] = allowed.shape(given[key], (*keys, key))
+                fields[name] = allowed.shape(given[key], (*keys, key))
             elif name not in self.kind._field_defaults:
                 msg = f"the key {key!r} is missing"
                 raise Fault(msg, keys)
@@ -257,24 +257,24 @@ class Entry(Shape):
             msg = f"unknown key {', '.join(unknown)}"
             raise Fault(msg, keys)
         make: Callable[..., Any] = self.kind
-        return make(**found)
+        return make(**fields)
 
     def described(self) -> Json:
         """Describe every key; a bare value is that of the key it stands for."""
         defaults = self.kind._field_defaults
-        told = keyed(
+        schema = keyed(
             {
                 key: allowed._replace(needed=name not in defaults)
                 for name, (key, allowed) in zip(self.kind._fields, self.keys.items(), strict=True)
             }
         )
         if not self.short:
-            return told
+            return schema
         bare = self.keys[self.short].shape.described()
         if "enum" in bare:
-            return {"anyOf": [bare, told]}
+            return {"anyOf": [bare, schema]}
         kinds = bare["type"] if isinstance(bare["type"], list) else [bare["type"]]
-        return {**told, "type": [*kinds, "object"]}
+        return {**schema, "type": [*kinds, "object"]}
 
 
 @dataclass(frozen=True)

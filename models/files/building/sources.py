@@ -33,10 +33,10 @@ def with_sources(entry: ModelEntry, place: Place) -> ModelEntry:
     ModelFileError
         For other stations or arrivals beside it, other numbers than its own, or too few.
     """
-    found = [name for name, table in entry.stations.items() if table.get("kind") == KIND]
-    if not found:
+    names = [name for name, table in entry.stations.items() if table.get("kind") == KIND]
+    if not names:
         return entry
-    name = found[0]
+    name = names[0]
     _check_alone(name, entry, place)
     table = entry.stations[name]
     _check_keys(name, table, place)

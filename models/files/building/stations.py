@@ -68,8 +68,8 @@ class Stations(Entries):
         for name, entry in self.entry.arrivals.items():
             with self.place("arrivals", name):
                 what = f"arrivals at {name}"
-                told = "arrival_rate" if entry.rate is None else entry.rate
-                rate = expression(told, graph, unit("op/s"), what)
+                text = "arrival_rate" if entry.rate is None else entry.rate
+                rate = expression(text, graph, unit("op/s"), what)
                 scv = None if entry.scv is None else expression(entry.scv, graph, ONE, what)
                 graph = graph.arrive(name, rate, scv)
         return graph

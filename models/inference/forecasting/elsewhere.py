@@ -10,7 +10,7 @@ from headway.kinds import Amount, FloatArray
 from headway.models.inference.searching.problem import Problem
 from headway.models.solving.evaluate import Predict, evaluator
 from headway.models.solving.percentile import at_a_pace, why_unknown
-from headway.models.solving.solutions.asked import percentile_name
+from headway.models.solving.solutions.on_demand import percentile_name
 from headway.models.solving.throughput_driven import driven_evaluator
 from headway.models.structure.model import Model
 

@@ -11,7 +11,7 @@ from headway.models.inference.certainty.draws import Draws
 from headway.models.inference.forecasting.elsewhere import Elsewhere
 from headway.models.inference.searching.problem import Problem
 from headway.models.language.units import Unit
-from headway.models.solving.solutions.asked import percentile_asked, percentile_name
+from headway.models.solving.solutions.on_demand import parse_percentile, percentile_name
 from headway.models.tables.shown import Answer
 
 ENDS = (0.025, 0.5, 0.975)
@@ -137,7 +137,7 @@ def _tail(
 
 def percents_of(problem: Problem) -> tuple[float, ...]:
     """Percentages of the percentiles that a fit was of."""
-    percentiles = (percentile_asked(output) for output in problem.outputs)
+    percentiles = (parse_percentile(output) for output in problem.outputs)
     return tuple(one[0] for one in percentiles if one is not None)
 
 

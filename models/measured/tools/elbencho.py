@@ -105,10 +105,10 @@ def _cells(content: str, titles: Sequence[str]) -> list[str]:
     if titles[-1:] == ["command"]:
         return content.split(",", len(titles) - 1)
     try:
-        found: list[Any] = next(csv.reader([content]))
+        cells: list[Any] = next(csv.reader([content]))
     except (csv.Error, StopIteration):
-        found = []
-    return found
+        cells = []
+    return cells
 
 
 ELBENCHO = tool_reader(

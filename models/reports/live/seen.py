@@ -13,7 +13,7 @@ from headway.models.language.units import Unit
 from headway.models.plotting.dense import is_quick
 from headway.models.reports.controls import Control
 from headway.models.solving.arrays import part_unit
-from headway.models.solving.solutions.asked import percentile_asked
+from headway.models.solving.solutions.on_demand import parse_percentile
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.tables.table import scale_of
@@ -94,7 +94,7 @@ class Seen:
 
     @property
     def _meant(self) -> Unit:
-        if percentile_asked(self.output, self.solution.classes):
+        if parse_percentile(self.output, self.solution.classes):
             return self.model.meaning("response_time").unit
         component, _, part = self.output.rpartition(".")
         return part_unit(part) if component else self.model.meaning(self.output).unit
@@ -113,7 +113,7 @@ class Seen:
 
     @property
     def _is_quick(self) -> bool:
-        asked = percentile_asked(self.output, self.solution.classes)
+        asked = parse_percentile(self.output, self.solution.classes)
         return is_quick(self.solution) and (not asked or self.solution.is_open)
 
     def _solved(self, loads: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ from headway.models.reports.live.code import model_code
 from headway.models.reports.live.controls import live_controls
 from headway.models.reports.live.seen import Seen, outputs_of
 from headway.models.reports.templates import environment, shipped
-from headway.models.solving.solutions.asked import percentile_asked
+from headway.models.solving.solutions.on_demand import parse_percentile
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 
@@ -116,7 +116,7 @@ class ModelPanel(anywidget.AnyWidget):
     @traitlets.validate("output")
     def _check_output(self, proposal: Any) -> str:
         name, classes = proposal["value"], list(self._opened.graph.classes)
-        return name if percentile_asked(name, classes) else _one_of(name, self._outputs, "output")
+        return name if parse_percentile(name, classes) else _one_of(name, self._outputs, "output")
 
     def _seen(self, model: Model) -> Seen:
         return Seen(model, self._controls[self.over], self.output)

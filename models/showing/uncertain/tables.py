@@ -9,7 +9,7 @@ from headway.models.language.scales import Scale
 from headway.models.language.units import Unit
 from headway.models.showing.solutions import input_columns, notes_of, solution_scale, swept
 from headway.models.solving.arrays import part_unit
-from headway.models.solving.solutions.asked import percentile_asked
+from headway.models.solving.solutions.on_demand import parse_percentile
 from headway.models.solving.solutions.solution import STATION_RESULTS
 from headway.models.structure.parts.keys import of_class
 from headway.models.tables.table import Column, Table
@@ -253,7 +253,7 @@ def _sweep_importances(propagation: Propagation, scale: Scale) -> list[Table]:
 def _main(propagation: Propagation) -> list[str]:
     """What importance is shown of in sweeps: percentiles asked for, else the mean."""
     solution = propagation.solution
-    percentiles = [name for name in propagation.importance.first if percentile_asked(name)]
+    percentiles = [name for name in propagation.importance.first if parse_percentile(name)]
     return percentiles or (["response_time"] if solution.stations else [solution.outputs[0]])
 
 

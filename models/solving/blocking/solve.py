@@ -14,7 +14,7 @@ from headway.models.solving.solutions.marks import Marks
 from headway.models.structure.parts.keys import (
     ANSWERED,
     VISITS,
-    Found,
+    Amounts,
     station_at,
 )
 from headway.models.structure.parts.regions import REGION_FULL, REGION_PARTS
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from headway.models.structure.model import Model
 
 
-def blocking_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple[Found, Marks]:
+def blocking_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple[Amounts, Marks]:
     """Solve a model that blocks, point by point.
 
     Parameters
@@ -95,7 +95,7 @@ def _way(method: str) -> Way:
 
 def _solved(
     model: "Model", inputs: Mapping[str, Amount], way: Way
-) -> tuple[Found, BlockingSolution, bool]:
+) -> tuple[Amounts, BlockingSolution, bool]:
     """Values of a point, its solution, and whether it is saturated."""
     point = point_of(model.graph, inputs)
     try:
@@ -120,11 +120,11 @@ def _saturated(point: Point) -> BlockingSolution:
     )
 
 
-def _values(model: "Model", point: Point, solution: BlockingSolution) -> Found:
+def _values(model: "Model", point: Point, solution: BlockingSolution) -> Amounts:
     """The results, by the names that formulas use."""
     graph, network = model.graph, point.network
     offered = solution.throughput if network.closed else network.arrival_rate
-    values: Found = {"throughput": offered, "response_time": solution.response_time}
+    values: Amounts = {"throughput": offered, "response_time": solution.response_time}
     if network.closed:
         values["arrival_rate"] = offered
     elif any(room.finite for room in network.rooms):
@@ -172,7 +172,7 @@ def _times(solution: BlockingSolution, point: Point) -> FloatArray:
     return np.where(through > 0, solution.queue_length / np.where(through > 0, through, 1.0), alone)
 
 
-def _over_points(rows: list[Found], shape: tuple[int, ...]) -> Found:
+def _over_points(rows: list[Amounts], shape: tuple[int, ...]) -> Amounts:
     """Values by name over all operating points."""
     if not rows:
         return {}

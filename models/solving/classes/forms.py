@@ -7,7 +7,7 @@ from headway.errors import GraphError, UnknownParameter, nearest
 from headway.kinds import Amount, apply, number
 from headway.models.solving.classes.solve import scv_of, targets_of, time_of, visits_of
 from headway.models.structure.graph import ModelGraph
-from headway.models.structure.parts.keys import Found, Values, of_class, station_at
+from headway.models.structure.parts.keys import Amounts, Values, of_class, station_at
 from headway.models.structure.parts.orders import by_priority
 from headway.queueing.erlang.formulas import erlang_c
 from headway.queueing.stations.abilities import Discipline, ServiceKind
@@ -59,12 +59,12 @@ def class_form(graph: ModelGraph, output: str, given: Mapping[str, Amount]) -> A
     return graph.plan.run(values, [output])[output]
 
 
-def _answers(graph: ModelGraph, values: Values) -> Found:
+def _answers(graph: ModelGraph, values: Values) -> Amounts:
     """Every result of classes and stations, by the operational laws."""
     rates = {c: of_class(c, "arrival_rate").of(values) for c in graph.classes}
     total = sum(rates.values())
-    results: Found = {"throughput": total}
-    stays: Found = dict.fromkeys(rates, 0)
+    results: Amounts = {"throughput": total}
+    stays: Amounts = dict.fromkeys(rates, 0)
     for name in graph.stations:
         visits = {c: visits_of(graph, name, c, values) for c in rates}
         times = {c: time_of(graph, name, c, values) for c in rates}
@@ -94,7 +94,7 @@ def _answers(graph: ModelGraph, values: Values) -> Found:
     return results if "response_time" in graph.outputs else results | {"response_time": mean}
 
 
-def _mixed_wait(graph: ModelGraph, name: str, values: Values, flows: Found) -> Amount:
+def _mixed_wait(graph: ModelGraph, name: str, values: Values, flows: Amounts) -> Amount:
     """Waiting time of all classes with any scv: that of the mixture of their times."""
     total = sum(flows.values())
     mean = sum(flow * time_of(graph, name, c, values) for c, flow in flows.items()) / total
@@ -108,7 +108,7 @@ def _mixed_wait(graph: ModelGraph, name: str, values: Values, flows: Found) -> A
 
 def _station(
     graph: ModelGraph, name: str, values: Values, load: Amount, through: Amount, queue: Amount
-) -> Found:
+) -> Amounts:
     return {
         f"{name}.utilisation": _busy(graph, name, load, values),
         f"{name}.queue_length": queue,

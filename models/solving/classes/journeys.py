@@ -126,7 +126,7 @@ def _law(
         parts.rounds.last[0].sum(axis=2).ravel()[states],
     )
     law = network.law()
-    unlike = any(len(sharing.asked(k, c)) > 1 and not sharing.is_shared(k) for c, k in pairs)
+    unlike = any(len(sharing.services(k, c)) > 1 and not sharing.is_shared(k) for c, k in pairs)
     label = UNLIKE if unlike else ALIKE
     apart = len(pairs) > 1 and (not is_overtake_free(edges) or APART in law.notes)
     others = tuple(note for note in law.notes if note != APART)

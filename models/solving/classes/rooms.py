@@ -11,7 +11,7 @@ from headway.models.solving.classes.solve import time_of
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
 from headway.models.structure.one_class import alone
-from headway.models.structure.parts.keys import Found, of_class, station_at, time_by
+from headway.models.structure.parts.keys import Amounts, of_class, station_at, time_by
 
 
 def as_one(model: Model) -> Model | None:
@@ -53,14 +53,14 @@ def as_one(model: Model) -> Model | None:
     return replace(model, graph=alone(replace(graph, classes={first: {"arrival_rate": total}})))
 
 
-def of_each(model: Model, blocked: Found) -> Found:
+def of_each(model: Model, blocked: Amounts) -> Amounts:
     """Results of each merged class: its share of the arrivals, with the same times."""
     keys = {name: of_class(name, "arrival_rate") for name in model.graph.classes}
     values = model.graph.plan.run(model.inputs, list(keys.values()))
     (station,) = model.graph.stations
     carried, total = blocked[f"{station}.throughput"], sum(key.of(values) for key in keys.values())
     share = plain(np.where(np.asarray(total) > 0, carried / np.where(total > 0, total, 1.0), 0.0))
-    each: Found = {of_class(c, "throughput"): key.of(values) * share for c, key in keys.items()}
+    each: Amounts = {of_class(c, "throughput"): key.of(values) * share for c, key in keys.items()}
     return each | {of_class(c, "response_time"): blocked["response_time"] for c in keys}
 
 

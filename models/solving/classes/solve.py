@@ -13,7 +13,7 @@ from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import (
     VISITS,
-    Found,
+    Amounts,
     Values,
     of_class,
     scv_by,
@@ -33,7 +33,7 @@ from headway.queueing.stations.base import Station
 from headway.queueing.stations.listed.kinds import product_form_kinds
 
 
-def class_values(model: Model, method: str) -> tuple[Found, Marks]:
+def class_values(model: Model, method: str) -> tuple[Amounts, Marks]:
     """Solve a network of several classes at every operating point.
 
     Parameters
@@ -62,7 +62,7 @@ def class_values(model: Model, method: str) -> tuple[Found, Marks]:
     return values, Marks(*marks)
 
 
-def class_solution(model: Model, method: str) -> tuple[Found, MulticlassSolution]:
+def class_solution(model: Model, method: str) -> tuple[Amounts, MulticlassSolution]:
     """Solve a network of several classes, by station and class; see `class_values`.
 
     Returns
@@ -80,7 +80,7 @@ def class_solution(model: Model, method: str) -> tuple[Found, MulticlassSolution
 
 def class_network(
     model: Model, more: Sequence[str] = ()
-) -> tuple[Found, list[SharedStation], list[JobClass]]:
+) -> tuple[Amounts, list[SharedStation], list[JobClass]]:
     """The numbers such a network is solved with by name, its stations and its classes.
 
     Parameters
@@ -252,7 +252,7 @@ def time_of(graph: ModelGraph, name: str, c: str, values: Values) -> Amount:
     return 0.0
 
 
-def system_by_class(graph: ModelGraph, solution: MulticlassSolution) -> Found:
+def system_by_class(graph: ModelGraph, solution: MulticlassSolution) -> Amounts:
     """Throughput and mean response time of all jobs and of each class."""
     rate, time = np.asarray(solution.throughput), np.asarray(solution.response_time)
     # how much of an overload each class gets through depends on more than the model says
@@ -272,9 +272,9 @@ def _mean(times: FloatArray, rates: FloatArray) -> FloatArray:
     return np.asarray(np.where(some, spent / np.where(some, total, 1.0), times.mean(axis=0)))
 
 
-def stations_by_class(graph: ModelGraph, solution: MulticlassSolution) -> Found:
+def stations_by_class(graph: ModelGraph, solution: MulticlassSolution) -> Amounts:
     """What is said of each station, of all classes together."""
-    values: Found = {}
+    values: Amounts = {}
     rate = np.asarray(solution.throughput)
     for position, name in enumerate(graph.stations):
         through = np.asarray(solution.station_throughput[position])

@@ -10,12 +10,12 @@ from headway.models.solving.classes.solve import (
 )
 from headway.models.solving.solutions.marks import QNA, Marks
 from headway.models.structure.model import Model
-from headway.models.structure.parts.keys import Found, Values, of_class
+from headway.models.structure.parts.keys import Amounts, Values, of_class
 from headway.models.structure.planning.by_class import chain_targets, class_routes
 from headway.queueing.chains.spread import SpreadSolution, approximation, solve_spread
 
 
-def spread_values(model: Model) -> tuple[Found, Marks]:
+def spread_values(model: Model) -> tuple[Amounts, Marks]:
     """Solve a network of open classes by two moments at every operating point.
 
     Parameters
@@ -40,19 +40,19 @@ def spread_values(model: Model) -> tuple[Found, Marks]:
     scvs = [values.get(of_class(name, "arrival_scv"), 1.0) for name in graph.classes]
     for name, scv in zip(graph.classes, scvs, strict=True):
         check_not_negative(f"arrival_scv of class {name}", scv)
-    found = solve_spread(stations, classes, class_routes(graph, values), scvs)
-    values |= system_by_class(graph, found.classes) | stations_by_class(graph, found.classes)
+    solution = solve_spread(stations, classes, class_routes(graph, values), scvs)
+    values |= system_by_class(graph, solution.classes) | stations_by_class(graph, solution.classes)
     for k, name in enumerate(graph.stations):
-        values[f"{name}.arrival_scv"] = found.arrival_scv[k]
-        values[f"{name}.departure_scv"] = found.departure_scv[k]
-    note = _doubts(model, values, found)
+        values[f"{name}.arrival_scv"] = solution.arrival_scv[k]
+        values[f"{name}.departure_scv"] = solution.departure_scv[k]
+    note = _doubts(model, values, solution)
     values = graph.plan.run(values, list(graph.outputs))
-    return values, Marks(QNA, note, found.classes.saturated, found.classes.overload)
+    return values, Marks(QNA, note, solution.classes.saturated, solution.classes.overload)
 
 
-def _doubts(model: Model, values: Values, found: SpreadSolution) -> str:
+def _doubts(model: Model, values: Values, solution: SpreadSolution) -> str:
     """What is not exact about it."""
-    if found.exact:
+    if solution.exact:
         return ""
     names = tuple(model.graph.stations)
     busy = max(float(np.max(values[f"{name}.utilisation"])) for name in names)

@@ -81,7 +81,7 @@ class Sharing:
     def alike(self) -> bool:
         """Whether all classes have the same service times and wait in order of arrival."""
         shared = any(self.is_shared(k) for k in range(len(self.stations)))
-        return not shared and all(len(self.asked(k, 0)) == 1 for k in range(len(self.stations)))
+        return not shared and all(len(self.services(k, 0)) == 1 for k in range(len(self.stations)))
 
     def is_shared(self, k: int) -> bool:
         """Whether all jobs at a station share its servers."""
@@ -89,7 +89,7 @@ class Sharing:
         queue = station.kind is not ServiceKind.DELAY
         return queue and station.discipline is Discipline.SHARING
 
-    def asked(self, k: int, own: int) -> set[tuple[float, float]]:
+    def services(self, k: int, own: int) -> set[tuple[float, float]]:
         """Service times at a station and their scvs, including those of a class."""
         comes = self.loads[:, k] > 0
         comes[own] = True
@@ -129,8 +129,8 @@ def _class_law(sharing: Sharing, own: int) -> TimeLaw | None:
     laws = [(_visit_law(sharing, k, own), float(sharing.visits[own, k])) for k in visited]
     law = in_series(*(of_visits(each, visits) for each, visits in laws))
     waits = [visits for (_, visits), k in zip(laws, visited, strict=True) if _queues(sharing, k)]
-    told = () if len(waits) <= 1 and sum(waits) <= 1 else (GIVEN,)
-    return replace(law, notes=merged(told, law.notes))
+    given = () if len(waits) <= 1 and sum(waits) <= 1 else (GIVEN,)
+    return replace(law, notes=merged(given, law.notes))
 
 
 def _queues(sharing: Sharing, k: int) -> bool:
@@ -148,9 +148,9 @@ def _by_routes(sharing: Sharing, own: int) -> TimeLaw:
     queues = np.array([sharing.is_shared(k) and _lanes(sharing, k) == 1 for k in range(len(names))])
     many, onward, leaving = straight_on(ways.onward, ways.leaving, queues)
     sharing = replace(sharing, visits=sharing.visits / many, times=sharing.times * many)
-    seen = tuple(seen_by(sharing, k, own) for k in range(len(names)))
+    visited = tuple(seen_by(sharing, k, own) for k in range(len(names)))
     return RoutedNetwork(
-        names, seen, sharing.loads.sum(axis=0), ways.entries, onward, leaving
+        names, visited, sharing.loads.sum(axis=0), ways.entries, onward, leaving
     ).law()
 
 
@@ -175,7 +175,7 @@ def seen_by(sharing: Sharing, k: int, own: int) -> Visited:
         lanes = _lanes(sharing, k)
         servers = int(station.servers) // lanes
         return met_sharing(sharing.loads[:, k], sharing.times[:, k], time, servers, lanes)
-    if len(sharing.asked(k, own)) == 1:
+    if len(sharing.services(k, own)) == 1:
         return sharing.station(k, time)
     if int(station.servers) == 1:
         law = _in_turn(sharing, k, own)
@@ -211,8 +211,8 @@ def _in_turn(sharing: Sharing, k: int, own: int) -> TimeLaw:
     others = any(_queues(sharing, other) for other in range(len(sharing.stations)) if other != k)
     name = sharing.stations[k].name
     notes = (f"arrivals at {name} are assumed Poisson",) if others else ()
-    told = (GAMMA,) if (sharing.scvs[:, k] != 1).any() else ()
-    return replace(law, notes=merged(notes, told))
+    gamma = (GAMMA,) if (sharing.scvs[:, k] != 1).any() else ()
+    return replace(law, notes=merged(notes, gamma))
 
 
 def _check_smooth(sharing: Sharing, k: int, own: int) -> None:

@@ -10,7 +10,7 @@ from headway.models.solving.closed.circulation import AGREEMENT, PARTS, Circulat
 from headway.models.solving.closed.consistent import consistent_throughput
 from headway.models.solving.solutions.marks import Marks
 from headway.models.solving.solutions.saturation import RATES, depends_on_load
-from headway.models.structure.parts.keys import VISITS, Found, station_at
+from headway.models.structure.parts.keys import VISITS, Amounts, station_at
 from headway.queueing.closed.demands import Method
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from headway.models.structure.model import Model
 
 
-def closed_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple[Found, Marks]:
+def closed_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple[Amounts, Marks]:
     """Solve a closed network at every operating point.
 
     If visits or service times depend on the throughput, headway searches for the throughput

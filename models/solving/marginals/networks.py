@@ -71,7 +71,7 @@ def number_laws(solution: "Solution", station: str) -> NumberLaws:
     GraphError
         If the distribution is unknown, with the reason.
     """
-    check_asked(solution)
+    check_has_queues(solution)
     with named(solution, station):
         if solution.model.graph.blocks:
             return _of_held_up(solution, station)
@@ -95,7 +95,7 @@ def wait_laws(solution: "Solution", station: str) -> WaitLaws:
     GraphError
         If the distribution is unknown, with the reason.
     """
-    check_asked(solution)
+    check_has_queues(solution)
     refuse_blocking(solution.model.graph, "waiting times at stations")
     with named(solution, station):
         network = solution.model.network
@@ -132,7 +132,7 @@ def stay_laws(solution: "Solution", station: str) -> WaitLaws:
     GraphError
         Where no law is known, with the reason.
     """
-    check_asked(solution)
+    check_has_queues(solution)
     refuse_blocking(solution.model.graph, "response times at stations")
     with named(solution, station):
         network = solution.model.network
@@ -173,7 +173,7 @@ def _shared(station: Station, rate: float) -> WaitLaw:
     return WaitLaw(1.0, law.mean, partial(exceedance, law), law.notes)
 
 
-def check_asked(solution: "Solution") -> None:
+def check_has_queues(solution: "Solution") -> None:
     """Refuse models without queues, or whose distributions do not follow from the network.
 
     Raises
@@ -267,9 +267,9 @@ def _of_open(solution: "Solution", station: str) -> NumberLaws:
 
 
 def _of_closed(solution: "Solution", station: str) -> NumberLaws:
-    found, jobs = _closed(solution, station)
-    chances = found.chances.reshape(len(found.chances), -1)
-    waits = np.broadcast_to(found.waits, solution.shape).reshape(-1)
+    marginal, jobs = _closed(solution, station)
+    chances = marginal.chances.reshape(len(marginal.chances), -1)
+    waits = np.broadcast_to(marginal.waits, solution.shape).reshape(-1)
     return [NumberLaw(chances[: int(n) + 1, k], waits=float(waits[k])) for k, n in enumerate(jobs)]
 
 
@@ -289,8 +289,8 @@ def _closed(solution: "Solution", station: str) -> tuple[Marginal, FloatArray]:
         stations, visits = [*stations, Delay(solution.beyond_stations)], [*visits, 1.0]
     population = np.broadcast_to(np.asarray(inputs["population"], float), solution.shape)
     place = solution.stations.index(station)
-    found = closed_marginal(stations, visits, population, inputs["think_time"], place)
-    return found, population.reshape(-1)
+    marginal = closed_marginal(stations, visits, population, inputs["think_time"], place)
+    return marginal, population.reshape(-1)
 
 
 def _check_exact(solution: "Solution", mixed: bool) -> None:  # noqa: FBT001 - a fact
@@ -310,8 +310,8 @@ def _waits_closed(solution: "Solution", station: str) -> WaitLaws:
             "networks"
         )
         raise GraphError(msg)
-    found, jobs = _closed(solution, station)
-    met = found.met.reshape(len(found.met), -1)
+    marginal, jobs = _closed(solution, station)
+    met = marginal.met.reshape(len(marginal.met), -1)
     if kind is ServiceKind.DELAY:
         return [made.wait_law(0.0) for _ in jobs]
     each = _each(solution, made)
@@ -332,8 +332,8 @@ def _stays_closed(solution: "Solution", station: str) -> WaitLaws:
         how = "at shared servers" if shares(graph, station) else f"at {type(made).__name__}"
         msg = f"the response time {how} is known of open networks only"
         raise GraphError(msg)
-    found, jobs = _closed(solution, station)
-    met = found.met.reshape(len(found.met), -1)
+    marginal, jobs = _closed(solution, station)
+    met = marginal.met.reshape(len(marginal.met), -1)
     each = _each(solution, made)
     if kind is ServiceKind.DELAY:
         return [_stay(one, 0.0) for one in each]

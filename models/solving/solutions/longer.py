@@ -33,7 +33,7 @@ class Longer:
     time: float
 
 
-def longer_asked(name: str, classes: Collection[str] = ()) -> Longer | None:
+def parse_exceedance(name: str, classes: Collection[str] = ()) -> Longer | None:
     """The chance of a longer response that an output's name asks for.
 
     Parameters
@@ -49,18 +49,18 @@ def longer_asked(name: str, classes: Collection[str] = ()) -> Longer | None:
 
     Examples
     --------
-    >>> asked = longer_asked("response_time_over_10.0ms")
+    >>> asked = parse_exceedance("response_time_over_10.0ms")
     >>> asked.name, asked.time
     ('response_time_over_10ms', 0.01)
-    >>> longer_asked("class web.response_time_over_2s", ["web"]).name
+    >>> parse_exceedance("class web.response_time_over_2s", ["web"]).name
     'class web.response_time_over_2s'
     """
-    found = _NAME.fullmatch(name)
-    if found is None or found[1] not in (None, *classes):
+    match = _NAME.fullmatch(name)
+    if match is None or match[1] not in (None, *classes):
         return None
-    text, time = _read(found[2], found[3])
+    text, time = _read(match[2], match[3])
     part = f"{OVER}{text}"
-    return Longer(of_class(found[1], part) if found[1] else part, part, time)
+    return Longer(of_class(match[1], part) if match[1] else part, part, time)
 
 
 def station_longer(name: str, stations: Collection[str]) -> tuple[str, Longer] | None:
@@ -72,12 +72,12 @@ def station_longer(name: str, stations: Collection[str]) -> tuple[str, Longer] |
     >>> station, asked.part, asked.time
     ('cpu', 'waiting_time_over_2.5ms', 0.0025)
     """
-    found = _STATION.fullmatch(name)
-    if found is None or found[1] not in stations:
+    match = _STATION.fullmatch(name)
+    if match is None or match[1] not in stations:
         return None
-    text, time = _read(found[3], found[4])
-    part = f"{found[2]}_time_over_{text}"
-    return found[1], Longer(f"{found[1]}.{part}", part, time)
+    text, time = _read(match[3], match[4])
+    part = f"{match[2]}_time_over_{text}"
+    return match[1], Longer(f"{match[1]}.{part}", part, time)
 
 
 def is_longer(part: str) -> bool:

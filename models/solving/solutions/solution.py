@@ -12,16 +12,16 @@ from headway.errors import GraphError, Saturated, UnknownParameter, nearest
 from headway.kinds import Amount, Number, plain
 from headway.models.language.digits import digits, in_unit, with_unit
 from headway.models.language.frozen import Frozen, Kept
-from headway.models.solving.solutions.asked import (
-    PERCENTILE,
-    Asked,
-    percentile_asked,
-    station_asked,
-)
 from headway.models.solving.solutions.bounded import Bounded
 from headway.models.solving.solutions.grid import OverGrid
-from headway.models.solving.solutions.longer import OVER, longer_asked
+from headway.models.solving.solutions.longer import OVER, parse_exceedance
 from headway.models.solving.solutions.marks import QNA, Marks
+from headway.models.solving.solutions.on_demand import (
+    PERCENTILE,
+    OnDemand,
+    parse_percentile,
+    parse_station_output,
+)
 from headway.models.solving.solutions.saturation import limit, saturation_throughput
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import ANSWERED, OWN_VISITS, VISITS, of_class, station_at
@@ -35,7 +35,7 @@ CLASS_PARTS = ("throughput", "response_time")
 
 
 @dataclass(frozen=True, eq=False)
-class Solution(Kept, Answer, OverGrid, Bounded, Asked):
+class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
     """The solution of a model at one operating point or many.
 
     Parameters
@@ -90,14 +90,14 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
         if name == "knee_population":
             return self.knee_population
         if name not in self.values:
-            return self._over_points(self._when_asked(name))
+            return self._over_points(self._on_demand(name))
         return self._over_points(self.values[name])
 
-    def _when_asked(self, name: str) -> Amount:
+    def _on_demand(self, name: str) -> Amount:
         """A percentile, or what follows from a law: nothing computes them before."""
-        percentile = percentile_asked(name, self.classes)
-        asked = longer_asked(name, self.classes) or station_asked(name, self.stations)
-        known = percentile[1] if percentile else asked.name if asked else ""
+        percentile = parse_percentile(name, self.classes)
+        output = parse_exceedance(name, self.classes) or parse_station_output(name, self.stations)
+        known = percentile[1] if percentile else output.name if output else ""
         if not known:
             msg = f"{self.model.name} has no answer {name!r}{nearest(name, self._known)}"
             raise UnknownParameter(msg)
@@ -167,8 +167,8 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
     @property
     def class_parts(self) -> tuple[str, ...]:
         """What is known of each class: throughput, response time, and what is asked of its law."""
-        asked = tuple(name for name in self.values if name.startswith((PERCENTILE, OVER)))
-        return (*CLASS_PARTS, *asked)
+        computed = tuple(name for name in self.values if name.startswith((PERCENTILE, OVER)))
+        return (*CLASS_PARTS, *computed)
 
     @property
     def station_parts(self) -> tuple[str, ...]:
@@ -221,8 +221,8 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
             )
             raise GraphError(msg)
         network = self.model.network
-        found = saturation_throughput(network.graph, network.inputs)
-        return self._over_points(found)
+        limit = saturation_throughput(network.graph, network.inputs)
+        return self._over_points(limit)
 
     @property
     def is_open(self) -> bool:

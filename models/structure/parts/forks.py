@@ -77,15 +77,15 @@ def check_forks(
     GraphError
         For classes of jobs, and for branches with a law of their own for what returns.
     """
-    found = forks(stations)
-    if found and tuple(classes):
+    by_fork = forks(stations)
+    if by_fork and tuple(classes):
         msg = (
-            f"{name}: {next(iter(found))} is a fork, which supports one class of jobs "
+            f"{name}: {next(iter(by_fork))} is a fork, which supports one class of jobs "
             "only; merge the classes"
         )
         raise GraphError(msg)
     again = set(returning)
-    for fork, branches in found.items():
+    for fork, branches in by_fork.items():
         for branch in (b for b in branches if b in again):
             msg = (
                 f"{name}: jobs return directly to {branch} ({stations[branch].kind.__name__}), "
@@ -147,11 +147,11 @@ def with_parts(
     forked = forks(stations)
     if not forked:
         return own
-    found = dict(own)
+    visits = dict(own)
     for fork, branches in forked.items():
         for branch in branches:
-            found[branch] = found[branch] + own[fork]
-    return found
+            visits[branch] = visits[branch] + own[fork]
+    return visits
 
 
 def others_at(visits: Mapping[str, Amount], fork: str, branch: str) -> Amount:

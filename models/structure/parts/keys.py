@@ -16,7 +16,7 @@ Given = TypeVar("Given", covariant=True)
 Values: TypeAlias = Mapping[str, Amount]
 """What has been calculated: an `Amount` under a name, what a `Key` says under a key."""
 
-Found: TypeAlias = dict[str, Amount]
+Amounts: TypeAlias = dict[str, Amount]
 """The same, to be added to."""
 
 
@@ -34,8 +34,8 @@ class Key(str, Generic[Given]):
 
     def of(self, values: Mapping[str, Amount]) -> Given:
         """What was calculated under this key."""
-        found: Given = values[self]
-        return found
+        value: Given = values[self]
+        return value
 
 
 VISITS: Key[Mapping[str, Amount]] = Key("visits")

@@ -201,11 +201,11 @@ def exposed(
     """
     for name in names:
         if name not in parameters:
-            found = _regrouped(links, parameters, name)
-            if found is None:
+            regrouped = _regrouped(links, parameters, name)
+            if regrouped is None:
                 there = {*settable(links, parameters), *known}
                 raise UnknownParameter(_no_parameter(model, links, name, there))
-            links, parameters = found
+            links, parameters = regrouped
     _check_apart(names, parameters)
     return links, parameters
 
@@ -294,6 +294,6 @@ def check_links(links: Links, parameters: Parameters) -> None:
         With the link's name.
     """
     for name in links:
-        found = parameters.get(f"{name}.processors")
-        if found is not None:
-            check_count(found.name, found.value)
+        processors = parameters.get(f"{name}.processors")
+        if processors is not None:
+            check_count(processors.name, processors.value)

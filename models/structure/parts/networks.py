@@ -39,7 +39,7 @@ def to_networkx(graph: Structure) -> Amount:
             drawn.add_node(f"{name} ({kind})", kind=kind)
             _bind(drawn, graph, read.names, f"{name} ({kind})")
     for route in (*graph.routes, *graph.class_ways.routes):
-        text = "\n".join(filter(None, (_known(drawn, route), _told(route))))
+        text = "\n".join(filter(None, (_known(drawn, route), _chance_words(route))))
         drawn.add_edge(route.source, route.target, sort="route", probability=text)
         _bind(drawn, graph, route.probability.names, route.target)
     return drawn
@@ -51,7 +51,7 @@ def _known(drawn: "nx.DiGraph", route: Route) -> str:
     return str(drawn.edges[ends].get("probability", "")) if drawn.has_edge(*ends) else ""
 
 
-def _told(route: Route) -> str:
+def _chance_words(route: Route) -> str:
     """A route's probability, and whose it is."""
     of = f"{route.job_class or 'all'} > {route.becomes}" if route.becomes else route.job_class
     return f"{of}: {route.probability.text}" if of else route.probability.text

@@ -166,15 +166,15 @@ class Routes(Sequence[Route]):
     def fixed(self, names: Sequence[str]) -> FloatArray:
         """Probabilities that are numbers as a matrix, rows from; 0 where there are none."""
         place = {name: k for k, name in enumerate(names)}
-        found = np.zeros((len(names), len(names)))
+        matrix = np.zeros((len(names), len(names)))
         if self.block.matrix is not None:
             rows = [place[name] for name in self.block.names]
-            found[np.ix_(rows, rows)] = self.block.matrix
+            matrix[np.ix_(rows, rows)] = self.block.matrix
         for route in self.single:
             if route.probability.constant is not None:
-                found[place[route.source], place[route.target]] = route.probability.constant
-        found.flags.writeable = False
-        return found
+                matrix[place[route.source], place[route.target]] = route.probability.constant
+        matrix.flags.writeable = False
+        return matrix
 
     def chances(self, values: Mapping[str, Amount]) -> dict[tuple[str, str], Amount]:
         """Probability of each route, of those that are formulas as calculated."""

@@ -55,8 +55,8 @@ def _check_apart(graph: Structure) -> None:
 def _check_taken(graph: Structure) -> None:
     """Refuse routes of a class that comes to none of their beginnings, and says not where it is."""
     ways = graph.class_ways
-    told = {*ways.arrives, *ways.references, EVERY}
-    routes = [route for route in ways.routes if route.job_class not in told]
+    entering = {*ways.arrives, *ways.references, EVERY}
+    routes = [route for route in ways.routes if route.job_class not in entering]
     here = visited(graph) if routes else set()
     taken = {route.job_class for route in routes if (route.job_class, route.source) in here}
     for route in routes:
@@ -74,15 +74,15 @@ def visited(graph: Structure) -> set[At]:
     for route in (*graph.routes, *graph.class_ways.routes):
         onward.setdefault(route.source, []).append(route)
     todo = [(c, station) for c in graph.classes for station in _entries(graph, c)]
-    found = set(todo)
+    reached = set(todo)
     while todo:
         c, station = todo.pop()
         for route in onward.get(station, ()):
             state = route.becomes or c, route.target
-            if route.job_class in (EVERY, c) and state not in found:
-                found.add(state)
+            if route.job_class in (EVERY, c) and state not in reached:
+                reached.add(state)
                 todo.append(state)
-    return found
+    return reached
 
 
 def _entries(graph: Structure, name: str) -> tuple[str, ...]:

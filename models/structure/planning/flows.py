@@ -220,8 +220,8 @@ def given_flow(graph: Structure, values: Values) -> Flow:
     few = losing(graph)
     if not few:
         return Flow(visits, visits, {})
-    found = {n: station_at(n).of(values).admitted(visits[n] * values["throughput"]) for n in few}
-    answered = 1 - sum(visits[n] for n in few) + sum(visits[n] * found[n] for n in few)
+    admitted = {n: station_at(n).of(values).admitted(visits[n] * values["throughput"]) for n in few}
+    answered = 1 - sum(visits[n] for n in few) + sum(visits[n] * admitted[n] for n in few)
     if not is_symbolic(answered) and not np.all(np.asarray(answered) > 0):
         msg = (
             f"{graph.name}: at these visits {', '.join(few)} would lose more jobs than arrive; "

@@ -6,7 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from headway.errors import GraphError
 from headway.kinds import Amount
-from headway.models.structure.parts.keys import Found
+from headway.models.structure.parts.keys import Amounts
 from headway.models.structure.parts.structure import Structure
 from headway.models.structure.planning.components import AnyStep
 from headway.models.structure.planning.steps import all_steps
@@ -19,11 +19,11 @@ MOST_KEPT = 64
 class _Run:
     """What gives some targets: constants, and the steps that go through them each time."""
 
-    constants: Found
+    constants: Amounts
     steps: tuple[AnyStep, ...]
 
 
-def _calculated(steps: Iterable[AnyStep], values: Found) -> Found:
+def _calculated(steps: Iterable[AnyStep], values: Amounts) -> Amounts:
     """Add to the values what each of the steps gives."""
     for step in steps:
         values[step.key] = step.calculate(values)
@@ -57,18 +57,18 @@ class Plan:
 
     def needed(self, targets: Iterable[str], given: Iterable[str] = ()) -> frozenset[str]:
         """Everything that the targets need, directly or not, beyond what is given."""
-        found: set[str] = set()
+        needed: set[str] = set()
         todo = list(targets)
         known = set(given)
         while todo:
             name = todo.pop()
-            if name not in found:
-                found.add(name)
+            if name not in needed:
+                needed.add(name)
                 if name not in known and name in self._steps:
                     todo.extend(self._steps[name].needs)
-        return frozenset(found)
+        return frozenset(needed)
 
-    def run(self, given: Mapping[str, Amount], targets: Iterable[str]) -> Found:
+    def run(self, given: Mapping[str, Amount], targets: Iterable[str]) -> Amounts:
         """Calculate the targets and all they need from given values; what is given stays."""
         key = (frozenset(targets), frozenset(given))
         if key not in self._runs:
@@ -80,11 +80,11 @@ class Plan:
 
     def _constants(self) -> frozenset[str]:
         """Steps that give the same whatever is given, for they need nothing."""
-        found: set[str] = set()
+        constant: set[str] = set()
         for name in self._order:
-            if name in self._steps and self._steps[name].needs <= found:
-                found.add(name)
-        return frozenset(found)
+            if name in self._steps and self._steps[name].needs <= constant:
+                constant.add(name)
+        return frozenset(constant)
 
     def _prepared(self, steps: list[AnyStep], given: frozenset[str]) -> "_Run":
         """Calculate once what stays the same; all is anew where constants are given otherwise."""
@@ -110,8 +110,8 @@ class Plan:
         calculate
             Gives the number where it is not kept.
         """
-        found = self._kept.pop(key, None)
-        self._kept[key] = found = calculate() if found is None else found
+        value = self._kept.pop(key, None)
+        self._kept[key] = value = calculate() if value is None else value
         if len(self._kept) > MOST_KEPT:
             del self._kept[next(iter(self._kept))]
-        return found
+        return value

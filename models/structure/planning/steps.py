@@ -124,7 +124,7 @@ def _station_steps(graph: Structure, name: str) -> list[AnyStep]:
     component = graph.stations[name]
     parts = [f"{name}.{part}" for part in component.fields]
     rate, response = f"{name}.arrival_rate", f"{name}.response_time"
-    law_steps, asked = _law_steps(graph, name)
+    law_steps, law = _law_steps(graph, name)
     answers = ["throughput", "utilisation"]
     answers += [] if graph.arrival_scvs else ["waiting_time", "response_time"]
     answers += ["loss_probability"] if component.loses else []
@@ -134,9 +134,9 @@ def _station_steps(graph: Structure, name: str) -> list[AnyStep]:
         number(f"{name}.visits", {VISITS}, lambda v: VISITS.of(v)[name]),
         _product_step(rate, "throughput", f"{name}.visits"),
         *law_steps,
-        *(number(f"{name}.{part}", asked, partial(_ask, *asked, part)) for part in answers),
+        *(number(f"{name}.{part}", law, partial(_ask, *law, part)) for part in answers),
         *(waiting_steps(name) if graph.arrival_scvs else ()),
-        *_residence_steps(graph, name, asked),
+        *_residence_steps(graph, name, law),
         _product_step(f"{name}.queue_length", f"{name}.throughput", response),
     ]
 
@@ -174,7 +174,7 @@ def _law_steps(graph: Structure, name: str) -> tuple[list[AnyStep], tuple[Key[La
     return steps, (made, rate)
 
 
-def _residence_steps(graph: Structure, name: str, asked: tuple[Key[Law], str]) -> list[AnyStep]:
+def _residence_steps(graph: Structure, name: str, law: tuple[Key[Law], str]) -> list[AnyStep]:
     """Residence time: V R, of those visits that are let in."""
     residence, response = f"{name}.residence_time", f"{name}.response_time"
     if not graph.stations[name].loses:
@@ -192,7 +192,7 @@ def _residence_steps(graph: Structure, name: str, asked: tuple[Key[Law], str]) -
 
     needs = {FLOW, admitted} | ({loop} if loop else set())
     return [
-        number(admitted, asked, partial(_ask, *asked, "admitted")),
+        number(admitted, law, partial(_ask, *law, "admitted")),
         number(served, needs, visits_served),
         _product_step(residence, served, response),
     ]
@@ -274,8 +274,8 @@ def _lost(names: Mapping[str, str], values: Values) -> Amount:
 def _answered_time(stations: tuple[str, ...], values: Values) -> Amount:
     """Mean time of a job that is answered: at each station, of those answered after it."""
     flowing = FLOW.of(values)
-    held = sum(values[f"{name}.residence_time"] * flowing.after[name] for name in stations)
-    return held / flowing.answered
+    total = sum(values[f"{name}.residence_time"] * flowing.after[name] for name in stations)
+    return total / flowing.answered
 
 
 def _answered_rate(stations: tuple[str, ...], values: Values) -> Amount:

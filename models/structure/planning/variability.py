@@ -121,8 +121,8 @@ def _time(station: Station) -> Amount:
 
 def _scv(station: Station) -> Amount:
     """Squared coefficient of variation of its service times."""
-    told = station.can.service_scv
-    return getattr(station, told) if isinstance(told, str) else told
+    scv = station.can.service_scv
+    return getattr(station, scv) if isinstance(scv, str) else scv
 
 
 def spread_needs(graph: Structure) -> set[str]:
@@ -152,12 +152,12 @@ def spread(graph: Structure, values: Values) -> Spread:
     for name in graph.arrival_scvs:
         check_not_negative(f"scv of arrivals at {name}", values[scv_at(name)])
     network = _network(graph, values)
-    found = solve_general(network)
+    solution = solve_general(network)
     return Spread(
-        _by_name(graph, found.waiting_time),
-        _by_name(graph, found.arrival_scv),
-        _by_name(graph, found.departure_scv),
-        _is_exact(network, found),
+        _by_name(graph, solution.waiting_time),
+        _by_name(graph, solution.arrival_scv),
+        _by_name(graph, solution.departure_scv),
+        _is_exact(network, solution),
     )
 
 

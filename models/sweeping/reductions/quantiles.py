@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from headway.errors import InvalidParameter, quoted
 from headway.models.language.units import Unit
-from headway.models.solving.solutions.asked import check_percent
+from headway.models.solving.solutions.on_demand import check_percent
 from headway.models.sweeping.reductions.reduction import NORMAL, Kind, Reduction, Row, State
 from headway.models.sweeping.reductions.sketch import Distribution, Sketched
 

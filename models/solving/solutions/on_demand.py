@@ -9,7 +9,7 @@ from typing import Self
 from headway.errors import InvalidParameter, nearest
 from headway.kinds import Amount, check_domain
 from headway.models.language.verbs import perform
-from headway.models.solving.solutions.longer import OVER, longer_asked, station_longer
+from headway.models.solving.solutions.longer import OVER, parse_exceedance, station_longer
 from headway.models.solving.solutions.queue_lengths import QueueLengths
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import of_class
@@ -30,7 +30,7 @@ _STATION = re.compile(rf"(.+)\.(?:({'|'.join(STATION_LAWS)})|{WAIT}(\d+(?:\.\d+)
 
 
 @dataclass(frozen=True)
-class StationAsked:
+class StationOutput:
     """A number of a station that follows from a distribution.
 
     Parameters
@@ -45,7 +45,7 @@ class StationAsked:
 
     Examples
     --------
-    >>> StationAsked("disk", "empty_probability").name
+    >>> StationOutput("disk", "empty_probability").name
     'disk.empty_probability'
     """
 
@@ -60,7 +60,7 @@ class StationAsked:
         return f"{self.station}.{self.part}"
 
 
-def station_asked(name: str, stations: Collection[str]) -> StationAsked | None:
+def parse_station_output(name: str, stations: Collection[str]) -> StationOutput | None:
     """Parse the name of an output that follows from a station's distribution.
 
     Parameters
@@ -76,21 +76,21 @@ def station_asked(name: str, stations: Collection[str]) -> StationAsked | None:
 
     Examples
     --------
-    >>> station_asked("disk.waiting_time_p95.0", ["disk"]).name
+    >>> parse_station_output("disk.waiting_time_p95.0", ["disk"]).name
     'disk.waiting_time_p95'
-    >>> station_asked("disk.utilisation", ["disk"]) is None
+    >>> parse_station_output("disk.utilisation", ["disk"]) is None
     True
     """
     longer = station_longer(name, stations)
     if longer is not None:
-        return StationAsked(longer[0], longer[1].part, time=longer[1].time)
-    found = _STATION.fullmatch(name)
-    if found is None or found[1] not in stations:
+        return StationOutput(longer[0], longer[1].part, time=longer[1].time)
+    match = _STATION.fullmatch(name)
+    if match is None or match[1] not in stations:
         return None
-    if found[2]:
-        return StationAsked(found[1], found[2])
-    percent = float(found[3])
-    return StationAsked(found[1], f"{WAIT}{percent:.{_DIGITS}g}", percent)
+    if match[2]:
+        return StationOutput(match[1], match[2])
+    percent = float(match[3])
+    return StationOutput(match[1], f"{WAIT}{percent:.{_DIGITS}g}", percent)
 
 
 def percentile_name(percent: float) -> str:
@@ -104,7 +104,7 @@ def percentile_name(percent: float) -> str:
     return f"{PERCENTILE}{percent:.{_DIGITS}g}"
 
 
-def percentile_asked(name: str, classes: Collection[str] = ()) -> tuple[float, str] | None:
+def parse_percentile(name: str, classes: Collection[str] = ()) -> tuple[float, str] | None:
     """The percentage in an output's name, and its name in answers.
 
     Parameters
@@ -120,29 +120,31 @@ def percentile_asked(name: str, classes: Collection[str] = ()) -> tuple[float, s
 
     Examples
     --------
-    >>> percentile_asked("response_time_p99.90"), percentile_asked("response_time_past")
+    >>> parse_percentile("response_time_p99.90"), parse_percentile("response_time_past")
     ((99.9, 'response_time_p99.9'), None)
-    >>> percentile_asked("class web.response_time_p50", ["web"])
+    >>> parse_percentile("class web.response_time_p50", ["web"])
     (50.0, 'class web.response_time_p50')
     """
-    found = _NAME.fullmatch(name)
-    if found is None or found[1] not in (None, *classes):
+    match = _NAME.fullmatch(name)
+    if match is None or match[1] not in (None, *classes):
         return None
-    percent = float(found[2])
+    percent = float(match[2])
     part = percentile_name(percent)
-    return percent, of_class(found[1], part) if found[1] else part
+    return percent, of_class(match[1], part) if match[1] else part
 
 
-def numbers_asked(names: Iterable[str], stations: Collection[str]) -> tuple[StationAsked, ...]:
+def parse_station_outputs(
+    names: Iterable[str], stations: Collection[str]
+) -> tuple[StationOutput, ...]:
     """The names of values that follow from distributions at stations.
 
     Examples
     --------
-    >>> [one.name for one in numbers_asked(["disk.empty_probability", "x"], ["disk"])]
+    >>> [one.name for one in parse_station_outputs(["disk.empty_probability", "x"], ["disk"])]
     ['disk.empty_probability']
     """
-    asked = (station_asked(name, stations) for name in names)
-    return tuple(one for one in asked if one)
+    outputs = (parse_station_output(name, stations) for name in names)
+    return tuple(one for one in outputs if one)
 
 
 def named_outputs(
@@ -171,17 +173,17 @@ def named_outputs(
     >>> named_outputs(["throughput", "response_time_p99.0"], ["throughput"], (), "no output")
     ['throughput', 'response_time_p99']
     """
-    found = []
+    full = []
     for name in names:
-        asked = percentile_asked(name, classes)
-        if name not in known and asked is None:
+        percentile = parse_percentile(name, classes)
+        if name not in known and percentile is None:
             msg = f"{missing} {name!r}{nearest(name, known)}"
             raise InvalidParameter(msg)
-        found.append(asked[1] if asked else name)
-    return found
+        full.append(percentile[1] if percentile else name)
+    return full
 
 
-def check_asked(
+def check_outputs(
     names: Iterable[str],
     known: Collection[str],
     classes: Collection[str],
@@ -203,12 +205,12 @@ def check_asked(
 
     Examples
     --------
-    >>> check_asked(["disk.waiting_time_p95", "throughput"], ["throughput"], (), ["disk"])
+    >>> check_outputs(["disk.waiting_time_p95", "throughput"], ["throughput"], (), ["disk"])
     """
     for name in names:
-        if name in known or percentile_asked(name, classes) or longer_asked(name, classes):
+        if name in known or parse_percentile(name, classes) or parse_exceedance(name, classes):
             continue
-        if station_asked(name, stations):
+        if parse_station_output(name, stations):
             continue
         parts = (*STATION_LAWS, f"{WAIT}95", "waiting_time_over_10ms")
         nearby = [*known, f"{PERCENTILE}95", f"{OVER}10ms"]
@@ -227,7 +229,7 @@ def check_percent(percent: float) -> None:
     check_domain("percentile", percent, lambda p: (p > 0) & (p < 100), "between 0 and 100")
 
 
-class Asked:
+class OnDemand:
     """An answer that can compute further outputs."""
 
     model: Model
@@ -256,16 +258,16 @@ class Asked:
         GraphError, InvalidParameter
             As for `with_percentile`.
         """
-        asked = (percentile_asked(name, self.classes) for name in names)
-        more = dict.fromkeys(one[0] for one in asked if one and one[1] not in self.values)
-        laws = (station_asked(name, self.stations) for name in names)
-        told = tuple(dict.fromkeys(one for one in laws if one and one.name not in self.values))
-        longer = (longer_asked(name, self.classes) for name in names)
+        percentiles = (parse_percentile(name, self.classes) for name in names)
+        more = dict.fromkeys(one[0] for one in percentiles if one and one[1] not in self.values)
+        laws = (parse_station_output(name, self.stations) for name in names)
+        numbers = tuple(dict.fromkeys(one for one in laws if one and one.name not in self.values))
+        longer = (parse_exceedance(name, self.classes) for name in names)
         chances = {one.part: one.time for one in longer if one and one.name not in self.values}
-        found = self.with_percentiles(more)
-        found = perform(found, "exceedances", chances) if chances else found
-        more_told: Self = perform(found, "station_numbers", told) if told else found
-        return more_told
+        answer = self.with_percentiles(more)
+        answer = perform(answer, "exceedances", chances) if chances else answer
+        complete: Self = perform(answer, "station_numbers", numbers) if numbers else answer
+        return complete
 
     def with_percentile(self, percent: float) -> Self:
         """Add the time within which a share of the jobs completes.
@@ -310,9 +312,9 @@ class Asked:
         >>> found.with_percentiles([50, 95]).outputs[-2:]
         ('response_time_p50', 'response_time_p95')
         """
-        asked = tuple(percents)
-        found: Self = perform(self, "percentiles", asked) if asked else self
-        return found
+        percentages = tuple(percents)
+        answer: Self = perform(self, "percentiles", percentages) if percentages else self
+        return answer
 
     def queue_lengths(self, *stations: str) -> QueueLengths[Self]:
         """Number of jobs at stations: probabilities of 0, 1, 2..., by operating point.
@@ -341,5 +343,5 @@ class Asked:
         >>> found.queue_lengths("cpu").chances("cpu").round(6).tolist()
         [0.819672, 0.163934, 0.016393]
         """
-        found: QueueLengths[Self] = perform(self, "queue_lengths", stations)
-        return found
+        lengths: QueueLengths[Self] = perform(self, "queue_lengths", stations)
+        return lengths
