@@ -170,7 +170,7 @@ def started(case: Case) -> Model:
 
 
 @dataclass(frozen=True)
-class Held:
+class Covered:
     """Which intervals of a fit hold the truth, by parameter: of any of its answers, and robust."""
 
     inside: list[bool]
@@ -178,7 +178,7 @@ class Held:
     several: bool
 
 
-def held(fit: Fit, truth: Sequence[float]) -> Held:
+def held(fit: Fit, truth: Sequence[float]) -> Covered:
     """Look whether the truth is in the interval of any of a fit's answers."""
     inside = [
         any(answer.ends[k][0] <= value <= answer.ends[k][1] for answer in fit.answers)
@@ -186,7 +186,7 @@ def held(fit: Fit, truth: Sequence[float]) -> Held:
     ]
     ends = [fit.robust_ci95[name] for name in fit.free]
     robust = [low <= value <= high for value, (low, high) in zip(truth, ends, strict=True)]
-    return Held(inside, robust, len(fit.answers) > 1)
+    return Covered(inside, robust, len(fit.answers) > 1)
 
 
 @dataclass
@@ -199,7 +199,7 @@ class Count:
     inside: Any = 0
     robust: Any = 0
 
-    def add(self, one: Held | None) -> None:
+    def add(self, one: Covered | None) -> None:
         """Count one fit, or a curve that could not be fitted."""
         if one is None:
             self.lost += 1
@@ -210,7 +210,7 @@ class Count:
         self.robust = self.robust + np.array(one.robust, int)
 
 
-def counted(results: Iterable[Held | None]) -> Count:
+def counted(results: Iterable[Covered | None]) -> Count:
     """Count curves."""
     count = Count()
     for one in results:
@@ -228,7 +228,7 @@ class Task:
     rounds: int = 0
 
 
-def fitted(task: Task) -> Held | None:
+def fitted(task: Task) -> Covered | None:
     """Fit a simulated curve."""
     case = task.case
     measured = curve(case, task.noise, task.seed)
@@ -288,7 +288,7 @@ def shifted_rows(curves: int, done: Any = map) -> Iterator[str]:
 _FURTHER = 700.0
 
 
-def further(task: tuple[Runs, int]) -> tuple[Held, bool]:
+def further(task: tuple[Runs, int]) -> tuple[Covered, bool]:
     """Fit a simulated curve; whether its band holds a further run at 700 op/s, with its own shift.
 
     Parameters
@@ -319,7 +319,7 @@ def shifted(runs: Runs, curves: int) -> tuple[Count, int]:
     return _both(map(further, [(runs, seed) for seed in range(curves)]))
 
 
-def _both(results: Iterable[tuple[Held, bool]]) -> tuple[Count, int]:
+def _both(results: Iterable[tuple[Covered, bool]]) -> tuple[Count, int]:
     intervals, bands = zip(*results, strict=True)
     return counted(intervals), sum(bands)
 

@@ -57,13 +57,13 @@ class Met:
         Of the job [s].
     law
         Finds how long a visit takes, at the rates there are.
-    found
+    make_stop
         Makes of arrivals [1/s] what the station is to a job that is followed.
     """
 
     mean_service: float
     law: Callable[[], TimeLaw]
-    found: Callable[[float], Stop]
+    make_stop: Callable[[float], Stop]
     can: Abilities = field(default_factory=Abilities)
     plain_count: float = 1.0
 
@@ -79,8 +79,8 @@ class Met:
         """Not known, but to one who follows the job."""
 
     def stop(self, arrival_rate: float, again: float) -> Stop:  # noqa: ARG002 - memoryless
-        """As found."""
-        return self.found(arrival_rate)
+        """The station at this arrival rate, as the job meets it."""
+        return self.make_stop(arrival_rate)
 
 
 def met_sharing(rates: FloatArray, times: FloatArray, own: float, servers: int, lanes: int) -> Met:
@@ -107,9 +107,9 @@ def met_sharing(rates: FloatArray, times: FloatArray, own: float, servers: int, 
     mean = float(rates @ times) / total if total else own
     stay = float(MMm(mean, servers).response_time(total / lanes)) * own / mean
     met = partial(Shared, others=in_phases(mean, 1.0), own=in_phases(own, 1.0))
-    found = partial(met, stay=stay, lanes=lanes, servers=servers)
+    stop = partial(met, stay=stay, lanes=lanes, servers=servers)
     return Met(
-        own, partial(_shared, tuple((rates / lanes).tolist()), tuple(times), own, servers), found
+        own, partial(_shared, tuple((rates / lanes).tolist()), tuple(times), own, servers), stop
     )
 
 
@@ -141,5 +141,5 @@ def met_in_turn(rates: FloatArray, times: FloatArray, own: float, law: TimeLaw) 
     """
     least = _SHORT * float(rates @ times) / float(rates.sum())
     service = one_of(np.maximum(times, least), rates)
-    found = partial(OrderedQueue, others=service, own=in_phases(own, 1.0), stay=law.mean)
-    return Met(own, lambda: law, found)
+    stop = partial(OrderedQueue, others=service, own=in_phases(own, 1.0), stay=law.mean)
+    return Met(own, lambda: law, stop)

@@ -176,9 +176,9 @@ def percentile_of(law: TimeLaw, share: float) -> float:
         return 0.0
     while above(high) > 0:
         low, high = high, 2 * high
-    found: float = brentq(above, low, high, xtol=_SAME * high, rtol=_SAME)
-    jumps = (p.shift for p in law.pieces if abs(p.shift - found) <= _AT_A_JUMP * found)
-    return next(jumps, found)
+    root: float = brentq(above, low, high, xtol=_SAME * high, rtol=_SAME)
+    jumps = (p.shift for p in law.pieces if abs(p.shift - root) <= _AT_A_JUMP * root)
+    return next(jumps, root)
 
 
 def path_law(phases: Sequence[StationVisits]) -> TimeLaw:
@@ -221,18 +221,18 @@ def of_visits(law: TimeLaw, visits: float) -> TimeLaw:
 
 
 def _pointwise(
-    phases: Sequence[StationVisits], asked: Amount, answer: Amount, saturated: float
+    phases: Sequence[StationVisits], settings: Amount, answer: Amount, saturated: float
 ) -> Amount:
     """Answer point by point; a saturated one has the answer given for it."""
     if not phases:
         raise GraphError("a path needs at least one phase")
     numbers = [n for p in phases for n in (p.visits, p.arrival_rate, *_numbers(p.station).values())]
-    shape = np.broadcast_shapes(*(np.shape(n) for n in (*numbers, asked)))
+    shape = np.broadcast_shapes(*(np.shape(n) for n in (*numbers, settings)))
     values = np.empty(shape)
     for index in np.ndindex(shape):
         here = [_at(phase, shape, index) for phase in phases]
         stable = all(isfinite(p.station.response_time(p.arrival_rate)) for p in here)
-        wanted = _pick(asked, shape, index)
+        wanted = _pick(settings, shape, index)
         values[index] = answer(path_law(here), wanted) if stable else saturated
     return plain(values)
 

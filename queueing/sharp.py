@@ -15,7 +15,7 @@ from headway.queueing.swift import swiftly_beyond
 _BLOCK = 256  # points whose transforms stay in the cache
 _NEVER = 1e-300
 _NEAR = 1e-3  # relative: a last swift step after which the full series takes over
-_TOLD = 1e-7  # of a chance: differences that swift percentiles tell
+_RESOLVED = 1e-7  # of a chance: differences that swift percentiles tell
 _STEPS = 4
 _CLOSE = 0.1  # of the square root of what is lost: a step whose square nobody misses
 _CLOSEST = 1e-5
@@ -75,9 +75,9 @@ def _beyond_constant(network: ForwardNetwork, tail: float) -> FloatArray:
 def _start(law: ForwardLaw, tail: float) -> FloatArray:
     """An exponential's time beyond the constant; a swift one, where that tells them apart."""
     exponential = -law.beyond * np.log(tail)
-    found = swiftly_beyond(law.network, tail, _NEAR)
-    alike = np.abs(found - exponential) <= _TOLD / tail * exponential
-    return np.where(alike, exponential, found)
+    swift = swiftly_beyond(law.network, tail, _NEAR)
+    alike = np.abs(swift - exponential) <= _RESOLVED / tail * exponential
+    return np.where(alike, exponential, swift)
 
 
 def _newton(law: ForwardLaw, time: FloatArray, tail: float) -> FloatArray:
@@ -96,16 +96,16 @@ def _enclosed(network: ForwardNetwork, tail: float) -> FloatArray:
 
     low, before = law.constant, np.full(law.constant.size, -np.log(tail))
     high = low - law.beyond * np.log(tail)
-    found = above(high, law)
-    while (found > 0).any():
-        low, before = np.where(found > 0, high, low), np.where(found > 0, found, before)
-        high = np.where(found > 0, 2 * high, high)
-        found = above(high, law)
-    slope = 1 + law.beyond * (found - before) / (high - low)
+    miss = above(high, law)
+    while (miss > 0).any():
+        low, before = np.where(miss > 0, high, low), np.where(miss > 0, miss, before)
+        high = np.where(miss > 0, 2 * high, high)
+        miss = above(high, law)
+    slope = 1 + law.beyond * (miss - before) / (high - low)
     return balance(
         lambda time, points: time + law.beyond[points] * above(time, network.at(points).law()),
         low,
         high,
-        Guess(high, high + law.beyond * found, slope),
+        Guess(high, high + law.beyond * miss, slope),
         PRECISION / tail,
     )

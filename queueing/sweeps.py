@@ -102,11 +102,11 @@ def _by_groups(network: ForwardNetwork, share: float) -> FloatArray:
     fewest = min(alike, key=lambda group: int(group.max()))
     if (fewest.max() + 1) * _FEWEST > fewest.size:
         return forward_percentiles(network, share)
-    found = np.empty(fewest.size)
+    times = np.empty(fewest.size)
     for k in range(int(fewest.max()) + 1):
         points = np.flatnonzero(fewest == k)
-        found[points] = sweep_percentiles(network.at(points), share)
-    return found
+        times[points] = sweep_percentiles(network.at(points), share)
+    return times
 
 
 def _varying(network: ForwardNetwork) -> list[FloatArray]:
@@ -158,18 +158,18 @@ class _Sweep:
 
     def percentiles(self, share: float) -> FloatArray:
         """In parts of the mean, shape (points,)."""
-        found, alone = np.empty(self.along.size), []
+        times, alone = np.empty(self.along.size), []
         low, high = float(self.along[self.first]), float(self.along[self.last])
         pieces = self._parted((low, high, np.arange(self.along.size)), _HEAD)
         while pieces:
-            failed = self._interpolate(pieces, share, found)
+            failed = self._interpolate(pieces, share, times)
             halves = [half for piece in failed for half in self._parted(piece, 0.5)]
             pieces = [half for half in halves if half[2].size >= _FEWEST]
             alone += [half[2] for half in halves if half[2].size < _FEWEST]
         if alone:
             points = np.concatenate(alone)
-            found[points] = self._at(self.along[points], share)
-        return found
+            times[points] = self._at(self.along[points], share)
+        return times
 
     def _interpolate(self, pieces: list[_Piece], share: float, out: FloatArray) -> list[_Piece]:
         """Fill in what curves tell; the pieces that none tells."""

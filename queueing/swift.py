@@ -98,8 +98,8 @@ def swiftly_beyond(network: ForwardNetwork, tail: float, settled: float = _SETTL
     """
     law = network.law()
     low, high = np.zeros(law.beyond.size), np.full(law.beyond.size, np.inf)
-    found, points = -law.beyond * np.log(tail), np.arange(law.beyond.size)
-    time, part = found.copy(), network
+    times, points = -law.beyond * np.log(tail), np.arange(law.beyond.size)
+    time, part = times.copy(), network
     for _ in range(_TRIES):
         transformed = part.law().transform(_NODES[:, None] / time)
         above = 1 - _WEIGHTS @ (transformed / _NODES[:, None]).real
@@ -112,7 +112,7 @@ def swiftly_beyond(network: ForwardNetwork, tail: float, settled: float = _SETTL
         steady = (density > 0) & (above > _DEEP * tail)
         inside = steady & (following > low) & (following < np.minimum(high, 4 * time))
         following = np.where(inside, following, middle)
-        found[points] = following
+        times[points] = following
         todo = np.abs(following - time) > settled * time
         if not todo.any():
             break
@@ -120,4 +120,4 @@ def swiftly_beyond(network: ForwardNetwork, tail: float, settled: float = _SETTL
             part, points = part.at(np.flatnonzero(todo)), points[todo]
             low, high, following = low[todo], high[todo], following[todo]
         time = following
-    return np.asarray(found)
+    return np.asarray(times)

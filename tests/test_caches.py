@@ -124,7 +124,7 @@ def test_laws_of_hit_ratios(kind, objects, exponent, part):
     assert 0 <= cache.hit_ratio <= min(1, size * zipf(objects, exponent).share[0]) + 1e-12
     # A cache hits at least as often as one that holds any objects.
     assert cache.hit_ratio >= min(1, part) - 1e-9
-    assert cache.held == pytest.approx(min(size, objects), rel=1e-6)
+    assert cache.resident == pytest.approx(min(size, objects), rel=1e-6)
     if abs(part - 1) > 1e-4:
         slope = (around[1] - around[0]) / (2 * step)
         # Tolerance: differences over 1e-5 of the size, of digits of 1e-14.

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from headway.errors import InvalidParameter, Saturated
 from headway.models import find_model
 from headway.queueing import Discipline, JobClass, Method, SharedStation, solve_multiclass
-from headway.queueing.orders.capacity import Asked, longer_waits
+from headway.queueing.orders.capacity import ClassDemands, longer_waits
 from tests.test_import import PEERS
 
 ORDERS = ("fcfs", "siro", "priority", "preemptive")
@@ -77,9 +77,9 @@ def test_a_file_that_overfilled_its_station_fills_it():
 def test_two_bottlenecks_are_both_just_full():
     demand = np.array([[[1.0], [0.2]], [[0.1], [1.0]]])
     room = np.ones((2, 1))
-    asked = Asked(np.full((2, 1), 3.0), np.full((2, 1), 2.0), demand, demand, room)
+    demands = ClassDemands(np.full((2, 1), 3.0), np.full((2, 1), 2.0), demand, demand, room)
 
-    longer = longer_waits(asked)
+    longer = longer_waits(demands)
 
     assert (longer > 0).all()
-    assert asked.held(longer).ravel() == pytest.approx([1, 1], rel=1e-9)
+    assert demands.busy(longer).ravel() == pytest.approx([1, 1], rel=1e-9)

@@ -205,7 +205,7 @@ def test_commands_of_documents(path, tmp_path, monkeypatch):
 
 def _impatient(crew):
     """Wait no minute for other workers."""
-    crew._seen = time.monotonic() - clusters.WITHOUT
+    crew._last_contact = time.monotonic() - clusters.WITHOUT
     return crew
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from headway.errors import GraphError
 from headway.models import parse_model
-from headway.queueing.classes.whole import MOST_ASKED, MOST_STATES
+from headway.queueing.classes.whole import MOST_REQUESTED, MOST_STATES
 from headway.queueing.markov.circuits import Circuit, solve_circuit
 from headway.queueing.markov.orders import (
     apart,
@@ -96,7 +96,7 @@ def test_exact_methods_go_further_than_what_is_done_unasked():
     model = parse_model(MODEL)
     assert model.solve(users=10).method == "linearizer"
     assert model.solve(method="exact", users=10).method == "chain"
-    assert MOST_STATES < 3003 < MOST_ASKED
+    assert MOST_STATES < 3003 < MOST_REQUESTED
 
 
 def test_a_chain_that_cannot_be_is_refused():

@@ -136,7 +136,7 @@ ALGORITHMS = {
         "LRUCache",
         ("popularity", "sizes", "miss_ratios"),
         ("size", "objects", "exponent", "lifetime", "rate"),
-        ("hit_ratio", "miss_ratio", "marginal_hit_ratio", "held"),
+        ("hit_ratio", "miss_ratio", "marginal_hit_ratio", "resident"),
         word="policy",
         file="curve",
         kinds=(

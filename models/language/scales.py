@@ -78,7 +78,7 @@ class Scale:
             numbers = np.abs(np.ravel(np.asarray(values, float)))
             sizes.setdefault(key, []).extend(numbers[np.isfinite(numbers) & (numbers > 0)].tolist())
         own = list(stated)
-        return cls({key: _chosen(own, first[key], key, found) for key, found in sizes.items()})
+        return cls({key: _chosen(own, first[key], key, values) for key, values in sizes.items()})
 
     def unit(self, own_unit: Unit) -> Unit:
         """The answer's unit of values with a unit of their own."""

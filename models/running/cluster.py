@@ -110,7 +110,7 @@ class Cluster(Crew):
 
     def __init__(self, client: Client, address: str, quiet: ExitStack) -> None:
         self._client = client
-        self._seen = time.monotonic()
+        self._last_contact = time.monotonic()
         self._quiet = quiet
         size = max(1, sum(client.nthreads().values()))
         super().__init__(client.get_executor(pure=False), size, f"cluster {address}")
@@ -126,8 +126,8 @@ class Cluster(Crew):
     def look(self) -> None:
         """Wait for other workers when all have left, for a limited time."""
         if self._client.status != "running" or self._workers() > 0:
-            self._seen = time.monotonic()
-        elif time.monotonic() - self._seen > WITHOUT:
+            self._last_contact = time.monotonic()
+        elif time.monotonic() - self._last_contact > WITHOUT:
             msg = f"{self.name}: has had no workers for {WITHOUT:g} s"
             raise WorkerError(msg)
 

@@ -36,22 +36,26 @@ def audit_tables(audit: Audit) -> list[Table]:
 def _open_table(points: Sequence[OpenPoint], scale: Scale) -> Table:
     """Response times for open clients, each with its measured error."""
     reasons = list(dict.fromkeys(p.refused for p in points if p.refused))
-    told = [p for p in points if not p.refused]
+    answered = [p for p in points if not p.refused]
     title = "an open client at the same rates, from a model (approximate)"
     notes = [f"not determined: {reason}" for reason in reasons]
-    if not told:
+    if not answered:
         return Table(title, (), tuple(notes))
     shown = scale.unit(_TIME)
     columns = [
-        Column("clients", tuple(f"{p.population:g}" for p in told)),
-        Column.of("throughput", [p.throughput for p in told], unit("op/s")),
-        Column("busy", tuple(f"{p.utilisation:.0%}" for p in told)),
-        Column.of("closed", [p.closed for p in told], _TIME, scale),
-        Column(f"open [{shown}]", tuple(_within(p.response_time, p.error, scale) for p in told)),
+        Column("clients", tuple(f"{p.population:g}" for p in answered)),
+        Column.of("throughput", [p.throughput for p in answered], unit("op/s")),
+        Column("busy", tuple(f"{p.utilisation:.0%}" for p in answered)),
+        Column.of("closed", [p.closed for p in answered], _TIME, scale),
+        Column(
+            f"open [{shown}]", tuple(_within(p.response_time, p.error, scale) for p in answered)
+        ),
     ]
-    for percent in told[0].percentiles or ():
-        tails = [(p.percentiles or {}).get(percent) for p in told]
-        cells = (_within(t, p.percentile_error, scale) for t, p in zip(tails, told, strict=True))
+    for percent in answered[0].percentiles or ():
+        tails = [(p.percentiles or {}).get(percent) for p in answered]
+        cells = (
+            _within(t, p.percentile_error, scale) for t, p in zip(tails, answered, strict=True)
+        )
         columns.append(Column(f"p{percent:g} [{shown}]", tuple(cells)))
     notes.append("± covered nine of ten simulated servers (docs/accuracy.md)")
     return Table(title, tuple(columns), tuple(notes))

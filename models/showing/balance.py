@@ -59,5 +59,5 @@ def balance_csv(balance: Balance) -> str:
 
 
 def _load(bars: Bars, phase: str, resource: str) -> float | None:
-    found = [x.load for x in bars.limits if (x.phase, x.resource) == (phase, resource)]
-    return found[0] if found and math.isfinite(found[0]) else None
+    loads = [x.load for x in bars.limits if (x.phase, x.resource) == (phase, resource)]
+    return loads[0] if loads and math.isfinite(loads[0]) else None

@@ -16,14 +16,14 @@ _ENDS = ("throughput_lower", "throughput_upper", "response_time_lower", "respons
 def bound_rows(solution: Solution) -> list[dict[str, Any]]:
     """By operating point: ``bounds`` by method, ``class_bounds`` by class and method, if any."""
     count = int(np.prod(solution.shape))
-    found: list[dict[str, Any]] = [{} for _ in range(count)]
+    by_point: list[dict[str, Any]] = [{} for _ in range(count)]
     if solution.bounds():
-        for row, each in zip(found, _rows(solution, solution.bounds()), strict=True):
+        for row, each in zip(by_point, _rows(solution, solution.bounds()), strict=True):
             row["bounds"] = each
     for name, methods in solution.class_bounds().items():
-        for row, each in zip(found, _rows(solution, methods), strict=True):
+        for row, each in zip(by_point, _rows(solution, methods), strict=True):
             row.setdefault("class_bounds", {})[name] = each
-    return found
+    return by_point
 
 
 def _rows(solution: Solution, methods: Mapping[str, Bounds]) -> list[dict[str, Any]]:
@@ -39,8 +39,8 @@ def _rows(solution: Solution, methods: Mapping[str, Bounds]) -> list[dict[str, A
 
 def _flat(solution: Solution, bounds: Bounds, end: str) -> list[float]:
     values = np.broadcast_to(np.asarray(getattr(bounds, end), float), solution.shape)
-    found: list[float] = values.ravel().tolist()
-    return found
+    flat: list[float] = values.ravel().tolist()
+    return flat
 
 
 def bound_columns(solution: Solution) -> list[Column]:

@@ -33,24 +33,24 @@ _CLOSED = {(True, False): "yes", (False, True): "nearly", (False, False): "no"}
 
 
 def _stations() -> list[_Kind]:
-    found = []
+    kinds = []
     for name in station_kinds():
         kind = station_kind(name)
         numbers = tuple(FILE_KEYS.get(f.name, f.name) for f in fields(kind))  # type: ignore[arg-type]
         nearly = kind.can.mixed or kind.can.forks
         closed = _CLOSED[kind.can.product_form is not None, nearly]
-        found.append(_Kind(name, numbers, _title(kind), closed))
+        kinds.append(_Kind(name, numbers, _title(kind), closed))
     written = [
         _Kind(
             name,
-            tuple(told.numbers),
-            told.title or _title(loaded(f"{told.module}:{name}")),
-            told.closed,
+            tuple(word.numbers),
+            word.title or _title(loaded(f"{word.module}:{name}")),
+            word.closed,
         )
-        for name, told in WRITTEN.items()
+        for name, word in WRITTEN.items()
     ]
     own = len(STATIONS)
-    return found[:own] + written + found[own:]
+    return kinds[:own] + written + kinds[own:]
 
 
 def _title(kind: type) -> str:

@@ -39,8 +39,8 @@ def loadtest_tables(test: LoadTest) -> list[Table]:
         columns += _column(f"p{percent:g}", values, _TIME, scale)
     further, left = _further(test, _MOST_COLUMNS - len(columns), scale)
     columns += further
-    said = dict.fromkeys([*(note for point in points for note in point.notes), *left])
-    notes = (*said, *columns_taken(test), *_left_out(test))
+    remarks = dict.fromkeys([*(note for point in points for note in point.notes), *left])
+    notes = (*remarks, *columns_taken(test), *_left_out(test))
     return [Table(test.title, tuple(columns), notes)]
 
 

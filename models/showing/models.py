@@ -59,7 +59,7 @@ def description_scale(model: Model) -> Scale:
     """The units of a model's numbers: those that its parameters state, where they suit."""
     parameters = model.parameters.values()
     shown = [(each, p.unit) for p in parameters for each in (p.value, *(p.interval or ()))]
-    shown = [(value, meant) for value, meant in shown if value is not None]
+    shown = [(value, own_unit) for value, own_unit in shown if value is not None]
     for preset in model.presets.values():
         known = model.exposing(*preset.values).parameters
         shown += [(value, known[name].unit) for name, value in preset.values.items()]
@@ -78,14 +78,14 @@ def _parameter_table(model: Model) -> Table:
         Column("meaning", tuple(p.doc for p in parameters)),
         Column("source", tuple(p.source for p in parameters)),
     )
-    told = [f"{a} and {b} {value:+.2f}" for (a, b), value in model.correlations.items()]
-    notes = (f"correlations: {', '.join(told)}",) if told else ()
+    pairs = [f"{a} and {b} {value:+.2f}" for (a, b), value in model.correlations.items()]
+    notes = (f"correlations: {', '.join(pairs)}",) if pairs else ()
     return Table(f"{model.title}: {model.doc}".rstrip(": "), columns, notes)
 
 
-def _unit(value: Any, meant: Unit, scale: Scale) -> Unit:
+def _unit(value: Any, own_unit: Unit, scale: Scale) -> Unit:
     """The unit of a parameter's row; what has no value stays in its own."""
-    return meant if value is None else scale.suited(meant, float(np.max(np.abs(value))))
+    return own_unit if value is None else scale.suited(own_unit, float(np.max(np.abs(value))))
 
 
 def _intervals(model: Model, units: list[Unit]) -> list[Column]:
@@ -161,8 +161,8 @@ def _kind(component: Component) -> str:
     branches = f" to {', '.join(component.branches)}" if component.branches else ""
     plain = component.discipline == Discipline.FCFS.value
     turn = "" if plain else f", {component.discipline}"
-    held = f", blocking {component.blocking}" if component.blocking else ""
-    return component.kind.__name__ + stages + branches + turn + held
+    blocking = f", blocking {component.blocking}" if component.blocking else ""
+    return component.kind.__name__ + stages + branches + turn + blocking
 
 
 def _region_table(graph: ModelGraph) -> Table:

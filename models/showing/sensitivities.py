@@ -125,16 +125,16 @@ def _warnings(sensitivity: Sensitivity) -> list[str]:
     """Say which of the numbers are no derivatives."""
     steps = _of(sensitivity, Change.WHOLE_STEP)
     counted = dict.fromkeys(name for _, name, effect in steps if _matters(effect))
-    said = []
+    warnings = []
     if counted:
-        said.append(f"integers, changed by one: {', '.join(counted)}")
+        warnings.append(f"integers, changed by one: {', '.join(counted)}")
     for change, words in (
         (Change.CORNER, "mean of both sides of a corner"),
         (Change.NONE, "undefined, as the output jumps there"),
     ):
         pairs = [f"{output} by {name}" for output, name, _ in _of(sensitivity, change)]
-        said += [f"{words}: {', '.join(pairs)}"] if pairs else []
-    return said
+        warnings += [f"{words}: {', '.join(pairs)}"] if pairs else []
+    return warnings
 
 
 def _whole_table(

@@ -26,7 +26,9 @@ _ROWS = (
 
 def signature_scale(signatures: Sequence[SfsSignature]) -> Scale:
     """The units of signatures side by side."""
-    return Scale.of((float(getattr(s, key)), meant) for _, key, meant in _ROWS for s in signatures)
+    return Scale.of(
+        (float(getattr(s, key)), own_unit) for _, key, own_unit in _ROWS for s in signatures
+    )
 
 
 def curve_scale(signature: MeasuredSignature) -> Scale:
@@ -41,7 +43,7 @@ def signature_table(
     each = list(signatures.values())
     values = {key: [float(getattr(one, key)) for one in each] for _, key, _ in _ROWS}
     scale = scale or signature_scale(each)
-    units = [scale.suited(meant, max(map(abs, values[key]))) for _, key, meant in _ROWS]
+    units = [scale.suited(own_unit, max(map(abs, values[key]))) for _, key, own_unit in _ROWS]
     columns = [Column("quantity", tuple(row[0] for row in _ROWS))]
     for place, name in enumerate(signatures):
         rows = zip(values.values(), units, strict=True)

@@ -24,11 +24,11 @@ def sizes_scale(sizes: MeasuredSizes) -> Scale:
     for numbers in sizes.regimes:
         for name, value in numbers.items():
             if isinstance(value, float):
-                shown.append((value, _meant(name)))
+                shown.append((value, _unit_of(name)))
     return Scale.of(shown, [_TIME, _PER_BYTE])
 
 
-def _meant(name: str) -> Unit:
+def _unit_of(name: str) -> Unit:
     return _PER_BYTE if name == "gap_per_byte" else _TIME
 
 
@@ -37,8 +37,10 @@ def sizes_tables(sizes: MeasuredSizes) -> list[Table]:
     tables = [_lines_table(sizes)]
     if sizes.fit.breaks:
         tables.append(_breaks_table(sizes))
-    told = any(isinstance(value, float) for numbers in sizes.regimes for value in numbers.values())
-    return [*tables, _machine_table(sizes)] if told or len(sizes.series) > 1 else tables
+    has_machine = any(
+        isinstance(value, float) for numbers in sizes.regimes for value in numbers.values()
+    )
+    return [*tables, _machine_table(sizes)] if has_machine or len(sizes.series) > 1 else tables
 
 
 def _lines_table(sizes: MeasuredSizes) -> Table:
@@ -49,8 +51,8 @@ def _lines_table(sizes: MeasuredSizes) -> Table:
         Column("from", tuple(_size(line.first_size) for _, line in lines)),
         Column("to", tuple(_size(line.last_size) for _, line in lines)),
     ]
-    for part, meant in (("intercept", _TIME), ("slope", _PER_BYTE)):
-        shown = scale.unit(meant)
+    for part, own_unit in (("intercept", _TIME), ("slope", _PER_BYTE)):
+        shown = scale.unit(own_unit)
         texts = tuple(_text(getattr(line, part), shown) for _, line in lines)
         columns.append(Column(f"{part} [{shown}]", texts))
     return Table(f"{sizes.source}: time by message size", tuple(columns), _notes(sizes))
@@ -100,7 +102,7 @@ def _machine_table(sizes: MeasuredSizes) -> Table:
     ]
     for name in NUMBERS:
         cells = tuple(_cell(numbers[name]) for numbers in sizes.regimes)
-        columns.append(Column(name.replace("_", " "), cells, scale.unit(_meant(name))))
+        columns.append(Column(name.replace("_", " "), cells, scale.unit(_unit_of(name))))
     notes = ("latency in the papers' convention: overheads and bytes taken out", *_why(sizes))
     return Table("LogGP near the first of these sizes", tuple(columns), notes)
 
@@ -109,9 +111,9 @@ def _why(sizes: MeasuredSizes) -> list[str]:
     """Why numbers are missing, each reason once with the numbers that it is of."""
     reasons: dict[str, dict[str, None]] = {}
     for numbers in sizes.regimes:
-        for name, told in numbers.items():
-            if isinstance(told, str):
-                reasons.setdefault(told, {})[name.replace("_", " ")] = None
+        for name, value in numbers.items():
+            if isinstance(value, str):
+                reasons.setdefault(value, {})[name.replace("_", " ")] = None
     return [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
 
 
@@ -184,7 +186,7 @@ def _cell(value: float | str) -> Cell:
 
 def _reasons(numbers: Mapping[str, float | str]) -> dict[str, Any]:
     """Why numbers are null: the first reason, and the reason of each."""
-    why = {name: told for name, told in numbers.items() if isinstance(told, str)}
+    why = {name: value for name, value in numbers.items() if isinstance(value, str)}
     return {"not_determined": next(iter(why.values()), None), "reasons": why}
 
 

@@ -11,7 +11,7 @@ from headway.models.language.scales import Scale
 from headway.models.language.units import Unit
 from headway.models.showing.bounds import bound_columns, bound_rows
 from headway.models.showing.parts.regions import (
-    held_parts,
+    blocked_parts,
     region_columns,
     region_rows,
     region_tables,
@@ -191,9 +191,9 @@ def _only(values: Any) -> Any:
 
 
 def _outputs_table(solution: Solution, scale: Scale) -> Table:
-    asked = parse_station_outputs(solution.values, solution.stations)
+    distributed = parse_station_outputs(solution.values, solution.stations)
     each = [(name, solution.model.meaning(name).unit) for name in solution.outputs]
-    each += [(one.name, part_unit(one.part)) for one in asked]
+    each += [(one.name, part_unit(one.part)) for one in distributed]
     columns = [Column.of(name, solution[name], unit, scale) for name, unit in each]
     texts = tuple(with_unit(column.texts[0], column.unit) for column in columns)
     names = Column("output", tuple(name for name, _ in each))
@@ -203,7 +203,7 @@ def _outputs_table(solution: Solution, scale: Scale) -> Table:
 
 def _stations_table(solution: Solution, scale: Scale) -> Table:
     columns = [Column("station", solution.stations)]
-    for part in (*solution.station_parts, *held_parts(solution)):
+    for part in (*solution.station_parts, *blocked_parts(solution)):
         values = [float(np.ravel(solution[f"{name}.{part}"])[0]) for name in solution.stations]
         columns.append(Column.of(part.replace("_", " "), values, part_unit(part), scale))
     return Table("stations", tuple(columns))
@@ -234,10 +234,10 @@ def solution_rows(solution: Solution) -> list[dict[str, Any]]:
 
 def station_parts(solution: Solution) -> dict[str, tuple[str, ...]]:
     """What is told of each station: what always is, and what was asked for."""
-    asked = parse_station_outputs(solution.values, solution.stations)
-    always = (*solution.station_parts, *held_parts(solution))
+    distributed = parse_station_outputs(solution.values, solution.stations)
+    always = (*solution.station_parts, *blocked_parts(solution))
     return {
-        name: (*always, *(one.part for one in asked if one.station == name))
+        name: (*always, *(one.part for one in distributed if one.station == name))
         for name in solution.stations
     }
 

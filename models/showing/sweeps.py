@@ -22,12 +22,12 @@ def sweep_tables(swept: Sweep) -> list[Table]:
     if swept.has_indices:
         return [_index_table(swept)]
     rows, scale = swept.results, sweep_scale(swept)
-    meant = _meant(swept)
+    units = _units(swept)
     columns = (
         Column("output", tuple(row["output"].replace("_", " ") for row in rows)),
         Column("statistic", tuple(row["statistic"] for row in rows)),
-        Column("value", tuple(_value(row, meant[row["output"]], scale) for row in rows)),
-        Column("95 % interval", tuple(_interval(row, meant[row["output"]], scale) for row in rows)),
+        Column("value", tuple(_value(row, units[row["output"]], scale) for row in rows)),
+        Column("95 % interval", tuple(_interval(row, units[row["output"]], scale) for row in rows)),
         Column("at", tuple(_places(swept, scale))),
     )
     kept = tuple(column for column in columns if any(cell is not None for cell in column.cells))
@@ -46,40 +46,40 @@ def _index_table(swept: Sweep) -> Table:
 
 def sweep_scale(swept: Sweep) -> Scale:
     """The units of a sweep: by its statistics, and the points at which they are."""
-    known, meant = swept.model.parameters, _meant(swept)
+    known, units = swept.model.parameters, _units(swept)
     shown: list[tuple[Any, Unit]] = [
-        (row["value"], meant[row["output"]]) for row in swept.results if row["measures"] == "output"
+        (row["value"], units[row["output"]]) for row in swept.results if row["measures"] == "output"
     ]
     for inputs in _inputs(swept):
         shown += [(value, known[name].unit) for name, value in (inputs or {}).items()]
     return Scale.of(shown, [parameter.unit for parameter in known.values()])
 
 
-def _meant(swept: Sweep) -> dict[str, Unit]:
+def _units(swept: Sweep) -> dict[str, Unit]:
     return {reduction.output: reduction.unit for reduction in swept.reductions}
 
 
-def _value(row: Row, meant: Unit, scale: Scale) -> str | None:
+def _value(row: Row, own_unit: Unit, scale: Scale) -> str | None:
     if math.isnan(row["value"]):
         return None
     if row["measures"] == "count":
         return f"{row['value']:,.0f}"
     if row["measures"] == "share":
         return _percent(row["value"])
-    return scale.text(row["value"], meant)
+    return scale.text(row["value"], own_unit)
 
 
 def _percent(share: float) -> str:
     return f"{four_digits(100 * share)} %"
 
 
-def _interval(row: Row, meant: Unit, scale: Scale) -> str | None:
+def _interval(row: Row, own_unit: Unit, scale: Scale) -> str | None:
     if row["interval"] is None:
         return None
     low, high = row["interval"]
     if row["measures"] == "share":
         return f"{four_digits(100 * low)} to {_percent(high)}"
-    return scale.ends(low, high, meant)
+    return scale.ends(low, high, own_unit)
 
 
 def _places(swept: Sweep, scale: Scale) -> Iterator[str | None]:

@@ -16,7 +16,7 @@ class Tally:
 
     def __init__(self, since: float) -> None:
         self.since = since
-        self.present = self.used = self.stayed = self.held = 0.0
+        self.present = self.used = self.stayed = self.blocked = 0.0
         self.served = self.lost = 0
 
 
@@ -32,7 +32,7 @@ class Queue(ciw.Node):
         self.serving, self.station = serving, station
         self.gate: Gate | None = None
         self.repeats = False
-        self._held = 0
+        self._blocked = 0
         self.tally = Tally(0.0)
         self._counted = 0.0
         self._stale = True
@@ -61,12 +61,12 @@ class Queue(ciw.Node):
             self.progress(passed)
             self.tally.present += passed * self.number_of_individuals
             self.tally.used += passed * self.in_use()
-            self.tally.held += passed * self._held / self.serving.servers
+            self.tally.blocked += passed * self._blocked / self.serving.servers
         self._counted = self.now
 
     def in_use(self) -> float:
         """Current share of its sustained speed in use; blocked servers do not count."""
-        return self.serving.used(self.number_of_individuals) - self._held / self.serving.servers
+        return self.serving.used(self.number_of_individuals) - self._blocked / self.serving.servers
 
     def progress(self, passed: float) -> None:
         """Serve for some time with the number present."""
@@ -110,7 +110,7 @@ class Queue(ciw.Node):
     def block_individual(self, individual: Any, target: Any) -> None:
         """Block a job at its server."""
         self.count()
-        self._held += 1
+        self._blocked += 1
         self._stale = True
         super().block_individual(individual, target)
 
@@ -119,7 +119,7 @@ class Queue(ciw.Node):
         self.count()
         self.tally.served += 1
         self.tally.stayed += self.now - next_individual.came
-        self._held -= next_individual.is_blocked
+        self._blocked -= next_individual.is_blocked
         self._stale = True
         super().release(next_individual, target, *more)
         if self.gate is not None and getattr(target, "gate", None) is not self.gate:

@@ -111,7 +111,7 @@ def _stations(plan: Blueprint, run: Run, window: float) -> Replica:
         if place.serving.needed and not place.branches:  # as busy as the queues of its parts
             numbers["utilisation"] = _station(tallies[1:], window)["utilisation"]
         if plan.blocks:
-            numbers["blocked"] = sum(each.held for each in tallies) / window / len(tallies)
+            numbers["blocked"] = sum(each.blocked for each in tallies) / window / len(tallies)
         for part, value in numbers.items():
             results[f"{place.name}.{part}"] = value
     return results

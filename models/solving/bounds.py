@@ -13,7 +13,7 @@ from headway.queueing.blocking.network import Blocking
 from headway.queueing.bounds.common import Bounds
 from headway.queueing.bounds.network import network_bounds
 from headway.queueing.bounds.opened import open_bounds
-from headway.queueing.bounds.universal import Held, universal_bounds, universal_open_bounds
+from headway.queueing.bounds.universal import StationUse, universal_bounds, universal_open_bounds
 from headway.queueing.stations.base import Delay
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _universal(solution: "Solution") -> dict[str, Bounds]:
     visits = VISITS.of(values)
     own = visits if network.graph.blocks else OWN_VISITS.of(values)
     names = solution.stations
-    limits = [Held(station_at(name).of(values), visits[name], own[name]) for name in names]
+    limits = [StationUse(station_at(name).of(values), visits[name], own[name]) for name in names]
     regions: list[tuple[Amount, Sequence[int]]] = [
         (values[f"{name}.limit"], [names.index(one) for one in region.stations])
         for name, region in network.graph.regions.items()
@@ -52,7 +52,7 @@ def _universal(solution: "Solution") -> dict[str, Bounds]:
     if not network.is_closed:
         return universal_open_bounds(limits, regions)
     if not network.graph.blocks and np.any(np.asarray(solution.beyond_stations) > 0):
-        limits = [*limits, Held(Delay(solution.beyond_stations), 1.0, 1.0)]
+        limits = [*limits, StationUse(Delay(solution.beyond_stations), 1.0, 1.0)]
     inputs = network.inputs
     return universal_bounds(limits, inputs["population"], inputs["think_time"], regions)
 

@@ -130,7 +130,7 @@ def _answers(network: BlockingNetwork, rates: Rates, stationary: Stationary) -> 
     lost = _lost(network, rates, stationary, states, done) if may_lose else 0.0
     servers = np.array([room.servers for room in network.rooms])
     per = np.where(np.isfinite(servers), servers, np.inf)
-    held = np.minimum(states.count[:, :size], servers) - states.busy[:, :size]
+    blocked = np.minimum(states.count[:, :size], servers) - states.busy[:, :size]
     outside = [_outside(stationary, k) for k in range(len(shape.windows))]
     queue = states.chance @ states.count[:, :size]
     if stationary.level is not None and stationary.level.station is not None:
@@ -141,7 +141,7 @@ def _answers(network: BlockingNetwork, rates: Rates, stationary: Stationary) -> 
         response_time=_response_time(network, float(done), float(queue.sum() + sum(outside))),
         station_throughput=np.array(through),
         utilisation=states.chance @ states.busy[:, :size] / per,
-        blocked=states.chance @ held / per,
+        blocked=states.chance @ blocked / per,
         queue_length=queue,
         loss_probability=0.0 if network.closed or not lost else lost / network.arrival_rate,
         windows=tuple(

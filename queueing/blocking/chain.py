@@ -87,13 +87,13 @@ def unlimited_of(shape: Shape) -> Unlimited | None:
         k for k, (_, places, _) in enumerate(shape.rooms)
         if places == inf and shape.window_of(k) is None
     ]  # fmt: skip
-    found = [Unlimited(k, None, int(shape.rooms[k][0])) for k in stations
+    unlimited = [Unlimited(k, None, int(shape.rooms[k][0])) for k in stations
              if isfinite(shape.rooms[k][0])]  # fmt: skip
     single = [len(targets_of(shape, k)) <= 1 for k in range(len(shape.windows))]
-    found += [Unlimited(None, k, 1) for k in range(len(shape.windows))]
-    if len(found) > 1 or len(found) < len(stations) + len(shape.windows) or not all(single):
+    unlimited += [Unlimited(None, k, 1) for k in range(len(shape.windows))]
+    if len(unlimited) > 1 or len(unlimited) < len(stations) + len(shape.windows) or not all(single):
         raise GraphError("its Markov chain has several unlimited queues")
-    return found[0] if found else None
+    return unlimited[0] if unlimited else None
 
 
 def solvable(network: BlockingNetwork, most: float) -> bool:
@@ -136,12 +136,12 @@ def stationary(rates: Rates) -> Stationary:
         raise Saturated("more jobs arrive than the network can pass; reduce the arrival rate")
     with np.errstate(all="ignore"):
         try:
-            found = _with_levels(space, flows, level, blocks)
+            solution = _with_levels(space, flows, level, blocks)
         except np.linalg.LinAlgError:
             raise GraphError(_APART) from None
-    if not np.isfinite(found.chance).all():
+    if not np.isfinite(solution.chance).all():
         raise GraphError(_APART)
-    return found
+    return solution
 
 
 def balanced(flows: csr_array) -> FloatArray:
@@ -214,8 +214,8 @@ def _in_order(
     space: Space, level: Unlimited, lengths: NDArray[np.intp], length: int
 ) -> NDArray[np.intp]:
     """States of one level, in an order that is the same at all levels high up."""
-    found = np.flatnonzero(lengths == length)
-    return np.array(sorted(found, key=lambda k: level.rest(space.states[k])), dtype=np.intp)
+    rows = np.flatnonzero(lengths == length)
+    return np.array(sorted(rows, key=lambda k: level.rest(space.states[k])), dtype=np.intp)
 
 
 def drift(blocks: Blocks) -> float:

@@ -79,7 +79,7 @@ class _Parts:
 
     service: FloatArray
     queue: FloatArray
-    held: FloatArray
+    blocked: FloatArray
 
 
 def solve_decomposed(network: BlockingNetwork) -> BlockingSolution:
@@ -171,15 +171,15 @@ def _parts(network: BlockingNetwork, rate: float, visits: FloatArray) -> _Parts:
     onward = network.onward
     alone = [_alone(network, k) for k in range(len(rooms))]
     service = np.array([room.service_time for room in rooms])
-    wait, queue, held = (np.zeros(len(rooms)) for _ in range(3))
+    wait, queue, change = (np.zeros(len(rooms)) for _ in range(3))
     for _ in range(_ROUNDS):
         for k in reversed(range(len(rooms))):
             others = np.delete(onward[k], k) @ np.delete(wait, k)
             service[k] = rooms[k].service_time + others
             wait_now, queue[k] = _one(rooms[k], alone[k], visits[k] * rate, service[k])
-            held[k] = abs(wait_now - wait[k])
+            change[k] = abs(wait_now - wait[k])
             wait[k] = wait_now
-        if held.max() <= _SETTLED * service.max():
+        if change.max() <= _SETTLED * service.max():
             break
     own = np.array([room.service_time for room in rooms])
     return _Parts(service.copy(), queue.copy(), (service - own) * visits * rate)
@@ -278,7 +278,7 @@ def _solution(network: BlockingNetwork, rate: float, visits: FloatArray) -> Bloc
         else float(present / rate if rate else visits @ own),
         station_throughput=through,
         utilisation=through * own / servers,
-        blocked=parts.held / servers,
+        blocked=parts.blocked / servers,
         queue_length=parts.queue,
         method="decomposition",
         approximation=decomposed_note(closed=network.closed),

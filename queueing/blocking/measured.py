@@ -49,8 +49,8 @@ def poisson_note(names: Sequence[str]) -> str:
     >>> poisson_note(["disk"])[:35]
     'arrivals at disk are assumed Poisso'
     """
-    said = f"arrivals at {', '.join(names)} are assumed Poisson"
-    return f"{said}; largest error measured: response time {BEHIND:g} %"
+    note = f"arrivals at {', '.join(names)} are assumed Poisson"
+    return f"{note}; largest error measured: response time {BEHIND:g} %"
 
 
 def _largest(measured: dict[str, tuple[float, float]], *, closed: bool) -> str:

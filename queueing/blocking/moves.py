@@ -74,12 +74,12 @@ class Shape:
     def busy(self, state: State) -> list[int]:
         """Servers at work, by station: those that are blocked are not."""
         count, blocked, _ = state
-        held = [0] * len(count)
+        stopped = [0] * len(count)
         for queue in blocked:
             for source in queue:
-                held[source] += 1
+                stopped[source] += 1
         return [
-            int(min(n, room[0])) - h for n, room, h in zip(count, self.rooms, held, strict=True)
+            int(min(n, room[0])) - h for n, room, h in zip(count, self.rooms, stopped, strict=True)
         ]
 
     def events(self, state: State) -> Iterator[Event]:
@@ -232,14 +232,14 @@ def _chances(network: BlockingNetwork) -> dict[Move, float]:
     """Chance of each move after a service."""
     onward, leaving, entry = network.onward, network.leaving, network.entry
     places = range(len(network.rooms))
-    found = {Move(i, j): float(onward[i, j]) for i in places for j in places}
+    chances = {Move(i, j): float(onward[i, j]) for i in places for j in places}
     if not network.closed:
-        found |= {Move(i, OUT): float(leaving[i]) for i in places}
+        chances |= {Move(i, OUT): float(leaving[i]) for i in places}
     elif network.think_time:
         think = len(network.rooms)
-        found |= {Move(i, think): float(leaving[i]) for i in places}
-        found |= {Move(think, j): float(entry[j]) for j in places}
+        chances |= {Move(i, think): float(leaving[i]) for i in places}
+        chances |= {Move(think, j): float(entry[j]) for j in places}
     else:
         anew = {Move(i, j, anew=True): float(leaving[i] * entry[j]) for i in places for j in places}
-        found |= anew
-    return {move: chance for move, chance in found.items() if chance > 0}
+        chances |= anew
+    return {move: chance for move, chance in chances.items() if chance > 0}

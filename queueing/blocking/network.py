@@ -212,16 +212,16 @@ class BlockingNetwork:
 
 def check_windows(network: BlockingNetwork) -> None:
     """Refuse regions that share a station, and stations in them with a limit of their own."""
-    seen: set[int] = set()
+    taken: set[int] = set()
     for window in network.windows:
         for k in window.stations:
-            if k in seen:
+            if k in taken:
                 msg = f"{network.called[k]} is in two regions; keep it in one"
                 raise GraphError(msg)
             if network.rooms[k].finite:
                 msg = f"{network.called[k]} has a capacity and is in a region; remove one of them"
                 raise GraphError(msg)
-            seen.add(k)
+            taken.add(k)
 
 
 def check_losses(network: BlockingNetwork) -> None:
@@ -259,11 +259,11 @@ def check_deadlock(network: BlockingNetwork) -> None:
     than there are jobs.
     """
     many = network.population if network.closed else inf
-    ring, held = _tightest(network)
-    if ring and held <= many:
+    ring, places = _tightest(network)
+    if ring and places <= many:
         way = " -> ".join(network.called[k] for k in (*ring, ring[0]))
         full = f"{many:g} jobs fill it" if network.closed else "jobs from outside fill it"
-        msg = f"deadlock: {way} has {held:g} places in all, and {full}; no job could move again"
+        msg = f"deadlock: {way} has {places:g} places in all, and {full}; no job could move again"
         msg = f"{msg}; give more capacity, or remove one limit"
         raise GraphError(msg)
     total = sum(room.places for room in network.rooms)
@@ -282,9 +282,9 @@ def _tightest(network: BlockingNetwork) -> tuple[tuple[int, ...], float]:
     )
     best: tuple[tuple[int, ...], float] = ((), inf)
     for first in holding:
-        for ring, held in _shortest(network.rooms, round_trip, holding, first):
-            if held < best[1]:
-                best = ring, held
+        for ring, places in _shortest(network.rooms, round_trip, holding, first):
+            if places < best[1]:
+                best = ring, places
     return best
 
 
@@ -294,11 +294,11 @@ def _shortest(
     """Rings through a station with the fewest places, by successive rounds."""
     reached: dict[int, tuple[tuple[int, ...], float]] = {first: ((first,), rooms[first].places)}
     for _ in holding:
-        for k, (way, held) in list(reached.items()):
+        for k, (way, places) in list(reached.items()):
             for j in holding:
                 if j == k or not round_trip[k, j] > 0:
                     continue
                 if j == first:
-                    yield way, held
-                elif held + rooms[j].places < reached.get(j, ((), inf))[1]:
-                    reached[j] = (*way, j), held + rooms[j].places
+                    yield way, places
+                elif places + rooms[j].places < reached.get(j, ((), inf))[1]:
+                    reached[j] = (*way, j), places + rooms[j].places

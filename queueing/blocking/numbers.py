@@ -83,15 +83,15 @@ def chain_numbers(network: BlockingNetwork, place: int) -> NumberLaw:
     [0.0, 0.666666666667, 0.333333333333]
     """
     rates = rates_of(network)
-    found = stationary(rates)
-    states, servers = States.of(rates.shape, found), network.rooms[place].servers
+    solution = stationary(rates)
+    states, servers = States.of(rates.shape, solution), network.rooms[place].servers
     count = states.count[:, place].astype(int)
     ratio, behind = 0.0, np.where(count > servers, 1.0, 0.0)
-    if found.level is not None and found.level.station == place:
-        head, ratio = _unlimited(found, count)
-        behind[_last_of(found)] = _longer(found)
+    if solution.level is not None and solution.level.station == place:
+        head, ratio = _unlimited(solution, count)
+        behind[_last_of(solution)] = _longer(solution)
     else:
-        head = np.bincount(count, found.chance).astype(float)
+        head = np.bincount(count, solution.chance).astype(float)
     waits = (
         np.nan if any(r.holds_up for r in network.rooms) else _waits(rates, states, place, behind)
     )

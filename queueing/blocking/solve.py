@@ -92,18 +92,18 @@ def solve_blocking(
     inner = [stations[k] for k in parts.core]
     chosen = _chosen(core, inner, way)
     if not core.arrival_rate:
-        found = _empty(core)
+        solution = _empty(core)
     elif chosen is Way.CHAIN:
         _check_chain(core, inner)
-        found = replace(solve_chain(core), approximation=_about(inner, closed=False))
+        solution = replace(solve_chain(core), approximation=_about(inner, closed=False))
     elif chosen is Way.EQUIVALENCE:
         _check_regions_alone(core)
         _check_product_form(core, inner)
-        found = _open_regions(core, inner)
+        solution = _open_regions(core, inner)
     else:
         _check_exponential(core, inner)
-        found = decomposition.solve_decomposed(core)
-    return _whole(network, stations, parts, found)
+        solution = decomposition.solve_decomposed(core)
+    return _whole(network, stations, parts, solution)
 
 
 def blocking_saturation(network: BlockingNetwork, stations: Sequence[Station]) -> float:
@@ -155,8 +155,8 @@ def window_limits(network: BlockingNetwork, stations: Sequence[Station]) -> list
     >>> [round(limit, 12) for limit in window_limits(one, stations)]
     [10.0]
     """
-    found = _regions(network, stations)
-    return [float(region.rates[-1]) / entries if entries else inf for region, entries in found]
+    regions = _regions(network, stations)
+    return [float(region.rates[-1]) / entries if entries else inf for region, entries in regions]
 
 
 def _chosen(network: BlockingNetwork, stations: Sequence[Station], way: Way) -> Way:
@@ -215,7 +215,7 @@ def _regions(
     network: BlockingNetwork, stations: Sequence[Station]
 ) -> list[tuple[window.Equivalent, float]]:
     """Each region as a server, and how often a job comes to it."""
-    found = []
+    regions = []
     visits = network.visits
     for region in network.windows:
         members = list(region.stations)
@@ -224,8 +224,8 @@ def _regions(
         limit = int(region.limit)
         limit = min(limit, network.population if network.closed else _WIDE)
         inside = [stations[k] for k in members]
-        found.append((window.flow_equivalent(inside, each.tolist(), limit), entries))
-    return found
+        regions.append((window.flow_equivalent(inside, each.tolist(), limit), entries))
+    return regions
 
 
 def _open_regions(network: BlockingNetwork, stations: Sequence[Station]) -> BlockingSolution:
@@ -233,15 +233,15 @@ def _open_regions(network: BlockingNetwork, stations: Sequence[Station]) -> Bloc
     rates = network.arrival_rate * network.visits
     queue, windows = np.zeros(len(stations)), []
     for (region, entries), place in zip(_regions(network, stations), network.windows, strict=True):
-        held = window.open_window(region, entries * network.arrival_rate)
-        if place.limit > _WIDE and held.answer.full > _NEVER:
+        state = window.open_window(region, entries * network.arrival_rate)
+        if place.limit > _WIDE and state.answer.full > _NEVER:
             msg = (
                 f"regions of more than {_WIDE:,} places cannot be solved when all places are "
                 "taken; reduce the load or the limit"
             )
             raise GraphError(msg)
-        queue[list(place.stations)] = held.queues
-        windows.append(held.answer)
+        queue[list(place.stations)] = state.queues
+        windows.append(state.answer)
     for k, station in enumerate(stations):
         if network.window_of(k) is None:
             queue[k] = float(station.queue_length(float(rates[k])))
@@ -296,10 +296,10 @@ def _closed_regions(network: BlockingNetwork, stations: Sequence[Station]) -> Bl
         others = [stations[k] for k in apart] + servers[:place] + servers[place + 1 :]
         ways = [*visits[apart].tolist(), *entries[:place], *entries[place + 1 :]]
         coming = _throughputs(others, ways, network.think_time, many) * each
-        held = window.closed_window(region, coming[::-1])
-        queue[list(network.windows[place].stations)] = held.queues
-        windows.append(held.answer)
-        rate = held.answer.throughput / each
+        state = window.closed_window(region, coming[::-1])
+        queue[list(network.windows[place].stations)] = state.queues
+        windows.append(state.answer)
+        rate = state.answer.throughput / each
     if apart:
         whole = solve_closed(
             [*(stations[k] for k in apart), *servers],
@@ -308,9 +308,9 @@ def _closed_regions(network: BlockingNetwork, stations: Sequence[Station]) -> Bl
             network.think_time,
         )
         queue[apart] = np.asarray(whole.queue_length)[: len(apart)]
-    found = _by_rates(network, stations, rate * visits, queue, tuple(windows))
-    held_up = any(w.limit < many for w in network.windows)
-    return found if held_up else replace(found, approximation="")
+    solution = _by_rates(network, stations, rate * visits, queue, tuple(windows))
+    can_block = any(w.limit < many for w in network.windows)
+    return solution if can_block else replace(solution, approximation="")
 
 
 def _throughputs(

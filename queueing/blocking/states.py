@@ -94,8 +94,10 @@ def _of_station(shape: Shape, station: int, size: int) -> FloatArray:
     if blocking is Blocking.AFTER_SERVICE and most < size:
         sources = {m.source for m in shape.moves if m.target == station and m.source != OUT}
         servers = sum(shape.rooms[k][0] for k in sources - {station})
-        held = np.arange(1, min(servers, size - most) + 1)
-        ways[most + 1 : most + 1 + held.size] = np.maximum(len(sources - {station}), 1.0) ** held
+        blocked = np.arange(1, min(servers, size - most) + 1)
+        ways[most + 1 : most + 1 + blocked.size] = (
+            np.maximum(len(sources - {station}), 1.0) ** blocked
+        )
     return ways
 
 

@@ -66,7 +66,7 @@ def flow_equivalent(stations: Sequence[Station], visits: Sequence[float], limit:
 
 
 @dataclass(frozen=True)
-class Held:
+class RegionState:
     """A region in its network.
 
     Parameters
@@ -84,7 +84,7 @@ class Held:
     chance: FloatArray
 
 
-def open_window(region: Equivalent, rate: float) -> Held:
+def open_window(region: Equivalent, rate: float) -> RegionState:
     """A region to which Poisson arrivals come.
 
     Parameters
@@ -115,10 +115,10 @@ def open_window(region: Equivalent, rate: float) -> Held:
     weights[-1] /= 1 - share
     chance = weights / weights.sum()
     outside = float(chance[-1] * share / (1 - share))
-    return _held(region, chance, outside, rate)
+    return _region_state(region, chance, outside, rate)
 
 
-def closed_window(region: Equivalent, coming: FloatArray) -> Held:
+def closed_window(region: Equivalent, coming: FloatArray) -> RegionState:
     """A region in a closed network.
 
     Parameters
@@ -143,16 +143,16 @@ def closed_window(region: Equivalent, coming: FloatArray) -> Held:
     outside = float(chance @ np.maximum(np.arange(many + 1) - region.limit, 0))
     folded = np.zeros(region.limit + 1)
     np.add.at(folded, np.minimum(np.arange(many + 1), region.limit), chance)
-    return _held(region, folded, outside, float(chance[1:] @ rates), chance)
+    return _region_state(region, folded, outside, float(chance[1:] @ rates), chance)
 
 
-def _held(
+def _region_state(
     region: Equivalent,
     inside: FloatArray,
     outside: float,
     rate: float,
     chance: FloatArray | None = None,
-) -> Held:
+) -> RegionState:
     taken = float(inside @ np.arange(inside.size))
     answer = WindowAnswer(
         throughput=rate,
@@ -161,4 +161,4 @@ def _held(
         queue_length=outside,
         waiting_time=outside / rate if rate else 0.0,
     )
-    return Held(answer, region.queues @ inside, inside if chance is None else chance)
+    return RegionState(answer, region.queues @ inside, inside if chance is None else chance)

@@ -65,12 +65,12 @@ def class_bounds(
         return {}
     closed = ~network.is_open
     crowd = _crowd(network, opened)
-    found = {name: limits(crowd) for name, limits in _METHODS.items()}
+    ends = {name: limits(crowd) for name, limits in _METHODS.items()}
     names = [c.name for c, is_closed in zip(classes, closed, strict=True) if is_closed]
     return {
         name: {
             method: _bounds(crowd, row, both[0][row], both[1][row], network.shape)
-            for method, both in found.items()
+            for method, both in ends.items()
         }
         for row, name in enumerate(names)
         if (crowd.jobs[row] > 0).all()
@@ -169,8 +169,8 @@ def _queued(crowd: _Crowd) -> FloatArray:
 def _composite(crowd: _Crowd) -> tuple[FloatArray, FloatArray]:
     low, upper = _balanced(crowd)
     # A class that needs nothing anywhere has no limit, and holds nothing.
-    held = np.where(crowd.each > 0, low[:, None], 0.0) * crowd.each
-    left = np.maximum(1 - (held.sum(axis=0) - held), 0.0)
+    busy = np.where(crowd.each > 0, low[:, None], 0.0) * crowd.each
+    left = np.maximum(1 - (busy.sum(axis=0) - busy), 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         room = np.where(crowd.each > 0, left / crowd.each, np.inf)
     return low, np.minimum(upper, room.min(axis=1, initial=np.inf))

@@ -64,7 +64,7 @@ def network_bounds(
     _, jobs, still = read_demands([least for least, _ in stays], population, think)
     network = stations, visits, population, think_time
     lower, upper = least_throughput(*network), most_throughput(*network)
-    found = {"asymptotic": (lower, upper)}
+    ends = {"asymptotic": (lower, upper)}
     if all(np.allclose(most, least * jobs, rtol=1e-12) for least, most in stays):
         demands = [least for least, _ in stays]
         kinds = {
@@ -74,9 +74,9 @@ def network_bounds(
         }
         for name, kind in kinds.items():
             limits = kind(demands, population, think)
-            found[name] = limits.throughput_lower, limits.throughput_upper
+            ends[name] = limits.throughput_lower, limits.throughput_upper
     apart = still - think + np.asarray(think_time, float)  # a delay is part of the response
-    return {name: in_order(*limits, jobs, apart) for name, limits in found.items()}
+    return {name: in_order(*limits, jobs, apart) for name, limits in ends.items()}
 
 
 def least_throughput(

@@ -53,10 +53,10 @@ def open_bounds(
         with np.errstate(divide="ignore"):
             most = np.minimum(most, np.asarray(station.capacity, float) / v)
     least: FloatArray = np.asarray(sum(_least(station, v) for station, v in pairs), float)
-    found = {"asymptotic": _bounds(most, least, np.inf)}
+    bounds = {"asymptotic": _bounds(most, least, np.inf)}
     if all(s.can.product_form not in {None, ServiceKind.VARYING} for s in stations):
-        found["balanced job"] = _bounds(most, *_balanced(pairs, rate, most))
-    return found
+        bounds["balanced job"] = _bounds(most, *_balanced(pairs, rate, most))
+    return bounds
 
 
 def _least(station: Station, visits: FloatArray) -> FloatArray:

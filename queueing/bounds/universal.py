@@ -30,7 +30,7 @@ from headway.queueing.stations.base import Station
 
 
 @dataclass(frozen=True)
-class Held:
+class StationUse:
     """What a job does at a station, whatever holds it up there.
 
     Parameters
@@ -63,12 +63,12 @@ class Held:
         else:
             fastest = station.fastest(population)
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.asarray(fastest, float) / self.visits
-        return np.where(np.asarray(self.visits) > 0, found, np.inf)
+            limit = np.asarray(fastest, float) / self.visits
+        return np.where(np.asarray(self.visits) > 0, limit, np.inf)
 
 
 def universal_bounds(
-    held: Sequence[Held],
+    uses: Sequence[StationUse],
     population: Amount,
     think_time: Amount,
     regions: Sequence[tuple[Amount, Sequence[int]]] = (),
@@ -91,22 +91,22 @@ def universal_bounds(
     Examples
     --------
     >>> from headway.queueing import ForkJoin
-    >>> found = universal_bounds([Held(ForkJoin(1.0, 2, 2), 1, 1)], population=3, think_time=0.5)
+    >>> found = universal_bounds([StationUse(ForkJoin(1.0, 2, 2), 1, 1)], population=3, think_time=0.5)
     >>> limits = found["asymptotic"]  # two services one after the other, and the busier one
     >>> limits.throughput_lower, limits.throughput_upper
     (0.4, 1.0)
     """
-    most = _most(held, population, regions)
+    most = _most(uses, population, regions)
     if not np.isfinite(most).all():
         return {}
     think = np.asarray(think_time, float)
-    light = population / (think + sum(one.least(population) for one in held))
-    slow = 1 / (think + sum(one.inside(population) for one in held))
+    light = population / (think + sum(one.least(population) for one in uses))
+    slow = 1 / (think + sum(one.inside(population) for one in uses))
     return {"asymptotic": in_order(slow, np.minimum(light, most), population, think)}
 
 
 def universal_open_bounds(
-    held: Sequence[Held], regions: Sequence[tuple[Amount, Sequence[int]]] = ()
+    uses: Sequence[StationUse], regions: Sequence[tuple[Amount, Sequence[int]]] = ()
 ) -> dict[str, Bounds]:
     """Bounds on an open network whose jobs fork or are held up: X at most, and R at least.
 
@@ -118,13 +118,13 @@ def universal_open_bounds(
     Examples
     --------
     >>> from headway.queueing import ForkJoin
-    >>> limits = universal_open_bounds([Held(ForkJoin(0.1, 2, 2), 1, 1)])["asymptotic"]
+    >>> limits = universal_open_bounds([StationUse(ForkJoin(0.1, 2, 2), 1, 1)])["asymptotic"]
     >>> round(limits.throughput_upper, 9), round(limits.response_time_lower, 9)
     (10.0, 0.15)
     """
     endless = np.inf
-    least = np.asarray(sum(one.least(endless) for one in held))
-    most, least = np.broadcast_arrays(_most(held, endless, regions), least)
+    least = np.asarray(sum(one.least(endless) for one in uses))
+    most, least = np.broadcast_arrays(_most(uses, endless, regions), least)
     nothing = np.zeros(least.shape)
     return {
         "asymptotic": Bounds(plain(nothing), plain(most), plain(least), plain(nothing + np.inf))
@@ -132,11 +132,11 @@ def universal_open_bounds(
 
 
 def _most(
-    held: Sequence[Held], population: Amount, regions: Sequence[tuple[Amount, Sequence[int]]]
+    uses: Sequence[StationUse], population: Amount, regions: Sequence[tuple[Amount, Sequence[int]]]
 ) -> FloatArray:
-    limits = [one.most(population) for one in held]
+    limits = [one.most(population) for one in uses]
     for limit, places in regions:
-        stay = np.asarray(sum(held[k].least(population) for k in places), float)
+        stay = np.asarray(sum(uses[k].least(population) for k in places), float)
         with np.errstate(divide="ignore"):
             limits.append(np.where(stay > 0, np.asarray(limit, float) / stay, np.inf))
     return reduce(np.minimum, limits)

@@ -90,8 +90,8 @@ def first_fault(sizes: FloatArray, misses: FloatArray) -> tuple[int, str] | None
         if k and size <= last:
             return k, f"size {size:g} comes after {last:g}; sort by size, and give each size once"
         if miss > more:
-            found = f"the miss ratio rises from {more:g} to {miss:g}"
-            return k, f"{found}; remove the point, or measure for longer"
+            fault = f"the miss ratio rises from {more:g} to {miss:g}"
+            return k, f"{fault}; remove the point, or measure for longer"
     return None
 
 
@@ -133,5 +133,5 @@ def _slopes(at: FloatArray, missed: FloatArray) -> FloatArray:
 
 def _end(width: float, beside: float, slope: float, other: float) -> float:
     """Slope at an end: of the parabola through three points, kept from rising or overshooting."""
-    found = ((2 * width + beside) * slope - width * other) / (width + beside)
-    return float(np.clip(found, 3 * slope, 0.0))
+    steepness = ((2 * width + beside) * slope - width * other) / (width + beside)
+    return float(np.clip(steepness, 3 * slope, 0.0))

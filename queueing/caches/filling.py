@@ -69,14 +69,14 @@ class Answers:
     hit
         Share of requests that it answers.
     gain
-        d hit / d objects held.
-    held
+        d hit / d resident.
+    resident
         Mean number of objects in it.
     """
 
     hit: FloatArray
     gain: FloatArray
-    held: FloatArray
+    resident: FloatArray
 
 
 def after(filling: Filling, popularity: Popularity, time: FloatArray) -> Answers:
@@ -93,7 +93,7 @@ def after(filling: Filling, popularity: Popularity, time: FloatArray) -> Answers
     --------
     >>> from headway.queueing.caches.popularity import listed
     >>> found = after(KEPT, listed([1, 1]), np.array([2.0]))
-    >>> found.hit.tolist(), found.held.tolist(), found.gain.tolist()
+    >>> found.hit.tolist(), found.resident.tolist(), found.gain.tolist()
     ([0.5], [1.0], [0.5])
     """
     step = max(_TOGETHER // len(popularity.share), 1)
@@ -104,13 +104,13 @@ def after(filling: Filling, popularity: Popularity, time: FloatArray) -> Answers
     return Answers(*(np.concatenate([getattr(p, part) for p in parts]) for part in _PARTS))
 
 
-_PARTS = ("hit", "gain", "held")
+_PARTS = ("hit", "gain", "resident")
 
 
 def _after(filling: Filling, popularity: Popularity, time: FloatArray) -> Answers:
-    asked = time[:, None] * popularity.share
+    requests = time[:, None] * popularity.share
     each = popularity.share * popularity.count
-    there, slope = filling.there(asked), filling.slope(asked) * popularity.share
+    there, slope = filling.there(requests), filling.slope(requests) * popularity.share
     growth = slope @ popularity.count
     some = growth > 0
     gain = np.where(some, slope @ each / np.where(some, growth, 1.0), 0.0)
@@ -141,10 +141,10 @@ def filled(filling: Filling, popularity: Popularity, size: FloatArray) -> Answer
     for start in range(0, len(wanted), step):
         here = wanted[start : start + step]
         time[here] = _characteristic_time(filling, popularity, size[here])
-    found = after(filling, popularity, time)
+    answers = after(filling, popularity, time)
     return Answers(
-        np.where(whole, 1.0, found.hit),
-        np.where(whole, 0.0, found.gain),
+        np.where(whole, 1.0, answers.hit),
+        np.where(whole, 0.0, answers.gain),
         np.where(whole, popularity.objects, size),
     )
 
@@ -159,15 +159,15 @@ def _characteristic_time(filling: Filling, popularity: Popularity, size: FloatAr
     low, high = _bracket(filling, popularity, size)
     log_time = low.copy()
     for _ in range(_STEPS):
-        asked = np.exp(log_time)[:, None] * popularity.share
+        requests = np.exp(log_time)[:, None] * popularity.share
         there, away = (
-            filling.there(asked) @ popularity.count,
-            filling.away(asked) @ popularity.count,
+            filling.there(requests) @ popularity.count,
+            filling.away(requests) @ popularity.count,
         )
         part = np.where(scarce, away, there)
         excess = np.where(scarce, -1.0, 1.0) * (np.log(part) - goal)
         low, high = np.where(excess < 0, log_time, low), np.where(excess < 0, high, log_time)
-        slope = (filling.slope(asked) * asked) @ popularity.count / part
+        slope = (filling.slope(requests) * requests) @ popularity.count / part
         with np.errstate(divide="ignore", invalid="ignore"):
             newton = log_time - excess / slope
         inside = (newton > low) & (newton < high)
@@ -185,8 +185,8 @@ def _bracket(
     low = np.log(size) - 1e-9
     high = low + 1
     while True:
-        held = filling.away(np.exp(high)[:, None] * popularity.share) @ popularity.count
-        short = held > popularity.objects - size
+        away = filling.away(np.exp(high)[:, None] * popularity.share) @ popularity.count
+        short = away > popularity.objects - size
         if not short.any():
             return low, high
         low, high = np.where(short, high, low), np.where(short, 2 * high - low, high)

@@ -50,28 +50,28 @@ class Cache:
         raise NotImplementedError
 
     @cached_property
-    def _found(self) -> Answers:
+    def _result(self) -> Answers:
         return self._answers()
 
     @property
     def hit_ratio(self) -> Amount:
         """Share of requests that the cache answers."""
-        return plain(self._found.hit)
+        return plain(self._result.hit)
 
     @property
     def miss_ratio(self) -> Amount:
         """Share of requests that go on."""
-        return plain(1 - self._found.hit)
+        return plain(1 - self._result.hit)
 
     @property
     def marginal_hit_ratio(self) -> Amount:
-        """What room for one more brings: d hit ratio / d size."""
-        return plain(self._found.gain)
+        """Gain in hit ratio per additional object: d hit ratio / d size."""
+        return plain(self._result.gain)
 
     @property
-    def held(self) -> Amount:
-        """What it holds in the mean: its size, or less where there is not so much."""
-        return plain(self._found.held)
+    def resident(self) -> Amount:
+        """Mean number of objects in the cache: its size, or fewer where fewer exist."""
+        return plain(self._result.resident)
 
 
 @dataclass(frozen=True)
@@ -108,13 +108,13 @@ class _Catalogue(Cache):
         shape = values[0].shape
         amount, *rows = (np.asarray(value, float).ravel() for value in values)
         different, group = np.unique(np.array(rows), axis=1, return_inverse=True)
-        found = Answers(*(np.zeros(amount.shape) for _ in range(3)))
+        answers = Answers(*(np.zeros(amount.shape) for _ in range(3)))
         for number, numbers in enumerate(different.T):
             points: NDArray[np.intp] = np.flatnonzero(group.ravel() == number)
             popularity = listed(numbers) if objects is None else zipf(*numbers.tolist())
             for part, own in vars(self._at(popularity, amount[points])).items():
-                getattr(found, part)[points] = own
-        return Answers(*(part.reshape(shape) for part in vars(found).values()))
+                getattr(answers, part)[points] = own
+        return Answers(*(part.reshape(shape) for part in vars(answers).values()))
 
 
 @dataclass(frozen=True)
@@ -245,7 +245,7 @@ class TTLCache(_Catalogue):
     Examples
     --------
     >>> cache = TTLCache(lifetime=60.0, rate=10.0, objects=10_000, exponent=0.8)
-    >>> round(cache.hit_ratio, 4), round(cache.held, 1)
+    >>> round(cache.hit_ratio, 4), round(cache.resident, 1)
     (0.2761, 434.4)
 
     References
@@ -291,7 +291,7 @@ class RenewedTTLCache(TTLCache):
     Examples
     --------
     >>> cache = RenewedTTLCache(lifetime=60.0, rate=10.0, objects=10_000, exponent=0.8)
-    >>> round(cache.hit_ratio, 4), round(cache.held, 1)
+    >>> round(cache.hit_ratio, 4), round(cache.resident, 1)
     (0.3211, 464.0)
     """
 

@@ -82,8 +82,8 @@ def _by_class(parts: Parts, whole: MulticlassSolution) -> tuple[FloatArray, ...]
         stay[members] = _stay(parts, members, together)
         there = np.reshape(whole.queue_length[:, g], sizes)
         queue[members] = there * _parted(parts, members, stay[members])
-        held = np.reshape(whole.utilisation[:, g], sizes)
-        busy[members] = held * _parted(parts, members, parts.times[members])
+        work = np.reshape(whole.utilisation[:, g], sizes)
+        busy[members] = work * _parted(parts, members, parts.times[members])
     return stay, queue, busy, rate
 
 
@@ -110,11 +110,11 @@ def _parted(parts: Parts, members: list[int], each: FloatArray) -> FloatArray:
 def _journeys(parts: Parts, stay: FloatArray) -> FloatArray:
     """Time at each station of rounds begun as a class, shape (classes, stations, points) [s]."""
     begun = parts.rounds.visits
-    found = np.zeros(parts.visits.shape)
+    times = np.zeros(parts.visits.shape)
     for c, there in enumerate(stay):
         visits = np.moveaxis(begun[:, :, c], 0, -1)
-        found = found + np.where(visits == 0, 0.0, visits * np.where(visits == 0, 0.0, there))
-    return found
+        times = times + np.where(visits == 0, 0.0, visits * np.where(visits == 0, 0.0, there))
+    return times
 
 
 def _note(parts: Parts, known: str) -> str:

@@ -77,9 +77,15 @@ def parts_of(
     for c, share in enumerate(shares):
         visits = visits + share[:, None, None] * np.nan_to_num(rounds.visits[:, c])
     times = [[_row(time, shape) for time in station.service_times] for station in stations]
-    found = np.array(times).swapaxes(0, 1)
+    by_station = np.array(times).swapaxes(0, 1)
     return Parts(
-        tuple(stations), tuple(classes), shape, rounds, shares, np.moveaxis(visits, 0, -1), found
+        tuple(stations),
+        tuple(classes),
+        shape,
+        rounds,
+        shares,
+        np.moveaxis(visits, 0, -1),
+        by_station,
     )
 
 

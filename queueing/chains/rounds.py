@@ -169,10 +169,10 @@ class _Walk:
         out = self.leave.max(axis=0) * here
         if not out.any():
             return True
-        told = [c for c in chain if self.routes.classes[c] in self.routes.references]
-        back = self.edges[here][:, self.starts[told].any(axis=0)].any() if told else False
+        referred = [c for c in chain if self.routes.classes[c] in self.routes.references]
+        back = self.edges[here][:, self.starts[referred].any(axis=0)].any() if referred else False
         if back:
-            name, (c, k) = self.routes.classes[told[0]], self.routes.states[int(out.argmax())]
+            name, (c, k) = self.routes.classes[referred[0]], self.routes.states[int(out.argmax())]
             msg = (
                 f"class {name}: a round ends where it comes back to its reference, but of class "
                 f"{c} at {k} a share of {out.max():.4g} leaves; route it on, or delete reference"

@@ -94,12 +94,12 @@ def _check_chance(source: At, target: At, chance: FloatArray) -> None:
 def entry_states(routes: ClassRoutes) -> FloatArray:
     """Chance of each class to begin in each state, shape (points, classes, states)."""
     first = {routes.stations[0]: 1.0}
-    found = {c: {**(routes.entries.get(c) or first)} for c in routes.classes}
-    shares = [np.asarray(share, float).ravel() for by in found.values() for share in by.values()]
+    starts = {c: {**(routes.entries.get(c) or first)} for c in routes.classes}
+    shares = [np.asarray(share, float).ravel() for by in starts.values() for share in by.values()]
     points = max(share.size for share in shares)
     place = {state: row for row, state in enumerate(routes.states)}
     entries = np.zeros((points, len(routes.classes), len(place)))
-    for row, (c, by) in enumerate(found.items()):
+    for row, (c, by) in enumerate(starts.items()):
         for station, share in by.items():
             entries[:, row, place[c, station]] = np.ravel(share)
     return entries
@@ -114,8 +114,8 @@ def reached(edges: NDArray[np.bool_], start: NDArray[np.bool_]) -> NDArray[np.bo
     >>> reached(way, np.array([True, False, False])).tolist()
     [True, True, False]
     """
-    seen, new = start.copy(), start
+    visited, new = start.copy(), start
     while new.any():
-        new = edges[new].any(axis=0) & ~seen
-        seen |= new
-    return seen
+        new = edges[new].any(axis=0) & ~visited
+        visited |= new
+    return visited

@@ -96,13 +96,13 @@ def solve_spread(
     entries = entry_states(over_points(routes, parts.shape))
     flows = _flows(parts, rounds, entries, arrival_scvs)
     network = aggregated(flows)
-    found = solve_general(network)
+    general = solve_general(network)
     overload = find_overload(read_network(*network_of(parts)))
-    answers = _by_class(parts, load, found, overload)
+    answers = _by_class(parts, load, general, overload)
     return SpreadSolution(
         answers,
-        _shaped(parts, found.arrival_scv),
-        _shaped(parts, found.departure_scv),
+        _shaped(parts, general.arrival_scv),
+        _shaped(parts, general.departure_scv),
         _is_exact(flows, network),
     )
 
@@ -158,10 +158,10 @@ def _rows(values: Sequence[Amount], parts: Parts) -> FloatArray:
 def _load(parts: Parts) -> FloatArray:
     """Jobs that come to the chain of each class, shape (classes, points) [1/s]."""
     own = _rows([c.arrival_rate for c in parts.classes], parts).T
-    found = np.zeros(own.shape)
+    flow = np.zeros(own.shape)
     for chain in map(list, parts.rounds.chains):
-        found[chain] = own[chain].sum(axis=0)
-    return found
+        flow[chain] = own[chain].sum(axis=0)
+    return flow
 
 
 def _servers(parts: Parts) -> FloatArray:
@@ -196,10 +196,10 @@ def _flows(
 
 
 def _by_class(
-    parts: Parts, load: FloatArray, found: GeneralSolution, overload: Overload
+    parts: Parts, load: FloatArray, general: GeneralSolution, overload: Overload
 ) -> MulticlassSolution:
     """The wait that all have in common, and what each class adds to it."""
-    wait = np.where(parts.times > 0, found.waiting_time.T, 0.0)
+    wait = np.where(parts.times > 0, general.waiting_time.T, 0.0)
     stay = parts.times + wait
     through = load[:, None] * parts.visits
     queue = np.where(through > 0, through * np.where(through > 0, stay, 0.0), 0.0)

@@ -39,21 +39,21 @@ def solved_wholly(parts: Parts, routes: ClassRoutes, method: Method) -> Multicla
     plain = not unequal(everybody).any() and not by_priority(everybody).any()
     if method.approximate or (plain and method is not Method.CHAIN):
         return None
-    found = whole_chain(network, most_states(method))
-    if found is None:
+    solved = whole_chain(network, most_states(method))
+    if solved is None:
         return None
-    some = found.throughput > 0
-    stay = found.queue_length / np.where(some, found.throughput, 1.0)
+    some = solved.throughput > 0
+    stay = solved.queue_length / np.where(some, solved.throughput, 1.0)
     stay = np.where(some, stay, parts.times)
-    busy = found.throughput * parts.times / network.servers
+    busy = solved.throughput * parts.times / network.servers
     busy = np.where(network.is_delay[:, None], 0.0, busy)
     return assembled(
         parts,
         unsolved(parts, Method.CHAIN),
         stay,
-        found.queue_length,
+        solved.queue_length,
         busy,
-        _rounds(parts, found.throughput),
+        _rounds(parts, solved.throughput),
     )
 
 

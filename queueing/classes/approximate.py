@@ -18,7 +18,7 @@ from headway.queueing.closed.demands import Method
 from headway.queueing.closed.fixed_point import State
 from headway.queueing.closed.measured import closed_note
 from headway.queueing.closed.pools import closed_rates
-from headway.queueing.orders.capacity import Asked, longer_waits
+from headway.queueing.orders.capacity import ClassDemands, longer_waits
 from headway.queueing.orders.isolated import (
     between,
     busy_stations,
@@ -61,9 +61,9 @@ def _within_capacity(
     waits = unequal(network) & (arrays.demand > 0)
     weight = np.where(waits, network.visits[~network.is_open], arrays.demand)
     room = np.where(network.is_delay[:, None], np.inf, network.servers - load)
-    asked = Asked(arrays.population, arrays.population / some, arrays.demand, weight, room)
-    longer = longer_waits(asked)
-    rate, stay = asked.rate(longer), state.queue / some[:, None] + weight * longer
+    demands = ClassDemands(arrays.population, arrays.population / some, arrays.demand, weight, room)
+    longer = longer_waits(demands)
+    rate, stay = demands.rate(longer), state.queue / some[:, None] + weight * longer
     kept = (longer > 0).any(axis=0)
     queue = np.where(kept, rate[:, None] * stay, state.queue)
     return State(np.where(kept, rate, state.rate), state.met, queue)
@@ -93,12 +93,12 @@ def _line(network: ClassNetwork) -> Ordered | None:
     here, closed = unequal(network), ~network.is_open
     if not here.any():
         return None
-    held = network.rates[:, None] * network.demand
+    busy = network.rates[:, None] * network.demand
     scv = 1.0 if network.scv is None else network.scv
     rest = network.service_times * (scv - 1) / 2
-    work = (held * (network.service_times + rest)).sum(axis=0)
+    work = (busy * (network.service_times + rest)).sum(axis=0)
     times, visits = network.service_times[closed], network.visits[closed]
-    return Ordered(here, times, visits, held.sum(axis=0), work, rest[closed])
+    return Ordered(here, times, visits, busy.sum(axis=0), work, rest[closed])
 
 
 def by_station(network: ClassNetwork, load: FloatArray) -> Lengths | None:

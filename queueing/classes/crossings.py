@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.queueing.classes.network import ClassNetwork
-from headway.queueing.orders.capacity import Asked, longer_waits
+from headway.queueing.orders.capacity import ClassDemands, longer_waits
 from headway.queueing.orders.mva import Rest
 from headway.queueing.orders.shared import Crossing
 from headway.queueing.stations.abilities import Discipline, ServiceKind
@@ -43,13 +43,13 @@ def by_priority(network: ClassNetwork) -> NDArray[np.bool_]:
 def disciplines_at(network: ClassNetwork) -> tuple[Discipline | None, ...]:
     """Whose turn it is, order of arrival where all who come have one priority."""
     real = by_priority(network)
-    found: list[Discipline | None] = []
+    disciplines: list[Discipline | None] = []
     for station, first in zip(network.stations, real, strict=True):
         discipline = station.discipline
         if discipline.by_priority and not first:
             discipline = Discipline.FCFS
-        found.append(None if station.kind is ServiceKind.DELAY else discipline)
-    return tuple(found)
+        disciplines.append(None if station.kind is ServiceKind.DELAY else discipline)
+    return tuple(disciplines)
 
 
 def crossing_of(network: ClassNetwork) -> Crossing:
@@ -75,14 +75,14 @@ def fitting(network: ClassNetwork, rest: Rest) -> Rest:
         [s.discipline in {Discipline.SHARING, Discipline.LAST} for s in network.stations]
     )[:, None]
     each = np.where(slowed, network.service_times, network.service_times > 0)
-    held = (network.rates[:, None] * network.demand).sum(axis=0)
-    asked = Asked(
+    busy = (network.rates[:, None] * network.demand).sum(axis=0)
+    demands = ClassDemands(
         np.where(closed, network.population, 0.0),
         network.population / np.where(closed & (rest.rate > 0), rest.rate, 1.0),
         network.demand,
         network.visits * each,
-        np.where(network.is_delay[:, None], np.inf, network.servers - held),
+        np.where(network.is_delay[:, None], np.inf, network.servers - busy),
     )
-    longer = longer_waits(asked)
-    rate = np.where(closed & (longer > 0).any(axis=0), asked.rate(longer), rest.rate)
+    longer = longer_waits(demands)
+    rate = np.where(closed & (longer > 0).any(axis=0), demands.rate(longer), rest.rate)
     return Rest(rate, rest.stay + each * longer)

@@ -174,7 +174,7 @@ def refuse_never_served(network: ClassNetwork) -> None:
             raise GraphError(msg)
 
 
-def mean_found(network: ClassNetwork, queue: FloatArray, busy: FloatArray) -> FloatArray:
+def mean_service_ahead(network: ClassNetwork, queue: FloatArray, busy: FloatArray) -> FloatArray:
     """Mean service time of the jobs that an arrival finds, shape (stations, points) [s].
 
     Parameters
@@ -184,9 +184,9 @@ def mean_found(network: ClassNetwork, queue: FloatArray, busy: FloatArray) -> Fl
     busy
         Servers that open classes hold, 0 for closed ones, the same shape.
     """
-    found = queue + busy
-    jobs = found.sum(axis=0)
-    work = (found * network.service_times).sum(axis=0)
+    ahead = queue + busy
+    jobs = ahead.sum(axis=0)
+    work = (ahead * network.service_times).sum(axis=0)
     return np.where(jobs > 0, work / np.where(jobs > 0, jobs, 1.0), 0.0)
 
 

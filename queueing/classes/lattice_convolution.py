@@ -117,9 +117,9 @@ def lattice_convolution(network: Speeds) -> Convolved:
 
 def within_capacity(network: Speeds) -> FloatArray:
     """Lower the guess where a station could not sustain it."""
-    asked = (network.demand * network.guess[:, None]).sum(axis=0)
+    works = (network.demand * network.guess[:, None]).sum(axis=0)
     busy = np.zeros(network.guess.shape[1])
-    for work, speeds, taken in zip(asked, network.speeds, network.open_load, strict=True):
+    for work, speeds, taken in zip(works, network.speeds, network.open_load, strict=True):
         busy = np.maximum(busy, work / (speeds[-1] - taken))
     jobs = network.population.sum(axis=0)
     return np.asarray(network.guess * np.minimum(1, jobs / (jobs + 1) / np.maximum(busy, 1e-300)))
@@ -141,11 +141,11 @@ class LatticeStation:
     """
 
     def __init__(self, network: Speeds, k: int, guess: FloatArray, lattice: Lattice) -> None:
-        held = guess * network.demand[:, k]
-        closed, opened, speeds = held.sum(axis=0), network.open_load[k], network.speeds[k]
+        load = guess * network.demand[:, k]
+        closed, opened, speeds = load.sum(axis=0), network.open_load[k], network.speeds[k]
         some = np.where(closed > 0, closed, 1.0)
         self.lattice = lattice
-        self.share = held / some
+        self.share = load / some
         self.ratio = closed / (speeds[-1] - opened)
         first, further = _series(speeds, closed + opened)
         most = sum(size - 1 for size in lattice.sizes) + 2  # of which a derivative has one less
@@ -155,7 +155,7 @@ class LatticeStation:
         self.low, self.high = low * scale, high * (scale * grown)
         self.per_open = np.where(closed > 0, 1 / some, 0.0)
         self.none = scale * _of_none(speeds, closed + opened)
-        self.one = self.none * held / speeds[0]
+        self.one = self.none * load / speeds[0]
 
     def times(self, series: FloatArray) -> FloatArray:
         """Apply F to an array over the lattice."""

@@ -87,8 +87,8 @@ def _walked(
         for c, point, cell in planes.ends(total):
             if not population[c, point]:
                 continue
-            found = before[point, planes.margin + cell - planes.steps[c]]
-            residence = demand[c, :, point] * found
+            ahead = before[point, planes.margin + cell - planes.steps[c]]
+            residence = demand[c, :, point] * ahead
             rate[c, point] = population[c, point] / (think_time[c, point] + residence.sum())
             queue[c, :, point] = rate[c, point] * residence
         _walk(network, planes, total, before, after)
@@ -182,12 +182,12 @@ def _walk(
     jobs = planes.jobs(total, start, stop)
     for c, step in enumerate(planes.steps):
         left = planes.margin - step
-        found = before[:, left + start : left + stop]
-        cycle = found @ network.demand[c]
+        ahead = before[:, left + start : left + stop]
+        cycle = ahead @ network.demand[c]
         cycle += network.think_time[c]
         np.divide(jobs[c][:, None], cycle, out=cycle)
         arrived = _outer(cycle, network.share[c])
-        arrived *= found
+        arrived *= ahead
         np.add(here if c else 1.0, arrived, out=here)
 
 

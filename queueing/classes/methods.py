@@ -21,7 +21,7 @@ from headway.queueing.classes.lengths import (
     with_delays,
 )
 from headway.queueing.classes.network import ClassNetwork
-from headway.queueing.classes.whole import MOST_ASKED, most_states, whole_chain
+from headway.queueing.classes.whole import MOST_REQUESTED, most_states, whole_chain
 from headway.queueing.closed.approximate import Closed, schweitzer
 from headway.queueing.closed.demands import Method
 from headway.queueing.closed.memory import LARGEST
@@ -88,15 +88,15 @@ def by_chain(network: ClassNetwork, method: Method) -> Lengths | None:
     GraphError
         For method ``chain`` where it cannot be.
     """
-    found = whole_chain(network, most_states(method))
-    if found is not None:
+    solved = whole_chain(network, most_states(method))
+    if solved is not None:
         visits = np.where(network.visits > 0, network.visits, 1.0)
-        rate = np.where(network.visits > 0, found.throughput / visits, 0.0).max(axis=1)
-        return Lengths(Method.CHAIN, "", rate, found.queue_length, np.ones(network.servers.shape))
+        rate = np.where(network.visits > 0, solved.throughput / visits, 0.0).max(axis=1)
+        return Lengths(Method.CHAIN, "", rate, solved.queue_length, np.ones(network.servers.shape))
     if method is Method.CHAIN:
         msg = (
             "method chain enumerates all states: it needs closed classes with routes, services "
-            f"that take time, and {MOST_ASKED} states at most; use method auto"
+            f"that take time, and {MOST_REQUESTED} states at most; use method auto"
         )
         raise GraphError(msg)
     return None

@@ -169,9 +169,9 @@ class SharedStation:
     @property
     def is_spread(self) -> bool:
         """Whether its wait depends on more than means: other times, in order or by priority."""
-        told = len(self.scv) > 0 or self.arrival_scv is not None
+        has_scv = len(self.scv) > 0 or self.arrival_scv is not None
         ordered = self.discipline is Discipline.FCFS or self.discipline.by_priority
-        return told and self.kind is ServiceKind.QUEUE and ordered
+        return has_scv and self.kind is ServiceKind.QUEUE and ordered
 
 
 @dataclass(frozen=True)
@@ -362,8 +362,8 @@ def _spread(
     """Squared coefficients of variation, where a station's wait depends on its own."""
     if not any(station.is_spread for station in stations):
         return None
-    told = [s.scv if s.is_spread and len(s.scv) else [1.0] * classes for s in stations]
-    table = rows([value for each in told for value in each], shape)
+    scvs = [s.scv if s.is_spread and len(s.scv) else [1.0] * classes for s in stations]
+    table = rows([value for each in scvs for value in each], shape)
     return np.ascontiguousarray(table.reshape(len(stations), classes, -1).swapaxes(0, 1))
 
 

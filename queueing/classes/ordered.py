@@ -16,7 +16,7 @@ from headway.queueing.classes.crossings import (
 from headway.queueing.classes.methods import by_chain
 from headway.queueing.classes.network import ClassNetwork
 from headway.queueing.classes.overload import Overload
-from headway.queueing.classes.whole import MOST_ASKED
+from headway.queueing.classes.whole import MOST_REQUESTED
 from headway.queueing.closed.demands import Method
 from headway.queueing.orders.chain import MOST
 from headway.queueing.orders.isolated import (
@@ -117,7 +117,7 @@ def _one_by_one(network: ClassNetwork, method: Method) -> Ordered:
             "only when "
         )
         msg += (
-            f"there are few states (at most {MOST:,} at one queue, or {MOST_ASKED:,} in "
+            f"there are few states (at most {MOST:,} at one queue, or {MOST_REQUESTED:,} in "
             "all); use method auto"
         )
         raise GraphError(msg)
@@ -167,9 +167,9 @@ def _stay_at(network: ClassNetwork, k: int, discipline: Discipline) -> FloatArra
     law = preemptive if discipline is Discipline.PREEMPTIVE else head_of_line
     waits = law(offered)
     if discipline in {Discipline.SHARING, Discipline.LAST}:
-        load = np.maximum((offered.held * times).sum(axis=0), 1e-300)
-        waits = waits * times * offered.held.sum(axis=0) / load
-        idle = offered.held.sum(axis=0) == 0
+        load = np.maximum((offered.load * times).sum(axis=0), 1e-300)
+        waits = waits * times * offered.load.sum(axis=0) / load
+        idle = offered.load.sum(axis=0) == 0
         waits = np.where(idle, 0.0, waits)
     return np.where(times > 0, times + np.where(np.isnan(waits), np.inf, waits), 0.0)
 

@@ -57,11 +57,11 @@ def find_overload(network: ClassNetwork) -> Overload:
     >>> find_overload(read_network([cpu], [web])).message
     'cpu: utilisation 1.2 by open classes, web at 12 /s; it saturates at 10 /s'
     """
-    held = network.rates[:, None] * network.demand
-    load = np.asarray(held.sum(axis=0))
+    busy = network.rates[:, None] * network.demand
+    load = np.asarray(busy.sum(axis=0))
     full = ~network.is_delay[:, None] & (load >= network.full)
-    stuck = (network.demand > 0) & _full_for(network, held, full)
-    return Overload(load, full, stuck, _message(network, held, load) if full.any() else "")
+    stuck = (network.demand > 0) & _full_for(network, busy, full)
+    return Overload(load, full, stuck, _message(network, busy, load) if full.any() else "")
 
 
 def _full_for(network: ClassNetwork, busy: FloatArray, full: Amount) -> Amount:

@@ -11,7 +11,7 @@ from headway.queueing.classes.crossings import by_priority
 from headway.queueing.classes.fcfs import (
     is_exact,
     last_in_pools,
-    mean_found,
+    mean_service_ahead,
     refuse_mixed,
     refuse_never_served,
     refuse_speeds,
@@ -157,18 +157,18 @@ def solve_multiclass(
         note = _in_order(network, unlike)
     if result.method is not Method.CHAIN:
         note = "; ".join(filter(None, (note, last_note(last_in_pools(network)))))
-    told = replace(result, approximation=note)
-    return _solution(network, told, rate, queue, overload)
+    labelled = replace(result, approximation=note)
+    return _solution(network, labelled, rate, queue, overload)
 
 
 def _by_priority(network: ClassNetwork, overload: Overload, method: Method) -> MulticlassSolution:
-    found = solve_ordered(network, overload, method)
-    queue = found.queue
+    ordered = solve_ordered(network, overload, method)
+    queue = ordered.queue
     if queue is None:
-        queue = found.rate[:, None] * network.visits * found.stay
+        queue = ordered.rate[:, None] * network.visits * ordered.stay
     none = Lengths.without_jobs(np.ones(network.servers.shape))
-    result = replace(none, method=found.method, approximation=found.approximation)
-    return _solution(network, result, found.rate, queue, overload)
+    result = replace(none, method=ordered.method, approximation=ordered.approximation)
+    return _solution(network, result, ordered.rate, queue, overload)
 
 
 def _open_stay(
@@ -180,8 +180,8 @@ def _open_stay(
     shared = network.service_times * result.open_growth
     if not unlike.any():
         return np.asarray(shared)
-    held = network.rates[:, None] * network.demand
-    mean = mean_found(network, queue, held)
+    busy = network.rates[:, None] * network.demand
+    mean = mean_service_ahead(network, queue, busy)
     waits = (network.demand > 0) * (result.open_growth - 1) * mean
     for k, wait in spread_waits(network).items():
         waits[:, k] = np.where(network.demand[:, k] > 0, wait, 0.0)

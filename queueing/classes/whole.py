@@ -33,7 +33,7 @@ from headway.queueing.stations.abilities import Discipline, ServiceKind
 MOST_STATES = 2000
 """States up to which a chain is solved where nobody asks for it: some 30 ms a point."""
 
-MOST_ASKED = 5_000
+MOST_REQUESTED = 5_000
 """States that are solved where somebody does: some second a point."""
 
 MOST_SOLVED = 200_000
@@ -42,7 +42,7 @@ MOST_SOLVED = 200_000
 
 def most_states(method: Method) -> int:
     """States that are gone through for a method: more where it is asked for."""
-    return MOST_STATES if method is Method.AUTO else MOST_ASKED
+    return MOST_STATES if method is Method.AUTO else MOST_REQUESTED
 
 
 def whole_chain(network: ClassNetwork, most: int) -> Solved | None:
@@ -63,17 +63,17 @@ def whole_chain(network: ClassNetwork, most: int) -> Solved | None:
     ways = network.ways
     if ways is None or not _has_chain(network):
         return None
-    found: list[tuple[NDArray[np.intp], Solved]] = []
+    solved: list[tuple[NDArray[np.intp], Solved]] = []
     most = min(most, max(MOST_SOLVED // network.population.shape[1], 1))
     for points in _alike(network, ways):
         part = _solved(network.at(points), ways.at(points), most)
         if part is None:
             return None
-        found.append((points, part))
-    back = np.argsort(np.concatenate([points for points, _ in found]))
+        solved.append((points, part))
+    back = np.argsort(np.concatenate([points for points, _ in solved]))
     return Solved(
         *(
-            np.concatenate([getattr(part, name) for _, part in found], axis=-1)[..., back]
+            np.concatenate([getattr(part, name) for _, part in solved], axis=-1)[..., back]
             for name in ("queue_length", "throughput")
         )
     )
@@ -122,7 +122,7 @@ def whole_numbers(network: ClassNetwork, place: int) -> tuple[FloatArray, float]
     if network.ways is None or not _has_chain(network):
         return None
     circuit = _circuit(network, network.ways)
-    return circuit_numbers(circuit, _rates(network)[:, 0], place, MOST_ASKED)
+    return circuit_numbers(circuit, _rates(network)[:, 0], place, MOST_REQUESTED)
 
 
 def _circuit(network: ClassNetwork, ways: ClassWays) -> Circuit:

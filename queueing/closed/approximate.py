@@ -122,33 +122,33 @@ class Closed:
         What a mean job finds goes with the queue length; the difference of classes apart.
         """
         rows = list(self.crowded)
-        held, taken, share = self._held(state)
-        found, by_held, by_taken, fewer = self._crowd.found(held, taken)
+        work, taken, share = self._in_service(state)
+        extra_jobs, by_work, by_taken, fewer = self._crowd.crowded(work, taken)
         demand, gain = self.demand[:, rows], near.gain[:, rows]
         extra, slope = near.extra.copy(), np.zeros(self.demand.shape)
         offset = near.offset + np.zeros(self.demand.shape)
-        extra[rows] = 1 + found
-        slope[:, rows] = (by_held + by_taken * 2 * (share - taken) / held) * demand
+        extra[rows] = 1 + extra_jobs
+        slope[:, rows] = (by_work + by_taken * 2 * (share - taken) / work) * demand
         offset[:, rows] += gain * fewer * (share - taken)
         return replace(near, offset=offset, extra=extra, slope=slope)
 
-    def _held(self, state: State) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _in_service(self, state: State) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Work in service at crowded stations, and the chances that a job is the one taken away.
 
         They are a class's share of the work over N_c, and their mean.
         """
         work = state.rate[:, None] * self.demand[:, list(self.crowded)]
-        held = np.maximum(work.sum(axis=0), _NOBODY)
-        share = work / held / np.maximum(self.population, 1)[:, None]
-        return held, (work * share).sum(axis=0) / held, share
+        total = np.maximum(work.sum(axis=0), _NOBODY)
+        share = work / total / np.maximum(self.population, 1)[:, None]
+        return total, (work * share).sum(axis=0) / total, share
 
     def growth(self, state: State) -> FloatArray:
         """Response over service time of a job that comes from outside, shape as `queues`."""
-        found = self.queues + state.queue.sum(axis=0)
+        jobs = self.queues + state.queue.sum(axis=0)
         if self.crowded:
-            held, taken, _ = self._held(state)
-            found[list(self.crowded)] += self._crowd.moments(held, taken)[0]
-        return np.asarray(found / self.full)
+            work, taken, _ = self._in_service(state)
+            jobs[list(self.crowded)] += self._crowd.moments(work, taken)[0]
+        return np.asarray(jobs / self.full)
 
     def _in_order(self, line: Ordered, near: Linear, state: State) -> Linear:
         """Let an arrival wait for the work of those it finds, R = S + (g - 1) S'."""

@@ -151,9 +151,9 @@ def _by_group(
         todo = group[np.argsort(population[group], kind="stable")]
         while todo.size:
             jobs = population[todo].astype(int)
-            found = _series(*network, think_time[one], jobs)
-            done = todo[-found[0].size :]
-            rate[done], single[:, done], several[:, done] = found
+            answers = _series(*network, think_time[one], jobs)
+            done = todo[-answers[0].size :]
+            rate[done], single[:, done], several[:, done] = answers
             todo = todo[: todo.size - done.size]
     return rate, single, several
 
@@ -174,18 +174,18 @@ def _series(
     factors = [Factor(station, scale, size) for station in varying]
     chances = reduce(lambda series, factor: factor.times(series), factors, base)
     _check_range(np.where(chances[-1] < LEAST, 0.0, chances[-1]))
-    held = jobs[int(np.searchsorted(jobs, _first_held(chances[:, 0]))) :]
-    top = chances[held, 0]
-    before = np.where(held > 0, chances[np.maximum(held - 1, 0), 0], 0.0)
+    sizes = jobs[int(np.searchsorted(jobs, _first_exact(chances[:, 0]))) :]
+    top = chances[sizes, 0]
+    before = np.where(sizes > 0, chances[np.maximum(sizes - 1, 0), 0], 0.0)
     single = [
-        _lengths(chances, ratio)[held, 0] * c.queues / top
+        _lengths(chances, ratio)[sizes, 0] * c.queues / top
         for ratio, c in zip(ratios, queues, strict=True)
     ]
-    several = [_own_lengths(base, factors, k)[held, 0] / top for k in range(len(factors))]
+    several = [_own_lengths(base, factors, k)[sizes, 0] / top for k in range(len(factors))]
     return scale * before / top, _stack(single, top), _stack(several, top)
 
 
-def _first_held(chances: FloatArray) -> int:
+def _first_exact(chances: FloatArray) -> int:
     """Least population from which on each chance, and the one before, has all its digits."""
     low = np.flatnonzero(chances < LEAST)
     return int(low[-1]) + 2 if low.size else 0
@@ -201,7 +201,7 @@ def _lengths(chances: FloatArray, ratio: FloatArray) -> FloatArray:
 def _own_lengths(base: FloatArray, factors: Sequence["Factor"], which: int) -> FloatArray:
     """Mean number at a varying station times G(n), for every n."""
     others = [factor for k, factor in enumerate(factors) if k != which]
-    series = reduce(lambda found, factor: factor.times(found), others, base)
+    series = reduce(lambda series, factor: factor.times(series), others, base)
     return factors[which].number_times(series)
 
 
@@ -235,7 +235,9 @@ def _block(
     ratios = [scale * station.demand / station.queues for station in queues]
     series = with_servers(series, ratios, queues)
     factors = [Factor(station, scale, size) for station in varying]
-    prefixes = list(accumulate(factors[:-1], lambda found, each: each.times(found), initial=series))
+    prefixes = list(
+        accumulate(factors[:-1], lambda series, each: each.times(series), initial=series)
+    )
     chances, last = prefixes[-1], factors[-1].series(size) if factors else None
     top = _at_end(chances, last, population)
     before = _at_end(chances, last, population - 1)
@@ -260,12 +262,12 @@ def _one_by_one(
     population: FloatArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Solve points apart, where numbers up to the largest population lose a small one's digits."""
-    found = []
+    answers = []
     for point in range(population.size):
         one = slice(point, point + 1)
         network = [points_of(c, one) for c in queues], [points_of(c, one) for c in varying]
-        found.append(_block(*network, think_time[one], population[one]))
-    rates, lengths, others = zip(*found, strict=True)
+        answers.append(_block(*network, think_time[one], population[one]))
+    rates, lengths, others = zip(*answers, strict=True)
     return np.concatenate(rates), np.concatenate(lengths, -1), np.concatenate(others, -1)
 
 
@@ -305,8 +307,8 @@ def balanced_rate(
     scale = np.minimum(jobs / (still + (time * count).sum(0)), jobs / (jobs + 1) / slowest)
     for _ in range(4):
         free = 1 - scale * time
-        held = scale * still + (count * scale * time / free).sum(0)
-        scale = scale - (held - jobs) / (still + (count * time / free**2).sum(0))
+        jobs_there = scale * still + (count * scale * time / free).sum(0)
+        scale = scale - (jobs_there - jobs) / (still + (count * time / free**2).sum(0))
     return np.asarray(scale)
 
 

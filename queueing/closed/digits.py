@@ -65,8 +65,8 @@ def digit_convolution(network: SinglePoint) -> tuple[FloatArray, FloatArray]:
     powers = ratios[:, None] ** (1 << places)
     digits = (max(network.population - 1, 0) >> places) & 1
     sums = _sums(np.repeat(powers, network.queues, axis=0), digits)
-    held = _thinking(network.think_time / slowest)
-    constants = _added(held, _tables(sums, powers, max(held.size, len(sums))), len(sums))
+    thinking = _thinking(network.think_time / slowest)
+    constants = _added(thinking, _tables(sums, powers, max(thinking.size, len(sums))), len(sums))
     residence = network.demand * constants[1:] / constants[0]
     rate = np.array([network.population / (network.think_time + residence.sum())])
     return rate, rate * residence[:, None]

@@ -127,9 +127,9 @@ class _Around:
         self.residence = np.maximum(top / self.bottom, near.least)
         self.queue = state.rate[:, None] * self.residence
         self.cycle = network.think_time + self.residence.sum(axis=1)
-        self.found = near.extra + self.queue.sum(axis=0)
+        self.offered = near.extra + self.queue.sum(axis=0)
         served = np.where(network.population > 0, state.rate * self.cycle / some, 1.0)
-        self.missed_jobs, self.missed_met = np.log(served), np.log(state.met / self.found)
+        self.missed_jobs, self.missed_met = np.log(served), np.log(state.met / self.offered)
         self.miss = np.maximum(
             np.abs(self.missed_jobs).max(axis=0), np.abs(self.missed_met).max(axis=0, initial=0)
         )
@@ -150,10 +150,10 @@ class _Around:
         steep = (self.network.think_time + own.sum(axis=1)) / cycle
         steep = np.where(steep > 0, steep, 1.0)
         by_met = slow * (state.met / cycle[:, None])
-        by_rate = (own + near.slope) * (state.rate / steep)[:, None] / self.found
+        by_rate = (own + near.slope) * (state.rate / steep)[:, None] / self.offered
         system = np.matmul(by_rate.transpose(2, 1, 0), by_met.transpose(2, 0, 1))
         among = np.arange(len(state.met))
-        stiff = 1 - state.met * (state.rate[:, None] * slow).sum(axis=0) / self.found
+        stiff = 1 - state.met * (state.rate[:, None] * slow).sum(axis=0) / self.offered
         system[:, among, among] += stiff.T
         wanted = self.missed_met + (by_rate * self.missed_jobs[:, None]).sum(axis=0)
         met = -np.linalg.solve(system, wanted.T[..., None])[..., 0].T

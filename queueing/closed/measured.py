@@ -67,19 +67,19 @@ def closed_note(
     """
     if not method.approximate:
         return ""
-    said = f"{_NAMES[method]} approximate mean value analysis"
+    note = f"{_NAMES[method]} approximate mean value analysis"
     errors = MEASURED[method, "pools" if pools else "single"]
     if in_order:
         errors = (CLOSED_SPREAD if spread else CLOSED_IN_ORDER)[method]
-        said = f"{said} with {different_times(in_order, spread=spread)}"
-    return f"{said}; {_largest(*errors)}"
+        note = f"{note} with {different_times(in_order, spread=spread)}"
+    return f"{note}; {_largest(*errors)}"
 
 
 def open_note(in_order: Turns | Sequence[str], *, spread: bool = False) -> str:
     """Say what is not exact about open classes of different times served in order of arrival."""
     error = OPEN_SPREAD if spread else OPEN_IN_ORDER
-    said = different_times(in_order, spread=spread)
-    return f"{said}; largest error measured: response time {error:g} %"
+    note = different_times(in_order, spread=spread)
+    return f"{note}; largest error measured: response time {error:g} %"
 
 
 def different_times(at: Turns | Sequence[str], *, spread: bool = False) -> str:

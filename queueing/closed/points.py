@@ -36,8 +36,8 @@ def by_network(numbers: FloatArray, population: FloatArray) -> list[NDArray[np.i
     first = np.unique(numbers[:, : 4 * _WORTH], axis=1)
     if first.shape[1] == min(points, 4 * _WORTH) > points // _WORTH:
         return []
-    found, which = np.unique(numbers, axis=1, return_inverse=True)
-    if found.shape[1] * _WORTH > points:
+    networks, which = np.unique(numbers, axis=1, return_inverse=True)
+    if networks.shape[1] * _WORTH > points:
         return []
     order = np.argsort(which.ravel(), kind="stable")
     return np.split(order, np.cumsum(np.bincount(which.ravel()))[:-1])

@@ -125,7 +125,7 @@ class Crowd:
         fewer = (number + 1) * chance[1:] - number * chance[:-1]
         return (self._extra * chance[:-1]).sum(axis=0), (self._extra * fewer).sum(axis=0)
 
-    def found(self, busy: FloatArray, own: FloatArray) -> tuple[FloatArray, ...]:
+    def crowded(self, busy: FloatArray, own: FloatArray) -> tuple[FloatArray, ...]:
         """Give A + B `own`, its derivatives by U and by `own`, and B."""
 
         def mean(busy: FloatArray, own: FloatArray) -> FloatArray:
@@ -134,6 +134,6 @@ class Crowd:
 
         idle, fewer = self.moments(busy, own)
         here, step = idle + fewer * own, 1e-6 * self.full
-        by_held = (mean(busy + step, own) - here) / step
+        by_busy = (mean(busy + step, own) - here) / step
         by_own = (mean(busy, own * (1 + 1e-6)) - here) / (1e-6 * np.maximum(own, 1e-12))
-        return here, by_held, by_own, fewer
+        return here, by_busy, by_own, fewer

@@ -168,11 +168,11 @@ class ByNumber:
         known = np.zeros((len(self.stations), int(np.prod(shape))))
         for name, value in right.items():
             known[self.place[name]] = _at(value, shape)
-        found = np.empty_like(known)
+        solution = np.empty_like(known)
         for points, matrices in self._blocks(shape, let_in, rows=forward):
             system = np.eye(len(self.stations)) - (matrices.swapaxes(1, 2) if forward else matrices)
-            found[:, points] = _columns(system, known[:, points])
-        each = found.reshape(-1, *shape) if shape else found[:, 0].tolist()
+            solution[:, points] = _columns(system, known[:, points])
+        each = solution.reshape(-1, *shape) if shape else solution[:, 0].tolist()
         return dict(zip(self.stations, each, strict=True))
 
     def _blocks(

@@ -265,16 +265,16 @@ def _flow_order(
 ) -> list[Amount]:
     """Order stations so that, loops apart, each comes after those that feed it."""
     finished: list[Amount] = []
-    seen: set[Amount] = set()
+    visited: set[Amount] = set()
     for root in [*entries, *out_of]:
-        stack = [(root, iter(out_of[root]))] if root not in seen else []
-        seen.add(root)
+        stack = [(root, iter(out_of[root]))] if root not in visited else []
+        visited.add(root)
         while stack:
             targets = stack[-1][1]
-            following = next((target for target in targets if target not in seen), None)
+            following = next((target for target in targets if target not in visited), None)
             if following is None:
                 finished.append(stack.pop()[0])
             else:
-                seen.add(following)
+                visited.add(following)
                 stack.append((following, iter(out_of[following])))
     return finished[::-1]

@@ -142,10 +142,10 @@ def whole_marginal(network: ClassNetwork, place: int) -> NumberLaw:
     >>> whole_marginal(read_network([cpu], two, ways), 0).head.round(9).tolist()
     [0.2, 0.4, 0.4]
     """
-    found = whole_numbers(network, place)
-    if found is None:
+    chances = whole_numbers(network, place)
+    if chances is None:
         raise GraphError(lawless(network) or "the network has no Markov chain")
-    return NumberLaw(found[0], waits=found[1])
+    return NumberLaw(chances[0], waits=chances[1])
 
 
 def _alone(network: ClassNetwork, place: int, load: float) -> NumberLaw:
@@ -185,7 +185,7 @@ class _Place:
         self.lattice = lattice_for(population, max(len(which), 1))
         rate = within_capacity(others)
         self.rate = rate[:, 0]
-        self.held = self.rate * network.demand[self.closed, place, 0]
+        self.load = self.rate * network.demand[self.closed, place, 0]
         self.open = float(load[place, 0])
         series = thinking_jobs(self.lattice, rate * others.think_time)
         for row, k in enumerate(which):
@@ -235,7 +235,7 @@ class _Place:
     def _terms(self) -> Iterator[_Term]:
         """Walk n = 0, 1, 2... until no more can be there, or what is beyond does not count."""
         series, total, most = self.others, 0.0, int(self.network.population.sum())
-        series = series * np.exp(-self.held.sum() - self.open)
+        series = series * np.exp(-self.load.sum() - self.open)
         for number in range(MOST_NUMBERS):
             here, rows = float(series[self.row, 0]), self._fewer()
             yield _Term(number, here, series[rows, 0])
@@ -256,7 +256,7 @@ class _Place:
     def _step(self, series: FloatArray) -> FloatArray:
         """Multiply by s + u."""
         result = self.open * series
-        for share, fewer in zip(self.held, self.lattice.fewer, strict=True):
+        for share, fewer in zip(self.load, self.lattice.fewer, strict=True):
             result[:-1] += share * series[fewer]
         return np.asarray(result)
 
@@ -282,8 +282,8 @@ class _Place:
         visits = network.visits[:, k, 0]
         coming, opened = visits[self.closed] * self.rate, float(network.rates[:, 0] @ visits)
         total = coming @ without.sum(axis=0) + opened * here.sum()  # X_c = rate_c G(N - 1_c) / G(N)
-        found = coming @ (busy @ without) + opened * (busy @ here)
-        return float(found / total) if total > 0 else np.nan
+        waiting = coming @ (busy @ without) + opened * (busy @ here)
+        return float(waiting / total) if total > 0 else np.nan
 
 
 def _none_free(kind: ServiceKind, count: float, number: FloatArray) -> FloatArray:

@@ -182,22 +182,22 @@ def circuit_numbers(
 
 def _counts(space: Space, circuit: Circuit) -> FloatArray:
     """Jobs of each class at each station in each state, shape (stations, classes, states)."""
-    found = np.zeros((len(circuit.orders), len(circuit.populations), len(space.states)))
+    counts = np.zeros((len(circuit.orders), len(circuit.populations), len(space.states)))
     for row, state in enumerate(space.states):
         for k, order in enumerate(circuit.orders):
             for c in order.present(state[0][k]):  # type: ignore[index]
-                found[k, c, row] += 1
-    return found
+                counts[k, c, row] += 1
+    return counts
 
 
 def _speeds(space: Space, circuit: Circuit) -> FloatArray:
     """How many times its service rate each class completes, of the same shape."""
-    found = np.zeros((len(circuit.orders), len(circuit.populations), len(space.states)))
+    speeds = np.zeros((len(circuit.orders), len(circuit.populations), len(space.states)))
     for row, state in enumerate(space.states):
         for k, order in enumerate(circuit.orders):
             for c, times, _ in order.left(state[0][k]):  # type: ignore[index]
-                found[k, c, row] += times
-    return found
+                speeds[k, c, row] += times
+    return speeds
 
 
 def onward_from(chances: FloatArray, leaving: float, becomes: int) -> Onward:

@@ -182,8 +182,8 @@ def _at_most(servers: int) -> Callable[[Here], int]:
 
 def _lanes(lanes: Here, place: int, after: Here) -> Here:
     """Queues in an order of their own: which is which does not matter."""
-    found = tuple(sorted((*lanes[:place], after, *lanes[place + 1 :])))
-    return found if any(found) else ()
+    queues = tuple(sorted((*lanes[:place], after, *lanes[place + 1 :])))
+    return queues if any(queues) else ()
 
 
 def _without(here: Here, place: int) -> Here:

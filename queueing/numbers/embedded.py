@@ -71,18 +71,18 @@ def _arrivals(load: float, scv: float) -> FloatArray:
 
 def _of_a_stay(coming: FloatArray, again: float) -> FloatArray:
     """The same during all services of who comes back: b = ((1 - p) a + p a * b)."""
-    found = np.zeros(min(2 * _MOST, int(len(coming) * (1 + 60 / (1 - again)))))
+    chances = np.zeros(min(2 * _MOST, int(len(coming) * (1 + 60 / (1 - again)))))
     total, size = 0.0, len(coming)
-    for n in range(len(found)):
-        recent = found[max(0, n - size + 1) : n]
+    for n in range(len(chances)):
+        recent = chances[max(0, n - size + 1) : n]
         once = (1 - again) * coming[n] if n < size else 0.0
-        found[n] = (once + again * (coming[1 : len(recent) + 1] @ recent[::-1])) / (
+        chances[n] = (once + again * (coming[1 : len(recent) + 1] @ recent[::-1])) / (
             1 - again * coming[0]
         )
-        total += found[n]
-        if n > 8 and found[n] < _NOTHING:
-            return found[: n + 1]
-    return found
+        total += chances[n]
+        if n > 8 and chances[n] < _NOTHING:
+            return chances[: n + 1]
+    return chances
 
 
 def _decay(load: float, scv: float, again: float) -> float:

@@ -32,7 +32,7 @@ _SWEEPS, _STEPS = 1000, 100
 
 
 @dataclass(frozen=True)
-class Asked:
+class ClassDemands:
     """What closed classes ask of stations.
 
     Parameters
@@ -51,21 +51,21 @@ class Asked:
     weight: FloatArray
     room: FloatArray
 
-    def at(self, points: int | NDArray[np.intp]) -> "Asked":
+    def at(self, points: int | NDArray[np.intp]) -> "ClassDemands":
         """Give one of the points, or some in a row."""
-        return Asked(*(part[..., points] for part in vars(self).values()))
+        return ClassDemands(*(part[..., points] for part in vars(self).values()))
 
     def rate(self, longer: FloatArray) -> FloatArray:
         """Throughputs where everybody waits longer by h, shape (classes, points) [1/s]."""
         cycle = self.cycle + (self.weight * longer).sum(axis=1)
         return np.where(self.population > 0, self.population / np.where(cycle > 0, cycle, 1.0), 0.0)
 
-    def held(self, longer: FloatArray) -> FloatArray:
+    def busy(self, longer: FloatArray) -> FloatArray:
         """Servers that are then busy, shape (stations, points)."""
         return np.asarray((self.rate(longer)[:, None] * self.demand).sum(axis=0))
 
 
-def longer_waits(asked: Asked) -> FloatArray:
+def longer_waits(demands: ClassDemands) -> FloatArray:
     """How much longer jobs wait at each station that none is busier than it can be.
 
     Returns
@@ -80,44 +80,44 @@ def longer_waits(asked: Asked) -> FloatArray:
     Examples
     --------
     >>> one = np.ones((1, 1))
-    >>> asked = Asked(2 * one, 1.5 * one, one[None], one[None], one)
-    >>> longer_waits(asked).ravel().round(6).tolist()
+    >>> demands = ClassDemands(2 * one, 1.5 * one, one[None], one[None], one)
+    >>> longer_waits(demands).ravel().round(6).tolist()
     [0.5]
     """
-    longer = np.zeros(asked.room.shape)
-    for point in np.flatnonzero((asked.held(longer) > asked.room).any(axis=0)):
+    longer = np.zeros(demands.room.shape)
+    for point in np.flatnonzero((demands.busy(longer) > demands.room).any(axis=0)):
         here = np.array([point])
-        longer[:, here] = _at_one(asked.at(here))
+        longer[:, here] = _at_one(demands.at(here))
     return longer
 
 
-def _at_one(asked: Asked) -> FloatArray:
+def _at_one(demands: ClassDemands) -> FloatArray:
     """Fill one station after the other, until none is left that is too full."""
-    longer = np.zeros(asked.room.shape)
+    longer = np.zeros(demands.room.shape)
     for _ in range(_SWEEPS):
         before = longer.copy()
-        for k in np.flatnonzero((asked.held(longer) > asked.room) | (longer > 0)):
-            longer[k] = _just_full(asked, int(k), longer)
-        fits = (asked.held(longer) <= asked.room).all()
+        for k in np.flatnonzero((demands.busy(longer) > demands.room) | (longer > 0)):
+            longer[k] = _just_full(demands, int(k), longer)
+        fits = (demands.busy(longer) <= demands.room).all()
         if fits and (np.abs(longer - before) <= _CLOSE * longer).all():
             return longer
     raise InvalidParameter("the approximation did not converge; use another method")
 
 
-def _just_full(asked: Asked, k: int, longer: FloatArray) -> FloatArray:
+def _just_full(demands: ClassDemands, k: int, longer: FloatArray) -> FloatArray:
     """How much longer all wait at a station that it serves what it can; 0 where it does.
 
     One over a sum of 1 / (b + a h) is concave in h: steps from the left stay left.
     """
-    here, limit = longer.copy(), _JUST * asked.room[k]
+    here, limit = longer.copy(), _JUST * demands.room[k]
     here[k] = 0.0
     for _ in range(_STEPS):
-        rate = asked.rate(here)
-        held = (rate * asked.demand[:, k]).sum(axis=0)
-        if (held <= limit * _NEARLY).all():
+        rate = demands.rate(here)
+        busy = (rate * demands.demand[:, k]).sum(axis=0)
+        if (busy <= limit * _NEARLY).all():
             break
-        each = rate**2 / np.maximum(asked.population, 1.0) * asked.weight[:, k]
-        slope = (each * asked.demand[:, k]).sum(axis=0)
-        here[k] += (held / limit - 1) * held / slope
-    found: FloatArray = here[k]
-    return found
+        each = rate**2 / np.maximum(demands.population, 1.0) * demands.weight[:, k]
+        slope = (each * demands.demand[:, k]).sum(axis=0)
+        here[k] += (busy / limit - 1) * busy / slope
+    extra: FloatArray = here[k]
+    return extra

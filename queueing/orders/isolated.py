@@ -61,7 +61,7 @@ def busy_stations(network: Crossing, most: int) -> list[list[BusyStation]] | Non
 
 
 def _busy_at(network: Crossing, point: int) -> list[BusyStation] | None:
-    found = []
+    busy = []
     for k, discipline in enumerate(network.disciplines):
         if discipline in {None, Discipline.SHARING, Discipline.LAST}:
             continue
@@ -70,8 +70,8 @@ def _busy_at(network: Crossing, point: int) -> list[BusyStation] | None:
         local = _local(network, k, classes, point)
         if local.states > MOST or network.lanes[k, point] != 1:
             return None
-        found.append(BusyStation(k, tuple(classes), local))
-    return found
+        busy.append(BusyStation(k, tuple(classes), local))
+    return busy
 
 
 def _local(network: Crossing, k: int, classes: list[int], point: int) -> Local:
@@ -175,14 +175,14 @@ def _settle(
             for k, d in enumerate(network.disciplines)
         ),
     )
-    seen = list(stations)
+    current = list(stations)
     for _ in range(_STEPS):
         following = stays_at(others, shares, stay)
-        for number, station in enumerate(seen):
-            found = _at(network, station, stay)
-            if found is None:
+        for number, station in enumerate(current):
+            local = _at(network, station, stay)
+            if local is None:
                 return None
-            seen[number], times = found
+            current[number], times = local
             following[list(station.classes), station.place] = times[:, None]
         change = np.abs(following / np.maximum(stay, 1e-300) - 1)[stay > 0]
         stay = np.where(stay > 0, np.sqrt(stay * following), following)

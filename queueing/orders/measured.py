@@ -41,15 +41,15 @@ def priority_note(names: Sequence[str], *, closed: bool, local: bool = False) ->
     >>> priority_note(["cpu"], closed=False)
     'cpu: by priority; largest error measured: response time 20 %'
     """
-    said = f"{', '.join(names)}: by priority"
+    note = f"{', '.join(names)}: by priority"
     if not closed:
-        return f"{said}; largest error measured: response time {OPEN:g} %"
+        return f"{note}; largest error measured: response time {OPEN:g} %"
     rate, time = ALONE if local else MEAN
     errors = f"throughput {rate:g} %, response time {time:g} %"
     if local:
-        return f"{said}, times between visits assumed exponential; largest error measured: {errors}"
+        return f"{note}, times between visits assumed exponential; largest error measured: {errors}"
     return (
-        f"{said}, approximate mean value analysis; median error measured: {errors}, "
+        f"{note}, approximate mean value analysis; median error measured: {errors}, "
         "and unbounded for a class that higher priorities starve"
     )
 

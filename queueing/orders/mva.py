@@ -38,21 +38,21 @@ class Shares:
 
     Parameters
     ----------
-    jobs, held
+    jobs, busy
         Of the jobs of class j, and of the servers they hold, by one job; shape (classes, classes,
         stations, points).
     """
 
     jobs: FloatArray
-    held: FloatArray
+    busy: FloatArray
 
     def at(self, points: NDArray[np.intp]) -> "Shares":
         """Give some of the points, in a row."""
-        return Shares(self.jobs[..., points], self.held[..., points])
+        return Shares(self.jobs[..., points], self.busy[..., points])
 
     def tiled(self, count: int) -> "Shares":
         """Lay copies of the points behind them."""
-        return Shares(*(np.tile(part, count) for part in (self.jobs, self.held)))
+        return Shares(*(np.tile(part, count) for part in (self.jobs, self.busy)))
 
 
 def ordered_mva(network: Crossing, *, corrected: bool = True) -> tuple[Rest, Shares]:
@@ -139,26 +139,26 @@ def _rate(network: Crossing, stays: FloatArray) -> FloatArray:
 
 def stays_at(network: Crossing, shares: Shares, stays: FloatArray) -> FloatArray:
     """Times of visits among those whom the times of visits so far make jobs find."""
-    rate, jobs, held = _rate(network, stays), shares.jobs, shares.held
+    rate, jobs, busy_shares = _rate(network, stays), shares.jobs, shares.busy
     own = np.eye(len(rate))[:, :, None]
     is_open = network.is_open[:, None, None]
     fewer = np.where(is_open, 0.0, network.population[:, None] - own)
     less = own / network.jobs[:, None]
     cycle = network.think_time + (network.visits * stays).sum(axis=1)
-    found = np.empty(stays.shape)
+    times = np.empty(stays.shape)
     for k in range(stays.shape[1]):
         lanes, visits = network.lanes[k], network.visits[:, k]
         come = rate * visits / lanes
         length, busy = come * stays[:, k], come * network.times[:, k]
         between = cycle / np.where(visits > 0, visits, 1.0) - stays[:, k]
-        seen = ArrivalView(
+        arrival = ArrivalView(
             np.maximum(length[:, None] * (1 - less) + fewer * jobs[:, :, k] / lanes, 0.0),
-            np.maximum(busy[:, None] * (1 - less) + fewer * held[:, :, k] / lanes, 0.0),
+            np.maximum(busy[:, None] * (1 - less) + fewer * busy_shares[:, :, k] / lanes, 0.0),
             busy,
             length,
             stays[:, k],
             np.where(network.is_open[:, None], np.inf, np.maximum(between, 0.0)),
             come,
         )
-        found[:, k] = stay(network, k, seen)
-    return found
+        times[:, k] = stay(network, k, arrival)
+    return times

@@ -33,7 +33,7 @@ class Offered:
 
     Parameters
     ----------
-    held
+    load
         Servers of a queue that each class would hold, shape (classes, points).
     times
         Mean service times, likewise [s].
@@ -42,11 +42,11 @@ class Offered:
     priority
         Of each class, 1 before 2; equal ones in order of arrival.
     scv
-        Squared coefficients of variation of the times, as `held`; exponential if not given. Others
+        Squared coefficients of variation of the times, as `load`; exponential if not given. Others
         are for one server.
     """
 
-    held: FloatArray
+    load: FloatArray
     times: FloatArray
     servers: FloatArray
     priority: tuple[int, ...]
@@ -77,12 +77,12 @@ def head_of_line(offered: Offered) -> FloatArray:
     >>> head_of_line(offered).ravel().round(4).tolist()
     [0.3333, 0.6667]
     """
-    held = _given(offered)
-    found = _in_service(offered, held)
-    waits, before = np.zeros(held.shape), np.zeros(held.shape[1])
+    load = _given(offered)
+    in_service = _in_service(offered, load)
+    waits, before = np.zeros(load.shape), np.zeros(load.shape[1])
     for here in offered.levels:
         after = before + _share(offered, here)
-        waits[here] = _over(found, (1 - before) * (1 - after), after < 1)
+        waits[here] = _over(in_service, (1 - before) * (1 - after), after < 1)
         before = after
     return waits
 
@@ -97,7 +97,7 @@ def preemptive(offered: Offered) -> FloatArray:
     >>> preemptive(offered).ravel().round(4).tolist()  # 0.5 / 0.75 + 0.25 / (0.75 * 0.5) - 0.5
     [0.1667, 0.8333]
     """
-    waits, before = np.zeros(offered.held.shape), np.zeros(offered.held.shape[1])
+    waits, before = np.zeros(offered.load.shape), np.zeros(offered.load.shape[1])
     work: FloatArray = before
     alone, pooled = before, before
     for here in offered.levels:
@@ -105,7 +105,7 @@ def preemptive(offered: Offered) -> FloatArray:
         holds = after < 1
         fast = offered.times[here] / offered.servers
         left = offered.left[here] / offered.servers
-        work = work + (offered.held[here] * left).sum(axis=0) / offered.servers
+        work = work + (offered.load[here] * left).sum(axis=0) / offered.servers
         own = _over(fast * before, 1 - before, holds)
         own = own + _over(work, (1 - before) * (1 - after), holds)
         number = _number(offered, here, own)
@@ -123,13 +123,13 @@ def _part(wanted: FloatArray, number: FloatArray, pools: Amount) -> FloatArray:
 
 
 def _share(offered: Offered, here: Amount) -> FloatArray:
-    return np.asarray(offered.held[here].sum(axis=0) / offered.servers)
+    return np.asarray(offered.load[here].sum(axis=0) / offered.servers)
 
 
 def _number(offered: Offered, here: Amount, waits: FloatArray) -> FloatArray:
     """Jobs of some classes that wait so long."""
     times = offered.times[here]
-    come = offered.held[here] / np.where(times > 0, times, 1.0)
+    come = offered.load[here] / np.where(times > 0, times, 1.0)
     return np.asarray(np.where(come > 0, come * waits, 0.0).sum(axis=0))
 
 
@@ -142,13 +142,11 @@ def _less(offered: Offered, share: FloatArray) -> FloatArray:
 
 def _given(offered: Offered) -> FloatArray:
     """Servers that each class gets: no more than those before it leave."""
-    given, left = np.zeros(offered.held.shape), offered.servers
+    given, left = np.zeros(offered.load.shape), offered.servers
     for here in offered.levels:
-        asked = offered.held[here].sum(axis=0)
-        got = np.minimum(asked, left)
-        given[here] = offered.held[here] * np.where(
-            asked > 0, got / np.where(asked > 0, asked, 1), 0
-        )
+        load = offered.load[here].sum(axis=0)
+        got = np.minimum(load, left)
+        given[here] = offered.load[here] * np.where(load > 0, got / np.where(load > 0, load, 1), 0)
         left = left - got
     return given
 

@@ -45,7 +45,7 @@ class ArrivalView:
     present, serving
         Jobs of class j (first), and servers they hold, as one of class c (second) finds them;
         shape (classes, classes, points).
-    held, length
+    busy, length
         Servers that classes hold, and jobs there, in the mean, shape (classes, points).
     stay, away
         Time of a visit, and between two, likewise [s].
@@ -55,7 +55,7 @@ class ArrivalView:
 
     present: FloatArray
     serving: FloatArray
-    held: FloatArray
+    busy: FloatArray
     length: FloatArray
     stay: FloatArray
     away: FloatArray
@@ -119,7 +119,7 @@ _STAYS: Mapping[Discipline, _Rule] = {
 
 def _left(network: Crossing, k: int, arrival: ArrivalView) -> FloatArray:
     """Share of the servers that those who go first leave each class."""
-    taken = (network.before[..., None] * arrival.held[:, None]).sum(axis=0) / network.servers[k]
+    taken = (network.before[..., None] * arrival.busy[:, None]).sum(axis=0) / network.servers[k]
     return np.asarray(np.maximum(1 - taken, _LEAST))
 
 
@@ -157,12 +157,12 @@ def _pooled(
     crowd = network.crowd(k)
     if crowd is None:
         return 1.0
-    part = np.zeros(arrival.held.shape)
+    part = np.zeros(arrival.busy.shape)
     for c in range(len(part)):
-        held = np.where(among[:, c, None], arrival.held, 0.0)
-        total = np.maximum(held.sum(axis=0), _NOBODY)
-        share = held / total / network.jobs
-        own = (held * share).sum(axis=0) / total
+        busy = np.where(among[:, c, None], arrival.busy, 0.0)
+        total = np.maximum(busy.sum(axis=0), _NOBODY)
+        share = busy / total / network.jobs
+        own = (busy * share).sum(axis=0) / total
         idle, fewer = crowd.moments(total[None], own[None])
         met = np.maximum(matters[:, c].sum(axis=0), _NOBODY)
         lacking = 1 + met + idle[0] + fewer[0] * share[c] - network.servers[k]

@@ -58,7 +58,7 @@ class Next:
 
     among: Codes
     rows: NDArray[np.intp]
-    found: Codes
+    company: Codes
     chances: FloatArray
 
     @cached_property
@@ -147,15 +147,15 @@ class Among:
     @cached_property
     def at(self) -> dict[int, At]:
         """States at each station that the job comes to."""
-        return {k: at for k, at in self._found.items() if at is not None}
+        return {k: at for k, at in self._places.items() if at is not None}
 
     @property
     def are_too_many(self) -> bool:
         """Whether there are so many that they are not even looked at."""
-        return None in self._found.values()
+        return None in self._places.values()
 
     @cached_property
-    def _found(self) -> dict[int, At | None]:
+    def _places(self) -> dict[int, At | None]:
         return {k: self._at(k) for k in self.visited}
 
     def share(self, k: int) -> FloatArray:
@@ -231,10 +231,10 @@ class Among:
         gone, come = (np.where(each > _NONE * flow, each, 0.0) for each in (gone, come))
         likely = self.sized.of_kind(j) > _UNLIKELY
         fast = float(come.sum() * self.sized.returns[j][likely].max(initial=0.0))
-        seen = min(1.0, self.quick * self.fastest / fast) if fast else 0.0
+        counted = min(1.0, self.quick * self.fastest / fast) if fast else 0.0
         at_once = np.outer(gone, come) / (come.sum() or 1.0)
-        settled = not fast or seen == 1.0
-        return Ways(onward + (1 - seen) * at_once, seen * gone, seen * come, settled)
+        settled = not fast or counted == 1.0
+        return Ways(onward + (1 - counted) * at_once, counted * gone, counted * come, settled)
 
     @cached_property
     def _nexts(self) -> dict[tuple[int, int], Next]:
@@ -243,10 +243,10 @@ class Among:
     def next(self, k: int, target: int) -> Next:
         """Whom the job finds that goes from one station to another."""
         if (k, target) not in self._nexts:
-            self._nexts[k, target] = self._found_next(k, target)
+            self._nexts[k, target] = self._next_company(k, target)
         return self._nexts[k, target]
 
-    def _found_next(self, k: int, target: int) -> Next:
+    def _next_company(self, k: int, target: int) -> Next:
         without = (target,) if self.circle.places[k].is_delay else (k, target)
         rest, here = self._weights(without), self.sized.here(target).ravel()
         among, beside = np.unique(self.at[k].others), np.unique(self.at[target].beside)

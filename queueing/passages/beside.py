@@ -209,8 +209,8 @@ class _Chain:
             first = np.cumsum(following.counts) - following.counts
             start = first[np.searchsorted(following.among, at.others)] - np.cumsum(many) + many
             which = np.arange(len(who)) + start[who]
-            found = following.found[which]
-            states = self.among.code(target, found, inside[who] - found)
+            company = following.company[which]
+            states = self.among.code(target, company, inside[who] - company)
             yield source[who], states, rate[who] * following.chances[which]
 
     def _speeds(self, edges: list[Edge]) -> FloatArray:

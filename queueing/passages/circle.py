@@ -322,8 +322,8 @@ class Queue:
         """Convolve with all lanes while the job that is followed goes through one of them."""
         place = self.place
         turn = 1 / (1 + s * place.time / place.servers)
-        found = self.lane(self.times(series, place.lanes - 1), turn)
-        return np.asarray(found / (1 + s * place.own_time))
+        passed_lane = self.lane(self.times(series, place.lanes - 1), turn)
+        return np.asarray(passed_lane / (1 + s * place.own_time))
 
 
 def in_order(onward: FloatArray) -> list[int] | None:

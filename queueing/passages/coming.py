@@ -144,7 +144,7 @@ def _convolved(first: FloatArray, second: FloatArray) -> FloatArray:
     """Convolve series that are given as logarithms, the second one with few numbers at best."""
     if np.isfinite(first).sum() < np.isfinite(second).sum():
         first, second = second, first
-    found = np.full(len(first), -np.inf)
+    total = np.full(len(first), -np.inf)
     for n in np.flatnonzero(np.isfinite(second)):
-        found[n:] = np.logaddexp(found[n:], first[: len(first) - n] + second[n])
-    return found
+        total[n:] = np.logaddexp(total[n:], first[: len(first) - n] + second[n])
+    return total

@@ -175,11 +175,11 @@ class Sized:
     @cached_property
     def returns(self) -> tuple[FloatArray, ...]:
         """How fast those of a kind come, by their number inside, over the flow assumed."""
-        found = []
+        speeds = []
         for each in self._coming:
             more = np.append(each[1:], 0.0)
-            found.append(np.where(each > 0, more / np.where(each > 0, each, 1.0), 0.0))
-        return tuple(found)
+            speeds.append(np.where(each > 0, more / np.where(each > 0, each, 1.0), 0.0))
+        return tuple(speeds)
 
     @cached_property
     def inside(self) -> FloatArray:
@@ -224,19 +224,19 @@ class Sized:
     def _lane(self, series: FloatArray, k: int) -> FloatArray:
         """Convolve with what is in one lane of a station."""
         loads, servers = self.company.loads[k], self.company.circle.places[k].servers
-        found, term = np.zeros_like(series), series
+        total, term = np.zeros_like(series), series
         for number in range(1, min(servers, sum(self.most) + 1)):
-            found += term
+            total += term
             term = _one_more(term, loads / number)
-        return np.asarray(found + _for_ever(term, loads / servers))
+        return np.asarray(total + _for_ever(term, loads / servers))
 
     def _delay(self, series: FloatArray, k: int) -> FloatArray:
         """Convolve with what is at a delay."""
-        found, term = np.zeros_like(series), series
+        total, term = np.zeros_like(series), series
         for number in range(1, sum(self.most) + 2):
-            found += term
+            total += term
             term = _one_more(term, self.company.loads[k] / number)
-        return found
+        return total
 
 
 def _turned(series: FloatArray) -> FloatArray:
@@ -245,12 +245,12 @@ def _turned(series: FloatArray) -> FloatArray:
 
 def _one_more(series: FloatArray, loads: FloatArray) -> FloatArray:
     """Convolve with the sum of load_j z_j."""
-    found = np.zeros_like(series)
+    total = np.zeros_like(series)
     for axis, load in enumerate(loads):
         ahead, behind = [slice(None)] * series.ndim, [slice(None)] * series.ndim
         ahead[axis], behind[axis] = slice(1, None), slice(None, -1)
-        found[tuple(ahead)] += load * series[tuple(behind)]
-    return found
+        total[tuple(ahead)] += load * series[tuple(behind)]
+    return total
 
 
 def _for_ever(series: FloatArray, ratios: FloatArray) -> FloatArray:
@@ -265,8 +265,8 @@ def _for_ever(series: FloatArray, ratios: FloatArray) -> FloatArray:
 def _by_rows(series: FloatArray, ratios: FloatArray, last: FloatArray | None) -> FloatArray:
     if series.ndim == 1:
         return _for_ever(series, ratios) if last is None else np.asarray(last @ series)
-    found, before = np.empty_like(series), np.zeros_like(series[0])
+    total, before = np.empty_like(series), np.zeros_like(series[0])
     for number, row in enumerate(series):
         before = _by_rows(row + ratios[0] * before, ratios[1:], last)
-        found[number] = before
-    return found
+        total[number] = before
+    return total

@@ -255,7 +255,7 @@ class Followed:
         entries, start, count = self.circle.entries, np.zeros(len(self.states.waits)), self.bounds
         for k in self.kept:
             others = np.arange(count[0], count[1] + 1)
-            rows, states, chances = self._found(k, others, others, {})
+            rows, states, chances = self._on_arrival(k, others, others, {})
             some = entries[k] * self.numbers[others][rows] * chances
             np.add.at(start, self._places(states), some)
         return np.asarray(start / start.sum())
@@ -347,13 +347,13 @@ class Followed:
             if rate.any():
                 elsewhere = states.others - states.beside
                 without = {k: 1} if place.lanes else {}
-                rows, found, chances = self._found(target, states.others, elsewhere, without)
+                rows, arrived, chances = self._on_arrival(target, states.others, elsewhere, without)
                 keep = chances > 0
                 rows = rows[keep]
                 columns = States(*(each[rows] for each in states.columns))
-                yield columns, found.where(keep), rate[rows] * chances[keep]
+                yield columns, arrived.where(keep), rate[rows] * chances[keep]
 
-    def _found(
+    def _on_arrival(
         self, k: int, others: Numbers, elsewhere: Numbers, without: dict[int, int]
     ) -> tuple[Numbers, States, FloatArray]:
         """What a job finds that comes to a station, of those elsewhere: rows, states, chances."""

@@ -25,7 +25,7 @@ from headway.queueing.times.journeys import Journey, straight_on
 from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw, constant, in_series, merged
 from headway.queueing.times.shared import Sharing
 
-AS_FOUND = (
+STAYS_AS_ENTERED = (
     "percentiles assume that each station stays as a job finds it on entry: "
     "within 2 % where measured"
 )
@@ -178,16 +178,16 @@ def stretched(law: TimeLaw, mean: float, notes: tuple[str, ...]) -> TimeLaw:
     >>> law.transform(np.array([0.5 + 0j])).real.round(6).tolist()  # of an exponential of mean 2
     [0.5]
     """
-    said = merged(notes, law.notes)
+    joined = merged(notes, law.notes)
     if len(law.pieces) > 1 or mean <= law.pieces[0].shift:
-        return replace(law, notes=said)
+        return replace(law, notes=joined)
     piece, beyond = law.pieces[0], mean - law.pieces[0].shift
     steps = np.array([1.0, 2.0]) * _NEAR / beyond
     near, far = piece.transform(steps.astype(np.complex128)).real
-    found = (far - 4 * near + 3) * beyond / (2 * _NEAR)
-    ratio = beyond / float(found) if found > 0 else 1.0
+    variance = (far - 4 * near + 3) * beyond / (2 * _NEAR)
+    ratio = beyond / float(variance) if variance > 0 else 1.0
     transform = lambda s: piece.transform(s * ratio)  # noqa: E731
-    return TimeLaw((Piece(piece.shift, transform),), mean, said)
+    return TimeLaw((Piece(piece.shift, transform),), mean, joined)
 
 
 def _perhaps(visits: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -217,7 +217,7 @@ def visits_law(circle: Circle, k: int) -> TimeLaw:
         return constant(place.own_time)
     if place.shares and place.own_time > 0:
         return _shared_visit(circle, k)
-    return _as_found(circle.through(k), list(range(len(circle.places))))
+    return _as_entered(circle.through(k), list(range(len(circle.places))))
 
 
 def _shared_visit(circle: Circle, k: int) -> TimeLaw:
@@ -250,11 +250,11 @@ def _random(circle: Circle) -> TimeLaw:
     if order is None:
         return _followed(circle)
     delays = (SMOOTHED,) if queues < len(circle.places) else ()
-    notes = () if cannot_overtake(circle) else (AS_FOUND, *delays)
-    return replace(_as_found(circle, order), notes=notes)
+    notes = () if cannot_overtake(circle) else (STAYS_AS_ENTERED, *delays)
+    return replace(_as_entered(circle, order), notes=notes)
 
 
-def _as_found(circle: Circle, order: list[int]) -> TimeLaw:
+def _as_entered(circle: Circle, order: list[int]) -> TimeLaw:
     return TimeLaw((Piece(0.0, FollowedJob(circle, order).transform),), circle.mean)
 
 

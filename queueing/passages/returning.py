@@ -43,9 +43,12 @@ class Returning(Followed):
         away = self.circle.returning[self.circle.others - states.others]
         yield states, states.moved(others=1), float(self.back.sum()) * away
         waiting = (states.waits > 0) & (not place.is_delay)
-        for on, held in ((waiting, states.waits + place.servers - 1), (~waiting, 0 * states.waits)):
+        for on, served in (
+            (waiting, states.waits + place.servers - 1),
+            (~waiting, 0 * states.waits),
+        ):
             speed, out = self._free(k, queue, waits=bool(on is waiting))
-            free = (states.others - held)[on]
+            free = (states.others - served)[on]
             yield states.where(on), states.where(on).moved(others=-1), out * speed[free]
 
     def _free(self, k: int, queue: Queue | None, *, waits: bool) -> tuple[FloatArray, float]:
@@ -72,18 +75,18 @@ class Returning(Followed):
         for target in self.kept:
             rate = speed * float(self.circle.onward[k, target])
             if rate.any():
-                rows, found, chances = self._found(target, states.others, states.others, {})
+                rows, arrived, chances = self._on_arrival(target, states.others, states.others, {})
                 columns = States(*(each[rows] for each in states.columns))
-                yield columns, found, rate[rows] * chances
+                yield columns, arrived, rate[rows] * chances
 
-    def _found(
+    def _on_arrival(
         self, k: int, others: Numbers, elsewhere: Numbers, without: dict[int, int]
     ) -> tuple[Numbers, States, FloatArray]:
-        rows, found, chances = super()._found(k, others, elsewhere, without)
+        rows, arrived, chances = super()._on_arrival(k, others, elsewhere, without)
         if self.circle.queues[k] is None:
-            return rows, found, chances
-        base = int(found.waits.max(initial=0)) + 1
-        keys, place = np.unique(rows * base + found.waits, return_inverse=True)
+            return rows, arrived, chances
+        base = int(arrived.waits.max(initial=0)) + 1
+        keys, place = np.unique(rows * base + arrived.waits, return_inverse=True)
         rows, waits = np.divmod(keys, base)
         states = States(np.full(len(rows), k), waits, 0 * rows, others[rows])
         return rows, states, np.asarray(np.bincount(place, chances, len(keys)), float)

@@ -84,14 +84,14 @@ def _at(kind: Kind, kept: list[int], alone: Circle) -> Kind:
 
 def _alike(kinds: Iterable[Kind]) -> tuple[Kind, ...]:
     """Kinds that need the same as one; those that come for ever last."""
-    found: dict[tuple[tuple[float, ...], ...], Kind] = {}
+    by_needs: dict[tuple[tuple[float, ...], ...], Kind] = {}
     for kind in kinds:
         needs = kind.times, kind.visits
-        before = found.get(needs)
+        before = by_needs.get(needs)
         comers = kind.comers if before is None else before.comers + kind.comers
         flow = kind.flow if before is None else before.flow + kind.flow
-        found[needs] = replace(kind, flow=flow, comers=comers)
-    return tuple(sorted(found.values(), key=lambda kind: kind.comes))
+        by_needs[needs] = replace(kind, flow=flow, comers=comers)
+    return tuple(sorted(by_needs.values(), key=lambda kind: kind.comes))
 
 
 def _instant(circle: Circle, kinds: Sequence[Kind]) -> bool:

@@ -141,8 +141,8 @@ def solve_groups(
     """
     rate, queue = np.zeros(population.shape), np.zeros(demand.shape)
     for group in groups(demand, queues, think_time, population):
-        found, lengths = solver(group.crowds)
-        rate[np.ix_(group.classes, group.points)] = found / group.unit
+        rates, lengths = solver(group.crowds)
+        rate[np.ix_(group.classes, group.points)] = rates / group.unit
         own = lengths[:, group.members] * group.shares[:, None]
         queue[np.ix_(group.classes, group.rows, group.points)] = own
     return rate, queue

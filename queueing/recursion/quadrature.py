@@ -107,7 +107,7 @@ def _means(
     Terms are divided by the largest that was met, as the sum goes on.
     """
     total, largest = 0.0, -np.inf
-    alone, held = np.zeros(len(thinking)), np.zeros(demand.shape)
+    alone, weighted = np.zeros(len(thinking)), np.zeros(demand.shape)
     for weights, values in _nodes(crowds):
         round_trip = thinking[:, None] + demand @ values
         logs = weights + crowds.population @ np.log(round_trip)
@@ -116,9 +116,9 @@ def _means(
         each = terms / round_trip
         total = total * fade + terms.sum()
         alone = alone * fade + each.sum(axis=1)
-        held = held * fade + each @ values.T
+        weighted = weighted * fade + each @ values.T
         largest = top
-    return alone / total, held / total
+    return alone / total, weighted / total
 
 
 def _nodes(crowds: Crowds) -> Iterator[tuple[FloatArray, FloatArray]]:

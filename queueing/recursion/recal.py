@@ -103,8 +103,8 @@ def recal(crowds: Crowds) -> tuple[FloatArray, FloatArray]:
     together = max(_BLOCK // vectors(crowds.parts, crowds.jobs), 1)
     starts = range(0, points, together)
     walk = _Walk(crowds)
-    found = [_solved(walk, crowds.at(slice(start, start + together))) for start in starts]
-    rates, queues = zip(*found, strict=True)
+    solved = [_solved(walk, crowds.at(slice(start, start + together))) for start in starts]
+    rates, queues = zip(*solved, strict=True)
     return np.concatenate(rates, axis=-1), np.concatenate(queues, axis=-1)
 
 
@@ -146,11 +146,11 @@ def _ends(crowds: Crowds, c: int, last: FloatArray) -> tuple[FloatArray, FloatAr
     """
     first = int(crowds.thinking)
     each = crowds.copies[:, None] * last[first:]
-    held = crowds.demand[c] * each
+    residence = crowds.demand[c] * each
     alone = last[0] if first else each.sum(axis=0) / (crowds.jobs - 1 + crowds.copies.sum())
-    whole = crowds.think_time[c] * alone + held.sum(axis=0)
+    whole = crowds.think_time[c] * alone + residence.sum(axis=0)
     jobs = crowds.population[c]
-    return np.asarray(jobs * alone / whole), np.asarray(jobs * held / whole)
+    return np.asarray(jobs * alone / whole), np.asarray(jobs * residence / whole)
 
 
 def _inner(parts: int, jobs: int) -> int:

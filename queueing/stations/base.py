@@ -72,8 +72,8 @@ class Station(Counted, ABC):
     @property
     def alone(self) -> Amount:
         """Mean time of a visit while nobody else is there [s]: S."""
-        found: Amount = number("service_time", self.service_time)
-        return found
+        time: Amount = number("service_time", self.service_time)
+        return time
 
     def stay(self, population: Amount) -> tuple[Amount, Amount]:
         """Least and largest mean time of a visit among N jobs: S, and S (1 + (N - 1) / m) [s]."""

@@ -42,12 +42,12 @@ class LimitedRoom(Station):
         if is_symbolic(arrival_rate):
             return solve(arrival_rate)
         loads = np.asarray(arrival_rate, float)
-        asked = type(arrival_rate), loads.shape, loads.tobytes()
-        if asked not in self._last:
+        key = type(arrival_rate), loads.shape, loads.tobytes()
+        if key not in self._last:
             self._last.clear()
-            self._last[asked] = solve(arrival_rate)
-        found: State = self._last[asked]
-        return found
+            self._last[key] = solve(arrival_rate)
+        state: State = self._last[key]
+        return state
 
     @cached_property
     def _last(self) -> dict[object, Any]:

@@ -149,17 +149,17 @@ class ForkJoin(Station):
             return self._branch.time_law(arrival_rate)
         if np.any(2 * needed < branches):
             raise GraphError(_LAWLESS)
-        found = moments(branches, needed, scv, arrival_rate * time)
-        law = ordered(arrival_rate, time, plain(scv), found)
+        both = moments(branches, needed, scv, arrival_rate * time)
+        law = ordered(arrival_rate, time, plain(scv), both)
         return replace(law, notes=(_ABOUT,) if np.all(scv == 1) else (GAMMA, _ABOUT))
 
     def _numbers(self) -> tuple[Amount, Amount, Amount]:
         """Branches, needed and scv, which formulas hold as numbers only."""
         names = "branches", "needed", "scv"
-        found: list[Amount] = [number(name, getattr(self, name)) for name in names]
-        for name, part in zip(names, found, strict=True):
+        numbers: list[Amount] = [number(name, getattr(self, name)) for name in names]
+        for name, part in zip(names, numbers, strict=True):
             if is_symbolic(part) and not part.is_number:
                 msg = f"{name} must be a number in a formula of ForkJoin"
                 raise InvalidParameter(msg)
-        branches, needed, scv = (float(p) if is_symbolic(p) else p for p in found)
+        branches, needed, scv = (float(p) if is_symbolic(p) else p for p in numbers)
         return branches, needed, scv

@@ -63,23 +63,23 @@ class _Part:
 
     def __init__(self, stop: Stop, most: int, start: int) -> None:
         self.stop, self.most = stop, most
-        self.held, self.counted = stop.held(most), stop.counted(most)
-        counts = most + 1 - self.held
+        self.beside, self.counted = stop.beside(most), stop.counted(most)
+        counts = most + 1 - self.beside
         ends = start + np.cumsum(counts)
         self.end = int(ends[-1])
-        self.first = ends - counts - self.held  # of a place, where 0 others would be
+        self.first = ends - counts - self.beside  # of a place, where 0 others would be
         self.place = np.repeat(np.arange(len(counts)), counts)
         self.here = np.arange(start, self.end)
         self.number = self.here - self.first[self.place]
-        self.rest = self.number - self.held[self.place]
+        self.rest = self.number - self.beside[self.place]
         self.share = 0.0 if isinstance(stop, Pause) else 1 / stop.lanes
 
     def moved(self, change: Change) -> tuple[Numbers, Numbers, Numbers, FloatArray]:
         """Each change of place in all numbers: states, places and numbers after, how fast."""
         before, after, speed = change
-        counts = self.most + 1 - self.held[before]
+        counts = self.most + 1 - self.beside[before]
         offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        numbers = np.repeat(self.held[before], counts) + offsets
+        numbers = np.repeat(self.beside[before], counts) + offsets
         states = np.repeat(self.first[before], counts) + numbers
         return states, np.repeat(after, counts), numbers, np.repeat(speed, counts)
 
@@ -111,7 +111,9 @@ class Chain:
 
     @cached_property
     def _moves(self) -> _Edges:
-        edges = [e for k in range(len(self.parts)) for e in (*self._of_rest(k), *self._held(k))]
+        edges = [
+            e for k in range(len(self.parts)) for e in (*self._of_rest(k), *self._of_waiting(k))
+        ]
         before, after, speed = (np.concatenate(part) for part in zip(*edges, strict=True))
         some = speed > 0
         return before[some], after[some], speed[some]
@@ -137,8 +139,8 @@ class Chain:
 
     def leaving(self, entry: int) -> FloatArray:
         """Chance of leaving at each step of who enters at a station, shape (steps, exits)."""
-        steps, on, found = self._steps
-        inside = found @ self._arrival(entry)
+        steps, on, arrivals = self._steps
+        inside = arrivals @ self._arrival(entry)
         exits = [part.here[self._finishing[part.here] > 0] for part in self.parts]
         shares = self.loop.out / self.pace
         ends = [(here, self._finishing[here] * p) for here, p in zip(exits, shares, strict=True)]
@@ -147,7 +149,7 @@ class Chain:
         left: list[list[float]] = []
         while len(left) < fewest or inside.sum() > few:
             left.append([float((inside[here] * p).sum()) for here, p in ends])
-            inside = steps @ inside + found @ (on @ inside)
+            inside = steps @ inside + arrivals @ (on @ inside)
         return np.array(left)
 
     def _arrival(self, entry: int) -> FloatArray:
@@ -168,15 +170,15 @@ class Chain:
         source, target, rate = (np.concatenate(part) for part in zip(*edges, strict=True))
         shape = len(self.parts) * (self.most + 1), self.size
         on = csr_array(coo_array((rate / self.pace, (target, source)), shape))
-        return steps, on, self._found()
+        return steps, on, self._arrivals()
 
-    def _found(self) -> csr_array:
+    def _arrivals(self) -> csr_array:
         """Where one is who comes to a station with so many others in the loop."""
         columns, rows, chances = [], [], []
         for k, part in enumerate(self.parts):
             here = part.stop.numbers(self.most + 1)
             rest = _together(self.loop.stops, self.most + 1, (k,))
-            for number, place, chance in part.stop.found(self.most):
+            for number, place, chance in part.stop.arrivals(self.most):
                 n = np.arange(number, self.most + 1)
                 columns.append(k * (self.most + 1) + n)
                 rows.append(part.first[place] + n)
@@ -228,7 +230,7 @@ class Chain:
     def _with_behind(self, k: int) -> FloatArray:
         return _convolved(self._apart(k), self.parts[k].stop.behind(self.most + 1))
 
-    def _held(self, k: int) -> Iterator[_Edges]:
+    def _of_waiting(self, k: int) -> Iterator[_Edges]:
         """Phases go on; one that is held is served and leaves, or goes to the rest."""
         part, out, pace = self.parts[k], float(self.loop.out[k]), float(self.haste[k])
         states, places, numbers, rate = part.moved(part.stop.changes(self.most))
@@ -264,7 +266,7 @@ class Chain:
         states, places, numbers, speed = part.moved(change)
         numbers = numbers - gone
         apart, behind = self._apart(k), part.stop.behind(self.most + 1)
-        rest = numbers - part.held[places]
+        rest = numbers - part.beside[places]
         whole = self._with_behind(k)[rest]
         for more in range(int(rest.max()) + 1):
             some = rest >= more

@@ -74,13 +74,13 @@ class Feedback:
             own = self.service(during)
             served = served * own
             ahead = own * self._returned(behind)
-            yield share * served * self._found(ahead, behind, during)
+            yield share * served * self._ahead_of_arrival(ahead, behind, during)
             behind, share = ahead, share * self.chance
 
     def _returned(self, mark: ComplexArray) -> ComplexArray:
         return 1 - self.chance + self.chance * mark
 
-    def _found(
+    def _ahead_of_arrival(
         self, ahead: ComplexArray, behind: ComplexArray, during: ComplexArray
     ) -> ComplexArray:
         """What an arrival finds: nobody, or a service going on and `ahead` for each after it."""

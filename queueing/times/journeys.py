@@ -129,11 +129,11 @@ class _Ways:
         """Follow each way on through every constant, in order of time; one alone leads to it."""
         scale = self.journey.mean or 1.0
         s = np.array([1 / scale + 0j])
-        found: dict[float, list[_Start]] = {0.0: []}
+        starts: dict[float, list[_Start]] = {0.0: []}
         arrivals: list[ComplexArray] = []
-        while found and len(self.shifts) < MOST_PIECES:
-            key = min(found)
-            self.starts.append(found.pop(key))
+        while starts and len(self.shifts) < MOST_PIECES:
+            key = min(starts)
+            self.starts.append(starts.pop(key))
             self.shifts.append(key * scale)
             way = len(self.shifts) - 1
             arrivals.append(self._arrivals(way, self._between(self._smooth(s)), arrivals, s))
@@ -141,7 +141,7 @@ class _Ways:
                 weight = abs(arrivals[-1][0, station] * piece.transform(s)[0])
                 if weight > _WEIGHTLESS:
                     place = round(key + piece.shift / scale, 11)
-                    found.setdefault(place, []).append((len(self.shifts) - 1, station, piece))
+                    starts.setdefault(place, []).append((len(self.shifts) - 1, station, piece))
 
     @cached_property
     def complete(self) -> bool:

@@ -54,11 +54,11 @@ class Pause(Stop):
 
         return np.asarray(np.exp(n * np.log(self.load) - self.load - gammaln(n + 1)))
 
-    def held(self, most: int) -> Numbers:  # noqa: ARG002 - none
+    def beside(self, most: int) -> Numbers:  # noqa: ARG002 - none
         """None."""
         return np.zeros(len(self.own.start), np.intp)
 
-    def found(self, most: int) -> Iterator[tuple[int, int, float]]:
+    def arrivals(self, most: int) -> Iterator[tuple[int, int, float]]:
         """Whatever is found, the first phase."""
         weights = self.numbers(most + 1)
         for number in np.flatnonzero(weights).tolist():
@@ -120,12 +120,12 @@ class OrderedQueue(Stop):
         chances[0] = 1 - self.busy
         return np.asarray(chances)
 
-    def held(self, most: int) -> Numbers:
+    def beside(self, most: int) -> Numbers:
         """None in service, else those ahead."""
         ahead = np.repeat(np.arange(1, most + 1), len(self.others.start))
         return np.append(np.zeros(len(self.own.start), np.intp), ahead)
 
-    def found(self, most: int) -> Iterator[tuple[int, int, float]]:
+    def arrivals(self, most: int) -> Iterator[tuple[int, int, float]]:
         """Nobody, or as many ahead."""
         yield from ((0, q, p) for q, p in enumerate(self.own.start.tolist()) if p > 0)
         phases, place = self._by_phase(most + 1), len(self.own.start)
@@ -185,7 +185,7 @@ class Pool(_Exponential):
     >>> from headway.queueing.times.phases import in_phases
     >>> one = in_phases(1.0, 1.0)
     >>> pool = Pool(1.0, one, one, 4 / 3, servers=2)
-    >>> pool.held(3).tolist()  # served with so many, or waiting for one departure or two
+    >>> pool.beside(3).tolist()  # served with so many, or waiting for one departure or two
     [0, 1, 2, 3, 2, 3]
     """
 
@@ -193,15 +193,15 @@ class Pool(_Exponential):
         """Geometric: all servers are busy."""
         return np.asarray((1 - self.busy) * self.busy ** np.arange(size))
 
-    def held(self, most: int) -> Numbers:
+    def beside(self, most: int) -> Numbers:
         """All beside, or those served and ahead."""
         return np.append(np.arange(most + 1), np.arange(self.servers, most + 1))
 
     def counted(self, most: int) -> NDArray[np.bool_]:
         """Once in service."""
-        return np.arange(len(self.held(most))) <= most
+        return np.arange(len(self.beside(most))) <= most
 
-    def found(self, most: int) -> Iterator[tuple[int, int, float]]:
+    def arrivals(self, most: int) -> Iterator[tuple[int, int, float]]:
         """A free server, or a line."""
         for number, place in enumerate(self.back(most)[: most + 1].tolist()):
             yield number, place, 1.0
@@ -210,7 +210,7 @@ class Pool(_Exponential):
         """At the end of the line, if there is one."""
         beside = np.arange(most + 1)
         ends = np.where(beside < self.servers, beside, most + 1 + beside - self.servers)
-        return np.append(ends, np.arange(most + 1, len(self.held(most))))
+        return np.append(ends, np.arange(most + 1, len(self.beside(most))))
 
     def finishing(self, most: int) -> FloatArray:
         """Once in service."""
@@ -219,7 +219,7 @@ class Pool(_Exponential):
     def departures(self, most: int) -> Change:
         """One beside is served, or one less is to come."""
         beside = np.arange(1, most + 1)
-        waits = np.arange(most + 1, len(self.held(most)))
+        waits = np.arange(most + 1, len(self.beside(most)))
         ends = np.append(self.servers - 1, waits)[: len(waits)]
         speed = np.append(np.minimum(beside, self.servers - 1), np.full(len(waits), self.servers))
         before = np.append(beside, waits)
@@ -240,7 +240,7 @@ class Shared(_Exponential):
     def _share(self, most: int) -> FloatArray:
         return np.asarray(np.minimum(1.0, self.servers / np.arange(1.0, most + 2)))
 
-    def held(self, most: int) -> Numbers:
+    def beside(self, most: int) -> Numbers:
         """All beside."""
         return np.arange(most + 1)
 
@@ -248,7 +248,7 @@ class Shared(_Exponential):
         """Always."""
         return np.ones(most + 1, bool)
 
-    def found(self, most: int) -> Iterator[tuple[int, int, float]]:
+    def arrivals(self, most: int) -> Iterator[tuple[int, int, float]]:
         """So many beside."""
         return ((number, number, 1.0) for number in range(most + 1))
 

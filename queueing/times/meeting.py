@@ -141,7 +141,7 @@ class _Meeting:
         return np.minimum(1.0, self.servers / np.arange(1.0, self.room + 2))
 
     @property
-    def found(self) -> FloatArray:
+    def initial(self) -> FloatArray:
         """Chance of each state when the job comes."""
         present = np.arange(1.0, self.room + 1)
         more = np.append(0.0, np.cumsum(np.log(np.maximum(present / self.servers, 1.0))))
@@ -173,7 +173,7 @@ class _Meeting:
     def _spectrum(self) -> tuple[FloatArray, FloatArray]:
         """Speeds at which parts of the law decay, and their densities at 0."""
         matrix = self._matrix()
-        start = np.sqrt(self.found * self.share[self.numbers.sum(axis=1)] / self.own)
+        start = np.sqrt(self.initial * self.share[self.numbers.sum(axis=1)] / self.own)
         if len(self.rates) == 1 and len(start) <= _WHOLE:
             speeds, vectors = eigh_tridiagonal(matrix.diagonal(), matrix.diagonal(1))
             return np.asarray(speeds, float), np.asarray((start @ vectors) ** 2, float)

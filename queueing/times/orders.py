@@ -81,8 +81,8 @@ def order(branches: int, needed: int, scv: float) -> Order:
     """
     if scv == 0 or branches == 1:
         return Order((1.0,), _fitted(1 + own_scv(_nodes(), scv)))
-    found = [_moments(branches, needed, g) for g in own_scv(_nodes(), scv)]
-    mean, square = np.transpose(found)
+    moments_at = [_moments(branches, needed, g) for g in own_scv(_nodes(), scv)]
+    mean, square = np.transpose(moments_at)
     exact = _EXACT.get((branches, needed)) if scv == 1 else None
     return Order(exact or _fitted(mean), _fitted(square))
 
@@ -109,11 +109,11 @@ def moments(branches: Amount, needed: Amount, scv: Amount, busy: Amount) -> tupl
     parts = np.broadcast_arrays(branches, needed, scv, busy)
     rows = np.array([np.ravel(part).astype(float) for part in parts])
     kinds, which = np.unique(rows[:3], axis=1, return_inverse=True)
-    found = np.empty((2, rows.shape[1]))
+    both = np.empty((2, rows.shape[1]))
     for place, kind in enumerate(kinds.T):
         some = np.ravel(which) == place
-        found[0, some], found[1, some] = moments(kind[0], kind[1], kind[2], rows[3, some])
-    mean, square = found.reshape(2, *parts[0].shape)
+        both[0, some], both[1, some] = moments(kind[0], kind[1], kind[2], rows[3, some])
+    mean, square = both.reshape(2, *parts[0].shape)
     return mean, square
 
 
@@ -136,8 +136,8 @@ def _alike() -> tuple[float, ...]:
     def excess(own: float, busy: float) -> float:
         return _moments(2, 2, own)[0] - 1.5 + busy / 8
 
-    found = [1 / brentq(excess, 0.4, 1.1, args=(u,), xtol=1e-14) - 1 for u in _nodes()]
-    return _fitted(np.array(found))
+    ratios = [1 / brentq(excess, 0.4, 1.1, args=(u,), xtol=1e-14) - 1 for u in _nodes()]
+    return _fitted(np.array(ratios))
 
 
 def _nodes() -> FloatArray:

@@ -102,15 +102,15 @@ class Stop(ABC):
         return self.numbers(size)
 
     @abstractmethod
-    def held(self, most: int) -> Numbers:
+    def beside(self, most: int) -> Numbers:
         """How many others each place holds, in the order of places; of `most` others in all."""
 
     def counted(self, most: int) -> NDArray[np.bool_]:
         """Which places hold all others that are at the queue; a place then holds one more."""
-        return np.zeros(len(self.held(most)), bool)
+        return np.zeros(len(self.beside(most)), bool)
 
     @abstractmethod
-    def found(self, most: int) -> Iterator[tuple[int, int, float]]:
+    def arrivals(self, most: int) -> Iterator[tuple[int, int, float]]:
         """Numbers that are found at a queue, the places they lead to, and with which chance."""
 
     @abstractmethod
@@ -119,7 +119,7 @@ class Stop(ABC):
 
     def back(self, most: int) -> Numbers:
         """Where the job is, by place, that comes straight back to its queue."""
-        return np.arange(len(self.held(most)))
+        return np.arange(len(self.beside(most)))
 
     def changes(self, most: int) -> Change:  # noqa: ARG002 - for times of several phases
         """Changes of place when nobody leaves."""

@@ -134,8 +134,8 @@ def _excesses(
     onward = np.swapaxes(moves.reshape(points, size, size), 1, 2)
     constants = (outside / rates).reshape(points, size, 1)
     constants = constants + onward @ served.reshape(points, size, 1)
-    found = np.linalg.solve(np.eye(size) - onward @ leaving, constants)
-    return np.asarray(found.reshape(shares.shape))
+    excesses = np.linalg.solve(np.eye(size) - onward @ leaving, constants)
+    return np.asarray(excesses.reshape(shares.shape))
 
 
 def _safe(values: FloatArray) -> FloatArray:

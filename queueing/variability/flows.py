@@ -103,8 +103,8 @@ def departures(coming: FloatArray, busy: FloatArray, serving: FloatArray) -> Flo
     >>> departures(np.array(4.0), busy, np.array(1.0)).tolist()
     [4.0, 3.25, 1.0]
     """
-    held = np.minimum(busy, 1.0) ** 2
-    return np.asarray(coming + held * (serving - coming))
+    squares = np.minimum(busy, 1.0) ** 2
+    return np.asarray(coming + squares * (serving - coming))
 
 
 def scvs_of_arrivals(traffic: Traffic) -> FloatArray:
@@ -137,22 +137,22 @@ Solver: TypeAlias = Callable[[Traffic, FloatArray], FloatArray]
 
 def _again(traffic: Traffic, solve: Solver) -> FloatArray:
     """Solve the equations as every station sees them, by the solution before."""
-    found = _at_once(traffic)
+    scvs = _at_once(traffic)
     for _ in range(_TIMES):
-        found = solve(traffic, found)
-    return found
+        scvs = solve(traffic, scvs)
+    return scvs
 
 
 def _let_through(traffic: Traffic, spread: FloatArray) -> FloatArray:
     """h_ij by who sees (rows) and who lets through (columns), shape (..., stations, stations)."""
     load = np.minimum(traffic.busy, _FULL)
     own = traffic.rates * (1 - load) ** 2 / np.maximum(load * spread, _IDLE)
-    seen = load**2 * spread / (2 * (1 - load) ** 2 * np.maximum(traffic.rates, _LEAST))
-    scale = own[..., None, :] * seen[..., :, None]
-    found = np.broadcast_to(1 - load[..., None, :] ** 2, scale.shape).copy()
-    later = scale > (found / _STEEPEST) ** 2  # only there w* may be more
-    found[later] = np.maximum(found[later], remembered(scale[later]))
-    return found
+    growth = load**2 * spread / (2 * (1 - load) ** 2 * np.maximum(traffic.rates, _LEAST))
+    scale = own[..., None, :] * growth[..., :, None]
+    factors = np.broadcast_to(1 - load[..., None, :] ** 2, scale.shape).copy()
+    later = scale > (factors / _STEEPEST) ** 2  # only there w* may be more
+    factors[later] = np.maximum(factors[later], remembered(scale[later]))
+    return factors
 
 
 def remembered(scale: FloatArray) -> FloatArray:
@@ -202,7 +202,7 @@ def _at_once(traffic: Traffic) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _View:
     """The equations by who sees the flows (rows) at which station (columns).
 
     Parameters
@@ -225,33 +225,33 @@ class _Seen:
         return 1 + self.weight * (self.fixed[..., None, :] + own - 1)
 
 
-def _seen(traffic: Traffic, coming: FloatArray) -> _Seen:
+def _view(traffic: Traffic, coming: FloatArray) -> _View:
     load = np.minimum(traffic.busy, 1.0)
     most = np.maximum(load[..., None, :], load[..., :, None])
     weight = 1 / (1 + 4 * (1 - most) ** 2 * _many(traffic)[..., None, :])
     both = traffic.shares * traffic.onward
     through = _let_through(traffic, coming + traffic.scvs)
-    return _Seen(weight, through, _fixed(traffic, both), both)
+    return _View(weight, through, _fixed(traffic, both), both)
 
 
 def _eliminated(traffic: Traffic, coming: FloatArray) -> FloatArray:
-    seen = _seen(traffic, coming)
-    own = ((1 - seen.through) * traffic.serving[..., None, :]) @ seen.both
-    through = np.swapaxes(seen.both[..., None, :, :] * seen.through[..., :, None], -1, -2)
-    matrix = np.eye(traffic.busy.shape[-1]) - seen.weight[..., :, None] * through
-    found = np.linalg.solve(matrix, seen.constants(own)[..., None])[..., 0]
-    return np.asarray(np.diagonal(found, axis1=-2, axis2=-1))
+    view = _view(traffic, coming)
+    own = ((1 - view.through) * traffic.serving[..., None, :]) @ view.both
+    through = np.swapaxes(view.both[..., None, :, :] * view.through[..., :, None], -1, -2)
+    matrix = np.eye(traffic.busy.shape[-1]) - view.weight[..., :, None] * through
+    scvs = np.linalg.solve(matrix, view.constants(own)[..., None])[..., 0]
+    return np.asarray(np.diagonal(scvs, axis1=-2, axis2=-1))
 
 
 def _iterated(traffic: Traffic, coming: FloatArray) -> FloatArray:
     """The same of one point with many stations, whose routes are few."""
     from scipy.sparse import csr_array
 
-    seen = _seen(traffic, coming)
-    backwards = csr_array(np.ascontiguousarray(seen.both[0].T))
-    weight, through = seen.weight[0].T.copy(), seen.through[0].T.copy()
+    view = _view(traffic, coming)
+    backwards = csr_array(np.ascontiguousarray(view.both[0].T))
+    weight, through = view.weight[0].T.copy(), view.through[0].T.copy()
     own = backwards @ ((1 - through) * traffic.serving[0][:, None])
-    constants = seen.constants(own.T)[0].T
+    constants = view.constants(own.T)[0].T
     change, passing = through * constants, through * weight
     total = change.copy()
     for _ in range(_MOST_ROUNDS):
@@ -260,7 +260,7 @@ def _iterated(traffic: Traffic, coming: FloatArray) -> FloatArray:
             change *= passing
             total += change
         if change.max() <= _SETTLED:
-            found = constants + weight * (backwards @ total)
-            return np.diagonal(found)[None]
+            scvs = constants + weight * (backwards @ total)
+            return np.diagonal(scvs)[None]
     msg = "the flows between the stations do not converge; send fewer jobs round loops"
     raise GraphError(msg)

@@ -138,8 +138,8 @@ def solve_general(network: GeneralNetwork) -> GeneralSolution:
     rows = (n for n in vars(network) if n != "onward")
     flat = {n: np.broadcast_to(getattr(network, n), network.shape).reshape(-1, count) for n in rows}
     onward = np.broadcast_to(network.onward, (*network.shape, count)).reshape(-1, count, count)
-    found = _solved(onward, **flat)
-    return GeneralSolution(*(each.reshape(network.shape) for each in vars(found).values()))
+    solution = _solved(onward, **flat)
+    return GeneralSolution(*(each.reshape(network.shape) for each in vars(solution).values()))
 
 
 def _solved(

@@ -40,7 +40,7 @@ def fit_tables(fit: Fit) -> list[Table]:
 def fit_scale(fit: Fit, quantities: Iterable[ServerQuantity] = ()) -> Scale:
     """The units of a fit: by what was found, where it started, what was measured, what follows."""
     parameters = fit.model.parameters
-    found = [
+    fitted = [
         (x, parameters[n].unit)
         for n in fit.free
         for x in (fit.values[n], _single(fit.initial.parameters[n]))
@@ -48,10 +48,10 @@ def fit_scale(fit: Fit, quantities: Iterable[ServerQuantity] = ()) -> Scale:
     measured = [
         (one.measured.values, fit.model.meaning(one.output).unit) for one in fit.comparison.each
     ]
-    told = [(each.value, unit(each.unit)) for each in quantities if each.determined]
+    quantity_values = [(each.value, unit(each.unit)) for each in quantities if each.determined]
     stated = [one.measured.unit for one in fit.comparison.each]
     stated += [parameter.unit for parameter in parameters.values()]
-    return Scale.of([*found, *measured, *told], stated)
+    return Scale.of([*fitted, *measured, *quantity_values], stated)
 
 
 def main_tables(fit: Fit, scale: Scale | None = None) -> list[Table]:
@@ -68,11 +68,11 @@ def _parameter_table(fit: Fit, scale: Scale) -> Table:
     columns = [
         Column(t, tuple(cells)) for t, cells in zip(titles, zip(*rows, strict=True), strict=True)
     ]
-    said = (str(fit.comparison.axes), *closed_notes(fit.comparison, scale), *_weights(fit))
-    said = (*said, *derivation(fit, scale))
+    first_notes = (str(fit.comparison.axes), *closed_notes(fit.comparison, scale), *_weights(fit))
+    first_notes = (*first_notes, *derivation(fit, scale))
     warnings = fit.warnings if fit.is_examined else fit.quick_warnings
-    told = finding_lines(fit.comparison.findings)
-    notes = (*said, *(f"warning: {text}" for text in warnings), *told)
+    findings = finding_lines(fit.comparison.findings)
+    notes = (*first_notes, *(f"warning: {text}" for text in warnings), *findings)
     notes = (*notes, _HOLDS if fit.is_examined else _NOT_YET, fit.known.shift.words)
     title = f"{fit.model.title}: fitted to {fit.measurements.source}"
     return Table(title, tuple(columns), notes)

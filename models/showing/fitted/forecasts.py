@@ -38,9 +38,9 @@ def prediction_tables(predictions: Predictions, scale: Scale | None = None) -> l
     for name, tail in predictions.percentiles.items():
         bands.append((name.removeprefix("response_time_"), tail, _TIME))
     columns = [Column("at", tuple(loads))]
-    for name, band, meant in bands:
-        columns.append(Column(name, _values(band, meant, scale)))
-        columns.append(Column("95 % band", _bands(band, meant, scale)))
+    for name, band, own_unit in bands:
+        columns.append(Column(name, _values(band, own_unit, scale)))
+        columns.append(Column("95 % band", _bands(band, own_unit, scale)))
     chances = tuple(_chance(share) for share in predictions.sustained.tolist())
     columns.append(Column("sustained", chances))
     notes = (_BAND, *_without(predictions))
@@ -57,13 +57,13 @@ def _without(predictions: Predictions) -> list[str]:
     return [f"{names}: by the plausible forms that have it; {others} {have} no law of it"]
 
 
-def _values(band: FloatArray, meant: Unit, scale: Scale) -> tuple[str, ...]:
-    return tuple(scale.text(v, meant) if math.isfinite(v) else "-" for v in band[1].tolist())
+def _values(band: FloatArray, own_unit: Unit, scale: Scale) -> tuple[str, ...]:
+    return tuple(scale.text(v, own_unit) if math.isfinite(v) else "-" for v in band[1].tolist())
 
 
-def _bands(band: FloatArray, meant: Unit, scale: Scale) -> tuple[str, ...]:
+def _bands(band: FloatArray, own_unit: Unit, scale: Scale) -> tuple[str, ...]:
     pairs = zip(band[0].tolist(), band[2].tolist(), strict=True)
-    return tuple(scale.ends(a, b, meant) if math.isfinite(b) else "-" for a, b in pairs)
+    return tuple(scale.ends(a, b, own_unit) if math.isfinite(b) else "-" for a, b in pairs)
 
 
 def _chance(share: float) -> str:
@@ -110,12 +110,12 @@ def prediction_document(predictions: Predictions) -> dict[str, Any]:
 
 def _document(predictions: Predictions) -> dict[str, Any]:
     """The predictions, and of percentiles the models that have none."""
-    told = (
+    missing = (
         {"without_percentiles": list(predictions.without_percentiles)}
         if predictions.percentiles
         else {}
     )
-    return {"predictions": prediction_rows(predictions), **told}
+    return {"predictions": prediction_rows(predictions), **missing}
 
 
 def prediction_csv(predictions: Predictions) -> str:

@@ -19,16 +19,16 @@ def with_provenance(fit: Fit, command: str) -> Model:
 
     A load that the data set stands at the highest measured one.
     """
-    found = fit.measurements.sha256
-    digest = f", sha256 {found}" if found else ""
+    sha = fit.measurements.sha256
+    digest = f", sha256 {sha}" if sha else ""
     source = f"fitted to {fit.measurements.source}{digest}; headway {__version__}"
     parameters = dict(fit.model.parameters)
     for name in fit.free:
         low, high = fit.ci95[name]
         unit = parameters[name].unit
         interval = f"95 % interval {with_unit(ends(low, high, unit), unit)}"
-        told = parameters[name].within(*_holding(parameters[name], low, high))
-        parameters[name] = replace(told, source=f"{source}; {interval}")
+        bounded = parameters[name].within(*_holding(parameters[name], low, high))
+        parameters[name] = replace(bounded, source=f"{source}; {interval}")
     load = fit.comparison.load_parameter
     if load in parameters:
         highest = float(fit.comparison.load.values.max())
@@ -52,8 +52,8 @@ def _holding(parameter: Parameter, low: float, high: float) -> tuple[float, floa
 
 def _correlations(fit: Fit) -> Correlations:
     """Correlations by pair, where the data tell them, beside those of what was not fitted."""
-    found, before = fit.known.correlations, fit.model.correlations
+    correlations, before = fit.known.correlations, fit.model.correlations
     others = {pair: value for pair, value in before.items() if not {*pair} & {*fit.free}}
     pairs = combinations(range(len(fit.free)), 2)
-    own = {(fit.free[i], fit.free[j]): float(np.clip(found[i, j], -1, 1)) for i, j in pairs}
+    own = {(fit.free[i], fit.free[j]): float(np.clip(correlations[i, j], -1, 1)) for i, j in pairs}
     return {**others, **{pair: value for pair, value in own.items() if math.isfinite(value)}}

@@ -35,7 +35,7 @@ def server_tables(server_fit: ServerFit) -> list[Table]:
     scale = server_scale(server_fit)
     parameters, *more = main_tables(server_fit.best, scale)
     fitted = [replace(parameters, title=""), *more]  # what the title says stands above
-    derived = _told_table(server_fit, scale)
+    derived = _quantity_table(server_fit, scale)
     return [_chosen_table(server_fit), *fitted, derived, _forms_table(server_fit)]
 
 
@@ -148,10 +148,10 @@ def _share(weight: float) -> str:
     return f"{weight:.1%}" if weight >= _LITTLE else f"below {_LITTLE:.1%}"
 
 
-def _told_table(server_fit: ServerFit, scale: Scale) -> Table:
+def _quantity_table(server_fit: ServerFit, scale: Scale) -> Table:
     names = tuple(t.name for t in server_fit.quantities)
     texts = tuple(
-        _told_text(t, scale) + _where_to_look(server_fit, t) for t in server_fit.quantities
+        _quantity_text(t, scale) + _where_to_look(server_fit, t) for t in server_fit.quantities
     )
     columns = (Column("derived quantity", names), Column("value (95 % interval)", texts))
     return Table("", columns)
@@ -171,7 +171,7 @@ def _where_to_look(server_fit: ServerFit, quantity: ServerQuantity) -> str:
     return f"; to know more, measure at {where}"
 
 
-def _told_text(quantity: ServerQuantity, scale: Scale, largest: float | None = None) -> str:
+def _quantity_text(quantity: ServerQuantity, scale: Scale, largest: float | None = None) -> str:
     """Value and interval, in the unit that suits the largest value beside it."""
     if not quantity.determined:
         least = scale.text(quantity.low, unit(quantity.unit))
@@ -311,11 +311,13 @@ def _limit_of(server: ServerFit) -> str:
 def _side_table(side: SideBySide, scale: Scale) -> Table:
     fits = side.common_fits()
     rows = list(zip(*(s.quantities for s in fits), strict=True))
-    largest = [max(told.value for told in row) for row in rows]
+    largest = [max(quantity.value for quantity in row) for row in rows]
     columns = [Column("quantity", tuple(row[0].name for row in rows))]
     for each in fits:
-        told = zip(each.quantities, largest, strict=True)
-        columns.append(Column(name_of(each), tuple(_told_text(t, scale, most) for t, most in told)))
+        pairs = zip(each.quantities, largest, strict=True)
+        columns.append(
+            Column(name_of(each), tuple(_quantity_text(t, scale, most) for t, most in pairs))
+        )
     title = f"all by one form, {side.common.name}"
     return Table(title, tuple(columns), tuple(differences(fits)))
 

@@ -11,7 +11,7 @@ from headway.models.tables.table import Column, Table
 _PARTS = ("limit", *REGION_PARTS)
 
 
-def held_parts(solution: Solution) -> tuple[str, ...]:
+def blocked_parts(solution: Solution) -> tuple[str, ...]:
     """What is known of every station besides: the share of servers held up, where some block."""
     stations = solution.model.graph.stations.values()
     return ("blocked",) if any(station.blocking for station in stations) else ()

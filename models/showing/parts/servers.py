@@ -17,13 +17,13 @@ def server_utilisations(solution: Solution) -> dict[str, list[FloatArray]]:
     """
     if not solution.is_open:
         return {}
-    found = {}
+    shares_at = {}
     for name, component in solution.model.network.graph.stations.items():
         if component.can.unequal:
             station: Any = station_at(name).of(solution.values)
             shares = station.server_utilisation(solution[f"{name}.arrival_rate"])
-            found[name] = [np.broadcast_to(share, solution.shape) for share in shares]
-    return found
+            shares_at[name] = [np.broadcast_to(share, solution.shape) for share in shares]
+    return shares_at
 
 
 def server_columns(solution: Solution) -> dict[str, list[Column]]:

@@ -25,7 +25,7 @@ Parts = Mapping[str, Mapping[str, Estimate]]
 def simulation_tables(simulation: Simulation) -> list[Table]:
     """Outputs with their half widths, then classes and stations."""
     scale = simulation_scale(simulation)
-    values = tuple(shown(one, meant, scale=scale) for _, one, meant in system(simulation))
+    values = tuple(shown(one, own_unit, scale=scale) for _, one, own_unit in system(simulation))
     columns = Column("output", simulation.outputs), Column("simulated", values)
     tables = [
         Table(
@@ -62,11 +62,11 @@ def _parts_table(title: str, kind: str, each: Parts, scale: Scale) -> Table:
 def simulation_scale(simulation: Simulation) -> Scale:
     """The units of a simulation: by every number in it."""
     stated = [parameter.unit for parameter in simulation.model.parameters.values()]
-    return Scale.of(((one.mean, meant) for _, one, meant in every(simulation)), stated)
+    return Scale.of(((one.mean, own_unit) for _, one, own_unit in every(simulation)), stated)
 
 
 def shown(
-    estimate: Estimate, meant: Unit, confidence: float = CONFIDENCE, scale: Scale = _ANY
+    estimate: Estimate, own_unit: Unit, confidence: float = CONFIDENCE, scale: Scale = _ANY
 ) -> str:
     """A mean and the half width of its interval, in an answer's unit.
 
@@ -76,7 +76,7 @@ def shown(
     >>> shown(estimate([0.010, 0.012, 0.011]), unit("s"))
     '11.0 ± 2.5 ms'
     """
-    return scale.with_error(estimate.mean, estimate.half_width(confidence), meant)
+    return scale.with_error(estimate.mean, estimate.half_width(confidence), own_unit)
 
 
 def effort_notes(simulation: Simulation) -> list[str]:
@@ -118,8 +118,8 @@ def every(simulation: Simulation) -> Iterator[tuple[str, Estimate, Unit]]:
 def simulation_rows(simulation: Simulation) -> list[dict[str, Any]]:
     """A dict a number: its name, unit, value and interval, in SI."""
     return [
-        {"name": name, "unit": si_text(meant.dimension), **interval_document(one)}
-        for name, one, meant in every(simulation)
+        {"name": name, "unit": si_text(own_unit.dimension), **interval_document(one)}
+        for name, one, own_unit in every(simulation)
     ]
 
 

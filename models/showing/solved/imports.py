@@ -11,7 +11,7 @@ def import_scale(imported: Import) -> Scale:
     """The units of the file's values and headway's."""
     known = [(x, line.unit) for line in imported.lines for x in (line.in_file, line.solved)]
     stated = [parameter.unit for parameter in imported.model.parameters.values()]
-    return Scale.of([(x, meant) for x, meant in known if x is not None], stated)
+    return Scale.of([(x, own_unit) for x, own_unit in known if x is not None], stated)
 
 
 def import_tables(imported: Import) -> list[Table]:
@@ -29,7 +29,7 @@ def import_tables(imported: Import) -> list[Table]:
         del columns[1]
     names = {**imported.imported.stations, **imported.imported.classes}
     called = ", ".join(f"{old} is {new}" for old, new in names.items() if old != new)
-    notes = [_held(imported), *imported.notes, f"in headway {called}" if called else ""]
+    notes = [_agreement(imported), *imported.notes, f"in headway {called}" if called else ""]
     return [Table(imported.model.name, tuple(columns), tuple(note for note in notes if note))]
 
 
@@ -46,12 +46,12 @@ def _percent(line: ExpectedRow) -> str | None:
     return None if line.difference is None else f"{100 * line.difference:+.2f}"
 
 
-def _held(imported: Import) -> str:
+def _agreement(imported: Import) -> str:
     """How many of the file's intervals hold headway's values."""
-    told = [line.inside for line in imported.lines if line.inside is not None]
-    if not told:
+    inside = [line.inside for line in imported.lines if line.inside is not None]
+    if not inside:
         return ""
-    return f"{sum(told)} of {len(told)} simulated intervals of the file hold the solved value"
+    return f"{sum(inside)} of {len(inside)} simulated intervals of the file hold the solved value"
 
 
 def import_rows(imported: Import) -> list[dict[str, Any]]:

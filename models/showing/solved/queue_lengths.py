@@ -40,8 +40,8 @@ def _summary_table(lengths: QueueLengths[Solution]) -> Table:
     keys = input_columns(solution, scale, each)
     names = Column("station", lengths.stations * count)
     laws = chain.from_iterable(zip(*lengths.laws.values(), strict=True))
-    told = list(zip(*map(_told, laws), strict=True))
-    columns = [Column.of(head, values) for head, values in zip(_HEADS, told, strict=True)]
+    moments = list(zip(*map(_moments, laws), strict=True))
+    columns = [Column.of(head, values) for head, values in zip(_HEADS, moments, strict=True)]
     notes = (*notes_of(solution, scale), *_assumed(lengths))
     last = "50 %, 95 %, 99 %: so many jobs at most are there for that share of the time"
     more = ["the chances themselves are in --csv and --json"] if count > 1 else []
@@ -49,7 +49,7 @@ def _summary_table(lengths: QueueLengths[Solution]) -> Table:
     return Table(title, (*keys, names, *columns), (*notes, last, *more), len(keys) + 1)
 
 
-def _told(law: NumberLaw | None) -> tuple[float, ...]:
+def _moments(law: NumberLaw | None) -> tuple[float, ...]:
     if law is None:
         return (np.nan,) * len(_HEADS)
     most = (float(law.covering(share)) for share in _SHARES)
@@ -141,6 +141,6 @@ def length_csv(lengths: QueueLengths[Solution]) -> str:
     columns.append(Column("jobs", tuple(float(number) for *_, number in cells)))
     chances = tuple(law["probabilities"][number] for _, _, law, number in cells)
     columns.append(Column("probability", chances))
-    told = ("method", "approximation")
-    columns += [Column(title, (document[title] or "",) * len(cells)) for title in told]
+    shared = ("method", "approximation")
+    columns += [Column(title, (document[title] or "",) * len(cells)) for title in shared]
     return Table(solution.model.name, tuple(columns)).to_csv()

@@ -38,10 +38,10 @@ def named(size: Size) -> Iterator[tuple[str, Configuration]]:
     yield "cheapest", size.best
     less = {"nearest cheaper": size.nearest, "next cheaper": size.cheaper}
     less |= {f"less {name}": step for name, step in size.steps.items()}
-    seen: list[Any] = [size.best.values]
+    listed: list[Any] = [size.best.values]
     for name, one in less.items():
-        if one is not None and one.values not in seen:
-            seen.append(one.values)
+        if one is not None and one.values not in listed:
+            listed.append(one.values)
             yield name, one
 
 
@@ -57,8 +57,8 @@ def _choice_table(size: Size, scale: Scale) -> Table:
         columns.append(Column("probability", tuple(one.probability for one in each)))
     missed = "misses" if size.chance is None else "misses at best values"
     columns.append(Column(missed, tuple(_missed(size.model, one) for one in each)))
-    said = " and ".join(goal.text(size.model, scale) for goal in size.goals)
-    title = f"{size.model.title}: the cheapest configuration with {said}"
+    goals = " and ".join(goal.text(size.model, scale) for goal in size.goals)
+    title = f"{size.model.title}: the cheapest configuration with {goals}"
     return Table(title, tuple(columns), tuple(_notes(size, scale)), 1)
 
 

@@ -11,18 +11,18 @@ from headway.models.tables.table import Column, Table
 def target_scale(answer: Target) -> Scale:
     """The units of a target: by the parameter's values and what is wanted."""
     model = answer.model
-    parameter, meant = model.parameters[answer.parameter], model.meaning(answer.output).unit
+    parameter, own_unit = model.parameters[answer.parameter], model.meaning(answer.output).unit
     values = (value_now(model, answer.parameter), answer.value)
     changed = [(value, parameter.unit) for value in values if value is not None]
     stated = [parameter.unit, *(each.unit for each in model.parameters.values())]
-    return Scale.of([*changed, (answer.wanted, meant)], stated)
+    return Scale.of([*changed, (answer.wanted, own_unit)], stated)
 
 
 def target_tables(answer: Target) -> list[Table]:
     """One row: from, to, and by which factor."""
     parameter, scale = answer.model.parameters[answer.parameter], target_scale(answer)
     now = value_now(answer.model, answer.parameter)
-    meant = answer.model.meaning(answer.output).unit
+    own_unit = answer.model.meaning(answer.output).unit
     factor = f"x {answer.value / now:.4g}" if now else "-"
     cells = {
         "parameter": answer.parameter,
@@ -30,7 +30,7 @@ def target_tables(answer: Target) -> list[Table]:
         "needed": scale.text(answer.value, parameter.unit),
         "factor": factor,
     }
-    target = scale.stated(answer.wanted, meant)
+    target = scale.stated(answer.wanted, own_unit)
     title = f"{answer.model.name}: {answer.parameter} for {answer.output} of {target}"
     columns = tuple(Column(name, (cell,)) for name, cell in cells.items())
     fitted = [f"fitted: {answer.axes}"] if answer.axes else []

@@ -54,9 +54,9 @@ def _at(bands: dict[str, Pairs], point: int) -> dict[str, list[float]]:
 
 def propagation_document(propagation: Propagation) -> dict[str, Any]:
     """The JSON contract's document for ``solve --uncertain``."""
-    told, points = propagation.importance, propagation_rows(propagation)
+    importance, points = propagation.importance, propagation_rows(propagation)
     for k, point in enumerate(points):
-        point["importance"] = {name: _indices(told, name, k) for name in told.first}
+        point["importance"] = {name: _indices(importance, name, k) for name in importance.first}
     parameters = propagation.model.parameters
     document = solution_document(propagation.solution)
     del document["points"]
@@ -72,7 +72,7 @@ def propagation_document(propagation: Propagation) -> dict[str, Any]:
             {"parameters": list(pair), "value": value}
             for pair, value in propagation.model.correlations.items()
         ],
-        "importance_error": told.error,
+        "importance_error": importance.error,
         "points": points,
     }
 

@@ -112,11 +112,11 @@ def _varies(propagation: Propagation, name: str) -> bool:
 
 
 def _three(
-    propagation: Propagation, title: str, name: str, meant: Unit, scale: Scale
+    propagation: Propagation, title: str, name: str, own_unit: Unit, scale: Scale
 ) -> list[Column]:
     """Best value and both ends, in one unit."""
     values = np.ravel(np.asarray(propagation.solution[name], float))
-    unit = Column.of(title, values, meant, scale).unit
+    unit = Column.of(title, values, own_unit, scale).unit
     low, high = (tuple(np.ravel(end).tolist()) for end in propagation.band(name))
     return [
         Column(title, tuple(values.tolist()), unit),
@@ -139,10 +139,10 @@ def _outputs_table(propagation: Propagation, scale: Scale) -> Table:
     return Table(solution.model.title, columns, tuple(_notes(propagation, scale)))
 
 
-def _cells(propagation: Propagation, name: str, meant: Unit, scale: Scale) -> tuple[str, str]:
+def _cells(propagation: Propagation, name: str, own_unit: Unit, scale: Scale) -> tuple[str, str]:
     """A value and its band as texts, each with its unit."""
     value = float(np.ravel(propagation.solution[name])[0])
-    column = Column.of(name, value, meant, scale)
+    column = Column.of(name, value, own_unit, scale)
     low, high = (float(np.ravel(end)[0]) for end in propagation.band(name))
     text = with_unit(column.texts[0], column.unit)
     if np.isnan(low) or np.isnan(high):
@@ -186,12 +186,17 @@ def _parts(
 
 def _importance_table(propagation: Propagation) -> list[Table]:
     """Shares of every output's variance by parameter, at the only point."""
-    told = propagation.importance
+    importance = propagation.importance
     rows = [
-        (output, told.parameters[k], _share(told.first[output][k, 0]), _share(total[k, 0]))
-        for output, total in told.total.items()
+        (
+            output,
+            importance.parameters[k],
+            _share(importance.first[output][k, 0]),
+            _share(total[k, 0]),
+        )
+        for output, total in importance.total.items()
         if _varies(propagation, output)
-        for k in np.argsort(-told.first[output][:, 0], kind="stable").tolist()
+        for k in np.argsort(-importance.first[output][:, 0], kind="stable").tolist()
     ]
     if not rows:
         return []
@@ -222,17 +227,17 @@ def _moved(error: float) -> str:
 
 
 def _importance_notes(propagation: Propagation) -> tuple[str, ...]:
-    told = propagation.importance
+    importance = propagation.importance
     notes = [
         "first index: share of the variance that goes if the parameter alone is known",
         "total index: share that stays if all the others are known",
-        f"from {told.draws} draws; either half of them moves the indices by {_moved(told.error)}",
+        f"from {importance.draws} draws; either half of them moves the indices by {_moved(importance.error)}",
     ]
     if propagation.model.correlations:
         notes.append("what correlated parameters share counts in the first index of each")
     if propagation.is_slow:
         notes.append("not of percentiles: in this network they are found one by one")
-    unknown = [name for name, shares in told.first.items() if np.isnan(shares).any()]
+    unknown = [name for name, shares in importance.first.items() if np.isnan(shares).any()]
     if unknown and propagation.saturated_share.any():
         notes.append(
             "- where some draws saturate: an infinite variance has no shares; "
@@ -258,10 +263,10 @@ def _main(propagation: Propagation) -> list[str]:
 
 
 def _by_point(propagation: Propagation, output: str, scale: Scale) -> Table:
-    solution, told = propagation.solution, propagation.importance
+    solution, importance = propagation.solution, propagation.importance
     columns = input_columns(solution, scale)
-    for k, name in enumerate(told.parameters):
-        for title, shares in (("first", told.first), ("total", told.total)):
+    for k, name in enumerate(importance.parameters):
+        for title, shares in (("first", importance.first), ("total", importance.total)):
             cells = tuple(map(_share, shares[output][k].tolist()))
             columns.append(Column(f"{name} {title} index", cells))
     title = f"what to measure next for {output}"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.models.solving.classes.solve import class_network
-from headway.models.solving.classes.times import Sharing, seen_by, sharing_of
+from headway.models.solving.classes.times import Sharing, sharing_of, station_for
 from headway.models.structure.planning.by_class import class_routes
 from headway.queueing.chains.parts import Parts, parts_of
 from headway.queueing.chains.routes import entry_states
@@ -119,7 +119,7 @@ def _law(
     size = len(parts.classes) * count
     network = RoutedNetwork(
         tuple(point.stations[k] for _, k in pairs),
-        tuple(seen_by(sharing, k, c) for c, k in pairs),
+        tuple(station_for(sharing, k, c) for c, k in pairs),
         np.array([sharing.loads[:, k].sum() for _, k in pairs]),
         entry[states],
         parts.rounds.onward[0].reshape(size, size)[np.ix_(states, states)],

@@ -148,7 +148,7 @@ def _by_routes(sharing: Sharing, own: int) -> TimeLaw:
     queues = np.array([sharing.is_shared(k) and _lanes(sharing, k) == 1 for k in range(len(names))])
     many, onward, leaving = straight_on(ways.onward, ways.leaving, queues)
     sharing = replace(sharing, visits=sharing.visits / many, times=sharing.times * many)
-    visited = tuple(seen_by(sharing, k, own) for k in range(len(names)))
+    visited = tuple(station_for(sharing, k, own) for k in range(len(names)))
     return RoutedNetwork(
         names, visited, sharing.loads.sum(axis=0), ways.entries, onward, leaving
     ).law()
@@ -161,10 +161,10 @@ def _lanes(sharing: Sharing, k: int) -> int:
 
 def _visit_law(sharing: Sharing, k: int, own: int) -> TimeLaw:
     """How long one visit of a class takes at a station."""
-    return seen_by(sharing, k, own).time_law(float(sharing.loads[:, k].sum()))
+    return station_for(sharing, k, own).time_law(float(sharing.loads[:, k].sum()))
 
 
-def seen_by(sharing: Sharing, k: int, own: int) -> Visited:
+def station_for(sharing: Sharing, k: int, own: int) -> Visited:
     """A station as a class meets it."""
     station, time = sharing.stations[k], float(sharing.times[own, k])
     if station.kind is ServiceKind.DELAY or time == 0:

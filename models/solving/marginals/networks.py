@@ -74,7 +74,7 @@ def number_laws(solution: "Solution", station: str) -> NumberLaws:
     check_has_queues(solution)
     with named(solution, station):
         if solution.model.graph.blocks:
-            return _of_held_up(solution, station)
+            return _of_blocking(solution, station)
         if solution.model.network.graph.classes:
             return _of_classes(solution, station)
         if solution.model.network.is_closed:
@@ -345,7 +345,7 @@ def _stays_closed(solution: "Solution", station: str) -> WaitLaws:
     ]
 
 
-def _of_held_up(solution: "Solution", station: str) -> NumberLaws:
+def _of_blocking(solution: "Solution", station: str) -> NumberLaws:
     from headway.models.solving.marginals.blocked import blocked_laws
 
     return blocked_laws(solution, station)

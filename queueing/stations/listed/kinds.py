@@ -121,20 +121,20 @@ def station_kind(name: str) -> type[Station]:
     if name in STATIONS:
         own: type[Station] = loaded(f"{STATIONS[name]}:{name}")
         return own
-    found: type[Station] | None = outside(GROUP, name, _kind_of)
-    if found is None:
+    kind: type[Station] | None = outside(GROUP, name, _kind_of)
+    if kind is None:
         msg = f"there is no kind of station {name!r}{nearest(name, station_kinds())}"
         raise GraphError(msg)
-    return found
+    return kind
 
 
 def _kind_of(point: "EntryPoint") -> type[Station]:
     """A kind as another package has it: a frozen dataclass with all laws that a station needs."""
-    found: object = point.load()
-    if not (isinstance(found, type) and issubclass(found, Station) and hasattr(found, _FIELDS)):
+    loaded: object = point.load()
+    if not (isinstance(loaded, type) and issubclass(loaded, Station) and hasattr(loaded, _FIELDS)):
         msg = f"{point.value} is not a dataclass derived from headway.queueing.Station"
         raise PackageError(msg)
-    kind: type[Station] = found
+    kind: type[Station] = loaded
     if lacking := sorted(kind.__abstractmethods__):
         msg = f"{point.value} lacks {', '.join(lacking)}"
         raise PackageError(msg)
@@ -169,8 +169,8 @@ def usable_kinds() -> dict[str, type[Station]]:
     >>> [name for name, kind in usable_kinds().items() if kind.can.loses]
     ['MM1K', 'MMmK', 'BatchK']
     """
-    found = {}
+    kinds = {}
     for name in station_kinds():
         with suppress(PackageError):
-            found[name] = station_kind(name)
-    return found
+            kinds[name] = station_kind(name)
+    return kinds

@@ -104,9 +104,9 @@ class FiniteSource(Station):
     def _chances(self, arrival_rate: Quantity) -> list[Amount]:
         """Chances of 0..N requests at the station."""
         servers, sources = int(self._servers()), self._sources()
-        asked = arrival_rate * number("service_time", self.service_time)
+        load = arrival_rate * number("service_time", self.service_time)
         factors = [(sources - n + 1) / min(n, servers) for n in range(1, sources + 1)]
-        if is_symbolic(asked):
-            return symbolic_chances([asked * factor for factor in factors])
-        relative = weights(np.asarray(asked, float)[..., None] * factors)
+        if is_symbolic(load):
+            return symbolic_chances([load * factor for factor in factors])
+        relative = weights(np.asarray(load, float)[..., None] * factors)
         return list(np.moveaxis(relative / relative.sum(axis=-1, keepdims=True), -1, 0))

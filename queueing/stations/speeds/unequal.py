@@ -102,13 +102,13 @@ class UnequalServers(Varying):
         """Share of time that each server is busy; 1 from saturation on."""
         chances, _ = self._chances(arrival_rate)
         times = [np.asarray(time, float) for time in self.service_times]
-        whole, found = _sums(times), []
+        whole, shares = _sums(times), []
         for i, time in enumerate(times):
             others = _sums([*times[:i], *times[i + 1 :]])
             within = (time * others[n - 1] / whole[n] for n in range(1, len(times) + 1))
             busy = sum(c * share for c, share in zip(chances[1:], within, strict=True))
-            found.append(plain(np.where(self._is_stable(arrival_rate), busy, 1.0)))
-        return found
+            shares.append(plain(np.where(self._is_stable(arrival_rate), busy, 1.0)))
+        return shares
 
     def time_law(self, arrival_rate: float) -> TimeLaw:
         """That of the server taken; where all are busy, after an exponential wait."""
@@ -215,10 +215,10 @@ class FastestFirst(Station):
 
     def response_time(self, arrival_rate: Quantity) -> Amount:
         """Mean wait and service at the server taken [s]; infinite from saturation on."""
-        found = self._solved(arrival_rate)
-        own = sum(share * time for share, time in zip(found.taken, self._times, strict=True))
+        state = self._solved(arrival_rate)
+        own = sum(share * time for share, time in zip(state.taken, self._times, strict=True))
         late = len(self._times) / self.capacity
-        return plain(self.waiting_time(arrival_rate) + own + found.waits * late)
+        return plain(self.waiting_time(arrival_rate) + own + state.waits * late)
 
     def empty_probability(self, arrival_rate: Quantity) -> Amount:
         """Share of time without any request."""
@@ -226,18 +226,18 @@ class FastestFirst(Station):
 
     def server_utilisation(self, arrival_rate: Quantity) -> list[Amount]:
         """Share of time that each server is busy; 1 from saturation on."""
-        found, rate = self._solved(arrival_rate), np.asarray(arrival_rate, float)
+        state, rate = self._solved(arrival_rate), np.asarray(arrival_rate, float)
         stable = self._left(arrival_rate) > 0
         return [
-            plain(np.where(stable, rate * (time * share + found.waits / self.capacity), 1.0))
-            for share, time in zip(found.taken, self._times, strict=True)
+            plain(np.where(stable, rate * (time * share + state.waits / self.capacity), 1.0))
+            for share, time in zip(state.taken, self._times, strict=True)
         ]
 
     def time_law(self, arrival_rate: float) -> TimeLaw:
         """That of the server taken; where all are busy, after an exponential wait."""
-        found, times = self._solved(arrival_rate), [float(time) for time in self._times]
+        state, times = self._solved(arrival_rate), [float(time) for time in self._times]
         left = float(self._left(arrival_rate))
-        return _law(times, [float(share) for share in found.taken], float(found.waits), left)
+        return _law(times, [float(share) for share in state.taken], float(state.waits), left)
 
     @property
     def _times(self) -> list[FloatArray]:
@@ -246,20 +246,20 @@ class FastestFirst(Station):
     def _left(self, arrival_rate: Quantity) -> FloatArray:
         return np.asarray(self.capacity - np.asarray(arrival_rate, float))
 
-    def _solved(self, arrival_rate: Quantity) -> "_Found":
+    def _solved(self, arrival_rate: Quantity) -> "_State":
         """What an arrival finds, at every operating point."""
         if is_symbolic(arrival_rate, *self.service_times):
             raise InvalidParameter("FastestFirst has no formula; solve it with numbers")
         check_arrivals(arrival_rate)
         laid = np.broadcast_arrays(np.asarray(arrival_rate, float), *self._times)
         flat = np.stack([each.ravel() for each in laid], axis=1)
-        found = np.array([_ranked(float(row[0]), row[1:]) for row in flat]).reshape(len(flat), -1)
-        parts = [part.reshape(laid[0].shape) for part in found.T]
-        return _Found(parts[0], parts[1], parts[2:])
+        table = np.array([_ranked(float(row[0]), row[1:]) for row in flat]).reshape(len(flat), -1)
+        parts = [part.reshape(laid[0].shape) for part in table.T]
+        return _State(parts[0], parts[1], parts[2:])
 
 
 @dataclass(frozen=True)
-class _Found:
+class _State:
     """Chances that an arrival waits, finds nobody, and takes each server at once."""
 
     waits: FloatArray

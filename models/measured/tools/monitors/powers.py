@@ -41,7 +41,7 @@ def _points(text: str, source: str) -> list[Point]:
 class _Reading:
     """The histograms of times read so far, and the lines above the next one."""
 
-    found: list[Histogram] = field(default_factory=list)
+    histograms: list[Histogram] = field(default_factory=list)
     current: Histogram | None = None
     name: str = ""
     time: float | None = None
@@ -58,12 +58,12 @@ def _histograms(text: str, source: str) -> list[Histogram]:
             _count(reading.current, content, place)
         elif content:
             _take_words(reading, content, place)
-    return reading.found
+    return reading.histograms
 
 
 def _begin(reading: _Reading, unit: str) -> None:
     reading.current = Histogram(reading.name, UNITS[unit], reading.time) if unit in UNITS else None
-    reading.found += [reading.current] if reading.current else []
+    reading.histograms += [reading.current] if reading.current else []
     reading.name = ""
 
 
@@ -71,7 +71,7 @@ def _take_words(reading: _Reading, content: str, place: str) -> None:
     if (stamp := clock(content.rstrip(":"))) is not None:
         reading.time = stamp
     elif mean := _MEAN.match(content):
-        _take_mean(reading.found, mean, place)
+        _take_mean(reading.histograms, mean, place)
     elif named := _NAME.fullmatch(content):
         reading.name = named[2].strip()
 
