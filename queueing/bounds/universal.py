@@ -91,8 +91,9 @@ def universal_bounds(
     Examples
     --------
     >>> from headway.queueing import ForkJoin
-    >>> found = universal_bounds([StationUse(ForkJoin(1.0, 2, 2), 1, 1)], population=3, think_time=0.5)
-    >>> limits = found["asymptotic"]  # two services one after the other, and the busier one
+    >>> fork = StationUse(ForkJoin(1.0, 2, 2), 1, 1)
+    >>> bounds = universal_bounds([fork], population=3, think_time=0.5)
+    >>> limits = bounds["asymptotic"]  # two services one after the other, and the busier one
     >>> limits.throughput_lower, limits.throughput_upper
     (0.4, 1.0)
     """

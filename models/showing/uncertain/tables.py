@@ -231,7 +231,8 @@ def _importance_notes(propagation: Propagation) -> tuple[str, ...]:
     notes = [
         "first index: share of the variance that goes if the parameter alone is known",
         "total index: share that stays if all the others are known",
-        f"from {importance.draws} draws; either half of them moves the indices by {_moved(importance.error)}",
+        f"from {importance.draws} draws; either half of them moves the indices by "
+        f"{_moved(importance.error)}",
     ]
     if propagation.model.correlations:
         notes.append("what correlated parameters share counts in the first index of each")
