@@ -1,7 +1,7 @@
 """The public names, each once: type checkers read this file, and so does `headway.lazy`."""
 
-from .bounds.binding import Bottleneck as Bottleneck
-from .bounds.binding import bottleneck as bottleneck
+from .bounds.bottlenecks import Bottleneck as Bottleneck
+from .bounds.bottlenecks import bottleneck as bottleneck
 from .bounds.classes import class_bounds as class_bounds
 from .bounds.closed import asymptotic_bounds as asymptotic_bounds
 from .bounds.closed import balanced_job_bounds as balanced_job_bounds

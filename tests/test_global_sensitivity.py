@@ -39,7 +39,7 @@ def test_several_outputs_and_ranges_at_once():
     outputs = ("response_time", "saturation_throughput")
     found = global_sensitivity(RAID, outputs, ranges, samples=2**10)
     limits = by_name(found, "saturation_throughput")
-    assert limits["cpu_time", "first"]["value"] == pytest.approx(1, abs=1e-3)  # it alone binds
+    assert limits["cpu_time", "first"]["value"] == pytest.approx(1, abs=1e-3)  # it alone limits
     assert limits["disks", "total"]["value"] == 0
     assert by_name(found)["arrival_rate", "first"]["value"] > 0.1
 

@@ -72,7 +72,7 @@ def test_a_limit_met_but_for_rounding_is_met():
 
 @settings(max_examples=40, derandomize=True, deadline=None)
 @given(st.floats(0.12, 2.0), st.floats(0.05, 0.95))
-def test_the_tighter_of_two_goals_binds(limit, share):
+def test_the_tighter_of_two_goals_is_limiting(limit, share):
     """By hand: S / (1 - U) <= R holds up to U = 1 - S/R, and U itself up to its own limit."""
     most = {"response_time": 1 - 0.1 / limit, "utilisation": share}
     tight = min(most, key=most.get)
@@ -81,7 +81,7 @@ def test_the_tighter_of_two_goals_binds(limit, share):
     )
 
     assert found.value == pytest.approx(most[tight] / 0.1, rel=1e-9)
-    assert [goal.output for goal in found.binding] == [tight]
+    assert [goal.output for goal in found.limiting] == [tight]
     assert all(goal.met(value) for goal, value in zip(found.goals, found.reached, strict=True))
 
 
@@ -92,7 +92,7 @@ def test_a_count_just_meets_them_all():
     found = what_all_take(model, goals, "m")
 
     assert (found.value, found.beyond) == (6, 5)  # 2.8 erlang: 5 are 56 % busy
-    assert [goal.output for goal in found.binding] == ["utilisation"]
+    assert [goal.output for goal in found.limiting] == ["utilisation"]
 
 
 def test_what_no_value_meets_is_refused_with_how_far_it_is():
@@ -111,8 +111,8 @@ def test_command():
     rows = list(csv.DictReader(io.StringIO(headway(*asked, "--csv").out)))
 
     assert document["value"] == pytest.approx(0.5 / 650e-6, rel=1e-9)
-    assert [entry["binds"] for entry in document["targets"]] == [False, True]
-    assert [row["binds"] for row in rows] == ["false", "true"]
+    assert [entry["limiting"] for entry in document["targets"]] == [False, True]
+    assert [row["limiting"] for row in rows] == ["false", "true"]
     assert [float(row["reached"]) for row in rows] == pytest.approx(
         [entry["reached"] for entry in document["targets"]]
     )

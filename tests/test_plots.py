@@ -172,7 +172,7 @@ def test_model_graph():
     assert "miss =" in drawn
     arrows = arrows_of(axes)
     solid = [arrow for arrow in arrows if arrow.get_linestyle() == "-"]
-    # Arrivals, two routes, and a binding of the miss ratio to where it sends jobs.
+    # Arrivals, two routes, and a formula from the miss ratio to where it sends jobs.
     assert (len(solid), len(arrows)) == (3, 4)
 
 

@@ -1,4 +1,4 @@
-"""Bounds hold exact solutions, are ordered, and name what binds."""
+"""Bounds hold exact solutions, are ordered, and name the bottleneck."""
 
 import numpy as np
 import pytest
@@ -76,7 +76,7 @@ def test_arrays_are_the_scalars(kind):
     assert table.response_time_upper[1, 1] == pytest.approx(one.response_time_upper, rel=1e-15)
 
 
-def test_what_binds_next():
+def test_the_next_bottleneck():
     found = bottleneck([4.0, 3.0, 0.5], 1.0, servers=[8, 1, 1])
 
     assert found.station == 1

@@ -1,4 +1,4 @@
-"""Derivatives and elasticities, what binds, and what a target would take."""
+"""Derivatives and elasticities, the bottlenecks, and what a target would take."""
 
 import json
 
@@ -53,10 +53,10 @@ def test_command_gives_the_promised_numbers():
     assert effects["cpu_time"]["elasticity"] == pytest.approx(-1, abs=1e-6)
     assert effects["added_overhead"]["elasticity"] == 0
     assert effects["added_overhead"]["derivative"] == pytest.approx(-2.4 * 1538.4615**2, rel=1e-5)
-    assert document["binds"][0]["station"] == "cpu"
-    assert document["binds"][1]["station"] == "disks"
+    assert document["bottlenecks"][0]["station"] == "cpu"
+    assert document["bottlenecks"][1]["station"] == "disks"
     # disks: 28 servers of 12 ms for what misses the cache, rate - 512 op/s
-    assert document["binds"][1]["saturation_throughput"] == pytest.approx(28 / 0.012 + 512)
+    assert document["bottlenecks"][1]["saturation_throughput"] == pytest.approx(28 / 0.012 + 512)
 
 
 def test_rates_scale_with_time():

@@ -40,7 +40,7 @@ class JointTarget(Answer):
         The next value, at which a goal fails: one more or less for counts [SI].
     reached
         Each goal's output at the value [SI].
-    binding
+    limiting
         The goals that fail beyond the value.
     axes
         The measured columns to which parameters were fitted; None without a fit.
@@ -51,7 +51,7 @@ class JointTarget(Answer):
     >>> from headway.queueing import MM1
     >>> one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=0.1, arrival_rate=1)
     >>> answer = what_all_take(one, ["response_time<=250ms", "utilisation<=50%"], "arrival_rate")
-    >>> round(answer.value, 9), [goal.output for goal in answer.binding]
+    >>> round(answer.value, 9), [goal.output for goal in answer.limiting]
     (5.0, ['utilisation'])
     """
 
@@ -61,7 +61,7 @@ class JointTarget(Answer):
     value: float
     beyond: float
     reached: tuple[float, ...]
-    binding: tuple[Goal, ...]
+    limiting: tuple[Goal, ...]
     axes: Axes | None = None
 
     def __repr__(self) -> str:
@@ -116,8 +116,8 @@ def what_all_take(model: Model, goals: Sequence[str | Goal], parameter: str) -> 
 
     value, beyond = _edge(model, read, parameter, worst)
     here, there = outputs_of([value, beyond])
-    binding = tuple(goal for goal, x in zip(read, there, strict=True) if not goal.met(x))
-    return JointTarget(model, read, parameter, value, beyond, tuple(here.tolist()), binding)
+    limiting = tuple(goal for goal, x in zip(read, there, strict=True) if not goal.met(x))
+    return JointTarget(model, read, parameter, value, beyond, tuple(here.tolist()), limiting)
 
 
 def _missed(goals: Sequence[Goal], values: FloatArray) -> FloatArray:

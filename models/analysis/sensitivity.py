@@ -62,7 +62,7 @@ class Effect:
 
 
 @dataclass(frozen=True)
-class Bind:
+class StationLimit:
     """The saturation throughput of a station [1/s]."""
 
     station: str
@@ -128,19 +128,19 @@ class Sensitivity(Answer):
         return str(self.solution.bottleneck) if self.solution.stations else None
 
     @cached_property
-    def binds(self) -> tuple[Bind, ...]:
-        """Stations by saturation throughput, as if all others were fast enough.
+    def bottlenecks(self) -> tuple[StationLimit, ...]:
+        """Stations with their saturation throughput, in the order in which they limit the model.
 
         Examples
         --------
         >>> from headway.models import ModelGraph
         >>> from headway.queueing import MM1
         >>> graph = ModelGraph("two").station("cpu", MM1(0.1), 1.0).station("disk", MM1(0.02), 2.0)
-        >>> binds = sensitivity(graph.at(arrival_rate=5)).binds
-        >>> [(bind.station, bind.saturation_throughput) for bind in binds]
+        >>> limits = sensitivity(graph.at(arrival_rate=5)).bottlenecks
+        >>> [(limit.station, limit.saturation_throughput) for limit in limits]
         [('cpu', 10.0), ('disk', 25.0)]
         """
-        return tuple(_binds(self.solution))
+        return tuple(_bottlenecks(self.solution))
 
 
 def sensitivity(model: Model, wanted: Collection[str] | None = None) -> Sensitivity:
@@ -219,11 +219,11 @@ def _effect(slope: Slope, value: Any, output: Any) -> Effect:
     return Effect(slope.value, share, None, slope.change, slope.fewer, slope.more, error)
 
 
-def _binds(solution: Solution) -> list[Bind]:
-    """The stations in order of saturation."""
+def _bottlenecks(solution: Solution) -> list[StationLimit]:
+    """The stations, the first to saturate first."""
     try:
         limits = station_limits(solution)
     except GraphError:  # closed classes have no limits of their own
         return []
-    limited = [Bind(name, limit) for name, limit in limits.items() if math.isfinite(limit)]
-    return sorted(limited, key=lambda bind: bind.saturation_throughput)
+    limited = [StationLimit(name, limit) for name, limit in limits.items() if math.isfinite(limit)]
+    return sorted(limited, key=lambda limit: limit.saturation_throughput)

@@ -211,7 +211,7 @@ def sensitivity_table(sensitivity: Sensitivity) -> Table:
     """Elasticities by output."""
     table = sensitivity_tables(sensitivity)[0]
     title = "Change of each output [%] per 1 % of each parameter"
-    return Table(title, table.columns, table.notes[len(sensitivity.binds[:1]) :])
+    return Table(title, table.columns, table.notes[len(sensitivity.bottlenecks[:1]) :])
 
 
 def swept_by_data(report: Report | ModelReport) -> list[str]:
@@ -254,7 +254,7 @@ def bottleneck_words(report: Report | ModelReport) -> list[str]:
     rate = _rate_unit(report)
     busy = float(np.ravel(found.solution[f"{found.bottleneck}.utilisation"])[0])
     load = _rate(float(np.ravel(found.solution.throughput)[0]), rate)
-    limits = {b.station: _rate(b.saturation_throughput, rate) for b in found.binds}
+    limits = {b.station: _rate(b.saturation_throughput, rate) for b in found.bottlenecks}
     own = limits.pop(found.bottleneck, None)
     ends = f" and saturates at {own}" if own else ", and nothing saturates"
     sentences = [f"{found.bottleneck} is the bottleneck: it is {busy:.0%} busy at {load}{ends}."]
@@ -321,8 +321,8 @@ def key_figures(report: Report | ModelReport) -> list[tuple[str, str]]:
     """The few numbers that stand at the top."""
     figures = _errors(report) if isinstance(report, Report) else _predicted(report)
     found = report.sensitivity
-    if found is not None and found.binds:
-        first = found.binds[0]
+    if found is not None and found.bottlenecks:
+        first = found.bottlenecks[0]
         figures.append(("bottleneck", first.station))
         limit = _rate(first.saturation_throughput, _rate_unit(report))
         figures.append(("saturates at", limit))

@@ -107,7 +107,7 @@ def _sentences(sensitivity: Sensitivity) -> list[str]:
     rate = sensitivity.model.meaning("throughput").unit
     shown = [
         f"{b.station} at {with_unit(in_unit(b.saturation_throughput, rate), rate)}"
-        for b in sensitivity.binds
+        for b in sensitivity.bottlenecks
     ]
     sentences = [f"fitted: {sensitivity.axes}"] if sensitivity.axes else []
     if shown:
@@ -189,9 +189,9 @@ def sensitivity_document(sensitivity: Sensitivity) -> dict[str, Any]:
             for output, effects in sensitivity.effects.items()
         },
         "bottleneck": sensitivity.bottleneck,
-        "binds": [
+        "bottlenecks": [
             {"station": b.station, "saturation_throughput": b.saturation_throughput}
-            for b in sensitivity.binds
+            for b in sensitivity.bottlenecks
         ],
     }
 

@@ -58,7 +58,7 @@ def graph_figure(
     title: str = "",
     terminals: str | None = None,
 ) -> Figure:
-    """Draw stations along the flow of jobs, routes as arrows, bindings as dashed arrows.
+    """Draw stations along the flow of jobs, routes as arrows, formulas as dashed arrows.
 
     Jobs flow from left to right where that is no wider than other figures, else from top to
     bottom, so that words can be read on a narrow page.
@@ -116,10 +116,10 @@ def _drawn(picture: Picture, title: str) -> Figure:
 
 
 def _marks(picture: Picture) -> list[Any]:
-    """Say which lines are routes and which bindings, and what a thick box means."""
+    """Explain the lines (routes, and numbers in formulas) and the thick boxes."""
     marks: list[Any] = []
     if not all(edge.is_route for edge in picture.scheme.edges):
-        marks.append(Line2D([], [], color=QUIET, linestyle=_DASHES, label="binding"))
+        marks.append(Line2D([], [], color=QUIET, linestyle=_DASHES, label="formula"))
     if any(part.is_full for part in picture.scheme.parts.values()):
         marks.append(Patch(facecolor=_FULL, edgecolor=SECOND, linewidth=2.5, label="saturated"))
     return [Line2D([], [], color=MODELLED, label="route"), *marks] if marks else []
@@ -133,13 +133,13 @@ def _draw_part(axes: Axes, part: Part, box: Box) -> None:
     """Draw a box, and its words."""
     if part.sort is not Sort.SOURCE:
         corner = box.x - box.width / 2, box.y - box.height / 2
-        is_binding = part.sort is Sort.BINDING
+        is_formula = part.sort is Sort.FORMULA
         axes.add_patch(
             FancyBboxPatch(
                 corner, box.width, box.height, boxstyle="round,pad=0,rounding_size=0.08",
                 facecolor=_FULL if part.is_full else "white",
-                edgecolor=SECOND if part.is_full else QUIET if is_binding else MEASURED,
-                linewidth=2.5 if part.is_full else 1, linestyle="dashed" if is_binding else "-",
+                edgecolor=SECOND if part.is_full else QUIET if is_formula else MEASURED,
+                linewidth=2.5 if part.is_full else 1, linestyle="dashed" if is_formula else "-",
             )
         )  # fmt: skip
     axes.text(

@@ -177,10 +177,10 @@ def _beside(
     sizes: Mapping[str, tuple[float, float]],
     way: Way,
 ) -> dict[str, Box]:
-    """Place bindings above a flow to the right and links below it; else to the right and left."""
+    """Place formulas above a flow to the right and links below it; else to the right and left."""
     placed: dict[str, Box] = {}
     is_right = way is Way.RIGHT
-    for sort in (Sort.BINDING, Sort.LINK):
+    for sort in (Sort.FORMULA, Sort.LINK):
         names = scheme.named(sort)
         if not names:
             continue
@@ -204,7 +204,7 @@ def _aim(scheme: Scheme, name: str, boxes: Mapping[str, Box], *, is_right: bool)
 
 def _level(boxes: Mapping[str, Box], thick: float, sort: Sort, way: Way) -> float:
     """How far to the side boxes stand that are no part of the flow: links on the other side."""
-    away = 1 if sort is Sort.BINDING else -1
+    away = 1 if sort is Sort.FORMULA else -1
     ends = (
         away * box.y + box.height / 2 if way is Way.RIGHT else away * box.x + box.width / 2
         for box in boxes.values()

@@ -20,7 +20,7 @@ class Sort(Enum):
 
     STATION = "station"
     LINK = "link"
-    BINDING = "binding"
+    FORMULA = "formula"
     SOURCE = "source"
 
 
@@ -110,7 +110,7 @@ def scheme_of(
         parts[name] = Part(words, Sort.LINK)
     for name, formula in graph.bindings.items():
         words = f"{name} =\n{_wrapped(formula.text, wide)}"
-        parts[f"{name} (binding)"] = Part(words, Sort.BINDING)
+        parts[f"{name} (formula)"] = Part(words, Sort.FORMULA)
     return Scheme(parts, (*edges, *_between(graph, parts)))
 
 

@@ -27,7 +27,7 @@ def joint_tables(target: JointTarget) -> list[Table]:
     columns = (
         Column("target", tuple(goal.text(model, scale) for goal in goals)),
         Column("reached", tuple(goal.shown(model, value, scale) for goal, value in reached)),
-        Column("limiting", tuple("yes" if goal in target.binding else None for goal in goals)),
+        Column("limiting", tuple("yes" if goal in target.limiting else None for goal in goals)),
     )
     fitted = [f"fitted: {target.axes}"] if target.axes else []
     notes = (_change(target, scale), *fitted, *labels(target.solution))
@@ -52,7 +52,7 @@ def joint_rows(target: JointTarget) -> list[dict[str, Any]]:
             "sense": str(goal.sense),
             "limit": goal.limit,
             "reached": value,
-            "binds": goal in target.binding,
+            "limiting": goal in target.limiting,
         }
         for goal, value in zip(target.goals, target.reached, strict=True)
     ]

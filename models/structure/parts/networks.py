@@ -8,7 +8,7 @@ from headway.models.structure.parts.structure import Structure
 
 
 def to_networkx(graph: Structure) -> Amount:
-    """Make a directed graph of a model: routes between stations, bindings between numbers.
+    """Make a directed graph of a model: routes between stations, formulas between numbers.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ def to_networkx(graph: Structure) -> Amount:
     Returns
     -------
     networkx.DiGraph with node attribute ``kind`` (a station's or link's kind, "parameter",
-    "binding" or "output") and edge attribute ``sort`` ("route" or "binding"); routes carry
+    "formula" or "output") and edge attribute ``sort`` ("route" or "formula"); routes carry
     their ``probability`` as text.
 
     Examples
@@ -27,14 +27,14 @@ def to_networkx(graph: Structure) -> Amount:
     >>> from headway.models import ModelGraph
     >>> graph = ModelGraph("g").declare("s").station("cpu", MM1("s")).route("cpu", "cpu", 0.5)
     >>> sorted(to_networkx(graph).edges(data="sort"))
-    [('cpu', 'cpu', 'route'), ('s (parameter)', 'cpu', 'binding')]
+    [('cpu', 'cpu', 'route'), ('s (parameter)', 'cpu', 'formula')]
     """
     drawn = nx.DiGraph(name=graph.name)
     for name, component in {**graph.links, **graph.stations}.items():
         drawn.add_node(name, kind=component.kind.__name__)
         for formulas in component.formulas().values():
             _bind(drawn, graph, frozenset[str]().union(*(f.names for f in formulas)), name)
-    for kind, named in (("binding", graph.bindings), ("output", graph.outputs)):
+    for kind, named in (("formula", graph.bindings), ("output", graph.outputs)):
         for name, read in named.items():
             drawn.add_node(f"{name} ({kind})", kind=kind)
             _bind(drawn, graph, read.names, f"{name} ({kind})")
@@ -61,7 +61,7 @@ def _bind(drawn: "nx.DiGraph", graph: Structure, names: frozenset[str], target: 
     for name in sorted(names):
         source = _source(graph, name)
         if source != target and not drawn.has_edge(source, target):
-            drawn.add_edge(source, target, sort="binding")
+            drawn.add_edge(source, target, sort="formula")
 
 
 def _source(graph: Structure, name: str) -> str:
@@ -69,6 +69,6 @@ def _source(graph: Structure, name: str) -> str:
     head, dot, _ = name.partition(".")
     if dot:
         return head
-    kinds = {"binding": graph.bindings, "output": graph.outputs}
+    kinds = {"formula": graph.bindings, "output": graph.outputs}
     kind = next((kind for kind, formulas in kinds.items() if name in formulas), "parameter")
     return f"{name} ({kind})"

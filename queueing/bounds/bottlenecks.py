@@ -1,4 +1,4 @@
-"""Where a network saturates, and what binds next."""
+"""Where a network saturates, and which station is the next bottleneck."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from headway.queueing.flows.laws import knee_population
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """Where a network saturates, and what binds next.
+    """Where a network saturates, and which station is the next bottleneck.
 
     Parameters
     ----------
@@ -20,11 +20,11 @@ class Bottleneck:
     saturation_throughput
         min m / D [1/s].
     knee_population
-        Jobs from which the bottleneck, not the sum of demands, limits: (Z + sum D) / max D/m.
+        Jobs above which the bottleneck limits the throughput: (Z + sum D) / max D/m.
     order
-        Positions of all stations, the one that binds first in front.
+        Positions of all stations, the bottleneck first.
     limits
-        m / D of the stations in that order: relieve the first, and the second binds [1/s].
+        m / D of the stations in that order: relieve the first, and the second limits [1/s].
     """
 
     station: int
@@ -37,7 +37,7 @@ class Bottleneck:
 def bottleneck(
     demands: Sequence[float], think_time: float = 0.0, servers: Sequence[float] | None = None
 ) -> Bottleneck:
-    """Find the bottleneck, the knee, and what binds when the bottleneck is relieved.
+    """Find the bottleneck, the knee, and the next bottleneck once this one is relieved.
 
     Parameters
     ----------
