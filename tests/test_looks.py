@@ -1,5 +1,6 @@
 """How figures look: logarithmic axes, ticks, fine curves, and the colours of a dark page."""
 
+import ast
 import re
 
 import nbformat
@@ -11,9 +12,11 @@ from matplotlib.text import Text
 
 from headway.errors import InvalidParameter
 from headway.models import Measurements, ModelGraph, catalogue_model, data_path
+from headway.models.plotting.dense import is_quick
 from headway.models.plotting.looks.axes import write_binary_ticks
 from headway.models.plotting.looks.finish import finished
 from headway.queueing import MM1
+from headway.queueing.closed.demands import Method
 from tests.notebooks import FOLDER
 
 RAID = Measurements.read(data_path("network_sensitivity/table_a_5_raid_performance.csv"))
@@ -111,6 +114,38 @@ def test_costly_sweeps_have_straight_lines():
     curve = answer.plot().axes[1].lines[0]
 
     np.testing.assert_array_equal(curve.get_xdata(), populations)
+
+
+def shared(**web):
+    graph = ModelGraph("shared").station("cpu", MM1(1e-3)).station("disk", MM1(1e-3))
+    return graph.job_class("web", **web).job_class("batch", 10.0).at()
+
+
+@pytest.mark.parametrize(
+    ("solution", "quick"),
+    [
+        (lambda: line().solve(500.0), True),
+        (lambda: line().solve(500.0, method="qna"), True),
+        (lambda: shared(arrival_rate=10.0).solve(), True),
+        (lambda: shared(population=3, think_time=1.0).solve(), False),
+        (lambda: line().closed(3).solve(), True),
+        (lambda: line().closed(3).solve(method="linearizer"), True),
+        (lambda: line().closed(3).solve().with_percentile(95), False),
+        (lambda: line().closed(3000).solve(), False),
+        (lambda: line().graph.region("threads", ["cpu"], limit=8).at(s=1e-3).solve(9.0), False),
+    ],
+)
+def test_whoever_solves_says_whether_hundreds_of_points_are_quick(solution, quick):
+    assert is_quick(solution()) == quick
+
+
+def test_figures_and_pages_name_no_method():
+    """Whether a method is quick stands beside the method; a list elsewhere would go stale."""
+    for room in ("plotting", "reports"):
+        for path in (FOLDER.parent / "models" / room).rglob("*.py"):
+            texts = {n.value for n in ast.walk(ast.parse(path.read_text()))
+                     if isinstance(n, ast.Constant)}  # fmt: skip
+            assert not texts & (set(Method) - {Method.AUTO}), path
 
 
 def test_a_curve_that_runs_away_leaves_the_points_in_sight():

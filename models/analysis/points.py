@@ -15,12 +15,10 @@ from headway.queueing.closed.demands import Method
 def method_of(solution: Solution) -> str:
     """The method for solving again: a difference between two methods is not a derivative.
 
-    With blocking, a search covers more points than the method of a single point; networks that mean
-    value analysis only approximates are solved station by station if these are small.
+    Networks that mean value analysis only approximates are solved station by station if these are
+    small.
     """
-    blocks = solution.model.network.graph.blocks
-    several = solution.method in {"open", Method.LINEARIZER} or blocks
-    return "auto" if several else solution.method
+    return "auto" if solution.method == Method.LINEARIZER else solution.marks.again
 
 
 def checked_outputs(solution: Solution, names: Iterable[str]) -> list[str]:

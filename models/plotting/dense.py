@@ -8,13 +8,11 @@ from numpy.typing import NDArray
 from headway.errors import HeadwayError
 from headway.kinds import FloatArray
 from headway.models.showing.solutions import swept
-from headway.models.solving.solutions.marks import QNA
 from headway.models.solving.solutions.on_demand import parse_percentile
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.parts.counts import counts
 
 _POINTS, _COSTLY_POINTS = 240, 60  # of a curve, and where percentiles are asked for
-_QUICK = ("open", "exact", "convolution", "schweitzer", "linearizer")
 _MOST_JOBS = 2_000
 _MOST = 4_000  # points of all curves of a figure
 
@@ -53,10 +51,9 @@ def curves_of(solution: Solution) -> Curves:
     if not points < across.size <= _MOST:
         return alone
     name, *_ = swept(solution)
-    again = "auto" if solution.method in ("open", QNA) else solution.method
     asked = [output for output in solution.outputs if parse_percentile(output)]
     try:
-        found = solution.model.at({name: across, **others}).solve(method=again)
+        found = solution.model.at({name: across, **others}).solve(method=solution.marks.again)
         return Curves(solution, found.answering(*asked) if asked else found, own, is_fine=True)
     except HeadwayError:  # a point between that has no answer: the sweep's own have
         return alone
@@ -64,19 +61,13 @@ def curves_of(solution: Solution) -> Curves:
 
 def is_quick(solution: Solution) -> bool:
     """Whether hundreds of points more are solved in no time."""
-    graph = solution.model.network.graph
-    if not solution.stations:
+    if not (solution.stations and solution.marks.is_quick):
+        return not solution.stations
+    network = solution.model.network
+    if solution.is_open or network.graph.classes:
         return True
-    if graph.blocks or graph.regions or solution.method not in _QUICK:
-        return False
-    if graph.classes:
-        return solution.method == "exact" and not any(
-            "population" in x for x in graph.classes.values()
-        )
     asked = any(parse_percentile(output) for output in solution.outputs)
-    if solution.is_open:
-        return True
-    jobs = float(np.max(np.asarray(solution.model.network.inputs["population"], float)))
+    jobs = float(np.max(np.asarray(network.inputs["population"], float)))
     return not asked and jobs <= _MOST_JOBS
 
 

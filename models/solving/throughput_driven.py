@@ -158,5 +158,6 @@ def driven_solution(model: Model, rate: FloatArray, full: Any) -> Solution:
         values[f"{name}.queue_length"] = rate * values[f"{name}.residence_time"]
     values["response_time"] = response
     values = graph.plan.run(values, [*graph.outputs, VISITS])
-    marks = Marks(DRIVEN, "throughput-driven: Schweitzer at the delivered throughput")
+    note = "throughput-driven: Schweitzer at the delivered throughput"
+    marks = Marks(DRIVEN, note, is_quick=False, again=DRIVEN)
     return Solution(model, values, rate.shape, marks)

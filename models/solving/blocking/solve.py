@@ -72,7 +72,7 @@ def blocking_values(model: "Model", method: str, shape: tuple[int, ...]) -> tupl
     notes = dict.fromkeys(row[1].approximation for row in rows if row[1].approximation)
     methods = dict.fromkeys(row[1].method for row in rows)
     full = np.array([row[2] for row in rows]).reshape(shape)
-    return values, Marks(", ".join(methods), "; ".join(notes), full)
+    return values, Marks(", ".join(methods), "; ".join(notes), full, is_quick=False)
 
 
 def _way(method: str) -> Way:

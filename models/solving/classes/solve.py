@@ -58,8 +58,10 @@ def class_values(model: Model, method: str) -> tuple[Amounts, Marks]:
     values, solution = class_solution(model, method)
     values |= system_by_class(graph, solution) | stations_by_class(graph, solution)
     values = graph.plan.run(values, list(graph.outputs))
-    marks = (solution.method.value, solution.approximation, solution.saturated, solution.overload)
-    return values, Marks(*marks)
+    used = solution.method
+    marks = (used.value, solution.approximation, solution.saturated, solution.overload)
+    circulating = any("population" in each for each in graph.classes.values())
+    return values, Marks(*marks, is_quick=used.quick and not circulating, again=used.value)
 
 
 def class_solution(model: Model, method: str) -> tuple[Amounts, MulticlassSolution]:

@@ -58,7 +58,8 @@ def closed_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple[
         VISITS,
     ]
     values = model.graph.plan.run(values, targets)
-    return values, Marks(solution.method.value, solution.approximation)
+    used = solution.method
+    return values, Marks(used.value, solution.approximation, is_quick=used.quick, again=used.value)
 
 
 def _beyond_depends_on_load(graph: "ModelGraph") -> bool:

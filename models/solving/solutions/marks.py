@@ -27,9 +27,16 @@ class Marks:
         utilisations decide.
     overload
         The problem at the first saturated point, in one line.
+    is_quick
+        Whether the method solves hundreds of points in a fraction of a second, so that curves
+        and tables can have many.
+    again
+        The method to ask for in order to solve other points in the same way.
     """
 
     method: str = "open"
     approximation: str = ""
     saturated: NDArray[np.bool_] | None = None
     overload: str = ""
+    is_quick: bool = True
+    again: str = "auto"

@@ -349,8 +349,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
         """One of the operating points, in flat order."""
         index = np.unravel_index(position, self.shape)
         inputs = {n: _pick(v, self.shape, index) for n, v in self.model.inputs.items()}
-        again = self.method in ("open", QNA) or self.model.network.graph.blocks
-        return self.model.at(inputs).solve(method="auto" if again else self.method)
+        return self.model.at(inputs).solve(method=self.marks.again)
 
     @property
     def saturation_message(self) -> str:
