@@ -1,6 +1,13 @@
-"""Run notebooks in a kernel, and ask what they found."""
+"""Run notebooks in a kernel, and ask what they found.
+
+``python -m tests.notebooks [NAME]...`` runs notebooks, or those named, and stores what they show.
+"""
 
 import json
+import re
+import sys
+from decimal import Decimal
+from itertools import count
 from pathlib import Path
 
 import nbformat
@@ -9,6 +16,13 @@ from nbclient import NotebookClient
 FOLDER = Path(__file__).parent.parent / "notebooks"
 PATIENT = {"timeout": None, "startup_timeout": 900, "iopub_timeout": 900}
 """Seconds; a busy machine is no fault of a notebook."""
+QUIET = {"record_timing": False, "coalesce_streams": True}
+
+DIGITS = Decimal("1e-6")
+"""Relative: another processor adds up in another order."""
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+_MARKS = re.compile(r"<[^>]*>")
 
 STRICT = "import warnings\nwarnings.simplefilter('error')"
 
@@ -51,11 +65,65 @@ def key_numbers(notebook):
     ]
 
 
-def executed(path, last="print('null')"):
-    """Run a notebook, warnings being errors; its key numbers, and what a last cell prints."""
+def texts(notebook):
+    """What each cell shows in words, by the cell's id and the kind of output."""
+    found = {}
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            said = dict(output.get("data", {})) or {output.name: output.text}
+            kinds = sorted(kind for kind in said if not kind.startswith("image/"))
+            found |= {f"{cell.id} {kind}": _words(said[kind]) for kind in kinds}
+    return found
+
+
+def _words(said):
+    """Words of an output, without marks of HTML, and pictures in it; spaces only part them."""
+    return " ".join(_MARKS.sub(" ", said).split())
+
+
+def unlike(stored, fresh):
+    """Say where two texts differ by more than a unit in the last digit of their numbers."""
+    if _NUMBER.split(stored) != _NUMBER.split(fresh):
+        return f"{stored!r} is now {fresh!r}"
+    for one, other in zip(_NUMBER.findall(stored), _NUMBER.findall(fresh), strict=True):
+        step = Decimal(1).scaleb(max(Decimal(n).as_tuple().exponent for n in (one, other)))
+        if abs(Decimal(one) - Decimal(other)) > max(step, DIGITS * abs(Decimal(one))):
+            return f"{one} is now {other} in {fresh!r}"
+    return ""
+
+
+def run(path, last="print('null')"):
+    """Run a notebook, warnings being errors, and a last cell; also what that prints."""
     fresh = nbformat.read(path, as_version=4)
-    cells = [nbformat.v4.new_code_cell(STRICT), *fresh.cells, nbformat.v4.new_code_cell(last)]
-    fresh.cells = cells
+    own = fresh.cells
+    before, after = (nbformat.v4.new_code_cell(source) for source in (STRICT, last))
+    fresh.cells = [before, *own, after]
     resources = {"metadata": {"path": str(FOLDER)}}
-    NotebookClient(fresh, **PATIENT, resources=resources).execute()
-    return {"key_numbers": key_numbers(fresh), "found": json.loads(cells[-1].outputs[0]["text"])}
+    NotebookClient(fresh, **PATIENT, **QUIET, resources=resources).execute()
+    fresh.cells = own
+    return fresh, json.loads(after.outputs[0]["text"])
+
+
+def executed(path, last="print('null')"):
+    """Key numbers and texts of a notebook that is run, and what a last cell prints."""
+    fresh, found = run(path, last)
+    return {"key_numbers": key_numbers(fresh), "texts": texts(fresh), "found": found}
+
+
+def store(path):
+    """Run a notebook and store what it shows."""
+    stored, (fresh, _) = nbformat.read(path, as_version=4), run(path)
+    for cell, place in zip(
+        (c for c in fresh.cells if c.cell_type == "code"), count(1), strict=False
+    ):
+        cell.execution_count = place
+        for output in cell.outputs:
+            if "execution_count" in output:
+                output.execution_count = place
+    fresh.metadata = stored.metadata
+    nbformat.write(fresh, path)
+
+
+if __name__ == "__main__":
+    for chosen in sys.argv[1:] or [each.stem for each in sorted(FOLDER.glob("*.ipynb"))]:
+        store(FOLDER / f"{chosen}.ipynb")

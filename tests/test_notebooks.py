@@ -1,9 +1,9 @@
-"""Every notebook runs from top to bottom and gives the key numbers it shows."""
+"""Every notebook runs from top to bottom and gives the numbers and texts that it shows."""
 
 import nbformat
 import pytest
 
-from tests.notebooks import FOLDER, executed, key_numbers
+from tests.notebooks import FOLDER, executed, key_numbers, texts, unlike
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -18,6 +18,25 @@ def test_notebook(path, request):
 
     assert key_numbers(stored)
     assert fresh["key_numbers"] == key_numbers(stored)
+    shown = texts(stored)
+    assert list(fresh["texts"]) == list(shown)
+    assert [u for name, text in shown.items() if (u := unlike(text, fresh["texts"][name]))] == []
+
+
+@pytest.mark.parametrize(
+    ("stored", "fresh", "said"),
+    [
+        ("3.5 ms of 20", "3.5 ms of 20", ""),
+        ("3.5 ms", "3.6 ms", ""),
+        ("0.6943403859891893", "0.6943403859891901", ""),
+        ("3.5 ms", "3.7 ms", "3.5 is now 3.7 in '3.7 ms'"),
+        ("3.5 ms", "3.5 us", "'3.5 ms' is now '3.5 us'"),
+        ("-3 %", "3 %", "'-3 %' is now '3 %'"),
+        ("1200 op/s", "1202 op/s", "1200 is now 1202 in '1202 op/s'"),
+    ],
+)
+def test_texts_differ_by_a_word_or_more_than_the_last_digit(stored, fresh, said):
+    assert unlike(stored, fresh) == said
 
 
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
