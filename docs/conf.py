@@ -11,6 +11,7 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
+from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
@@ -89,6 +90,23 @@ class PublicNames(SphinxDirective):
         return self.parse_text_to_nodes(f"```{{eval-rst}}\n{rst}```\n")
 
 
+class BothThemes(SphinxTransform):
+    """Show each drawn picture on a light page, and as drawn for a dark one where that is dark."""
+
+    default_priority = 10
+
+    def apply(self, **_: Any) -> None:
+        """Put the picture for dark pages beside each; the theme's style shows one of them."""
+        for light in list(self.document.findall(nodes.image)):
+            folder, _, name = light["uri"].rpartition("/")
+            if folder.endswith("pictures"):
+                dark = light.deepcopy()
+                dark["uri"] = f"{folder}/dark/{name}"
+                light["classes"].append("only-light")
+                dark["classes"].append("only-dark")
+                light.parent.insert(light.parent.index(light) + 1, dark)
+
+
 def name_module(_app: Sphinx, what: str, name: str, _o: Any, _p: Any, lines: list[str]) -> None:
     """Show a module by its name and the first line of what it says of itself."""
     if what == "module":
@@ -123,6 +141,7 @@ def draw_pictures(app: Sphinx) -> None:
 def setup(app: Sphinx) -> None:
     """Add what this documentation needs of its own."""
     app.connect("builder-inited", draw_pictures)
+    app.add_transform(BothThemes)
     app.add_directive("public-names", PublicNames)
     app.connect("autodoc-process-docstring", name_module)
     for part in ("description", "options", "epilog"):

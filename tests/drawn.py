@@ -1,7 +1,8 @@
 """Pictures of the documents, drawn by the commands that stand beside them.
 
 ``python -m tests.drawn`` draws every picture that README or a page of docs/ shows into
-docs/pictures; the build of the documentation does so first, so that none is out of date.
+docs/pictures, and for dark pages into docs/pictures/dark; the build of the documentation does so
+first, so that none is out of date.
 """
 
 import re
@@ -14,6 +15,7 @@ from tests.command import headway
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "pictures"
+DARK = FOLDER / "dark"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 _PICTURE = re.compile(r"!\[[^\]]+\]\([^)]*?pictures/([\w-]+\.svg)\)")
 _COMMAND = re.compile(
@@ -42,8 +44,8 @@ def commands() -> dict[str, list[str]]:
     return found
 
 
-def draw(name: str, words: list[str], folder: Path) -> None:
-    """Draw a picture into a folder.
+def draw(name: str, words: list[str], folder: Path, *looks: str) -> None:
+    """Draw a picture into a folder, with options on its looks such as ``--dark``.
 
     Raises
     ------
@@ -52,19 +54,21 @@ def draw(name: str, words: list[str], folder: Path) -> None:
     """
     *given, _ = words
     if given[0] == "headway":
-        result = headway(*given[1:], folder / name)
+        result = headway(*given[1:], folder / name, *looks)
         if result.code:
             msg = f"{' '.join(words)}: {result.err.strip()}"
             raise RuntimeError(msg)
     else:
-        house.main([*given[3:], str(folder / name)])
+        house.main([*given[3:], str(folder / name), *looks])
 
 
 def main() -> int:
     """Draw all pictures, and name those that no command draws."""
     known = commands()
+    DARK.mkdir(exist_ok=True)
     for name, words in known.items():
         draw(name, words, FOLDER)
+        draw(name, words, DARK, "--dark")
     without = sorted(shown().keys() - known.keys())
     for name in without:
         print(f"{name}: no page that shows it states the command that draws it", file=sys.stderr)

@@ -158,11 +158,12 @@ def _mean(numbers: Iterator[float]) -> float:
     return fmean(list(numbers) or [0.5])
 
 
-def draw(graph: nx.DiGraph, path: Path) -> None:
+def draw(graph: nx.DiGraph, path: Path, *, dark: bool = False) -> None:
     """Draw the rooms above those they import; what follows from other arrows has none."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
+    from headway.models.plotting.looks.colours import darken
     from headway.models.plotting.looks.page import LETTER, WIDTH, size_of
 
     found = rooms(graph)
@@ -187,6 +188,8 @@ def draw(graph: nx.DiGraph, path: Path) -> None:
         axes.annotate("", at[target], at[source], arrowprops={**look, **ends}, zorder=1)
     axes.set_xlim(0, WIDTH)
     axes.set_ylim(low, 0.3)
+    if dark:
+        darken(figure)
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "house"}):
         figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 
@@ -200,10 +203,11 @@ def main(arguments: list[str]) -> int:
     """Check, or draw."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--svg", type=Path)
+    parser.add_argument("--dark", action="store_true", help="for a dark page")
     chosen = parser.parse_args(arguments)
     graph = import_graph(FOLDERS)
     if chosen.svg:
-        draw(graph, chosen.svg)
+        draw(graph, chosen.svg, dark=chosen.dark)
         return 0
     for circle in circles(graph):
         print(f"{len(circle)} modules import each other: {', '.join(circle)}", file=sys.stderr)

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from headway.models.plotting.looks.colours import DARK
 from tests import drawn
 
 NAMES = sorted(drawn.shown())
@@ -15,7 +16,7 @@ def words_of(svg):
 
 
 def test_every_picture_is_shown_and_has_a_command():
-    files = {path.name for path in drawn.FOLDER.iterdir()}
+    files = {path.name for path in drawn.FOLDER.iterdir() if path.is_file()}
 
     assert files == set(NAMES) == set(drawn.commands())
 
@@ -26,6 +27,16 @@ def test_the_picture_is_what_its_command_draws(name, tmp_path):
 
     fresh = (tmp_path / name).read_text()
     assert words_of(fresh) == words_of((drawn.FOLDER / name).read_text())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_on_a_dark_page_only_the_colours_differ(name, tmp_path):
+    drawn.draw(name, drawn.commands()[name], tmp_path, "--dark")
+
+    dark = (tmp_path / name).read_text()
+    assert words_of(dark) == words_of((drawn.FOLDER / name).read_text())
+    assert f"fill: {DARK.paper}" in dark
+    assert not re.search(r"(fill|stroke): (white|black|#ffffff|#000000)", dark)
 
 
 def test_a_picture_without_a_command_is_named(monkeypatch, tmp_path, capsys):

@@ -6,12 +6,12 @@ import re
 import nbformat
 import numpy as np
 import pytest
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from headway.errors import InvalidParameter
-from headway.models import Measurements, ModelGraph, catalogue_model, data_path
+from headway.models import Measurements, ModelGraph, catalogue_model, data_path, message_map
 from headway.models.plotting.dense import is_quick
 from headway.models.plotting.looks.axes import write_binary_ticks
 from headway.models.plotting.looks.finish import finished
@@ -216,6 +216,19 @@ def luminance(colour):
 def contrast(one, other):
     low, high = sorted((luminance(one), luminance(other)))
     return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_map_of_counts_has_the_colours_of_its_page(dark):
+    figure = finished(message_map([[0, 2], [4, 0]]), dark=dark)
+    figure.draw_without_rendering()
+
+    axes, bar = figure.axes
+    [image] = axes.images
+    none, most = (to_hex(image.to_rgba(count)) for count in (0, 4))
+    assert none == to_hex(figure.get_facecolor())
+    assert contrast(none, most) > 15
+    assert to_hex(bar.collections[-1].to_rgba(0)) == none
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib.colors import to_hex, to_rgba
+from matplotlib.colors import ListedColormap, to_hex, to_rgba
 from matplotlib.figure import Figure
 
 
@@ -38,6 +38,8 @@ DARK = Palette(
     "#16191d",
 )
 """The same colours, lighter, on nearly black; none is a plain grey, so that none changes twice."""
+
+_SHADES = 256  # of a map of colours
 
 _PARTS = ("color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecolor")
 
@@ -83,6 +85,9 @@ def _change(artist: Any) -> None:
         if get is None or change is None:
             continue
         change(_changed(get()))
+    if getattr(artist, "get_array", lambda: None)() is not None:
+        shades = artist.get_cmap()(np.linspace(0, 1, _SHADES))
+        artist.set_cmap(ListedColormap([on_dark(shade) for shade in shades]))
 
 
 def _changed(colours: Any) -> Any:
