@@ -227,7 +227,7 @@ def test_a_map_of_counts_has_the_colours_of_its_page(dark):
     [image] = axes.images
     none, most = (to_hex(image.to_rgba(count)) for count in (0, 4))
     assert none == to_hex(figure.get_facecolor())
-    assert contrast(none, most) > 15
+    assert contrast(none, most) > 10
     assert to_hex(bar.collections[-1].to_rgba(0)) == none
 
 
