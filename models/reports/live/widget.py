@@ -9,7 +9,7 @@ import traitlets
 from headway.errors import HeadwayError, InvalidParameter, nearest
 from headway.models.reports.live.code import model_code
 from headway.models.reports.live.controls import live_controls
-from headway.models.reports.live.seen import Seen, outputs_of
+from headway.models.reports.live.view import PanelView, outputs_of
 from headway.models.reports.templates import environment, shipped
 from headway.models.solving.solutions.on_demand import parse_percentile
 from headway.models.solving.solutions.solution import Solution
@@ -118,17 +118,17 @@ class ModelPanel(anywidget.AnyWidget):
         name, classes = proposal["value"], list(self._opened.graph.classes)
         return name if parse_percentile(name, classes) else _one_of(name, self._outputs, "output")
 
-    def _seen(self, model: Model) -> Seen:
-        return Seen(model, self._controls[self.over], self.output)
+    def _view(self, model: Model) -> PanelView:
+        return PanelView(model, self._controls[self.over], self.output)
 
     def _draw(self) -> None:
         """Solve the model along the curve, and say instead why that cannot be done."""
         try:
             if (self._before.get("over"), self._before.get("output")) != (self.over, self.output):
-                first = self._seen(self._opened)
+                first = self._view(self._opened)
                 self._before = {"over": self.over, "output": self.output, **first.axes()}
                 self._before["before"] = first.document()["curve"]
-            shown = self._seen(self.model).document()
+            shown = self._view(self.model).document()
             self.view = {**self._before, **shown, "error": "", "code": self.code()}
         except HeadwayError as error:
             self.view = {**self.view, "error": str(error)}

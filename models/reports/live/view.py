@@ -25,7 +25,7 @@ Point = list[float]
 
 
 @dataclass(frozen=True)
-class Seen:
+class PanelView:
     """A model at one operating point, and one of its outputs over one of its parameters.
 
     Parameters
@@ -42,8 +42,8 @@ class Seen:
     >>> from headway.models import catalogue_model
     >>> from headway.models.reports.live.controls import live_controls
     >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
-    >>> seen = Seen(model, live_controls(model)[0], "response_time")
-    >>> round(seen.limit)
+    >>> view = PanelView(model, live_controls(model)[0], "response_time")
+    >>> round(view.limit)
     1000
     """
 
@@ -90,10 +90,10 @@ class Seen:
     def unit(self) -> Unit:
         """The unit that the output is drawn in."""
         _, values = self.points
-        return scale_of(values, self._meant)
+        return scale_of(values, self._own_unit)
 
     @property
-    def _meant(self) -> Unit:
+    def _own_unit(self) -> Unit:
         if parse_percentile(self.output, self.solution.classes):
             return self.model.meaning("response_time").unit
         component, _, part = self.output.rpartition(".")
@@ -113,8 +113,8 @@ class Seen:
 
     @property
     def _is_quick(self) -> bool:
-        asked = parse_percentile(self.output, self.solution.classes)
-        return is_quick(self.solution) and (not asked or self.solution.is_open)
+        percentile = parse_percentile(self.output, self.solution.classes)
+        return is_quick(self.solution) and (not percentile or self.solution.is_open)
 
     def _solved(self, loads: FloatArray) -> FloatArray:
         solution = self.model.at({self.over.parameter.name: loads}).solve()
