@@ -90,17 +90,17 @@ def batch(family, random):
 def errors(family, networks, seed=0, methods=(Method.SCHWEITZER, Method.LINEARIZER)):
     """Relative errors by method: throughputs of closed classes, response times of all."""
     random = np.random.default_rng(seed)
-    found = {method: ([], []) for method in methods}
+    by_name = {method: ([], []) for method in methods}
     for _ in range(networks // BATCH):
         stations, classes = batch(family, random)
         exact = solve_multiclass(stations, classes, Method.CONVOLUTION)
-        for method, (rates, times) in found.items():
+        for method, (rates, times) in by_name.items():
             near = solve_multiclass(stations, classes, method)
             assert near.method is method, f"only above {FEW} populations are pools approximated"
             rates.append(relative(near.throughput[:-1], exact.throughput[:-1]))
             present = len(classes) if family.most_busy else -1
             times.append(relative(near.response_time[:present], exact.response_time[:present]))
-    return {m: [np.concatenate(part) for part in parts] for m, parts in found.items()}
+    return {m: [np.concatenate(part) for part in parts] for m, parts in by_name.items()}
 
 
 def relative(near, exact):
@@ -118,12 +118,12 @@ def one_class_errors(networks, seed=0):
     think = random.uniform(0, 10, networks) * (random.random(networks) < 0.5)
     stations = [MMm(*pair) for pair in zip(demand, servers, strict=True)]
     network = stations, [1] * 4, random.integers(1, 61, networks), think
-    exact, found = solve_closed(*network), {}
+    exact, by_name = solve_closed(*network), {}
     for method in (Method.SCHWEITZER, Method.LINEARIZER):
         near = solve_closed(*network, method)
         parts = [(near.throughput, exact.throughput), (near.response_time, exact.response_time)]
-        found[method] = [np.abs(a / b - 1) for a, b in parts]
-    return found
+        by_name[method] = [np.abs(a / b - 1) for a, b in parts]
+    return by_name
 
 
 def in_order_errors(networks, seed=0, method=Method.LINEARIZER):
@@ -155,7 +155,7 @@ def tandem_errors(networks, jobs=200_000, seed=0):
     """Errors of response times of two open classes at two queues in order of arrival, one behind
     the other, against a simulation of so many jobs; times as above, 20 to 90 % busy."""
     random = np.random.default_rng(seed)
-    found = []
+    rows = []
     for _ in range(networks):
         means = 10 ** random.uniform(-1, 0.5, (2, 2))
         share = random.uniform(0.1, 0.9)
@@ -170,8 +170,8 @@ def tandem_errors(networks, jobs=200_000, seed=0):
             JobClass("b", arrival_rate=rate * (1 - share)),
         ]
         near = solve_multiclass(stations, classes)
-        found.append(relative(near.response_time, simulated))
-    return np.array(found)
+        rows.append(relative(near.response_time, simulated))
+    return np.array(rows)
 
 
 def simulate_tandem(means, share, rate, jobs, random):
@@ -196,10 +196,10 @@ def main():
     arguments = parser.parse_args()
     networks = arguments.networks
     for name in arguments.family:
-        for method, found in errors(FAMILIES[name], networks).items():
-            show(name, method, found)
-    for method, found in one_class_errors(networks).items():
-        show("pools, one class", method, found)
+        for method, result in errors(FAMILIES[name], networks).items():
+            show(name, method, result)
+    for method, result in one_class_errors(networks).items():
+        show("pools, one class", method, result)
     show("closed, in order of arrival", "", in_order_errors(networks // 10))
     show("open tandem, in order of arrival", "", [tandem_errors(networks // 10)])
 

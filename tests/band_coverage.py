@@ -50,10 +50,10 @@ def main() -> None:
     """Print the share."""
     parser = campaigns.parser(__doc__)
     parser.add_argument("count", type=int)
-    asked = parser.parse_args()
-    with campaigns.shared(asked) as done:
-        share = coverage(asked.count, done=done)
-    print(f"{share:.1%} of {asked.count} bands hold the true mean")
+    options = parser.parse_args()
+    with campaigns.shared(options) as done:
+        share = coverage(options.count, done=done)
+    print(f"{share:.1%} of {options.count} bands hold the true mean")
 
 
 if __name__ == "__main__":

@@ -38,9 +38,9 @@ def simulate(branches, scv, busy, requests, random):
         joins = np.diff(np.cumsum(gaps) + kth, prepend=0.0)
         for behind in LOADS:
             some = slice(requests // 20, None)
-            found, known = (lindley(g, behind * work)[some].mean() for g in (joins, gaps))
+            result, known = (lindley(g, behind * work)[some].mean() for g in (joins, gaps))
             exact = behind / busy / (1 - behind)
-            rows.append((branches, needed, scv, busy, behind, found * exact / known))
+            rows.append((branches, needed, scv, busy, behind, result * exact / known))
     return rows
 
 
@@ -51,16 +51,16 @@ def stored():
         return np.array([[float(row[t]) for t in TITLES] for row in csv.DictReader(lines)])
 
 
-def errors(found):
+def errors(actual):
     """Relative errors of M/M/1's mean response."""
-    _, _, _, busy, behind, mean = found.T
+    _, _, _, busy, behind, mean = actual.T
     return behind / busy / (1 - behind) / mean - 1
 
 
-def told(found):
+def summary_rows(actual):
     """Rows of the table: needed, scv, branches, and errors [%] by utilisation of these."""
-    missed, rows = 100 * np.abs(errors(found)), []
-    branches, needed, scv, busy = found[:, :4].T
+    missed, rows = 100 * np.abs(errors(actual)), []
+    branches, needed, scv, busy = actual[:, :4].T
     for whole, spread, count in product((True, False), SPREADS, BRANCHES):
         some = ((needed == branches) == whole) & (scv == spread) & (branches == count)
         parts = [missed[some & (busy == load)].max() for load in LOADS]
@@ -91,7 +91,7 @@ def main():
             rows = simulate(*case, REQUESTS, random)
             written.writerows([f"{x:.6g}" for x in row] for row in rows)
             file.flush()
-    print(table(told(stored())))
+    print(table(summary_rows(stored())))
 
 
 if __name__ == "__main__":

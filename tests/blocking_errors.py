@@ -96,20 +96,20 @@ def whole(net):
         (window,) = net.windows
         inside, room = frozenset(window.stations), int(window.limit)
         region = Region(net.times, net.servers, ways, some, inside, room)
-        found = whole_region(region, MOST).numbers
+        numbers = whole_region(region, MOST).numbers
     else:
         rooms = tuple(min(room, cap or net.population) for room in net.rooms)
-        found = whole_blocking(Blocking(net.times, rooms, ways, some), MOST).numbers
-    return _seen(net, found)
+        numbers = whole_blocking(Blocking(net.times, rooms, ways, some), MOST).numbers
+    return _by_class(net, numbers)
 
 
-def _seen(net, found):
+def _by_class(net, actual):
     """Little's law over all who are there, or N / X - Z."""
     if net.rate:
-        present = sum(n for name, n in found.items() if not name.endswith("throughput"))
+        present = sum(n for name, n in actual.items() if not name.endswith("throughput"))
         return net.rate, present / net.rate
     leaving = {k: sum(s for s, to in row if to is None) for k, row in net.ways.items()}
-    rate = sum(share * found[f"s{k}.throughput"] for k, share in leaving.items())
+    rate = sum(share * actual[f"s{k}.throughput"] for k, share in leaving.items())
     return rate, net.population / rate - net.think_time
 
 
@@ -143,8 +143,8 @@ def _round(ways):
 
 def own(net):
     """The same by headway's chain."""
-    found = answers.solve_chain(net.network)
-    return found.throughput, found.response_time
+    solution = answers.solve_chain(net.network)
+    return solution.throughput, solution.response_time
 
 
 def line(draw, count):
@@ -287,10 +287,10 @@ def _largest(net, way):
 
 def main(arguments=None):
     """Print the table."""
-    found = defaultdict(list)
+    result = defaultdict(list)
     for name, missed in campaigns.seeded(measured, __doc__, 1140, arguments):
-        found[name] += [missed] if missed else []
-    for name, rows in found.items():
+        result[name] += [missed] if missed else []
+    for name, rows in result.items():
         parts = [show(part) for part in 100 * np.array(rows).T]
         print(f"{name:32} {len(rows):5} {'   '.join(parts)}")
     return 0

@@ -73,10 +73,10 @@ def random_hit_ratio(shares, size):
 def simulated_hit_ratio(policy, shares, size, requests, seed):
     """Follow requests one by one; the first tenth warms up."""
     rng = np.random.default_rng(seed)
-    asked = rng.choice(len(shares), size=requests, p=shares).tolist()
+    numbers = rng.choice(len(shares), size=requests, p=shares).tolist()
     drops = rng.integers(size, size=requests).tolist()
     cache, slots, hits, warm = OrderedDict(), [], 0, requests // 10
-    for number, item in enumerate(asked):
+    for number, item in enumerate(numbers):
         if item in cache:
             hits += number >= warm
             if policy == "lru":
@@ -97,10 +97,10 @@ def simulated_hit_ratio(policy, shares, size, requests, seed):
 def simulated_ttl(shares, lifetime, requests, seed, *, renewed):
     """The same with a lifetime in requests, which are Poisson: one a unit of time."""
     rng = np.random.default_rng(seed)
-    asked = rng.choice(len(shares), size=requests, p=shares).tolist()
+    numbers = rng.choice(len(shares), size=requests, p=shares).tolist()
     times = np.cumsum(rng.exponential(1.0, requests)).tolist()
     ends, hits, warm = {}, 0, requests // 10
-    for number, (item, now) in enumerate(zip(asked, times, strict=True)):
+    for number, (item, now) in enumerate(zip(numbers, times, strict=True)):
         hit = ends.get(item, 0.0) > now
         hits += hit and number >= warm
         if renewed or not hit:

@@ -22,11 +22,11 @@ def run(spec):
 
 def parser(about):
     """Options of a campaign, so far who does it."""
-    found = ArgumentParser(description=about, formatter_class=RawDescriptionHelpFormatter)
-    either = found.add_mutually_exclusive_group()
+    result = ArgumentParser(description=about, formatter_class=RawDescriptionHelpFormatter)
+    either = result.add_mutually_exclusive_group()
     either.add_argument("--workers", type=int, metavar="N", help="processes that share the work")
     either.add_argument("--cluster", metavar="ADDRESS", help="a dask scheduler, whose workers do")
-    return found
+    return result
 
 
 @contextmanager
@@ -41,9 +41,9 @@ def seeded(function, about, count, arguments=None):
     options = parser(about)
     options.add_argument("--count", type=int, default=count)
     options.add_argument("--seed", type=int, default=0)
-    asked = options.parse_args(arguments)
-    with shared(asked) as done:
-        yield from done(function, range(asked.seed, asked.seed + asked.count))
+    args = options.parse_args(arguments)
+    with shared(args) as done:
+        yield from done(function, range(args.seed, args.seed + args.count))
 
 
 def _done(crew, function, tasks):

@@ -56,27 +56,27 @@ def errors_of(seed: int) -> tuple[float, float] | None:
     ways = ClassRoutes(names, ("a", "b"), onward, closed=frozenset("ab"))
     classes = [JobClass("a", population=jobs), JobClass("b", population=0)]
     with no_states():
-        found = solve_chains(stations, classes, ways)
-    rate = np.abs(found.station_throughput / served - 1).max()
-    time = np.abs(found.station_response_time / (queue / served) - 1).max()
+        solution = solve_chains(stations, classes, ways)
+    rate = np.abs(solution.station_throughput / served - 1).max()
+    time = np.abs(solution.station_response_time / (queue / served) - 1).max()
     return float(rate), float(time)
 
 
 def measured(count: int, first: int = 0) -> Iterator[tuple[float, float]]:
     """Errors of so many networks, those left out that are too large."""
-    return (found for found in map(errors_of, range(first, first + count)) if found is not None)
+    return (result for result in map(errors_of, range(first, first + count)) if result is not None)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the errors."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=300)
-    asked = parser.parse_args(arguments)
-    found = np.array(list(measured(asked.count)))
-    for name, column in zip(("throughput", "response time per visit"), found.T, strict=True):
+    options = parser.parse_args(arguments)
+    values = np.array(list(measured(options.count)))
+    for name, column in zip(("throughput", "response time per visit"), values.T, strict=True):
         print(
             f"{name}: largest {column.max():.1%}, mean {column.mean():.1%}, "
-            f"median {np.median(column):.1%} over {len(found)} networks"
+            f"median {np.median(column):.1%} over {len(values)} networks"
         )
     return 0
 

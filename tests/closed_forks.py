@@ -108,10 +108,10 @@ def stored():
         return np.array([[float(row[t]) for t in TITLES] for row in csv.DictReader(lines)])
 
 
-def told(found):
+def summary_rows(actual):
     """Rows of the table: needed, branches, jobs, cases, errors of throughput and response [%]."""
-    cases, missed = [Case(int(number)) for number in found[:, 0]], []
-    for case, (_, rate, time) in zip(cases, found, strict=True):
+    cases, missed = [Case(int(number)) for number in actual[:, 0]], []
+    for case, (_, rate, time) in zip(cases, actual, strict=True):
         solved = case.model().solve()
         missed.append((solved.throughput / rate - 1, solved.response_time / time - 1))
     errors, rows = 100 * np.abs(np.array(missed)), []
@@ -148,7 +148,7 @@ def main():
             case = Case(number)
             rounds = ROUNDS if len(case.branches) < 16 else ROUNDS // 4
             written.writerow([number, *(f"{x:.6g}" for x in case.simulated(rounds))])
-    print(table(told(stored())))
+    print(table(summary_rows(stored())))
 
 
 if __name__ == "__main__":

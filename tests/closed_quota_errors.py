@@ -67,16 +67,16 @@ def errors(cases=CASES, steps=STEPS, seed=SEED):
     return np.divide(answers, simulate(quota, period, jobs, think, others, steps, random)) - 1
 
 
-def told(found):
+def summary_rows(actual):
     """Largest, of 99 and of 95 of 100, and median error [%], by kind of answer."""
     return [
         [100 * float(np.quantile(one, part)) for part in (1, 0.99, 0.95, 0.5)]
-        for one in np.abs(found)
+        for one in np.abs(actual)
     ]
 
 
 if __name__ == "__main__":
     print("| error of | largest | 99 of 100 | 95 of 100 | median |\n|---|---|---|---|---|")
     kinds = "throughput", "response time", "time under the quota"
-    for kind, row in zip(kinds, told(errors()), strict=True):
+    for kind, row in zip(kinds, summary_rows(errors()), strict=True):
         print(f"| {kind} | " + " | ".join(f"{value:.2g} %" for value in row) + " |")

@@ -45,10 +45,10 @@ def solve(case, *, sharing):
         cycle = case.population / rate
         each = zip(kinds, times, strict=True)
         times = [alone(one, case.population, max(cycle - time, 0.0))[1] for one, time in each]
-        found = joined(branches, kinds, times, rate, sharing=sharing)
-        if abs(found - fork) < NEAR * fork:
+        result = joined(branches, kinds, times, rate, sharing=sharing)
+        if abs(result - fork) < NEAR * fork:
             break
-        fork = (fork + found) / 2
+        fork = (fork + result) / 2
     most = min(float(np.asarray(one.capacity)) for one in branches)
     rate = min(rate, most)
     return rate, case.population / rate - case.think
@@ -64,14 +64,14 @@ def joined(branches, kinds, times, rate, *, sharing):
     return float(kth(*rows, np.array([len(branches)]))[0][0])
 
 
-def errors(*, sharing, found=None):
+def errors(*, sharing, actual=None):
     """Largest errors of throughput and response time over the cases that need all branches [%]."""
     missed = []
-    for number, rate, time in stored() if found is None else found:
+    for number, rate, time in stored() if actual is None else actual:
         case = Case(int(number))
         if case.needed == len(case.branches):
-            told = solve(case, sharing=sharing)
-            missed.append((told[0] / rate - 1, told[1] / time - 1))
+            solution = solve(case, sharing=sharing)
+            missed.append((solution[0] / rate - 1, solution[1] / time - 1))
     return 100 * np.abs(missed).max(axis=0)
 
 

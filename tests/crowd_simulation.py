@@ -19,7 +19,7 @@ def response_times(plan, events, seed):
     run = _Run(plan, seed)
     for _ in range(events):
         run.step()
-    return [np.array(each[len(each) // 20 :]) for each in run.found]
+    return [np.array(each[len(each) // 20 :]) for each in run.times]
 
 
 class _Queue:
@@ -50,7 +50,7 @@ class _Run:
         self.entry = [np.cumsum(jobs.ways.entry)[:-1].tolist() for jobs in plan.classes]
         self.ways = [np.cumsum(jobs.ways.onward, axis=1).tolist() for jobs in plan.classes]
         self.calendar, self.number = [], 0
-        self.found = [[] for _ in names]
+        self.times = [[] for _ in names]
         for c, jobs in enumerate(plan.classes):
             for _ in range(jobs.population or 1):
                 self.thinks(0.0, c)
@@ -129,6 +129,6 @@ class _Run:
         if target < len(ways):
             self.come(now, job, target)
             return
-        self.found[job[0]].append(now - job[1])
+        self.times[job[0]].append(now - job[1])
         if self.plan.classes[job[0]].population:
             self.thinks(now, job[0])

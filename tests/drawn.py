@@ -26,22 +26,22 @@ _COMMAND = re.compile(
 
 def shown() -> dict[str, list[Path]]:
     """Pages that show each picture, by its file's name."""
-    found: dict[str, list[Path]] = {}
+    by_name: dict[str, list[Path]] = {}
     for page in PAGES:
         for name in _PICTURE.findall(page.read_text()):
-            found.setdefault(name, []).append(page)
-    return found
+            by_name.setdefault(name, []).append(page)
+    return by_name
 
 
 def commands() -> dict[str, list[str]]:
     """Words of the command that draws each picture, as a page that shows it states them."""
     pages = shown()
-    found = {}
+    by_name = {}
     for page in PAGES:
         for line, name in _COMMAND.findall(page.read_text()):
             if page in pages.get(name, ()):
-                found[name] = shlex.split(line)
-    return found
+                by_name[name] = shlex.split(line)
+    return by_name
 
 
 def draw(name: str, words: list[str], folder: Path, *looks: str) -> None:

@@ -56,8 +56,8 @@ def curves() -> list[Path]:
 def tried(path: Path, share: float = SHARE) -> Tried:
     """Fit the points of a curve below a share of its peak, and predict the others."""
     table = Measurements.read(path)
-    found = curve(table)
-    rate, time = found.throughput.values, found.response_time.values
+    result = curve(table)
+    rate, time = result.throughput.values, result.response_time.values
     peak = float(rate.max())
     high = rate >= share * peak
     fit = fit_server(table, within=Range(high=float(rate[~high].max())))
@@ -72,15 +72,15 @@ def summary(each: Sequence[Tried]) -> dict[str, str]:
     errors = np.concatenate([one.errors for one in each])
     holds = np.concatenate([one.holds for one in each])
     last = [one.holds[np.argmax(one.load)] for one in each]
-    told = [one for one in each if one.determined]
-    misled = [one for one in told if abs(one.limit / one.peak - 1) > WRONG]
+    values = [one for one in each if one.determined]
+    misled = [one for one in values if abs(one.limit / one.peak - 1) > WRONG]
     return {
         "points predicted": f"{errors.size}",
         "in the 95 % band": f"{holds.mean():.1%}",
         "last point in the band": f"{np.mean(last):.0%}",
         "median error": f"{np.median(errors):.1%}",
         "saturation over peak, median": f"{np.median([one.limit / one.peak for one in each]):.2f}",
-        "saturation determined": f"{len(told)} of {len(each)}",
+        "saturation determined": f"{len(values)} of {len(each)}",
         f"of these more than {WRONG:.0%} from the peak": f"{len(misled)}",
     }
 
@@ -89,10 +89,10 @@ def main() -> None:
     """Print the table."""
     parser = campaigns.parser(__doc__)
     parser.add_argument("share", nargs="?", type=float, default=SHARE, help="of the peak")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     each = []
-    with campaigns.shared(asked) as done:
-        for one in done(partial(tried, share=asked.share), curves()):
+    with campaigns.shared(options) as done:
+        for one in done(partial(tried, share=options.share), curves()):
             each.append(one)
             print(
                 f"{one.name:40} {one.holds.sum()} of {one.holds.size} in the band, "

@@ -51,13 +51,13 @@ def simulate(branches, scv, busy, requests, random):
     for k, times in enumerate(responses(branches, scv, busy, requests, random)):
         if k * len(times) < requests // 20:
             continue
-        found = np.sort(times, axis=1)[:, places]
-        total, all_of_them = total + found.sum(axis=0), all_of_them + times.sum() / branches
-        kept.append(found[::_KEPT].astype(np.float32))
+        value = np.sort(times, axis=1)[:, places]
+        total, all_of_them = total + value.sum(axis=0), all_of_them + times.sum() / branches
+        kept.append(value[::_KEPT].astype(np.float32))
         count += len(times)
     scale = MG1(1.0, scv).response_time(busy) / (all_of_them / count)
-    told = np.quantile(np.concatenate(kept), (0.5, 0.99), axis=0)
-    columns = scale * np.vstack([total / count, told])
+    result = np.quantile(np.concatenate(kept), (0.5, 0.99), axis=0)
+    columns = scale * np.vstack([total / count, result])
     return [(branches, k + 1, scv, busy, *col) for k, col in zip(places, columns.T, strict=True)]
 
 
@@ -68,18 +68,18 @@ def stored():
         return np.array([[float(row[t]) for t in TITLES] for row in csv.DictReader(lines)])
 
 
-def errors(found):
+def errors(actual):
     """Relative errors of mean, p50 and p99, and that of the mean in means of one branch."""
     rows = []
-    for branches, needed, scv, busy, mean, *percentiles in found:
+    for branches, needed, scv, busy, mean, *percentiles in actual:
         fork = ForkJoin(1.0, int(branches), int(needed), float(scv))
         off = fork.response_time(busy) - mean
         one = MG1(1.0, scv).response_time(busy)
-        told = [np.nan, np.nan]
+        lines = [np.nan, np.nan]
         if 2 * needed >= branches:
             shares = zip((0.5, 0.99), percentiles, strict=True)
-            told = [response_time_percentile(fork, busy, p) / t - 1 for p, t in shares]
-        rows.append((off / mean, *told, off / one))
+            lines = [response_time_percentile(fork, busy, p) / t - 1 for p, t in shares]
+        rows.append((off / mean, *lines, off / one))
     return np.abs(rows)
 
 
@@ -92,10 +92,10 @@ EDGES = (0.0, 0.6, 0.92, 1.0)
 WIDTHS = {"below 1": (0, 0.9), "1": (0.9, 1.1), "above 1": (1.1, 9)}
 
 
-def told(found):
+def summary_rows(actual):
     """Rows of the table: needed, scv, utilisation, cases and the errors [%]."""
-    missed, rows = 100 * errors(found), []
-    branches, needed, scv, busy = found[:, :4].T
+    missed, rows = 100 * errors(actual), []
+    branches, needed, scv, busy = actual[:, :4].T
     for group, belongs in GROUPS.items():
         for width, (low, high) in WIDTHS.items():
             for least, most in pairwise(EDGES):
@@ -137,4 +137,4 @@ if __name__ == "__main__":
                 for u, services in SERVICES.items():
                     rows = simulate(n, c, u, min(MOST, int(services / n)), random)
                     written.writerows([f"{x:.6g}" for x in row] for row in rows)
-    print(table(told(stored())))
+    print(table(summary_rows(stored())))

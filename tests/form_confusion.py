@@ -72,23 +72,23 @@ def _whole_servers(s, random, low=3, high=12):
 
 
 def _contention(s, random):
-    found = _servers(s, random) | {"delay": 0.0}
-    return found | {"contention": random.uniform(2, 4) * s * s / found["servers"]}
+    value = _servers(s, random) | {"delay": 0.0}
+    return value | {"contention": random.uniform(2, 4) * s * s / value["servers"]}
 
 
 def _batching(s, random):
-    found = _servers(s, random) | {"delay": 0.0, "wake_up": s * random.uniform(2, 6)}
-    return found | {"batching_load": random.uniform(0.1, 0.3) * found["servers"] / s}
+    value = _servers(s, random) | {"delay": 0.0, "wake_up": s * random.uniform(2, 6)}
+    return value | {"batching_load": random.uniform(0.1, 0.3) * value["servers"] / s}
 
 
 def _cache(s, random):
-    found = _servers(s, random) | {"delay": 0.0, "miss_time": s * random.uniform(1, 4)}
-    return found | {"cached_load": random.uniform(0.25, 0.45) * found["servers"] / s}
+    value = _servers(s, random) | {"delay": 0.0, "miss_time": s * random.uniform(1, 4)}
+    return value | {"cached_load": random.uniform(0.25, 0.45) * value["servers"] / s}
 
 
 def _step(s, random):
-    found = _servers(s, random) | {"delay": 0.0, "step": s * random.uniform(1, 3)}
-    return found | {"step_load": random.uniform(0.4, 0.6) * found["servers"] / s}
+    value = _servers(s, random) | {"delay": 0.0, "step": s * random.uniform(1, 3)}
+    return value | {"step_load": random.uniform(0.4, 0.6) * value["servers"] / s}
 
 
 def _misses(s, random):
@@ -102,8 +102,8 @@ def _misses(s, random):
 
 
 def _closed(s, random):
-    found = _whole_servers(s, random, 2, 8)
-    return found | {"population": float(round(found["servers"] * random.uniform(3, 8)))}
+    result = _whole_servers(s, random, 2, 8)
+    return result | {"population": float(round(result["servers"] * random.uniform(3, 8)))}
 
 
 def _shares(s, random):
@@ -175,7 +175,7 @@ def curve(case: Case, seed: int) -> Measurements:
         return _table(case, ("throughput_ops_s", rates), ("response_s", noisy))
     if case.load == POPULATION:
         return _circulating(case, values, random)
-    return _paced(case, values, random)
+    return _open_curve(case, values, random)
 
 
 def _circulating(case: Case, values: Values, random: np.random.Generator) -> Measurements:
@@ -187,7 +187,7 @@ def _circulating(case: Case, values: Values, random: np.random.Generator) -> Mea
     return _table(case, ("population", clients), ("response_s", times * _noise(random)))
 
 
-def _paced(case: Case, values: Values, random: np.random.Generator) -> Measurements:
+def _open_curve(case: Case, values: Values, random: np.random.Generator) -> Measurements:
     """Clients that think less and less; with a bend, three more points where throughput falls."""
     model = catalogue_model(case.form).at(values)
     most = float(model.at(think_time=0.0).solve().throughput)
@@ -227,9 +227,9 @@ def _table(case: Case, *columns) -> Measurements:
 
 def chosen(case: Case, seed: int) -> tuple[str, bool]:
     """The form chosen for a curve, and whether the one that made it may be right."""
-    found = choose_form(curve(case, seed))
-    weights = zip(found.candidates, found.weights, strict=True)
-    return found.form.model, any(
+    server = choose_form(curve(case, seed))
+    weights = zip(server.candidates, server.weights, strict=True)
+    return server.form.model, any(
         form.model == case.form and weight >= LIKELY for (form, _), weight in weights
     )
 
@@ -239,14 +239,14 @@ def main() -> None:
     parser = campaigns.parser(__doc__)
     parser.add_argument("curves", nargs="?", type=int, default=CURVES)
     parser.add_argument("begins", nargs="?", default="", help="how the form's name begins")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     counts = {
-        case: _count(case, asked.curves) for case in CASES if case.name.startswith(asked.begins)
+        case: _count(case, options.curves) for case in CASES if case.name.startswith(options.begins)
     }
     right, total = Counter(), Counter()
     print("| form that made them | drawn | chosen | may be right | chosen instead |")
     print("|---|---|---|---|---|")
-    with campaigns.shared(asked) as done:
+    with campaigns.shared(options) as done:
         tasks = [(case, seed) for case, count in counts.items() for seed in range(count)]
         ends = done(_chosen, tasks)
         for case, count in counts.items():

@@ -43,17 +43,17 @@ def times(random, scv, other, count):
     return random.exponential(np.where(often, 0.5 / share, 0.5 / (1 - share)))
 
 
-def simulate(told, jobs, random):
+def simulate(cases, jobs, random):
     """Mean wait and its standard error by case: whoever comes takes the server free first."""
-    servers, busy = (np.array(column) for column in list(zip(*told, strict=True))[:2])
+    servers, busy = (np.array(column) for column in list(zip(*cases, strict=True))[:2])
     free = np.where(np.arange(MOST_SERVERS) < servers[:, None], 0.0, np.inf)
-    other = random.random((2, len(told))) < 0.5
+    other = random.random((2, len(cases))) < 0.5
     means = []
     for _ in range(jobs // _BLOCK):
-        gaps = [times(random, c[2], o, _BLOCK) for c, o in zip(told, other[0], strict=True)]
-        takes = [times(random, c[3], o, _BLOCK) for c, o in zip(told, other[1], strict=True)]
+        gaps = [times(random, c[2], o, _BLOCK) for c, o in zip(cases, other[0], strict=True)]
+        takes = [times(random, c[3], o, _BLOCK) for c, o in zip(cases, other[1], strict=True)]
         gaps = np.transpose(gaps) / (servers * busy)
-        total = np.zeros(len(told))
+        total = np.zeros(len(cases))
         for gap, take in zip(gaps, np.transpose(takes), strict=True):
             total += free[:, 0]
             free[:, 0] += take
@@ -72,10 +72,10 @@ def stored():
         return np.array([[float(row[t]) for t in TITLES] for row in csv.DictReader(lines)])
 
 
-def told(found):
+def summary_rows(actual):
     """Rows of the table: law, what of it, and largest, 95 of 100 and median error [%]."""
-    poisson, rows = found[:, 2] == 1, []
-    for name, some in (("MGm", found[poisson]), ("GGm", found[~poisson])):
+    poisson, rows = actual[:, 2] == 1, []
+    for name, some in (("MGm", actual[poisson]), ("GGm", actual[~poisson])):
         law = np.array([_wait(name, *case[:4]) for case in some])
         wait = some[:, 4]
         sure = (wait > 0) & (some[:, 5] <= SURE * wait)
@@ -114,4 +114,4 @@ if __name__ == "__main__":
             [f"{x:.6g}" for x in (*case, w, e)]
             for case, w, e in zip(drawn, wait, error, strict=True)
         )
-    print(table(told(stored())))
+    print(table(summary_rows(stored())))

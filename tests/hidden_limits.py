@@ -45,7 +45,7 @@ class Stage:
     response: float
     samples: int
     duration: float | None
-    held: float
+    delayed: float
 
 
 def plan(number: int) -> Plan:
@@ -74,7 +74,7 @@ def stage(test: Plan, rate: float, random: np.random.Generator) -> Stage:
     """One stage: Poisson arrivals until its end, and what is inside then served."""
     gaps = random.exponential(1 / rate, int(rate * test.length * 1.3) + 50)
     gaps = gaps[np.cumsum(gaps) < test.length]
-    sent, back, held = _simulated(test, gaps, int(random.integers(2**31)))
+    sent, back, kept_inside = _simulated(test, gaps, int(random.integers(2**31)))
     end = float(back.max())
     response = float((back - sent).mean())
     through, time = random.normal(1, NOISE, 2)
@@ -84,7 +84,7 @@ def stage(test: Plan, rate: float, random: np.random.Generator) -> Stage:
         response * time,
         len(back),
         end if test.tells_length else None,
-        held,
+        kept_inside,
     )
 
 
@@ -133,7 +133,7 @@ def point(stage: Stage) -> Point:
     )
 
 
-_TITLES = ("curve", "limit", "offered", "throughput", "response", "samples", "duration", "held")
+_TITLES = ("curve", "limit", "offered", "throughput", "response", "samples", "duration", "delayed")
 
 
 def rows(number: int) -> list[list[str]]:
@@ -143,7 +143,7 @@ def rows(number: int) -> list[list[str]]:
         [
             str(number), str(limit), f"{s.offered:.6g}", f"{s.throughput:.6g}",
             f"{s.response:.6g}", str(s.samples),
-            "" if s.duration is None else f"{s.duration:.6g}", f"{s.held:.4f}",
+            "" if s.duration is None else f"{s.duration:.6g}", f"{s.delayed:.4f}",
         ]
         for s in stages(number)
     ]  # fmt: skip
@@ -151,16 +151,16 @@ def rows(number: int) -> list[list[str]]:
 
 def read() -> dict[int, tuple[int, list[Stage]]]:
     """The tests of the file: limit and stages by number."""
-    found: dict[int, tuple[int, list[Stage]]] = {}
+    by_name: dict[int, tuple[int, list[Stage]]] = {}
     with FILE.open(encoding="utf-8") as file:
         for row in csv.DictReader(line for line in file if not line.startswith("#")):
             lasted = float(row["duration"]) if row["duration"] else None
             one = Stage(
                 float(row["offered"]), float(row["throughput"]), float(row["response"]),
-                int(row["samples"]), lasted, float(row["held"]),
+                int(row["samples"]), lasted, float(row["delayed"]),
             )  # fmt: skip
-            found.setdefault(int(row["curve"]), (int(row["limit"]), []))[1].append(one)
-    return found
+            by_name.setdefault(int(row["curve"]), (int(row["limit"]), []))[1].append(one)
+    return by_name
 
 
 def write(numbers: Sequence[int]) -> None:

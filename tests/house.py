@@ -39,13 +39,13 @@ _PLACE = re.compile(r"headway(\.\w+)+(:\w+)?")
 
 def modules(folders: dict[str, Path]) -> dict[str, Path]:
     """Find every module, by its full name."""
-    found = {}
+    by_name = {}
     for package, folder in folders.items():
         for path in folder.rglob("*.py"):
             parts = path.relative_to(folder).with_suffix("").parts
             name = ".".join((package, *parts)).removesuffix(".__init__")
-            found[name] = path
-    return found
+            by_name[name] = path
+    return by_name
 
 
 def import_graph(folders: dict[str, Path]) -> nx.DiGraph:
@@ -92,8 +92,8 @@ def _targets(node: ast.AST, known: dict[str, Path]) -> Iterator[str]:
 
 def circles(graph: nx.DiGraph) -> list[list[str]]:
     """Modules that need each other, the largest circle first."""
-    found = [sorted(c) for c in nx.strongly_connected_components(graph) if len(c) > 1]
-    return sorted(found, key=len, reverse=True)
+    values = [sorted(c) for c in nx.strongly_connected_components(graph) if len(c) > 1]
+    return sorted(values, key=len, reverse=True)
 
 
 def late_imports(folders: dict[str, Path]) -> int:
@@ -110,13 +110,13 @@ def late_imports(folders: dict[str, Path]) -> int:
 def rooms(graph: nx.DiGraph) -> nx.DiGraph:
     """Rooms, and how many imports lead from one to another."""
     known = modules(FOLDERS)
-    found = nx.DiGraph()
+    result = nx.DiGraph()
     for source, target in graph.edges:
         ends = room_of(source, known), room_of(target, known)
         if ends[0] != ends[1]:
-            weight = found.get_edge_data(*ends, {"weight": 0})["weight"]
-            found.add_edge(*ends, weight=weight + 1)
-    return found
+            weight = result.get_edge_data(*ends, {"weight": 0})["weight"]
+            result.add_edge(*ends, weight=weight + 1)
+    return result
 
 
 def room_of(name: str, known: dict[str, Path]) -> str:
@@ -124,9 +124,9 @@ def room_of(name: str, known: dict[str, Path]) -> str:
     return name if known[name].stem == "__init__" else name.rpartition(".")[0]
 
 
-def levels(found: nx.DiGraph) -> dict[str, int]:
+def levels(imports: nx.DiGraph) -> dict[str, int]:
     """How many rooms stand below each at most; those that import each other stand side by side."""
-    order = nx.condensation(found)
+    order = nx.condensation(imports)
     height: dict[str, int] = {}
     for part in reversed(list(nx.topological_sort(order))):
         below = [height[r] for p in order.successors(part) for r in order.nodes[p]["members"]]
@@ -135,15 +135,15 @@ def levels(found: nx.DiGraph) -> dict[str, int]:
 
 
 def places(
-    found: nx.DiGraph, widths: dict[str, float], wide: float
+    imports: nx.DiGraph, widths: dict[str, float], wide: float
 ) -> dict[str, tuple[float, float]]:
     """Where each room is drawn: on its level, near those that import it; wide levels in rows."""
-    height = levels(found)
+    height = levels(imports)
     at: dict[str, tuple[float, float]] = {}
     down = 0
     for level in range(max(height.values()), -1, -1):
         rest = sorted(room for room in height if height[room] == level)
-        rest.sort(key=lambda room: _mean(at[r][0] for r in found.predecessors(room) if r in at))
+        rest.sort(key=lambda room: _mean(at[r][0] for r in imports.predecessors(room) if r in at))
         while rest:
             ends = [end for end in accumulate(widths[room] for room in rest) if end <= wide]
             row, rest = rest[: len(ends)], rest[len(ends) :]
@@ -166,10 +166,10 @@ def draw(graph: nx.DiGraph, path: Path, *, dark: bool = False) -> None:
     from headway.models.plotting.looks.colours import darken
     from headway.models.plotting.looks.page import LETTER, WIDTH, size_of
 
-    found = rooms(graph)
+    result = rooms(graph)
     sizes = Counter(room_of(name, modules(FOLDERS)) for name in graph)
-    words = {room: label(room, sizes[room]) for room in found}
-    at = places(found, {room: size_of(text)[0] + _PAD for room, text in words.items()}, WIDTH)
+    words = {room: label(room, sizes[room]) for room in result}
+    at = places(result, {room: size_of(text)[0] + _PAD for room, text in words.items()}, WIDTH)
     low = min(y for _, y in at.values()) - 0.3
     figure = Figure(figsize=(WIDTH, 0.3 - low))
     axes = figure.add_axes((0, 0, 1, 1))
@@ -183,7 +183,7 @@ def draw(graph: nx.DiGraph, path: Path, *, dark: bool = False) -> None:
     }
     figure.draw_without_rendering()  # boxes have a size only then, and arrows end at them
     look = {"arrowstyle": "-|>", "color": "0.45", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 1}
-    for source, target in sorted(nx.transitive_reduction(found).edges):
+    for source, target in sorted(nx.transitive_reduction(result).edges):
         ends = {"patchA": boxes[source].get_bbox_patch(), "patchB": boxes[target].get_bbox_patch()}
         axes.annotate("", at[target], at[source], arrowprops={**look, **ends}, zorder=1)
     axes.set_xlim(0, WIDTH)

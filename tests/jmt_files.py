@@ -40,13 +40,13 @@ def routing(strategies):
     )
 
 
-def _strategy(told):
-    if isinstance(told, str):
-        return f'<subParameter classPath="jmt.{told}" name="{told}"/>'
+def _strategy(routing):
+    if isinstance(routing, str):
+        return f'<subParameter classPath="jmt.{routing}" name="{routing}"/>'
     entries = "".join(
         '<subParameter classPath="jmt.EmpiricalEntry" name="EmpiricalEntry">'
         f"{value('stationName', to, 'java.lang.String')}{value('probability', p)}</subParameter>"
-        for to, p in told.items()
+        for to, p in routing.items()
     )
     return (
         '<subParameter classPath="jmt.EmpiricalStrategy" name="Probabilities">'
@@ -91,12 +91,12 @@ def part(kind, name, inner):
 def fork(name, tasks=1, simple="true", block=-1, ways="", job_class="web"):
     waits = parameter("java.lang.Integer", "size", "<value>-1</value>")
     how = part("x.OutPath", "EmpiricalEntryArray", ways)
-    told = part("jmt.ProbabilitiesFork", "Branch Probabilities", how)
+    result = part("jmt.ProbabilitiesFork", "Branch Probabilities", how)
     inner = (
         parameter("java.lang.Integer", "jobsPerLink", f"<value>{tasks}</value>")
         + parameter("java.lang.Integer", "block", f"<value>{block}</value>")
         + parameter("java.lang.Boolean", "isSimplifiedFork", f"<value>{simple}</value>")
-        + parameter("jmt.ForkStrategy", "ForkStrategy", by_class({job_class: told}), array=True)
+        + parameter("jmt.ForkStrategy", "ForkStrategy", by_class({job_class: result}), array=True)
     )
     parts = section("Queue", waits) + section("ServiceTunnel") + section("Fork", inner)
     return f'<node name="{name}">{parts}</node>'
@@ -113,8 +113,8 @@ def way(to, probability=1.0, parts=1, share=1.0):
 
 
 def join(name, strategy="NormalJoin", needed=-1, job_class="web"):
-    told = part(f"jmt.{strategy}", "join", value("numRequired", needed, "java.lang.Integer"))
-    inner = parameter("jmt.JoinStrategy", "JoinStrategy", by_class({job_class: told}), array=True)
+    result = part(f"jmt.{strategy}", "join", value("numRequired", needed, "java.lang.Integer"))
+    inner = parameter("jmt.JoinStrategy", "JoinStrategy", by_class({job_class: result}), array=True)
     on = section("Router", routing({job_class: "RandomStrategy"}))
     return f'<node name="{name}">{section("Join", inner)}{section("ServiceTunnel")}{on}</node>'
 

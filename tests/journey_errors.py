@@ -82,23 +82,23 @@ def stored():
     return {(int(row[0]), int(row[1])): row[2:] for row in rows}
 
 
-def errors(found):
+def errors(actual):
     """Relative errors of each percentile, shape (classes, percents), and where times are alike."""
     solved = {
         number: model(number).solve().with_percentiles(PERCENTS)
-        for number in sorted({number for number, _ in found})
+        for number in sorted({number for number, _ in actual})
     }
     rows, alike = [], []
-    for (number, c), times in found.items():
+    for (number, c), times in actual.items():
         known = [solved[number][f"class c{c}.response_time_p{p}"] for p in PERCENTS]
         rows.append(np.array(known) / np.array(times) - 1)
         alike.append(number % 2 == 0)
     return np.array(rows), np.array(alike)
 
 
-def lines(found):
+def lines(actual):
     """The table of the page."""
-    rows, alike = errors(found)
+    rows, alike = errors(actual)
     yield "| service times of a station | classes | p50 | p95 | p99 |"
     yield "|---|---|---|---|---|"
     for words, some in (("alike", rows[alike]), ("by class", rows[~alike])):

@@ -34,7 +34,7 @@ def curve(random, limited, loads=7):
     capacity = servers / time
     limit = int(random.choice([8, 16, 32, 64, 100])) if limited else 0
     length = 2000 / capacity * float(random.choice([2, 4]))
-    told, top = random.random() < 0.5, float(random.choice([0.9, 1.3, 1.6]))
+    inside, top = random.random() < 0.5, float(random.choice([0.9, 1.3, 1.6]))
     points, reached = [], False
     for rate in np.linspace(0.2, top, loads) * capacity:
         through, response, end = driven(rate, servers, time, limit, length, random)
@@ -47,7 +47,7 @@ def curve(random, limited, loads=7):
                 offered_rate=float(rate),
                 throughput=float(through * random.normal(1, NOISE)),
                 response_time=float(response * random.normal(1, NOISE)),
-                duration=float(end) if told else None,
+                duration=float(end) if inside else None,
             )
         )
     return LoadTest(tuple(points)), limit, reached

@@ -54,13 +54,13 @@ _FORMULA_EVERY = 4
 def findings(seed: int) -> list[str]:
     """Every check of a seed's model that does not hold."""
     drawn = random_model(seed)
-    found = []
+    rows = []
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for check in CHECKS:
             if seed % PERIODS.get(check, 1) == 0:
-                found += [f"{seed} {check.__name__}: {what}" for what in _run(check, drawn)]
-    return found
+                rows += [f"{seed} {check.__name__}: {what}" for what in _run(check, drawn)]
+    return rows
 
 
 def _run(check: Callable[[Model, str], Iterator[str]], drawn: RandomModel) -> list[str]:
@@ -109,12 +109,14 @@ def sweeps_agree(model: Model, load: str) -> Iterator[str]:
     points = json.loads(solution.to_json())["points"]
     solution.to_csv()
     for k, value in enumerate(values.tolist()):
-        alone = _told(json.loads(model.at({load: value}).solve().to_json())["points"][0], points[k])
+        alone = _same_outputs(
+            json.loads(model.at({load: value}).solve().to_json())["points"][0], points[k]
+        )
         if not _same(_numbers(points[k]), _numbers(alone), AGREE):
             yield f"at {load} = {value} the sweep has {points[k]}, the point {alone}"
 
 
-def _told(point: dict, swept: dict) -> dict:
+def _same_outputs(point: dict, swept: dict) -> dict:
     """A point with those bounds that its sweep has too: a sweep's hold at all its points."""
     kept = {k: v for k, v in point.items() if k in swept or "bounds" not in k}
     for key in kept.keys() & {"bounds", "class_bounds"}:
@@ -139,13 +141,13 @@ def files_agree(model: Model, load: str) -> Iterator[str]:
 
 def slopes_agree(model: Model, load: str) -> Iterator[str]:
     """Every derivative is the central difference of the solver where that has one."""
-    found = sensitivity(model)
-    str(found), found.to_json(), found.to_csv()
+    derivatives = sensitivity(model)
+    str(derivatives), derivatives.to_json(), derivatives.to_csv()
     whole = counts(model.graph)
-    names = {name for effects in found.effects.values() for name in effects} - whole
+    names = {name for effects in derivatives.effects.values() for name in effects} - whole
     for name in sorted(names):
         near = _beside(model, name)
-        for output, effects in found.effects.items():
+        for output, effects in derivatives.effects.items():
             wanted = _difference(near, name, output) if near else None
             if name not in effects or wanted is None:
                 continue
@@ -180,8 +182,8 @@ def _difference(near: list[Solution], name: str, output: str) -> float | None:
     step = _STEP * abs(float(near[1].model.inputs[name]))
     left, right = (middle - low) / step, (high - middle) / step
     noise = 1e-9 * abs(middle) / step
-    bent = abs(left - right) > 1e-2 * max(abs(left), abs(right)) + noise
-    return None if bent else (high - low) / (2 * step)
+    inside = abs(left - right) > 1e-2 * max(abs(left), abs(right)) + noise
+    return None if inside else (high - low) / (2 * step)
 
 
 def targets_are_met(model: Model, load: str) -> Iterator[str]:
@@ -193,13 +195,13 @@ def targets_are_met(model: Model, load: str) -> Iterator[str]:
         return
     name = names[int(1e6 * now) % len(names)]
     wanted = (0.8 if len(names) % 2 else 1.3) * now
-    found = what_it_takes(model, "response_time", wanted, name)
-    str(found), found.to_json(), found.to_csv()
-    reached = float(model.at({name: found.value}).solve()["response_time"])
+    target = what_it_takes(model, "response_time", wanted, name)
+    str(target), target.to_json(), target.to_csv()
+    reached = float(model.at({name: target.value}).solve()["response_time"])
     missed = reached - wanted
     whole = name in counts(model.graph)
     if (missed > 1e-9 * now) if whole else abs(missed) > 1e-6 * now:
-        yield f"{name} = {found.value} gives {reached}, wanted {wanted}"
+        yield f"{name} = {target.value} gives {reached}, wanted {wanted}"
 
 
 def formulas_agree(model: Model, load: str) -> Iterator[str]:

@@ -88,9 +88,9 @@ def main() -> None:
     """Print how many runs it took."""
     parser = campaigns.parser(__doc__)
     parser.add_argument("count", nargs="?", type=int, default=200, help="servers")
-    asked = parser.parse_args()
-    count = asked.count
-    with campaigns.shared(asked) as done:
+    options = parser.parse_args()
+    count = options.count
+    with campaigns.shared(options) as done:
         runs = np.array(list(done(compared, range(count))))
     print(f"| servers | {count} |")
     print(f"| runs at equally spaced loads | {RUNS} |")

@@ -47,29 +47,29 @@ def closed(server: Server, population: int, count: int, random: np.random.Genera
     begun = random.uniform(0, server.delay + server.service, population).tolist()
     due = [(time, time) for time in begun]
     heapq.heapify(due)
-    found, ends = [], []
+    rows, ends = [], []
     for time in server.times(count, random).tolist():
         arrival, sent = heapq.heappop(due)
         done = max(arrival, heapq.heappop(free)) + time
         heapq.heappush(free, done)
         heapq.heappush(due, (done + server.delay, done))
-        found.append(done - sent)
+        rows.append(done - sent)
         ends.append(done)
     kept = count // 10
     rate = (count - kept) / (max(ends) - sorted(ends)[kept])
-    return np.array([rate, *found[kept:]])
+    return np.array([rate, *rows[kept:]])
 
 
 def opened(server: Server, rate: float, count: int, random: np.random.Generator) -> FloatArray:
     """Response times of clients that send at a rate, whatever comes back, warmed up."""
     free = [0.0] * server.servers
     arrivals = np.cumsum(random.exponential(1 / rate, count))
-    found = []
+    rows = []
     for arrival, time in zip(arrivals.tolist(), server.times(count, random).tolist(), strict=True):
         done = max(arrival, heapq.heappop(free)) + time
         heapq.heappush(free, done)
-        found.append(done - arrival + server.delay)
-    return np.array(found[count // 10 :])
+        rows.append(done - arrival + server.delay)
+    return np.array(rows[count // 10 :])
 
 
 def sweep(server: Server, count: int, noise: float, random: np.random.Generator) -> LoadTest:
@@ -116,13 +116,13 @@ def missed(number: int, noise: float = 0.01) -> list[Missed]:
     """Relative errors at each point of a sweep against an open test simulated at its rate."""
     random = np.random.default_rng([7, number])
     one = server(random)
-    found = []
+    rows = []
     for point in as_open(sweep(one, 8000, noise, random).points):
         if point.refused or point.throughput * one.service / one.servers > 0.98:
             continue
         times = opened(one, point.throughput, 40_000, random)
         tails = (point.percentiles[q] / np.percentile(times, q) - 1 for q in PERCENTS)
-        found.append(
+        rows.append(
             Missed(
                 point.utilisation,
                 point.response_time / times.mean() - 1,
@@ -130,19 +130,19 @@ def missed(number: int, noise: float = 0.01) -> list[Missed]:
                 point.closed / times.mean() - 1,
             )
         )
-    return found
+    return rows
 
 
 def bands(numbers: range) -> dict[float, tuple[float, float, int]]:
     """By utilisation: errors of the mean and of percentiles that nine of ten are within."""
     every = [one for number in numbers for one in missed(number)]
-    found, low = {}, 0.0
+    by_name, low = {}, 0.0
     for top in BANDS:
         mine = [one for one in every if low < one.utilisation <= top]
         means = np.quantile([abs(one.mean) for one in mine], 0.9)
         tails = np.quantile([np.abs(one.percentiles) for one in mine], 0.9, axis=0)
-        found[top], low = (float(means), float(tails.max()), len(mine)), top
-    return found
+        by_name[top], low = (float(means), float(tails.max()), len(mine)), top
+    return by_name
 
 
 if __name__ == "__main__":

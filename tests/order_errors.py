@@ -174,13 +174,13 @@ def main():
     for name in arguments.family:
         show(name, errors(FAMILIES[name], arguments.networks))
         if len(FAMILIES[name].opens) < FAMILIES[name].classes:
-            found = errors(FAMILIES[name], arguments.networks, method=Method.LINEARIZER)
-            show("    by mean value analysis alone", found)
+            misses = errors(FAMILIES[name], arguments.networks, method=Method.LINEARIZER)
+            show("    by mean value analysis alone", misses)
 
 
-def show(name, found):
+def show(name, actual):
     """Print median, 95th percentile and largest of each error."""
-    parts = [f"{np.median(p):6.2f} {np.percentile(p, 95):7.1f} {p.max():8.1f}" for p in found]
+    parts = [f"{np.median(p):6.2f} {np.percentile(p, 95):7.1f} {p.max():8.1f}" for p in actual]
     print(f"{name:50} {'   '.join(parts)}", flush=True)
 
 

@@ -54,15 +54,15 @@ def percentiles(net, shares):
 
 def _percentiles(steps, shares):
     present, pace, mean = steps
-    found = []
+    rows = []
     for share in shares:
         low, high = 0.0, -20 * mean * np.log(1 - share)
         for _ in range(60):
             middle = (low + high) / 2
             above = _at(present, pace, middle) > 1 - share
             low, high = (middle, high) if above else (low, middle)
-        found.append(high)
-    return found
+        rows.append(high)
+    return rows
 
 
 def _chain(net):

@@ -173,13 +173,13 @@ def interval(times, share):
 
 
 @dataclass(frozen=True)
-class Found:
+class Simulated:
     """Percentiles of a class of a network, told and simulated, and how long the answer took."""
 
     number: int
     kind: Kind
     name: str
-    told: np.ndarray
+    solved: np.ndarray
     low: np.ndarray
     simulated: np.ndarray
     high: np.ndarray
@@ -187,15 +187,17 @@ class Found:
     @property
     def errors(self):
         """Relative to the simulated ones."""
-        return self.told / self.simulated - 1
+        return self.solved / self.simulated - 1
 
     @property
     def beyond(self):
         """How far the interval is, relative."""
-        return np.maximum(self.told / self.high - 1, 0) + np.minimum(self.told / self.low - 1, 0)
+        return np.maximum(self.solved / self.high - 1, 0) + np.minimum(
+            self.solved / self.low - 1, 0
+        )
 
     @property
-    def held(self):
+    def is_within(self):
         """Whether within `NEAR`, or in the interval."""
         return (np.abs(self.errors) <= NEAR) | (np.abs(self.beyond) <= 1e-9)
 
@@ -212,15 +214,15 @@ def case(number, seed=SEED, events=EVENTS):
     kind = KINDS[number % len(KINDS)]
     model = draw(random, kind).model()
     names = [f"class {name}." for name in model.graph.classes] or [""]
-    asked = [f"{name}response_time_p{p:g}" for name in names for p in PERCENTS]
-    solution = model.solve().answering(*asked)
-    told = np.array([float(np.ravel(solution[each])[0]) for each in asked])
-    found = []
+    arguments = [f"{name}response_time_p{p:g}" for name in names for p in PERCENTS]
+    solution = model.solve().answering(*arguments)
+    values = np.array([float(np.ravel(solution[each])[0]) for each in arguments])
+    rows = []
     simulated = response_times(blueprint(model), events, number)
-    for name, answers, times in zip(names, told.reshape(len(names), -1), simulated, strict=True):
+    for name, answers, times in zip(names, values.reshape(len(names), -1), simulated, strict=True):
         ends = np.array([interval(times, p / 100) for p in PERCENTS]).T
-        found.append(Found(number, kind, name, answers, *ends))
-    return found
+        rows.append(Simulated(number, kind, name, answers, *ends))
+    return rows
 
 
 def tried(number, seed):
@@ -233,13 +235,13 @@ def tried(number, seed):
 
 def row(name, networks):
     """A row of the document's table: share held, median error and largest beyond the interval."""
-    classes = [found for each in networks for found in each]
-    held = np.mean([each.held for each in classes], axis=0)
+    classes = [result for each in networks for result in each]
+    value = np.mean([each.is_within for each in classes], axis=0)
     middle = np.median([np.abs(each.errors) for each in classes], axis=0)
     most = np.max([np.abs(each.beyond) for each in classes], axis=0)
     cells = [
         f"{100 * h:.0f} %, {100 * m:.1f} %, {100 * w:.1f} %"
-        for h, m, w in zip(held, middle, most, strict=True)
+        for h, m, w in zip(value, middle, most, strict=True)
     ]
     return f"| {name} | {len(networks)} | {len(classes)} | " + " | ".join(cells) + " |"
 
@@ -249,9 +251,9 @@ def main():
     parser = campaigns.parser(__doc__)
     parser.add_argument("count", nargs="?", type=int, default=COUNT)
     parser.add_argument("seed", nargs="?", type=int, default=SEED)
-    asked = parser.parse_args()
-    with campaigns.shared(asked) as done:
-        every = list(done(partial(tried, seed=asked.seed), range(asked.count)))
+    options = parser.parse_args()
+    with campaigns.shared(options) as done:
+        every = list(done(partial(tried, seed=options.seed), range(options.count)))
     known = [each for each in every if not isinstance(each, str)]
     for kind in KINDS:
         if own := [each for each in known if each[0].kind == kind]:
@@ -264,11 +266,11 @@ def main():
 def _missed(network):
     """Classes of a network with a percentile that is not held, a line each."""
     lines = []
-    for found in network:
-        ends = zip(PERCENTS, found.told, found.low, found.high, strict=True)
-        told = ", ".join(f"p{p:g} {told:.4g} [{a:.4g} {b:.4g}]" for p, told, a, b in ends)
-        if not found.held.all():
-            lines.append(f"{found.number}: {found.kind}: {found.name}{told}\n")
+    for result in network:
+        ends = zip(PERCENTS, result.solved, result.low, result.high, strict=True)
+        text = ", ".join(f"p{p:g} {stated:.4g} [{a:.4g} {b:.4g}]" for p, stated, a, b in ends)
+        if not result.is_within.all():
+            lines.append(f"{result.number}: {result.kind}: {result.name}{text}\n")
     return "".join(lines)
 
 

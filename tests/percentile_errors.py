@@ -45,9 +45,9 @@ def circle_of(net):
 
 def chain_errors(net, law=circle_law):
     """Relative errors of the percentiles of SHARES against the whole chain."""
-    found = law(circle_of(net))
+    result = law(circle_of(net))
     exact = np.array(percentiles(net, SHARES))
-    return np.array([percentile_of(found, share) for share in SHARES]) / exact - 1, found.notes
+    return np.array([percentile_of(result, share) for share in SHARES]) / exact - 1, result.notes
 
 
 def draw(random, stations, kind):
@@ -126,7 +126,7 @@ SHARING = "two open classes, a shared server or pool, times 2 to 10 apart"
 
 def sharing_errors(count=24, seed=SEED):
     """Errors of the first class's percentiles against the chain of both, shape (cases, shares)."""
-    random, found = np.random.default_rng(seed), []
+    random, rows = np.random.default_rng(seed), []
     for k in range(count):
         servers, busy = int(random.choice([1, 1, 2])), random.uniform(0.3, 0.85)
         times = np.array([1.0, 10 ** random.uniform(0.3, 1)])[:: 1 if k % 2 else -1]
@@ -134,8 +134,8 @@ def sharing_errors(count=24, seed=SEED):
         rates = np.array([share, 1 - share]) * busy * servers / times
         law = shared_law(rates, times, float(times[0]), servers)
         exact = np.array(shared_percentiles(rates, times, servers, SHARES))
-        found.append(np.array([percentile_of(law, share) for share in SHARES]) / exact - 1)
-    return np.array(found)
+        rows.append(np.array([percentile_of(law, share) for share in SHARES]) / exact - 1)
+    return np.array(rows)
 
 
 CROWDS = {
@@ -189,25 +189,25 @@ def _model(classes, times, servers, way, onward):
 
 def crowd_errors(shared, unlike, count=8, events=EVENTS, seed=SEED):
     """Errors beyond the intervals of simulations, shape (classes of all networks, shares)."""
-    random, found = np.random.default_rng(seed), []
+    random, rows = np.random.default_rng(seed), []
     for case in range(count):
         model = crowd_of(random, shared, unlike)
         names = (f"response_time_p{100 * share:g}" for share in SHARES)
         solution = model.solve().answering(*names)
         for c, times in enumerate(response_times(blueprint(model), events, case)):
-            told = [solution[f"class c{c}.response_time_p{100 * share:g}"] for share in SHARES]
-            found.append([beyond(each, times, s) for each, s in zip(told, SHARES, strict=True)])
-    return np.array(found)
+            values = [solution[f"class c{c}.response_time_p{100 * share:g}"] for share in SHARES]
+            rows.append([beyond(each, times, s) for each, s in zip(values, SHARES, strict=True)])
+    return np.array(rows)
 
 
-def beyond(told, times, share):
+def beyond(solved, times, share):
     """How far a percentile is from the interval of simulated times, relative to it.
 
     Four jobs that follow each other count as one, and two standard errors are allowed.
     """
     width = 2 * (share * (1 - share) * 4 / len(times)) ** 0.5
     low, high = np.quantile(times, [max(share - width, 0), min(share + width, 1)])
-    return max(told / high - 1, 0.0) + min(told / low - 1, 0.0)
+    return max(solved / high - 1, 0.0) + min(solved / low - 1, 0.0)
 
 
 def written(name, networks, errors):

@@ -24,8 +24,8 @@ SIMULATED = {"service": 2e-3, "scv": 0.5, "seed": 5, "customers": 60_000}
 @cache
 def exact(scv):
     model = catalogue_model("server-general").at(delay=DELAY, service_time=SERVICE, scv=scv)
-    found = model.solve(LOADS).with_percentile(99)
-    return found.response_time, found["response_time_p99"]
+    solution = model.solve(LOADS).with_percentile(99)
+    return solution.response_time, solution["response_time_p99"]
 
 
 def table(loads, mean, tail):
@@ -88,13 +88,13 @@ def main():
     parser = campaigns.parser(__doc__)
     parser.add_argument("count", nargs="?", type=int, default=200, help="curves")
     parser.add_argument("--ciw", metavar="FILE", help="where to write a curve that Ciw simulates")
-    asked = parser.parse_args()
-    if asked.ciw:
-        Path(asked.ciw).write_text(simulated())
+    options = parser.parse_args()
+    if options.ciw:
+        Path(options.ciw).write_text(simulated())
         return
-    with campaigns.shared(asked) as done:
-        held = sum(done(holds, range(asked.count)))
-    print(f"{held} of {asked.count} intervals hold the variation")
+    with campaigns.shared(options) as done:
+        total = sum(done(holds, range(options.count)))
+    print(f"{total} of {options.count} intervals hold the variation")
 
 
 if __name__ == "__main__":

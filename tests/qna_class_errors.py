@@ -124,8 +124,8 @@ def simulate(family, number, visits=VISITS):
     drawn = network(family, number)
     random = np.random.default_rng([SEED, number, 2 + list(FAMILIES).index(family)])
     rows = []
-    for found in events(drawn, visits, random):
-        kept = found[len(found) // 10 :]
+    for result in events(drawn, visits, random):
+        kept = result[len(result) // 10 :]
         for c, k in sorted(set(map(tuple, kept[:, :2].astype(int).tolist()))):
             own = kept[(kept[:, 0] == c) & (kept[:, 1] == k), 2]
             parts = [part.mean() for part in np.array_split(own, PARTS)]
@@ -136,13 +136,13 @@ def simulate(family, number, visits=VISITS):
 
 def stored():
     """Networks of the file: family, number, and mean and half width by class and station."""
-    found = {}
+    by_name = {}
     with PAGE.open(newline="") as file:
         for row in csv.DictReader(file):
             key = row["family"], int(row["number"])
             place = int(row["class"]), int(row["station"])
-            found.setdefault(key, {})[place] = float(row["mean"]), float(row["half_width"])
-    return found
+            by_name.setdefault(key, {})[place] = float(row["mean"]), float(row["half_width"])
+    return by_name
 
 
 def solved(drawn, *, poisson=False):
@@ -167,24 +167,24 @@ def solved(drawn, *, poisson=False):
     return solve_spread(stations, jobs, routes, [1.0] * classes if poisson else coming.tolist())
 
 
-def errors(found, *, poisson=False):
+def errors(actual, *, poisson=False):
     """Relative errors with half widths: of networks, of classes' journeys, of classes' visits."""
     networks, journeys, visits = [], [], []
-    for (family, number), rows in found.items():
+    for (family, number), rows in actual.items():
         drawn = network(family, number)
-        told = solved(drawn, poisson=poisson).classes
-        rates, times, most = drawn[0], drawn[4], told.utilisation.sum(axis=1).max()
+        classes = solved(drawn, poisson=poisson).classes
+        rates, times, most = drawn[0], drawn[4], classes.utilisation.sum(axis=1).max()
         own = [rows[c, JOURNEY] for c in range(len(rates))]
         true, unsure = np.array(own).T
         total, wide = rates @ true, np.hypot.reduce(rates * unsure)
-        near = rates @ told.response_time
+        near = rates @ classes.response_time
         networks.append((family, most, near / total - 1, wide / total))
-        pairs = zip(told.response_time / true - 1, unsure / true, strict=True)
+        pairs = zip(classes.response_time / true - 1, unsure / true, strict=True)
         journeys += [(family, most, *pair) for pair in pairs]
         for (c, k), (wait, half) in rows.items():
             if k != JOURNEY:
-                stay, load = wait + times[c, k], told.utilisation[k].sum()
-                one = told.station_response_time[k, c] / stay - 1
+                stay, load = wait + times[c, k], classes.utilisation[k].sum()
+                one = classes.station_response_time[k, c] / stay - 1
                 visits.append((family, load, one, half / stay))
     return networks, journeys, visits
 
@@ -201,13 +201,13 @@ def between(rows, band):
     return [row for row in rows if low + 1e-9 < row[1] <= high + 1e-9]
 
 
-def lines(found):
+def lines(actual):
     """The tables of the page."""
     titles = "mean error | 95 of 100 | largest | scatter of simulation |"
     kinds = ("networks", "journeys of a class", "visits of a class")
     yield f"| response times of | busiest station | how many | {titles}"
     yield "|---|---|---|---|---|---|---|"
-    for kind, rows in zip(kinds, errors(found), strict=True):
+    for kind, rows in zip(kinds, errors(actual), strict=True):
         for band in BANDS:
             some = between(rows, band)
             numbers = (*sizes(some), 100 * float(np.median([row[3] for row in some])))
@@ -216,7 +216,7 @@ def lines(found):
     yield "| taken as | mean error | 95 of 100 | largest |"
     yield "|---|---|---|---|"
     for words, poisson in (("here", False), ("Poisson arrivals from outside", True)):
-        cells = " | ".join(f"{v:.3g} %" for v in sizes(errors(found, poisson=poisson)[0]))
+        cells = " | ".join(f"{v:.3g} %" for v in sizes(errors(actual, poisson=poisson)[0]))
         yield f"| {words} | {cells} |"
 
 

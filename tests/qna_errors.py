@@ -70,12 +70,12 @@ def _waits(arrivals, service, servers):
         steps = service[:-1] - np.diff(arrivals)
         path = np.concatenate([[0.0], np.cumsum(steps)])
         return path - np.minimum.accumulate(path)
-    free, found = [0.0] * int(servers), np.empty(len(arrivals))
+    free, result = [0.0] * int(servers), np.empty(len(arrivals))
     for k, (come, time) in enumerate(zip(arrivals.tolist(), service.tolist(), strict=True)):
         begin = max(come, free[0])
         heapreplace(free, begin + time)
-        found[k] = begin - come
-    return found
+        result[k] = begin - come
+    return result
 
 
 def _outside(random, rate, scv, horizon):
@@ -89,17 +89,17 @@ def forward(drawn, jobs, random):
     through = np.linalg.solve(np.eye(len(times)) - onward.T, rates)
     horizon = jobs / through.max()
     inbox = [[_outside(random, r, c, horizon)] if r else [] for r, c in zip(rates, coming)]  # noqa: B905
-    found = []
+    rows = []
     for k in range(len(times)):
         arrivals = np.sort(np.concatenate(inbox[k]))
         service = draws(random, serving[k], len(arrivals)) * times[k]
         waits = _waits(arrivals, service, servers[k])
-        found.append(waits)
+        rows.append(waits)
         done, chance = np.sort(arrivals + waits + service), random.random(len(arrivals))
         ends = np.cumsum(onward[k])
         for j in np.flatnonzero(onward[k]):
             inbox[j].append(done[(chance >= ends[j] - onward[k, j]) & (chance < ends[j])])
-    return found
+    return rows
 
 
 def looped(drawn, jobs, random):
@@ -118,19 +118,19 @@ def looped(drawn, jobs, random):
     size = int(2 * jobs) + 1000
     service = [iter((draws(random, serving[k], size) * times[k]).tolist()) for k in range(count)]
     chances, ends = iter(random.random(2 * count * size).tolist()), np.cumsum(onward, axis=1)
-    free, found = [[0.0] * int(m) for m in servers], [[] for _ in range(count)]
+    free, values = [[0.0] * int(m) for m in servers], [[] for _ in range(count)]
     rows = [row.tolist() for row in ends]
     while todo:
         come, k = heappop(todo)
         begin = max(come, free[k][0])
         done = begin + next(service[k])
         heapreplace(free[k], done)
-        found[k].append(begin - come)
+        values[k].append(begin - come)
         chance = next(chances)
         target = next((j for j, end in enumerate(rows[k]) if chance < end), None)
         if target is not None:
             heappush(todo, (done, target))
-    return [np.array(waits) for waits in found]
+    return [np.array(waits) for waits in values]
 
 
 def simulate(family, number, jobs=None):
@@ -138,10 +138,10 @@ def simulate(family, number, jobs=None):
     drawn = network(family, number)
     random = np.random.default_rng([SEED, number, 1])
     run, usual = (looped, JOBS_IN_LOOPS) if family == "loops" else (forward, JOBS)
-    found = run(drawn, jobs or usual, random)
+    result = run(drawn, jobs or usual, random)
     through = np.linalg.solve(np.eye(len(drawn[0])) - drawn[2].T, drawn[0])
     rows = []
-    for k, waits in enumerate(found):
+    for k, waits in enumerate(result):
         kept = waits[len(waits) // 10 :]
         parts = [part.mean() for part in np.array_split(kept, PARTS)]
         half = 2.262 * np.std(parts, ddof=1) / np.sqrt(PARTS)
@@ -152,15 +152,15 @@ def simulate(family, number, jobs=None):
 
 def stored():
     """Networks of the file: family, number, and waits by station."""
-    found = {}
+    by_name = {}
     with PAGE.open(newline="") as file:
         for row in csv.DictReader(file):
             key = row["family"], int(row["number"])
-            found.setdefault(key, []).append((float(row["wait"]), float(row["half_width"])))
-    return {key: np.array(rows) for key, rows in found.items()}
+            by_name.setdefault(key, []).append((float(row["wait"]), float(row["half_width"])))
+    return {key: np.array(rows) for key, rows in by_name.items()}
 
 
-def errors(found, *, poisson=False, times=2):
+def errors(actual, *, poisson=False, times=2):
     """Relative errors of response times, with half widths: of stations, and of networks.
 
     Where they are taken with Poisson arrivals, or solved as of 1983 (`times` 0), it tells what
@@ -168,12 +168,12 @@ def errors(found, *, poisson=False, times=2):
     """
     stations, networks = [], []
     flows._TIMES, usual = times, flows._TIMES
-    for (family, number), rows in found.items():
+    for (family, number), rows in actual.items():
         rates, coming, onward, service, servers, serving = network(family, number)
         scv = np.ones_like(coming) if poisson else coming
-        told = solve_general(GeneralNetwork(rates, scv, onward, service, servers, serving))
-        near, true = told.waiting_time + service, rows[:, 0] + service
-        load, rate = told.utilisation, told.arrival_rate
+        solution = solve_general(GeneralNetwork(rates, scv, onward, service, servers, serving))
+        near, true = solution.waiting_time + service, rows[:, 0] + service
+        load, rate = solution.utilisation, solution.arrival_rate
         each = zip(load, near / true - 1, rows[:, 1] / true, strict=True)
         stations += [(family, *one) for one in each]
         whole = (rate * true).sum()
@@ -195,9 +195,9 @@ def between(rows, band, families=tuple(FAMILIES)):
     return [row for row in rows if low + 1e-9 < row[1] <= high + 1e-9 and row[0] in families]
 
 
-def lines(found):
+def lines(actual):
     """The tables of docs/accuracy.md."""
-    stations, networks = errors(found)
+    stations, networks = errors(actual)
     titles = "mean error | 95 of 100 | largest | scatter of simulation |"
     yield f"| busiest station | networks | {titles}"
     yield "|---|---|---|---|---|---|"
@@ -212,7 +212,7 @@ def lines(found):
     yield "| taken as | mean error | 95 of 100 | largest |"
     yield "|---|---|---|---|"
     for words, how in HOW.items():
-        yield f"| {words} | {' | '.join(f'{v:.3g} %' for v in sizes(errors(found, **how)[1]))} |"
+        yield f"| {words} | {' | '.join(f'{v:.3g} %' for v in sizes(errors(actual, **how)[1]))} |"
 
 
 def _line(what, rows):

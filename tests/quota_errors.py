@@ -63,6 +63,8 @@ def errors(cases=CASES, jobs=JOBS, seed=SEED):
 
 
 if __name__ == "__main__":
-    found = np.abs(errors())
-    told = [100 * value for value in (found.max(), np.quantile(found, 0.95), np.median(found))]
-    print("largest {:.1f} %, 95 of 100 within {:.1f} %, median {:.2f} %".format(*told))
+    misses = np.abs(errors())
+    figures = [
+        100 * value for value in (misses.max(), np.quantile(misses, 0.95), np.median(misses))
+    ]
+    print("largest {:.1f} %, 95 of 100 within {:.1f} %, median {:.2f} %".format(*figures))

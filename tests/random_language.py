@@ -20,7 +20,7 @@ _SLIP = 0.06
 """Share of choices that are made as they must not be."""
 
 
-def with_more_said(document: Document, draw: Random) -> Document:
+def with_more_settings(document: Document, draw: Random) -> Document:
     """Say one or two more things in a model file's document."""
     if draw.random() < 0.7:
         _make_plain(document, draw)

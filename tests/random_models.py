@@ -8,7 +8,7 @@ from typing import Any
 import tomli_w
 
 from headway.queueing.stations.listed.kinds import STATIONS, station_kind
-from tests.random_language import with_more_said
+from tests.random_language import with_more_settings
 
 _TIMES = ("1 ms", "5 ms", "20 ms", "0.3 s")
 _RATES = (0.1, 0.7, 3.0, 20.0)
@@ -43,7 +43,7 @@ def random_model(seed: int) -> RandomModel:
     writer = _Writer(Random(seed))
     document = writer.document()
     if seed % _SAYS_MORE == 1:
-        document = with_more_said(document, Random(f"more {seed}"))
+        document = with_more_settings(document, Random(f"more {seed}"))
     return RandomModel(tomli_w.dumps(document), writer.load)
 
 

@@ -56,18 +56,18 @@ def least_costs(
     measurements: Measurements, starts: int, names=None
 ) -> Iterator[tuple[str, list[float]]]:
     """Each form's name, and the costs at which searches from so many starts end."""
-    seen = curve_for_forms(measurements, None, None, listed_forms())
-    for form in forms_for(len(seen.load), seen.forms):
+    result = curve_for_forms(measurements, None, None, listed_forms())
+    for form in forms_for(len(result.load), result.forms):
         if names is None or form.name in names:
-            model = started(form, seen.rate, seen.time)
-            if seen.think_time is not None:
-                model = model.closed(1, seen.think_time)
+            model = started(form, result.rate, result.time)
+            if result.think_time is not None:
+                model = model.closed(1, result.think_time)
             random = np.random.default_rng(5)
             models = [model, *(_elsewhere(model, form.free, random) for _ in range(starts - 1))]
-            limits = seen.limits(form)
+            limits = result.limits(form)
             yield (
                 form.name,
-                [_cost(each, measurements, form.free, seen.columns, limits) for each in models],
+                [_cost(each, measurements, form.free, result.columns, limits) for each in models],
             )
 
 
@@ -112,10 +112,10 @@ def main() -> None:
     parser.add_argument("every", nargs="?", type=int, default=1, help="so many curves one is taken")
     parser.add_argument("starts", nargs="?", type=int, default=20)
     parser.add_argument("kind", nargs="?", choices=SOURCES, default="open")
-    asked = parser.parse_args()
-    search = partial(searched, kind=asked.kind, starts=asked.starts)
-    numbers = range(0, len(SOURCES[asked.kind]), asked.every)
-    with campaigns.shared(asked) as done:
+    options = parser.parse_args()
+    search = partial(searched, kind=options.kind, starts=options.starts)
+    numbers = range(0, len(SOURCES[options.kind]), options.every)
+    with campaigns.shared(options) as done:
         _print(done(search, numbers))
 
 

@@ -25,16 +25,16 @@ def intervals(batches, confidence):
     one = together(confidence, len(batches))
     count = len(next(iter(batches.values())))
     replicas = [{name: values[k] for name, values in batches.items()} for k in range(count)]
-    return {name: Interval(found, one) for name, found in estimates(replicas).items()}
+    return {name: Interval(result, one) for name, result in estimates(replicas).items()}
 
 
 class Interval:
     """An estimate at one confidence."""
 
-    def __init__(self, found, confidence):
-        self.mean, self.half_width = found.mean, found.half_width(confidence)
-        self._found, self._confidence = found, confidence
+    def __init__(self, estimate, confidence):
+        self.mean, self.half_width = estimate.mean, estimate.half_width(confidence)
+        self._estimate, self._confidence = estimate, confidence
 
     def holds(self, value):
         """Whether a value lies inside."""
-        return self._found.holds(value, self._confidence)
+        return self._estimate.holds(value, self._confidence)

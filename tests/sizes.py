@@ -37,8 +37,8 @@ def random_case(seed, most=100_000):
     kinds = ("pool", "pool", "lanes", "speed", "room")
     for k in range(count):
         kind = kinds[int(rng.integers(len(kinds) - (k > 0)))]  # a room loses: only the first one
-        graph, found = _station(graph, kind, k, rng, max(2, min(room, int(rng.integers(2, 60)))))
-        choose |= found
+        graph, result = _station(graph, kind, k, rng, max(2, min(room, int(rng.integers(2, 60)))))
+        choose |= result
         values[f"s{k}"] = float(rng.uniform(0.002, 0.03))
         parts.append(_price(kind, k, rng))
         if k:
@@ -104,10 +104,10 @@ def _answers(solution, output):
     """An output by configuration, not a number where the network saturates."""
     if output == "utilisation":
         each = [np.asarray(solution[f"{name}.utilisation"]) for name in solution.stations]
-        found = np.max(each, axis=0)
+        result = np.max(each, axis=0)
     else:
-        found = np.asarray(solution[output], float)
-    return np.where(solution.saturated, np.nan, np.broadcast_to(found, solution.shape))
+        result = np.asarray(solution[output], float)
+    return np.where(solution.saturated, np.nan, np.broadcast_to(result, solution.shape))
 
 
 def brute_force(case):
@@ -154,30 +154,30 @@ def answer(case, extent=USUAL):
 
 def agrees(case):
     """Whether headway says in everything what brute force says."""
-    found, known = answer(case), brute_force(case)
-    if found is None or known is None:
-        return found is None and known is None
+    solution, known = answer(case), brute_force(case)
+    if solution is None or known is None:
+        return solution is None and known is None
     values, cost, below, front = known
-    cheaper = None if found.cheaper is None else found.cheaper.cost
+    cheaper = None if solution.cheaper is None else solution.cheaper.cost
     return (
-        dict(found.best.values) == values
-        and np.isclose(found.best.cost, cost, rtol=1e-11)
+        dict(solution.best.values) == values
+        and np.isclose(solution.best.cost, cost, rtol=1e-11)
         and (cheaper == below or np.isclose(cheaper, below, rtol=1e-11))
-        and len(front) == len(found.front)
-        and np.allclose([one.cost for one in found.front], front, rtol=1e-11)
-        and found.proven
+        and len(front) == len(solution.front)
+        and np.allclose([one.cost for one in solution.front], front, rtol=1e-11)
+        and solution.proven
     )
 
 
 def with_few(case):
     """How an answer that judges few fares: as cheap, proven; None where it cannot be as cheap."""
-    found, known = answer(case, FEW), brute_force(case)
-    if found is None or known is None:
-        return found is None and known is None, True
-    assert not found.best.missed
-    same = bool(np.isclose(found.best.cost, known[1], rtol=1e-11))
-    assert same or found.best.cost > known[1]
-    return same, found.proven
+    solution, known = answer(case, FEW), brute_force(case)
+    if solution is None or known is None:
+        return solution is None and known is None, True
+    assert not solution.best.missed
+    same = bool(np.isclose(solution.best.cost, known[1], rtol=1e-11))
+    assert same or solution.best.cost > known[1]
+    return same, solution.proven
 
 
 def both(seed, most):
@@ -195,15 +195,15 @@ def main():
     options = parser.parse_args()
     seeds = range(options.first, options.first + options.cases)
     with campaigns.shared(options) as done:
-        found = list(done(partial(both, most=options.most), seeds))
-    right = sum(agree for agree, _ in found)
-    few = [fares for _, fares in found]
+        items = list(done(partial(both, most=options.most), seeds))
+    right = sum(agree for agree, _ in items)
+    few = [fares for _, fares in items]
     sure = [same for same, proven in few if proven]
     rest = [same for same, proven in few if not proven]
-    print(f"{right} of {len(found)} answers are those of brute force")
+    print(f"{right} of {len(items)} answers are those of brute force")
     print(f"of those with bounds, {sum(sure)} of {len(sure)} are as cheap as brute force's")
     print(f"of those that evolved, not proven, {sum(rest)} of {len(rest)} are as cheap")
-    return 0 if right == len(found) and all(sure) else 1
+    return 0 if right == len(items) and all(sure) else 1
 
 
 if __name__ == "__main__":

@@ -68,9 +68,9 @@ def closed_errors(networks, seed=0, method=Method.LINEARIZER, servers=2, spreads
             )
             for k in range(stations)
         ]
-        told = [JobClass(str(c), population=jobs[c], think_time=think[c]) for c in (0, 1)]
+        values = [JobClass(str(c), population=jobs[c], think_time=think[c]) for c in (0, 1)]
         try:
-            near = solve_multiclass(shared, told, method)
+            near = solve_multiclass(shared, values, method)
         except InvalidParameter:  # some do not settle, and say so
             continue
         rates.append(relative(near.throughput, exact))
@@ -95,7 +95,7 @@ def tandem_errors(networks, jobs=200_000, seed=0):
     Times as above, of gamma distributions; 20 to 90 % busy; simulated over so many jobs.
     """
     random = np.random.default_rng(seed)
-    found = []
+    rows = []
     for _ in range(networks):
         means, scv = 10 ** random.uniform(-1, 0.5, (2, 2)), random.choice(SPREADS, (2, 2))
         share = random.uniform(0.1, 0.9)
@@ -106,8 +106,8 @@ def tandem_errors(networks, jobs=200_000, seed=0):
             for k in (0, 1)
         ]
         classes = [JobClass("a", rate * share), JobClass("b", rate * (1 - share))]
-        found.append(relative(solve_multiclass(stations, classes).response_time, truth))
-    return np.array(found)
+        rows.append(relative(solve_multiclass(stations, classes).response_time, truth))
+    return np.array(rows)
 
 
 def _tandem(means, scvs, share, rate, jobs, random):
@@ -133,8 +133,8 @@ def main():
             name = f"closed, up to {servers} servers"
             show(name, method, closed_errors(networks, method=method, servers=servers))
     for spread in SPREADS:
-        found = closed_errors(networks // 4, seed=1, spreads=(spread,))
-        show(f"closed, all of scv {spread:g}", Method.LINEARIZER, found)
+        result = closed_errors(networks // 4, seed=1, spreads=(spread,))
+        show(f"closed, all of scv {spread:g}", Method.LINEARIZER, result)
     show("open tandem", "", [tandem_errors(networks // 2)])
 
 

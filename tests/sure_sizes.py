@@ -41,11 +41,11 @@ def outcome(seed, confidence=95):
     rows = "\n".join(f"{x!r},{y!r}" for x, y in zip(rates.tolist(), times.tolist(), strict=True))
     data = Measurements.parse(f"throughput_ops_s,response_s\n{rows}\n", "measured.csv")
     start = GRAPH.at(delay=2e-3, work=1e-3, speed=1.0, arrival_rate=100.0)
-    told = start.fit(data, ["delay", "work"]).uncertain_model()
+    result = start.fit(data, ["delay", "work"]).uncertain_model()
     rate = 0.75 / work
     limit = 1.2 * (delay + work / (1 - 0.7))
     promise = [f"response_time<={limit!r}"]
-    model = told.at(arrival_rate=rate)
+    model = result.at(arrival_rate=rate)
     best = size_model(model, promise, {"speed": SPEEDS}, "speed", confidence).best
     time = work / best.values["speed"]
     return Outcome(best.probability, rate * time < 1 and delay + time / (1 - rate * time) <= limit)
@@ -59,10 +59,12 @@ def main():
     options = parser.parse_args()
     seeds = range(options.first, options.first + options.servers)
     with campaigns.shared(options) as done:
-        found = list(done(outcome, seeds))
-    stated, held = (np.mean([getattr(one, part) for one in found]) for part in ("stated", "holds"))
-    print(f"{100 * stated:.2f} % stated, {100 * held:.1f} % of {len(found)} servers hold it")
-    return 0 if 0.92 <= held <= 0.98 else 1
+        items = list(done(outcome, seeds))
+    stated, kept_inside = (
+        np.mean([getattr(one, part) for one in items]) for part in ("stated", "holds")
+    )
+    print(f"{100 * stated:.2f} % stated, {100 * kept_inside:.1f} % of {len(items)} servers hold it")
+    return 0 if 0.92 <= kept_inside <= 0.98 else 1
 
 
 if __name__ == "__main__":

@@ -72,11 +72,11 @@ def central(model, output, name, step=1e-5):
 def test_derivatives_of_class_models_equal_central_differences(text):
     """To 1e-6 of the elasticity: differences over 1e-5 are good to some 1e-9."""
     model = parse_model(text)
-    found = sensitivity(model)
+    derivatives = sensitivity(model)
 
     checked = 0
-    for output, effects in found.effects.items():
-        here = float(found.solution[output])
+    for output, effects in derivatives.effects.items():
+        here = float(derivatives.solution[output])
         for name, effect in effects.items():
             value = float(model.inputs[name])
             if effect.change is Change.WHOLE_STEP:
@@ -92,16 +92,17 @@ def test_derivatives_of_class_models_equal_central_differences(text):
             checked += 1
     assert checked >= 3 * 3
     assert (
-        "class web.response_time" in found.effects or "class batch.response_time" in found.effects
+        "class web.response_time" in derivatives.effects
+        or "class batch.response_time" in derivatives.effects
     )
 
 
 def test_a_whole_number_in_classes_has_no_huge_elasticity():
     """Issue 11: an elasticity of -62,175 for servers, as 3.99999 servers counted as 3."""
-    found = sensitivity(parse_model(OPEN_CLASSES)).effects["response_time"]["m"]
+    m = sensitivity(parse_model(OPEN_CLASSES)).effects["response_time"]["m"]
 
-    assert found.change is Change.WHOLE_STEP
-    assert -1 < found.elasticity < 0
+    assert m.change is Change.WHOLE_STEP
+    assert -1 < m.elasticity < 0
 
 
 @pytest.mark.parametrize("name", [name for name in model_names() if name != "lopc"])
@@ -110,10 +111,10 @@ def test_derivatives_of_shipped_models_equal_central_differences(name):
     model = catalogue_model(name)
     if any(parameter.value is None for parameter in model.parameters.values()):
         model = model.with_preset(next(iter(model.presets)))
-    found = sensitivity(model)
+    derivatives = sensitivity(model)
 
-    for output, effects in found.effects.items():
-        here = float(found.solution[output])
+    for output, effects in derivatives.effects.items():
+        here = float(derivatives.solution[output])
         for parameter, effect in effects.items():
             if effect.change is not Change.DERIVATIVE or not model.inputs[parameter] * here:
                 continue
@@ -133,28 +134,28 @@ def test_derivatives_equal_those_of_the_closed_form():
     graph = ModelGraph("two").declare("s", "d").station("cpu", MM1("s"))
     graph = graph.station("disks", MMm("d", 3)).route("cpu", "disks", 0.4)
     model = graph.at(s=1e-3, d=6e-3, arrival_rate=900.0)
-    found = sensitivity(model).effects["response_time"]
+    response_time = sensitivity(model).effects["response_time"]
     form = model.closed_form("response_time")
     values = {symbol: float(model.inputs[symbol.name]) for symbol in form.free_symbols}
 
     for symbol in form.free_symbols:
         exact = float(form.diff(symbol).subs(values))
-        assert found[symbol.name].derivative == pytest.approx(exact, rel=1e-9), symbol
+        assert response_time[symbol.name].derivative == pytest.approx(exact, rel=1e-9), symbol
 
 
 def test_corners_and_jumps_are_named():
     graph = ModelGraph("edges").declare("x", "y")
     graph = graph.output("high", "max(x, y)").output("packets", "ceil(x / y)")
-    found = sensitivity(graph.at(x=2.0, y=2.0))
+    derivatives = sensitivity(graph.at(x=2.0, y=2.0))
 
-    corner = found.effects["high"]["x"]
+    corner = derivatives.effects["high"]["x"]
     assert corner.change is Change.CORNER
     assert corner.derivative == pytest.approx(0.5)
-    assert found.effects["packets"]["x"].change is Change.NONE
-    assert np.isnan(found.effects["packets"]["x"].derivative)
-    assert "mean of both sides of a corner: high by x" in str(found)
-    assert "undefined, as the output jumps there: packets by x" in str(found)
-    assert json.loads(found.to_json())["outputs"]["packets"]["x"] == {
+    assert derivatives.effects["packets"]["x"].change is Change.NONE
+    assert np.isnan(derivatives.effects["packets"]["x"].derivative)
+    assert "mean of both sides of a corner: high by x" in str(derivatives)
+    assert "undefined, as the output jumps there: packets by x" in str(derivatives)
+    assert json.loads(derivatives.to_json())["outputs"]["packets"]["x"] == {
         "derivative": None,
         "elasticity": None,
         "change": "none",
@@ -163,24 +164,24 @@ def test_corners_and_jumps_are_named():
 
 def test_throughput_of_a_finite_station_is_no_mere_arrival_rate():
     room = ModelGraph("room").declare("s").station("cpu", MM1K("s", 5)).at(s=1.0, arrival_rate=0.9)
-    found = sensitivity(room)
+    derivatives = sensitivity(room)
 
-    assert found.effects["throughput"]["s"].derivative == pytest.approx(
+    assert derivatives.effects["throughput"]["s"].derivative == pytest.approx(
         central(room, "throughput", "s"), rel=1e-6
     )
 
 
 def test_whole_steps_in_every_form():
     pool = catalogue_model("server-pool").at(service_time=0.002, servers=4, arrival_rate=1500.0)
-    found = sensitivity(pool)
+    derivatives = sensitivity(pool)
     fewer, more = (float(pool.at(servers=m).solve().response_time) for m in (3, 5))
 
-    assert "integers, changed by one: servers" in str(found)
-    entry = json.loads(found.to_json())["outputs"]["response_time"]["servers"]
+    assert "integers, changed by one: servers" in str(derivatives)
+    entry = json.loads(derivatives.to_json())["outputs"]["response_time"]["servers"]
     assert entry["change"] == "whole step"
     assert (entry["fewer"], entry["more"]) == (None, pytest.approx(more))  # 3 are saturated
     assert fewer == np.inf
-    rows = list(csv.DictReader(io.StringIO(found.to_csv())))
+    rows = list(csv.DictReader(io.StringIO(derivatives.to_csv())))
     row = next(r for r in rows if (r["output"], r["parameter"]) == ("response_time", "servers"))
     assert float(row["more"]) == pytest.approx(more)
     assert (row["fewer"], row["change"]) == ("", "whole step")
@@ -192,11 +193,11 @@ def test_places_are_whole():
     room = ModelGraph("room").declare("s", "k").station("cpu", MM1K("s", "k"))
     model = room.at(s=a, k=4, arrival_rate=1.0)
     law = [(1 - a) * a**k / (1 - a ** (k + 1)) for k in (6, 7)]
-    found = what_it_takes(model, "loss_probability", 1e-4, "k")
+    target = what_it_takes(model, "loss_probability", 1e-4, "k")
 
     assert law[1] < 1e-4 < law[0]
-    assert found.value == 7
-    assert found.solution["loss_probability"] == pytest.approx(law[1], rel=1e-12)
+    assert target.value == 7
+    assert target.solution["loss_probability"] == pytest.approx(law[1], rel=1e-12)
 
 
 def test_a_fit_finds_the_places_that_made_a_curve():
@@ -236,10 +237,10 @@ servers = "servers"
 
 def test_targets_of_a_class():
     model = parse_model(OPEN_CLASSES)
-    found = what_it_takes(model, "class web.response_time", 0.0235, "m")
+    target = what_it_takes(model, "class web.response_time", 0.0235, "m")
     times = [
         float(model.at(m=m).solve()["class web.response_time"])
-        for m in (found.value, found.value - 1)
+        for m in (target.value, target.value - 1)
     ]
 
     assert times[0] <= 0.0235 < times[1]
@@ -252,16 +253,16 @@ def approximate():
 
 def test_every_answer_says_that_it_is_approximate():
     model = approximate()
-    said = model.solve().approximation
-    found, target = sensitivity(model), what_it_takes(model, "response_time", 0.01, "s")
+    note = model.solve().approximation
+    derivatives, target = sensitivity(model), what_it_takes(model, "response_time", 0.01, "s")
 
-    assert "Poisson" in said
-    for answer in (model.solve(), found, target, model):
+    assert "Poisson" in note
+    for answer in (model.solve(), derivatives, target, model):
         assert "approximate: " in " ".join(str(answer).split())
-    for answer in (model.solve(), found, target):
-        assert json.loads(answer.to_json())["approximation"] == said
+    for answer in (model.solve(), derivatives, target):
+        assert json.loads(answer.to_json())["approximation"] == note
         rows = list(csv.DictReader(io.StringIO(answer.to_csv())))
-        assert {row["approximation"] for row in rows} == {said}
+        assert {row["approximation"] for row in rows} == {note}
 
 
 def test_exact_answers_say_so():
@@ -304,12 +305,12 @@ def test_closed_forms_of_open_classes_equal_the_solver():
         form = model.closed_form(name)
         symbols = sorted(form.free_symbols, key=str)
         assert {s.name for s in symbols} <= set(model.parameters)
-        found = numeric(form, symbols)(*(float(model.inputs[s.name]) for s in symbols))
-        assert float(found) == pytest.approx(float(solution[name]), rel=1e-12)
+        result = numeric(form, symbols)(*(float(model.inputs[s.name]) for s in symbols))
+        assert float(result) == pytest.approx(float(solution[name]), rel=1e-12)
 
 
 def test_formulas_of_classes_are_shown_or_refused_with_the_reason(tmp_path):
-    for text, told in (
+    for text, stated in (
         (OPEN_CLASSES, "class web.response_time = "),
         (CLOSED_CLASSES, "(class terminals is closed, so a recursion solves it, not a formula"),
         (MIXED_CLASSES, "(class terminals is closed, so a recursion solves it, not a formula"),
@@ -319,7 +320,7 @@ def test_formulas_of_classes_are_shown_or_refused_with_the_reason(tmp_path):
         for arguments in (("show", path, "--formula"), ("show", path)):
             result = headway(*arguments)
             assert result.code == 0, result.err
-        assert told in headway("show", path, "--formula").out
+        assert stated in headway("show", path, "--formula").out
         assert headway("show", path, "--formula", "--plot", tmp_path / "x.svg").code == 0
 
 

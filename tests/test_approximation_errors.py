@@ -23,46 +23,46 @@ from tests.approximation_errors import (
 SINGLE = ["single servers", "single servers beside an open class"]
 
 
-def within(found, figures):
+def within(errors, figures):
     """Whether throughputs and response times miss no more than the figures [%]."""
-    return all(100 * part.max() <= most for part, most in zip(found, figures, strict=True))
+    return all(100 * part.max() <= most for part, most in zip(errors, figures, strict=True))
 
 
 @pytest.mark.parametrize("name", SINGLE)
 def test_single_servers(name):
-    for method, found in errors(FAMILIES[name], 150).items():
-        assert within(found, MEASURED[method, "single"])
+    for method, result in errors(FAMILIES[name], 150).items():
+        assert within(result, MEASURED[method, "single"])
         # Wrong by a tenth of what is documented, something else is measured.
-        assert 100 * found[0].max() > MEASURED[method, "single"][0] / 10
+        assert 100 * result[0].max() > MEASURED[method, "single"][0] / 10
 
 
 @pytest.mark.parametrize("busy", [0.0, 0.8])
 def test_pools(busy):
-    found = errors(Family(((3, 21, 21),), 16, busy), 25)
+    misses = errors(Family(((3, 21, 21),), 16, busy), 25)
 
-    for method, parts in found.items():
+    for method, parts in misses.items():
         assert within(parts, MEASURED[method, "pools"])
-    assert found[Method.LINEARIZER][0].max() < 0.03
+    assert misses[Method.LINEARIZER][0].max() < 0.03
 
 
 def test_pools_of_one_class():
-    for method, found in one_class_errors(60).items():
-        assert within(found, MEASURED[method, "pools"])
-        assert method is Method.SCHWEITZER or found[0].max() < 0.03
+    for method, result in one_class_errors(60).items():
+        assert within(result, MEASURED[method, "pools"])
+        assert method is Method.SCHWEITZER or result[0].max() < 0.03
 
 
 def test_in_order_of_arrival():
-    found = in_order_errors(16)
+    result = in_order_errors(16)
 
-    assert within(found, CLOSED_IN_ORDER[Method.LINEARIZER])
-    assert np.median(found[0]) < 0.05
+    assert within(result, CLOSED_IN_ORDER[Method.LINEARIZER])
+    assert np.median(result[0]) < 0.05
 
 
 def test_open_tandem_in_order_of_arrival():
-    found = tandem_errors(6, jobs=100_000)
+    result = tandem_errors(6, jobs=100_000)
 
     # So many jobs give the mean of a busy queue to some per cent only.
-    assert 100 * found.max() <= OPEN_IN_ORDER + 2
+    assert 100 * result.max() <= OPEN_IN_ORDER + 2
 
 
 def test_words():

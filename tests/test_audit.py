@@ -17,7 +17,7 @@ INFERENCE = data_path("load_tests/inference")
 CURVES = sorted(data_path("sfs_results").glob("curves/*.csv"))
 
 
-def found(*points):
+def findings_of(*points):
     return {each.kind: each for each in audit(LoadTest(points)).findings}
 
 
@@ -49,10 +49,10 @@ def test_hidden_limits_are_found_and_no_others():
 @pytest.mark.parametrize("server", ["vllm", "vllm_eagle", "vllm_quantization"])
 def test_the_limit_of_an_inference_test_is_found(server):
     """44 workers of 10 requests at most: 440, though rates were offered (config.yaml there)."""
-    told = audit(read_load_test([str(INFERENCE / server)])).findings[0]
-    assert (told.kind, told.severity) == ("hidden_closed_loop", "error")
-    assert told.value == pytest.approx(440, rel=0.1)
-    assert told.ci95[0] < 440 < told.ci95[1]
+    text = audit(read_load_test([str(INFERENCE / server)])).findings[0]
+    assert (text.kind, text.severity) == ("hidden_closed_loop", "error")
+    assert text.value == pytest.approx(440, rel=0.1)
+    assert text.ci95[0] < 440 < text.ci95[1]
 
 
 @pytest.mark.parametrize("path", CURVES, ids=lambda path: path.stem)
@@ -66,7 +66,7 @@ def test_there_are_24_published_curves():
 
 
 def test_a_limit_is_told_with_its_interval_and_its_points():
-    limit = found(*open_points([40.0, 60.0, 100.0, 150.0]))["hidden_closed_loop"]
+    limit = findings_of(*open_points([40.0, 60.0, 100.0, 150.0]))["hidden_closed_loop"]
     assert limit.value == 40.0
     assert limit.ci95[0] < 40 < limit.ci95[1]
     assert limit.points == (2, 3)
@@ -78,7 +78,7 @@ def test_a_queue_that_grows_is_no_limit():
         Point("load", Loop.OPEN, rate, throughput=80.0, response_time=(rate - 80) * 10 / 2 / 80)
         for rate in (100.0, 120.0, 160.0)
     ]
-    kinds = found(*grows)
+    kinds = findings_of(*grows)
     assert "fell_behind" in kinds
     assert "hidden_closed_loop" not in kinds
 
@@ -89,14 +89,14 @@ def test_a_test_that_filled_up_slowly_is_set_right():
     inside = limit * (1 - limit / (2 * excess * length))
     one = Point("load", Loop.OPEN, 90.0, throughput=80.0, response_time=inside / 80, duration=40.0)
     two = Point("load", Loop.OPEN, 180.0, throughput=80.0, response_time=95 / 80, duration=40.0)
-    told = found(one, two)["hidden_closed_loop"]
-    assert told.value == pytest.approx(100, rel=0.02)
+    hidden_closed_loop = findings_of(one, two)["hidden_closed_loop"]
+    assert hidden_closed_loop.value == pytest.approx(100, rel=0.02)
 
 
 @pytest.mark.parametrize(("response", "kind"), [(0.1, None), (0.08, "littles_law")])
 def test_a_closed_test_holds_littles_law(response, kind):
     point = Point("wrk", Loop.CLOSED, population=10, throughput=100.0, response_time=response)
-    assert ("littles_law" in found(point)) == (kind is not None)
+    assert ("littles_law" in findings_of(point)) == (kind is not None)
 
 
 def test_parts_of_a_mix_hold_littles_law_together():
@@ -106,92 +106,94 @@ def test_parts_of_a_mix_hold_littles_law_together():
     writes = Point(
         "fio", Loop.CLOSED, population=8, throughput=200.0, response_time=0.01, name="write"
     )
-    assert "littles_law" not in found(reads, writes)
-    assert "littles_law" in found(reads)
+    assert "littles_law" not in findings_of(reads, writes)
+    assert "littles_law" in findings_of(reads)
 
 
 def test_errors_matter_by_their_share():
     few = Point("ab", errors=20, samples=1000)
     many = Point("ab", errors=500, samples=1000)
-    assert found(few)["errors"].severity == "warning"
-    assert found(many)["errors"].severity == "error"
-    assert found(many)["errors"].value == 0.5
-    assert "errors" not in found(Point("ab", errors=1, samples=1000))
+    assert findings_of(few)["errors"].severity == "warning"
+    assert findings_of(many)["errors"].severity == "error"
+    assert findings_of(many)["errors"].value == 0.5
+    assert "errors" not in findings_of(Point("ab", errors=1, samples=1000))
 
 
 def test_percentiles_need_samples():
     thin = Point("hey", samples=500, percentiles={50.0: 0.1, 90.0: 0.2, 99.9: 0.5})
-    told = found(thin)["too_few_samples"]
-    assert "p99.9" in told.text
-    assert "p90" not in told.text
-    assert "10000" in told.text.replace(",", "")
+    too_few_samples = findings_of(thin)["too_few_samples"]
+    assert "p99.9" in too_few_samples.text
+    assert "p90" not in too_few_samples.text
+    assert "10000" in too_few_samples.text.replace(",", "")
 
 
 def test_percentiles_of_a_closed_loop_are_marked():
-    assert "coordinated_omission" in found(Point("wrk", Loop.CLOSED, percentiles={99.0: 0.5}))
-    assert "coordinated_omission" not in found(Point("k6", Loop.OPEN, percentiles={99.0: 0.5}))
+    assert "coordinated_omission" in findings_of(Point("wrk", Loop.CLOSED, percentiles={99.0: 0.5}))
+    assert "coordinated_omission" not in findings_of(
+        Point("k6", Loop.OPEN, percentiles={99.0: 0.5})
+    )
 
 
 def test_short_runs_falls_drifts_and_mixtures():
     short = Point("k6", duration=5.0, response_time=1.0)
-    assert "short_run" in found(short)
+    assert "short_run" in findings_of(short)
     rising = [
         Point("wrk", population=n, throughput=x) for n, x in ((1, 50.0), (2, 90.0), (4, 60.0))
     ]
-    assert found(*rising)["throughput_falls"].value == pytest.approx(1 / 3)
+    assert findings_of(*rising)["throughput_falls"].value == pytest.approx(1 / 3)
     twice = [Point("k6", offered_rate=10.0, response_time=t) for t in (0.10, 0.13)]
-    assert found(*twice)["drift"].value == pytest.approx(0.3)
-    assert "mixed" in found(Point("k6", Loop.OPEN), Point("wrk", Loop.CLOSED))
+    assert findings_of(*twice)["drift"].value == pytest.approx(0.3)
+    assert "mixed" in findings_of(Point("k6", Loop.OPEN), Point("wrk", Loop.CLOSED))
 
 
 def test_a_mean_made_of_the_rate_proves_nothing():
     """ab and old pgbench divide: X R is the population whatever happened."""
     made = Point("ab", Loop.CLOSED, None, 8, None, 100.0, 0.05, mean_of_rate=True)
-    assert found(made)["mean_of_rate"].severity == "note"
-    assert "littles_law" not in found(made)
+    assert findings_of(made)["mean_of_rate"].severity == "note"
+    assert "littles_law" not in findings_of(made)
 
 
 def test_clients_that_keep_a_pace_need_not_hold_littles_law():
-    paced = Point("YCSB", Loop.CLOSED, 100.0, 8, None, 100.0, 0.01)
-    assert "littles_law" not in found(paced)
+    result = Point("YCSB", Loop.CLOSED, 100.0, 8, None, 100.0, 0.01)
+    assert "littles_law" not in findings_of(result)
 
 
 def test_clients_that_may_think_are_a_note():
     """Nobody says whether they do: a warning only where the think time is known."""
-    told = Point("locust", Loop.CLOSED, None, 8, None, 100.0, 0.01)
+    result = Point("locust", Loop.CLOSED, None, 8, None, 100.0, 0.01)
     known = Point("k6", Loop.CLOSED, None, 8, 0.01, 100.0, 0.01)
-    assert found(told)["littles_law"].severity == "note"
-    assert found(known)["littles_law"].severity == "warning"
+    assert findings_of(result)["littles_law"].severity == "note"
+    assert findings_of(known)["littles_law"].severity == "warning"
 
 
 def test_requests_that_failed_take_their_clients_time():
     failed = Point("k6", Loop.CLOSED, None, 8, 0.0, 90.0, 0.08, errors=100, samples=1000)
-    assert "littles_law" not in found(failed)
+    assert "littles_law" not in findings_of(failed)
 
 
 def test_requests_that_were_never_sent_are_an_error():
     dropped = Point("k6", Loop.OPEN, 100.0, throughput=88.0, response_time=0.1, dropped=0.12)
-    told = found(dropped)["ran_out_of_clients"]
-    assert (told.severity, told.value) == ("error", 0.12)
-    assert "12.0%" in told.text
+    ran_out_of_clients = findings_of(dropped)["ran_out_of_clients"]
+    assert (ran_out_of_clients.severity, ran_out_of_clients.value) == ("error", 0.12)
+    assert "12.0%" in ran_out_of_clients.text
 
 
-@pytest.mark.parametrize(("late", "said"), [(0.001, False), (0.05, True)])
-def test_requests_sent_late_matter_by_their_response_time(late, said):
+@pytest.mark.parametrize(("late", "expected"), [(0.001, False), (0.05, True)])
+def test_requests_sent_late_matter_by_their_response_time(late, expected):
     point = Point("inference-perf", Loop.OPEN, 10.0, response_time=0.1, lateness=late)
-    assert ("sent_late" in found(point)) == said
+    assert ("sent_late" in findings_of(point)) == expected
 
 
 def test_a_monitor_among_the_files_tells_of_a_full_generator():
     run = Point("wrk", Loop.CLOSED, population=8, throughput=100.0, response_time=0.08)
     full = Point("mpstat", utilisation={"cpu": 0.97}, file="mpstat.txt")
     own = Point("pidstat", utilisation={"cpu": 1.99}, name="wrk 4711", more={"cores": 2.0})
-    assert found(run, full)["generator_saturated"].severity == "warning"
-    assert found(run, own)["generator_saturated"].severity == "error"
-    assert found(full) == {}
+    assert findings_of(run, full)["generator_saturated"].severity == "warning"
+    assert findings_of(run, own)["generator_saturated"].severity == "error"
+    assert findings_of(full) == {}
     quiet = Point("mpstat", utilisation={"cpu": 0.5})
     other = Point("pidstat", utilisation={"cpu": 0.99}, name="nginx 1")
-    assert found(run, quiet, other) == {}
+    assert findings_of(run, quiet, other) == {}
 
 
 def test_intervals_of_percentiles_are_those_of_order_statistics():
@@ -209,10 +211,10 @@ def test_intervals_of_percentiles_are_those_of_order_statistics():
 
 def test_a_wide_percentile_is_said_with_its_interval():
     known = {50.0: 0.01, 90.0: 0.05, 95.0: 0.10, 99.0: 0.40}
-    told = found(Point("hey", samples=400, percentiles=known))["percentile_interval"]
-    assert told.value == 0.10
-    assert told.ci95[0] < 0.10 < told.ci95[1]
-    assert "percentile_interval" not in found(Point("hey", samples=4e6, percentiles=known))
+    text = findings_of(Point("hey", samples=400, percentiles=known))["percentile_interval"]
+    assert text.value == 0.10
+    assert text.ci95[0] < 0.10 < text.ci95[1]
+    assert "percentile_interval" not in findings_of(Point("hey", samples=4e6, percentiles=known))
     assert percentile_interval({99.0: 0.4}, 99.0, 400) is None
     low, high = percentile_interval(known, 95.0, 1e270)  # a count that a slip of the keys makes
     assert low <= known[95.0] * 1.000001
@@ -222,16 +224,16 @@ def test_a_wide_percentile_is_said_with_its_interval():
 def test_repeats_tell_the_error_that_no_model_takes_away():
     """Two base runs of a database, 12.6 % apart; chi-squared ends of their one degree."""
     runs = [Point("pgbench", population=8, response_time=t, samples=1e6) for t in (1.0, 1.126)]
-    told = found(*runs)
-    assert told["drift"].value == pytest.approx(0.126)
+    result = findings_of(*runs)
+    assert result["drift"].value == pytest.approx(0.126)
     error = np.log(1.126) / np.sqrt(2)
-    assert told["pure_error"].value == pytest.approx(error)
-    assert told["pure_error"].ci95 == pytest.approx((error / 2.2414, error / 0.031338), rel=1e-4)
+    assert result["pure_error"].value == pytest.approx(error)
+    assert result["pure_error"].ci95 == pytest.approx((error / 2.2414, error / 0.031338), rel=1e-4)
 
 
 def test_repeats_of_few_requests_differ_by_chance():
     few = [Point("k6", Loop.OPEN, 9.0, None, None, 9.0, t, samples=900) for t in (1.0, 1.3)]
-    assert "drift" not in found(*few)
+    assert "drift" not in findings_of(*few)
 
 
 def test_operations_are_looked_at_apart():
@@ -240,7 +242,7 @@ def test_operations_are_looked_at_apart():
         for n in (1, 2, 4)
         for name, x in (("write", 900.0 * n), ("read", 90.0 * n))
     ]
-    assert "throughput_falls" not in found(*mix)
+    assert "throughput_falls" not in findings_of(*mix)
 
 
 @pytest.mark.parametrize("kind", CHECKS, ids=lambda kind: kind.name)
@@ -255,16 +257,16 @@ def test_nothing_is_said_of_a_sound_test():
     sound = open_points(
         [20.0, 40.0, 60.0], duration=600.0, samples=50_000.0, percentiles={99.0: 1.0}
     )
-    assert found(*sound) == {}
+    assert findings_of(*sound) == {}
 
 
 def test_the_command_says_that_nothing_was_found(tmp_path):
     file = tmp_path / "runs.csv"
     file.write_text("offered_ops_s,throughput_ops_s,response_ms\n40,40,12\n50,50,13\n")
     assert "no problems found in this test" in headway("audit", file).out
-    told = json.loads(headway("audit", file, "--json").out)
-    roles = [each["role"] for each in told.pop("columns")]
-    assert told == {"findings": [], "as_open": []}
+    document = json.loads(headway("audit", file, "--json").out)
+    roles = [each["role"] for each in document.pop("columns")]
+    assert document == {"findings": [], "as_open": []}
     assert roles == ["offered rate", "throughput", "response time"]
 
 

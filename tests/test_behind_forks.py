@@ -6,7 +6,7 @@ import pytest
 from headway.models import ModelGraph
 from headway.queueing import MM1, Delay, ForkJoin
 from headway.queueing.forks.fork import BEHIND
-from tests.behind_forks import errors, lindley, simulate, stored, table, told
+from tests.behind_forks import errors, lindley, simulate, stored, summary_rows, table
 from tests.closed_forks import Case
 from tests.closed_forks import stored as closed_stored
 from tests.complementary_delays import solve
@@ -14,7 +14,7 @@ from tests.pages import accuracy
 
 
 def test_the_table_of_the_page_is_that_of_the_simulation():
-    rows = told(stored())
+    rows = summary_rows(stored())
     assert table(rows) in accuracy()
     plain = max(max(parts) for needed, scv, _, parts in rows if needed == "all" and scv == 1)
     worst = max(max(parts) for *_, parts in rows)
@@ -32,8 +32,8 @@ def test_the_witness_finds_the_queue_that_is_known():
 def test_a_simulation_anew_finds_the_same():
     """Two exponential branches half as busy as the table's: errors within 3 points of theirs."""
     again = np.array(simulate(2, 1.0, 0.6, 300_000, np.random.default_rng(3)))
-    found = stored()
-    same = found[(found[:, 0] == 2) & (found[:, 2] == 1) & (found[:, 3] == 0.6)]
+    rows = stored()
+    same = rows[(rows[:, 0] == 2) & (rows[:, 2] == 1) & (rows[:, 3] == 0.6)]
     np.testing.assert_array_equal(again[:, :5], same[:, :5])
     np.testing.assert_allclose(errors(again), errors(same), atol=0.03)
 
@@ -57,6 +57,6 @@ def test_complementary_delays_miss_as_the_page_says(sharing):
     throughput, rate, response, time = WORST[sharing]
     for place, number, share in ((0, throughput, rate), (1, response, time)):
         row = next(row for row in closed_stored() if row[0] == number)
-        found = solve(Case(number), sharing=sharing)[place]
-        assert abs(100 * (found / row[1 + place] - 1)) == pytest.approx(share, abs=0.5)
+        value = solve(Case(number), sharing=sharing)[place]
+        assert abs(100 * (value / row[1 + place] - 1)) == pytest.approx(share, abs=0.5)
         assert f"{share} %" in accuracy()

@@ -48,9 +48,9 @@ def test_a_region_around_one_pool_only_moves_its_queue_outside(servers: int, lim
     """With as many places as servers or more, it serves as ever; else by so many servers."""
     station = MMm(1.0, min(servers, limit))
     inside = network([Room(1.0, servers)], [[0]], arrival_rate=0.7, windows=(Window((0,), limit),))
-    found = solve_chain(inside)
-    assert found.response_time == pytest.approx(station.response_time(0.7), rel=EXACT)
-    assert found.windows[0].full == pytest.approx(_at_least(station, limit), rel=EXACT)
+    solution = solve_chain(inside)
+    assert solution.response_time == pytest.approx(station.response_time(0.7), rel=EXACT)
+    assert solution.windows[0].full == pytest.approx(_at_least(station, limit), rel=EXACT)
 
 
 def _at_least(pool: MMm, number: int) -> float:
@@ -66,7 +66,7 @@ def _at_least(pool: MMm, number: int) -> float:
 def test_two_stations_that_block_after_service_are_as_two_with_more_room() -> None:
     """Akyildiz: a ring of two with places b is as one with b + m of the other and no blocking."""
     rooms = [Room(0.5, 2, 4, AFTER), Room(0.8, 1, 3, AFTER)]
-    found = solve_chain(line(rooms, population=5))
+    solution = solve_chain(line(rooms, population=5))
     speeds = [lambda n: min(n, 2) / 0.5, lambda n: min(n, 1) / 0.8]
     states = [n for n in range(6) if n <= 4 + 1 and 5 - n <= 3 + 2]
     weights = dict.fromkeys(states, 1.0)
@@ -74,7 +74,7 @@ def test_two_stations_that_block_after_service_are_as_two_with_more_room() -> No
         weights[n] = weights[n - 1] * speeds[1](5 - n + 1) / speeds[0](n)
     total = sum(weights.values())
     through = sum(w * speeds[0](n) * (n - 1 in states) for n, w in weights.items()) / total
-    assert found.throughput == pytest.approx(through, rel=EXACT)
+    assert solution.throughput == pytest.approx(through, rel=EXACT)
 
 
 def test_repetitive_service_and_ways_that_reverse_have_a_product_form() -> None:
@@ -84,21 +84,21 @@ def test_repetitive_service_and_ways_that_reverse_have_a_product_form() -> None:
     weight = {n: (0.6 * 2.0) ** n[1] * (0.4 * 3.0) ** n[2] for n in states}
     total = sum(weight.values())
     ring = network(rooms, [[0, 0.6, 0.4], [0, 0, 0], [1, 0, 0]], population=4)
-    found = solve_chain(ring)
+    solution = solve_chain(ring)
     for k in range(3):
         mean = sum(w * n[k] for n, w in weight.items()) / total
-        assert found.queue_length[k] == pytest.approx(mean, rel=EXACT)
+        assert solution.queue_length[k] == pytest.approx(mean, rel=EXACT)
 
 
 def test_what_never_fills_is_as_if_nothing_limited_it() -> None:
     """With room for all, the chain is the product form of mean value analysis."""
     for blocking in (AFTER, AGAIN):
         rooms = [Room(0.1, 1, 6, blocking), Room(0.3, 2, 7, blocking), Room(0.2)]
-        found = solve_chain(network(rooms, _FORK, population=6, think_time=0.5))
+        solution = solve_chain(network(rooms, _FORK, population=6, think_time=0.5))
         plain = solve_closed([MM1(0.1), MMm(0.3, 2), MM1(0.2)], [1.0, 0.5, 0.5], 6, 0.5)
-        assert found.throughput == pytest.approx(plain.throughput, rel=EXACT)
-        assert found.queue_length == pytest.approx(plain.queue_length, rel=EXACT)
-        assert found.blocked == pytest.approx(0.0, abs=EXACT)
+        assert solution.throughput == pytest.approx(plain.throughput, rel=EXACT)
+        assert solution.queue_length == pytest.approx(plain.queue_length, rel=EXACT)
+        assert solution.blocked == pytest.approx(0.0, abs=EXACT)
 
 
 _FORK = [[0, 0.5, 0.5], [0, 0, 0], [0, 0, 0]]
@@ -110,17 +110,17 @@ def test_flows_and_jobs_are_kept(blocking: Blocking, closed: bool) -> None:
     """Whatever blocks: flows balance, jobs add up, and those lost came from outside."""
     rooms = [Room(0.2, 1, 3, blocking), Room(0.3, 2, 3, blocking), Room(0.25, 1, 2, blocking)]
     load: dict[str, Any] = {"population": 7, "think_time": 0.4} if closed else {"arrival_rate": 4.0}
-    found = solve_chain(network(rooms, _FORK, **load))
-    first, *last = found.station_throughput
-    assert [first, sum(last)] == pytest.approx([found.throughput] * 2, rel=EXACT)
+    solution = solve_chain(network(rooms, _FORK, **load))
+    first, *last = solution.station_throughput
+    assert [first, sum(last)] == pytest.approx([solution.throughput] * 2, rel=EXACT)
     if blocking is AFTER:  # drawing anew sends more to where there is room
         assert last == pytest.approx([first / 2] * 2, rel=EXACT)
     if closed:
-        present = found.throughput * (found.response_time + 0.4)
+        present = solution.throughput * (solution.response_time + 0.4)
         assert present == pytest.approx(7, rel=EXACT)
     else:
-        assert found.throughput == pytest.approx(4 * (1 - found.loss_probability), rel=EXACT)
-        assert found.loss_probability > 0.05
+        assert solution.throughput == pytest.approx(4 * (1 - solution.loss_probability), rel=EXACT)
+        assert solution.loss_probability > 0.05
 
 
 def test_a_full_region_outside_which_somebody_waits_is_a_closed_network() -> None:
@@ -175,11 +175,11 @@ def test_a_region_beside_others_is_solved_in_parts() -> None:
     stations = [MMm(0.1, 2), MM1(0.2), Delay(3.0)]
     rooms = tuple(map(room_of, stations))
     whole = line(list(rooms), arrival_rate=3.0, windows=(Window((1,), 2),))
-    found = solve_blocking(whole, stations)
+    solution = solve_blocking(whole, stations)
     alone = [s.response_time(3.0) for s in stations]
-    assert found.method == "chain"
-    assert not found.approximation
-    assert found.response_time == pytest.approx(sum(alone), rel=EXACT)
+    assert solution.method == "chain"
+    assert not solution.approximation
+    assert solution.response_time == pytest.approx(sum(alone), rel=EXACT)
     assert blocking_saturation(whole, stations) == pytest.approx(5.0, rel=EXACT)
 
 
@@ -196,11 +196,11 @@ def test_a_region_that_never_fills_is_exact_by_flow_equivalence() -> None:
     stations = [MM1(0.1), LoadDependent((4.0, 6.0)), MM1(0.3)]
     rooms = tuple(map(room_of, stations))
     inside = line(list(rooms), population=5, think_time=1.0, windows=(Window((1, 2), 5),))
-    found = solve_blocking(inside, stations)
+    solution = solve_blocking(inside, stations)
     plain = solve_closed(stations, [1, 1, 1], 5, 1.0)
-    assert (found.method, found.approximation) == ("flow equivalence", "")
-    assert found.throughput == pytest.approx(plain.throughput, rel=EXACT)
-    assert found.queue_length == pytest.approx(plain.queue_length, rel=EXACT)
+    assert (solution.method, solution.approximation) == ("flow equivalence", "")
+    assert solution.throughput == pytest.approx(plain.throughput, rel=EXACT)
+    assert solution.queue_length == pytest.approx(plain.queue_length, rel=EXACT)
 
 
 def test_stations_of_other_kinds_are_refused_where_they_block() -> None:

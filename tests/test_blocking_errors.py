@@ -34,8 +34,8 @@ def figures(name):
 def rows():
     """The table of docs/accuracy.md: numbers of each case."""
     text = accuracy().split("## Blocking and regions")[1]
-    found = re.findall(r"^\| (.*(?:open|closed)) \|(.*)\|$", text.split("\n## ")[0], re.MULTILINE)
-    return {name: [float(x) for x in re.findall(r"\d[\d.]*", rest)] for name, rest in found}
+    matches = re.findall(r"^\| (.*(?:open|closed)) \|(.*)\|$", text.split("\n## ")[0], re.MULTILINE)
+    return {name: [float(x) for x in re.findall(r"\d[\d.]*", rest)] for name, rest in matches}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -44,18 +44,18 @@ def test_errors_are_within_what_is_said(name):
     for seed in range(NAMES.index(name), 2 * len(NAMES), len(NAMES)):
         case, missed = measured(seed)
         assert case == name
-        for error, said, worst in zip(missed or (), most, (table[3], table[6]), strict=False):
+        for error, words, worst in zip(missed or (), most, (table[3], table[6]), strict=False):
             assert 100 * error <= worst + 0.05  # printed to a tenth
-            assert worst <= said
+            assert worst <= words
 
 
 def test_what_is_said_was_met():
     """Each figure is the largest of the table's cases that it speaks of."""
     table = rows()
     assert set(table) == set(CASES)
-    for said in {figures(name) for name in NAMES}:
-        about = [table[name] for name in NAMES if figures(name) == said]
-        assert said == (max(row[3] for row in about), max(row[6] for row in about))
+    for words in {figures(name) for name in NAMES}:
+        about = [table[name] for name in NAMES if figures(name) == words]
+        assert words == (max(row[3] for row in about), max(row[6] for row in about))
 
 
 def test_words():

@@ -106,11 +106,11 @@ def graph() -> ModelGraph:
 def test_files_and_python_say_the_same(threads: Path) -> None:
     model = read_model(threads).at(arrival_rate=250.0)
     built = graph().at(threads=2, disk_time=8e-3, arrival_rate=250.0)
-    found, again = model.solve(), built.solve()
-    assert found.response_time == again.response_time
-    assert found["queued"] == again["nfsd.waiting_time"] > 0
-    assert found.method == "chain"
-    assert not found.approximation
+    solution, again = model.solve(), built.solve()
+    assert solution.response_time == again.response_time
+    assert solution["queued"] == again["nfsd.waiting_time"] > 0
+    assert solution.method == "chain"
+    assert not solution.approximation
 
 
 def test_a_file_is_written_as_it_is_read(threads: Path, line: Path, tmp_path: Path) -> None:
@@ -125,30 +125,32 @@ def test_a_file_is_written_as_it_is_read(threads: Path, line: Path, tmp_path: Pa
 
 
 def test_little_s_law_holds_for_region_and_system(threads: Path) -> None:
-    found = read_model(threads).solve([100.0, 250.0])
+    solution = read_model(threads).solve([100.0, 250.0])
     for k, rate in enumerate((100.0, 250.0)):
-        inside = sum(found[f"{n}.queue_length"][k] for n in ("cpu", "disk"))
-        assert found["nfsd.utilisation"][k] * 2 == pytest.approx(inside, rel=1e-9)
-        assert found["nfsd.waiting_time"][k] * rate == pytest.approx(found["nfsd.queue_length"][k])
-        parts = sum(found[f"{n}.residence_time"][k] for n in found.stations)
-        assert found.response_time[k] == pytest.approx(parts + found["nfsd.waiting_time"][k])
+        inside = sum(solution[f"{n}.queue_length"][k] for n in ("cpu", "disk"))
+        assert solution["nfsd.utilisation"][k] * 2 == pytest.approx(inside, rel=1e-9)
+        assert solution["nfsd.waiting_time"][k] * rate == pytest.approx(
+            solution["nfsd.queue_length"][k]
+        )
+        parts = sum(solution[f"{n}.residence_time"][k] for n in solution.stations)
+        assert solution.response_time[k] == pytest.approx(parts + solution["nfsd.waiting_time"][k])
 
 
 def test_a_line_that_blocks_saturates_where_it_is_published(line: Path) -> None:
     model = read_model(line)
     assert model.solve(0.5).saturation_throughput == pytest.approx(2 / 3, rel=1e-10)
-    found = model.solve([0.5, 0.7])
-    assert found.saturated.tolist() == [False, True]
-    assert found.throughput[1] == pytest.approx(2 / 3, rel=1e-10)
-    assert found["first.blocked"][0] > 0.1
+    solution = model.solve([0.5, 0.7])
+    assert solution.saturated.tolist() == [False, True]
+    assert solution.throughput[1] == pytest.approx(2 / 3, rel=1e-10)
+    assert solution["first.blocked"][0] > 0.1
     with pytest.raises(HeadwayError, match="saturates at"):
         model.solve(0.7).require_stable()
 
 
 def test_in_overload_a_region_is_offered_what_comes(threads: Path) -> None:
-    found = read_model(threads).solve([250.0, 1e4])
-    assert found.saturated.tolist() == [False, True]
-    assert found["nfsd.throughput"] == pytest.approx([250.0, 1e4], rel=1e-9)
+    solution = read_model(threads).solve([250.0, 1e4])
+    assert solution.saturated.tolist() == [False, True]
+    assert solution["nfsd.throughput"] == pytest.approx([250.0, 1e4], rel=1e-9)
 
 
 def test_what_it_says_in_every_form(
@@ -173,8 +175,8 @@ def test_how_many_threads_are_enough(threads: Path) -> None:
     model = read_model(threads).at(arrival_rate=300.0)
     times = [model.at(threads=n).solve().response_time for n in range(2, 9)]
     assert times == sorted(times, reverse=True)
-    found = model.sensitivity()
-    change = found.effects["response_time"]["threads"]
+    derivatives = model.sensitivity()
+    change = derivatives.effects["response_time"]["threads"]
     assert change.more == pytest.approx(times[1], rel=1e-9)
     took = what_it_takes(model, "response_time", times[3] * 1.0001, "threads")
     assert took.value == 5
@@ -243,24 +245,24 @@ def test_bad_files_are_refused_in_one_line(
         'blocking = "after service"\n[[routes]]\nfrom = "second"\nto = "third"\n'
         'probability = 0.5\n[[routes]]\nfrom = "third"\nto = "second"\n',
     }
-    for said, text in wrong.items():
+    for words, text in wrong.items():
         path = tmp_path / "wrong.toml"
         path.write_text(text)
         rate = "0.1" if "line" in text else "100"
         assert typed("solve", str(path), "--set", f"arrival_rate={rate}") == 2
-        told = capsys.readouterr().err
-        assert said in told
-        assert told.count("\n") == 1
+        message = capsys.readouterr().err
+        assert words in message
+        assert message.count("\n") == 1
 
 
 def test_a_region_that_nobody_comes_to_is_empty(threads: Path) -> None:
     text = threads.read_text()
     idle = text + '[stations.front]\nkind = "MM1"\nservice_time = "1 ms"\n'
     idle += '[arrivals]\nfront = "arrival_rate"\n'
-    found = parse_model(idle).solve(100.0)
-    assert found["nfsd.throughput"] == found["nfsd.utilisation"] == 0
-    assert found.response_time == pytest.approx(1e-3 / 0.9, rel=1e-9)
-    assert found.saturation_throughput == pytest.approx(1000, rel=1e-9)
+    solution = parse_model(idle).solve(100.0)
+    assert solution["nfsd.throughput"] == solution["nfsd.utilisation"] == 0
+    assert solution.response_time == pytest.approx(1e-3 / 0.9, rel=1e-9)
+    assert solution.saturation_throughput == pytest.approx(1000, rel=1e-9)
 
 
 def test_show_names_regions_disciplines_and_what_a_full_room_does():

@@ -42,10 +42,10 @@ stations = st.lists(st.tuples(st.sampled_from(sorted(PLAIN)), times), min_size=1
 def within(solution, exact=None):
     """Throughput and response time between all bounds, of which there is one at least."""
     rate, time = exact or (solution.throughput, solution.response_time)
-    found = solution.bounds()
-    assert found
+    bounds = solution.bounds()
+    assert bounds
     assert solution.no_bounds == ""
-    for one in found.values():
+    for one in bounds.values():
         assert one.throughput_lower <= rate * (1 + ROUNDING)
         assert rate <= one.throughput_upper * (1 + ROUNDING)
         assert one.response_time_lower <= time * (1 + ROUNDING) + 1e-12
@@ -96,9 +96,9 @@ def test_networks_that_block_after_service(made, population, think, back):
     within(closed)
     opened = graph.at()
     most = float(opened.solve(arrival_rate=1e-6).saturation_throughput)
-    found = opened.solve(arrival_rate=0.7 * most, method="exact")
-    assert found.approximation == ""
-    within(found)
+    solution = opened.solve(arrival_rate=0.7 * most, method="exact")
+    assert solution.approximation == ""
+    within(solution)
 
 
 @settings(max_examples=12)
@@ -143,16 +143,16 @@ def test_open_forks_of_two(load, time):
     graph = graph.station("a", MM1(time)).station("b", MM1(time)).fork("f", ["a", "b"])
     unlike = graph.route("start", "f").at().solve(arrival_rate=load / time)
     within(unlike, (load / time, (12 - load) / 8 * time / (1 - load)))
-    found = unlike.bounds()["asymptotic"]
-    assert found.response_time_lower == pytest.approx(1.5 * time)
-    assert found.throughput_upper == pytest.approx(1 / time)
+    asymptotic = unlike.bounds()["asymptotic"]
+    assert asymptotic.response_time_lower == pytest.approx(1.5 * time)
+    assert asymptotic.throughput_upper == pytest.approx(1 / time)
     assert Fork((MM1(time), MM1(time)), 2).response_time(load / time) >= 1.5 * time
 
 
 def test_bounds_of_one_job_that_forks_meet():
     """One branch for one job: both limits are 1 / (Z + S), which is exact."""
-    found = ModelGraph("g").station("fork", ForkJoin(0.5, 1, 1)).at().closed(1, 1.5).solve()
-    limits = found.bounds()["asymptotic"]
+    solution = ModelGraph("g").station("fork", ForkJoin(0.5, 1, 1)).at().closed(1, 1.5).solve()
+    limits = solution.bounds()["asymptotic"]
     assert limits.throughput_lower == pytest.approx(0.5, rel=1e-12)
     assert limits.throughput_upper == pytest.approx(0.5, rel=1e-12)
 
@@ -253,16 +253,16 @@ def test_what_has_no_bounds_says_why(name):
     assert solution.bounds() == {}
     assert solution.class_bounds() == {}
     assert solution.no_bounds == reason
-    told = json.loads(solution.to_json())
-    assert told.get("no_bounds") == (reason if solution.stations else None)
+    document = json.loads(solution.to_json())
+    assert document.get("no_bounds") == (reason if solution.stations else None)
     if not solution.is_open and not solution.shared and solution.stations:
         assert f"no bounds: {reason}" in " ".join(str(solution).split())
 
 
 def test_classes_with_bounds_need_no_reason():
-    found = both()
-    assert found.class_bounds()
-    assert found.no_bounds == ""
+    result = both()
+    assert result.class_bounds()
+    assert result.no_bounds == ""
 
 
 def test_bounds_of_forks_stand_in_all_answers(tmp_path):

@@ -42,12 +42,12 @@ def alone(place, jobs):
 @pytest.mark.parametrize("order", [Line, Lottery, Stack, Sharing])
 def test_every_order_gives_the_length_of_an_m_m_2_queue(order):
     """Erlang's C by hand: with a = 0.6 erlang at two servers, Q = a + C a / (2 - a)."""
-    found = alone(order((0.3,), servers=2), Jobs("all", 2.0))
+    result = alone(order((0.3,), servers=2), Jobs("all", 2.0))
     load = 0.6
     full = load**2 / factorial(2) / (1 - load / 2)
     waits = full / (1 + load + full)
     # 24 jobs at most: 0.3**24 are cut off
-    assert found["s0.queue_length"] == pytest.approx(load + waits * load / (2 - load), rel=1e-9)
+    assert result["s0.queue_length"] == pytest.approx(load + waits * load / (2 - load), rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_ranks_go_by_the_formulas_of_one_server(order, first, second):
 
 def test_two_unequal_servers_agree_with_their_balance_equations():
     """The fast one first, by hand: states 0, fast, slow, 2, 3, ... with lambda = 1."""
-    found = alone(Unequal((0.2, 0.5)), Jobs("all", 1.0))
+    result = alone(Unequal((0.2, 0.5)), Jobs("all", 1.0))
     fast, slow = 5.0, 2.0
     # p_fast, p_slow, p_2 from p_0 = 1
     # 0: 1 = fast p_fast + slow p_slow;  slow state: (1 + slow) p_slow = fast p_2;
@@ -85,7 +85,7 @@ def test_two_unequal_servers_agree_with_their_balance_equations():
     ratio = 1 / (fast + slow)
     total = 1 + high + low + two / (1 - ratio)
     mean = (high + low + two * (2 / (1 - ratio) + ratio / (1 - ratio) ** 2)) / total
-    assert found["s0.queue_length"] == pytest.approx(mean, rel=1e-10)
+    assert result["s0.queue_length"] == pytest.approx(mean, rel=1e-10)
 
 
 def test_blocking_without_a_full_room_is_a_tandem_of_queues():
@@ -97,8 +97,8 @@ def test_blocking_without_a_full_room_is_a_tandem_of_queues():
 def test_a_job_that_is_held_up_stops_its_server():
     """Three states by hand, each as likely: one at each, two at the second, the second held up."""
     ways = {0: [(1.0, 1)], 1: [(1.0, 0)]}
-    held = solve_blocking(Blocking((0.5, 0.5), (1, 2), ways, Crowd(population=2))).numbers
-    assert held["s0.throughput"] == pytest.approx(2 / 3 / 0.5, rel=1e-12)
+    numbers = solve_blocking(Blocking((0.5, 0.5), (1, 2), ways, Crowd(population=2))).numbers
+    assert numbers["s0.throughput"] == pytest.approx(2 / 3 / 0.5, rel=1e-12)
 
 
 def test_a_region_for_one_is_one_server_of_all_its_times():
@@ -106,24 +106,24 @@ def test_a_region_for_one_is_one_server_of_all_its_times():
     ways = {0: [(1.0, 1)], 1: [(1.0, None)]}
     crowd = Crowd(population=2, think_time=1.0)
     region = Region((0.2, 0.3), (1, 1), ways, crowd, frozenset({0, 1}), 1)
-    found = solve_region(region).numbers
-    busy = found["s0.queue_length"] + found["s1.queue_length"]
-    assert busy == pytest.approx(found["s1.throughput"] * 0.5, rel=1e-12)
-    assert 0 < found["few.queue_length"] < 1
+    numbers = solve_region(region).numbers
+    busy = numbers["s0.queue_length"] + numbers["s1.queue_length"]
+    assert busy == pytest.approx(numbers["s1.throughput"] * 0.5, rel=1e-12)
+    assert 0 < numbers["few.queue_length"] < 1
 
 
 def test_a_fork_to_two_is_as_flatto_and_hahn_say():
     """Nelson and Tantawi's exact mean: (12 - rho) / 8 of M/M/1's."""
-    found = solve_forked(Forked((0.2, 0.2), 2, rate=1.0, cap=30)).numbers["response_time"]
-    assert found == pytest.approx((12 - 0.2) / 8 * 0.2 / 0.8, rel=1e-9)
+    response_time = solve_forked(Forked((0.2, 0.2), 2, rate=1.0, cap=30)).numbers["response_time"]
+    assert response_time == pytest.approx((12 - 0.2) / 8 * 0.2 / 0.8, rel=1e-9)
 
 
-def documented(held):
+def documented(check):
     """The largest error that the document's table by kind and load has for a network."""
     line = next(
-        r for r in accuracy().splitlines() if r.startswith(f"| {held.kind} | ") and ":" in r
+        r for r in accuracy().splitlines() if r.startswith(f"| {check.kind} | ") and ":" in r
     )
-    cell = line.split("|")[2:-1][list(LOADS).index(column(held))]
+    cell = line.split("|")[2:-1][list(LOADS).index(column(check))]
     number, largest = int(cell.split(":")[0]), float(cell.split(", ")[1].removesuffix(" % "))
     assert number > 0
     return largest / 100 + 5e-4  # rounded to a tenth
@@ -132,17 +132,17 @@ def documented(held):
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_called_exact_is(kind):
     first = list(KINDS).index(kind)
-    held = [one for k in range(EACH) if (one := hold(first + k * len(KINDS))) is not None]
-    assert not [one for one in held if one.is_wrong]
-    for one in held:
+    values = [one for k in range(EACH) if (one := hold(first + k * len(KINDS))) is not None]
+    assert not [one for one in values if one.is_wrong]
+    for one in values:
         assert not one.approximation or one.error <= documented(one)
 
 
 def test_a_job_that_comes_back_at_once_is_seen_at_its_station():
     """In random order among open jobs: mean value analysis missed it by 358 %, as it says."""
-    found = hold(WORST)
-    assert "s0: served in random order" in found.approximation
-    assert found.error < 1e-4
+    result = hold(WORST)
+    assert "s0: served in random order" in result.approximation
+    assert result.error < 1e-4
 
     case = drawn(WORST)
     alone = parse_model(case.text).solve(method="linearizer")
@@ -153,16 +153,16 @@ def test_a_job_that_comes_back_at_once_is_seen_at_its_station():
 
 def test_a_larger_network_is_as_it_is_simulated():
     """One open network of seven numbers at most, 99 % intervals; the seed is one that they hold."""
-    found = see(1)
-    assert found.kind == "one class, open"
-    assert found.inside == found.numbers > 0
-    assert not found.missed
-    assert any("100.0%" in line for line in larger([found]))
-    assert any("seed 1: " in line for line in larger([replace(found, missed=True)]))
+    result = see(1)
+    assert result.kind == "one class, open"
+    assert result.inside == result.numbers > 0
+    assert not result.missed
+    assert any("100.0%" in line for line in larger([result]))
+    assert any("seed 1: " in line for line in larger([replace(result, missed=True)]))
 
 
 def test_the_campaign_says_how_many_of_each_kind_are_right(capsys):
     assert main(["--count", "2", "--seed", "0"]) == 0
     assert capsys.readouterr().out.startswith("2 networks held to their chains, 0 too large")
-    held = [one for one in map(hold, range(2)) if one is not None]
-    assert any("one class, closed" in line for line in summary(held))
+    values = [one for one in map(hold, range(2)) if one is not None]
+    assert any("one class, closed" in line for line in summary(values))

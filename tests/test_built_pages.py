@@ -65,11 +65,11 @@ def test_what_is_wider_than_a_phone_is_named(site):
     for name, body in BODIES.items():
         (site / name).write_text(INDEX.replace("</article>", body + "</article>"))
 
-    found = list(narrow.too_wide(site))
+    items = list(narrow.too_wide(site))
 
-    assert {line.split(":")[0] for line in found} == {"long.html", "open.html"}
-    assert "long.html: the page scrolls sideways" in found
-    assert "open.html: the navigation is open" in found
+    assert {line.split(":")[0] for line in items} == {"long.html", "open.html"}
+    assert "long.html: the page scrolls sideways" in items
+    assert "open.html: the navigation is open" in items
 
 
 def test_the_python_reference_opens_with_ten_names_that_are_there():

@@ -55,20 +55,20 @@ def two():
 
 def test_file_and_python_say_what_the_law_says():
     """Rates, shares, several servers, a delay and a loop, at points of three parameters; 1e-9."""
-    found = two().solve(np.array([0.5, 2.0, 6.0]), burst=np.array([0.0, 1.0, 4.0]), share=0.7)
+    solution = two().solve(np.array([0.5, 2.0, 6.0]), burst=np.array([0.0, 1.0, 4.0]), share=0.7)
     onward = [[0, 1, 0], [0, 0, 0.7], [0.3, 0, 0]]
     for k, (rate, burst) in enumerate(((0.5, 0.0), (2.0, 1.0), (6.0, 4.0))):
         rates, coming = [rate, 0, rate / 2], [burst, 1, 0.5]
         numbers = ([0.1, 0.03, 0.08], [2, np.inf, 1], [1, 1, 0.5])
         law = solve_general(GeneralNetwork(rates, coming, onward, *numbers))
-        for j, name in enumerate(found.stations):
-            told = found[f"{name}.queue_length"][k]
+        for j, name in enumerate(solution.stations):
+            text = solution[f"{name}.queue_length"][k]
             each = law.waiting_time[j] + numbers[0][j]
-            assert told == pytest.approx(law.arrival_rate[j] * each, rel=1e-9)
-            assert found[f"{name}.arrival_scv"][k] == pytest.approx(law.arrival_scv[j], rel=1e-9)
-            assert found[f"{name}.departure_scv"][k] == pytest.approx(law.departure_scv[j])
-    assert found.method == "qna"
-    assert "simulation" in found.approximation
+            assert text == pytest.approx(law.arrival_rate[j] * each, rel=1e-9)
+            assert solution[f"{name}.arrival_scv"][k] == pytest.approx(law.arrival_scv[j], rel=1e-9)
+            assert solution[f"{name}.departure_scv"][k] == pytest.approx(law.departure_scv[j])
+    assert solution.method == "qna"
+    assert "simulation" in solution.approximation
     graph = (
         ModelGraph("two").declare("burst", "share").station("front", MMm(0.1, 2))
         .station("wire", Delay(0.03)).station("back", MG1(0.08, 0.5))
@@ -89,19 +89,19 @@ def test_written_and_read_again_it_is_the_same():
 def test_poisson_models_stay_as_they_are_unless_asked():
     """M/G/1 in a network is taken with Poisson flows; method qna propagates, and says so."""
     graph = ModelGraph("line").station("a", MD1(0.1)).station("b", MG1(0.08, 2.0)).route("a", "b")
-    usual, asked = graph.at().solve(8.0), graph.at().solve(8.0, method="qna")
+    usual, solution = graph.at().solve(8.0), graph.at().solve(8.0, method="qna")
     assert usual.method == "open"
     assert usual["b.queue_length"] == 8 * MG1(0.08, 2.0).response_time(8.0)
-    assert usual["a.queue_length"] == pytest.approx(asked["a.queue_length"], rel=1e-12)
-    assert asked["b.queue_length"] < usual["b.queue_length"]
-    assert asked["b.arrival_scv"] < 1
+    assert usual["a.queue_length"] == pytest.approx(solution["a.queue_length"], rel=1e-12)
+    assert solution["b.queue_length"] < usual["b.queue_length"]
+    assert solution["b.arrival_scv"] < 1
     with pytest.raises(HeadwayError, match="no answer"):
         usual["b.arrival_scv"]
     jackson = ModelGraph("j").station("a", MM1(0.1)).station("b", MM1(0.08)).route("a", "b")
-    exact, told = jackson.at().solve(8.0), jackson.at().solve(8.0, method="qna")
-    assert told.response_time == pytest.approx(exact.response_time, rel=1e-12)
-    assert told.approximation == ""
-    assert "method: qna (exact)" in str(told)
+    exact, solved = jackson.at().solve(8.0), jackson.at().solve(8.0, method="qna")
+    assert solved.response_time == pytest.approx(exact.response_time, rel=1e-12)
+    assert solved.approximation == ""
+    assert "method: qna (exact)" in str(solved)
     alone = ModelGraph("one").station("a", MG1(0.1, 3.0)).arrive("a", 5.0, scv=1.0).at().solve()
     assert alone.approximation == ""
     assert alone.response_time == pytest.approx(MG1(0.1, 3.0).response_time(5.0))
@@ -109,9 +109,11 @@ def test_poisson_models_stay_as_they_are_unless_asked():
 
 def test_where_nobody_comes_nobody_waits_and_flows_have_their_limits():
     line = ModelGraph("g").station("front", MMm(0.1, 2)).station("back", MM1(0.1))
-    found = line.route("front", "back").arrive("front", scv=4.0).at().solve([0.0, 1e-9])
-    assert found["front.residence_time"][0] == pytest.approx(found["front.residence_time"][1])
-    assert found["back.arrival_scv"][0] == pytest.approx(found["back.arrival_scv"][1], rel=1e-6)
+    solution = line.route("front", "back").arrive("front", scv=4.0).at().solve([0.0, 1e-9])
+    assert solution["front.residence_time"][0] == pytest.approx(solution["front.residence_time"][1])
+    assert solution["back.arrival_scv"][0] == pytest.approx(
+        solution["back.arrival_scv"][1], rel=1e-6
+    )
     over = two().solve(40.0)
     assert over.saturated.all()
     assert over.response_time == np.inf
@@ -146,12 +148,12 @@ def test_what_it_cannot_do_is_refused_by_name():
     with pytest.raises(GraphError, match="without stations"):
         ModelGraph("g").output("one", "1").at().solve(method="qna")
     model = two()
-    for asked in (
+    for arguments in (
         lambda: model.solve(population=5),
         lambda: ModelGraph("g").station("x", MM1(0.1)).at().solve(population=5, method="qna"),
     ):
         with pytest.raises(GraphError, match="a closed network does not have"):
-            asked()
+            arguments()
     for method in ("exact", "schweitzer"):
         with pytest.raises(GraphError, match=f"method {method} does not.*do not set"):
             model.solve(method=method)
@@ -174,9 +176,9 @@ def test_one_class_alone_propagates_as_the_network_it_is():
 
 def test_a_general_station_of_its_own_gives_way():
     graph = ModelGraph("g").station("x", GGm(0.1, 1, 9.0, 1.0))
-    found = graph.at().solve(5.0, method="qna")
-    assert found["x.arrival_scv"] == 1.0
-    assert found.response_time == pytest.approx(MM1(0.1).response_time(5.0))
+    solution = graph.at().solve(5.0, method="qna")
+    assert solution["x.arrival_scv"] == 1.0
+    assert solution.response_time == pytest.approx(MM1(0.1).response_time(5.0))
     assert (
         "flows replace the arrival_scv of x"
         in graph.arrive("x", 5.0, scv=2.0).at().solve().approximation
@@ -196,8 +198,8 @@ def test_fits_sizes_and_sensitivities_follow():
     curve = Measurements.parse("throughput_ops_s,response_ms\n" + rows, "curve")
     assert model.at(burst=1.0).fit(curve, ["burst"]).values["burst"] == pytest.approx(4.0, rel=1e-3)
     slope = (model.solve(burst=4.04).response_time / model.solve(burst=3.96).response_time - 1) / 2
-    told = model.sensitivity().effects["response_time"]["burst"]
-    assert told.elasticity == pytest.approx(100 * slope, rel=1e-2)
+    burst = model.sensitivity().effects["response_time"]["burst"]
+    assert burst.elasticity == pytest.approx(100 * slope, rel=1e-2)
     goals = [Goal("response_time", "<=", 1.0)]
     assert resources(model, goals, ["pool"]) == ()
     steps = [n for n in range(1, 9) if model.solve(pool=n).response_time <= 1.0]
@@ -208,19 +210,19 @@ def test_fits_sizes_and_sensitivities_follow():
 def test_the_simulation_draws_arrivals_of_that_scv():
     """The witness against GI/M/1 that is exact: within its 99 % interval, of streams that meet."""
     graph = ModelGraph("g").station("x", MM1(0.06)).arrive("x", 10.0, scv=4.0)
-    found = graph.at().simulate(half_width=0.1, seed=3)
-    low, high = found["response_time"].interval(0.99)
+    simulation = graph.at().simulate(half_width=0.1, seed=3)
+    low, high = simulation["response_time"].interval(0.99)
     first = (1 + 0.6**0.5) / 2
     root = 0.5
     for _ in range(200):
         step = (1 - root) / 0.6
         root = sum(p * 2 * p / (2 * p + step) for p in (first, 1 - first))
     assert low <= 0.06 / (1 - root) <= high
-    assert any("hyperexponential" in note for note in found.notes)
+    assert any("hyperexponential" in note for note in simulation.notes)
 
 
 @pytest.mark.parametrize(
-    ("asked", "words"),
+    ("arguments", "words"),
     [
         (("solve", "--percentile", "99"), "propagated variability has no percentiles"),
         (
@@ -244,14 +246,16 @@ def test_the_simulation_draws_arrivals_of_that_scv():
         ),
     ],
 )
-def test_what_two_moments_do_not_tell_is_refused_in_a_line_by_each_command(tmp_path, asked, words):
+def test_what_two_moments_do_not_tell_is_refused_in_a_line_by_each_command(
+    tmp_path, arguments, words
+):
     path = tmp_path / "m.toml"
     path.write_text(
         'name = "m"\n[parameters]\nrate = "5 /s"\nservers = 1\n[stations.x]\nkind = "MMm"\n'
         'service_time = "0.1 s"\nservers = "servers"\n[arrivals]\nx = {rate = "rate", scv = 4}\n',
         encoding="utf-8",
     )
-    assert words in refusal(asked[0], path, *asked[1:])
+    assert words in refusal(arguments[0], path, *arguments[1:])
 
 
 GAPS = "job,gap_ms\n1,10\n2,30\n3,0\n4,80\n"
@@ -267,9 +271,9 @@ def trace(folder, text=GAPS, keys='trace = "gaps.csv", column = "gap_ms"'):
 
 def test_a_trace_gives_rate_and_scv(tmp_path):
     """Mean 30 ms, variance 950 ms^2: a rate of 33.3 1/s and an scv of 950 / 900."""
-    found = read_model(trace(tmp_path)).solve()
-    assert found.throughput == pytest.approx(1 / 0.03)
-    assert found["x.arrival_scv"] == pytest.approx(950 / 900)
+    solution = read_model(trace(tmp_path)).solve()
+    assert solution.throughput == pytest.approx(1 / 0.03)
+    assert solution["x.arrival_scv"] == pytest.approx(950 / 900)
     result = headway("solve", trace(tmp_path), "--json")
     parts = json.loads(result.out)["points"][0]["components"]["x"]
     assert parts["arrival_scv"] == pytest.approx(950 / 900)

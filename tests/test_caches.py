@@ -32,8 +32,8 @@ ROOT = Path(__file__).parent.parent
 
 
 def exact(kind, shares, size):
-    found = oracles.lru_hit_ratio if kind is LRUCache else oracles.random_hit_ratio
-    return found(shares, size)
+    value = oracles.lru_hit_ratio if kind is LRUCache else oracles.random_hit_ratio
+    return value(shares, size)
 
 
 @pytest.mark.parametrize("kind", SIZED)
@@ -207,9 +207,9 @@ def test_numbers_out_of_domain_are_refused(given, why):
 
 
 def test_each_policy_says_what_is_not_exact():
-    told = {word: bool(kind.approximation) for word, kind in POLICIES.items()}
+    by_name = {word: bool(kind.approximation) for word, kind in POLICIES.items()}
 
-    assert told == {
+    assert by_name == {
         "lru": True,
         "fifo": True,
         "random": True,
@@ -363,9 +363,9 @@ def test_a_bad_curve_is_refused_in_one_line_with_its_line(tmp_path, rows, why):
     (tmp_path / "misses.csv").write_text("\n".join(["size_GB,miss_ratio", *rows]))
     (tmp_path / "m.toml").write_text(PROXY.format(cache=CURVE))
 
-    said = refusal("solve", tmp_path / "m.toml")
+    message = refusal("solve", tmp_path / "m.toml")
 
-    assert f"[caches.buffer.curve]: misses.csv{why}" in said
+    assert f"[caches.buffer.curve]: misses.csv{why}" in message
 
 
 def test_caches_in_python():

@@ -33,7 +33,7 @@ def test_two_workers_do_as_it_is_typed(alone):
     given = ["--cell", "contention", "--curves", "3", "--workers", "2"]
     command = [sys.executable, "-m", "benchmarks.accuracy", *given]
 
-    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100)
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100)
 
-    assert said.stderr == ""
-    assert said.stdout.splitlines()[2:] == alone
+    assert process.stderr == ""
+    assert process.stdout.splitlines()[2:] == alone

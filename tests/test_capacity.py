@@ -26,10 +26,10 @@ def networks(draw):
         order = Discipline(draw(st.sampled_from(orders if k == 0 else (*orders, "ps"))))
         scv = tuple(draw(st.sampled_from((0.0, 0.25, 2.0))) for _ in range(count))
         needed = tuple(draw(times) for _ in range(count))
-        told = scv if spread and order is Discipline.FCFS else ()
+        text = scv if spread and order is Discipline.FCFS else ()
         servers = draw(st.integers(1, 2))
         stations.append(
-            SharedStation(str(k), needed, [1] * count, servers=servers, discipline=order, scv=told)
+            SharedStation(str(k), needed, [1] * count, servers=servers, discipline=order, scv=text)
         )
     classes = [
         JobClass(

@@ -119,8 +119,8 @@ def test_who_comes_straight_back_finds_those_it_left_behind():
     assert law.empty == 0
     alone = law.chances(1)[1]  # the job that does not think, which then serves 1/0.5 times a second
     through = sum(solution[f"class {c}.throughput"] for c in ("web", "batch")) / 0.6
-    found_free = alone / 0.5 / through
-    assert solution["cpu.waiting_probability"] == pytest.approx(1 - found_free, rel=TOLERANCE)
+    value = alone / 0.5 / through
+    assert solution["cpu.waiting_probability"] == pytest.approx(1 - value, rel=TOLERANCE)
 
 
 def test_classes_that_turn_into_one_another_at_a_pool_are_solved_state_by_state():
@@ -162,8 +162,8 @@ def test_classes_that_turn_into_one_another_at_a_pool_are_solved_state_by_state(
     counts = [sum(truth.places[0].counts(state[0][0])) for state in chain.states]
     solution = parse_model(text).solve()
     assert (solution.method, solution.approximation) == ("chain", "")
-    found = solution.queue_lengths("server").chances("server")
-    assert found == pytest.approx(np.bincount(counts, chain.shares), rel=1e-8)
+    chances = solution.queue_lengths("server").chances("server")
+    assert chances == pytest.approx(np.bincount(counts, chain.shares), rel=1e-8)
 
 
 def counted(truth, place):

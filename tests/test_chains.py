@@ -62,15 +62,15 @@ POOLED = ((QUEUE, 2), (QUEUE, 1), (DELAY, 1))
 @pytest.mark.parametrize("jobs", [(3, 0), (2, 2)])
 def test_a_closed_chain_is_its_whole_markov_chain_by_class_and_station(kinds, jobs):
     classes = [JobClass(c, population=n) for c, n in zip("ab", jobs, strict=True)]
-    found = solve_chains(stations(*kinds), classes, ways(TURNS, closed="ab"))
+    solution = solve_chains(stations(*kinds), classes, ways(TURNS, closed="ab"))
     crowd = tuple(Jobs(c, None, n) for c, n in zip("ab", jobs, strict=True))
     queue, served, _ = means(Network(sharing(*kinds), crowd, TURNS))
 
-    assert found.method == ("convolution" if kinds is POOLED else "exact")
-    assert not found.approximation
-    np.testing.assert_allclose(found.queue_length, queue, rtol=AGREE)
-    np.testing.assert_allclose(found.station_throughput, served, rtol=AGREE)
-    np.testing.assert_allclose(found.station_response_time, queue / served, rtol=AGREE)
+    assert solution.method == ("convolution" if kinds is POOLED else "exact")
+    assert not solution.approximation
+    np.testing.assert_allclose(solution.queue_length, queue, rtol=AGREE)
+    np.testing.assert_allclose(solution.station_throughput, served, rtol=AGREE)
+    np.testing.assert_allclose(solution.station_response_time, queue / served, rtol=AGREE)
 
 
 def test_rounds_that_end_by_leaving_are_the_whole_markov_chain():
@@ -78,16 +78,16 @@ def test_rounds_that_end_by_leaving_are_the_whole_markov_chain():
     hops = {**TURNS, (2, 0): [(1.0, None, 0)], (2, 1): [(0.5, None, 1), (0.5, 0, 0)]}
     crowd = (("a", 2, 1.0), ("b", 1, 3.0))
     classes = [JobClass(c, population=n, think_time=z) for c, n, z in crowd]
-    found = solve_chains(stations(*SINGLE), classes, ways(hops, closed="ab"))
+    solution = solve_chains(stations(*SINGLE), classes, ways(hops, closed="ab"))
     same = tuple(Jobs(c, None, n, z) for c, n, z in crowd)
     queue, served, _ = means(Network(sharing(*SINGLE), same, hops))
 
-    np.testing.assert_allclose(found.queue_length, queue, rtol=AGREE)
-    np.testing.assert_allclose(found.station_throughput, served, rtol=AGREE)
+    np.testing.assert_allclose(solution.queue_length, queue, rtol=AGREE)
+    np.testing.assert_allclose(solution.station_throughput, served, rtol=AGREE)
     left = served[2, 0], served[2, 1] * 0.5
-    np.testing.assert_allclose(found.throughput, left, rtol=AGREE)
-    thinking = found.throughput @ [1.0, 3.0]
-    assert found.throughput @ found.response_time + thinking == pytest.approx(3, rel=AGREE)
+    np.testing.assert_allclose(solution.throughput, left, rtol=AGREE)
+    thinking = solution.throughput @ [1.0, 3.0]
+    assert solution.throughput @ solution.response_time + thinking == pytest.approx(3, rel=AGREE)
 
 
 def test_an_open_chain_beside_a_closed_class_is_the_whole_markov_chain():
@@ -103,15 +103,15 @@ def test_an_open_chain_beside_a_closed_class_is_the_whole_markov_chain():
     rates, enters = (0.1, 0.05), ({0: 0.25, 1: 0.75}, {0: 1.0})
     entries = {"a": {"s0": 0.25, "s1": 0.75}, "b": {"s0": 1.0}}
     classes = [JobClass(c, arrival_rate=r) for c, r in zip("ab", rates, strict=True)]
-    found = solve_chains(stations(*kinds), classes, ways(hops, entries=entries))
+    solution = solve_chains(stations(*kinds), classes, ways(hops, entries=entries))
     crowd = tuple(Jobs(c, r, enters=e) for c, r, e in zip("ab", rates, enters, strict=True))
     queue, served, _ = means(Network(sharing(*kinds), crowd, hops, cap=9))
 
     # of 0.05 to the 9th, 2e-12, and the queues it would make
-    np.testing.assert_allclose(found.queue_length[:2], queue[:2], rtol=1e-8)
-    np.testing.assert_allclose(found.station_throughput[:2], served[:2], rtol=1e-8)
-    inside = found.queue_length.sum()
-    assert found.throughput @ found.response_time == pytest.approx(inside, rel=AGREE)
+    np.testing.assert_allclose(solution.queue_length[:2], queue[:2], rtol=1e-8)
+    np.testing.assert_allclose(solution.station_throughput[:2], served[:2], rtol=1e-8)
+    inside = solution.queue_length.sum()
+    assert solution.throughput @ solution.response_time == pytest.approx(inside, rel=AGREE)
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
@@ -133,10 +133,12 @@ def test_turning_into_a_like_class_changes_nothing(data):
     one = [SharedStation(n, (t,), (1,)) for n, t in zip(names, times, strict=True)]
     classes = [JobClass(c, population=n) for c, n in zip("ab", jobs, strict=True)]
     whole = solve_multiclass(one, [JobClass("all", population=sum(jobs))])
-    found = solve_chains(both, classes, routes)
+    solution = solve_chains(both, classes, routes)
 
-    assert found.throughput.sum() == pytest.approx(float(whole.throughput[0]), rel=1e-9)
-    np.testing.assert_allclose(found.queue_length.sum(axis=1), whole.queue_length[:, 0], rtol=1e-9)
+    assert solution.throughput.sum() == pytest.approx(float(whole.throughput[0]), rel=1e-9)
+    np.testing.assert_allclose(
+        solution.queue_length.sum(axis=1), whole.queue_length[:, 0], rtol=1e-9
+    )
 
 
 def test_chances_and_times_may_be_arrays_of_operating_points():
@@ -162,7 +164,7 @@ def test_chances_and_times_may_be_arrays_of_operating_points():
 
 
 @pytest.mark.parametrize(
-    ("hops", "closed", "jobs", "said"),
+    ("hops", "closed", "jobs", "words"),
     [
         ({(0, 0): [(1.0, 1, 1)], (1, 1): [(1.0, 0, 0)]}, "", (1, 1), r"for ever \(class a at"),
         ({(0, 0): [(1.0, 1, 1)], (1, 1): [(1.0, 1, 1)]}, "ab", (2, 0), "never return"),
@@ -172,12 +174,12 @@ def test_chances_and_times_may_be_arrays_of_operating_points():
         ({(0, 0): [(1.0, 1, 1)], (1, 1): [(1.0, 0, 0)]}, "ab", (0, 0), "a, b has no job"),
     ],
 )  # fmt: skip
-def test_routes_that_make_no_network_are_refused(hops, closed, jobs, said):
+def test_routes_that_make_no_network_are_refused(hops, closed, jobs, words):
     classes = [
         JobClass(c, population=n) if c in closed else JobClass(c, arrival_rate=n)
         for c, n in zip("ab", jobs, strict=True)
     ]
-    with pytest.raises(GraphError, match=said):
+    with pytest.raises(GraphError, match=words):
         solve_chains(stations(*SINGLE), classes, ways(hops, closed=closed))
 
 
@@ -192,14 +194,14 @@ def test_a_chain_that_comes_back_to_its_reference_may_not_leak():
 def test_an_open_chain_saturates_where_all_of_it_does():
     hops = {(0, 0): [(1.0, 1, 1)], (1, 1): [(1.0, None, 1)]}
     classes = [JobClass("a", arrival_rate=15.0), JobClass("b", arrival_rate=0.0)]
-    found = solve_chains(stations(*SINGLE), classes, ways(hops), saturation="mark")
-    assert not found.saturated  # 15 /s of 0.05 s
+    solution = solve_chains(stations(*SINGLE), classes, ways(hops), saturation="mark")
+    assert not solution.saturated  # 15 /s of 0.05 s
     classes = [JobClass("a", arrival_rate=25.0), JobClass("b", arrival_rate=0.0)]
     with pytest.raises(Saturated, match="s1: utilisation 1.25"):
         solve_chains(stations(*SINGLE), classes, ways(hops))
-    found = solve_chains(stations(*SINGLE), classes, ways(hops), saturation="mark")
-    assert found.saturated
-    assert np.isinf(found.response_time[0])
+    solution = solve_chains(stations(*SINGLE), classes, ways(hops), saturation="mark")
+    assert solution.saturated
+    assert np.isinf(solution.response_time[0])
 
 
 @pytest.mark.parametrize("seed", [*range(12), 290, 145])
@@ -221,19 +223,19 @@ def test_one_time_in_order_of_arrival_is_exact_and_several_are_labelled():
         SharedStation(n, (t, t), (1, 1), discipline=Discipline.FCFS)
         for n, t in zip(NAMES, (0.1, 0.3, 0.2), strict=True)
     ]
-    found = solve_chains(alike, classes, ways(hops, "ab"))
+    solution = solve_chains(alike, classes, ways(hops, "ab"))
     rest = {(k, c): [(1.0, 0, c)] for k in range(3) for c in (0, 1)}
     lines = (Line((0.1, 0.1)), Line((0.3, 0.3)), Line((0.2, 0.2)))
     queue, served, _ = means(Network(lines, crowd, {**rest, **hops}))
-    np.testing.assert_allclose(found.queue_length, queue, rtol=AGREE, atol=1e-15)
-    np.testing.assert_allclose(found.station_throughput, served, rtol=AGREE, atol=1e-15)
-    assert not found.approximation
+    np.testing.assert_allclose(solution.queue_length, queue, rtol=AGREE, atol=1e-15)
+    np.testing.assert_allclose(solution.station_throughput, served, rtol=AGREE, atol=1e-15)
+    assert not solution.approximation
 
     both = {**hops, (0, 0): [(0.5, 1, 1), (0.5, 1, 0)], (1, 0): [(1.0, 0, 0)]}
     unlike = [SharedStation("s0", (0.1, 0.1), (1, 1)),
               SharedStation("s1", (0.1, 0.4), (1, 1), discipline=Discipline.FCFS),
               SharedStation("s2", (0.1, 0.1), (1, 1))]  # fmt: skip
     with no_states():
-        said = solve_chains(unlike, classes, ways(both, "ab")).approximation
-    assert said.startswith("s1: first come first served with times that differ by class of a chain")
-    assert "throughput 15.6 %" in said
+        note = solve_chains(unlike, classes, ways(both, "ab")).approximation
+    assert note.startswith("s1: first come first served with times that differ by class of a chain")
+    assert "throughput 15.6 %" in note

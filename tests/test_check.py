@@ -25,17 +25,17 @@ def checked(model, half_width=0.1, percentiles=(), seed=1):
 def test_an_exact_network_is_inside_row_by_row():
     graph = ModelGraph("two").station("cpu", MM1(1.0)).station("disk", MMm(1.0, 2))
     model = graph.route("cpu", "disk").at(arrival_rate=0.5)
-    found = checked(model, percentiles=(95,))
+    check = checked(model, percentiles=(95,))
 
     parts = ("utilisation", "queue_length", "response_time")
     stations = [f"{station}.{part}" for station in ("cpu", "disk") for part in parts]
     system = ["throughput", "response_time", "response_time_p95"]
-    assert [row.name for row in found.rows_checked] == system + stations
-    assert found.outside == ()
-    assert found["response_time_p95"].analytic == model.solve()["response_time_p95"]
-    assert found["cpu.response_time"].analytic == pytest.approx(2.0, rel=1e-12)
-    assert found["cpu.queue_length"].confidence == together(TOGETHER, len(found.rows_checked))
-    assert "all 9 analytic answers lie in their intervals" in str(found)
+    assert [row.name for row in check.rows_checked] == system + stations
+    assert check.outside == ()
+    assert check["response_time_p95"].analytic == model.solve()["response_time_p95"]
+    assert check["cpu.response_time"].analytic == pytest.approx(2.0, rel=1e-12)
+    assert check["cpu.queue_length"].confidence == together(TOGETHER, len(check.rows_checked))
+    assert "all 9 analytic answers lie in their intervals" in str(check)
 
 
 def test_a_wrong_law_is_found_out():
@@ -51,34 +51,34 @@ def test_a_wrong_law_is_found_out():
 def test_what_an_approximation_says_of_itself_stands_beside_what_it_misses_here():
     """Flows behind constant service are no Poisson ones: a queue there is shorter than told."""
     graph = ModelGraph("row").station("first", MD1(1.0)).station("second", MD1(0.95))
-    found = checked(graph.route("first", "second").at(arrival_rate=0.8), 0.03)
+    check = checked(graph.route("first", "second").at(arrival_rate=0.8), 0.03)
 
-    assert found.outside
-    assert "second.queue_length" in found.outside
-    assert "first.queue_length" not in found.outside
-    assert found["second.queue_length"].difference > 0.2
-    text = " ".join(str(found).split())
+    assert check.outside
+    assert "second.queue_length" in check.outside
+    assert "first.queue_length" not in check.outside
+    assert check["second.queue_length"].difference > 0.2
+    text = " ".join(str(check).split())
     assert "approximate: arrivals at and departures from first, second are assumed Poisson" in text
-    assert f"outside: {', '.join(found.outside)}" in text
-    most = found.largest
+    assert f"outside: {', '.join(check.outside)}" in text
+    most = check.largest
     assert f"that is what the approximation misses here: at most {most.name}" in text
-    assert abs(most.difference) == max(abs(r.difference or 0) for r in found.rows_checked)
+    assert abs(most.difference) == max(abs(r.difference or 0) for r in check.rows_checked)
 
 
 def test_a_quota_is_within_what_it_says_of_itself():
     """Its approximation says that it misses 10.2 % at most; the interval has 5 % more."""
     model = ModelGraph("q").station("cpu", Quota(1.0, 0.6, 20.0)).at(arrival_rate=0.4)
-    found = checked(model, 0.05)
-    assert abs(found["response_time"].difference) < 0.102 + 0.05
-    assert "largest error measured: 10.2 %" in " ".join(str(found).split())
-    assert found["cpu.utilisation"].inside
+    check = checked(model, 0.05)
+    assert abs(check["response_time"].difference) < 0.102 + 0.05
+    assert "largest error measured: 10.2 %" in " ".join(str(check).split())
+    assert check["cpu.utilisation"].inside
 
 
 def test_a_percentile_without_a_law_is_simulated_all_the_same():
     graph = ModelGraph("closed").station("cpu", MG1(0.1, 0.5)).station("wire", Delay(0.2))
     model = graph.route("cpu", "wire").at(arrival_rate=4.0)
-    found = checked(model, 0.1, (90,))
-    assert found["response_time_p90"].analytic is not None
+    check = checked(model, 0.1, (90,))
+    assert check["response_time_p90"].analytic is not None
     quota = ModelGraph("q").station("cpu", Quota(1.0, 0.6, 2.0)).at(arrival_rate=0.2)
     unknown = checked(quota, 0.2, (90,))
     row = unknown["response_time_p90"]
@@ -91,9 +91,9 @@ def test_a_percentile_without_a_law_is_simulated_all_the_same():
 
 def test_losses_are_checked_too():
     model = ModelGraph("room").station("engine", BatchK(1.0, 0.1, 4, 6)).at(arrival_rate=3.0)
-    found = checked(model)
-    assert found["loss_probability"].inside
-    assert found.outside == ()
+    check = checked(model)
+    assert check["loss_probability"].inside
+    assert check.outside == ()
 
 
 def test_closed_classes_are_checked_each():
@@ -103,11 +103,11 @@ def test_closed_classes_are_checked_each():
         .job_class("batch", population=1)
         .station("cpu", MM1(1.0), service_times={"web": 0.3, "batch": 0.6}, discipline="ps")
     )
-    found = checked(graph.at(), 0.05)
+    check = checked(graph.at(), 0.05)
     assert {"class web.response_time", "class batch.throughput"} <= {
-        row.name for row in found.rows_checked
+        row.name for row in check.rows_checked
     }
-    assert found.outside == ()
+    assert check.outside == ()
 
 
 def test_what_is_not_solved_or_not_simulated_is_refused():
@@ -135,13 +135,13 @@ def test_the_exit_code_says_nothing_of_the_difference():
     """A check answers a question; what is outside is in the answer, as an approximation may be."""
     result = headway(*NFS, "--closed", "20", "--think", "10ms", "--json")
     assert result.code == 0
-    found = json.loads(result.out)
-    assert found["simulation"]["seed"] == 1
-    assert found["confidence"] == 0.99
-    for row in found["rows"]:
+    document = json.loads(result.out)
+    assert document["simulation"]["seed"] == 1
+    assert document["confidence"] == 0.99
+    for row in document["rows"]:
         low, high = row["interval"]
         assert low <= row["simulated"] <= high
-        assert (row["name"] in found["outside"]) == (row["inside"] is False)
+        assert (row["name"] in document["outside"]) == (row["inside"] is False)
 
 
 def test_csv_has_a_row_an_answer():
@@ -164,7 +164,7 @@ def test_a_picture_is_drawn(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "words"),
     [
         (["--set", "arrival_rate=100:200:50"], "headway simulates one operating point at a time"),
         (["--percentile", "100"], "between 0 and 100"),
@@ -174,5 +174,5 @@ def test_a_picture_is_drawn(tmp_path):
         (["--closed", "5", "--half-width", "0.01%", "--at-most", "1us"], "would take about"),
     ],
 )
-def test_the_command_refuses_in_one_line(options, said):
-    assert said in refusal("check", "nfs-server", "--preset", "raid", *options)
+def test_the_command_refuses_in_one_line(options, words):
+    assert words in refusal("check", "nfs-server", "--preset", "raid", *options)

@@ -105,9 +105,9 @@ def test_classes_with_poisson_arrivals_at_one_server_are_exact(classes, load):
     wait = (rates * (1 + scvs) * times**2).sum() / 2 / (1 - load)
     ways = ClassRoutes(("x",), tuple("abcd")[: len(rates)], {})
     jobs = [JobClass(n, arrival_rate=r) for n, r in zip(ways.classes, rates, strict=True)]
-    found = solve_spread([queue(times.tolist(), scvs.tolist())], jobs, ways, [1] * len(rates))
-    assert found.exact
-    assert found.classes.response_time == pytest.approx(times + wait, rel=1e-9)
+    solution = solve_spread([queue(times.tolist(), scvs.tolist())], jobs, ways, [1] * len(rates))
+    assert solution.exact
+    assert solution.classes.response_time == pytest.approx(times + wait, rel=1e-9)
 
 
 @settings(max_examples=30)
@@ -124,13 +124,13 @@ def test_one_class_is_the_network_of_that_class(seed, count):
                for k, q in enumerate(places)}  # fmt: skip
     stations = [queue([t], [c], int(m)) for t, c, m in zip(times, scvs, servers, strict=True)]
     jobs = [JobClass("a", arrival_rate=1.0)]
-    found = solve_spread(stations, jobs, ClassRoutes(places, ("a",), chances), [scv])
+    solution = solve_spread(stations, jobs, ClassRoutes(places, ("a",), chances), [scv])
     coming = np.where(np.arange(count) == 0, scv, 1.0)
     law = solve_general(GeneralNetwork(np.eye(count)[0], coming, onward, times, servers, scvs))
-    assert found.arrival_scv == pytest.approx(law.arrival_scv, rel=1e-9)
-    assert found.departure_scv == pytest.approx(law.departure_scv, rel=1e-9)
+    assert solution.arrival_scv == pytest.approx(law.arrival_scv, rel=1e-9)
+    assert solution.departure_scv == pytest.approx(law.departure_scv, rel=1e-9)
     total = (law.arrival_rate * (law.waiting_time + times)).sum()
-    assert found.classes.response_time[0] == pytest.approx(total, rel=1e-9)
+    assert solution.classes.response_time[0] == pytest.approx(total, rel=1e-9)
 
 
 @given(st.floats(0.05, 0.9), spreads, spreads, st.floats(0.05, 0.95))
@@ -138,12 +138,12 @@ def test_classes_that_meet_make_one_flow(load, first, second, share):
     """Whitt's w = 1 / (1 + 4 (1 - U)**2 (v - 1)) of flows with shares p and 1 - p; 1e-9."""
     rates = (share, 1 - share)
     jobs = [JobClass(n, arrival_rate=r) for n, r in zip("ab", rates, strict=True)]
-    found = solve_spread([queue([load] * 2)], jobs, ClassRoutes(("x",), ("a", "b"), {}),
+    solution = solve_spread([queue([load] * 2)], jobs, ClassRoutes(("x",), ("a", "b"), {}),
                          (first, second))  # fmt: skip
     many = 1 / (share**2 + (1 - share) ** 2)
     weight = 1 / (1 + 4 * (1 - load) ** 2 * (many - 1))
     mean = share * first + (1 - share) * second
-    assert found.arrival_scv[0] == pytest.approx(1 + weight * (mean - 1), rel=1e-9)
+    assert solution.arrival_scv[0] == pytest.approx(1 + weight * (mean - 1), rel=1e-9)
 
 
 @given(st.lists(st.tuples(st.floats(0.1, 1), st.floats(0.1, 3), spreads, spreads),
@@ -157,8 +157,8 @@ def test_bursts_of_long_jobs_bring_more_work(classes):
         return  # so steady that few wait
     ways = ClassRoutes(("x",), tuple("abcd")[: len(rates)], {})
     jobs = [JobClass(n, arrival_rate=r) for n, r in zip(ways.classes, rates, strict=True)]
-    found = solve_spread([queue(times.tolist(), scvs.tolist())], jobs, ways, coming.tolist())
-    wait = found.classes.response_time[0] - times[0]
+    solution = solve_spread([queue(times.tolist(), scvs.tolist())], jobs, ways, coming.tolist())
+    wait = solution.classes.response_time[0] - times[0]
     assert wait * (1 - 0.9999) == pytest.approx(work, rel=1e-2)
 
 
@@ -177,15 +177,15 @@ def test_classes_of_one_exponential_time_are_exact(seed):
         graph = graph.route(places[k], places[j], float(onward[c, k, d, j]), names[c], becomes)
     for name, rate, start in zip(names, rates, starts, strict=True):
         graph = graph.job_class(name, arrival_rate=0.2 * float(rate), arrives=places[start])
-    exact, found = graph.at().solve(), graph.at().solve(method="qna")
-    assert found.approximation == ""
+    exact, solution = graph.at().solve(), graph.at().solve(method="qna")
+    assert solution.approximation == ""
     for part in (*exact.class_outputs, *(f"{p}.queue_length" for p in places)):
-        assert found[part] == pytest.approx(exact[part], rel=1e-9), part
+        assert solution[part] == pytest.approx(exact[part], rel=1e-9), part
 
 
 def test_a_file_says_what_the_law_says_at_every_point():
     """Rates, shares, servers, a delay and turns at points of two parameters; 1e-12."""
-    found = shop().solve(burst=np.array([0.0, 1.0, 8.0]), back=np.array([0.0, 0.5, 0.2]))
+    solution = shop().solve(burst=np.array([0.0, 1.0, 8.0]), back=np.array([0.0, 0.5, 0.2]))
     for k, (burst, back) in enumerate(((0.0, 0.0), (1.0, 0.5), (8.0, 0.2))):
         ways = ClassRoutes(
             ("front", "wire", "store"),
@@ -204,19 +204,21 @@ def test_a_file_says_what_the_law_says_at_every_point():
         law = solve_spread(stations, jobs, ways, (burst, 0.5))
         for c, name in enumerate(("web", "batch")):
             time = law.classes.response_time[c]
-            assert found[f"class {name}.response_time"][k] == pytest.approx(time, rel=1e-12)
-        for j, name in enumerate(found.stations):
-            assert found[f"{name}.arrival_scv"][k] == pytest.approx(law.arrival_scv[j], rel=1e-12)
-            assert found[f"{name}.departure_scv"][k] == pytest.approx(law.departure_scv[j])
-    assert found.method == "qna"
-    assert "simulations" in found.approximation
+            assert solution[f"class {name}.response_time"][k] == pytest.approx(time, rel=1e-12)
+        for j, name in enumerate(solution.stations):
+            assert solution[f"{name}.arrival_scv"][k] == pytest.approx(
+                law.arrival_scv[j], rel=1e-12
+            )
+            assert solution[f"{name}.departure_scv"][k] == pytest.approx(law.departure_scv[j])
+    assert solution.method == "qna"
+    assert "simulations" in solution.approximation
 
 
 def test_each_class_adds_its_own_service_to_the_wait_of_all():
     """At the store both wait alike, so that their times differ by those of service; 1e-12."""
     graph = ModelGraph("g").station("x", MM1(0.1), service_times={"a": 0.05, "b": 0.2})
-    found = graph.job_class("a", 3.0, arrival_scv=4.0).job_class("b", 2.0).at().solve()
-    more = found["class b.response_time"] - found["class a.response_time"]
+    solution = graph.job_class("a", 3.0, arrival_scv=4.0).job_class("b", 2.0).at().solve()
+    more = solution["class b.response_time"] - solution["class a.response_time"]
     assert more == pytest.approx(0.15, rel=1e-12)
 
 
@@ -246,11 +248,13 @@ def test_steadier_arrivals_wait_less_and_full_stations_are_marked():
     assert all(low < high for low, high in pairwise(times.tolist()))
     graph = ModelGraph("g").station("x", MM1(0.1)).declare("rate")
     graph = graph.job_class("a", "rate", arrival_scv=4.0).job_class("b", 2.0)
-    found = graph.at(rate=[0.0, 1e-9, 8.0, 9.0]).solve()
-    assert found.saturated.tolist() == [False, False, True, True]
-    assert found["class a.response_time"][0] == pytest.approx(found["class a.response_time"][1])
-    assert found.response_time[2] == np.inf
-    assert "x: utilisation 1" in found.saturation_message
+    solution = graph.at(rate=[0.0, 1e-9, 8.0, 9.0]).solve()
+    assert solution.saturated.tolist() == [False, False, True, True]
+    assert solution["class a.response_time"][0] == pytest.approx(
+        solution["class a.response_time"][1]
+    )
+    assert solution.response_time[2] == np.inf
+    assert "x: utilisation 1" in solution.saturation_message
     nobody = ModelGraph("g").station("x", MM1(0.1)).job_class("a", 0.0, arrival_scv=4.0)
     assert nobody.job_class("b", 0.0).at().solve()["class b.response_time"] == pytest.approx(0.1)
 
@@ -301,8 +305,8 @@ def test_slopes_follow_the_solver():
     model = shop()
     near = [model.solve(burst=b).response_time for b in (4.04, 3.96)]
     slope = (near[0] - near[1]) / 0.08 * 4.0 / model.solve().response_time
-    told = model.sensitivity().effects["response_time"]["burst"].elasticity
-    assert told == pytest.approx(slope, rel=1e-2)
+    elasticity = model.sensitivity().effects["response_time"]["burst"].elasticity
+    assert elasticity == pytest.approx(slope, rel=1e-2)
 
 
 def test_simulated_classes_vary_as_they_say():
@@ -311,14 +315,14 @@ def test_simulated_classes_vary_as_they_say():
     graph = graph.job_class("a", 10.0, arrival_scv=4.0, arrives="x").job_class(
         "b", 1.0, arrives="y"
     )
-    found = graph.at().simulate(half_width=0.1, seed=3)
+    simulation = graph.at().simulate(half_width=0.1, seed=3)
     first, root = (1 + 0.6**0.5) / 2, 0.5
     for _ in range(200):
         step = (1 - root) / 0.6
         root = sum(p * 2 * p / (2 * p + step) for p in (first, 1 - first))
-    low, high = found["class a.response_time"].interval(0.99)
+    low, high = simulation["class a.response_time"].interval(0.99)
     assert low <= 0.06 / (1 - root) <= high
-    assert any("hyperexponential" in note for note in found.notes)
+    assert any("hyperexponential" in note for note in simulation.notes)
 
 
 def test_the_tables_of_the_page_follow_from_the_file():
@@ -333,9 +337,9 @@ def test_the_tables_of_the_page_follow_from_the_file():
 def test_the_label_states_what_was_measured(band):
     """95 of 100 networks and classes lie within the label's share, and not far within: 1 %."""
     (networks, journeys, _), most = errors(stored()), band[1]
-    told = [float(word) for word in approximation(most).split() if word.isdecimal()]
-    assert told[2] - 1 < sizes(between(networks, band))[1] <= told[2] + 0.05
-    assert told[5] - 1 < sizes(between(journeys, band))[1] <= told[5] + 0.05
+    values = [float(word) for word in approximation(most).split() if word.isdecimal()]
+    assert values[2] - 1 < sizes(between(networks, band))[1] <= values[2] + 0.05
+    assert values[5] - 1 < sizes(between(journeys, band))[1] <= values[5] + 0.05
     assert f"at most {100 * most:g} % busy" in approximation(most)
     assert "not measured" in approximation(0.96)
 
@@ -365,10 +369,10 @@ def test_the_simulation_agrees_with_ciw():
     graph = graph.route("x", "y", 0.5, "a").route("y", "x", 1.0, "b")
     graph = graph.job_class("a", 2.0, arrival_scv=4.0, arrives="x")
     graph = graph.job_class("b", 1.5, arrival_scv=0.5, arrives="y")
-    found = graph.at().simulate(half_width=0.1, seed=5)
+    simulation = graph.at().simulate(half_width=0.1, seed=5)
     for c, name in enumerate("ab"):
         own = journeys[journeys[:, 0] == c, 2]
         parts = [part.mean() for part in np.array_split(own[len(own) // 10 :], 10)]
-        low, high = found[f"class {name}.response_time"].interval(0.95)
+        low, high = simulation[f"class {name}.response_time"].interval(0.95)
         unsure = np.hypot(2.262 * np.std(parts, ddof=1) / 10**0.5, (high - low) / 2)
         assert abs((low + high) / 2 - np.mean(parts)) < 1.5 * unsure

@@ -42,8 +42,8 @@ def beyond(*rates):
 
 def test_ways_on_which_nobody_overtakes_are_exact():
     """Independent sojourns (Walrand and Varaiya): chances beyond times by hand; 1e-9."""
-    found = fork().at().solve()
-    laws = journey_laws(found)
+    solution = fork().at().solve()
+    laws = journey_laws(solution)
     rate, load = 1 / 0.3, 3.0 * 0.3
     waits = load**2 / 2 / (1 - load / 2) / (1 + load + load**2 / 2 / (1 - load / 2))
     theta = 2 * rate - 3.0  # Erlang's pool: W beyond t with chance C exp(-theta t)
@@ -58,10 +58,10 @@ def test_ways_on_which_nobody_overtakes_are_exact():
         assert exceedance(laws["c"], time) == pytest.approx(float(pool), rel=1e-8)
         mixed = (4 * both + 5 * second + pool) / 10
         assert exceedance(laws[""], time) == pytest.approx(float(mixed), rel=1e-8)
-    told = found.with_percentiles([50, 99])
-    assert told.approximation == ""
+    solved = solution.with_percentiles([50, 99])
+    assert solved.approximation == ""
     for share, name in ((0.5, "class a.response_time_p50"), (0.01, "class a.response_time_p99")):
-        assert exceedance(laws["a"], told[name]) == pytest.approx(share, rel=1e-6)
+        assert exceedance(laws["a"], solved[name]) == pytest.approx(share, rel=1e-6)
 
 
 def test_two_ways_of_any_classes_are_labelled():
@@ -104,10 +104,10 @@ def test_laws_have_the_means_of_the_solution(seed):
                 graph.at()
             except GraphError:
                 return  # a route of a class that never comes there
-    found = graph.at().solve()
-    laws = journey_laws(found) if graph.ways_by_class else {}
+    solution = graph.at().solve()
+    laws = journey_laws(solution) if graph.ways_by_class else {}
     for name, law in laws.items():
-        mean = found[f"class {name}.response_time"] if name else found.response_time
+        mean = solution[f"class {name}.response_time"] if name else solution.response_time
         assert law.mean == pytest.approx(mean, rel=1e-6)
 
 
@@ -126,12 +126,12 @@ def test_the_same_routes_said_by_class_say_the_same():
 def test_sweeps_and_saturated_points():
     """Every point as alone; a class that comes to a full station takes for ever."""
     graph = fork().declare("rate").job_class("d", "rate", arrives="z")
-    found = graph.at(rate=[0.5, 2.0, 9.0]).solve().with_percentile(95)
+    solution = graph.at(rate=[0.5, 2.0, 9.0]).solve().with_percentile(95)
     for k, rate in enumerate((0.5, 2.0)):
         alone = graph.at(rate=rate).solve()
-        assert found["class a.response_time_p95"][k] == alone["class a.response_time_p95"]
-    assert found["class a.response_time_p95"][2] == np.inf
-    assert np.isfinite(found["class b.response_time_p95"][2])
+        assert solution["class a.response_time_p95"][k] == alone["class a.response_time_p95"]
+    assert solution["class a.response_time_p95"][2] == np.inf
+    assert np.isfinite(solution["class b.response_time_p95"][2])
 
 
 def test_what_is_not_known_says_why(tmp_path):

@@ -95,8 +95,8 @@ def test_a_long_line_of_one_class_is_what_its_planes_give(monkeypatch):
     by_planes = lattice_convolution.lattice_convolution(network)
 
     # Tolerance: the same sums, some of them in another order.
-    for found, wanted in zip(by_filter, by_planes, strict=True):
-        np.testing.assert_allclose(found, wanted, rtol=1e-11)
+    for result, wanted in zip(by_filter, by_planes, strict=True):
+        np.testing.assert_allclose(result, wanted, rtol=1e-11)
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])

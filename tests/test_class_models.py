@@ -33,9 +33,9 @@ def test_interactive_system():
     solved = parse_model(INTERACTIVE).solve()
 
     point = json.loads(solved.to_json())["points"][0]
-    found = point["classes"]["terminals"]
-    assert found["throughput"] == pytest.approx(expected, rel=1e-12)
-    assert found["response_time"] == pytest.approx(40 / expected - 15, rel=1e-10)
+    terminals = point["classes"]["terminals"]
+    assert terminals["throughput"] == pytest.approx(expected, rel=1e-12)
+    assert terminals["response_time"] == pytest.approx(40 / expected - 15, rel=1e-10)
     assert point["components"]["cpu"]["utilisation"] == pytest.approx(0.2 * expected, rel=1e-12)
     assert point["bottleneck"] == "disk"
 

@@ -54,10 +54,10 @@ def test_json_says_the_same(tmp_path):
     path = tmp_path / "room.toml"
     path.write_text(ROOM)
 
-    told = CliRunner().invoke(cli, ["solve", str(path), "--json"])
+    result = CliRunner().invoke(cli, ["solve", str(path), "--json"])
 
-    assert told.exit_code == 0
-    (point,) = json.loads(told.output)["points"]
+    assert result.exit_code == 0
+    (point,) = json.loads(result.output)["points"]
     assert point["classes"]["web"]["throughput"] == pytest.approx(LAW.throughput(90.0) / 3)
 
 

@@ -72,13 +72,13 @@ def exact(kind, a, b, d, z):
 def test_derivatives_of_classes_are_those_of_the_exact_solution(kind, tmp_path):
     path = tmp_path / "both.toml"
     path.write_text(TEXT.format(web=KINDS[kind][0], batch=KINDS[kind][1]))
-    found = find_model(str(path)).sensitivity().effects
+    effects = find_model(str(path)).sensitivity().effects
     checked = 0
     with mpmath.workdps(40):
         here = {name: mpmath.mpf(value) for name, value in HERE.items()}
         for c, name in enumerate(("web", "batch")):
             for part, output in enumerate(("throughput", "response_time")):
-                if f"class {name}.{output}" not in found:
+                if f"class {name}.{output}" not in effects:
                     continue  # an open class gets through what arrives
                 for by in HERE:
                     slope = mpmath.diff(
@@ -86,7 +86,7 @@ def test_derivatives_of_classes_are_those_of_the_exact_solution(kind, tmp_path):
                         here[by],
                     )
                     value = exact(kind, **here)[c][part]
-                    effect = found[f"class {name}.{output}"][by]
+                    effect = effects[f"class {name}.{output}"][by]
                     elasticity = float(slope * here[by] / value)
                     assert effect.elasticity == pytest.approx(elasticity, rel=1e-9, abs=1e-9)
                     # what it says of itself: estimated, so held to ten times that
@@ -100,7 +100,7 @@ def test_derivatives_of_classes_are_those_of_the_exact_solution(kind, tmp_path):
 def test_errors_of_derivatives_are_told_in_json_and_csv(tmp_path):
     path = tmp_path / "both.toml"
     path.write_text(TEXT.format(web=KINDS["closed"][0], batch=KINDS["closed"][1]))
-    told = json.loads(headway("sensitivity", str(path), "--json").out)
-    entry = told["outputs"]["class web.throughput"]["a"]
+    document = json.loads(headway("sensitivity", str(path), "--json").out)
+    entry = document["outputs"]["class web.throughput"]["a"]
     assert 0 <= entry["error"] < 1e-7
     assert headway("sensitivity", str(path), "--csv").out.splitlines()[0].endswith(",error")

@@ -52,8 +52,8 @@ def test_exponential_times_are_what_they_are_without_an_scv():
     classes = [closed(3, 1.0), closed(2)]
     place = SharedStation("cpu", TIMES, (1, 1), discipline=Discipline.FCFS)
     plain = solve_multiclass([place, shared("d", (0.3, 0.1))], classes)
-    told = solve_multiclass([line(TIMES, (1.0, 1.0)), shared("d", (0.3, 0.1))], classes)
-    assert told.throughput == pytest.approx(plain.throughput, rel=1e-12)
+    solution = solve_multiclass([line(TIMES, (1.0, 1.0)), shared("d", (0.3, 0.1))], classes)
+    assert solution.throughput == pytest.approx(plain.throughput, rel=1e-12)
 
 
 def test_sharing_does_not_ask_how_times_vary():
@@ -68,9 +68,9 @@ def test_sharing_does_not_ask_how_times_vary():
 def test_closed_classes_miss_no_more_than_is_said():
     for method in (Method.SCHWEITZER, Method.LINEARIZER):
         rates, times = spread_errors.closed_errors(6, seed=5, method=method)
-        said = CLOSED_SPREAD[method]
-        assert 100 * rates.max() <= said[0]
-        assert 100 * times.max() <= said[1]
+        text = CLOSED_SPREAD[method]
+        assert 100 * rates.max() <= text[0]
+        assert 100 * times.max() <= text[1]
         assert np.median(rates) < 0.15
 
 
@@ -79,14 +79,14 @@ def test_open_tandems_miss_no_more_than_is_said():
 
 
 def test_more_spread_is_a_longer_wait_in_closed_networks_too():
-    found = [
+    values = [
         solve_multiclass(
             [line((0.2, 0.4), (scv, scv)), shared("d", (0.15, 0.1))],
             [closed(4, 3.0), closed(2, 2.0)],
         ).throughput
         for scv in (0.0, 0.5, 1.0, 2.0)
     ]
-    assert (np.diff(found, axis=0) < 0).all()
+    assert (np.diff(values, axis=0) < 0).all()
 
 
 def test_open_and_closed_classes_together_are_refused():
@@ -161,8 +161,8 @@ def test_closed_classes_are_approximate_and_their_percentiles_refused():
 def test_it_is_simulated_with_an_scv_by_class():
     simulation = model(numbers=CLOSED).simulate(half_width=0.2, seed=1)
     assert "service times with an scv are gamma-distributed" in simulation.notes
-    found, solution = simulation["class batch.throughput"], model(numbers=CLOSED).solve()
-    low, high = found.interval(0.999)
+    throughput, solution = simulation["class batch.throughput"], model(numbers=CLOSED).solve()
+    low, high = throughput.interval(0.999)
     error = CLOSED_SPREAD[Method.LINEARIZER][0] / 100
     assert low * (1 - error) <= solution["class batch.throughput"] <= high * (1 + error)
 
@@ -212,6 +212,6 @@ def test_a_pool_with_a_server_for_everybody_is_a_delay():
                          discipline=Discipline.FCFS)  # fmt: skip
     classes = [JobClass("a", population=np.array([1, 2]), think_time=0.02),
                JobClass("b", population=1)]  # fmt: skip
-    found = solve_multiclass([pool], classes)
-    assert not found.approximation
-    np.testing.assert_allclose(found.response_time, 0.005, rtol=AGREE)
+    solution = solve_multiclass([pool], classes)
+    assert not solution.approximation
+    np.testing.assert_allclose(solution.response_time, 0.005, rtol=AGREE)

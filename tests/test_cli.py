@@ -84,8 +84,8 @@ def test_two_sweeps_make_a_grid():
     )
 
     points = json.loads(result.out)["points"]
-    found = [(p["inputs"]["arrival_rate"], p["inputs"]["disks"]) for p in points]
-    assert found == [(100, 4), (100, 8), (200, 4), (200, 8)]
+    values = [(p["inputs"]["arrival_rate"], p["inputs"]["disks"]) for p in points]
+    assert values == [(100, 4), (100, 8), (200, 4), (200, 8)]
 
 
 def test_csv_reads_back_with_units():

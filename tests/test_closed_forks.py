@@ -10,7 +10,7 @@ from headway.errors import GraphError, InvalidParameter, Saturated
 from headway.models import ModelGraph
 from headway.queueing import MG1, MM1, Delay, Fork, ForkJoin, MMm, Parallel, Quota
 from headway.queueing.forks.closed import APPROXIMATION, SOME
-from tests.closed_forks import Case, stored, table, told
+from tests.closed_forks import Case, stored, summary_rows, table
 from tests.command import headway
 from tests.pages import accuracy
 
@@ -30,7 +30,7 @@ def closed(fork, population, think=0.0, needed=None, **numbers):
 
 
 def test_the_table_of_the_page_is_that_of_the_simulation():
-    rows = told(stored())
+    rows = summary_rows(stored())
     assert table(rows) in accuracy()
     for needed, label in (("all", APPROXIMATION), ("some", SOME)):
         parts = [parts.max(axis=1) for which, *_, parts in rows if which == needed]
@@ -41,8 +41,8 @@ def test_the_table_of_the_page_is_that_of_the_simulation():
 
 def test_one_job_takes_the_slowest_of_its_services():
     """Exact: mean of the longer of two exponential ones 3/2, of unlike ones by `Fork` at rest."""
-    found = closed(ForkJoin(1.0, 2, 2), 1, think=0.2).solve()
-    assert found.throughput == pytest.approx(1 / (0.3 + 1.5 + 0.2), rel=1e-9)
+    solution = closed(ForkJoin(1.0, 2, 2), 1, think=0.2).solve()
+    assert solution.throughput == pytest.approx(1 / (0.3 + 1.5 + 0.2), rel=1e-9)
     alone = Fork((MM1(1.0), MG1(0.5, 0.5)), 2).response_time(0.0)
     assert closed(None, 1).solve().response_time == pytest.approx(0.3 + alone, rel=1e-9)
 
@@ -52,16 +52,16 @@ def test_where_nothing_is_waited_for_it_is_the_exact_network(jobs):
     """One branch is a queue; pools, delays and queues side by side are as without a fork."""
     graph = ModelGraph("g").station("cpu", MM1(0.3)).station("pool", MMm(1.2, 4))
     graph = graph.station("rest", Delay(0.5)).station("many", Parallel(0.8, 3))
-    found = [
+    values = [
         g.route("cpu", "pool").route("pool", "rest").route("rest", "many").route("many", "disk")
         .at().closed(jobs, 1.0).solve()
         for g in (graph.station("disk", MM1(0.4)), graph.station("disk", ForkJoin(0.4, 1, 1)))
     ]  # fmt: skip
-    assert found[0].method == "exact" or found[0].approximation == ""
-    assert found[1].throughput == pytest.approx(found[0].throughput, rel=1e-9)
+    assert values[0].method == "exact" or values[0].approximation == ""
+    assert values[1].throughput == pytest.approx(values[0].throughput, rel=1e-9)
     for name in ("cpu", "pool", "many", "disk"):
         part = f"{name}.queue_length"
-        assert found[1][part] == pytest.approx(found[0][part], rel=1e-8)
+        assert values[1][part] == pytest.approx(values[0][part], rel=1e-8)
 
 
 @pytest.mark.parametrize(("branches", "needed"), [(2, 1), (5, 3), (8, 7)])
@@ -86,16 +86,18 @@ def test_whoever_goes_first_leaves_parts_behind():
     Its own leftover parts wait before the next, so that no branch ever rests.
     """
     for branches in (2, 3, 8):
-        found = ModelGraph("g").station("fork", ForkJoin(0.5, branches, 1)).at().closed(1).solve()
-        assert found.throughput == pytest.approx(2.0, rel=1e-6)
+        solution = (
+            ModelGraph("g").station("fork", ForkJoin(0.5, branches, 1)).at().closed(1).solve()
+        )
+        assert solution.throughput == pytest.approx(2.0, rel=1e-6)
 
 
 def test_few_are_needed_among_many_who_think():
     """So many that think so long are as good as an open network: within 1 %, of 400 jobs."""
     fork = ForkJoin(1.0, 4, 2)
-    found = ModelGraph("g").station("fork", fork).at().closed(400, 800.0).solve()
-    opened = fork.response_time(found.throughput)
-    assert found.response_time == pytest.approx(opened, rel=0.01)
+    solution = ModelGraph("g").station("fork", fork).at().closed(400, 800.0).solve()
+    opened = fork.response_time(solution.throughput)
+    assert solution.response_time == pytest.approx(opened, rel=0.01)
 
 
 def test_more_are_needed_and_it_takes_longer():
@@ -108,25 +110,25 @@ def test_more_are_needed_and_it_takes_longer():
 
 def test_more_jobs_bring_more_up_to_the_busiest_branch():
     for fork in (None, ForkJoin(1.0, 8, 8), ForkJoin(1.0, 3, 3, 0.2)):
-        found = closed(fork, np.arange(0, 60)).solve()
-        assert found.throughput[0] == 0
-        assert (np.diff(found.throughput) > -1e-12).all()
-        assert 0.98 < found.throughput[-1] <= 1.0 + 1e-9
+        solution = closed(fork, np.arange(0, 60)).solve()
+        assert solution.throughput[0] == 0
+        assert (np.diff(solution.throughput) > -1e-12).all()
+        assert 0.98 < solution.throughput[-1] <= 1.0 + 1e-9
         few = closed(fork, 7).solve()
-        assert few.throughput == pytest.approx(found.throughput[7], rel=1e-12)
+        assert few.throughput == pytest.approx(solution.throughput[7], rel=1e-12)
 
 
 def test_it_says_that_it_is_approximate_and_where_jobs_are():
-    found = closed(None, 5, think=2.0).solve()
-    assert APPROXIMATION in found.approximation
-    assert APPROXIMATION in found.to_json()
-    assert found["disk.residence_time"] == 0
-    assert found["disk.utilisation"] == pytest.approx(found.throughput)
-    times = found["cpu.residence_time"] + found["fork.residence_time"]
-    assert found.response_time == pytest.approx(times)
-    assert found.throughput * (found.response_time + 2.0) == pytest.approx(5)
-    limits = found.bounds()["asymptotic"]
-    assert limits.throughput_lower < found.throughput < limits.throughput_upper
+    solution = closed(None, 5, think=2.0).solve()
+    assert APPROXIMATION in solution.approximation
+    assert APPROXIMATION in solution.to_json()
+    assert solution["disk.residence_time"] == 0
+    assert solution["disk.utilisation"] == pytest.approx(solution.throughput)
+    times = solution["cpu.residence_time"] + solution["fork.residence_time"]
+    assert solution.response_time == pytest.approx(times)
+    assert solution.throughput * (solution.response_time + 2.0) == pytest.approx(5)
+    limits = solution.bounds()["asymptotic"]
+    assert limits.throughput_lower < solution.throughput < limits.throughput_upper
 
 
 def test_a_simulation_anew_finds_the_same():
@@ -155,10 +157,10 @@ def test_the_knee_holds_what_a_fork_takes():
 
     Bounds by the least time among all and the busiest one: one job, and as many as one likes.
     """
-    found = closed(ForkJoin(1.0, 3, 3), 1, think=0.2).solve()
-    assert found.knee_population == pytest.approx(0.2 + 0.3 + 11 / 6, rel=1e-9)
-    assert found.saturation_throughput == pytest.approx(1.0)
-    assert found.knee_population == pytest.approx(1 / found.throughput, rel=1e-9)
+    solution = closed(ForkJoin(1.0, 3, 3), 1, think=0.2).solve()
+    assert solution.knee_population == pytest.approx(0.2 + 0.3 + 11 / 6, rel=1e-9)
+    assert solution.saturation_throughput == pytest.approx(1.0)
+    assert solution.knee_population == pytest.approx(1 / solution.throughput, rel=1e-9)
     unlike = closed(None, 1, think=0.2).solve()
     assert unlike.knee_population == pytest.approx(0.2 + unlike.response_time, rel=1e-9)
 

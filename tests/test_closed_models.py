@@ -69,8 +69,8 @@ def test_closed_graphs_follow_the_recursion_and_their_bounds(demands, jobs, thin
 
     expected = mean_value_analysis(demands, jobs, think)
     assert solved.throughput == pytest.approx(expected, rel=1e-10)
-    held = sum(solved[f"{name}.queue_length"] for name in solved.stations)
-    assert held + solved.throughput * think == pytest.approx(jobs, rel=1e-10)
+    total = sum(solved[f"{name}.queue_length"] for name in solved.stations)
+    assert total + solved.throughput * think == pytest.approx(jobs, rel=1e-10)
     for bounds in solved.bounds().values():
         assert bounds.throughput_lower <= solved.throughput * (1 + 1e-9)
         assert solved.throughput <= bounds.throughput_upper * (1 + 1e-9)
@@ -199,12 +199,12 @@ def test_a_delay_in_the_formula_is_a_delay_in_the_network():
     ).at(delay=2e-3, s=1e-3)  # fmt: skip
 
     jobs = np.arange(1.0, 30.0)
-    found, expected = (m.solve(population=jobs, think_time=0.01) for m in (single, apart))
+    result, expected = (m.solve(population=jobs, think_time=0.01) for m in (single, apart))
 
-    np.testing.assert_allclose(found.throughput, expected.throughput, rtol=1e-12)
-    np.testing.assert_allclose(found.response_time, expected.response_time, rtol=1e-12)
-    np.testing.assert_allclose(found.knee_population, expected.knee_population, rtol=1e-12)
-    for method, limits in found.bounds().items():
+    np.testing.assert_allclose(result.throughput, expected.throughput, rtol=1e-12)
+    np.testing.assert_allclose(result.response_time, expected.response_time, rtol=1e-12)
+    np.testing.assert_allclose(result.knee_population, expected.knee_population, rtol=1e-12)
+    for method, limits in result.bounds().items():
         for mine, theirs in zip(
             vars(limits).values(), vars(expected.bounds()[method]).values(), strict=True
         ):

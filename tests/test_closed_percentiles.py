@@ -30,7 +30,7 @@ def stated():
     }
 
 
-def asked(graph, population, think_time, *percents, **values):
+def percentiles_of(graph, population, think_time, *percents, **values):
     solution = graph.at(**values).closed(population, think_time).solve()
     for percent in percents:
         solution = solution.with_percentile(percent)
@@ -86,16 +86,16 @@ def test_one_shared_station_is_exact(servers):
 
 def test_the_document_states_the_largest_errors():
     """The first networks of each row are within what its row says of all of them."""
-    told = stated()
+    result = stated()
     for row in CLOSED:
         worst = 100 * np.abs(closed_errors(row, 4)).max(axis=0)
-        assert (worst <= np.array(told[row.kind]) + 0.005).all(), row.kind
+        assert (worst <= np.array(result[row.kind]) + 0.005).all(), row.kind
 
 
 def test_the_repairman_of_few_machines():
     """M/M/1//N: who breaks down meets k with the chance of N - 1, and takes k + 1 services."""
     graph = ModelGraph("shop").station("repair", MM1(2.0))
-    solution = asked(graph, 4, 5.0, 95, 99.9)
+    solution = percentiles_of(graph, 4, 5.0, 95, 99.9)
     chances = np.array([1.0, 3 * 0.4, 3 * 2 * 0.4**2, 3 * 2 * 0.4**3])
     chances /= chances.sum()
     for percent in (95, 99.9):
@@ -107,32 +107,37 @@ def test_the_repairman_of_few_machines():
 
 def test_one_job_alone_waits_for_nobody():
     graph = ModelGraph("two").station("a", MM1(1.0)).station("b", MM1(2.0)).route("a", "b")
-    time = asked(graph, 1, 3.0, 99)["response_time_p99"]
+    time = percentiles_of(graph, 1, 3.0, 99)["response_time_p99"]
     assert 2 * np.exp(-time / 2) - np.exp(-time) == pytest.approx(0.01, rel=1e-9)
 
 
 def test_nobody_takes_no_time():
-    assert asked(ModelGraph("one").station("a", MM1(1.0)), 0, 3.0, 99)["response_time_p99"] == 0
+    assert (
+        percentiles_of(ModelGraph("one").station("a", MM1(1.0)), 0, 3.0, 99)["response_time_p99"]
+        == 0
+    )
 
 
 def test_constants_that_all_spend_shift_it():
     graph = ModelGraph("far").station("net", Delay(7.0)).station("cpu", MM1(1.0))
-    near = asked(ModelGraph("near").station("cpu", MM1(1.0)), 5, 9.0, 95)["response_time_p95"]
-    far = asked(graph.route("net", "cpu"), 5, 2.0, 95)
+    near = percentiles_of(ModelGraph("near").station("cpu", MM1(1.0)), 5, 9.0, 95)[
+        "response_time_p95"
+    ]
+    far = percentiles_of(graph.route("net", "cpu"), 5, 2.0, 95)
     assert far["response_time_p95"] == pytest.approx(7 + near, rel=1e-9)
     assert far.approximation == ""
 
 
 def test_constants_by_chance_jump():
     graph = ModelGraph("c").station("cpu", MM1(1e-3)).station("disk", Delay(1.0))
-    found = asked(graph.route("cpu", "disk", 0.1), 2, 1.0, 89, 91)
-    assert found["response_time_p89"] < 0.02
-    assert found["response_time_p91"] > 1
+    result = percentiles_of(graph.route("cpu", "disk", 0.1), 2, 1.0, 89, 91)
+    assert result["response_time_p89"] < 0.02
+    assert result["response_time_p91"] > 1
 
 
 def test_a_sweep_grows_with_the_population():
     graph = ModelGraph("web").station("cpu", MMm(0.02, 2)).station("disks", Parallel(0.02, 3))
-    solution = asked(graph.route("cpu", "disks"), np.arange(1, 30, 4), 0.2, 50, 99)
+    solution = percentiles_of(graph.route("cpu", "disks"), np.arange(1, 30, 4), 0.2, 50, 99)
     half, most = solution["response_time_p50"], solution["response_time_p99"]
     assert (np.diff(half) > 0).all()
     assert (most > half).all()
@@ -140,19 +145,19 @@ def test_a_sweep_grows_with_the_population():
 
 def test_visits_are_taken_as_given():
     graph = ModelGraph("v").station("cpu", MM1(0.01), visits=2.4)
-    assert "exactly the given number of them" in asked(graph, 5, 0.1, 95).approximation
+    assert "exactly the given number of them" in percentiles_of(graph, 5, 0.1, 95).approximation
     once = ModelGraph("once").station("cpu", MM1(0.01), visits=1)
     routed = ModelGraph("routed").station("cpu", MM1(0.01))
-    assert asked(once, 5, 0.1, 95)["response_time_p95"] == pytest.approx(
-        asked(routed, 5, 0.1, 95)["response_time_p95"], rel=1e-9
+    assert percentiles_of(once, 5, 0.1, 95)["response_time_p95"] == pytest.approx(
+        percentiles_of(routed, 5, 0.1, 95)["response_time_p95"], rel=1e-9
     )
 
 
 def test_visits_by_chance_are_routes_by_chance():
     given = ModelGraph("v").station("a", MM1(1.0), visits=1).station("b", MM1(2.0), visits=0.25)
     routed = ModelGraph("r").station("a", MM1(1.0)).station("b", MM1(2.0)).route("a", "b", 0.25)
-    assert asked(given, 5, 4.0, 99)["response_time_p99"] == pytest.approx(
-        asked(routed, 5, 4.0, 99)["response_time_p99"], rel=1e-9
+    assert percentiles_of(given, 5, 4.0, 99)["response_time_p99"] == pytest.approx(
+        percentiles_of(routed, 5, 4.0, 99)["response_time_p99"], rel=1e-9
     )
 
 
@@ -160,7 +165,7 @@ def test_stations_whose_order_is_not_known_are_refused():
     with pytest.raises(
         GraphError, match="w: its response time distribution is unknown: rates do not"
     ):
-        asked(ModelGraph("g").station("w", WakeUp(1.0, 1.0)), 3, 1.0, 95)
+        percentiles_of(ModelGraph("g").station("w", WakeUp(1.0, 1.0)), 3, 1.0, 95)
 
 
 def crowd(population):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from headway.errors import GraphError, InvalidParameter
 from headway.models import ModelGraph
 from headway.queueing import MM1, Delay, Method, MMm, Quota, solve_closed
-from tests.closed_quota_errors import errors, simulate, told
+from tests.closed_quota_errors import errors, simulate, summary_rows
 from tests.command import headway
 from tests.pages import accuracy
 
@@ -27,19 +27,23 @@ other = st.one_of(st.just(0.0), st.floats(0.01, 10.0))
 @given(share, period, jobs, think, other)
 def test_throughput_lies_between_its_exact_bounds(quota, length, population, rest, demand):
     beside = [MM1(demand), Delay(0.5)]
-    found = solve_closed([Quota(1.0, quota, length), *beside], [1, 1, 1], population, rest)
+    solution = solve_closed([Quota(1.0, quota, length), *beside], [1, 1, 1], population, rest)
     slow = solve_closed([MM1(1 / quota), *beside], [1, 1, 1], population, rest)
     free = solve_closed([MM1(1.0), *beside], [1, 1, 1], population, rest)
 
     # Tolerance: rounding of the mixture.
-    assert found.throughput >= slow.throughput * (1 - 1e-12)
-    assert found.throughput <= min(quota, free.throughput) * (1 + 1e-12)
+    assert solution.throughput >= slow.throughput * (1 - 1e-12)
+    assert solution.throughput <= min(quota, free.throughput) * (1 + 1e-12)
     # Little's law, for the system and for each station.
-    assert found.throughput * (rest + found.response_time) == pytest.approx(population, rel=1e-9)
-    np.testing.assert_allclose(
-        found.queue_length, found.station_throughput * found.station_response_time, rtol=1e-9
+    assert solution.throughput * (rest + solution.response_time) == pytest.approx(
+        population, rel=1e-9
     )
-    assert found.utilisation[0] == pytest.approx(found.throughput / quota, rel=1e-12)
+    np.testing.assert_allclose(
+        solution.queue_length,
+        solution.station_throughput * solution.station_response_time,
+        rtol=1e-9,
+    )
+    assert solution.utilisation[0] == pytest.approx(solution.throughput / quota, rel=1e-12)
 
 
 @given(period, jobs, think, other)
@@ -69,16 +73,16 @@ def test_nfs_server_with_a_quota_saturates_at_its_share():
     # Delay 27.5 us, service 32.5 us, 60 % of each 100 ms: saturates at 0.6 / S.
     clients = np.array([1, 2, 4, 16, 64])
     stations = [Quota(32.5e-6, 0.6, 0.1), Delay(27.5e-6)]
-    found = solve_closed(stations, [1, 1], clients)
+    solution = solve_closed(stations, [1, 1], clients)
 
     # One client asks for 54 %: so long a period hardly limits it.
-    assert found.throughput[0] == pytest.approx(1 / 60e-6, rel=1e-3)
-    np.testing.assert_allclose(found.throughput[1:], 0.6 / 32.5e-6, rtol=1e-6)
+    assert solution.throughput[0] == pytest.approx(1 / 60e-6, rel=1e-3)
+    np.testing.assert_allclose(solution.throughput[1:], 0.6 / 32.5e-6, rtol=1e-6)
     np.testing.assert_allclose(
-        found.response_time[1:], clients[1:] / (0.6 / 32.5e-6), rtol=1e-6
+        solution.response_time[1:], clients[1:] / (0.6 / 32.5e-6), rtol=1e-6
     )  # nobody thinks: N / X
     alone = [solve_closed(stations, [1, 1], n).throughput for n in clients]
-    np.testing.assert_allclose(found.throughput, alone, rtol=1e-12)
+    np.testing.assert_allclose(solution.throughput, alone, rtol=1e-12)
 
 
 @given(share, period, think, other)
@@ -92,10 +96,10 @@ def test_more_jobs_hardly_ever_do_less(quota, length, rest, demand):
 
 
 def test_errors_are_those_stated():
-    found = told(errors(cases=100, steps=12_000, seed=3))
+    result = summary_rows(errors(cases=100, steps=12_000, seed=3))
 
-    assert found[0][3] < 1.5  # the short simulation misses 1 % itself
-    assert found[0][2] < 6
+    assert result[0][3] < 1.5  # the short simulation misses 1 % itself
+    assert result[0][2] < 6
 
 
 def test_document_states_the_errors_that_answers_do():
@@ -105,8 +109,8 @@ def test_document_states_the_errors_that_answers_do():
         for kind in ("throughput", "response time")
     )
 
-    said = f"throughput {rate[0]}, response time {time[0]} (99 of 100 within {time[1]})"
-    assert said in Quota.mixed_note
+    text = f"throughput {rate[0]}, response time {time[0]} (99 of 100 within {time[1]})"
+    assert text in Quota.mixed_note
 
 
 def test_witness_knows_a_network_without_a_quota():
@@ -130,13 +134,13 @@ def test_every_form_of_an_answer_says_so():
     solved = node().solve()
     document = json.loads(solved.to_json())
     rows = list(csv.DictReader(io.StringIO(solved.to_csv())))
-    said = Quota.mixed_note
+    mixed_note = Quota.mixed_note
 
-    assert solved.approximation == said
-    assert "largest error measured: throughput" in said
-    assert said in " ".join(str(solved).split())
-    assert document["approximation"] == said
-    assert {row["approximation"] for row in rows} == {said}
+    assert solved.approximation == mixed_note
+    assert "largest error measured: throughput" in mixed_note
+    assert mixed_note in " ".join(str(solved).split())
+    assert document["approximation"] == mixed_note
+    assert {row["approximation"] for row in rows} == {mixed_note}
     assert solved["throughput"][1] <= 300
     assert float(solved.bounds()["asymptotic"].throughput_upper[1]) == pytest.approx(300)
 
@@ -169,5 +173,5 @@ def test_lists_of_kinds_say_how_closed_networks_hold_it():
     document = json.loads(headway("kinds", "--json").out)["stations"]
 
     assert [listed[kind]["closed"] for kind in ("MM1", "Quota", "MM1K")] == ["yes", "nearly", "no"]
-    held = {row["kind"]: row["closed"] for row in document}
-    assert [held[kind] for kind in ("MM1", "Quota", "MM1K")] == [True, True, False]
+    by_name = {row["kind"]: row["closed"] for row in document}
+    assert [by_name[kind] for kind in ("MM1", "Quota", "MM1K")] == [True, True, False]

@@ -58,16 +58,16 @@ class Machine:
 
     def scheduler(self):
         """Start a scheduler on a free port, and wait until it says where it is."""
-        self.address = self.said(AT, "scheduler", *LOCAL, "--port", "0")
+        self.address = self.started_line(AT, "scheduler", *LOCAL, "--port", "0")
         return self
 
     def worker(self, *options):
         """Start a worker, and wait until it is registered."""
-        found = self.said(REGISTERED, "worker", *LOCAL, *ALONE, *options, self.address)
-        assert found == self.address
+        result = self.started_line(REGISTERED, "worker", *LOCAL, *ALONE, *options, self.address)
+        assert result == self.address
         return self.last
 
-    def said(self, pattern, *words):
+    def started_line(self, pattern, *words):
         """Start a command of dask, and wait until it says something."""
         process = subprocess.Popen(
             [sys.executable, "-m", "dask", *words],
@@ -81,12 +81,12 @@ class Machine:
         watch = threading.Timer(SOON, self.kill, [process])
         self.stack.callback(watch.cancel)
         watch.start()
-        found = next(filter(None, (re.search(pattern, line) for line in process.stderr)))
+        first = next(filter(None, (re.search(pattern, line) for line in process.stderr)))
         watch.cancel()
         reader = threading.Thread(target=process.stderr.read, daemon=True)
         self.readers[process] = reader
         reader.start()
-        return found[1]
+        return first[1]
 
     def kill(self, process):
         """Kill it, and what it started."""
@@ -114,8 +114,8 @@ def test_a_cluster_survives_a_worker_that_is_killed(machine, capfd, tmp_path):
     other = tmp_path / "other.py"
     other.write_text('import headway\nheadway.__version__ = "0.0.9"\n')
     stranger = machine.worker("--preload", str(other))
-    told = rf"^cluster {machine.address}: worker tcp://\S+ has headway 0.0.9, this process has "
-    with pytest.raises(WorkerError, match=told + f"headway {__version__}; install the same"):
+    text = rf"^cluster {machine.address}: worker tcp://\S+ has headway 0.0.9, this process has "
+    with pytest.raises(WorkerError, match=text + f"headway {__version__}; install the same"):
         cluster(machine.address)
     machine.end(stranger)
 
@@ -148,12 +148,12 @@ def test_a_sweep_survives_a_worker_that_is_killed_half_way(machine, monkeypatch)
     alone = sweep_model(model, SPACE, reduce=KEPT)
     killed, other = machine.worker(), machine.worker()
     typed = ("sweep", "server-single", "--set", "arrival_rate=1:900:0.01", "--json")
-    told, spread_told = (
+    text, result = (
         json.loads(headway(*typed, *more).out) for more in ((), ("--cluster", machine.address))
     )
-    assert spread_told.pop("effort")["workers"] == 2
-    assert told.pop("effort")["workers"] == 1
-    assert spread_told == told
+    assert result.pop("effort")["workers"] == 2
+    assert text.pop("effort")["workers"] == 1
+    assert result == text
 
     halves, looks = [], []
 
@@ -196,9 +196,9 @@ def test_commands_of_documents(path, tmp_path, monkeypatch):
             typed = line.replace("tcp://10.0.0.1:8786", str(machine.address))
             started = shlex.split(typed.replace("--nworkers 8", "--nworkers 2"))[1:]
             if line.startswith("dask scheduler"):
-                machine.address = machine.said(AT, *started, *LOCAL, "--port", "0")
+                machine.address = machine.started_line(AT, *started, *LOCAL, "--port", "0")
             elif line.startswith("dask worker"):
-                machine.said(REGISTERED, *started, *LOCAL)
+                machine.started_line(REGISTERED, *started, *LOCAL)
             else:
                 check(typed, shown)
 
@@ -223,9 +223,9 @@ def test_a_scheduler_that_is_not_there_is_said_in_a_line(monkeypatch):
         silent.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         reached = f"cluster {address}: cannot reach a dask scheduler "
-        found = _refused(address)
-        assert found.startswith(reached)
-        assert found.endswith(advice)
+        message = _refused(address)
+        assert message.startswith(reached)
+        assert message.endswith(advice)
         silent.listen()  # takes calls, and never says who it is
         assert _refused(address) == f"{reached}(no answer within 0.4 s){advice}"
     for wrong in ("here", "", "http://127.0.0.1:1", "127.0.0.1:port"):
@@ -233,11 +233,11 @@ def test_a_scheduler_that_is_not_there_is_said_in_a_line(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("found", "told"), [("0.0.9", "headway 0.0.9, this"), (None, "no headway, this")]
+    ("version", "message"), [("0.0.9", "headway 0.0.9, this"), (None, "no headway, this")]
 )
-def test_every_workers_version_is_compared(found, told):
-    with pytest.raises(WorkerError, match=f"worker tcp://b:2 has {told} process has headway"):
-        clusters._check_versions("tcp://a:1", {"tcp://b:1": __version__, "tcp://b:2": found})
+def test_every_workers_version_is_compared(version, message):
+    with pytest.raises(WorkerError, match=f"worker tcp://b:2 has {message} process has headway"):
+        clusters._check_versions("tcp://a:1", {"tcp://b:1": __version__, "tcp://b:2": version})
     clusters._check_versions("tcp://a:1", {"tcp://b:1": __version__})
 
 
@@ -260,9 +260,9 @@ def _run(*options):
     return CliRunner().invoke(command, options)
 
 
-@pytest.mark.parametrize(("options", "said"), [((), "alone"), (("--workers", "2"), "True 2")])
-def test_commands_are_given_a_crew(options, said):
-    assert _run(*options).output == f"{said}\n"
+@pytest.mark.parametrize(("options", "words"), [((), "alone"), (("--workers", "2"), "True 2")])
+def test_commands_are_given_a_crew(options, words):
+    assert _run(*options).output == f"{words}\n"
 
 
 def test_a_cluster_is_joined_when_its_work_begins(monkeypatch):
@@ -277,26 +277,26 @@ def test_a_command_says_in_a_line_that_nobody_is_there(monkeypatch, write):
     fit = ("fit", "server", "--data", curve)
     sweep = ("sweep", "server-single", "--set", "arrival_rate=1:900")
     for typed in (fit, sweep):
-        told = refusal(*typed, "--cluster", "tcp://127.0.0.1:1")
-        assert told.startswith("cluster tcp://127.0.0.1:1: cannot reach a dask scheduler (")
+        message = refusal(*typed, "--cluster", "tcp://127.0.0.1:1")
+        assert message.startswith("cluster tcp://127.0.0.1:1: cannot reach a dask scheduler (")
 
 
 def test_help_tells_both_options_in_a_line():
-    told = "--workers N, --cluster URL  Processes that share the work; a dask scheduler."
-    assert told in _run("--help").output
+    expected = "--workers N, --cluster URL  Processes that share the work; a dask scheduler."
+    assert expected in _run("--help").output
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (("--workers", "0"), "0 workers: give 1 to "),
         (("--workers", "2", "--cluster", "a:1"), "give --workers or --cluster, not both"),
     ],
 )
-def test_wrong_options_are_refused(options, told):
-    found = _run(*options).exception
-    assert isinstance(found, InvalidParameter)
-    assert str(found).startswith(told)
+def test_wrong_options_are_refused(options, message):
+    exception = _run(*options).exception
+    assert isinstance(exception, InvalidParameter)
+    assert str(exception).startswith(message)
 
 
 def test_workers_are_a_whole_number():

@@ -66,9 +66,9 @@ def table(header, rows=((8, 9, 1), (9, 10, 2))):
     ],
 )
 def test_roles_by_title(title, role):
-    found = role_of(table(title).column(title))
+    result = role_of(table(title).column(title))
 
-    assert (found.name if found else None) == role
+    assert (result.name if result else None) == role
 
 
 def test_no_title_has_two_roles():
@@ -108,10 +108,10 @@ def test_no_title_has_two_roles():
     ],
 )
 def test_percentiles_by_title(title, percent):
-    found = statistic(title)
+    result = statistic(title)
 
-    assert found.measure is Measure.PERCENTILE
-    assert found.percent == pytest.approx(percent, rel=1e-12)  # 0.999 times a hundred
+    assert result.measure is Measure.PERCENTILE
+    assert result.percent == pytest.approx(percent, rel=1e-12)  # 0.999 times a hundred
 
 
 @pytest.mark.parametrize(

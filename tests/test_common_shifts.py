@@ -58,19 +58,19 @@ def test_intervals_are_those_of_the_means_of_loads():
 
 
 def test_components_are_those_of_an_analysis_of_variance():
-    found = fitted(3.0).known.shift
+    shift = fitted(3.0).known.shift
     fit = fitted(3.0)
     residuals = fit.problem.residuals(fit.optimum.free).reshape(10, 3)
 
     between = 3 * (residuals.mean(axis=1) ** 2).sum()
     within = ((residuals - residuals.mean(axis=1, keepdims=True)) ** 2).sum()
-    assert (found.points, found.loads) == (30, 10)
-    assert found.between == pytest.approx(between)
-    assert found.within == pytest.approx(within)
+    assert (shift.points, shift.loads) == (30, 10)
+    assert shift.between == pytest.approx(between)
+    assert shift.within == pytest.approx(within)
     # repeats weigh a little differently, as errors are relative to what was measured
-    assert found.repeats == pytest.approx(3, rel=0.01)
+    assert shift.repeats == pytest.approx(3, rel=0.01)
     size = 0.02 * np.sqrt((between / 8 - within / 20) / 3)
-    assert found.size == pytest.approx(size, rel=0.01)
+    assert shift.size == pytest.approx(size, rel=0.01)
     assert fit.known.variance == pytest.approx(between / 8, rel=0.01)
 
 
@@ -89,7 +89,7 @@ def test_a_load_of_many_repeats_counts_as_one_run():
 
     Of 40 curves 95 % should hold; fewer than 33 would come up once in 500 times.
     """
-    held = 0
+    expected = 0
     for seed in range(40):
         random = np.random.default_rng(seed)
         loads = np.linspace(100, 900, 6)
@@ -100,8 +100,8 @@ def test_a_load_of_many_repeats_counts_as_one_run():
         times = times * np.exp(off + random.normal(0, 0.01, at.size))
         rows = list(zip(at.tolist(), times.tolist(), strict=True))
         low, high = fit_model(started(CASE), table(rows), CASE.free).ci95["delay"]
-        held += low <= 2e-3 <= high
-    assert held >= 33
+        expected += low <= 2e-3 <= high
+    assert expected >= 33
 
 
 @pytest.mark.slow
@@ -112,12 +112,12 @@ def test_the_first_curves_agree_with_the_documented_shares(runs):
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     documented = [float(share) / 100 for share in re.findall(r"[\d.]+", cells[2])]
 
-    count, held = shifted(runs, 10)
+    count, kept_inside = shifted(runs, 10)
 
     assert count.curves == 10
     assert len(documented) == len(CASE.free)
     for share, hits in zip(
-        [*documented, float(cells[3]) / 100], [*count.inside, held], strict=True
+        [*documented, float(cells[3]) / 100], [*count.inside, kept_inside], strict=True
     ):
         assert 0.92 <= share <= 0.985
         assert binom.cdf(hits, 10, min(share + 0.005, 1)) > 1e-4
@@ -138,12 +138,12 @@ def test_what_is_known_is_said_in_table_and_json(tmp_path):
         "no load was repeated, ": fit_model(started(CASE), table(single), CASE.free),
     }
     known = [True, False, False]
-    for (words, fit), told in zip(cases.items(), known, strict=True):
+    for (words, fit), text in zip(cases.items(), known, strict=True):
         document = json.loads(fit.examined().to_json())["common_shift"]
         assert words in " ".join(str(fit).split())
         assert words in document["statement"]
-        assert document["known"] is told
-        assert (document["size"] is None) == (not told)
+        assert document["known"] is text
+        assert (document["size"] is None) == (not text)
     path = tmp_path / "once.csv"
     path.write_text("throughput_ops_s,response_s\n" + "\n".join(f"{x},{y}" for x, y in single))
     shown = headway("fit", "server", "--data", str(path)).out
@@ -162,12 +162,12 @@ def test_forms_are_carried_by_loads_not_by_points():
         [0.99, 1.01], 4
     )
 
-    found = fit_server(table(zip(loads.tolist(), times.tolist(), strict=True)))
+    server = fit_server(table(zip(loads.tolist(), times.tolist(), strict=True)))
 
-    assert {len(fit.free) for _, fit in found.candidates} == {2}
-    assert "server-cache (no delay)" in [form.name for form in found.untried]
-    assert "8 points at 4 loads do not support 3 free parameters" in " ".join(str(found).split())
-    assert "server" in json.loads(found.to_json())["untried"]
+    assert {len(fit.free) for _, fit in server.candidates} == {2}
+    assert "server-cache (no delay)" in [form.name for form in server.untried]
+    assert "8 points at 4 loads do not support 3 free parameters" in " ".join(str(server).split())
+    assert "server" in json.loads(server.to_json())["untried"]
 
 
 def test_the_slope_of_a_count_is_one_sided_where_a_side_is_lost():

@@ -40,11 +40,11 @@ def by_hand(jobs, cpu_time):
 def test_a_sweep_agrees_with_a_search_point_by_point():
     times = np.linspace(1e-4, 2e-3, 12)
     jobs = np.array([1, 7, 45])[:, None]
-    found = catalogue_model("nfs-server").solve(cpu_time=times, population=jobs).throughput
+    rate = catalogue_model("nfs-server").solve(cpu_time=times, population=jobs).throughput
 
     wanted = [[by_hand(int(n), float(s)) for s in times] for n in jobs.ravel()]
     # Tolerance: the search stops where rate and answer agree to 1e-12.
-    assert found == pytest.approx(np.array(wanted), rel=1e-11)
+    assert rate == pytest.approx(np.array(wanted), rel=1e-11)
 
 
 def test_few_solutions_a_point(solved):
@@ -91,14 +91,14 @@ def test_bounds_find_what_trying_every_rate_finds(parts, jobs, think):
     model = graph.at().closed(np.array(jobs), think)
     circulation = Circulation(model.graph, model.inputs, Method.AUTO)
 
-    found = consistent.consistent_throughput(circulation, (len(jobs),))
+    result = consistent.consistent_throughput(circulation, (len(jobs),))
 
     flat = circulation.flat((len(jobs),))
     some = np.flatnonzero(np.array(jobs) > 0)
     tried = consistent._by_trying(flat.at(some), some.size) if some.size else np.zeros(0)
     # Tolerance: the search stops at 1e-12, over a slope that the laws keep below 1.
-    assert found[some] == pytest.approx(tried, rel=1e-10)
-    assert (found[np.array(jobs) == 0] == 0).all()
+    assert result[some] == pytest.approx(tried, rel=1e-10)
+    assert (result[np.array(jobs) == 0] == 0).all()
 
 
 def test_rates_that_fall_with_company_are_tried_one_by_one(solved):

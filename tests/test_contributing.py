@@ -39,8 +39,8 @@ sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-k", chosen, *sys.argv[1:
 
 def blocks(text, language):
     """The code of a language in a section, without the margin of its list."""
-    found = re.findall(rf"^( *)```{language}\n(.*?)^\1```", text, re.MULTILINE | re.DOTALL)
-    return [textwrap.dedent(code) for _, code in found]
+    matches = re.findall(rf"^( *)```{language}\n(.*?)^\1```", text, re.MULTILINE | re.DOTALL)
+    return [textwrap.dedent(code) for _, code in matches]
 
 
 def patch(tree, block):
@@ -65,8 +65,8 @@ def in_reference(page, module):
 
 def place(section, name):
     """The path of a new file that a section tells to write."""
-    (found,) = re.findall(rf"`([\w/]+/{re.escape(name)})`", section)
-    return found
+    (result,) = re.findall(rf"`([\w/]+/{re.escape(name)})`", section)
+    return result
 
 
 @pytest.fixture(scope="module")

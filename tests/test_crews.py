@@ -59,12 +59,12 @@ def test_a_worker_that_dies_is_replaced_and_its_tasks_done_again(two_workers, tm
 
 
 def test_a_task_that_always_kills_its_worker_is_named(two_workers):
-    found = spread(tasks.dies_always, range(6), two_workers)
-    assert [next(found), next(found)] == [0, 1]
+    result = spread(tasks.dies_always, range(6), two_workers)
+    assert [next(result), next(result)] == [0, 1]
     with pytest.raises(
         WorkerError, match=r"^task 2 was started 4 times.*worker died.*check its memory$"
     ):
-        next(found)
+        next(result)
     assert list(spread(tasks.doubled, range(3), two_workers)) == [0, 2, 4]
 
 
@@ -81,10 +81,10 @@ def test_a_death_that_the_pool_does_not_notice_is_seen(tmp_path):
 def test_errors_of_a_task_come_through_as_they_are(two_workers):
     with pytest.raises(InvalidParameter) as here:
         tasks.solved(-1.0)
-    found = spread(tasks.solved, [1.0, -1.0, 2.0], two_workers)
-    assert next(found) == tasks.solved(1.0)
+    result = spread(tasks.solved, [1.0, -1.0, 2.0], two_workers)
+    assert next(result) == tasks.solved(1.0)
     with pytest.raises(InvalidParameter) as there:
-        next(found)
+        next(result)
     assert str(there.value) == str(here.value)
     assert type(there.value) is type(here.value)
     with pytest.raises(WorkerError, match="^a task failed: Odd: not well$"):
@@ -109,16 +109,16 @@ def test_what_cannot_be_sent_is_said_in_a_line(two_workers, monkeypatch):
 
 
 def test_a_worker_that_joins_late_with_another_version_is_refused():
-    told = f"^a worker has headway {__version__}, this process has 0.0.9; install the same version$"
-    with pytest.raises(WorkerError, match=told):
+    text = f"^a worker has headway {__version__}, this process has 0.0.9; install the same version$"
+    with pytest.raises(WorkerError, match=text):
         work("0.0.9", packed(tasks.doubled), packed(1))
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are counted by Linux")  # noqa: PTH112
 def test_a_worker_uses_one_processor(two_workers):
-    found = list(spread(tasks.where, range(6), two_workers))
-    assert os.getpid() not in {process for process, _, _ in found}
-    assert all(threads == own for _, threads, own in found)  # none below Python's
+    items = list(spread(tasks.where, range(6), two_workers))
+    assert os.getpid() not in {process for process, _, _ in items}
+    assert all(threads == own for _, threads, own in items)  # none below Python's
 
 
 def test_ctrl_c_leaves_no_processes(tmp_path):
@@ -198,8 +198,8 @@ def test_an_executor_of_the_caller_stays_the_callers():
 
 def test_a_broken_executor_of_the_caller_is_told():
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        told = "^ProcessPoolExecutor: its workers have gone .*abruptly"
-        with pytest.raises(WorkerError, match=told):
+        expected = "^ProcessPoolExecutor: its workers have gone .*abruptly"
+        with pytest.raises(WorkerError, match=expected):
             list(spread(tasks.dies_always, [2], crew_of(pool)))
 
 

@@ -27,17 +27,17 @@ def test_classes_that_do_the_same_are_one(percent):
     name = f"response_time_p{percent:g}"
     one = line().at().closed(7, 5.0).solve()[name]
     solution = both.at().solve().with_percentile(percent)
-    for found in (solution[f"class x.{name}"], solution[f"class y.{name}"], solution[name]):
-        assert found == pytest.approx(one, rel=1e-6)
+    for result in (solution[f"class x.{name}"], solution[f"class y.{name}"], solution[name]):
+        assert result == pytest.approx(one, rel=1e-6)
     assert "closed classes as one class" in solution.approximation
 
 
 def test_several_percentiles_of_classes_take_laws_once_a_point(monkeypatch):
     """Alone they are the same numbers."""
-    found = []
+    rows = []
 
     def counting(point):
-        found.append(point)
+        rows.append(point)
         return circulating_laws(point)
 
     monkeypatch.setattr(percentile, "circulating_laws", counting)
@@ -47,7 +47,7 @@ def test_several_percentiles_of_classes_take_laws_once_a_point(monkeypatch):
 
     several = solution.with_percentiles([50, 95])
 
-    assert len(found) == 2
+    assert len(rows) == 2
     for name in ("response_time_p50", "class y.response_time_p95"):
         assert several[name].tolist() == solution[name].tolist()
 
@@ -122,9 +122,9 @@ arrival_rate = "0.5 op/s"
 [classes.closed]
 population = 4
 """
-    found = parse_model(text).solve().with_percentile(50)
+    solution = parse_model(text).solve().with_percentile(50)
     for name in ("open", "closed"):
-        assert found[f"class {name}.response_time_p50"] == pytest.approx(1e-3, rel=1e-9)
+        assert solution[f"class {name}.response_time_p50"] == pytest.approx(1e-3, rel=1e-9)
 
 
 def test_a_class_that_goes_nowhere_takes_no_time():
@@ -143,6 +143,6 @@ think_time = "20 ms"
 [classes.open]
 arrival_rate = "1.5 op/s"
 """
-    found = parse_model(text).solve().with_percentile(95)
-    assert found["class closed.response_time_p95"] == 0
-    assert found["class open.response_time_p95"] == pytest.approx(0.02, rel=1e-9)
+    solution = parse_model(text).solve().with_percentile(95)
+    assert solution["class closed.response_time_p95"] == 0
+    assert solution["class open.response_time_p95"] == pytest.approx(0.02, rel=1e-9)

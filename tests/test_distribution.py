@@ -53,35 +53,35 @@ def built(tmp_path_factory):
 @needs_setuptools
 def test_the_wheel_holds_the_package_and_nothing_else(built):
     with zipfile.ZipFile(built[1]) as wheel:
-        held = {name for name in wheel.namelist() if ".dist-info/" not in name}
+        names = {name for name in wheel.namelist() if ".dist-info/" not in name}
         same = {place: wheel.read(place) == path.read_bytes() for place, path in shipped()}
 
-    assert held == set(same)
+    assert names == set(same)
     assert all(same.values())
 
 
 @needs_setuptools
 def test_the_source_archive_builds_the_same(built):
     with tarfile.open(built[0]) as archive:
-        held = {name.partition("/")[2] for name in archive.getnames()}
+        names = {name.partition("/")[2] for name in archive.getnames()}
 
     wanted = {path.relative_to(ROOT).as_posix() for _, path in shipped()}
-    assert wanted | set(SETUP[:2]) | {"README.md", "LICENSE", "CITATION.cff"} <= held
-    assert not any(name.startswith(("tests", "docs", "notebooks", "build")) for name in held)
+    assert wanted | set(SETUP[:2]) | {"README.md", "LICENSE", "CITATION.cff"} <= names
+    assert not any(name.startswith(("tests", "docs", "notebooks", "build")) for name in names)
 
 
 @needs_setuptools
 def test_the_wheel_says_what_it_is_and_needs(built):
     with zipfile.ZipFile(built[1]) as wheel:
         (name,) = (name for name in wheel.namelist() if name.endswith("/METADATA"))
-        said = message_from_string(wheel.read(name).decode())
+        result = message_from_string(wheel.read(name).decode())
 
-    assert said["Version"] == headway.__version__
-    assert said["License-Expression"] == "BSD-3-Clause"
-    assert said["Description-Content-Type"] == "text/markdown"
-    needed = {line for line in said.get_all("Requires-Dist") if "extra ==" not in line}
+    assert result["Version"] == headway.__version__
+    assert result["License-Expression"] == "BSD-3-Clause"
+    assert result["Description-Content-Type"] == "text/markdown"
+    needed = {line for line in result.get_all("Requires-Dist") if "extra ==" not in line}
     assert len(needed) == len(options()["install_requires"].split())
-    assert said.get_payload().strip() == (ROOT / "README.md").read_text().strip()
+    assert result.get_payload().strip() == (ROOT / "README.md").read_text().strip()
 
 
 def options():

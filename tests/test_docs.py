@@ -66,10 +66,10 @@ def methods(owner):
 
 
 def test_most_public_names_of_models_have_an_example():
-    told = dict(public("headway.models"))
-    without = sorted(name for name, doc in told.items() if ">>>" not in (doc or ""))
+    by_name = dict(public("headway.models"))
+    without = sorted(name for name, doc in by_name.items() if ">>>" not in (doc or ""))
 
-    assert len(without) <= 0.4 * len(told), without
+    assert len(without) <= 0.4 * len(by_name), without
 
 
 def test_examples_of_remembered_properties_run():

@@ -178,9 +178,9 @@ def test_programs_have_no_jobs(text, tmp_path):
 def test_a_fit_at_values_that_do_not_fit_its_points(tmp_path):
     path = tmp_path / "curve.csv"
     path.write_text(HEAD + REST)
-    held = ("--fix", "delay=1ms,2ms", "--free", "service_time")
+    settings = ("--fix", "delay=1ms,2ms", "--free", "service_time")
 
-    assert "have different lengths" in refusal("fit", "server-single", *held, "--data", path)
+    assert "have different lengths" in refusal("fit", "server-single", *settings, "--data", path)
 
 
 def test_a_pool_of_endless_servers_beside_open_jobs(tmp_path):

@@ -77,10 +77,10 @@ def labels(drawn):
 
 @pytest.mark.parametrize("name", PLOTTED)
 def test_every_axis_has_a_unit(name):
-    found = labels(figure(name))
+    result = labels(figure(name))
 
-    assert len(found) >= (1 if name in CATEGORIES else 2)
-    assert all(re.search(r"\[[^\[\]]+\]", text) for text in found), found
+    assert len(result) >= (1 if name in CATEGORIES else 2)
+    assert all(re.search(r"\[[^\[\]]+\]", text) for text in result), result
 
 
 @pytest.mark.parametrize("name", PLOTTED)
@@ -273,8 +273,8 @@ def test_target_meets_its_curve():
     assert set(lines) == {"model", "target", "now", "needed"}
     curve, reached = lines["model"], lines["needed"]
     assert reached.get_xdata()[0] == pytest.approx(model.value * 1e3, rel=1e-12)
-    found = np.interp(reached.get_xdata(), curve.get_xdata(), curve.get_ydata())
-    np.testing.assert_allclose(found, 12, rtol=1e-3)  # between drawn points 2 us apart
+    result = np.interp(reached.get_xdata(), curve.get_xdata(), curve.get_ydata())
+    np.testing.assert_allclose(result, 12, rtol=1e-3)  # between drawn points 2 us apart
 
 
 def test_balance_marks_what_is_full_first():

@@ -229,10 +229,10 @@ service_time = { a = "0.2 s", b = "2 s" }
 def test_a_station_says_its_discipline(line, times):
     model = parse_model(f"{MIXED_TIMES}{line}\n")
 
-    for found in (model.solve(), parse_model(model.to_toml()).solve()):
-        assert found["class a.response_time"] == pytest.approx(times[0], abs=0.005)
-        assert found["class b.response_time"] == pytest.approx(times[1], abs=0.005)
-        assert not found.approximation
+    for result in (model.solve(), parse_model(model.to_toml()).solve()):
+        assert result["class a.response_time"] == pytest.approx(times[0], abs=0.005)
+        assert result["class b.response_time"] == pytest.approx(times[1], abs=0.005)
+        assert not result.approximation
 
 
 def test_an_unknown_discipline_is_refused():

@@ -35,8 +35,8 @@ def test_a_comparison_says_what_touches_its_points(tmp_path):
 def test_points_out_of_range_do_not_matter(tmp_path):
     path = file(tmp_path, LIMITED)
     values = ("--set", "delay=0ms", "--set", "service_time=10ms", "--to", "70")
-    found = headway("compare", "server-single", *values, "--data", path, "--json")
-    assert json.loads(found.out)["findings"] == []
+    printed = headway("compare", "server-single", *values, "--data", path, "--json")
+    assert json.loads(printed.out)["findings"] == []
 
 
 @pytest.mark.parametrize("text", [CLEAN, CLEAN.replace("requested_ops_s", "tag")])
@@ -67,8 +67,8 @@ def test_points_of_tools_keep_what_no_column_holds(tmp_path):
     folder.mkdir()
     for clients in (1, 2, 4, 8):
         (folder / f"{clients}.txt").write_text(WRK.format(clients=clients, rate=100.0 * clients))
-    found = headway("compare", "server-single", "--data", folder, "--json")
-    (finding,) = json.loads(found.out)["findings"]
+    printed = headway("compare", "server-single", "--data", folder, "--json")
+    (finding,) = json.loads(printed.out)["findings"]
     assert finding["kind"] == "errors"
     assert finding["points"] == [0, 1, 2, 3]
 

@@ -35,7 +35,7 @@ def test_a_file_gives_the_laws_numbers(machines, repairers):
 
     for text in (model, parse_model(to_toml(model))):
         solution = text.at(machines=machines, repairers=repairers).solve()
-        found = [
+        values = [
             solution[name]
             for name in (
                 "throughput",
@@ -52,7 +52,7 @@ def test_a_file_gives_the_laws_numbers(machines, repairers):
             law.queue_length(1.0),
             law.response_time(1.0),
         ]
-        assert [float(value) for value in found] == pytest.approx(exact, rel=1e-12)
+        assert [float(value) for value in values] == pytest.approx(exact, rel=1e-12)
         assert not solution.approximation
 
 
@@ -80,10 +80,10 @@ def test_json_says_the_same(tmp_path):
     path = tmp_path / "machines.toml"
     path.write_text(MACHINES)
 
-    told = CliRunner().invoke(cli, ["solve", str(path), "--json"])
+    result = CliRunner().invoke(cli, ["solve", str(path), "--json"])
 
-    assert told.exit_code == 0
-    (point,) = json.loads(told.output)["points"]
+    assert result.exit_code == 0
+    (point,) = json.loads(result.output)["points"]
     assert point["outputs"]["throughput"] == pytest.approx(
         FiniteSource(0.5, 2, 5).throughput(1.0), rel=1e-12
     )

@@ -24,20 +24,20 @@ def test_published_curve_to_three_percent(scsi):
 def test_exact_data_are_recovered():
     loads = np.linspace(100, 900, 9)
     true = TWO.at(delay=2e-3, s=1e-3)
-    found = TWO.at(delay=1.0, s=1e-5).fit(noisy(true, loads, noise=0), ["delay", "s"])
+    fit = TWO.at(delay=1.0, s=1e-5).fit(noisy(true, loads, noise=0), ["delay", "s"])
 
     # the search ends at 1e-12 relative changes
-    assert found.values == pytest.approx({"delay": 2e-3, "s": 1e-3}, rel=1e-7)
-    assert found.leave_one_out_rms < 1e-6
+    assert fit.values == pytest.approx({"delay": 2e-3, "s": 1e-3}, rel=1e-7)
+    assert fit.leave_one_out_rms < 1e-6
 
 
 def test_servers_are_found_as_a_whole_number():
     loads = np.linspace(500, 7800, 14)
     true = POOL.at(s=1e-3, servers=8)
-    found = POOL.at(s=4e-3, servers=32).fit(noisy(true, loads, noise=1e-3), ["s", "servers"])
+    fit = POOL.at(s=4e-3, servers=32).fit(noisy(true, loads, noise=1e-3), ["s", "servers"])
 
-    assert found.values["servers"] == 8
-    assert found.values["s"] == pytest.approx(1e-3, rel=0.01)  # noise 0.1 %
+    assert fit.values["servers"] == 8
+    assert fit.values["s"] == pytest.approx(1e-3, rel=0.01)  # noise 0.1 %
 
 
 def test_jacobian_is_exact(scsi):
@@ -59,55 +59,55 @@ def test_saturation_stays_above_every_measured_load(scsi):
 
 def test_same_effect_is_told_before_and_after():
     model = catalogue_model("nfs-server").at(added_overhead="20us")
-    found = model.fit(Measurements.read(RAID), ["delay", "cpu_time", "messages_per_operation"])
+    fit = model.fit(Measurements.read(RAID), ["delay", "cpu_time", "messages_per_operation"])
 
-    assert found.identified.undetermined == {"cpu_time", "messages_per_operation"}
-    assert "only a combination of" in found.warnings[0]
-    document = json.loads(found.to_json())
+    assert fit.identified.undetermined == {"cpu_time", "messages_per_operation"}
+    assert "only a combination of" in fit.warnings[0]
+    document = json.loads(fit.to_json())
     assert document["parameters"]["cpu_time"]["identifiable"] is False
     assert document["parameters"]["delay"]["identifiable"] is True
     assert document["parameters"]["cpu_time"]["standard_error"] is None
 
 
 def test_what_has_no_effect_is_told():
-    found = catalogue_model("nfs-server").fit(
+    fit = catalogue_model("nfs-server").fit(
         Measurements.read(RAID), ["delay", "messages_per_operation"]
     )
 
-    assert "no prediction at these points depends on messages_per_operation" in found.warnings[0]
+    assert "no prediction at these points depends on messages_per_operation" in fit.warnings[0]
 
 
 def test_advice_names_a_load_that_helps():
     loads = np.linspace(5, 30, 8)  # far below saturation at 1000
     true = TWO.at(delay=2e-3, s=1e-3)
     data = noisy(true, loads, seed=5)
-    found = TWO.at(delay=1e-3, s=5e-4).fit(data, ["delay", "s"])
+    fit = TWO.at(delay=1e-3, s=5e-4).fit(data, ["delay", "s"])
 
-    assert found.identified.undetermined >= {"s"}
-    assert "two more points near" in " ".join(found.warnings)
+    assert fit.identified.undetermined >= {"s"}
+    assert "two more points near" in " ".join(fit.warnings)
 
 
 def test_at_a_bound_says_so():
     model = catalogue_model("nfs-server").with_preset("scsi")
-    found = model.fit(Measurements.read(SCSI), ["cpu_time"], bounds={"cpu_time": (0, 7e-4)})
+    fit = model.fit(Measurements.read(SCSI), ["cpu_time"], bounds={"cpu_time": (0, 7e-4)})
 
-    assert found.values["cpu_time"] == pytest.approx(7e-4)
-    assert "upper bound, 700 us" in " ".join(found.warnings)
+    assert fit.values["cpu_time"] == pytest.approx(7e-4)
+    assert "upper bound, 700 us" in " ".join(fit.warnings)
 
 
 def test_worse_than_a_constant_says_so():
     data = table([100.0, 200, 300, 400, 500], [9e-3, 7e-3, 5e-3, 4e-3, 3e-3])
-    found = ONE.at(s=1e-3).fit(data, ["s"])
+    fit = ONE.at(s=1e-3).fit(data, ["s"])
 
-    assert any("worse than a constant" in text for text in found.warnings)
+    assert any("worse than a constant" in text for text in fit.warnings)
 
 
 def test_lack_of_fit_says_so():
     loads = np.linspace(50, 900, 16)
     data = table(loads, 1e-3 + 4e-6 * loads**1.0)
-    found = TWO.at(delay=1e-3, s=5e-4).fit(data, ["delay", "s"])
+    fit = TWO.at(delay=1e-3, s=5e-4).fit(data, ["delay", "s"])
 
-    assert any("lack of fit" in text for text in found.warnings)
+    assert any("lack of fit" in text for text in fit.warnings)
 
 
 def test_resolution_weighs():
@@ -139,12 +139,12 @@ def test_a_model_of_a_program_is_fitted_too():
         "overhead_us_per_message,run_time_s\n0,10.0\n10,11.1\n50,14.9\n100,20.1\n", "program"
     )
 
-    found = program.fit(data, ["base", "messages"])
+    fit = program.fit(data, ["base", "messages"])
 
-    assert found.values["base"] == pytest.approx(10, rel=0.01)
-    assert found.values["messages"] == pytest.approx(5e4, rel=0.02)
-    assert found.loads().size == 0
-    assert found.plot().axes
+    assert fit.values["base"] == pytest.approx(10, rel=0.01)
+    assert fit.values["messages"] == pytest.approx(5e4, rel=0.02)
+    assert fit.loads().size == 0
+    assert fit.plot().axes
 
 
 def test_equal_rows_do_not_count_twice():
@@ -163,8 +163,8 @@ def test_counts_that_fit_as_well_are_in_the_interval(seed):
     """Four servers of 2.2 ms behind 2 ms: three fit nearly as well, and one does not."""
     pool = catalogue_model("server-pool").at(delay=2e-3, service_time=2.2e-3, servers=4)
     loads = np.array([200, 400, 600, 800, 1000, 1200, 1400, 1500, 1600, 1700.0])
-    found = pool.fit(noisy(pool, loads, seed, noise=0.02), ["delay", "service_time", "servers"])
-    low, high = found.ci95["servers"]
+    fit = pool.fit(noisy(pool, loads, seed, noise=0.02), ["delay", "service_time", "servers"])
+    low, high = fit.ci95["servers"]
 
     assert 1 < low <= 4 <= high
-    assert any(f"servers of {low:g} to {high:g} fit about as well" in w for w in found.warnings)
+    assert any(f"servers of {low:g} to {high:g} fit about as well" in w for w in fit.warnings)

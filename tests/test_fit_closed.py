@@ -33,8 +33,8 @@ def test_intervals_of_a_closed_model_cover_the_truth():
     hits = dict.fromkeys(free, 0)
     for seed in range(_CURVES):
         times = exact * (1 + 0.03 * np.random.default_rng(seed).standard_normal(10))
-        found = fit_model(model, table(loads, times), free, starts=1)
-        for parameter, (low, high) in found.ci95.items():
+        fit = fit_model(model, table(loads, times), free, starts=1)
+        for parameter, (low, high) in fit.ci95.items():
             hits[parameter] += low <= model.parameters[parameter].value <= high
 
     check_coverage("closed", hits, _CURVES)
@@ -61,16 +61,16 @@ def test_a_curve_that_bends_back_is_closed():
     time = np.array([2.1, 2.4, 3.0, 4.6, 8.0, 47.0, 48.8, 51.3]) * 1e-3
     data = table(rate, time)
 
-    seen = clients_of(data)
-    assert seen.bends_back.tolist() == [False] * 5 + [True] * 3
-    assert seen.population == pytest.approx(40, rel=0.01)
-    found = (
+    clients = clients_of(data)
+    assert clients.bends_back.tolist() == [False] * 5 + [True] * 3
+    assert clients.population == pytest.approx(40, rel=0.01)
+    fit = (
         catalogue_model("server-closed")
         .at(population=20)
         .fit(data, ["delay", "service_time", "population"])
     )
-    assert found.values["population"] == 40
-    bend = found.comparison.relative_error[5:]
+    assert fit.values["population"] == 40
+    bend = fit.comparison.relative_error[5:]
     assert np.abs(bend).max() < 0.01  # Little's law; throughput is printed to three digits
     open_model = TWO.at(delay=1e-3, s=1e-3).fit(data, ["delay", "s"])
     assert any("the curve bends back" in text for text in open_model.warnings)
@@ -78,10 +78,10 @@ def test_a_curve_that_bends_back_is_closed():
 
 def test_throughput_behind_its_request_is_closed():
     text = "requested_ops_s,throughput_ops_s,response_ms\n100,100,2\n200,200,3\n400,300,100\n"
-    seen = clients_of(Measurements.parse(text, "curve"))
+    clients = clients_of(Measurements.parse(text, "curve"))
 
-    assert seen.behind.tolist() == [False, False, True]
-    assert seen.population == pytest.approx(30)
+    assert clients.behind.tolist() == [False, False, True]
+    assert clients.population == pytest.approx(30)
 
 
 def test_rising_curves_do_not_bend():
@@ -126,5 +126,5 @@ def test_each_kind_of_station_says_itself_whether_a_throughput_can_drive_it(kind
         ):
             model.compare(table([100.0, 200.0], [1e-3, 2e-3]))
     else:
-        found = model.compare(table([100.0, 200.0], [1e-3, 2e-3]))
-        assert np.isfinite(found.predicted).all()
+        comparison = model.compare(table([100.0, 200.0], [1e-3, 2e-3]))
+        assert np.isfinite(comparison.predicted).all()

@@ -58,7 +58,7 @@ def test_command_writes_the_fitted_model(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "words"),
     [
         (CURVE + "100,3\n", "there is only one point"),
         (CURVE + "100,3\n100,4\n100,5\n", "all points are at one load"),
@@ -72,7 +72,7 @@ def test_command_writes_the_fitted_model(tmp_path):
         ("gap_us,run_time_s\n1,2\n3,4\n", "there is no column"),
     ],
 )
-def test_bad_data_are_refused_in_one_line(tmp_path, text, told):
+def test_bad_data_are_refused_in_one_line(tmp_path, text, words):
     path, out = tmp_path / "curve.csv", tmp_path / "out.toml"
     path.write_text(text)
 
@@ -81,12 +81,12 @@ def test_bad_data_are_refused_in_one_line(tmp_path, text, told):
         *("--out", out, "--plot", tmp_path / "x.svg"),
     )
 
-    assert told in message
+    assert words in message
     assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--free", "cpu_tiem"], "did you mean cpu_time"),
         (["--free", "arrival_rate"], "is a column of the data"),
@@ -107,8 +107,8 @@ def test_bad_data_are_refused_in_one_line(tmp_path, text, told):
         (["--free", "disks", "--set", "disks=1:3"], "needs a single value"),
     ],
 )
-def test_bad_options_are_refused_in_one_line(arguments, told):
-    assert told in refusal("fit", "nfs-server", "--data", SCSI, *arguments)
+def test_bad_options_are_refused_in_one_line(arguments, message):
+    assert message in refusal("fit", "nfs-server", "--data", SCSI, *arguments)
 
 
 def test_family_takes_no_settings():
@@ -125,7 +125,7 @@ def test_too_few_points_for_any_server(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (CURVE + "0,3\n100,4\n200,5\n300,6\n", "contains a load of 0"),
         (CURVE + "100,4\n200,4\n300,4\n400,4\n", "the same at every load"),
@@ -133,11 +133,11 @@ def test_too_few_points_for_any_server(tmp_path):
         (CURVE + "100,0\n200,4\n300,5\n400,6\n", "must be above 0"),
     ],
 )
-def test_bad_curves_for_the_family(tmp_path, text, told):
+def test_bad_curves_for_the_family(tmp_path, text, message):
     path = tmp_path / "curve.csv"
     path.write_text(text)
 
-    assert told in refusal("fit", "server", "--data", path)
+    assert message in refusal("fit", "server", "--data", path)
 
 
 def test_unknown_loss_is_refused():

@@ -39,8 +39,8 @@ def files(tmp_path, monkeypatch):
         lines = [f"{x!r},{r!r}" for x, r in zip(LOADS.tolist(), rows.tolist(), strict=True)]
         text = "\n".join(["throughput_ops_s,response_s", *lines])
         (tmp_path / f"{name}.csv").write_text(text + "\n")
-    told = [f"{name}.csv@{name}={more}" for name, (_, more) in ADDED.items()]
-    return [f"--data={part}" for part in ("base.csv", *told)]
+    values = [f"{name}.csv@{name}={more}" for name, (_, more) in ADDED.items()]
+    return [f"--data={part}" for part in ("base.csv", *values)]
 
 
 def test_what_was_added_to_a_free_parameter_is_told_apart(files):
@@ -54,16 +54,16 @@ def test_what_was_added_to_a_free_parameter_is_told_apart(files):
     # digits as Python prints them; the search ends at 1e-12 relative changes
     assert values == pytest.approx({"delay": 2e-3, "service_time": 1e-3}, rel=1e-6)
     assert document["summary"]["points"] == 24
-    told = ["compare", "server-single", "--set", "delay=2ms", *files[:1],
+    lines = ["compare", "server-single", "--set", "delay=2ms", *files[:1],
             "--data=delay.csv@delay=4ms", "--json"]  # fmt: skip
-    assert json.loads(headway(*told).out)["summary"]["max_relative_error"] < 1e-9
+    assert json.loads(headway(*lines).out)["summary"]["max_relative_error"] < 1e-9
 
 
 def test_a_family_takes_curves_that_are_told_apart_as_one_server(files):
-    found = json.loads(headway("fit", "server", *files, "--json").out)
+    document = json.loads(headway("fit", "server", *files, "--json").out)
 
-    assert found["form"] == "server-single"
-    assert found["parameters"]["service_time"]["value"] == pytest.approx(1e-3, rel=1e-5)
+    assert document["form"] == "server-single"
+    assert document["parameters"]["service_time"]["value"] == pytest.approx(1e-3, rel=1e-5)
 
 
 @pytest.mark.parametrize("closed", [False, True])
@@ -71,15 +71,15 @@ def test_derivatives_with_what_was_added_are_those_of_predictions(closed):
     tables = [curve("base"), curve("slow", delay=1e-3).given({"delay": "+1ms"})]
     data = together(tables)
     model = SERVER.closed(12) if closed else SERVER
-    found = fit_model(model, data, FREE)
-    problem, free = found.problem, found.optimum.free
+    fit = fit_model(model, data, FREE)
+    problem, free = fit.problem, fit.optimum.free
 
     for k in range(2):
         step = 1e-5 * free[k] * np.eye(2)[k]
         slope = (problem.predict(free + step) - problem.predict(free - step)) / (2 * step[k])
         # central differences of step h are good to h**2 and to rounding over h
         np.testing.assert_allclose(problem.slopes(free)[:, k], slope, rtol=1e-4)
-    assert len(found.plot().axes) == 2
+    assert len(fit.plot().axes) == 2
 
 
 def test_a_curve_at_stated_settings_narrows_what_the_base_leaves_open():
@@ -97,15 +97,15 @@ def test_a_curve_at_stated_settings_narrows_what_the_base_leaves_open():
 def test_a_family_of_the_thesis_by_command():
     """Files told what their tables leave out are the tables that the study makes of them."""
     free = ["delay", "cpu_time", "disk_time", "touched_per_load"]
-    asked = ["--preset", "scsi", *(f"--data={each}" for each in SCSI), "--json"]
+    arguments = ["--preset", "scsi", *(f"--data={each}" for each in SCSI), "--json"]
     model = catalogue_model("server-nfs").with_preset("scsi")
     data = family("scsi", "baseline", "latency")
 
-    compared = json.loads(headway("compare", "server-nfs", *asked).out)
+    compared = json.loads(headway("compare", "server-nfs", *arguments).out)
     expected = model.compare(data)
     errors = [point["relative_error"] for point in compared["points"]]
     np.testing.assert_allclose(errors, expected.relative_error, rtol=1e-9)
-    fitted = json.loads(headway("fit", "server-nfs", "--free", ",".join(free), *asked).out)
+    fitted = json.loads(headway("fit", "server-nfs", "--free", ",".join(free), *arguments).out)
     values = {name: fitted["parameters"][name]["value"] for name in free}
     assert values == pytest.approx(fit_model(model, data, free).values, rel=1e-6)
 
@@ -131,7 +131,7 @@ def test_a_fitted_file_of_several_curves_solves(files):
 
 
 @pytest.mark.parametrize(
-    ("told", "says"),
+    ("message", "says"),
     [
         ("delay", "'delay' has no value; write delay=1ms, or delay=+1ms"),
         ("delay=", "'delay=' has no value"),
@@ -148,19 +148,19 @@ def test_a_fitted_file_of_several_curves_solves(files):
         ("arrival_rate=5/s,delay=+1ms", "arrival_rate"),
     ],
 )
-def test_perturbations_that_say_too_little_are_refused(files, told, says):
-    asked = ["fit", "server-single", "--free", "delay,service_time", files[0]]
+def test_perturbations_that_say_too_little_are_refused(files, message, says):
+    arguments = ["fit", "server-single", "--free", "delay,service_time", files[0]]
 
-    assert says in refusal(*asked, f"--data=delay.csv@{told}")
+    assert says in refusal(*arguments, f"--data=delay.csv@{message}")
 
 
 def test_curves_that_say_nothing_are_refused(files):
-    asked = ["server-single", files[0], "--data=delay.csv"]
+    arguments = ["server-single", files[0], "--data=delay.csv"]
 
     assert "or state what differed in each: delay.csv@NAME=+VALUE" in refusal(
-        "fit", *asked, "--free", "delay"
+        "fit", *arguments, "--free", "delay"
     )
-    assert "none states what differed" in refusal("compare", *asked)
+    assert "none states what differed" in refusal("compare", *arguments)
 
 
 def test_no_curve_is_lost_without_a_word():

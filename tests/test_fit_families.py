@@ -48,11 +48,11 @@ def slopes(system, column, loads):
     level = data.column(column).values
     rate, time = data.column("throughput").values, data.column("response").values
     first = 5e-4 if system == "scsi" else 1.5e-4
-    found = []
+    rows = []
     for load in loads:
         near = (np.abs(rate - load) < 12) & (level >= first)
-        found.append(regression_line(level[near], time[near]).slope)
-    return found
+        rows.append(regression_line(level[near], time[near]).slope)
+    return rows
 
 
 def test_latency_slope_grows_with_load():
@@ -106,13 +106,13 @@ def test_deepest_valley_is_found_whatever_the_order_of_parameters(calibrated_sys
 
 
 def test_families_are_predicted_from_the_baseline_alone():
-    found = predicted_from_baseline()
+    result = predicted_from_baseline()
     theirs = {
         f"{f.system} {f.name}": np.median(f.open_errors[np.isfinite(f.open_errors)])
-        for f in found.families
+        for f in result.families
     }
 
     assert len(theirs) == sum(map(len, FAMILIES.values()))
-    for name, error in found.medians().items():
+    for name, error in result.medians().items():
         assert error <= (0.03 if name.startswith("scsi") else 0.10)
         assert error < theirs[name]

@@ -58,17 +58,17 @@ def test_closed_forms_do_not_overflow():
 
 @pytest.mark.parametrize("shape", ["flat", "line"])
 def test_a_saturation_that_the_data_do_not_show_is_not_told(shape, request, tmp_path):
-    found = request.getfixturevalue(shape)
-    told = next(t for t in found.quantities if t.name == "saturation throughput")
+    result = request.getfixturevalue(shape)
+    first = next(t for t in result.quantities if t.name == "saturation throughput")
 
-    assert not told.determined
-    assert 700 < told.low < 1e5  # errors of 0.5 % hide a rise of some percent
-    assert str(told).startswith("saturation throughput: not determined: at least ")
-    assert "not determined: at least" in str(found)
-    document = json.loads(found.to_json())["server"]["saturation_throughput"]
-    assert document == {"value": None, "ci95": [told.low, None], "determined": False}
-    assert "it saturates at" not in str(found)
-    chosen = ServerFit(found.candidates[:1])
+    assert not first.determined
+    assert 700 < first.low < 1e5  # errors of 0.5 % hide a rise of some percent
+    assert str(first).startswith("saturation throughput: not determined: at least ")
+    assert "not determined: at least" in str(result)
+    document = json.loads(result.to_json())["server"]["saturation_throughput"]
+    assert document == {"value": None, "ci95": [first.low, None], "determined": False}
+    assert "it saturates at" not in str(result)
+    chosen = ServerFit(result.candidates[:1])
     side = SideBySide((chosen, chosen))
     row = next(r for r in side.to_csv().splitlines() if ",saturation throughput," in r)
     assert row.split(",")[2] == ""
@@ -87,8 +87,8 @@ def test_a_straight_line_leaves_servers_open(line):
 
 
 def test_known_exactly_is_never_said(line, flat):
-    for found in (line, flat):
-        for low, high in found.best.ci95.values():
+    for result in (line, flat):
+        for low, high in result.best.ci95.values():
             assert low < high
 
 
@@ -167,8 +167,8 @@ def test_places_are_a_count():
 def test_the_band_is_a_number_at_every_load_that_is_sustained():
     """Of this published curve's server-misses two parameters come together only."""
     data = Measurements.read(data_path("sfs_results/curves/sfs2008-20080506-00092.csv"))
-    found = fit_server(data)
-    fit = next(fit for form, fit in found.candidates if form.model == "server-misses")
+    server = fit_server(data)
+    fit = next(fit for form, fit in server.candidates if form.model == "server-misses")
     low, predicted, high = fit.predict(fit.loads()).response_time
 
     assert not np.isnan([predicted, low, high]).any()
@@ -222,11 +222,11 @@ def test_printing_never_computes(monkeypatch):
         sys.modules["headway.models.inference.searching.search"], "descend", counter
     )
     whole = fit.examined()
-    asked = counter.calls
-    assert asked > 0
+    calls = counter.calls
+    assert calls > 0
     assert "95 % interval" in str(whole)
     assert "leave-one-out" in str(whole)
-    assert counter.calls == asked
+    assert counter.calls == calls
 
 
 def test_printing_a_server_never_computes(flat, monkeypatch):
@@ -246,7 +246,7 @@ def printed(heading):
         if len(cells) > 4 and cells[2].isdigit():
             shares = [dict(re.findall(r"`(\w+)` ([\d.]+)", cell)) for cell in cells[3:5]]
             rows[cells[0], cells[1]] = [
-                {name: float(share) / 100 for name, share in found.items()} for found in shares
+                {name: float(share) / 100 for name, share in result.items()} for result in shares
             ]
     return rows
 
@@ -300,9 +300,9 @@ def test_unequal_errors_are_said():
     """Noise that grows from 1 to 8 %: the usual interval is too narrow where the noise is large."""
     case = CASES["single"]
     fits = [fit_model(started(case), curve(case, NOISES[2], seed), case.free) for seed in range(12)]
-    told = [any("errors vary in size" in text for text in fit.warnings) for fit in fits]
+    values = [any("errors vary in size" in text for text in fit.warnings) for fit in fits]
 
-    assert sum(told) >= 3
+    assert sum(values) >= 3
     for fit in fits:
         for name, (low, high) in fit.ci95.items():
             assert fit.robust_ci95[name][0] <= low
@@ -326,6 +326,6 @@ def test_every_form_answers_ordinary_curves():
     for _ in range(3):
         base, slope, noise = random.uniform(1, 5), random.uniform(0, 4), random.uniform(0, 0.05)
         times = base * (1 + slope * (LOADS / 1000) ** 3) * (1 + noise * random.standard_normal(7))
-        found = fit_server(Measurements.parse(text_of(times), "curve"))
-        assert len(found.candidates) >= len(catalogue_forms(Load.OPEN, Load.BENT)) - 2
-        assert str(found)
+        server = fit_server(Measurements.parse(text_of(times), "curve"))
+        assert len(server.candidates) >= len(catalogue_forms(Load.OPEN, Load.BENT)) - 2
+        assert str(server)

@@ -39,12 +39,12 @@ def runs(seed, think=0.0, noise=0.02):
 
 
 def test_a_closed_test_is_fitted_to_both_columns():
-    found = SERVER.at(delay="1 ms", service_time="1 ms").fit(table(*closed()), FREE)
+    fit = SERVER.at(delay="1 ms", service_time="1 ms").fit(table(*closed()), FREE)
 
-    assert found.problem.outputs == ("response_time", "throughput")
+    assert fit.problem.outputs == ("response_time", "throughput")
     # digits as Python prints them; the search ends at 1e-12 relative changes
-    assert found.values == pytest.approx({"delay": 30e-6, "service_time": 30e-6}, rel=1e-6)
-    assert str(found.comparison.axes) == "y = response_us,throughput_ops_s, x = clients"
+    assert fit.values == pytest.approx({"delay": 30e-6, "service_time": 30e-6}, rel=1e-6)
+    assert str(fit.comparison.axes) == "y = response_us,throughput_ops_s, x = clients"
 
 
 def test_what_follows_by_littles_law_counts_once():
@@ -65,25 +65,25 @@ def test_what_was_measured_apart_counts_twice():
     rate, response = closed()
     random = np.random.default_rng(5)
     noisy = [v * np.exp(0.05 * random.standard_normal(v.size)) for v in (rate, response)]
-    found = SERVER.fit(table(*noisy), FREE)
+    fit = SERVER.fit(table(*noisy), FREE)
 
-    assert found.points == 14
-    assert found.known.degrees == 12
+    assert fit.points == 14
+    assert fit.known.degrees == 12
 
 
-@pytest.mark.parametrize("told", ["column", "setting", "free", "little"])
-def test_a_think_time_is_told_or_fitted(told):
-    data = table(*closed(2e-4), more=",200" if told == "column" else "")
+@pytest.mark.parametrize("source", ["column", "setting", "free", "little"])
+def test_a_think_time_is_told_or_fitted(source):
+    data = table(*closed(2e-4), more=",200" if source == "column" else "")
     model = SERVER.at(delay="10 us", service_time="50 us")
-    model = model.closed(1, {"setting": 2e-4, "free": 1e-3}.get(told, 0.0))
-    model = catalogue_model("server-single") if told == "little" else model
-    free = [*FREE, "think_time"] if told == "free" else FREE
+    model = model.closed(1, {"setting": 2e-4, "free": 1e-3}.get(source, 0.0))
+    model = catalogue_model("server-single") if source == "little" else model
+    free = [*FREE, "think_time"] if source == "free" else FREE
 
-    found = model.fit(data, free)
+    fit = model.fit(data, free)
 
     truth = {"delay": 30e-6, "service_time": 30e-6, "think_time": 2e-4}
-    assert found.values == pytest.approx({name: truth[name] for name in free}, rel=1e-5)
-    assert found.points == 7
+    assert fit.values == pytest.approx({name: truth[name] for name in free}, rel=1e-5)
+    assert fit.points == 7
 
 
 @pytest.mark.slow
@@ -92,10 +92,10 @@ def test_intervals_of_joint_fits_cover_the_truth(think, free):
     model = SERVER.closed(1, think)
     hits = dict.fromkeys(free, 0)
     for seed in range(_CURVES):
-        found = fit_model(model, table(*runs(seed, think)), free, starts=1)
-        half = found.known.standard_errors * _student(found.known.degrees)
+        fit = fit_model(model, table(*runs(seed, think)), free, starts=1)
+        half = fit.known.standard_errors * _student(fit.known.degrees)
         for name, reach in zip(free, half, strict=True):
-            hits[name] += abs(found.values[name] - model.inputs[name]) <= reach
+            hits[name] += abs(fit.values[name] - model.inputs[name]) <= reach
 
     # 95 % of 400, and three standard deviations of that count to either side; Little's law tells a
     # free think time exactly, which makes intervals wider than they need be
@@ -113,13 +113,13 @@ def test_points_are_left_out_with_all_their_outputs():
     rate, response = runs(1)
     wild = rate.copy()
     wild[3] *= 3
-    found = SERVER.fit(table(rate, response), FREE)
+    fit = SERVER.fit(table(rate, response), FREE)
     spoilt = SERVER.fit(table(wild, response * rate / wild), FREE)
 
-    assert found.leave_one_out.shape == (14,)
+    assert fit.leave_one_out.shape == (14,)
     # the point that is wrong in both columns is foreseen as if it had not been there
     np.testing.assert_allclose(
-        spoilt.leave_one_out[6:8] + 1, (found.leave_one_out[6:8] + 1) * [3, 1 / 3], rtol=1e-6
+        spoilt.leave_one_out[6:8] + 1, (fit.leave_one_out[6:8] + 1) * [3, 1 / 3], rtol=1e-6
     )
 
 
@@ -134,8 +134,8 @@ def test_each_output_shows_its_errors(tmp_path):
                 ["fit", "server-single", "--free", "delay,service_time"]]  # fmt: skip
 
     for command in commands:
-        asked = [*command, "--data", str(path)]
-        document = json.loads(headway(*asked, "--json").out)
+        arguments = [*command, "--data", str(path)]
+        document = json.loads(headway(*arguments, "--json").out)
         assert [each["y"] for each in document["outputs"]] == list(BOTH)
         assert document["y"] == ",".join(BOTH)
         assert [p["output"] for p in document["points"]] == (
@@ -148,9 +148,9 @@ def test_each_output_shows_its_errors(tmp_path):
         for each in document["outputs"]:
             own = np.sqrt(np.mean(np.square(errors[each["output"]])))
             assert each["summary"]["rms_relative_error"] == pytest.approx(own)
-        shown = headway(*asked).out
+        shown = headway(*arguments).out
         assert all(name in shown for name in BOTH)
-        [first, *_] = csv.DictReader(headway(*asked, "--csv").out.splitlines())
+        [first, *_] = csv.DictReader(headway(*arguments, "--csv").out.splitlines())
         assert first["y"] == ",".join(BOTH)
     header = headway(*commands[0], "--data", str(path), "--csv").out.splitlines()[0]
     assert "throughput_predicted" in header
@@ -170,10 +170,10 @@ def test_two_outputs_are_two_pairs_of_panels():
 def test_outputs_that_are_named_twice_are_refused(tmp_path):
     path = tmp_path / "own.csv"
     path.write_text("clients,throughput_ops_s,response_ms\n1,10,100\n2,20,100\n")
-    asked = ["fit", "server-single", "--free", "delay", "--data", str(path), "--y"]
+    arguments = ["fit", "server-single", "--free", "delay", "--data", str(path), "--y"]
 
-    assert "names the response time twice" in refusal(*asked, "response_ms,response_ms")
-    assert "there is no column 'latency'" in refusal(*asked, "response_ms,latency")
+    assert "names the response time twice" in refusal(*arguments, "response_ms,response_ms")
+    assert "there is no column 'latency'" in refusal(*arguments, "response_ms,latency")
 
 
 TIMED = (
@@ -227,12 +227,10 @@ def test_intervals_with_own_weights_cover_the_truth():
     hits = dict.fromkeys(truth, 0)
     for seed in range(_CURVES):
         data = measured_with_utilisation(seed)
-        found = fit_model(
-            TIMED.at(**truth), data, ["delay", "s"], y=list(data.columns)[1:], starts=1
-        )
-        half = found.known.standard_errors * _student(found.known.degrees)
+        fit = fit_model(TIMED.at(**truth), data, ["delay", "s"], y=list(data.columns)[1:], starts=1)
+        half = fit.known.standard_errors * _student(fit.known.degrees)
         for name, reach in zip(truth, half, strict=True):
-            hits[name] += abs(found.values[name] - truth[name]) <= reach
+            hits[name] += abs(fit.values[name] - truth[name]) <= reach
 
     # as above; weights are estimated from ten degrees of freedom each, which widens nothing
     assert all(0.90 <= count / _CURVES <= 0.983 for count in hits.values()), hits

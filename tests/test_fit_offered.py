@@ -33,35 +33,35 @@ def table(**how):
 
 
 def test_a_room_is_fitted_to_what_came_through_of_what_was_offered():
-    found = ROOM.at(s=2e-3, places=40).fit(table(), ["s", "places"])
+    fit = ROOM.at(s=2e-3, places=40).fit(table(), ["s", "places"])
 
-    assert found.problem.outputs == ("response_time", "throughput")
-    assert str(found.comparison.axes).endswith("x = requested_ops_s")
+    assert fit.problem.outputs == ("response_time", "throughput")
+    assert str(fit.comparison.axes).endswith("x = requested_ops_s")
     # digits as Python prints them, and a count that is whole
-    assert found.values == pytest.approx({"s": 1e-2, "places": 12}, rel=1e-6)
-    assert found.points == 16
+    assert fit.values == pytest.approx({"s": 1e-2, "places": 12}, rel=1e-6)
+    assert fit.points == 16
 
 
 def test_models_that_let_all_through_keep_their_load():
-    found = match(catalogue_model("server-single"), table())
+    matched = match(catalogue_model("server-single"), table())
 
-    assert found.load.header == "throughput_ops_s"
-    assert [one.output for one in found.each] == ["response_time"]
+    assert matched.load.header == "throughput_ops_s"
+    assert [one.output for one in matched.each] == ["response_time"]
 
 
 def test_a_curve_that_fell_behind_is_tried_with_rooms_alone():
-    found = fit_server(table(noise=0.01), forms=["server-room", "server-single", "server-closed"])
+    server = fit_server(table(noise=0.01), forms=["server-room", "server-single", "server-closed"])
 
-    assert {form.variant.load for form, _ in found.candidates} == {"offered"}
-    assert found.best.values["room"] == 12
-    errors = [one.summary["median_relative_error"] for one in found.best.comparison.each]
+    assert {form.variant.load for form, _ in server.candidates} == {"offered"}
+    assert server.best.values["room"] == 12
+    errors = [one.summary["median_relative_error"] for one in server.best.comparison.each]
     assert max(errors) < 0.02
 
 
 def test_more_than_was_offered_is_refused(tmp_path):
     path = tmp_path / "own.csv"
     path.write_text(f"{HEADER}\n100,95,5\n200,260,9\n300,280,12\n")
-    asked = ["fit", "server-single", "--free", "delay,service_time", "--data", str(path)]
+    arguments = ["fit", "server-single", "--free", "delay,service_time", "--data", str(path)]
 
-    told = refusal(*asked)
-    assert f"{path}:3: throughput_ops_s of 260 op/s is more than the 200 op/s offered" in told
+    message = refusal(*arguments)
+    assert f"{path}:3: throughput_ops_s of 260 op/s is more than the 200 op/s offered" in message

@@ -34,15 +34,15 @@ def curve(values, form, loads, seed=0):
 @pytest.mark.slow
 def test_all_published_curves(fitted_curves):
     """The project's promise: median RMS error 4.5 % or less, 20 of 24 within 10 %."""
-    found, errors = fitted_curves, {name: fit["error"] for name, fit in fitted_curves.items()}
+    value, errors = fitted_curves, {name: fit["error"] for name, fit in fitted_curves.items()}
 
-    assert sorted(found) == sorted(p.stem for p in FOLDER.glob("*.csv"))
+    assert sorted(value) == sorted(p.stem for p in FOLDER.glob("*.csv"))
     assert len(errors) == 24
     assert np.median(list(errors.values())) <= 0.045
     assert sum(error <= 0.1 for error in errors.values()) >= 20
     for name, error in errors.items():
-        assert error <= 0.1 or any("lack of fit" in w for w in found[name]["warnings"]), name
-    assert found["sfs2008-20110527-00186"]["model"] == "server-batching"
+        assert error <= 0.1 or any("lack of fit" in w for w in value[name]["warnings"]), name
+    assert value["sfs2008-20110527-00186"]["model"] == "server-batching"
 
 
 @pytest.mark.slow
@@ -90,24 +90,24 @@ CONTENTION = {"delay": 0.0, "contention": 6e-6, "service_time": 2e-3, "servers":
     ],
 )
 def test_the_form_that_made_a_curve_is_found(form, values):
-    found = fit_server(curve(values, form, np.linspace(80, 950, 14), 1))
+    server = fit_server(curve(values, form, np.linspace(80, 950, 14), 1))
 
-    assert found.form.model == form
-    for name in found.form.free:
-        low, high = found.best.ci95[name]
+    assert server.form.model == form
+    for name in server.form.free:
+        low, high = server.best.ci95[name]
         assert low / 1.1 <= values[name] <= high * 1.1, name
 
 
 def test_saturation_and_time_per_operation_are_told():
-    found = fit_server(
+    server = fit_server(
         curve({"delay": 3e-3, "service_time": 1e-3}, "server-single", np.linspace(80, 950, 14), 1)
     )
-    told = {t.name: t for t in found.quantities}
+    by_name = {t.name: t for t in server.quantities}
 
-    assert told["saturation throughput"].value == pytest.approx(1000, rel=0.02)
-    assert told["saturation throughput"].low < told["saturation throughput"].value
-    assert told["time per operation"].value == pytest.approx(1e-3, rel=0.02)  # noise of 1 %
-    assert told["base response time"].value == pytest.approx(4.09e-3, rel=0.02)
+    assert by_name["saturation throughput"].value == pytest.approx(1000, rel=0.02)
+    assert by_name["saturation throughput"].low < by_name["saturation throughput"].value
+    assert by_name["time per operation"].value == pytest.approx(1e-3, rel=0.02)  # noise of 1 %
+    assert by_name["base response time"].value == pytest.approx(4.09e-3, rel=0.02)
 
 
 def test_two_servers_side_by_side():
@@ -117,8 +117,8 @@ def test_two_servers_side_by_side():
     side = SideBySide((slow, fast))
 
     assert side.common.model == "server-single"
-    told = differences(side.common_fits())[0]
-    assert "time per operation (x 0.7" in told
+    text = differences(side.common_fits())[0]
+    assert "time per operation (x 0.7" in text
     assert json.loads(side.to_json())["common_form"] == "server-single"
     assert side.plot().axes
     assert "saturation throughput" in side.to_csv()
@@ -161,13 +161,13 @@ def test_a_pool_of_whole_servers_is_told():
     loads = [200, 400, 600, 800, 1000, 1200, 1400, 1500, 1600, 1700]
     times = [4.2, 4.2, 4.3, 4.3, 4.4, 4.8, 5.6, 6.3, 7.5, 11.2]
     rows = "\n".join(f"{x},{y}" for x, y in zip(loads, times, strict=True))
-    found = fit_server(Measurements.parse("throughput_ops_s,response_ms\n" + rows, "pool.csv"))
-    told = {quantity.name: quantity for quantity in found.quantities}
-    around = found.best.sensitivity(1000.0).rows()
+    server = fit_server(Measurements.parse("throughput_ops_s,response_ms\n" + rows, "pool.csv"))
+    by_name = {quantity.name: quantity for quantity in server.quantities}
+    around = server.best.sensitivity(1000.0).rows()
 
-    assert found.form.model == "server-pool"
-    assert found.best.values["servers"] == 4
-    assert told["saturation throughput"].low < 4 / 2.2e-3 < told["saturation throughput"].high
+    assert server.form.model == "server-pool"
+    assert server.best.values["servers"] == 4
+    assert by_name["saturation throughput"].low < 4 / 2.2e-3 < by_name["saturation throughput"].high
     assert all(np.isfinite(row["ci95"]).all() for row in around)
 
 
@@ -177,7 +177,7 @@ def test_servers_are_compared_by_a_form_that_both_determine():
     curves = [Measurements.read(data_path(f"sfs_results/curves/{name}.csv")) for name in names]
     side = SideBySide(tuple(fit_server(curve) for curve in curves))
 
-    assert all(told.determined for server in side.common_fits() for told in server.quantities)
+    assert all(text.determined for server in side.common_fits() for text in server.quantities)
     assert not ServerQuantity("load", 3.4, 6e-22, 1.7e22, "op/s").determined
     assert "not determined" not in str(side)
 
@@ -197,10 +197,10 @@ def test_servers_are_compared_by_a_form_that_both_determine():
 def test_a_curve_that_no_form_can_be_held_against_is_refused_in_one_line(rows, why, write):
     bad = write("throughput_ops_s,response_ms\n" + rows, "bad.csv")
 
-    told = refusal("fit", "server", "--data", bad)
+    message = refusal("fit", "server", "--data", bad)
 
-    assert why in told
-    assert "bad.csv" in told
+    assert why in message
+    assert "bad.csv" in message
 
 
 def test_a_falling_curve_of_enough_points_is_explained(write):

@@ -22,9 +22,9 @@ from tests.fit_data import ONE, POOL, TWO, check_coverage, noisy, table
 def test_standard_errors_agree_with_two_other_programs():
     loads = np.linspace(100, 900, 12)
     data = noisy(TWO.at(delay=2e-3, s=1e-3), loads, seed=3)
-    found = TWO.at(delay=1e-3, s=5e-4).fit(data, ["delay", "s"])
+    fit = TWO.at(delay=1e-3, s=5e-4).fit(data, ["delay", "s"])
     rate, time = loads, data.column("response").values
-    sigma = found.problem.sigma
+    sigma = fit.problem.sigma
 
     def predicted(delay, s):
         return delay + s / (1 - rate * s)
@@ -40,13 +40,13 @@ def test_standard_errors_agree_with_two_other_programs():
     )
     third.migrad()
     third.hesse()
-    scale = math.sqrt(found.known.variance)
+    scale = math.sqrt(fit.known.variance)
     for name in ("delay", "s"):
-        assert found.values[name] == pytest.approx(other.params[name].value, rel=1e-4)
-        assert found.values[name] == pytest.approx(third.values[name], rel=1e-3)
+        assert fit.values[name] == pytest.approx(other.params[name].value, rel=1e-4)
+        assert fit.values[name] == pytest.approx(third.values[name], rel=1e-3)
         # they difference numerically
-        assert found.standard_errors[name] == pytest.approx(other.params[name].stderr, rel=0.02)
-        assert found.standard_errors[name] == pytest.approx(third.errors[name] * scale, rel=0.02)
+        assert fit.standard_errors[name] == pytest.approx(other.params[name].stderr, rel=0.02)
+        assert fit.standard_errors[name] == pytest.approx(third.errors[name] * scale, rel=0.02)
 
 
 @pytest.mark.slow
@@ -55,22 +55,22 @@ def test_two_hundred_starts_over_four_decades_find_the_optimum():
     data = noisy(ONE.at(s=1e-3), loads, seed=1)
     starts = 10 ** np.random.default_rng(2).uniform(-5, -1, 200)
 
-    found = [fit_model(ONE.at(s=start), data, ["s"], starts=1).values["s"] for start in starts]
+    values = [fit_model(ONE.at(s=start), data, ["s"], starts=1).values["s"] for start in starts]
 
-    assert np.ptp(found) < 1e-8 * found[0]
-    assert found[0] * loads.max() < 1
+    assert np.ptp(values) < 1e-8 * values[0]
+    assert values[0] * loads.max() < 1
 
 
 def test_intervals_near_a_bound_are_not_symmetric():
     loads = np.linspace(100, 900, 10)
     data = noisy(ONE.at(s=1e-3), loads, seed=4)
     model = TWO.at(delay=1e-3, s=5e-4)
-    found = model.fit(data, ["delay", "s"], bounds={"delay": (0.0, 1.0)})
+    fit = model.fit(data, ["delay", "s"], bounds={"delay": (0.0, 1.0)})
 
-    low, high = found.ci95["delay"]
+    low, high = fit.ci95["delay"]
     assert low <= 1e-9
     assert high > 0
-    assert found.ci95["s"][0] < 1e-3 < found.ci95["s"][1]
+    assert fit.ci95["s"][0] < 1e-3 < fit.ci95["s"][1]
 
 
 def test_bootstrap_agrees_with_t_intervals():
@@ -86,9 +86,9 @@ def test_bootstrap_agrees_with_t_intervals():
 
 def test_bands_widen_outside_the_data():
     data = noisy(TWO.at(delay=2e-3, s=1e-3), np.linspace(100, 600, 10), seed=8)
-    found = TWO.at(delay=1e-3, s=5e-4).fit(data, ["delay", "s"])
+    fit = TWO.at(delay=1e-3, s=5e-4).fit(data, ["delay", "s"])
 
-    low, middle, high = found.predict([350.0, 900.0]).response_time
+    low, middle, high = fit.predict([350.0, 900.0]).response_time
 
     assert (low < middle).all()
     assert (middle < high).all()
@@ -115,8 +115,8 @@ def test_intervals_cover_the_truth(name):
     truth = {parameter: model.parameters[parameter].value for parameter in free}
     hits = dict.fromkeys(free, 0)
     for seed in range(curves):
-        found = fit_model(model, noisy(model, loads, seed), free, starts=1)
-        for parameter, (low, high) in found.ci95.items():
+        fit = fit_model(model, noisy(model, loads, seed), free, starts=1)
+        for parameter, (low, high) in fit.ci95.items():
             hits[parameter] += low <= truth[parameter] <= high
 
     check_coverage(name, hits, curves)
@@ -149,8 +149,8 @@ def test_robust_intervals_cover_the_truth_among_outliers(loss):
     hits = {"delay": 0, "s": 0}
     for seed in range(200):
         errors = 0.02 * np.random.default_rng(seed).standard_t(3, len(loads))
-        found = model.fit(table(loads, exact * (1 + errors)), list(hits), loss=loss)
-        for name, (low, high) in found.ci95.items():
+        fit = model.fit(table(loads, exact * (1 + errors)), list(hits), loss=loss)
+        for name, (low, high) in fit.ci95.items():
             hits[name] += low <= model.parameters[name].value <= high
 
     for name, count in hits.items():
@@ -194,8 +194,8 @@ def test_wild_residuals_leave_finite_uncertainty(loss):
     model = catalogue_model("server-nfs")
     data = table([1.0, 1.091, 3.6, 2.8], [1.7e-3, 2e-3, 2.4e-3, 6.301e-3])
 
-    found = model.fit(data, ["overhead"], loss=loss)
+    fit = model.fit(data, ["overhead"], loss=loss)
 
-    low, high = found.ci95["overhead"]
-    assert 0 <= low <= found.values["overhead"] <= high
-    assert any("lack of fit" in text for text in found.warnings)
+    low, high = fit.ci95["overhead"]
+    assert 0 <= low <= fit.values["overhead"] <= high
+    assert any("lack of fit" in text for text in fit.warnings)

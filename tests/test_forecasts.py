@@ -26,12 +26,12 @@ def test_bands_from_low_loads_hold_the_high_ones():
     Aims: 90 to 98 % of the points in the band (99.0 %: one point of 96 more), median error at
     most 18 %.
     """
-    found = summary([tried(path) for path in curves()])
+    result = summary([tried(path) for path in curves()])
 
-    for what, value in found.items():
+    for what, value in result.items():
         assert f"| {what} | {value} |" in PAGE
-    assert float(found["in the 95 % band"].removesuffix("%")) >= 90
-    assert float(found["median error"].removesuffix("%")) <= 18
+    assert float(result["in the 95 % band"].removesuffix("%")) >= 90
+    assert float(result["median error"].removesuffix("%")) <= 18
 
 
 def test_bands_hold_where_a_form_is_right():
@@ -42,8 +42,8 @@ def test_bands_hold_where_a_form_is_right():
     for _ in range(40):
         times = model.solve(loads).response_time * np.exp(0.02 * random.standard_normal(9))
         rows = "\n".join(f"{x},{1e3 * y:.6f}" for x, y in zip(loads, times, strict=True))
-        found = fit_server(Measurements.parse(f"throughput_ops_s,response_ms\n{rows}\n", "sim"))
-        low, _, high = found.predict([1760]).response_time[:, 0]
+        server = fit_server(Measurements.parse(f"throughput_ops_s,response_ms\n{rows}\n", "sim"))
+        low, _, high = server.predict([1760]).response_time[:, 0]
         again = truth * np.exp(0.02 * random.standard_normal())
         inside += bool(low <= again <= high)
     assert inside >= 35
@@ -101,11 +101,11 @@ def test_a_command_predicts_and_says_where_to_measure():
 
 
 def test_the_table_says_at_least_and_where_to_look():
-    told = headway("fit", "server", "--data", CURVE, "--to", "700000").out
-    told = " ".join(told.split())
+    printed = headway("fit", "server", "--data", CURVE, "--to", "700000").out
+    printed = " ".join(printed.split())
 
-    assert "not determined: at least" in told
-    assert "to know more, measure at" in told
+    assert "not determined: at least" in printed
+    assert "to know more, measure at" in printed
 
 
 def test_a_closed_fit_is_predicted_at_populations():
@@ -116,12 +116,12 @@ def test_a_closed_fit_is_predicted_at_populations():
     rows = "\n".join(f"{n},{x:.6f},{r:.6f}" for n, x, r in columns)
     table = Measurements.parse(f"clients,throughput_ops_s,response_ms\n{rows}\n", "closed")
     fit = model.at(delay="0.5 ms", service_time="1 ms").fit(table, ["delay", "service_time"])
-    found = fit.predict([32])
+    predictions = fit.predict([32])
 
     exact = model.closed(32).solve()
-    assert found.throughput[1] == pytest.approx(exact.throughput, rel=1e-4)
-    assert found.response_time[1] == pytest.approx(exact.response_time, rel=1e-4)
-    assert (found.throughput[0] < found.throughput[2]).all()
+    assert predictions.throughput[1] == pytest.approx(exact.throughput, rel=1e-4)
+    assert predictions.response_time[1] == pytest.approx(exact.response_time, rel=1e-4)
+    assert (predictions.throughput[0] < predictions.throughput[2]).all()
     with pytest.raises(InvalidParameter, match="whole number"):
         fit.predict([2.5])
 
@@ -140,6 +140,6 @@ def test_what_cannot_be_predicted_is_refused_in_one_line(options, why):
 
 
 def test_a_quantity_that_nothing_tells_is_refused():
-    found = fit_server(Measurements.read(CURVE), within=Range(high=700_000))
+    server = fit_server(Measurements.read(CURVE), within=Range(high=700_000))
     with pytest.raises(InvalidParameter, match="no plausible fit determines"):
-        found.next_loads("response_time@1e9")
+        server.next_loads("response_time@1e9")

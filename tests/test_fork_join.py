@@ -15,7 +15,7 @@ from headway.models import ModelGraph, parse_model
 from headway.queueing import MD1, MG1, MM1, ForkJoin, response_time_percentile
 from headway.queueing.times.orders import own_scv
 from tests.command import headway
-from tests.fork_errors import errors, needed_of, simulate, stored, table, told
+from tests.fork_errors import errors, needed_of, simulate, stored, summary_rows, table
 from tests.pages import accuracy
 
 loads = st.floats(0.01, 0.99)
@@ -82,13 +82,13 @@ def test_exponential_branches_at_light_load_take_harmonic_sums():
 @given(loads, st.integers(2, 64), spreads)
 def test_later_branches_take_longer_and_lie_within_bounds(busy, branches, scv):
     """The last takes no less than one branch and no more than all one after the other."""
-    found = [
+    values = [
         ForkJoin(1.0, branches, k, scv).response_time(busy) for k in (1, branches - 1, branches)
     ]
     one = MG1(1.0, scv).response_time(busy)
-    assert found[0] <= one <= found[2] <= branches * one
-    assert found[0] <= found[1] * (1 + 1e-9)
-    assert found[1] < found[2]
+    assert values[0] <= one <= values[2] <= branches * one
+    assert values[0] <= values[1] * (1 + 1e-9)
+    assert values[1] < values[2]
 
 
 def test_an_array_gives_what_each_of_its_points_does():
@@ -111,8 +111,8 @@ def test_its_closed_form_gives_its_numbers():
     both = ForkJoin(1, 2, 2).response_time(rate)
     assert simplify(both - (1.5 - rate / 8) / (1 - rate)) == 0
     many = ForkJoin(1e-3, 16, 12, 0.3)
-    found = float(many.response_time(rate).subs(rate, 700.0))
-    assert found == pytest.approx(many.response_time(700.0), rel=1e-12)
+    value = float(many.response_time(rate).subs(rate, 700.0))
+    assert value == pytest.approx(many.response_time(700.0), rel=1e-12)
     with pytest.raises(InvalidParameter, match="needed must be a number in a formula of ForkJoin"):
         ForkJoin(1.0, 4, Symbol("k")).response_time(rate)
 
@@ -137,16 +137,18 @@ def test_a_simulation_of_two_finds_the_exact_mean():
 )
 def test_forks_that_no_table_holds_are_near_a_simulation(branches, scv, busy):
     """Mean within 5 %, p99 within 12 %; 3 % of a branch where fewer than half are needed."""
-    found = np.array(simulate(branches, scv, busy, 2_000_000 // branches, np.random.default_rng(1)))
-    missed = errors(found)
-    enough = 2 * found[:, 1] >= branches
+    values = np.array(
+        simulate(branches, scv, busy, 2_000_000 // branches, np.random.default_rng(1))
+    )
+    missed = errors(values)
+    enough = 2 * values[:, 1] >= branches
     assert missed[enough, 0].max() < 0.05
     assert missed[enough, 2].max() < 0.12
     assert missed[~enough, 3].max() < 0.03
 
 
 def test_the_table_of_the_page_is_that_of_the_simulation():
-    rows = told(stored())
+    rows = summary_rows(stored())
     assert table(rows) in accuracy()
     enough = [largest for needed, _, _, _, largest, _ in rows if needed != "fewer"]
     few = [largest for needed, _, _, _, largest, _ in rows if needed == "fewer"]
@@ -161,13 +163,13 @@ def test_the_table_of_the_page_is_that_of_the_simulation():
 
 def test_it_is_nearer_than_the_formula_of_nelson_and_tantawi():
     """Theirs for n exponential branches: within 5 % of the simulations, this one within 2 %."""
-    found = stored()
-    found = found[(found[:, 2] == 1) & (found[:, 1] == found[:, 0])]
-    ratio = np.array([sum(1 / i for i in range(1, int(n) + 1)) for n in found[:, 0]]) / 1.5
-    busy, mean = found[:, 3], found[:, 4]
+    rows = stored()
+    rows = rows[(rows[:, 2] == 1) & (rows[:, 1] == rows[:, 0])]
+    ratio = np.array([sum(1 / i for i in range(1, int(n) + 1)) for n in rows[:, 0]]) / 1.5
+    busy, mean = rows[:, 3], rows[:, 4]
     theirs = (ratio + (1 - ratio) * 4 * busy / 11) * (1.5 - busy / 8) / (1 - busy)
     assert np.abs(theirs / mean - 1).max() < 0.05
-    assert errors(found)[:, 0].max() < 0.02
+    assert errors(rows)[:, 0].max() < 0.02
 
 
 FORK = """name = "stripe"
@@ -182,11 +184,11 @@ needed = 4
 
 
 def test_the_label_goes_with_every_answer():
-    found = parse_model(FORK).solve()
-    for shown in (str(found), found.to_json(), found.to_csv()):
+    solution = parse_model(FORK).solve()
+    for shown in (str(solution), solution.to_json(), solution.to_csv()):
         assert "of simulations" in " ".join(shown.split())
-    told = found.with_percentile(99).approximation
-    assert "percentiles of a fork: the 99th" in told
+    note = solution.with_percentile(99).approximation
+    assert "percentiles of a fork: the 99th" in note
 
 
 @pytest.mark.parametrize(
@@ -216,7 +218,9 @@ def test_percentiles_of_the_first_few_are_refused():
 def test_percentiles_join_those_of_other_stations():
     graph = ModelGraph("g").station("cpu", MM1(0.1)).station("disks", ForkJoin(0.2, 4, 4))
     solved = graph.route("cpu", "disks").at().solve(arrival_rate=np.array([1.0, 3.0]))
-    found = solved.with_percentile(99)["response_time_p99"]
+    response_time_p99 = solved.with_percentile(99)["response_time_p99"]
     alone = response_time_percentile(ForkJoin(0.2, 4, 4), np.array([1.0, 3.0]), 0.99)
-    assert (found > alone).all()
-    assert (found < alone + response_time_percentile(MM1(0.1), np.array([1.0, 3.0]), 0.99)).all()
+    assert (response_time_p99 > alone).all()
+    assert (
+        response_time_p99 < alone + response_time_percentile(MM1(0.1), np.array([1.0, 3.0]), 0.99)
+    ).all()

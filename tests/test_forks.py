@@ -30,7 +30,7 @@ from headway.queueing.forks.kth import kth
 from headway.queueing.forks.sharing import Wait, kth_sharing
 from tests.command import headway
 from tests.pages import accuracy
-from tests.unlike_forks import REQUESTS, case, errors, simulated, stored, table, told
+from tests.unlike_forks import REQUESTS, case, errors, simulated, stored, summary_rows, table
 
 loads = st.floats(0.01, 0.97)
 
@@ -74,8 +74,8 @@ def test_the_chain_itself_finds_what_nelson_and_tantawi_do():
 @pytest.mark.parametrize("speed", [1.1, 1.6, 3.0])
 def test_two_unlike_exponential_branches_are_near_their_whole_chain(rate, speed):
     """Within 1 %: what is approximate is what they share."""
-    found = Fork((MM1(1.0), MM1(1 / speed)), 2).response_time(rate)
-    assert found == pytest.approx(both_done(rate, 1.0, speed), rel=0.01)
+    time = Fork((MM1(1.0), MM1(1 / speed)), 2).response_time(rate)
+    assert time == pytest.approx(both_done(rate, 1.0, speed), rel=0.01)
 
 
 @settings(max_examples=20)
@@ -101,9 +101,9 @@ def test_constant_services_go_in_step(times, busy):
 def test_branches_next_to_nothing_of_which_forks_are_independent():
     """1/a + 1/b - 1/(a + b) of two exponential times."""
     branches = MM1(1.0), MM1(0.5)
-    found = Fork(branches, 2, (1e9, 1e9)).response_time(0.8e-9)
+    time = Fork(branches, 2, (1e9, 1e9)).response_time(0.8e-9)
     slow, fast = 1 / 5.0, 1 / (0.5 / 0.6)
-    assert found == pytest.approx(1 / slow + 1 / fast - 1 / (slow + fast), rel=1e-7)
+    assert time == pytest.approx(1 / slow + 1 / fast - 1 / (slow + fast), rel=1e-7)
 
 
 @settings(max_examples=20)
@@ -113,10 +113,10 @@ def test_branches_next_to_nothing_of_which_forks_are_independent():
 def test_the_kth_adds_up_to_all_of_them(times):
     """The sum over k of E[T_k] is that of the means, as is that of the second moments."""
     means, scvs = (np.array(part)[:, None] for part in zip(*times, strict=True))
-    found = np.array([kth(means, scvs, np.array([k])) for k in range(1, len(times) + 1)])
-    np.testing.assert_allclose(found[:, 0].sum(), means.sum(), rtol=1e-6)
-    np.testing.assert_allclose(found[:, 1].sum(), (means**2 * (1 + scvs)).sum(), rtol=1e-6)
-    assert (np.diff(found[:, 0, 0]) >= -1e-9).all()
+    values = np.array([kth(means, scvs, np.array([k])) for k in range(1, len(times) + 1)])
+    np.testing.assert_allclose(values[:, 0].sum(), means.sum(), rtol=1e-6)
+    np.testing.assert_allclose(values[:, 1].sum(), (means**2 * (1 + scvs)).sum(), rtol=1e-6)
+    assert (np.diff(values[:, 0, 0]) >= -1e-9).all()
 
 
 def test_constant_times_among_others_are_told_exactly():
@@ -143,18 +143,18 @@ def test_an_array_gives_what_each_of_its_points_does():
     rates = np.array([1.0, 30.0, 60.0, 90.0, 130.0])
     branches = MM1(0.008), MG1(np.array([0.002, 0.004, 0.004, 0.008, 0.004]), 0.5), MMm(0.01, 2)
     every = Fork(branches, 3, (0.0, 0.5, 0.0))
-    found = every.response_time(rates)
+    time = every.response_time(rates)
     for k, rate in enumerate(rates):
         one = MM1(0.008), MG1(branches[1].service_time[k], 0.5), MMm(0.01, 2)
         alone = Fork(one, 3, (0.0, 0.5, 0.0)).response_time(rate)
-        assert found[k] == pytest.approx(alone, rel=1e-6)
-    assert np.isinf(found[3:]).all()
+        assert time[k] == pytest.approx(alone, rel=1e-6)
+    assert np.isinf(time[3:]).all()
 
 
 def test_the_table_of_the_page_is_that_of_the_simulation():
     """Errors by case, and the labels that follow from them."""
-    found = stored()
-    rows = told(found)
+    result = stored()
+    rows = summary_rows(result)
     assert table(rows) in accuracy()
     every = [parts for needed, _, _, parts in rows if needed == "all"]
     some = [parts for needed, _, _, parts in rows if needed != "all"]
@@ -190,9 +190,9 @@ def test_waits_share_what_two_exponential_branches_do():
 
 def test_branches_nearly_alike_take_what_those_alike_do():
     """The first of three: no jump where the one law hands over to the other."""
-    found = [Fork((MM1(1.0), MM1(1.0), MM1(1 - x)), 1).response_time(0.7) for x in (0, 1e-6, 0.01)]
-    assert found[1] == pytest.approx(found[0], rel=1e-4)
-    assert found[2] == pytest.approx(found[0], rel=0.02)
+    values = [Fork((MM1(1.0), MM1(1.0), MM1(1 - x)), 1).response_time(0.7) for x in (0, 1e-6, 0.01)]
+    assert values[1] == pytest.approx(values[0], rel=1e-4)
+    assert values[2] == pytest.approx(values[0], rel=0.02)
 
 
 FILE = """name = "write"
@@ -226,12 +226,12 @@ EXPECTED = MM1(1e-3).response_time(50) + Fork((MM1(8e-3), MG1(4e-3, 0.5)), 2).re
 @pytest.mark.parametrize("forks", [ROUTE, PAIR, ONE])
 def test_three_ways_to_say_it_are_one(forks):
     model = parse_model(FILE + forks)
-    found = model.solve()
-    assert found.response_time == pytest.approx(EXPECTED, rel=1e-12)
-    assert parse_model(model.to_toml()).solve().response_time == found.response_time
-    assert found["disk.visits"] == 1
-    assert found["disk.residence_time"] == 0
-    assert found.saturation_throughput == pytest.approx(125.0)
+    solution = model.solve()
+    assert solution.response_time == pytest.approx(EXPECTED, rel=1e-12)
+    assert parse_model(model.to_toml()).solve().response_time == solution.response_time
+    assert solution["disk.visits"] == 1
+    assert solution["disk.residence_time"] == 0
+    assert solution.saturation_throughput == pytest.approx(125.0)
 
 
 def test_what_comes_to_branches_otherwise_goes_its_own_way():
@@ -239,12 +239,14 @@ def test_what_comes_to_branches_otherwise_goes_its_own_way():
     reply = '[stations.reply]\nkind = "Delay"\nservice_time = "2 ms"\n'
     comes = '[arrivals]\ncpu = "arrival_rate"\ndisk = 30\n'
     model = parse_model(FILE + reply + ROUTE + 'to = "reply"\n' + comes)
-    found = model.solve()
+    solution = model.solve()
     fork = Fork((MM1(8e-3), MG1(4e-3, 0.5)), 2, (30 / 50, 0)).response_time(50.0)
     ways = MM1(1e-3).response_time(50) + fork + 2e-3, MM1(8e-3).response_time(80)
-    assert found.response_time == pytest.approx((50 * ways[0] + 30 * ways[1]) / 80, rel=1e-12)
-    assert found["disk.arrival_rate"] == pytest.approx(80)
-    both = [r * found["throughput"] for r in (found["disk.visits"], found["cpu_fork.visits"])]
+    assert solution.response_time == pytest.approx((50 * ways[0] + 30 * ways[1]) / 80, rel=1e-12)
+    assert solution["disk.arrival_rate"] == pytest.approx(80)
+    both = [
+        r * solution["throughput"] for r in (solution["disk.visits"], solution["cpu_fork.visits"])
+    ]
     assert both == pytest.approx([80, 50])
 
 
@@ -254,50 +256,50 @@ def test_some_of_them_and_a_branch_of_two_forks():
     graph = graph.station("log", MM1(2e-3)).station("mirror", MM1(6e-3))
     graph = graph.fork("write", ["disk", "log"]).fork("read", ["disk", "mirror"], needed=1)
     model = graph.route("cpu", "write", 0.3).route("cpu", "read", 0.7).at()
-    found = model.solve(arrival_rate=100)
+    solution = model.solve(arrival_rate=100)
     write = Fork((MM1(6e-3), MM1(2e-3)), 2, (7 / 3, 0.0)).response_time(30.0)
     read = Fork((MM1(6e-3), MM1(6e-3)), 1, (3 / 7, 0.0)).response_time(70.0)
-    assert found["disk.utilisation"] == pytest.approx(0.6)
-    assert found["write.residence_time"] == pytest.approx(0.3 * write)
-    assert found["read.residence_time"] == pytest.approx(0.7 * read)
+    assert solution["disk.utilisation"] == pytest.approx(0.6)
+    assert solution["write.residence_time"] == pytest.approx(0.3 * write)
+    assert solution["read.residence_time"] == pytest.approx(0.7 * read)
 
 
 def test_visits_in_place_of_routes():
     """Two of 28 disks at once, in 15 % of the requests: a branch may be named twice there."""
     graph = ModelGraph("raid").station("disks", Parallel(0.012, 28), visits=0.5)
     graph = graph.fork("parity", ["disks", "disks"], visits=0.15)
-    found = graph.at().solve(arrival_rate=1000)
-    assert found["disks.visits"] == pytest.approx(0.8)
+    solution = graph.at().solve(arrival_rate=1000)
+    assert solution["disks.visits"] == pytest.approx(0.8)
     one = Parallel(0.012, 28).response_time(800)
-    both = found["parity.response_time"]
-    assert found.response_time == pytest.approx(0.5 * one + 0.15 * both)
+    both = solution["parity.response_time"]
+    assert solution.response_time == pytest.approx(0.5 * one + 0.15 * both)
     assert both == pytest.approx(1.5 * one, rel=0.005)  # as good as independent
-    assert found.with_percentile(99)["response_time_p99"] > one
+    assert solution.with_percentile(99)["response_time_p99"] > one
 
 
 def test_the_raid_of_the_catalogue_writes_in_two_steps():
     """Two parts read, then two written, each to different ones of 28 disks as busy as both make."""
     model = catalogue_model("nfs-server-raid5")
-    found, quiet = model.solve(arrival_rate=400), model.at(written=0.0).solve(arrival_rate=400)
+    solution, quiet = model.solve(arrival_rate=400), model.at(written=0.0).solve(arrival_rate=400)
     disks = Parallel(0.012, 28)
-    assert found["disks.visits"] == pytest.approx(4 * 0.07)
+    assert solution["disks.visits"] == pytest.approx(4 * 0.07)
     step = Fork((disks, disks), 2, (3.0, 3.0)).response_time(0.07 * 400)
-    assert found.response_time - quiet.response_time == pytest.approx(2 * 0.07 * step)
+    assert solution.response_time - quiet.response_time == pytest.approx(2 * 0.07 * step)
     assert quiet.response_time == pytest.approx(3.4e-3 + MM1(650e-6).response_time(400))
 
 
 def test_percentiles_join_those_of_other_stations():
     rates = np.array([10.0, 50.0, 110.0])
-    found = parse_model(FILE + ROUTE).at(arrival_rate=rates).solve().with_percentile(99)
+    solution = parse_model(FILE + ROUTE).at(arrival_rate=rates).solve().with_percentile(99)
     fork = response_time_percentile(Fork((MM1(8e-3), MG1(4e-3, 0.5)), 2), rates, 0.99)
     more = fork + response_time_percentile(MM1(1e-3), rates, 0.99)
-    assert ((found["response_time_p99"] > fork) & (found["response_time_p99"] < more)).all()
-    assert "percentiles of a fork with unlike branches" in found.approximation
+    assert ((solution["response_time_p99"] > fork) & (solution["response_time_p99"] < more)).all()
+    assert "percentiles of a fork with unlike branches" in solution.approximation
 
 
 def test_the_label_goes_with_every_answer():
-    found = parse_model(FILE + ROUTE).solve()
-    for shown in (str(found), found.to_json(), found.to_csv()):
+    solution = parse_model(FILE + ROUTE).solve()
+    for shown in (str(solution), solution.to_json(), solution.to_csv()):
         assert "of simulations" in " ".join(shown.split())
 
 

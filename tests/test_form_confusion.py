@@ -28,7 +28,7 @@ from tests.pages import accuracy
 PAGE = accuracy()
 ROW = re.compile(r"^\| `([\w-]+)`, ([\w ]+) \| (.*) \| (\d+) of (\d+) \| (\d+) \|", re.MULTILINE)
 ROWS = {(form, load): rest for form, load, *rest in ROW.findall(PAGE)}
-TOLD = [case for case in CASES if case.load in (OPEN, BENT)]
+LIMITED = [case for case in CASES if case.load in (OPEN, BENT)]
 
 
 def test_every_form_of_open_and_closed_curves_is_drawn():
@@ -44,9 +44,9 @@ def test_the_table_has_a_row_for_each_and_adds_up():
         assert words == case.words
         assert int(count) == (CURVES // FEWER if case.load == POPULATION else CURVES)
         assert int(right) <= int(likely) <= int(count)
-    right = sum(int(ROWS[case.form, case.load][1]) for case in TOLD)
-    assert f"{right} of {CURVES * len(TOLD)} ({right / CURVES / len(TOLD):.1%})" in PAGE
-    assert right >= 0.95 * CURVES * len(TOLD)
+    right = sum(int(ROWS[case.form, case.load][1]) for case in LIMITED)
+    assert f"{right} of {CURVES * len(LIMITED)} ({right / CURVES / len(LIMITED):.1%})" in PAGE
+    assert right >= 0.95 * CURVES * len(LIMITED)
 
 
 def test_curves_are_as_noisy_as_said():
@@ -54,19 +54,19 @@ def test_curves_are_as_noisy_as_said():
     case = next(case for case in CASES if case.form == "server-single")
     errors = []
     for seed in range(40):
-        found = curve(case, seed).column("response").values
-        assert found.shape == (POINTS,)
-        fitted = np.polynomial.Polynomial.fit(np.arange(POINTS), np.log(found), 6)
-        errors.append(np.log(found) - fitted(np.arange(POINTS)))
+        values = curve(case, seed).column("response").values
+        assert values.shape == (POINTS,)
+        fitted = np.polynomial.Polynomial.fit(np.arange(POINTS), np.log(values), 6)
+        errors.append(np.log(values) - fitted(np.arange(POINTS)))
     # Seven coefficients leave three tenths of the squares.
     assert np.sqrt(np.mean(np.square(errors)) / 0.3) == pytest.approx(NOISE, rel=0.2)
 
 
 def test_forms_are_told_apart():
     """One curve of each: at least 95 % are right in the table, 8 of 9 at least of these."""
-    ends = {case.name: chosen(case, 2)[0] == case.form for case in TOLD}
+    ends = {case.name: chosen(case, 2)[0] == case.form for case in LIMITED}
 
-    assert sum(ends.values()) >= len(TOLD) - 1, ends
+    assert sum(ends.values()) >= len(LIMITED) - 1, ends
 
 
 def test_forms_of_populations_are_told_apart():
@@ -80,12 +80,12 @@ def test_a_closed_curve_that_does_not_bend_is_not_told():
     """A population takes a parameter more, and ten points do not pay for it."""
     case = next(case for case in CASES if case.load == UNBENT)
     measured = curve(case, 0)
-    found, seen = choose_form(measured), curve_of(measured)
+    server, result = choose_form(measured), curve_of(measured)
     [form] = catalogue_forms(Load.BENT)
-    model = started(form, seen.load.values, seen.response_time.values)
+    model = started(form, result.load.values, result.response_time.values)
 
     closed = fit_model(model, measured, form.free)
 
-    assert found.form.model != case.form
-    assert closed.aicc > found.best.aicc + 4
+    assert server.form.model != case.form
+    assert closed.aicc > server.best.aicc + 4
     assert ROWS[case.form, case.load][1] == "0"

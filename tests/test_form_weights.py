@@ -12,20 +12,20 @@ AICCS = st.lists(st.floats(-1e4, 1e4), min_size=1, max_size=8)
 
 def test_weights_are_the_published_ones():
     """Differences of 0, 2, 4, 7 and 10: Burnham and Anderson, section 2.9, by the formula."""
-    found = akaike_weights(np.array([100.0, 102.0, 104.0, 107.0, 110.0]))
+    result = akaike_weights(np.array([100.0, 102.0, 104.0, 107.0, 110.0]))
 
     expected = np.array([1, 0.36787944, 0.13533528, 0.03019738, 0.00673795])
-    assert found == pytest.approx(expected / expected.sum(), rel=1e-6)
+    assert result == pytest.approx(expected / expected.sum(), rel=1e-6)
 
 
 @given(AICCS, st.floats(-100, 100))
 def test_weights_sum_to_one_and_depend_on_differences_alone(aiccs, shift):
-    found = akaike_weights(aiccs)
+    result = akaike_weights(aiccs)
 
-    assert found.sum() == pytest.approx(1)
+    assert result.sum() == pytest.approx(1)
     # Tolerance: a shift of 1e4 rounds differences by 1e-12.
-    assert akaike_weights(np.array(aiccs) + shift) == pytest.approx(found, abs=1e-9)
-    assert found.argmax() == np.argmin(aiccs) or found.max() == found[np.argmin(aiccs)]
+    assert akaike_weights(np.array(aiccs) + shift) == pytest.approx(result, abs=1e-9)
+    assert result.argmax() == np.argmin(aiccs) or result.max() == result[np.argmin(aiccs)]
 
 
 def test_too_few_points_weigh_nothing():

@@ -73,11 +73,11 @@ def test_a_family_of_another_package_is_fitted_by_its_name(tmp_path, monkeypatch
     rows = "".join(f"{x},{4 / (1 - x / 250):.5g}\n" for x in range(25, 225, 25))
     curve = write("throughput_ops_s,response_ms\n" + rows, "curve.csv")
 
-    found = json.loads(headway("fit", "shops", "--data", curve, "--json").out)
+    document = json.loads(headway("fit", "shops", "--data", curve, "--json").out)
 
-    assert found["form"] == "shop-server"
-    assert found["server"]["time_per_operation"]["value"] == pytest.approx(2e-3, rel=1e-4)
-    assert found["server"]["saturation_throughput"]["value"] == pytest.approx(250, rel=1e-4)
+    assert document["form"] == "shop-server"
+    assert document["server"]["time_per_operation"]["value"] == pytest.approx(2e-3, rel=1e-4)
+    assert document["server"]["saturation_throughput"]["value"] == pytest.approx(250, rel=1e-4)
     catalogue_model.cache_clear()
 
 
@@ -105,8 +105,8 @@ def texts(path):
     tree = ast.parse(path.read_text())
     prose = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
-        told = isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in prose
-        if told and not node.value.startswith("Example: "):
+        text = isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in prose
+        if text and not node.value.startswith("Example: "):
             yield node.value
 
 
@@ -130,7 +130,7 @@ def test_no_room_that_solves_or_fits_names_a_parameter_of_a_form():
     rooms = tuple(
         f"headway.models.{room}" for room in ("analysis", "inference", "solving", "showing")
     )
-    found = [(room, text) for room, text in general_texts() if room.startswith(rooms)]
+    values = [(room, text) for room, text in general_texts() if room.startswith(rooms)]
 
     assert {"touched_per_load", "cpu_time", "delay", "growth", "full_load"} <= own
-    assert [(room, text) for room, text in found if text in own] == []
+    assert [(room, text) for room, text in values if text in own] == []

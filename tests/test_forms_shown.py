@@ -95,12 +95,12 @@ def test_weights_are_those_of_aicc(ibm):
 def test_a_choice_against_aicc_says_so():
     """Where left-out points are predicted better by a fifth, the least AICc does not decide."""
     name = "sfs2008-20080506-00092"
-    found = fit_server(Measurements.read(IBM.with_name(f"{name}.csv")))
-    least = min(fit.aicc for _, fit in found.candidates)
-    said = re.sub(r"\s+", " ", str(found))
+    server = fit_server(Measurements.read(IBM.with_name(f"{name}.csv")))
+    least = min(fit.aicc for _, fit in server.candidates)
+    result = re.sub(r"\s+", " ", str(server))
 
-    assert ("(lowest AICc)" in said) == (found.best.aicc == least)
-    assert ("smaller leave-one-out error than" in said) == (found.best.aicc != least)
+    assert ("(lowest AICc)" in result) == (server.best.aicc == least)
+    assert ("smaller leave-one-out error than" in result) == (server.best.aicc != least)
 
 
 def test_forms_that_may_be_right_are_drawn(ibm):
@@ -128,30 +128,30 @@ def test_one_form_alone_is_shown(ibm):
 
 
 def test_progress_moves_with_the_forms():
-    told = []
+    lines = []
 
-    found = fit_server(Measurements.read(IBM), progress=lambda *step: told.append(step))
+    server = fit_server(Measurements.read(IBM), progress=lambda *step: lines.append(step))
 
-    doing = [step[0] for step in told]
-    assert sum(share for _, share in told) == pytest.approx(1)
-    for form, _ in found.candidates:
+    doing = [step[0] for step in lines]
+    assert sum(share for _, share in lines) == pytest.approx(1)
+    for form, _ in server.candidates:
         assert form.name in doing
         assert f"{form.name}: points left out" in doing
 
 
 def test_progress_names_the_curve_of_several(monkeypatch):
 
-    told = []
+    lines = []
 
     @contextmanager
     def telling(what, steps):
-        yield lambda doing="", share=1.0: told.append((doing, share))
+        yield lambda doing="", share=1.0: lines.append((doing, share))
 
     monkeypatch.setattr(fit, "progress", telling)
     headway("fit", "server", "--data", IBM, "--data", IBM)
 
-    assert {doing.partition(":")[0] for doing, _ in told} == {IBM.name}
-    assert sum(share for _, share in told) == pytest.approx(2)
+    assert {doing.partition(":")[0] for doing, _ in lines} == {IBM.name}
+    assert sum(share for _, share in lines) == pytest.approx(2)
 
 
 def test_an_equation_is_written_and_read(ibm):

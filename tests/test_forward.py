@@ -39,8 +39,8 @@ def test_a_sweep_of_one_server_is_its_logarithm(share):
 
     wanted = -0.5 / (1 - 0.5 * rates) * np.log(1 - share)
     # Tolerance: chances come back from transforms to some 1e-12, over the share that is left.
-    found = solved[f"response_time_p{100 * share:g}"]
-    assert found == pytest.approx(wanted, rel=1e-11 / (1 - share))
+    value = solved[f"response_time_p{100 * share:g}"]
+    assert value == pytest.approx(wanted, rel=1e-11 / (1 - share))
     assert solved.approximation == ""
 
 

@@ -24,7 +24,7 @@ FRAME = pd.DataFrame(
 
 def test_columns_in_si_and_in_other_units():
     plain = Measurements.from_columns([100, 200], [3.4e-3, 4e-3])
-    said = Measurements.from_columns(
+    result = Measurements.from_columns(
         [0.1, 0.2],
         [3.4, 4.0],
         population=np.array([1, 2]),
@@ -36,18 +36,18 @@ def test_columns_in_si_and_in_other_units():
     )  # fmt: skip
 
     for name in ("throughput", "response"):
-        ours, theirs = plain.column(name).values, said.column(name).values
+        ours, theirs = plain.column(name).values, result.column(name).values
         np.testing.assert_allclose(ours, theirs, rtol=1e-15)
-    assert [str(part_of(column)) for column in said.columns.values()] == [
+    assert [str(part_of(column)) for column in result.columns.values()] == [
         "throughput", "response_time", "population", "p99.9", "cpu_util",
     ]  # fmt: skip
-    np.testing.assert_allclose(said.column("p99_9").values, [8e-6, np.nan], rtol=1e-15)
-    assert said.column("cpu_util").values.tolist() == [0.12, 0.3]
-    assert load_column(said).header == "population"
+    np.testing.assert_allclose(result.column("p99_9").values, [8e-6, np.nan], rtol=1e-15)
+    assert result.column("cpu_util").values.tolist() == [0.12, 0.3]
+    assert load_column(result).header == "population"
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "told"),
+    ("given", "error", "message"),
     [
         ({"throughput": [1, 2], "response_time": [1]}, MeasurementError, "of different lengths"),
         ({}, MeasurementError, "there is no column; give for example throughput and"),
@@ -58,10 +58,10 @@ def test_columns_in_si_and_in_other_units():
         ({"errors": ["many"]}, MeasurementError, "'many', not a number"),
     ],
 )
-def test_bad_columns_are_refused(given, error, told):
+def test_bad_columns_are_refused(given, error, message):
     with pytest.raises(error) as refused:
         Measurements.from_columns(**given)
-    assert told in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_columns_fit_like_a_file(tmp_path):
@@ -166,10 +166,10 @@ def binary(request, tmp_path, monkeypatch):
 
 def test_parquet_and_excel_are_known_by_their_content(binary):
     path, *_, kind = binary
-    found = read_load_test([str(path)])
+    load_test = read_load_test([str(path)])
 
-    assert [point.throughput for point in found.points] == [199.2, 386.1, 683.8]
-    assert found.tools == (kind,)
+    assert [point.throughput for point in load_test.points] == [199.2, 386.1, 683.8]
+    assert load_test.tools == (kind,)
     assert Measurements.read(path).kind == kind
     assert read_load_test([str(path.parent)]).tools == (kind,)
     assert "throughput = Requests/sec" in headway("read", path).out
@@ -249,20 +249,20 @@ def grid():
 
 @pytest.mark.usefixtures("xarray")
 def test_a_grid_has_the_swept_parameters_as_dimensions():
-    found = grid().to_xarray()
+    dataset = grid().to_xarray()
 
-    dims, values, attrs = found.values["response_time"]
+    dims, values, attrs = dataset.values["response_time"]
     assert dims == ("delay", "arrival_rate")
     assert attrs == {"units": "s"}
     # delay + S / (1 - U), S = 1 ms
     rates, delays = np.array([100.0, 500, 900]), np.array([[1e-3], [2e-3]])
     np.testing.assert_allclose(values, delays + 1e-3 / (1 - rates * 1e-3), rtol=1e-12)
-    assert found.coords["arrival_rate"][0] == ("arrival_rate",)
-    assert found.coords["arrival_rate"][1].tolist() == [100, 500, 900]
-    assert found.coords["delay"][2] == {"units": "s"}
-    assert found.values["node.utilisation"][2] == {"units": ""}
-    assert found.attrs["service_time"] == 0.001
-    assert found.attrs["model"] == "server-single"
+    assert dataset.coords["arrival_rate"][0] == ("arrival_rate",)
+    assert dataset.coords["arrival_rate"][1].tolist() == [100, 500, 900]
+    assert dataset.coords["delay"][2] == {"units": "s"}
+    assert dataset.values["node.utilisation"][2] == {"units": ""}
+    assert dataset.attrs["service_time"] == 0.001
+    assert dataset.attrs["model"] == "server-single"
 
 
 @pytest.mark.usefixtures("xarray")
@@ -290,10 +290,10 @@ def test_xarray_that_is_not_installed_is_said(monkeypatch):
 
 def test_a_grid_in_xarray_itself():
     pytest.importorskip("xarray")
-    found = grid().to_xarray()
+    dataset = grid().to_xarray()
 
-    assert found.response_time.sel(delay=2e-3, arrival_rate=500).item() == pytest.approx(4e-3)
-    assert dict(found.sizes) == {"delay": 2, "arrival_rate": 3}
+    assert dataset.response_time.sel(delay=2e-3, arrival_rate=500).item() == pytest.approx(4e-3)
+    assert dict(dataset.sizes) == {"delay": 2, "arrival_rate": 3}
 
 
 def test_neither_is_imported_before_it_is_asked_for():
@@ -301,6 +301,6 @@ def test_neither_is_imported_before_it_is_asked_for():
     code = "import sys; from headway.models import Measurements as M; M.parse('a_s\\n1\\n', 'a')"
     import subprocess
 
-    told = f"{code}; print(sorted(sys.modules.keys() & {{'pandas', 'xarray', 'pyarrow'}}))"
-    out = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    text = f"{code}; print(sorted(sys.modules.keys() & {{'pandas', 'xarray', 'pyarrow'}}))"
+    out = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"

@@ -94,7 +94,7 @@ def test_parameters_are_given_to_solve_by_name():
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("arival_rate", "no parameter 'arival_rate'; did you mean arrival_rate"),
         ("populaton", "did you mean population"),
@@ -102,8 +102,8 @@ def test_parameters_are_given_to_solve_by_name():
         ("cpu_tim", "did you mean cpu_time"),
     ],
 )
-def test_wrong_names_for_solve_are_the_package_s_own_error(name, told):
-    with pytest.raises(UnknownParameter, match=told):
+def test_wrong_names_for_solve_are_the_package_s_own_error(name, message):
+    with pytest.raises(UnknownParameter, match=message):
         catalogue_model("nfs-server").solve(**{name: 3.0})
 
 

@@ -19,7 +19,7 @@ SEED, SHARES, EACH = 20_011, 4, 500
 def test_spoilt_inputs_are_answered_or_refused(share):
     findings, counts = campaign(SEED, range(share * EACH, (share + 1) * EACH))
 
-    assert not findings, "\n".join(f"{found}\n{found.trace}" for found in findings)
+    assert not findings, "\n".join(f"{result}\n{result.trace}" for result in findings)
     assert counts.total() == EACH
     assert counts["answered"] > EACH / 10  # else what is tried is nothing but noise
     assert counts["refused"] > EACH / 10

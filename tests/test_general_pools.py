@@ -9,7 +9,7 @@ from sympy import Symbol
 
 from headway.models import catalogue_model
 from headway.queueing import MD1, MG1, GGm, MGm, MMm
-from tests.general_pools import stored, table, told
+from tests.general_pools import stored, summary_rows, table
 from tests.pages import accuracy
 
 loads = st.floats(0.01, 0.99)
@@ -49,19 +49,19 @@ def constant_wait(servers, busy):
 def test_constant_times_are_near_their_whole_chain(servers, busy):
     """Within 3 % of the wait, but 0.2 % of the response time where hardly anybody waits."""
     exact = constant_wait(servers, busy)
-    found = MGm(1.0, servers, 0.0).waiting_time(servers * busy)
-    assert found == pytest.approx(exact, rel=0.03, abs=2e-3)
+    wait = MGm(1.0, servers, 0.0).waiting_time(servers * busy)
+    assert wait == pytest.approx(exact, rel=0.03, abs=2e-3)
 
 
 @pytest.mark.parametrize("rate", [1.0, 2000.0, 3900.0])
 def test_its_closed_form_gives_its_numbers(rate):
     station, symbol = MGm(1e-3, 4, 0.3), Symbol("arrival_rate")
-    found = float(station.response_time(symbol).subs(symbol, rate))
-    assert found == pytest.approx(station.response_time(rate), rel=1e-12)
+    value = float(station.response_time(symbol).subs(symbol, rate))
+    assert value == pytest.approx(station.response_time(rate), rel=1e-12)
 
 
 def test_the_table_of_the_page_is_that_of_the_simulation():
-    rows = told(stored())
+    rows = summary_rows(stored())
     assert table(rows) in accuracy()
     largest = {(law, what): row[1] for law, what, *row in rows}
     for law, kind in (("MGm", MGm), ("GGm", GGm)):
@@ -69,6 +69,6 @@ def test_the_table_of_the_page_is_that_of_the_simulation():
 
 
 def test_the_label_goes_with_every_answer():
-    found = catalogue_model("server-general-pool").solve()
-    for shown in (str(found), found.to_json(), found.to_csv()):
+    solution = catalogue_model("server-general-pool").solve()
+    for shown in (str(solution), solution.to_json(), solution.to_csv()):
         assert "simulations" in " ".join(shown.split())

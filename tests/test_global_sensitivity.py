@@ -14,9 +14,9 @@ RAID = catalogue_model("nfs-server").with_preset("raid").at(arrival_rate=700.0)
 UNSURE = {"delay": ("3 ms", "4 ms"), "cpu_time": ("0.6 ms", "0.7 ms"), "disk_time": (0.01, 0.014)}
 
 
-def by_name(found, output="response_time"):
+def by_name(swept, output="response_time"):
     return {
-        (row["parameter"], row["index"]): row for row in found.results if row["output"] == output
+        (row["parameter"], row["index"]): row for row in swept.results if row["output"] == output
     }
 
 
@@ -24,11 +24,11 @@ def by_name(found, output="response_time"):
 def test_indices_are_those_of_a_propagation(correlations):
     """Found another way, from other draws: within both errors, and 0.02 at most."""
     model = RAID.uncertain(UNSURE, correlations)
-    found = by_name(global_sensitivity(model, samples=2**12))
+    result = by_name(global_sensitivity(model, samples=2**12))
     other = model.propagate(draws=4096).importance
     for place, name in enumerate(other.parameters):
         for index, shares in (("first", other.first), ("total", other.total)):
-            row = found[name, index]
+            row = result[name, index]
             assert row["value"] == pytest.approx(shares["response_time"][place, 0], abs=0.02)
             low, high = row["interval"]
             assert low <= row["value"] <= high <= low + 0.05
@@ -37,11 +37,11 @@ def test_indices_are_those_of_a_propagation(correlations):
 def test_several_outputs_and_ranges_at_once():
     ranges = {"arrival_rate": (300.0, 900.0), "disks": [14.0, 28.0], "cpu_time": (6e-4, 7e-4)}
     outputs = ("response_time", "saturation_throughput")
-    found = global_sensitivity(RAID, outputs, ranges, samples=2**10)
-    limits = by_name(found, "saturation_throughput")
+    indices = global_sensitivity(RAID, outputs, ranges, samples=2**10)
+    limits = by_name(indices, "saturation_throughput")
     assert limits["cpu_time", "first"]["value"] == pytest.approx(1, abs=1e-3)  # it alone limits
     assert limits["disks", "total"]["value"] == 0
-    assert by_name(found)["arrival_rate", "first"]["value"] > 0.1
+    assert by_name(indices)["arrival_rate", "first"]["value"] > 0.1
 
 
 def test_the_same_bits_by_others_and_for_the_same_seed():
@@ -55,25 +55,25 @@ def test_the_same_bits_by_others_and_for_the_same_seed():
 
 
 def test_what_saturates_somewhere_has_no_indices_and_says_so():
-    found = global_sensitivity(RAID, ranges={"arrival_rate": (1000.0, 3000.0)}, samples=2**10)
-    rows = found.results
+    indices = global_sensitivity(RAID, ranges={"arrival_rate": (1000.0, 3000.0)}, samples=2**10)
+    rows = indices.results
     assert all(np.isnan(row["value"]) for row in rows)
     assert rows[0]["absent"] > 0
-    shown = str(found)
+    shown = str(indices)
     assert "no indices of response_time" in shown
     assert "have no response_time" not in shown
     assert "nan" not in shown
 
 
 def test_what_is_interrupted_has_no_indices_and_says_why():
-    def stop(*_told):
+    def stop(*result):
         raise KeyboardInterrupt
 
     ranges = {"arrival_rate": (300.0, 900.0)}
-    found = global_sensitivity(RAID, ranges=ranges, samples=2**16, progress=stop)
-    assert found.effort.interrupted
-    assert "interrupted: of the first" in str(found)
-    assert "does not vary" not in str(found)
+    indices = global_sensitivity(RAID, ranges=ranges, samples=2**16, progress=stop)
+    assert indices.effort.interrupted
+    assert "interrupted: of the first" in str(indices)
+    assert "does not vary" not in str(indices)
 
 
 def test_bad_input():
@@ -92,8 +92,8 @@ NFS = ("sensitivity", "nfs-server", "--preset", "raid")
 
 def test_the_command_tells_indices_of_several_values():
     several = ("--set", "arrival_rate=300:900:50", "--set", "delay=3ms,4ms")
-    told = json.loads(headway(*NFS, *several, "--global", "--sample", "1024", "--json").out)
-    rows = {(row["parameter"], row["index"]): row for row in told["results"]}
+    document = json.loads(headway(*NFS, *several, "--global", "--sample", "1024", "--json").out)
+    rows = {(row["parameter"], row["index"]): row for row in document["results"]}
     assert set(rows) == {(n, i) for n in ("arrival_rate", "delay") for i in ("first", "total")}
     assert sum(rows[name, "first"]["value"] for name in ("arrival_rate", "delay")) > 0.9
 
@@ -106,24 +106,34 @@ def test_the_command_takes_ranges_a_seed_and_workers():
     ranges = {"arrival_rate": (300.0, 900.0), "delay": (0.003, 0.004), "disks": [14.0, 28.0]}
     model = catalogue_model("nfs-server").with_preset("raid").at(memory=2e9)
     expected = model.global_sensitivity(ranges=ranges, samples=2**10, seed=5)
-    asked = (*NFS, *RANGES, "--set", "memory=2GB", "--global", "--sample", "1024", "--seed", "5")
+    arguments = (
+        *NFS,
+        *RANGES,
+        "--set",
+        "memory=2GB",
+        "--global",
+        "--sample",
+        "1024",
+        "--seed",
+        "5",
+    )
     for more in ((), ("--workers", "1")):
-        told = headway(*asked, "--json", *more)
-        found = json.loads(told.out)
-        assert found["results"] == json.loads(expected.to_json())["results"]
-        assert found["space"]["parameters"]["delay"]["law"] == "uniform"
-        assert "points/s a core" in told.err
-    other = headway(*asked[:-1], "6", "--json").out
-    assert json.loads(other)["results"] != found["results"]
+        printed = headway(*arguments, "--json", *more)
+        document = json.loads(printed.out)
+        assert document["results"] == json.loads(expected.to_json())["results"]
+        assert document["space"]["parameters"]["delay"]["law"] == "uniform"
+        assert "points/s a core" in printed.err
+    other = headway(*arguments[:-1], "6", "--json").out
+    assert json.loads(other)["results"] != document["results"]
 
 
 def test_the_command_takes_what_a_loop_is_closed_with():
-    found = json.loads(
+    document = json.loads(
         headway(
             *NFS, "--closed", "45", "--set", "delay=3:4ms", "--global", "--sample", "256", "--json"
         ).out
     )
-    assert [row["value"] for row in found["results"]] == pytest.approx([1, 1], abs=0.1)
+    assert [row["value"] for row in document["results"]] == pytest.approx([1, 1], abs=0.1)
 
 
 @pytest.mark.parametrize(
@@ -152,11 +162,11 @@ def test_the_command_refuses_in_one_line(more, words):
 
 
 def test_the_table_has_a_row_a_parameter_those_that_matter_most_first():
-    told = headway(
+    printed = headway(
         "sensitivity", "nfs-server", "--global", "--set", "disks=8,16,32",
         "--set", "arrival_rate=100,500,900", "--set", "cpu_time=500,600,700us",
     ).out  # fmt: skip
-    rows = [line.split()[0] for line in told.splitlines() if line.strip()]
+    rows = [line.split()[0] for line in printed.splitlines() if line.strip()]
     named = [name for name in rows if name in ("disks", "arrival_rate", "cpu_time")]
     assert named == ["arrival_rate", "cpu_time", "disks"]
-    assert "what response time varies with" in told
+    assert "what response time varies with" in printed

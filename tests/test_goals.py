@@ -76,23 +76,23 @@ def test_the_tighter_of_two_goals_is_limiting(limit, share):
     """By hand: S / (1 - U) <= R holds up to U = 1 - S/R, and U itself up to its own limit."""
     most = {"response_time": 1 - 0.1 / limit, "utilisation": share}
     tight = min(most, key=most.get)
-    found = what_all_take(
+    target = what_all_take(
         one(), [f"response_time<={limit}", f"utilisation<={share}"], "arrival_rate"
     )
 
-    assert found.value == pytest.approx(most[tight] / 0.1, rel=1e-9)
-    assert [goal.output for goal in found.limiting] == [tight]
-    assert all(goal.met(value) for goal, value in zip(found.goals, found.reached, strict=True))
+    assert target.value == pytest.approx(most[tight] / 0.1, rel=1e-9)
+    assert [goal.output for goal in target.limiting] == [tight]
+    assert all(goal.met(value) for goal, value in zip(target.goals, target.reached, strict=True))
 
 
 def test_a_count_just_meets_them_all():
     pool = ModelGraph("pool").declare("s", "m").station("cpu", MMm("s", "m"))
     model = pool.at(s=0.002, m=2, arrival_rate=1400)
     goals = ["response_time<=2.5ms", "utilisation<=0.5", "saturation_throughput>=2000"]
-    found = what_all_take(model, goals, "m")
+    target = what_all_take(model, goals, "m")
 
-    assert (found.value, found.beyond) == (6, 5)  # 2.8 erlang: 5 are 56 % busy
-    assert [goal.output for goal in found.limiting] == ["utilisation"]
+    assert (target.value, target.beyond) == (6, 5)  # 2.8 erlang: 5 are 56 % busy
+    assert [goal.output for goal in target.limiting] == ["utilisation"]
 
 
 def test_what_no_value_meets_is_refused_with_how_far_it_is():
@@ -106,9 +106,9 @@ def test_what_no_value_meets_is_refused_with_how_far_it_is():
 
 def test_command():
     goals = ("--target", "response_time<=10ms", "--target", "utilisation<=50%")
-    asked = (*ASK, *goals, "--solve-for", "arrival_rate")
-    document = json.loads(headway(*asked, "--json").out)
-    rows = list(csv.DictReader(io.StringIO(headway(*asked, "--csv").out)))
+    arguments = (*ASK, *goals, "--solve-for", "arrival_rate")
+    document = json.loads(headway(*arguments, "--json").out)
+    rows = list(csv.DictReader(io.StringIO(headway(*arguments, "--csv").out)))
 
     assert document["value"] == pytest.approx(0.5 / 650e-6, rel=1e-9)
     assert [entry["limiting"] for entry in document["targets"]] == [False, True]
@@ -116,15 +116,15 @@ def test_command():
     assert [float(row["reached"]) for row in rows] == pytest.approx(
         [entry["reached"] for entry in document["targets"]]
     )
-    assert "500 op/s now, 769.2 op/s needed" in headway(*asked).out
+    assert "500 op/s now, 769.2 op/s needed" in headway(*arguments).out
 
 
 def test_targets_that_are_reached_stand_alone():
-    said = refusal(*ASK, "--target", "response_time=9ms", "--target", "utilisation<=0.5",
+    message = refusal(*ASK, "--target", "response_time=9ms", "--target", "utilisation<=0.5",
                    "--solve-for", "disks")  # fmt: skip
-    assert "write OUTPUT<=VALUE or OUTPUT>=VALUE" in said
+    assert "write OUTPUT<=VALUE or OUTPUT>=VALUE" in message
 
 
 def test_figure_has_a_panel_a_goal():
-    found = what_all_take(one(), ["response_time<=250ms", "utilisation<=50%"], "arrival_rate")
-    assert len(found.plot().axes) == 2
+    target = what_all_take(one(), ["response_time<=250ms", "utilisation<=50%"], "arrival_rate")
+    assert len(target.plot().axes) == 2

@@ -295,11 +295,11 @@ def test_what_needs_nothing_given_is_calculated_once(monkeypatch):
     made = []
     monkeypatch.setattr(MM1, "__post_init__", lambda self: made.append(self))
     model = graph.at()
-    found = [model.solve(rate).response_time for rate in (1.0, 2.0, 5.0)]
-    assert found == pytest.approx([0.1 / 0.9, 0.1 / 0.8, 0.1 / 0.5], rel=1e-15)
+    values = [model.solve(rate).response_time for rate in (1.0, 2.0, 5.0)]
+    assert values == pytest.approx([0.1 / 0.9, 0.1 / 0.8, 0.1 / 0.5], rel=1e-15)
     assert len(made) == 1
-    asked = graph.plan.run({"arrival_rate": 5.0, "time": 0.05}, ["response_time"])
-    assert asked["response_time"] == pytest.approx(0.05 / 0.75, rel=1e-15)
+    process = graph.plan.run({"arrival_rate": 5.0, "time": 0.05}, ["response_time"])
+    assert process["response_time"] == pytest.approx(0.05 / 0.75, rel=1e-15)
     monkeypatch.undo()
     wrong = ModelGraph("one").station("cpu", MM1("0.1 - 0.2")).at()
     for _ in range(2):

@@ -68,15 +68,15 @@ def test_bad_input(more, says):
 @settings(max_examples=50, derandomize=True, deadline=None)
 @given(st.integers(1900, 2100), st.integers(1, 12), st.integers(0, 600))
 def test_months_count_on(year, number, later):
-    found = Month(year, number).after(later / 12)
-    assert (found.year * 12 + found.number) - (year * 12 + number) == later
-    assert month(str(found)) == found
+    result = Month(year, number).after(later / 12)
+    assert (result.year * 12 + result.number) - (year * 12 + number) == later
+    assert month(str(result)) == result
 
 
 def test_python_says_the_same():
-    found = balance(catalogue_model("nfs-server").with_preset("raid"))
-    grown = Growth(found, 800.0, 0.3)
+    bars = balance(catalogue_model("nfs-server").with_preset("raid"))
+    grown = Growth(bars, 800.0, 0.3)
     assert grown.rows() == json.loads(headway(*GROWN, "--json").out)["full"]
     assert len(grown.plot().axes[0].patches) == 2
     with pytest.raises(InvalidParameter, match="growth is nan"):
-        Growth(found, 800.0, math.nan)
+        Growth(bars, 800.0, math.nan)

@@ -53,10 +53,10 @@ def test_every_shared_file_is_solved_or_refused():
 
 @pytest.mark.parametrize("name", SOLVED)
 def test_what_is_solved_lies_in_the_intervals_of_the_file(name):
-    found = import_model(PEERS / f"{name}.jsimg")
+    imported = import_model(PEERS / f"{name}.jsimg")
 
-    assert not found.solution.approximation
-    inside = [line.inside for line in found.lines if line.inside is not None]
+    assert not imported.solution.approximation
+    inside = [line.inside for line in imported.lines if line.inside is not None]
     assert inside == [True] * SOLVED[name]
 
 
@@ -136,9 +136,9 @@ servers = 2
 service_time = 2
 visits = 1
 """).solve()
-    found = find_model(str(path)).solve()
+    solution = find_model(str(path)).solve()
     for name in ("cpu.utilisation", "disk.queue_length", "think.throughput", "class b.throughput"):
-        assert found[name] == pytest.approx(by_hand[name], rel=1e-12), name
+        assert solution[name] == pytest.approx(by_hand[name], rel=1e-12), name
 
 
 def single(laws, put="TailStrategy", kind="Server", arrivals=None, **more):
@@ -185,7 +185,7 @@ PARALLEL = jmt.parameter(
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (
             single(EXPONENTIAL, put="SJFStrategy"),
@@ -240,19 +240,19 @@ PARALLEL = jmt.parameter(
         ),
     ],
 )
-def test_what_headway_has_not_yet_is_refused(tmp_path, text, told):
+def test_what_headway_has_not_yet_is_refused(tmp_path, text, message):
     path = tmp_path / "one.jsimg"
     path.write_text(text)
-    assert told in refusal("solve", path)
+    assert message in refusal("solve", path)
 
 
 def test_any_arrivals_at_one_queue_are_taken_by_two_moments_and_it_is_said(tmp_path):
     """Kingman's formula: W = M/M/1's (c_a^2 + c_s^2) / 2."""
     path = tmp_path / "gg1.jsimg"
     path.write_text(single(CONSTANT, arrivals=jmt.times("Erlang", {"alpha": 4, "r": 4})))
-    found = import_model(path)
-    assert found.solution.response_time == pytest.approx(0.5 + 0.5 * (0.25 + 0) / 2, rel=1e-12)
-    assert "two-moment approximation" in found.notes[0]
+    imported = import_model(path)
+    assert imported.solution.response_time == pytest.approx(0.5 + 0.5 * (0.25 + 0) / 2, rel=1e-12)
+    assert "two-moment approximation" in imported.notes[0]
 
 
 def test_a_station_to_which_nobody_goes_is_idle(tmp_path):
@@ -268,7 +268,7 @@ def two(discipline):
         "b": jmt.times("Exponential", {"lambda": 5}),
     }
     on = {"a": "RandomStrategy", "b": "RandomStrategy"}
-    found = '<results><measure name="one_a" finalValue="2" state="1"/></results></archive>'
+    expected = '<results><measure name="one_a" finalValue="2" state="1"/></results></archive>'
     return jmt.jsimg(
         jmt.open_class("a") + jmt.open_class("b"),
         jmt.source("Source", dict.fromkeys(laws, jmt.times("Exponential", {"lambda": 1})), on),
@@ -276,7 +276,7 @@ def two(discipline):
         jmt.sink(),
         jmt.links(("Source", "one"), ("one", "two"), ("two", "Sink")),
         '<measure name="one_a" type="Response Time" referenceNode="one" referenceUserClass="a"/>',
-    ).replace("</archive>", found)
+    ).replace("</archive>", expected)
 
 
 def test_what_is_approximate_is_said(tmp_path):
@@ -352,7 +352,7 @@ def test_compressed_files_are_read_and_bombs_refused(tmp_path, kind):
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b'<!DOCTYPE m [<!ENTITY a "b">]><model>&a;</model>', "document type"),
         (b"<model>&a;</model>", "not XML: undefined entity"),
@@ -366,10 +366,10 @@ def test_compressed_files_are_read_and_bombs_refused(tmp_path, kind):
         (b"<archive/>", "has no element 'sim', which contains the model of a JSIMg file"),
     ],
 )
-def test_bad_xml_is_refused_in_a_line(tmp_path, content, told):
+def test_bad_xml_is_refused_in_a_line(tmp_path, content, message):
     path = tmp_path / "bad.jmva"
     path.write_bytes(content)
-    assert told in refusal("solve", path)
+    assert message in refusal("solve", path)
 
 
 def test_a_million_stations_are_refused_early():
@@ -387,9 +387,9 @@ def test_import_writes_a_model_file_that_solves_to_the_same(tmp_path):
     assert "4 of 4 simulated intervals of the file hold the solved value" in result.out
     assert tomllib.loads(out.read_text())["stations"]["M_G_1_FCFS"]["kind"] == "MG1"
     assert find_model(str(out)).solve().response_time == find_model(str(path)).solve().response_time
-    told = json.loads(headway("import", path, "--json").out)
-    assert told["stations"] == {"M/G/1-FCFS": "M_G_1_FCFS"}
-    assert [row["inside"] for row in told["values"]] == [True] * 4
+    document = json.loads(headway("import", path, "--json").out)
+    assert document["stations"] == {"M/G/1-FCFS": "M_G_1_FCFS"}
+    assert [row["inside"] for row in document["values"]] == [True] * 4
 
 
 def test_the_reference_names_what_is_read_and_what_is_refused():

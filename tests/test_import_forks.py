@@ -49,7 +49,7 @@ def circle(branches, population=3, join=None):
     )  # fmt: skip
 
 
-def found(tmp_path, text):
+def imported_from(tmp_path, text):
     path = tmp_path / "raid.jsimg"
     path.write_text(text)
     return import_model(path)
@@ -57,13 +57,13 @@ def found(tmp_path, text):
 
 def test_two_branches_have_the_mean_of_nelson_and_tantawi(tmp_path):
     """(12 - U) / 8 of one M/M/1; both forms of JMT's fork say the same."""
-    answer = found(tmp_path, pair())
+    answer = imported_from(tmp_path, pair())
     alone = 0.2 / 0.6
     assert answer.solution["RAID.response_time"] == pytest.approx((12 - 0.4) / 8 * alone, rel=1e-9)
     both = (12 - 0.4) / 8 * alone + 0.1 / 0.8
     assert answer.solution.response_time == pytest.approx(both, rel=1e-9)
     ways = jmt.way("disk") + jmt.way("log")
-    listed = found(tmp_path, pair(fork=jmt.fork("RAID", 3, "false", ways=ways)))
+    listed = imported_from(tmp_path, pair(fork=jmt.fork("RAID", 3, "false", ways=ways)))
     assert listed.solution.response_time == answer.solution.response_time
     shown = {(line.station, line.measure): line.solved for line in answer.lines}
     assert shown["disk", "utilisation"] == pytest.approx(0.4, rel=1e-12)
@@ -98,7 +98,7 @@ to = "reply"
 [arrivals]
 split = "arrival_rate"
 """).solve()
-    answer = found(tmp_path, text)
+    answer = imported_from(tmp_path, text)
     assert answer.solution.approximation
     for name in ("disk.queue_length", "reply.utilisation", "response_time"):
         assert answer.solution[name] == pytest.approx(by_hand[name], rel=1e-12), name
@@ -107,7 +107,7 @@ split = "arrival_rate"
 
 def test_one_closed_job_waits_for_the_slowest_of_its_parts(tmp_path):
     """1/2 + 1/5 - 1/7 is the mean of the larger of two exponential times."""
-    answer = found(tmp_path, circle([2, 5], population=1))
+    answer = imported_from(tmp_path, circle([2, 5], population=1))
     slower = 1 / 2 + 1 / 5 - 1 / 7
     assert answer.solution["RAID.response_time"] == pytest.approx(slower, rel=1e-6)
     assert answer.solution.throughput == pytest.approx(1 / (1 + slower), rel=1e-6)
@@ -118,9 +118,9 @@ def test_forks_agree_with_a_simulation(tmp_path):
 
     The queue behind the fork is taken as of Poisson arrivals, and is not looked at.
     """
-    opened = found(tmp_path, pair(ERLANG, FAST, rate=1)).model.check(half_width=0.2)
+    opened = imported_from(tmp_path, pair(ERLANG, FAST, rate=1)).model.check(half_width=0.2)
     assert {name.partition(".")[0] for name in opened.outside} <= {"reply"}
-    closed = found(tmp_path, circle([2, 5]))
+    closed = imported_from(tmp_path, circle([2, 5]))
     assert "mean value analysis" in closed.solution.approximation
     rows = {row["name"]: row["difference"] for row in closed.model.check(half_width=0.1).rows()}
     assert abs(rows["throughput"]) < 0.06
@@ -140,7 +140,7 @@ LINKS = '<connection source="log" target="all"/>'
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (pair(fork=jmt.fork("RAID", 2)), "RAID: sends 2 parts at once to disk"),
         (
@@ -209,7 +209,7 @@ LINKS = '<connection source="log" target="all"/>'
         ),
     ],
 )
-def test_forks_that_are_more_are_refused(tmp_path, text, told):
+def test_forks_that_are_more_are_refused(tmp_path, text, message):
     path = tmp_path / "raid.jsimg"
     path.write_text(text)
-    assert told in refusal("solve", path)
+    assert message in refusal("solve", path)

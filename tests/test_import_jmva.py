@@ -46,17 +46,17 @@ def mixed():
 
 def test_values_in_a_file_are_set_beside_the_solved_ones(tmp_path):
     rate, jobs = mixed()
-    told = measures(
+    result = measures(
         "CPU",
         "Class A",
         {"Throughput": 2 * rate, "Number of Customers": jobs, "Utilization": 2 * rate * 0.25},
     )
     web = measures("CPU", "web", {"Residence time": 0.5 * (1 + jobs) / 0.75, "Tardiness": 3})
-    more = f'<solutions ok="true"><algorithm name="MVA">{told}{web}</algorithm></solutions>'
-    found = import_model(written(tmp_path, TWO, STATIONS, more))
+    more = f'<solutions ok="true"><algorithm name="MVA">{result}{web}</algorithm></solutions>'
+    imported = import_model(written(tmp_path, TWO, STATIONS, more))
 
-    assert not found.solution.approximation
-    given = [line for line in found.lines if line.expected]
+    assert not imported.solution.approximation
+    given = [line for line in imported.lines if line.expected]
     assert [line.measure for line in given] == [
         "throughput", "queue_length", "utilisation", "residence_time", "Tardiness",
     ]  # fmt: skip
@@ -67,8 +67,8 @@ def test_values_in_a_file_are_set_beside_the_solved_ones(tmp_path):
 
 
 def test_a_wrong_value_shows_as_a_difference(tmp_path):
-    told = measures("Think", "Class A", {"Throughput": mixed()[0] / 2})
-    more = f"<solutions><algorithm>{told}</algorithm></solutions>"
+    result = measures("Think", "Class A", {"Throughput": mixed()[0] / 2})
+    more = f"<solutions><algorithm>{result}</algorithm></solutions>"
     (line,) = [x for x in import_model(written(tmp_path, TWO, STATIONS, more)).lines if x.expected]
     assert line.difference == pytest.approx(1.0, rel=1e-12)
 
@@ -77,10 +77,10 @@ def test_load_dependent_stations_have_a_time_for_each_number(tmp_path):
     one = '<closedclass name="jobs" population="4"/>'
     varying = jmt.station("ldstation", "pool", {"jobs": "0.5;0.25;0.25;0.25"}, {"jobs": 1})
     think = jmt.station("delaystation", "users", {"jobs": 1}, {"jobs": 1})
-    found = find_model(str(written(tmp_path, one, varying + think))).solve()
+    solution = find_model(str(written(tmp_path, one, varying + think))).solve()
     pool = jmt.station("listation", "pool", {"jobs": 0.5}, {"jobs": 1}, servers=2)
     servers = find_model(str(written(tmp_path, one, pool + think))).solve()
-    assert found.throughput == pytest.approx(servers.throughput, rel=1e-12)
+    assert solution.throughput == pytest.approx(servers.throughput, rel=1e-12)
 
 
 def test_several_classes_may_share_servers_written_as_load_dependence(tmp_path):
@@ -89,17 +89,17 @@ def test_several_classes_may_share_servers_written_as_load_dependence(tmp_path):
     visits = {"Class A": 1, "web": 1}
     think = jmt.station("delaystation", "Think", {"Class A": 2}, {"Class A": 1})
     varying = jmt.station("ldstation", "pool", pool, visits)
-    found = find_model(str(written(tmp_path, TWO, think + varying))).solve()
+    solution = find_model(str(written(tmp_path, TWO, think + varying))).solve()
     servers = jmt.station("listation", "pool", dict.fromkeys(visits, 0.4), visits, servers=2)
     known = find_model(str(written(tmp_path, TWO, think + servers))).solve()
-    assert found["pool.queue_length"] == known["pool.queue_length"]
+    assert solution["pool.queue_length"] == known["pool.queue_length"]
     other = varying.replace("0.4;0.2;0.2;0.2", "0.4;0.3;0.2;0.2")
-    told = refusal("import", written(tmp_path, TWO, think + other))
-    assert "headway's LoadDependent serves one class only" in told
+    message = refusal("import", written(tmp_path, TWO, think + other))
+    assert "headway's LoadDependent serves one class only" in message
 
 
 @pytest.mark.parametrize(
-    ("classes", "stations", "told"),
+    ("classes", "stations", "message"),
     [
         (
             TWO,
@@ -126,8 +126,8 @@ def test_several_classes_may_share_servers_written_as_load_dependence(tmp_path):
         (TWO, STATIONS.replace('servers="1"', 'servers="0"'), "servers is '0'"),
     ],
 )
-def test_bad_files_are_refused_in_a_line(tmp_path, classes, stations, told):
-    assert told in refusal("import", written(tmp_path, classes, stations))
+def test_bad_files_are_refused_in_a_line(tmp_path, classes, stations, message):
+    assert message in refusal("import", written(tmp_path, classes, stations))
 
 
 def test_a_what_if_is_left_out_and_said_to_be(tmp_path):
@@ -238,7 +238,7 @@ def test_models_of_the_catalogue_are_written():
 
 
 @pytest.mark.parametrize(
-    ("graph", "told"),
+    ("graph", "message"),
     [
         (
             ModelGraph("g").station("cpu", MG1(0.1, 2.0)).job_class("a", 1.0),
@@ -270,16 +270,16 @@ def test_models_of_the_catalogue_are_written():
         ),
     ],
 )
-def test_what_jmva_has_no_place_for_is_refused(graph, told):
+def test_what_jmva_has_no_place_for_is_refused(graph, message):
     with pytest.raises(ModelFileError, match=r"g: cannot be written as a JMVA file") as refused:
         to_jmva(graph.at())
-    assert told in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_show_writes_a_file_that_solve_reads(tmp_path):
     path = tmp_path / "lan.jmva"
-    told = refusal("show", "server-single", "--jmva", "--set", "arrival_rate=500")
-    assert "its formula for response_time adds to the time at its stations" in told
+    message = refusal("show", "server-single", "--jmva", "--set", "arrival_rate=500")
+    assert "its formula for response_time adds to the time at its stations" in message
     source = written(tmp_path, TWO, STATIONS)
     result = headway("show", source, "--jmva", "--set", "web_arrival_rate=0.25")
     assert result.code == 0, result.err

@@ -38,7 +38,7 @@ def closed(put, kind, laws):
     )
 
 
-def found(tmp_path, text):
+def imported_from(tmp_path, text):
     path = tmp_path / "one.jsimg"
     path.write_text(text)
     return import_model(path)
@@ -50,7 +50,7 @@ def response(answer, name):
 
 def test_the_largest_priority_of_jmt_goes_first(tmp_path):
     """Cobham: what is in service, 0.2^2 + 0.5^2, delays b by its own load, a by both."""
-    answer = found(tmp_path, opened("TailStrategyPriority"))
+    answer = imported_from(tmp_path, opened("TailStrategyPriority"))
     left = 0.2**2 + 0.5**2
     assert not answer.solution.approximation
     assert response(answer, "b") == pytest.approx(0.5 + left / 0.5, rel=1e-12)
@@ -59,7 +59,7 @@ def test_the_largest_priority_of_jmt_goes_first(tmp_path):
 
 def test_the_largest_priority_interrupts_the_others(tmp_path):
     """To b the queue is M/M/1 of its own; a is stretched by its rounds, and waits for all work."""
-    answer = found(tmp_path, opened("FCFSPRStrategyPriority", "PreemptiveServer"))
+    answer = imported_from(tmp_path, opened("FCFSPRStrategyPriority", "PreemptiveServer"))
     assert response(answer, "b") == pytest.approx(0.5 / 0.5, rel=1e-12)
     left = 0.2**2 + 0.5**2
     assert response(answer, "a") == pytest.approx(0.2 / 0.5 + left / (0.5 * 0.3), rel=1e-12)
@@ -67,12 +67,14 @@ def test_the_largest_priority_interrupts_the_others(tmp_path):
 
 def test_priorities_have_their_law_of_any_times_at_one_server(tmp_path):
     """Cobham and Kleinrock, of b with Erlang times: what is left of a service is m2 / 2."""
-    head = found(tmp_path, opened("TailStrategyPriority", laws=(FAST, ERLANG)))
+    head = imported_from(tmp_path, opened("TailStrategyPriority", laws=(FAST, ERLANG)))
     left = 0.2**2 + 0.5**2 * 1.25 / 2
     assert not head.solution.approximation
     assert response(head, "b") == pytest.approx(0.5 + left / 0.5, rel=1e-12)
     assert response(head, "a") == pytest.approx(0.2 + left / (0.5 * 0.3), rel=1e-12)
-    resumed = found(tmp_path, opened("FCFSPRStrategyPriority", "PreemptiveServer", (FAST, ERLANG)))
+    resumed = imported_from(
+        tmp_path, opened("FCFSPRStrategyPriority", "PreemptiveServer", (FAST, ERLANG))
+    )
     assert not resumed.solution.approximation
     own = 0.5 + 0.5**2 * 1.25 / 2 / 0.5
     assert response(resumed, "b") == pytest.approx(own, rel=1e-12)
@@ -82,12 +84,12 @@ def test_priorities_have_their_law_of_any_times_at_one_server(tmp_path):
 @pytest.mark.parametrize("laws", [(FAST, SLOW), (FAST, ERLANG)])
 def test_the_last_that_interrupts_has_the_means_of_sharing(tmp_path, laws):
     """Both have one product form, of any times: closed and open ones, exactly."""
-    last = found(tmp_path, closed("LCFSPRStrategy", "PreemptiveServer", laws))
-    shared = found(tmp_path, closed("TailStrategy", "PSServer", (FAST, SLOW)))
+    last = imported_from(tmp_path, closed("LCFSPRStrategy", "PreemptiveServer", laws))
+    shared = imported_from(tmp_path, closed("TailStrategy", "PSServer", (FAST, SLOW)))
     assert not last.solution.approximation
     for name in ("cpu.queue_length", "cpu.utilisation", "class a.throughput"):
         assert last.solution[name] == pytest.approx(shared.solution[name], rel=1e-12)
-    opens = found(tmp_path, opened("LCFSPRStrategy", "PreemptiveServer", laws))
+    opens = imported_from(tmp_path, opened("LCFSPRStrategy", "PreemptiveServer", laws))
     assert response(opens, "b") == pytest.approx(0.5 / 0.3, rel=1e-12)
     assert ("only the means at cpu agree with the order in the file" in "".join(opens.notes)) is (
         ERLANG in laws
@@ -97,21 +99,21 @@ def test_the_last_that_interrupts_has_the_means_of_sharing(tmp_path, laws):
 @pytest.mark.parametrize("put", ["RandStrategy", "HeadStrategy"])
 def test_who_is_next_changes_no_mean_of_jobs_that_are_alike(tmp_path, put):
     """Two classes of one exponential time are M/M/1; one of any times is Pollaczek-Khinchine's."""
-    several = found(tmp_path, opened(put, laws=(FAST, FAST)))
+    several = imported_from(tmp_path, opened(put, laws=(FAST, FAST)))
     assert response(several, "a") == pytest.approx(0.2 / 0.6, rel=1e-12)
-    one = found(tmp_path, single(ERLANG, put=put))
+    one = imported_from(tmp_path, single(ERLANG, put=put))
     assert one.solution.response_time == pytest.approx(0.5 + 0.25 * 1.25 / 2 * 0.5 / 0.75)
     assert "only the means at cpu agree with the order in the file" in one.notes[0]
     assert not several.solution.approximation
 
 
 def test_random_order_of_unlike_classes_says_that_it_is_near(tmp_path):
-    answer = found(tmp_path, closed("RandStrategy", "Server", (FAST, SLOW)))
+    answer = imported_from(tmp_path, closed("RandStrategy", "Server", (FAST, SLOW)))
     assert answer.solution.approximation
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (
             opened("HeadStrategy"),
@@ -159,25 +161,25 @@ def test_random_order_of_unlike_classes_says_that_it_is_near(tmp_path):
         (opened("TailStrategyPriority").replace('"3"', '"high"'), "priority is 'high'"),
     ],
 )
-def test_orders_without_a_law_are_refused_by_name(tmp_path, text, told):
+def test_orders_without_a_law_are_refused_by_name(tmp_path, text, message):
     path = tmp_path / "one.jsimg"
     path.write_text(text)
-    assert told in refusal("solve", path)
+    assert message in refusal("solve", path)
 
 
 def test_times_of_any_spread_in_order_of_arrival_say_that_they_are_near():
     """The shared file of Erlang and hyperexponential times beside a simulation of it."""
     answer = import_model(PEERS / "fcfs.jsimg")
     assert "not exponential" in answer.solution.approximation
-    seen = {row["name"]: row["difference"] for row in answer.model.check(half_width=0.05).rows()}
+    by_name = {row["name"]: row["difference"] for row in answer.model.check(half_width=0.05).rows()}
     for name in ("class Class1", "class Class2"):
-        assert abs(seen[f"{name}.throughput"]) < 0.06  # 4 % are seen, in intervals of 3 to 7 %
-        assert abs(seen[f"{name}.response_time"]) < 0.06
+        assert abs(by_name[f"{name}.throughput"]) < 0.06  # 4 % are seen, in intervals of 3 to 7 %
+        assert abs(by_name[f"{name}.response_time"]) < 0.06
 
 
 def test_open_classes_of_any_spread_have_the_law_of_their_mixture(tmp_path):
     """Pollaczek-Khinchine: both wait the same, exactly."""
-    answer = found(tmp_path, opened("TailStrategy", laws=(FAST, ERLANG)))
+    answer = imported_from(tmp_path, opened("TailStrategy", laws=(FAST, ERLANG)))
     wait = (0.2**2 * 2 + 0.5**2 * 1.25) / 2 / 0.3
     assert not answer.solution.approximation
     assert response(answer, "a") == pytest.approx(0.2 + wait, rel=1e-12)

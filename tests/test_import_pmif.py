@@ -39,7 +39,7 @@ OPEN = """<QueueingNetworkModel><Node><SourceNode Name="In"/><SinkNode Name="Out
 </ServiceRequest></QueueingNetworkModel>"""
 
 
-def found(tmp_path, text, name="shop.pmif"):
+def imported_from(tmp_path, text, name="shop.pmif"):
     path = tmp_path / name
     path.write_text(text)
     return import_model(path)
@@ -48,7 +48,7 @@ def found(tmp_path, text, name="shop.pmif"):
 @pytest.mark.parametrize("name", ["shop.pmif", "shop.xml"])
 def test_demands_and_work_units_are_a_closed_network(tmp_path, name):
     """Mean value analysis by hand: demands 0.2 s and 3 of 20 ms, 0.6 s of thinking, 2 jobs."""
-    answer = found(tmp_path, CLOSED, name).solution
+    answer = imported_from(tmp_path, CLOSED, name).solution
     alone = 0.2 + 0.06 + 0.6
     times = [demand * (1 + demand / alone) for demand in (0.2, 0.06)]
     assert not answer.approximation
@@ -59,7 +59,7 @@ def test_demands_and_work_units_are_a_closed_network(tmp_path, name):
 
 def test_open_workloads_share_a_server(tmp_path):
     """2 /s twice for 0.1 s and 1 /s for 0.3 s: 70 % busy; each visit takes S / 0.3."""
-    answer = found(tmp_path, OPEN)
+    answer = imported_from(tmp_path, OPEN)
     assert answer.solution["CPU.utilisation"] == pytest.approx(0.7, rel=1e-12)
     assert answer.solution["class web.response_time"] == pytest.approx(0.2 / 0.3, rel=1e-12)
     assert answer.solution["class mail.response_time"] == pytest.approx(0.3 / 0.3, rel=1e-12)
@@ -75,7 +75,7 @@ def test_a_pmif_file_becomes_a_model_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         (
             'SchedulingPolicy="FCFS"/>',
@@ -111,11 +111,11 @@ def test_a_pmif_file_becomes_a_model_file(tmp_path):
         ('<?xml version="1.0"?>', '<!DOCTYPE q [<!ENTITY a "b">]>', "document type"),
     ],
 )
-def test_what_a_pmif_file_lacks_is_said(tmp_path, old, new, told):
+def test_what_a_pmif_file_lacks_is_said(tmp_path, old, new, message):
     path = tmp_path / "shop.pmif"
     assert old in CLOSED
     path.write_text(CLOSED.replace(old, new, 1))
-    assert told in refusal("solve", path)
+    assert message in refusal("solve", path)
 
 
 def test_work_units_are_asked_of_their_servers(tmp_path):

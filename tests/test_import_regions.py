@@ -29,7 +29,7 @@ def test_a_region_of_one_thread_is_the_queue_before_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ('dropThisClass="false"', 'dropThisClass="true"', "dropRules with dropThisClass 'true'"),
         ('maxJobsPerClass="-1"', 'maxJobsPerClass="4"', "classConstraint with maxJobsPerClass"),
@@ -46,10 +46,10 @@ def test_a_region_of_one_thread_is_the_queue_before_it(tmp_path):
         ),
     ],
 )
-def test_regions_that_do_more_are_refused(tmp_path, old, new, told):
+def test_regions_that_do_more_are_refused(tmp_path, old, new, message):
     path = tmp_path / "one.jsimg"
     path.write_text(LIMITED.replace(old, new))
-    assert told in refusal("solve", path)
+    assert message in refusal("solve", path)
 
 
 def test_regions_of_several_classes_are_refused(tmp_path):

@@ -27,7 +27,7 @@ def circle(places=2, population=5, cpu="Server", put="TailStrategy", more=(), di
     )
 
 
-def found(tmp_path, text):
+def imported_from(tmp_path, text):
     path = tmp_path / "rooms.jsimg"
     path.write_text(text)
     return import_model(path)
@@ -67,7 +67,7 @@ to = "think"
 
 
 def test_closed_jobs_stay_at_the_server_before_a_full_one(tmp_path):
-    answer, by_hand = found(tmp_path, circle()), parse_model(BY_HAND).solve()
+    answer, by_hand = imported_from(tmp_path, circle()), parse_model(BY_HAND).solve()
     assert answer.solution["cpu.blocked"] > 0
     for name in ("throughput", "cpu.blocked", "cpu.queue_length", "disk.queue_length"):
         assert answer.solution[name] == pytest.approx(by_hand[name], rel=1e-12), name
@@ -84,7 +84,7 @@ def test_two_servers_in_turn_are_a_small_chain(tmp_path):
         jmt.queue("disk", rate(2), ON, size=1).replace(*BLOCKED),
         jmt.links(("cpu", "disk"), ("disk", "cpu")),
     )
-    answer = found(tmp_path, text)
+    answer = imported_from(tmp_path, text)
     weights = (1.0, 5 / 2, (5 / 2) ** 2)
     assert answer.solution.throughput == pytest.approx(2 * (1 - 1 / sum(weights)), rel=1e-9)
     assert answer.solution["cpu.blocked"] == pytest.approx(weights[2] / sum(weights), rel=1e-9)
@@ -92,7 +92,7 @@ def test_two_servers_in_turn_are_a_small_chain(tmp_path):
 
 
 def test_who_waits_outside_an_orderly_queue_waits_as_inside(tmp_path):
-    answer = found(tmp_path, single(EXPONENTIAL, size=4).replace(*WAITING))
+    answer = imported_from(tmp_path, single(EXPONENTIAL, size=4).replace(*WAITING))
     assert answer.solution.response_time == pytest.approx(0.5 / 0.75, rel=1e-12)
     assert answer.notes == ("jobs that wait outside cpu for room count as being there",)
 
@@ -108,10 +108,10 @@ def test_closed_jobs_wait_outside_a_region(tmp_path):
         jmt.queue("think", rate(1), ON, "Delay") + jmt.queue("cpu", rate(2), ON),
         jmt.links(("think", "cpu"), ("cpu", "think")),
     )
-    free = found(tmp_path, text).solution
-    held = found(tmp_path, text.replace("</sim>", region)).solution
-    assert held.throughput == pytest.approx(free.throughput, rel=1e-9)
-    assert held["cpu.queue_length"] == pytest.approx(free["cpu.utilisation"], rel=1e-9)
+    free = imported_from(tmp_path, text).solution
+    solution = imported_from(tmp_path, text.replace("</sim>", region)).solution
+    assert solution.throughput == pytest.approx(free.throughput, rel=1e-9)
+    assert solution["cpu.queue_length"] == pytest.approx(free["cpu.utilisation"], rel=1e-9)
 
 
 def test_a_full_room_that_blocks_is_written_as_a_model_file(tmp_path):
@@ -123,7 +123,7 @@ def test_a_full_room_that_blocks_is_written_as_a_model_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (
             single(EXPONENTIAL, size=4).replace(*BLOCKED),
@@ -165,7 +165,7 @@ def test_a_full_room_that_blocks_is_written_as_a_model_file(tmp_path):
         (circle(more=[("disk", "disk")]), "not sent straight back"),
     ],
 )
-def test_full_rooms_without_a_law_are_refused(tmp_path, text, told):
+def test_full_rooms_without_a_law_are_refused(tmp_path, text, message):
     path = tmp_path / "rooms.jsimg"
     path.write_text(text)
-    assert told in refusal("solve", path)
+    assert message in refusal("solve", path)

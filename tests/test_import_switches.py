@@ -64,7 +64,7 @@ def turned(tmp_path, chances, first="Queue"):
 
 
 @pytest.mark.parametrize(
-    ("chances", "first", "said"),
+    ("chances", "first", "words"),
     [
         ({"a": {"a": 0.5, "b": 0.4}}, "Queue", "Turn: the probabilities of 'a' sum to 0.9"),
         ({"a": {"c": 1.0}}, "Queue", "there is no class 'c'"),
@@ -75,6 +75,6 @@ def turned(tmp_path, chances, first="Queue"):
         ),
     ],
 )
-def test_switches_that_cannot_be_are_refused(tmp_path, chances, first, said):
-    with pytest.raises(ModelFileError, match=said):
+def test_switches_that_cannot_be_are_refused(tmp_path, chances, first, words):
+    with pytest.raises(ModelFileError, match=words):
         import_model(turned(tmp_path, {**chances, "b": {"b": 1.0}}, first))

@@ -50,8 +50,8 @@ def of_chain(times, onward, room, net):
     return brentq(lambda t: curve(t) - np.log(0.01), ats[0], ats[-1])
 
 
-def miss(found, exact):
-    return 100 * (found / exact - 1)
+def miss(value, exact):
+    return 100 * (value / exact - 1)
 
 
 @pytest.mark.parametrize("row", ROW.findall(PAGE), ids=lambda row: " ".join(row[:3]))
@@ -81,19 +81,19 @@ def given_for_routes(station, back, busy):
     rate = busy * (1 - back)
     routed = ModelGraph("routed").station("s", station).route("s", "s", back)
     given = ModelGraph("given").station("s", station, visits=1 / (1 - back))
-    told, exact = (
+    text, exact = (
         each.at().solve(arrival_rate=rate).with_percentile(99)["response_time_p99"]
         for each in (given, routed)
     )
-    return miss(told, exact)
+    return miss(text, exact)
 
 
 def test_visits_given_in_place_of_routes():
     rows = re.findall(r"^\| as of feedback (\S+) \| (\S+) \| (\S+) % \|$", PAGE, re.MULTILINE)
     assert len(rows) == 3
     for back, busy, cost in rows:
-        found = given_for_routes(MM1(1.0), float(back), float(busy))
-        assert found == pytest.approx(float(cost), abs=0.06)
+        result = given_for_routes(MM1(1.0), float(back), float(busy))
+        assert result == pytest.approx(float(cost), abs=0.06)
     worst = given_for_routes(MD1(1.0), 0.95, 0.8)
     assert f"up to {-worst:.0f} % too low (feedback 0.95, 0.8 busy)" in PAGE
     assert float(re.search(r"(\d+) % too low", GIVEN)[1]) > -worst

@@ -47,8 +47,8 @@ def test_table_2(row):
 )
 def test_table_3(row):
     """Easy rows within 3 points; caching's hard rows are beyond the model, as it says."""
-    found = 100 * MODEL.with_preset(preset(row)).solve()["available_with_barriers"]
-    missed = abs(found - float(row["cpu_available_percent"]))
+    value = 100 * MODEL.with_preset(preset(row)).solve()["available_with_barriers"]
+    missed = abs(value - float(row["cpu_available_percent"]))
 
     beyond = row["pattern"] == "hard" and row["file_system"] == "traditional caching"
     assert missed > 50 if beyond else missed <= 3
@@ -63,8 +63,8 @@ def test_length_of_an_interruption_is_the_fit():
 
     def worst(length):
         most = [slowest_regular(mean_interruptions(a, 1e-3, length), 16) for a, _ in pairs]
-        found = [100 * usable_share(1e-3, length, m) for m in most]
-        return max(abs(f - wanted) for f, (_, wanted) in zip(found, pairs, strict=True))
+        values = [100 * usable_share(1e-3, length, m) for m in most]
+        return max(abs(f - wanted) for f, (_, wanted) in zip(values, pairs, strict=True))
 
     lengths = np.arange(50, 200) * 1e-6
     best = lengths[np.argmin([worst(s) for s in lengths])]
@@ -78,8 +78,8 @@ def test_random_interruptions_fit_only_if_impossibly_short():
         missed = []
         for alone, together in zip(easy[::2], easy[1::2], strict=True):
             mean = mean_interruptions(float(alone["cpu_available_percent"]) / 100, 1e-3, length)
-            found = 100 * usable_share(1e-3, length, slowest_random(mean, 16))
-            missed.append(abs(found - float(together["cpu_available_percent"])))
+            value = 100 * usable_share(1e-3, length, slowest_random(mean, 16))
+            missed.append(abs(value - float(together["cpu_available_percent"])))
         assert (max(missed) <= 3) == agrees
 
 
@@ -103,9 +103,9 @@ def test_model_file_equals_the_law(left, interval, length, processors):
     available = float(model.solve()["available"])
 
     most = slowest_regular(mean_interruptions(available, interval, length), processors)
-    found = model.solve()["available_with_barriers"]
+    available_with_barriers = model.solve()["available_with_barriers"]
     # floor() jumps where a mean is a whole number to the last digit; the share does not
-    assert found == pytest.approx(usable_share(interval, length, most), rel=1e-6)
+    assert available_with_barriers == pytest.approx(usable_share(interval, length, most), rel=1e-6)
 
 
 @settings(deadline=None)  # the first call imports scipy
@@ -164,8 +164,8 @@ def test_composed_disks_are_the_disk_model(name):
     rate = disk.at({n: inputs[n] for n in names}).at(round_robin=1).solve()["rate"]
 
     count = inputs["servers"] * inputs["disks_per_server"]
-    found = model.at(arrival_rate=10.0).solve()["disks_saturation"]
-    assert found * (1 - inputs["hit_ratio"]) == pytest.approx(count * rate, rel=1e-12)
+    disks_saturation = model.at(arrival_rate=10.0).solve()["disks_saturation"]
+    assert disks_saturation * (1 - inputs["hit_ratio"]) == pytest.approx(count * rate, rel=1e-12)
 
 
 def test_composed_model_open_and_closed():

@@ -78,11 +78,11 @@ def path(tmp_path):
 @given(st.sampled_from(sorted(TIMES)), st.floats(0.0, 0.02))
 def test_what_is_set_equals_a_file_with_that_number(part, value):
     value *= 1e-6 if part == "gap_per_byte" else 1e-2
-    told = remote(f'{part} = "{value!r} {TIMES[part]}"')
+    result = remote(f'{part} = "{value!r} {TIMES[part]}"')
     given = remote().at({f"eth.{part}": value})
 
     # texts with a unit are read by a division by the unit's inverse: 1 ulp
-    for one, other in ((told.solve(), given.solve()), (told, parse_model(given.to_toml()))):
+    for one, other in ((result.solve(), given.solve()), (result, parse_model(given.to_toml()))):
         one, other = (m if hasattr(m, "values") else m.solve() for m in (one, other))
         for output in one.outputs:
             assert one[output] == pytest.approx(other[output], rel=1e-12), output
@@ -108,8 +108,8 @@ def test_derivatives_are_those_of_differences():
         up, down = (model.at({name: here + by}).solve() for by in (step, -step))
         for output in ("response_time", "saturation_throughput", "one_way"):
             difference = (up[output] - down[output]) / (2 * step)
-            found = effects[output][name].derivative
-            assert found == pytest.approx(difference, rel=1e-6, abs=1e-12), (name, output)
+            slope = effects[output][name].derivative
+            assert slope == pytest.approx(difference, rel=1e-6, abs=1e-12), (name, output)
 
 
 def test_one_overhead_for_both_sides_and_each_again():
@@ -130,8 +130,8 @@ def test_one_overhead_for_both_sides_and_each_again():
 def test_a_file_may_give_one_overhead():
     model = remote('overhead = { value = "3 us", max = "1 ms", source = "mine" }')
 
-    found = model.parameters["eth.overhead"]
-    assert (found.value, found.maximum, found.source) == (3e-6, 1e-3, "mine")
+    overhead = model.parameters["eth.overhead"]
+    assert (overhead.value, overhead.maximum, overhead.source) == (3e-6, 1e-3, "mine")
     assert parse_model(model.to_toml()) == model
     with pytest.raises(ValueError, match=r"overhead and send_overhead are both given"):
         remote('overhead = "3 us"\nsend_overhead = "2 us"')
@@ -205,17 +205,17 @@ def test_columns_of_data_set_links():
         'one_way = { formula = "eth.latency + 2 * eth.overhead", unit = "us" }\n'
     )
 
-    found = model.compare(table)
+    comparison = model.compare(table)
 
-    assert found.relative_error == pytest.approx([0.0, 54 / 50 - 1], abs=1e-12)
+    assert comparison.relative_error == pytest.approx([0.0, 54 / 50 - 1], abs=1e-12)
 
 
 def test_a_report_has_a_slider_for_each():
     curve = curve_of(remote(), [500.0, 1500.0, 2500.0])
 
-    found = panel(make_report(remote(), curve))
+    page = panel(make_report(remote(), curve))
 
-    controls = {c.parameter.name: c for c in found.controls}
+    controls = {c.parameter.name: c for c in page.controls}
     assert controls["eth.latency"].value == 5e-6
     assert str(controls["eth.gap_per_byte"].unit) == "ns/B"
     assert controls["eth.processors"].is_whole
@@ -230,21 +230,21 @@ def test_sweeps_by_command(path):
     )
     grown = float(rows[-1]["response_time_s"]) - float(rows[0]["response_time_s"])
     assert grown == pytest.approx(2 * 90e-6, rel=1e-9)
-    found = json.loads(headway("solve", path, "--set", "eth.latency=50us", "--json").out)
-    assert found["points"][0]["inputs"]["eth.latency"] == 5e-5
+    document = json.loads(headway("solve", path, "--set", "eth.latency=50us", "--json").out)
+    assert document["points"][0]["inputs"]["eth.latency"] == 5e-5
 
 
 def test_targets_by_command(path):
     goal = ("--target", "one_way=20us", "--solve-for", "eth.overhead")
-    found = json.loads(headway("sensitivity", path, *goal, "--json").out)
+    document = json.loads(headway("sensitivity", path, *goal, "--json").out)
 
-    assert found["value"] == pytest.approx(7.5e-6, rel=1e-12)
+    assert document["value"] == pytest.approx(7.5e-6, rel=1e-12)
 
 
 def test_show_lists_them(path):
-    told = headway("show", path, "--set", "eth.latency=50us").out
+    printed = headway("show", path, "--set", "eth.latency=50us").out
 
-    assert "Berkeley NOW" in told
+    assert "Berkeley NOW" in printed
     tables = json.loads(headway("show", path, "--set", "eth.latency=50us", "--json").out)
     assert tables["links"] == {"eth": {"platform": "now", "latency": "50 us"}}
 

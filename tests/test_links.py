@@ -40,11 +40,11 @@ def test_every_platform_can_be_named(name):
 @given(st.sampled_from(sorted(Convention)), st.floats(1e-6, 1e-3))
 def test_latencies_are_turned_into_those_of_the_papers(convention, latency):
     machine = LogGP(latency, 2.9e-6, 1.9e-6, 4.8e-6, 26e-9)
-    told = convert(machine, convention)
-    keys = NUMBERS.format(latency=repr(told.latency), gap='"4.8 us"')
+    converted = convert(machine, convention)
+    keys = NUMBERS.format(latency=repr(converted.latency), gap='"4.8 us"')
 
     solution = link(keys + f'convention = "{convention}"').solve()
-    graph = ModelGraph("link").link("lan", told).output("latency", "lan.latency")
+    graph = ModelGraph("link").link("lan", converted).output("latency", "lan.latency")
 
     # one subtraction of numbers up to 10 us, and 15 printed digits
     assert solution["latency"] == pytest.approx(latency, abs=1e-18, rel=1e-13)

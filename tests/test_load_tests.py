@@ -111,9 +111,9 @@ def test_nothing_to_read_is_said(tmp_path):
 def test_the_contract_of_a_point(runs):
     document = json.loads(headway("read", runs / "b.csv", "--json").out)
     point = document["points"][0]
-    asked = {"file", "tool", "loop", "offered_rate", "population", "throughput", "response_time"}
-    asked |= {f"response_time_p{q}" for q in (50, 90, 95, 99)} | {"errors", "samples", "duration"}
-    assert asked <= set(point)
+    names = {"file", "tool", "loop", "offered_rate", "population", "throughput", "response_time"}
+    names |= {f"response_time_p{q}" for q in (50, 90, 95, 99)} | {"errors", "samples", "duration"}
+    assert names <= set(point)
     assert (point["throughput"], point["response_time"]) == (300, 0.009)
     assert point["errors"] is None
 
@@ -209,9 +209,9 @@ def test_prose_that_is_named_is_refused(runs):
 
 def test_a_folder_of_nothing_lists_what_was_seen(tmp_path):
     folder = beside(tmp_path, **{"notes.txt": "nothing yet", "todo": "all", "more": "of it"})
-    told = refusal("read", folder)
-    seen = "seen: LICENSE, README.md, more, notes.txt, plot.png and 2 more"
-    assert told == f"{folder}: contains no measured point ({seen})"
+    message = refusal("read", folder)
+    expected = "seen: LICENSE, README.md, more, notes.txt, plot.png and 2 more"
+    assert message == f"{folder}: contains no measured point ({expected})"
 
 
 def test_what_else_a_tool_tells_is_shown_where_there_is_room():

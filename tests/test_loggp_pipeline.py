@@ -39,8 +39,8 @@ def simulate(pipeline, packet_sizes):
             packet = waiting[index].pop(0)
             busy[index] = True
             stage = pipeline.stages[index]
-            held = stage.occupancy + stage.gap_per_byte * packet_sizes[packet]
-            heapq.heappush(events, (now + held, index, packet))
+            value = stage.occupancy + stage.gap_per_byte * packet_sizes[packet]
+            heapq.heappush(events, (now + value, index, packet))
 
     begin(0, 0.0)
     while events:

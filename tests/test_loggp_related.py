@@ -137,8 +137,8 @@ def test_bsp_and_qsm_take_symbols_and_compose():
 
     numbers = np.array([0.01, 0.5, 4.0])
     expected = 5 * np.maximum(3, 2 + 10 * numbers) + np.maximum(2, 32 * numbers)
-    found = [float(program.time.subs(gap, value)) for value in numbers]
-    np.testing.assert_allclose(found, expected, rtol=1e-15)
+    values = [float(program.time.subs(gap, value)) for value in numbers]
+    np.testing.assert_allclose(values, expected, rtol=1e-15)
 
 
 @pytest.mark.parametrize("law", [bsp_superstep_time, qsm_phase_time])

@@ -55,15 +55,15 @@ def table_2_2():
 
 
 def check_recovered(machine):
-    found = read_signature(*measured(machine))
+    signature = read_signature(*measured(machine))
 
     # the issue asks for 1e-9 of each parameter; times of a burst are sums of 256 steps
     scale = request_reply_time(machine)
-    assert found.send_overhead.value == pytest.approx(machine.send_overhead, rel=1e-9)
-    assert found.receive_overhead.value == pytest.approx(machine.receive_overhead, rel=1e-9)
-    assert found.latency.value == pytest.approx(machine.latency, rel=1e-9, abs=1e-12 * scale)
-    assert found.gap.value == pytest.approx(steady_issue_cost(machine), rel=1e-9)
-    return found
+    assert signature.send_overhead.value == pytest.approx(machine.send_overhead, rel=1e-9)
+    assert signature.receive_overhead.value == pytest.approx(machine.receive_overhead, rel=1e-9)
+    assert signature.latency.value == pytest.approx(machine.latency, rel=1e-9, abs=1e-12 * scale)
+    assert signature.gap.value == pytest.approx(steady_issue_cost(machine), rel=1e-9)
+    return signature
 
 
 @pytest.mark.parametrize("machine", list(table_2_2()), ids=str)
@@ -83,10 +83,10 @@ def test_parameters_over_its_range_come_back(latency, send, receive, gap):
     assume(not one_way / 4 < max(gap, busy) < 1.15 * one_way / 4)
 
     machine = LogGP(latency, send, receive, gap, 0.0)
-    found = check_recovered(machine)
+    result = check_recovered(machine)
 
-    if found.limited_by is GapLimit.NETWORK:
-        assert found.gap.value == pytest.approx(gap, rel=1e-9)
+    if result.limited_by is GapLimit.NETWORK:
+        assert result.gap.value == pytest.approx(gap, rel=1e-9)
 
 
 def test_observed_gaps_of_table_2_2_come_out_of_the_discrete_model():
@@ -123,9 +123,9 @@ def test_intervals_hold_the_truth_at_their_nominal_rate():
 
     hits = dict.fromkeys(truth, 0)
     for seed in range(trials):
-        found = read_signature(*measured(machine, noise=0.02, repeats=12, seed=seed))
+        signature = read_signature(*measured(machine, noise=0.02, repeats=12, seed=seed))
         for name, value in truth.items():
-            low, high = getattr(found, name).interval
+            low, high = getattr(signature, name).interval
             hits[name] += low <= value <= high
 
     # 95 % nominal; three standard errors of a share over 400 trials are 3.3 %
@@ -134,21 +134,21 @@ def test_intervals_hold_the_truth_at_their_nominal_rate():
 
 
 def test_without_repeats_there_is_no_interval():
-    found = read_signature(*measured(PLATFORMS["now"]))
+    signature = read_signature(*measured(PLATFORMS["now"]))
 
-    assert found.gap.interval is None
+    assert signature.gap.interval is None
 
 
 def test_paragon_text_values_come_out():
     """o_r = 2.2 us and L = 6.35 to 6.45 us; Table 4's L of 7.5 us is a slip."""
-    said = {
+    by_name = {
         (row["platform"], row["quantity"], row["section"]): float(row["value"])
         for row in rows("logp_microbenchmark/in_text_logp_values.csv")
         if row["platform"] == "Intel Paragon"
         and row["value"]
         and row["section"].startswith("Small")
     }
-    text = {quantity: value for (_, quantity, _), value in said.items()}
+    text = {quantity: value for (_, quantity, _), value in by_name.items()}
     trips = rows("logp_microbenchmark/table_3_round_trip_times.csv")[0]
     table_4 = rows("logp_microbenchmark/table_4_logp_parameters.csv")[0]
 
@@ -158,21 +158,21 @@ def test_paragon_text_values_come_out():
     slopes = np.repeat([text["gap"], text["gap_with_computation"]], 3)
     cost = np.where(bursts == 1, text["send_overhead"] + delays, slopes)
     for trip, latency in (("min_round_trip_us", 6.35), ("max_round_trip_us", 6.45)):
-        found = read_signature(bursts, delays, cost, float(trips[trip]))
-        assert found.receive_overhead.value == pytest.approx(2.2, rel=1e-9)
-        assert found.latency.value == pytest.approx(latency, rel=1e-9)
-        assert float(table_4["latency_us"]) - found.latency.value > 1  # the slip
+        signature = read_signature(bursts, delays, cost, float(trips[trip]))
+        assert signature.receive_overhead.value == pytest.approx(2.2, rel=1e-9)
+        assert signature.latency.value == pytest.approx(latency, rel=1e-9)
+        assert float(table_4["latency_us"]) - signature.latency.value > 1  # the slip
 
 
 def test_regimes_follow_one_another():
     machine = PLATFORMS["paragon-1996"]
 
-    seen = [regime(machine, burst) for burst in range(1, 40)]
+    values = [regime(machine, burst) for burst in range(1, 40)]
 
     order = [Regime.SEND_ONLY, Regime.TRANSITION, Regime.STEADY]
-    assert [order.index(r) for r in seen] == sorted(order.index(r) for r in seen)
-    assert seen[0] is Regime.SEND_ONLY
-    assert seen[-1] is Regime.STEADY
+    assert [order.index(r) for r in values] == sorted(order.index(r) for r in values)
+    assert values[0] is Regime.SEND_ONLY
+    assert values[-1] is Regime.STEADY
 
 
 @settings(deadline=None, max_examples=60)

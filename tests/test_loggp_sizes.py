@@ -143,9 +143,9 @@ def test_lines_are_never_negative_and_as_good_as_bounded_least_squares(times):
 
     assert intercept[0] >= 0
     assert slope[0] >= 0
-    found = np.linalg.norm(columns @ [intercept[0], slope[0]] - 1)
+    result = np.linalg.norm(columns @ [intercept[0], slope[0]] - 1)
     # the norm of the residual is flat at its least: values agree to half the digits
-    assert found <= nnls(columns, np.ones(size.size))[1] + 1e-9
+    assert result <= nnls(columns, np.ones(size.size))[1] + 1e-9
 
 
 def test_deviation_comes_from_repeats_and_else_from_neighbours():
@@ -182,14 +182,14 @@ MACHINE = LogGP(6e-6, 1.5e-6, 2e-6, 4e-6, 1 / 1e9)
 
 def test_machine_comes_back_from_its_series():
     fit = fit_sizes(truth_series(MACHINE, 11))
-    found = machine_from_sizes(fit)
+    result = machine_from_sizes(fit)
 
     assert [one.below for one in fit.breaks] == [65536]
     # 2 % noise, 5 repeats and some thirty sizes: about 0.5 % each, and L is a difference
-    assert found.gap == pytest.approx(MACHINE.gap, rel=0.03)
-    assert found.gap_per_byte == pytest.approx(MACHINE.gap_per_byte, rel=0.03)
-    assert found.send_overhead == pytest.approx(MACHINE.send_overhead, rel=0.03)
-    assert found.latency == pytest.approx(MACHINE.latency, rel=0.06)
+    assert result.gap == pytest.approx(MACHINE.gap, rel=0.03)
+    assert result.gap_per_byte == pytest.approx(MACHINE.gap_per_byte, rel=0.03)
+    assert result.send_overhead == pytest.approx(MACHINE.send_overhead, rel=0.03)
+    assert result.latency == pytest.approx(MACHINE.latency, rel=0.06)
 
 
 def test_joint_fit_finds_a_break_that_one_series_alone_does_not_show():
@@ -217,23 +217,23 @@ def test_intervals_hold_slope_and_break():
         fit = fit_sizes([SizeSeries("t", SIZES, noisy(times, 1000 + seed))], seed=seed)
         low, high = fit.lines["t"][1].slope.interval
         inside += low <= 1 / 1.2e9 <= high
-        found = fit.breaks[0]
-        assert found.interval[0] <= 16384 <= found.interval[1]
-        assert found.interval[0] <= found.below < found.above <= found.interval[1]
+        value = fit.breaks[0]
+        assert value.interval[0] <= 16384 <= value.interval[1]
+        assert value.interval[0] <= value.below < value.above <= value.interval[1]
     # medians of five repeats drawn anew spread more than the medians do, so the intervals
     # are too wide rather than too narrow; three misses of the nominal 95 % are expected
     assert inside >= 54
 
 
-@pytest.mark.parametrize(("jump", "is_seen"), [(1.05, False), (1.5, True)])
-def test_tolerance_sets_what_counts_as_a_change(jump, is_seen):
+@pytest.mark.parametrize(("jump", "is_detected"), [(1.05, False), (1.5, True)])
+def test_tolerance_sets_what_counts_as_a_change(jump, is_detected):
     pieces = [(0, 10e-6, 1e-9), (16384, 10e-6 * jump, 1e-9 * jump)]
     times = curve(pieces, SIZES)
 
-    found = [find_breaks([SizeSeries("t", SIZES, noisy(times, seed))]) for seed in range(40)]
+    values = [find_breaks([SizeSeries("t", SIZES, noisy(times, seed))]) for seed in range(40)]
 
-    assert sum(is_right(starts, pieces) for starts in found) >= 38 * is_seen
-    assert is_seen or not any(found)
+    assert sum(is_right(starts, pieces) for starts in values) >= 38 * is_detected
+    assert is_detected or not any(values)
 
 
 def test_pinned_breaks_are_kept_and_marked():
@@ -349,11 +349,11 @@ def netgauge_text(machine, sizes, count=10):
 
 def test_netgauge_output_gives_the_machine_back():
     series = read_netgauge(netgauge_text(MACHINE, range(1, 40000, 1024)))
-    found = machine_from_sizes(fit_sizes(list(series.values())))
+    result = machine_from_sizes(fit_sizes(list(series.values())))
 
     # the text holds twelve digits, and o_s is a small difference of long times
     for name in ("latency", "send_overhead", "receive_overhead", "gap", "gap_per_byte"):
-        assert getattr(found, name) == pytest.approx(getattr(MACHINE, name), rel=1e-6)
+        assert getattr(result, name) == pytest.approx(getattr(MACHINE, name), rel=1e-6)
 
 
 GOOD = netgauge_text(MACHINE, range(1, 4000, 1024))

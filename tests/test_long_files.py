@@ -31,8 +31,8 @@ def short(monkeypatch):
 
 @pytest.mark.parametrize("name", LOGS)
 def test_a_long_file_gives_the_points_of_its_text(name):
-    (found,), (told,) = read_load_test([str(TOOLS / name)]).points, points_of(sample(name), name)
-    assert found.document() | {"file": ""} == told.document() | {"file": ""}
+    (result,), (text,) = read_load_test([str(TOOLS / name)]).points, points_of(sample(name), name)
+    assert result.document() | {"file": ""} == text.document() | {"file": ""}
 
 
 def log(path, rows):
@@ -68,27 +68,27 @@ def test_memory_does_not_grow_with_a_log(tmp_path, monkeypatch):
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=60), st.floats(0, 100))
 def test_percentiles_of_counted_times_are_those_of_the_list(drawn, percent):
-    seen = Times()
+    result = Times()
     for time in drawn:
-        seen.append(time)
-    assert len(seen) == len(drawn)
-    assert seen.mean == pytest.approx(np.mean(drawn), rel=1e-12)
+        result.append(time)
+    assert len(result) == len(drawn)
+    assert result.mean == pytest.approx(np.mean(drawn), rel=1e-12)
     expected = np.percentile(drawn, percent)
-    assert seen.percentile(percent) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert result.percentile(percent) == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
 def test_times_that_are_too_many_are_taken_together():
     """The mean stays exact; percentiles are off by what is said."""
     drawn = np.random.default_rng(3).lognormal(3, 1, 4000)
-    seen = Times(most=500)
+    result = Times(most=500)
     for time in drawn:
-        seen.append(time)
-    assert seen.mean == pytest.approx(drawn.mean(), rel=1e-14)
+        result.append(time)
+    assert result.mean == pytest.approx(drawn.mean(), rel=1e-14)
     for percent in (50, 90, 99, 99.9):
         expected = np.percentile(drawn, percent)
-        assert seen.percentile(percent) == pytest.approx(expected, rel=1.001 * PRECISION)
-    assert not seen.exact
-    assert len(seen.values) < len(drawn)
+        assert result.percentile(percent) == pytest.approx(expected, rel=1.001 * PRECISION)
+    assert not result.exact
+    assert len(result.values) < len(drawn)
 
 
 def test_long_files_that_must_be_read_whole_are_refused(tmp_path, monkeypatch):
@@ -98,17 +98,17 @@ def test_long_files_that_must_be_read_whole_are_refused(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         (b"170000000\xff0000,1,a,200,t,true,1,1\n", "x.jtl:1502: not a text file in UTF-8"),
         (b"1" * 1_100_000, "x.jtl:1502: a line is longer than a megabyte"),
         (b"1700000000000,1,a\n", "x.jtl:1502: this row has 3 cells instead of 8"),
     ],
 )
-def test_spoilt_lines_of_long_files_are_refused(tmp_path, row, told):
+def test_spoilt_lines_of_long_files_are_refused(tmp_path, row, message):
     path = log(tmp_path / "x.jtl", 1500)
     path.write_bytes(path.read_bytes() + row)
-    with pytest.raises(MeasurementError, match=told):
+    with pytest.raises(MeasurementError, match=message):
         read_load_test([str(path)])
 
 

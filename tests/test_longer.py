@@ -29,7 +29,7 @@ def pool(load, servers):
     return top / (mpmath.nsum(lambda k: offered**k / mpmath.factorial(k), [0, servers - 1]) + top)
 
 
-def asked(solution, part, seconds):
+def exceedance_of(solution, part, seconds):
     return solution[f"cpu.{part}_time_over_{round(1e6 * seconds)}us"], round(1e6 * seconds) / 1e6
 
 
@@ -39,14 +39,14 @@ def test_open_pools_follow_erlang(load, servers, seconds):
     """W: C exp(-a t), a = (m - load m) / S; R: that and an exponential service; 1e-9 absolute."""
     solution = alone(MMm(1.0, servers)).solve(load * servers)
     wait, rate = pool(load, servers), mpmath.mpf(servers * (1 - load))
-    found, time = asked(solution, "waiting", seconds)
-    assert found == pytest.approx(float(wait * mpmath.exp(-rate * time)), rel=1e-9, abs=1e-15)
-    found, time = asked(solution, "response", seconds)
+    result, time = exceedance_of(solution, "waiting", seconds)
+    assert result == pytest.approx(float(wait * mpmath.exp(-rate * time)), rel=1e-9, abs=1e-15)
+    result, time = exceedance_of(solution, "response", seconds)
     if abs(rate - 1) < 1e-3:
         return  # where the two rates are one, the formula below is 0 / 0
     both = (rate * mpmath.exp(-time) - mpmath.exp(-rate * time)) / (rate - 1)
     exact = (1 - wait) * mpmath.exp(-time) + wait * both
-    assert found == pytest.approx(float(exact), abs=1e-9)
+    assert result == pytest.approx(float(exact), abs=1e-9)
 
 
 @settings(max_examples=30)
@@ -63,9 +63,9 @@ def test_circulating_jobs_wait_behind_those_whom_they_find(jobs, servers, think,
         turns = servers * mpmath.mpf(time)
         return mpmath.gammainc(count, turns, regularized=True) if count else mpmath.mpf(0)
 
-    found, time = asked(solution, "waiting", seconds)
+    result, time = exceedance_of(solution, "waiting", seconds)
     exact = sum(chance * stages(max(n - servers + 1, 0), time) for n, chance in enumerate(met))
-    assert found == pytest.approx(float(exact), abs=1e-10)
+    assert result == pytest.approx(float(exact), abs=1e-10)
 
     def stay(count, time):
         """Erlang's stages and then one service: the convolution by quadrature."""
@@ -78,11 +78,11 @@ def test_circulating_jobs_wait_behind_those_whom_they_find(jobs, servers, think,
         inside = mpmath.quad(density, [0, time]) / mpmath.factorial(count - 1) if time else 0
         return stages(count, time) + inside
 
-    found, time = asked(solution, "response", seconds)
+    result, time = exceedance_of(solution, "response", seconds)
     exact = sum(
         chance * stay(max(n - servers + 1, 0), mpmath.mpf(time)) for n, chance in enumerate(met)
     )
-    assert found == pytest.approx(float(exact), abs=1e-10)
+    assert result == pytest.approx(float(exact), abs=1e-10)
 
 
 @pytest.mark.parametrize(
@@ -113,9 +113,11 @@ def test_of_shared_servers_networks_and_classes():
     only = shared["cpu.response_time_over_200ms"]
     assert only == pytest.approx(shared["response_time_over_200ms"], rel=1e-9)
     line = ModelGraph("g").station("x", MM1(0.1)).station("y", MM1(0.05)).route("x", "y")
-    found = line.at().solve(5.0)["response_time_over_300ms"]
+    response_time_over_300ms = line.at().solve(5.0)["response_time_over_300ms"]
     first, second = mpmath.exp(mpmath.mpf("-1.5")), mpmath.exp(mpmath.mpf("-4.5"))
-    assert found == pytest.approx(float((15 * first - 5 * second) / 10), rel=1e-9)
+    assert response_time_over_300ms == pytest.approx(
+        float((15 * first - 5 * second) / 10), rel=1e-9
+    )
     apart = ModelGraph("c").station("x", MM1(0.1)).station("y", MM1(0.05))
     apart = apart.job_class("a", 4.0, arrives="x").job_class("b", 3.0, arrives="y").at().solve()
     chance = [float(mpmath.exp(mpmath.mpf(-r) / 2)) for r in (6, 17)]

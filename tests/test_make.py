@@ -23,8 +23,8 @@ def clone(tmp_path):
 def python(place, version):
     """A Python that says it is of another version."""
     fake = place / "fake-python"
-    said = f"import sys; sys.version_info = {version}"
-    fake.write_text(f'#!/bin/sh\n[ "$1" = -c ] || exit 9\nexec {sys.executable} -c "{said}\n$2"\n')
+    text = f"import sys; sys.version_info = {version}"
+    fake.write_text(f'#!/bin/sh\n[ "$1" = -c ] || exit 9\nexec {sys.executable} -c "{text}\n$2"\n')
     fake.chmod(0o755)
     return fake
 

@@ -69,7 +69,7 @@ def test_laws_of_open_stations_are_those_of_their_chains(station, rate, served, 
         exact = birth_death([rate] * size, [served(n) for n in range(1, size + 1)])
         mean, variance = (float(m) for m in moments(exact))
         arriving = exact[:-1] if room else exact
-        found = mpmath.fsum(arriving[servers:]) / mpmath.fsum(arriving) if servers else 0
+        value = mpmath.fsum(arriving[servers:]) / mpmath.fsum(arriving) if servers else 0
     law = station.number_law(rate)
     shown = law.chances(min(size, 200))
     assert shown == pytest.approx([float(p) for p in exact[: len(shown)]], rel=TOLERANCE)
@@ -77,7 +77,7 @@ def test_laws_of_open_stations_are_those_of_their_chains(station, rate, served, 
     assert law.mean == pytest.approx(float(station.queue_length(rate)), rel=TOLERANCE)
     assert law.variance == pytest.approx(variance, rel=TOLERANCE)
     if servers:
-        assert law.waits == pytest.approx(float(found), rel=TOLERANCE)
+        assert law.waits == pytest.approx(float(value), rel=TOLERANCE)
     assert law.more_than(5) == pytest.approx(float(mpmath.fsum(exact[6:])), rel=TOLERANCE)
 
 
@@ -169,11 +169,11 @@ def test_chances_of_closed_networks_have_their_means_and_meet_one_job_fewer(
     solution = solve_closed(STATIONS, visits, population, think)
     fewer = [closed_marginal(STATIONS, visits, population - 1, think, k).chances for k in range(5)]
     for k in range(5):
-        found = closed_marginal(STATIONS, visits, population, think, k)
-        mean = float(np.arange(population + 1) @ found.chances)
+        marginal = closed_marginal(STATIONS, visits, population, think, k)
+        mean = float(np.arange(population + 1) @ marginal.chances)
         assert mean == pytest.approx(float(solution.queue_length[k]), rel=TOLERANCE)
-        assert found.chances.sum() == pytest.approx(1, rel=TOLERANCE)
-        assert found.met[:-1] == pytest.approx(fewer[k], abs=1e-13)
+        assert marginal.chances.sum() == pytest.approx(1, rel=TOLERANCE)
+        assert marginal.met[:-1] == pytest.approx(fewer[k], abs=1e-13)
 
 
 def test_operating_points_of_closed_networks_are_found_together():
@@ -195,12 +195,12 @@ def chances_by_chain(network, place):
     counts = [int(sum(network.places[place].counts(s[0][place]))) for s in chain.states]
     chances = np.bincount(counts, chain.shares)
     number = dict(zip(chain.states, counts, strict=True))
-    found = np.zeros(len(chances))
+    result = np.zeros(len(chances))
     for state, share in zip(chain.states, chain.shares, strict=True):
         for after, rate in network.moves(state):
             if number[after] > number[state]:
-                found[number[state]] += share * rate
-    return chances, found / found.sum()
+                result[number[state]] += share * rate
+    return chances, result / result.sum()
 
 
 def circulating(classes, cap=0):
@@ -285,11 +285,11 @@ def test_waits_at_servers_are_erlangs_mixture():
         summed = in_turn(behind, int(station.count), turn)
         for share in (0.5, 0.9, 0.999):
             assert summed.percentile(share) == pytest.approx(wait.percentile(share), rel=1e-9)
-    found = closed_marginal([MMm(0.5, 2), MM1(0.2)], [1, 1], 9, 0.0, 0)
+    marginal = closed_marginal([MMm(0.5, 2), MM1(0.2)], [1, 1], 9, 0.0, 0)
     solved = solve_closed([MMm(0.5, 2), MM1(0.2)], [1, 1], 9, 0.0)
-    wait = in_turn(found.met, 2, 0.25)
+    wait = in_turn(marginal.met, 2, 0.25)
     assert wait.mean == pytest.approx(float(solved.station_response_time[0]) - 0.5, rel=TOLERANCE)
-    assert wait.waits == pytest.approx(float(found.waits), rel=TOLERANCE)
+    assert wait.waits == pytest.approx(float(marginal.waits), rel=TOLERANCE)
 
 
 def test_waits_of_those_let_in_have_the_mean_of_the_room():

@@ -61,15 +61,15 @@ def test_response_time_is_fitted_whatever_else_the_model_calls_an_output():
     """`server` has an output `outstanding`; it used to be taken for what was measured."""
     data = table(open_table())
 
-    found = fit_server(data)
+    server = fit_server(data)
 
     columns = {
-        (f.comparison.load.header, f.comparison.measured.header) for _, f in found.candidates
+        (f.comparison.load.header, f.comparison.measured.header) for _, f in server.candidates
     }
     assert columns == {("throughput_ops_s", "response_ms")}
-    assert {fit.comparison.output for _, fit in found.candidates} == {"response_time"}
-    values = found.best.values
-    assert found.form.model == "server-single"
+    assert {fit.comparison.output for _, fit in server.candidates} == {"response_time"}
+    values = server.best.values
+    assert server.form.model == "server-single"
     # the digits that are printed: six of milliseconds
     assert values["service_time"] == pytest.approx(1e-3, rel=1e-4)
     assert values["delay"] == pytest.approx(4e-3, rel=1e-4)
@@ -78,24 +78,26 @@ def test_response_time_is_fitted_whatever_else_the_model_calls_an_output():
 def test_y_says_otherwise():
     server = catalogue_model("server").at(delay=4e-3, service_time=1e-3)
 
-    found = server.compare(table(open_table()), y="outstanding")
+    comparison = server.compare(table(open_table()), y="outstanding")
 
-    assert (found.output, str(found.axes)) == (
+    assert (comparison.output, str(comparison.axes)) == (
         "outstanding",
         "y = outstanding, x = throughput_ops_s",
     )
-    np.testing.assert_allclose(found.relative_error, 0, atol=1e-6)  # six printed digits
+    np.testing.assert_allclose(comparison.relative_error, 0, atol=1e-6)  # six printed digits
 
 
 @pytest.mark.parametrize("column", ["response_p95", "response_p95_ms"])
 def test_percentiles_are_held_against_percentiles(column):
-    found = machine().compare(table(open_table()), y=column)
+    comparison = machine().compare(table(open_table()), y=column)
 
-    assert found.output == "response_time_p95"
-    assert str(found.axes) == "y = response_p95_ms, x = throughput_ops_s"
-    np.testing.assert_allclose(found.relative_error, 0, atol=1e-5)  # six digits of milliseconds
-    assert "predicted against measured" in str(found)
-    assert json.loads(found.to_json())["output"] == "response_time_p95"
+    assert comparison.output == "response_time_p95"
+    assert str(comparison.axes) == "y = response_p95_ms, x = throughput_ops_s"
+    np.testing.assert_allclose(
+        comparison.relative_error, 0, atol=1e-5
+    )  # six digits of milliseconds
+    assert "predicted against measured" in str(comparison)
+    assert json.loads(comparison.to_json())["output"] == "response_time_p95"
 
 
 def test_percentiles_are_drawn(monkeypatch):
@@ -153,18 +155,20 @@ def test_what_is_no_mean_is_refused():
      "queue_depth", "iodepth"],
 )  # fmt: skip
 def test_a_population_closes_the_model(title):
-    found = machine().compare(table(closed_table(title=title)))
+    comparison = machine().compare(table(closed_table(title=title)))
 
-    assert found.model.is_closed
-    assert str(found.axes) == f"y = response_ms,throughput_ops_s, x = {title}"
-    assert str(found.load.unit) == "job"
-    np.testing.assert_allclose(found.relative_error, 0, atol=1e-7)  # eight digits of milliseconds
-    assert found.signatures == {}
-    text = str(found)
+    assert comparison.model.is_closed
+    assert str(comparison.axes) == f"y = response_ms,throughput_ops_s, x = {title}"
+    assert str(comparison.load.unit) == "job"
+    np.testing.assert_allclose(
+        comparison.relative_error, 0, atol=1e-7
+    )  # eight digits of milliseconds
+    assert comparison.signatures == {}
+    text = str(comparison)
     assert f"{title} [job]" in text
     assert f"closed: solved at the measured {title}; think time 0 ms" in text
     assert "op/s" not in text
-    assert found.plot().axes[1].get_xlabel() == f"{title.replace('_', ' ')} [job]\nx = {title}"
+    assert comparison.plot().axes[1].get_xlabel() == f"{title.replace('_', ' ')} [job]\nx = {title}"
 
 
 def test_outstanding_is_a_load_where_there_is_no_rate_or_where_it_is_named():
@@ -177,10 +181,13 @@ def test_outstanding_is_a_load_where_there_is_no_rate_or_where_it_is_named():
 
 
 def test_throughput_against_a_population():
-    found = machine().compare(table(closed_table()), y="throughput_ops_s")
+    comparison = machine().compare(table(closed_table()), y="throughput_ops_s")
 
-    assert (found.output, str(found.axes)) == ("throughput", "y = throughput_ops_s, x = clients")
-    np.testing.assert_allclose(found.relative_error, 0, atol=1e-7)
+    assert (comparison.output, str(comparison.axes)) == (
+        "throughput",
+        "y = throughput_ops_s, x = clients",
+    )
+    np.testing.assert_allclose(comparison.relative_error, 0, atol=1e-7)
     only = "\n".join(line.rpartition(",")[0] for line in closed_table().splitlines())
     assert machine().compare(table(only)).output == "throughput"
 
@@ -189,9 +196,9 @@ def test_a_think_time_follows_from_what_came_through():
     data = table(closed_table(think=0.25))
 
     assert think_time(data, data.column("clients")) == pytest.approx(0.25, rel=1e-7)
-    found = machine().compare(data)
-    np.testing.assert_allclose(found.relative_error, 0, atol=1e-7)
-    assert "think time 250 ms" in str(found)
+    comparison = machine().compare(data)
+    np.testing.assert_allclose(comparison.relative_error, 0, atol=1e-7)
+    assert "think time 250 ms" in str(comparison)
 
 
 def test_a_think_time_of_the_noise_is_none():
@@ -204,20 +211,20 @@ def test_a_think_time_of_the_noise_is_none():
 def test_a_closed_model_keeps_the_think_time_that_it_has():
     data = table(closed_table(think=0.25))
 
-    found = match(machine().closed(3, 0.1), data)
+    matched = match(machine().closed(3, 0.1), data)
 
-    assert found.model.parameters["think_time"].value == 0.1
-    np.testing.assert_array_equal(found.inputs["population"], CLIENTS)
+    assert matched.model.parameters["think_time"].value == 0.1
+    np.testing.assert_array_equal(matched.inputs["population"], CLIENTS)
 
 
 def test_a_parameter_of_that_name_is_no_population():
     pool = ModelGraph("pool").declare("s", "threads").station("cpu", MMm("s", "threads"))
     data = table("threads,throughput_ops_s,response_ms\n1,10,2\n2,20,3\n")
 
-    found = match(pool.at(s=1e-3, threads=1.0), data)
+    matched = match(pool.at(s=1e-3, threads=1.0), data)
 
-    assert not found.model.is_closed
-    assert list(found.inputs) == ["arrival_rate", "threads"]
+    assert not matched.model.is_closed
+    assert list(matched.inputs) == ["arrival_rate", "threads"]
 
 
 def test_classes_cannot_be_closed_by_a_column():
@@ -239,8 +246,8 @@ def test_closed_curves_have_no_signature():
     with pytest.raises(MeasurementError, match=r"population \(clients\).*--x throughput_ops_s"):
         curve(table(closed_table()))
 
-    found = MeasuredSignature.of(curve(table(closed_table()), x="throughput_ops_s"))
-    assert str(found.curve.axes) == "y = response_ms, x = throughput_ops_s"
+    made = MeasuredSignature.of(curve(table(closed_table()), x="throughput_ops_s"))
+    assert str(made.curve.axes) == "y = response_ms, x = throughput_ops_s"
 
 
 @pytest.mark.parametrize("y", [None, "throughput_ops_s"])
@@ -248,18 +255,18 @@ def test_a_server_is_fitted_closed_at_the_measured_populations(y):
     truth = catalogue_model("server-single").at(delay=4e-3, service_time=1e-3)
     lines = closed_table(model=truth).splitlines()[:5]  # 4 points carry two free parameters
 
-    found = fit_server(table("\n".join(lines)), y=y)
+    server = fit_server(table("\n".join(lines)), y=y)
 
-    assert {fit.comparison.load.header for _, fit in found.candidates} == {"clients"}
-    assert all(fit.model.is_closed for _, fit in found.candidates)
+    assert {fit.comparison.load.header for _, fit in server.candidates} == {"clients"}
+    assert all(fit.model.is_closed for _, fit in server.candidates)
     # eight printed digits, and the search's own tolerance
-    assert found.best.values["service_time"] == pytest.approx(1e-3, rel=1e-4)
-    assert found.best.values["delay"] == pytest.approx(4e-3, rel=1e-4)
-    told = {told.name: told.value for told in found.quantities}
-    assert told["saturation throughput"] == pytest.approx(1000, rel=1e-4)
-    assert told["base response time"] == pytest.approx(5e-3, rel=1e-4)
-    assert "slope" not in told
-    assert "x = clients" in str(found)
+    assert server.best.values["service_time"] == pytest.approx(1e-3, rel=1e-4)
+    assert server.best.values["delay"] == pytest.approx(4e-3, rel=1e-4)
+    by_name = {text.name: text.value for text in server.quantities}
+    assert by_name["saturation throughput"] == pytest.approx(1000, rel=1e-4)
+    assert by_name["base response time"] == pytest.approx(5e-3, rel=1e-4)
+    assert "slope" not in by_name
+    assert "x = clients" in str(server)
 
 
 def test_what_cannot_be_closed_is_refused_with_its_reason():
@@ -270,13 +277,13 @@ def test_what_cannot_be_closed_is_refused_with_its_reason():
 
 
 def test_a_fit_of_a_closed_test_says_so_and_its_file_solves():
-    found = fit_model(machine(), table(closed_table()), ["s"])
+    fit = fit_model(machine(), table(closed_table()), ["s"])
 
-    assert found.values["s"] == pytest.approx(1e-3, rel=1e-6)
-    again = parse_model(found.to_toml()).solve()
+    assert fit.values["s"] == pytest.approx(1e-3, rel=1e-6)
+    again = parse_model(fit.to_toml()).solve()
     assert again.model.is_closed
     assert again.model.inputs["population"] == 32
-    assert "bottleneck: cpu, 100% busy at the highest load; it saturates at 1000 1/s" in str(found)
+    assert "bottleneck: cpu, 100% busy at the highest load; it saturates at 1000 1/s" in str(fit)
 
 
 ANSWERS = {
@@ -293,11 +300,11 @@ def test_every_answer_says_which_columns_it_comes_from(command, tmp_path):
     path = tmp_path / "own.csv"
     path.write_text(open_table())
 
-    told = headway(*command, str(path)).out
+    printed = headway(*command, str(path)).out
     document = json.loads(headway(*command, str(path), "--json").out)
     rows = list(csv.DictReader(headway(*command, str(path), "--csv").out.splitlines()))
 
-    assert "y = response_ms, x = throughput_ops_s" in told
+    assert "y = response_ms, x = throughput_ops_s" in printed
     assert (document["x"], document["y"]) == ("throughput_ops_s", "response_ms")
     assert {(row["x"], row["y"]) for row in rows} == {("throughput_ops_s", "response_ms")}
 
@@ -350,8 +357,8 @@ def test_refusals_are_one_line(tmp_path):
     path = tmp_path / "own.csv"
     path.write_text(open_table())
 
-    told = refusal("compare", "server-single", "--data", str(path), "--y", "response_max")
-    assert "is a maximum" in told
+    message = refusal("compare", "server-single", "--data", str(path), "--y", "response_max")
+    assert "is a maximum" in message
 
 
 def test_jobs_are_counted_in_whole_numbers():

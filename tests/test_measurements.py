@@ -44,7 +44,7 @@ def test_empty_cells_are_missing_and_left_out_of_the_curve():
     assert curve(read).load.values.tolist() == [100.0, 200.0, 300.0]
 
 
-def asked(table, *names):
+def column_values(table, *names):
     """A table of whose columns some are asked for; only then their cells matter."""
     for name in names:
         table.column(name)
@@ -74,7 +74,7 @@ def with_row(row):
 )
 def test_refused_with_file_line_and_column(text, message):
     with pytest.raises(MeasurementError) as refused:
-        asked(Measurements.parse(text, "raid.csv"), "throughput", "response")
+        column_values(Measurements.parse(text, "raid.csv"), "throughput", "response")
 
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -121,8 +121,8 @@ def test_line_agrees_with_statsmodels():
     peer = sm.OLS(y, sm.add_constant(x)).fit()
     # Tolerance: two least-squares algorithms on 12 well-conditioned points.
     expected = [peer.params[1], peer.params[0], peer.rsquared, peer.bse[1], peer.bse[0]]
-    found = [line.slope, line.intercept, line.r_squared, line.slope_error, line.intercept_error]
-    np.testing.assert_allclose(found, expected, rtol=1e-10)
+    rows = [line.slope, line.intercept, line.r_squared, line.slope_error, line.intercept_error]
+    np.testing.assert_allclose(rows, expected, rtol=1e-10)
 
 
 def test_a_line_needs_three_points_and_two_loads():
@@ -196,8 +196,8 @@ def test_a_decimal_comma_is_read_where_it_can_be_nothing_else():
 
 def test_lines_that_begin_with_a_sign_are_comments():
     text = "# SPECsfs97, run 3\nthroughput_ops_s,response_ms\n100,3.4\n  # warm\n200,4.0\n"
-    found = read_any(text, "curve.csv")
+    measured = read_any(text, "curve.csv")
 
-    assert found.kind == "CSV"
-    assert found.lines == (3, 5)
-    assert found.column("response").values.tolist() == [0.0034, 0.004]
+    assert measured.kind == "CSV"
+    assert measured.lines == (3, 5)
+    assert measured.column("response").values.tolist() == [0.0034, 0.004]

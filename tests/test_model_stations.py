@@ -20,8 +20,8 @@ def test_stations_that_lose():
     assert solved["loss_probability"] == pytest.approx(lost, rel=1e-12)
     assert solved.throughput == pytest.approx(15 * (1 - lost), rel=1e-12)
     assert solved["desk.throughput"] == pytest.approx(solved.throughput, rel=1e-12)
-    held = solved["door.queue_length"] + solved["desk.queue_length"]
-    assert held == pytest.approx(solved.throughput * solved.response_time, rel=1e-12)
+    value = solved["door.queue_length"] + solved["desk.queue_length"]
+    assert value == pytest.approx(solved.throughput * solved.response_time, rel=1e-12)
     assert solved.saturation_throughput == np.inf
     assert "assumed Poisson" in solved.approximation
 

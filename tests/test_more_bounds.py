@@ -47,9 +47,9 @@ def within(value, low, high):
 )
 def test_exact_solutions_lie_within_proportional_bounds(demand, population, think_time):
     exact = solve_closed([MM1(d) for d in demand], [1] * len(demand), population, think_time)
-    found = proportional_bounds(demand, population, think_time)
-    within(exact.throughput, found.throughput_lower, found.throughput_upper)
-    inner, outer = found, asymptotic_bounds(demand, population, think_time)
+    result = proportional_bounds(demand, population, think_time)
+    within(exact.throughput, result.throughput_lower, result.throughput_upper)
+    inner, outer = result, asymptotic_bounds(demand, population, think_time)
     assert inner.throughput_lower >= outer.throughput_lower * (1 - ROUNDING)
     balanced = balanced_job_bounds(demand, population, think_time)
     # Chebyshev: sum D**2 / D is no less than the mean D
@@ -70,9 +70,9 @@ def test_bounds_over_populations_are_those_of_each(kind, populations):
 def test_proportional_bounds_of_two_jobs_are_exact():
     """One other job is at a station in proportion to its demand: Hsieh and Lam."""
     exact = solve_closed([MM1(0.7), MM1(0.2), MM1(0.1)], [1, 1, 1], 2, 0.0).throughput
-    found = proportional_bounds([0.7, 0.2, 0.1], 2)
-    assert found.throughput_lower == pytest.approx(exact, rel=1e-12)
-    assert found.throughput_upper == pytest.approx(exact, rel=1e-12)
+    result = proportional_bounds([0.7, 0.2, 0.1], 2)
+    assert result.throughput_lower == pytest.approx(exact, rel=1e-12)
+    assert result.throughput_upper == pytest.approx(exact, rel=1e-12)
     named = network_bounds([MM1(0.7), MM1(0.2), MM1(0.1)], [1, 1, 1], 2)
     assert list(named) == ["asymptotic", "balanced job", "proportional", "geometric"]
 
@@ -102,13 +102,13 @@ def test_every_class_lies_within_its_bounds(made, jobs, think, rate):
         JobClass("b", population=jobs[1], think_time=think[1]),
         JobClass("c", arrival_rate=rate),
     ]
-    found = class_bounds(stations, classes)
+    result = class_bounds(stations, classes)
     pools = any(servers == 3 for (_, servers), *_ in made)
-    assert bool(found) or (pools and rate > 0)
+    assert bool(result) or (pools and rate > 0)
     solution = solve_multiclass(stations, classes)
-    for place, name in enumerate("ab" if found else ""):
+    for place, name in enumerate("ab" if result else ""):
         rate_of, time_of = solution.throughput[place], solution.response_time[place]
-        for bounds in found[name].values():
+        for bounds in result[name].values():
             within(rate_of, bounds.throughput_lower, bounds.throughput_upper)
             if time_of > 1e-3:
                 low, high = bounds.response_time_lower, bounds.response_time_upper
@@ -119,9 +119,9 @@ def test_every_class_lies_within_its_bounds(made, jobs, think, rate):
 def test_what_others_get_through_is_not_left():
     cpu = SharedStation("cpu", (0.1, 0.2), (1, 1))
     few, many = JobClass("few", population=1), JobClass("many", population=50)
-    found = class_bounds([cpu], [few, many])
-    assert found["many"]["composite"].throughput_upper < 5
-    assert found["many"]["asymptotic"].throughput_upper == pytest.approx(5)
+    result = class_bounds([cpu], [few, many])
+    assert result["many"]["composite"].throughput_upper < 5
+    assert result["many"]["asymptotic"].throughput_upper == pytest.approx(5)
     varied = [SharedStation("cpu", (0.1, 0.2), (1, 1), ServiceKind.VARYING, speeds=(1, 2))]
     assert class_bounds(varied, [few, many]) == {}
 
@@ -137,12 +137,12 @@ def test_what_others_get_through_is_not_left():
 def test_open_networks_lie_within_their_bounds(made, rate):
     stations = [kind(t, 3) if kind in {MMm, Parallel} else kind(t) for kind, t in made]
     exact = sum(station.response_time(rate) for station in stations)
-    found = open_bounds(stations, [1] * len(stations), rate)
-    for bounds in found.values():
+    result = open_bounds(stations, [1] * len(stations), rate)
+    for bounds in result.values():
         within(exact, bounds.response_time_lower, bounds.response_time_upper)
     busy = max(float(station.utilisation(rate)) for station in stations)
     if busy > 0:
-        assert rate / found["asymptotic"].throughput_upper == pytest.approx(busy)
+        assert rate / result["asymptotic"].throughput_upper == pytest.approx(busy)
 
 
 def test_bounds_of_open_networks_by_what_their_stations_are():

@@ -38,12 +38,12 @@ def test_predictions(preset):
     )
 
     document = json.loads(result.out)
-    found = {p["inputs"]["arrival_rate"]: p["predicted"] for p in document["points"]}
+    by_name = {p["inputs"]["arrival_rate"]: p["predicted"] for p in document["points"]}
     rows = [r for r in ORACLES if r["what"] == "predicted" and r["preset"] == preset]
     assert rows
     for row in rows:
         wanted, tolerance = float(row["value"]) * 1e-3, float(row["tolerance"]) * 1e-3
-        assert found[float(row["key"])] == pytest.approx(wanted, abs=tolerance), row
+        assert by_name[float(row["key"])] == pytest.approx(wanted, abs=tolerance), row
 
 
 @pytest.mark.parametrize("row", [r for r in ORACLES if r["what"] == "signature"], ids=str)
@@ -55,8 +55,8 @@ def test_signatures(row, tmp_path):
 
     result = headway("signature", "sfs", path, *limits, *column, "--json")
 
-    found = json.loads(result.out)[row["key"]] / SCALES[row["unit"]]
-    assert found == pytest.approx(float(row["value"]), abs=float(row["tolerance"]))
+    value = json.loads(result.out)[row["key"]] / SCALES[row["unit"]]
+    assert value == pytest.approx(float(row["value"]), abs=float(row["tolerance"]))
 
 
 def test_largest_error_of_the_raid():

@@ -29,9 +29,9 @@ sizes = st.floats(1e-6, 1e3)
 
 def back(text: str) -> tuple[float, str]:
     """A printed number and its unit."""
-    found = NUMBER.match(text)
-    assert found is not None, text
-    return float(found[0].replace(",", "")), text[found.end() :].strip()
+    match = NUMBER.match(text)
+    assert match is not None, text
+    return float(match[0].replace(",", "")), text[match.end() :].strip()
 
 
 @given(st.lists(st.tuples(sizes, st.sampled_from(TIMES)), min_size=1, max_size=8))
@@ -39,9 +39,9 @@ def test_all_times_of_an_answer_are_in_one_unit_and_read_back(
     given_: list[tuple[float, str]],
 ) -> None:
     """Four digits: within 5e-4 of the value."""
-    shown = [(value, unit(meant)) for value, meant in given_]
+    shown = [(value, unit(expected)) for value, expected in given_]
     scale = Scale.of(shown)
-    read = [back(scale.text(value, meant)) for value, meant in shown]
+    read = [back(scale.text(value, expected)) for value, expected in shown]
     [own] = {text for _, text in read}
     for (value, _), (number, _) in zip(shown, read, strict=True):
         assert number * unit(own).scale == pytest.approx(value, rel=5.001e-4)
@@ -105,9 +105,9 @@ def test_the_last_bits_of_another_processor_are_not_seen(
         assert shown[0] == shown[1]
     for text in (digits, four_digits, lambda x: with_error(x, 0.1 * x, unit("ms"))):
         assert text(near) == text(value)
-    for meant in map(unit, ("s", "B", "MB/s", "op/s")):
-        assert shown_unit(meant, near) == shown_unit(meant, value)
-        assert Scale.of([(near, meant)]) == Scale.of([(value, meant)])
+    for expected in map(unit, ("s", "B", "MB/s", "op/s")):
+        assert shown_unit(expected, near) == shown_unit(expected, value)
+        assert Scale.of([(near, expected)]) == Scale.of([(value, expected)])
     by = unit("op/s")
     assert slope_unit(unit("s"), by, near / 1e4) == slope_unit(unit("s"), by, value / 1e4)
 
@@ -153,8 +153,8 @@ def test_an_answer_of_any_kind_has_one_unit_a_dimension(kind: str) -> None:
     words = [text, *drawn(answer)]
 
     for units in (TIME, BANDWIDTH):
-        found = {unit_text for each in words for unit_text in units.findall(each)}
-        assert len(found) <= 1, (found, words)
+        names = {unit_text for each in words for unit_text in units.findall(each)}
+        assert len(names) <= 1, (names, words)
     for each in words:
         assert not re.search(r"\b0(\.0+)? \w+ per ", each), each
         assert not re.search(r"\d(e[-+]\d+)? ?bytes|\d{5,} B\b", each), each

@@ -80,16 +80,16 @@ def test_what_cannot_be_told_is_refused():
 
 def test_the_command_says_it_with_its_error(tmp_path):
     test = sweep(Server(0.002, 0.001, 2, 1.0), 4000, 0.0, np.random.default_rng(3))
-    told = audit(test)
-    assert "± 3%" in str(told)
-    document = json.loads(told.to_json())["as_open"]
+    findings = audit(test)
+    assert "± 3%" in str(findings)
+    document = json.loads(findings.to_json())["as_open"]
     assert document[0]["relative_error"] == BANDS[0.5][0]
     assert set(document[0]["percentiles"]) == {f"p{q:g}" for q in PERCENTS}
     file = tmp_path / "runs.csv"
     rows = [f"{p.population},{p.throughput},{p.response_time}" for p in test.points]
     file.write_text("\n".join(["clients,throughput_ops_s,response_s", *rows]))
     assert json.loads(headway("audit", file, "--json").out)["as_open"][0]["percentiles"] is None
-    assert isinstance(told.test, LoadTest)
+    assert isinstance(findings.test, LoadTest)
 
 
 def test_a_real_open_client_saw_about_that():
@@ -97,9 +97,9 @@ def test_a_real_open_client_saw_about_that():
     wrk, k6 = (read_load_test([f"load_tests/{tool}"]).points for tool in ("wrk", "k6"))
     rates = [p.throughput for p in k6 if p.load < 200]
     times = [p.response_time for p in k6 if p.load < 200]
-    told = {p.population: p for p in as_open(wrk) if not p.refused}
+    by_name = {p.population: p for p in as_open(wrk) if not p.refused}
     apart = [
-        told[n].response_time / float(np.interp(told[n].throughput, rates, times)) - 1
+        by_name[n].response_time / float(np.interp(by_name[n].throughput, rates, times)) - 1
         for n in (1, 2, 3)
     ]
     assert apart == pytest.approx([0.019, 0.011, 0.13], abs=0.005)

@@ -39,8 +39,8 @@ def test_priorities_of_a_file_are_cobhams():
     solution = parse_model(DATABASE).solve()
 
     exact = PriorityMG1((0.01, 0.03), (1.0, 1.0)).response_times((30.0, 10.0))
-    found = [float(solution[f"class {c}.response_time"]) for c in ("web", "batch")]
-    assert found == pytest.approx(exact, rel=1e-12)
+    values = [float(solution[f"class {c}.response_time"]) for c in ("web", "batch")]
+    assert values == pytest.approx(exact, rel=1e-12)
     assert not solution.approximation
 
 
@@ -138,8 +138,8 @@ def test_percentiles_head_of_the_line_are_those_of_one_station():
     solution = parse_model(DATABASE).solve()
 
     laws = PriorityMG1((0.01, 0.03), (1.0, 1.0)).time_laws((30.0, 10.0))
-    found = [float(solution[f"class {c}.response_time_p99"]) for c in ("web", "batch")]
-    assert found == pytest.approx([percentile_of(law, 0.99) for law in laws], rel=1e-6)
+    values = [float(solution[f"class {c}.response_time_p99"]) for c in ("web", "batch")]
+    assert values == pytest.approx([percentile_of(law, 0.99) for law in laws], rel=1e-6)
 
 
 def test_a_priority_is_one_at_all_points():

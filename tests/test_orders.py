@@ -91,14 +91,14 @@ def test_equal_priorities_go_in_order_of_arrival(servers, discipline):
 
 def test_last_come_first_served_is_what_sharing_is():
     for classes in (opened((0.4, 0.2)), [JobClass("a", population=3), JobClass("b", 0.2)]):
-        found = [
+        values = [
             solve_multiclass(
                 [shared("cpu", (0.5, 0.7), discipline=d), shared("d", (1, 2))], classes
             )
             for d in (Discipline.LAST, Discipline.SHARING)
         ]
-        assert found[0].response_time.tolist() == found[1].response_time.tolist()
-        assert not found[0].approximation
+        assert values[0].response_time.tolist() == values[1].response_time.tolist()
+        assert not values[0].approximation
     coming = (Coming(3, 0.7), Coming(2, 2.0))
     stations = (Served("lcfs", 1, (0.5, 1.7)), Served("ps", 1, (0.3, 0.2)))
     through, _ = solve_orders(stations, coming)
@@ -117,7 +117,7 @@ def test_last_come_first_served_is_what_sharing_is():
 
 def test_random_order_has_the_mean_of_order_of_arrival():
     classes = opened((0.4, 0.3))
-    found = [
+    values = [
         solve_multiclass([shared("cpu", (0.5, 1.7), discipline=d)], classes)
         for d in (Discipline.RANDOM, Discipline.FCFS)
     ]
@@ -127,7 +127,7 @@ def test_random_order_has_the_mean_of_order_of_arrival():
         [shared("cpu", (0.5, 1.7), discipline=Discipline.RANDOM)], opened((0.2, 0.15))
     )
 
-    assert found[0].response_time.tolist() == found[1].response_time.tolist()
+    assert values[0].response_time.tolist() == values[1].response_time.tolist()
     assert half.response_time == pytest.approx(length[:, 0] / through, rel=1e-6)
     assert not half.approximation
 
@@ -245,9 +245,9 @@ def test_last_come_at_several_servers_is_labelled():
     ],
 )
 def test_errors_are_those_that_answers_tell(name, most):
-    found = errors(FAMILIES[name], 4)
+    misses = errors(FAMILIES[name], 4)
 
-    assert (found.max(axis=1) <= most).all()
+    assert (misses.max(axis=1) <= most).all()
 
 
 def test_a_job_that_comes_back_at_once_may_not_go_first():
@@ -265,10 +265,10 @@ def test_a_class_that_is_never_served_stays_for_ever():
     first, second = JobClass("a", population=1), JobClass("b", population=1, priority=2)
     onward = np.zeros((2, 1, 1, 2, 1))
     ways = ClassWays(np.ones((2, 1, 1)), onward)
-    found = solve_multiclass([cpu], [first, second], ways=ways)
-    assert found.queue_length.tolist() == [[1.0, 1.0]]
-    assert found.throughput.tolist() == [20.0, 0.0]
-    assert np.isinf(found.response_time[1])
+    solution = solve_multiclass([cpu], [first, second], ways=ways)
+    assert solution.queue_length.tolist() == [[1.0, 1.0]]
+    assert solution.throughput.tolist() == [20.0, 0.0]
+    assert np.isinf(solution.response_time[1])
 
 
 def test_ties_of_open_and_closed_classes_are_not_called_exact():

@@ -45,13 +45,13 @@ def data(write):
 
 def test_an_own_form_competes_with_all_that_ship(spindles, data):
     """It made the curve, so it must win: its cost is that of six printed digits."""
-    found = json.loads(
+    document = json.loads(
         headway("fit", "server", "--forms", f"all,{spindles}", "--data", data, "--json").out
     )
 
-    tried = {candidate["form"] for candidate in found["candidates"]}
-    assert found["form"] == "spindles"
-    assert found["parameters"]["disk_time"]["value"] == pytest.approx(0.008, rel=1e-3)
+    tried = {candidate["form"] for candidate in document["candidates"]}
+    assert document["form"] == "spindles"
+    assert document["parameters"]["disk_time"]["value"] == pytest.approx(0.008, rel=1e-3)
     assert {form.name for form in catalogue_forms(Load.OPEN)} <= tried | {"server-pool"}
 
 
@@ -66,10 +66,10 @@ def test_listed_forms_alone_compete(spindles, data):
 def test_models_compete_in_python():
     own = parse_model(DISKS, "spindles.toml")
 
-    found = fit_server(curve(), forms=[own, "server"])
+    server = fit_server(curve(), forms=[own, "server"])
 
-    assert {form.model for form, _ in found.candidates} == {"spindles", "server"}
-    assert found.form.model == "spindles"
+    assert {form.model for form, _ in server.candidates} == {"spindles", "server"}
+    assert server.form.model == "spindles"
 
 
 def test_a_form_listed_twice_is_tried_once():
@@ -93,9 +93,9 @@ def test_forms_that_are_none_are_refused(listed, why, data):
 
 
 def test_forms_go_without_free(data):
-    told = refusal("fit", "server", "--free", "delay", "--forms", "all", "--data", data)
+    message = refusal("fit", "server", "--free", "delay", "--forms", "all", "--data", data)
 
-    assert told == "--forms needs server as the model, without --free"
+    assert message == "--forms needs server as the model, without --free"
 
 
 def test_two_forms_of_one_name_are_refused(write, data):
@@ -114,14 +114,16 @@ def test_what_a_form_may_be_told_is_a_number_and_documented(name):
 
 def test_a_form_is_held_at_what_a_page_discloses():
     own = parse_model(DISKS, "spindles.toml")
-    found = fit_server(curve(facts=DISCLOSED), forms=[own])
-    held = {form.name: fit for form, fit in found.candidates}["spindles (disks given)"]
+    server = fit_server(curve(facts=DISCLOSED), forms=[own])
+    spindles_disks_given = {form.name: fit for form, fit in server.candidates}[
+        "spindles (disks given)"
+    ]
 
-    assert found.form.name == "spindles (disks given)"
-    assert held.free == ("front_time", "disk_time")
-    assert float(held.model.inputs["disks"]) == 12
-    assert held.values["disk_time"] == pytest.approx(0.008, rel=1e-3)
-    assert "spindles (disks given)" in str(found)
+    assert server.form.name == "spindles (disks given)"
+    assert spindles_disks_given.free == ("front_time", "disk_time")
+    assert float(spindles_disks_given.model.inputs["disks"]) == 12
+    assert spindles_disks_given.values["disk_time"] == pytest.approx(0.008, rel=1e-3)
+    assert "spindles (disks given)" in str(server)
 
 
 def test_what_nothing_discloses_is_not_told():
@@ -138,12 +140,12 @@ def test_what_is_told_is_where_a_search_starts():
     [form] = catalogue_forms(Load.BENT)
     facts = disclosed(["Number of Load Generators: 6", "Processes per LG: 4"])
 
-    told = started(
+    result = started(
         form, curve().column("throughput").values, curve().column("response").values, facts
     )
     free = started(form, curve().column("throughput").values, curve().column("response").values)
 
-    assert float(told.inputs["population"]) == 24 != float(free.inputs["population"])
+    assert float(result.inputs["population"]) == 24 != float(free.inputs["population"])
 
 
 @pytest.mark.parametrize(

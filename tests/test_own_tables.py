@@ -24,7 +24,7 @@ Users;Requests/sec;Average;99% Line;CPU;Host;note_ms
 8;963,9;8,30;16;70 %;a;
 16;1.003,1;15,95;31;99 %;a;
 """
-SAID = ("--unit", "Average=ms", "--unit", "99% Line=ms", "--role", "Average=response_time")
+HINTS = ("--unit", "Average=ms", "--unit", "99% Line=ms", "--role", "Average=response_time")
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_numbers_of_two_places_are_read_in_any_convention(numbers, marks):
 
 
 @pytest.mark.parametrize(
-    ("header", "cell", "told"),
+    ("header", "cell", "message"),
     [
         ("p99_ms", "12 %", "p99_ms is '12 %', but the column is in ms"),
         ("errors", "-3 %", "errors is -3 %; it cannot be negative"),
@@ -99,13 +99,13 @@ def test_numbers_of_two_places_are_read_in_any_convention(numbers, marks):
         ("load_ops_s", "1e999", "not a finite number"),
     ],
 )
-def test_bad_cells_are_said_once_they_are_asked_for(header, cell, told):
+def test_bad_cells_are_said_once_they_are_asked_for(header, cell, message):
     table = Measurements.parse(f"x;{header}\n1;{cell}\n", "own.csv")
 
     assert list(table.columns) == ["x"]
     with pytest.raises(MeasurementError, match="own.csv:2: ") as refused:
         table.column(header)
-    assert told in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_cells_in_per_cent_and_not_are_not_mixed():
@@ -127,7 +127,7 @@ def test_a_held_complaint_is_frozen_goes_through_pickle_and_stays_with_its_rows(
 
 
 def test_a_sheet_is_read_with_what_is_said_of_it(sheet):
-    document = json.loads(headway("read", sheet, *SAID, "--json").out)
+    document = json.loads(headway("read", sheet, *HINTS, "--json").out)
     first, last = document["points"][0], document["points"][-1]
 
     assert (last["population"], last["throughput"]) == (16, 1003.1)
@@ -140,7 +140,7 @@ def test_a_sheet_is_read_with_what_is_said_of_it(sheet):
         "Users": "population", "Requests/sec": "throughput", "Average": "response time",
         "99% Line": "response time p99", "CPU": "utilisation cpu", "note_ms": None, "Host": None,
     }  # fmt: skip
-    table = headway("read", sheet, *SAID).out
+    table = headway("read", sheet, *HINTS).out
     assert "population = Users, throughput = Requests/sec, response time = Average" in table
     assert "not used: note_ms, Host" in table
 
@@ -152,22 +152,22 @@ def test_every_command_takes_what_is_said(sheet, tmp_path):
         ("fit", *model, "--free", "service_time"),
         ("sensitivity", *model, "--free", "service_time"),
     ):
-        result = headway(*command, "--data", sheet, *SAID, "--decimal", ",")
+        result = headway(*command, "--data", sheet, *HINTS, "--decimal", ",")
         assert result.code == 0, result.err
         assert "y = Average,Requests/sec, x = Users" in " ".join(result.out.split())
     out = tmp_path / "page.html"
-    assert headway("report", *model, "--data", sheet, *SAID, "--out", out).code == 0
+    assert headway("report", *model, "--data", sheet, *HINTS, "--out", out).code == 0
     assert "y = Average,Requests/sec, x = Users" in out.read_text()
-    audited = headway("audit", sheet, *SAID)
+    audited = headway("audit", sheet, *HINTS)
     assert "response time = Average" in " ".join(audited.out.split())
-    columns = json.loads(headway("audit", sheet, *SAID, "--json").out)["columns"]
+    columns = json.loads(headway("audit", sheet, *HINTS, "--json").out)["columns"]
     assert {"column": "Average", "unit": "ms", "role": "response time", "why": None} in columns
-    signed = headway("signature", "sfs", sheet, *SAID, "--x", "Requests/sec", "--json").out
+    signed = headway("signature", "sfs", sheet, *HINTS, "--x", "Requests/sec", "--json").out
     assert json.loads(signed)["y"] == "Average"
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (("--unit", "Averag=ms"), "there is no column 'Averag'; did you mean Average"),
         (("--role", "Averag=throughput"), "there is no column 'Averag'; did you mean Average"),
@@ -181,36 +181,36 @@ def test_every_command_takes_what_is_said(sheet, tmp_path):
         (("--role", "Users="), "--role Users=: write COLUMN=VALUE, such as --role rate=through"),
         (("--decimal", "x"), "decimal is 'x'; it must be . or ,"),
         (
-            (*SAID, "--decimal", "."),
+            (*HINTS, "--decimal", "."),
             "2: Average is '5,02', not a number; use --decimal to change the decimal mark",
         ),
         ((), "column 99% Line has no unit in its name; as response time p99 it needs one"),
     ],
 )
 @pytest.mark.parametrize("command", ["read", "compare"])
-def test_what_is_said_wrongly_is_refused(sheet, command, options, told):
+def test_what_is_said_wrongly_is_refused(sheet, command, options, message):
     given = ("--data", sheet) if command == "compare" else (sheet,)
     before = ("server-single", "--set", "delay=4ms") if command == "compare" else ()
     if command == "compare" and not options:
-        given, told = (*given, "--y", "Average"), "column Average has no unit in its name"
-    assert told in refusal(command, *before, *given, *options)
+        given, message = (*given, "--y", "Average"), "column Average has no unit in its name"
+    assert message in refusal(command, *before, *given, *options)
 
 
 def test_what_may_be_one_thing_or_another_is_said_with_how_to_say_it(tmp_path):
     path = tmp_path / "own.csv"
     path.write_text("rate_per_s,cpu_util,latency_ms\n10,85,3\n")
-    found = read_load_test([str(path)])
+    load_test = read_load_test([str(path)])
 
-    assert [str(each) for each in found.columns if not each.role] == [
+    assert [str(each) for each in load_test.columns if not each.role] == [
         "rate_per_s (throughput or offered rate? --role rate_per_s=throughput)",
         "cpu_util (it may be a share or per cent: --unit cpu_util=% or --unit cpu_util=1)",
     ]
-    told = refusal("compare", "server-single", "--set", "delay=1ms", "--data", path)
-    assert told.endswith(
+    message = refusal("compare", "server-single", "--set", "delay=1ms", "--data", path)
+    assert message.endswith(
         "rate_per_s may be throughput or offered rate: use --role rate_per_s=throughput"
     )
-    said = Hints({"cpu_util": "%"}, {"rate_per_s": "offered_rate"})
-    point = read_load_test([str(path)], hints=said).points[0]
+    hints = Hints({"cpu_util": "%"}, {"rate_per_s": "offered_rate"})
+    point = read_load_test([str(path)], hints=hints).points[0]
     assert (point.offered_rate, dict(point.utilisation)) == (10, {"cpu": 0.85})
 
 
@@ -249,7 +249,7 @@ def test_roles_of_every_kind_become_parts_of_points():
 
 def test_what_read_writes_is_read_as_the_same_points(sheet, tmp_path):
     out = tmp_path / "curve.csv"
-    assert headway("read", sheet, *SAID, "--out", out).code == 0
+    assert headway("read", sheet, *HINTS, "--out", out).code == 0
     hints = Hints({"Average": "ms", "99% Line": "ms"}, {"Average": "response_time"})
     first, again = read_load_test([str(sheet)], hints=hints), read_load_test([str(out)])
     words = ("file", "tool", "loop", "name", "notes", "utilisation")

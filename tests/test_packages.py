@@ -31,8 +31,8 @@ def test_every_public_name_is_there_and_none_hides_behind_a_module(room):
     assert package.__all__
     assert modules.isdisjoint(package.__all__)
     for name in package.__all__:
-        found = getattr(package, name)
-        assert getattr(found, "__doc__", None), name
+        attribute = getattr(package, name)
+        assert getattr(attribute, "__doc__", None), name
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -44,8 +44,8 @@ def test_every_public_name_stands_once_with_the_module_that_defines_it(room):
         (name,) = line.names
         assert (line.level, name.asname) == (1, name.name)  # what type checkers take as public
         home = importlib.import_module(f"{room}.{line.module}")
-        found = getattr(home, name.name)
-        assert getattr(found, "__module__", home.__name__) == home.__name__
+        attribute = getattr(home, name.name)
+        assert getattr(attribute, "__module__", home.__name__) == home.__name__
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -62,10 +62,10 @@ def test_dir_and_tab_show_the_public_names_only(room):
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_star_brings_the_public_names(room):
-    found = {}
-    exec(f"from {room} import *", found)  # noqa: S102
+    by_name = {}
+    exec(f"from {room} import *", by_name)  # noqa: S102
 
-    assert found.keys() - {"__builtins__"} == set(importlib.import_module(room).__all__)
+    assert by_name.keys() - {"__builtins__"} == set(importlib.import_module(room).__all__)
 
 
 def test_headway_offers_ten_names_each_where_it_is_defined():

@@ -26,11 +26,11 @@ SECTIONS = ["Summary", "Statement of need", "State of the field", "What headway 
 
 @cache
 def published():
-    found = reproduce()
-    wanted = [cell.expectation for part in found.parts for cell in part.cells]
+    reproduction = reproduce()
+    wanted = [cell.expectation for part in reproduction.parts for cell in part.cells]
     counts = {kind: wanted.count(kind) for kind in Expectation}
-    assert found.holds
-    return len(found.parts), len(wanted), counts
+    assert reproduction.holds
+    return len(reproduction.parts), len(wanted), counts
 
 
 def cells(*kinds):
@@ -62,11 +62,11 @@ def textbooks():
     return len(rows), len({row["case"] for row in rows})
 
 
-def shares(noise, *asked):
+def shares(noise, *requested):
     """Shares in the documentation's table, of which test_fit_intervals recounts a part."""
     usual, robust = printed("## Intervals of fits")["single", noise]
-    found = {"usual": usual, "robust": robust}
-    return tuple(f"{100 * found[kind][name]:.1f}" for kind, name in asked)
+    by_name = {"usual": usual, "robust": robust}
+    return tuple(f"{100 * by_name[kind][name]:.1f}" for kind, name in requested)
 
 
 CLAIMS = {
@@ -106,9 +106,9 @@ SETTINGS = [
 
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_a_figure_is_what_is_computed(claim):
-    (found,) = re.finditer(claim, PROSE)
+    (result,) = re.finditer(claim, PROSE)
 
-    assert found.groups() == tuple(map(str, CLAIMS[claim]()))
+    assert result.groups() == tuple(map(str, CLAIMS[claim]()))
 
 
 def test_no_figure_goes_without_a_check():

@@ -15,31 +15,31 @@ from tests.percentile_campaign import KINDS, case, interval
 @pytest.mark.parametrize("number", [0, 1, 2, 6, 8, 12])
 def test_percentiles_of_a_random_network_are_as_simulated(number):
     """Within 5 % of 40,000 events or in their 99 % interval, of every class."""
-    for found in case(number, events=40_000):
-        assert found.kind == KINDS[number]
-        assert found.held.all(), (found.told, found.low, found.high)
+    for result in case(number, events=40_000):
+        assert result.kind == KINDS[number]
+        assert result.is_within.all(), (result.solved, result.low, result.high)
 
 
 def test_what_is_far_off_is_not_held():
-    (found,) = case(6, events=40_000)
-    wrong = type(found)(
-        *(getattr(found, name) for name in ("number", "kind", "name")),
-        1.3 * found.told,
-        found.low,
-        found.simulated,
-        found.high,
+    (result,) = case(6, events=40_000)
+    wrong = type(result)(
+        *(getattr(result, name) for name in ("number", "kind", "name")),
+        1.3 * result.solved,
+        result.low,
+        result.simulated,
+        result.high,
     )
-    assert not wrong.held[:2].any()
+    assert not wrong.is_within[:2].any()
 
 
 def test_the_interval_holds_the_percentile_of_independent_times():
     """In 99 % of 200 samples, at least 96 % here."""
     random = np.random.default_rng(15)
-    held = 0
+    expected = 0
     for _ in range(200):
         low, _, high = interval(random.exponential(size=4000), 0.95)
-        held += low <= -np.log(0.05) <= high
-    assert held >= 192
+        expected += low <= -np.log(0.05) <= high
+    assert expected >= 192
 
 
 def largest(flows, classes, ways):
@@ -62,5 +62,5 @@ def largest(flows, classes, ways):
     ],
 )
 def test_what_is_said_covers_the_errors_of_the_table(note, kinds):
-    said = [float(number) for number in re.findall(r"within (\d+) %", note)]
-    assert all(error <= most for error, most in zip(largest(*kinds), said, strict=True))
+    values = [float(number) for number in re.findall(r"within (\d+) %", note)]
+    assert all(error <= most for error, most in zip(largest(*kinds), values, strict=True))

@@ -37,8 +37,8 @@ def test_the_only_column_of_times_is_taken_though_it_holds_percentiles():
     """Means come before it; of two columns of percentiles, none is taken."""
     points = "throughput_ops_s,p99_ms\n100,7.3\n500,11.5\n900,49\n"
     alone = Measurements.parse(points, "own.csv")
-    found = catalogue_model("server-single").compare(alone)
-    assert (found.output, found.measured.header) == ("response_time_p99", "p99_ms")
+    comparison = catalogue_model("server-single").compare(alone)
+    assert (comparison.output, comparison.measured.header) == ("response_time_p99", "p99_ms")
     assert curve_for_forms(alone, None, None, listed_forms()).columns == (
         "throughput_ops_s",
         ["p99_ms"],
@@ -66,17 +66,17 @@ def test_what_is_next_to_constant_counts_as_an_scv_of_a_hundredth():
     model = catalogue_model("server-general").at(
         delay=DELAY, service_time=SERVICE, arrival_rate=500
     )
-    found = [float(swift_percentile(model.at(scv=scv).solve(), 99)) for scv in (0.0, 1e-6, 0.01)]
-    assert found == [found[-1]] * 3
+    values = [float(swift_percentile(model.at(scv=scv).solve(), 99)) for scv in (0.0, 1e-6, 0.01)]
+    assert values == [values[-1]] * 3
 
 
 def test_mean_and_percentile_together_find_what_a_curve_was_made_with():
     mean, tail = exact(2.0)
-    found = fitted(table(LOADS, mean, tail), starts=12)
+    result = fitted(table(LOADS, mean, tail), starts=12)
     # Tolerance: six digits of the curve, and the 1e-6 of what searches.
-    assert found.values["scv"] == pytest.approx(2.0, rel=2e-5)
-    assert found.values["service_time"] == pytest.approx(SERVICE, rel=2e-6)
-    assert found.problem.outputs == ("response_time", "response_time_p99")
+    assert result.values["scv"] == pytest.approx(2.0, rel=2e-5)
+    assert result.values["service_time"] == pytest.approx(SERVICE, rel=2e-6)
+    assert result.problem.outputs == ("response_time", "response_time_p99")
     alone = fitted(table(LOADS, mean, tail), y="p99_ms")
     assert alone.comparison.output == "response_time_p99"
     assert alone.values["scv"] == pytest.approx(2.0, rel=1e-4)
@@ -93,7 +93,7 @@ def test_percentiles_narrow_the_variation_that_means_hardly_tell():
 
     assert reach(both) < 1.5 < 5 < reach(means)
     assert not both.identified.sentences
-    assert any("scv is poorly determined" in said for said in means.identified.sentences)
+    assert any("scv is poorly determined" in words for words in means.identified.sentences)
 
 
 def test_intervals_hold_the_variation_of_nearly_all_curves():
@@ -102,7 +102,7 @@ def test_intervals_hold_the_variation_of_nearly_all_curves():
 
 
 def test_simulated_by_ciw_the_variation_lies_within_its_interval():
-    found = fit_model(
+    fit = fit_model(
         catalogue_model("server-general").at(delay=0, service_time=1e-3, scv=1.0),
         Measurements.read(CIW),
         ["service_time", "scv"],
@@ -110,7 +110,7 @@ def test_simulated_by_ciw_the_variation_lies_within_its_interval():
         starts=1,
     )
     for name, value in (("service_time", SIMULATED["service"]), ("scv", SIMULATED["scv"])):
-        low, high = found.ci95[name]
+        low, high = fit.ci95[name]
         assert low <= value <= high, name
         assert high / low < 1.5
 
@@ -118,9 +118,9 @@ def test_simulated_by_ciw_the_variation_lies_within_its_interval():
 def test_predictions_hold_the_percentiles_that_were_fitted():
     measurements, scv = made(3)
     fit = fitted(measurements)
-    found = fit.predict([LOADS[-1], 900.0])
-    assert list(found.percentiles) == ["response_time_p99"]
-    low, middle, high = found.percentiles["response_time_p99"]
+    predictions = fit.predict([LOADS[-1], 900.0])
+    assert list(predictions.percentiles) == ["response_time_p99"]
+    low, middle, high = predictions.percentiles["response_time_p99"]
     model = catalogue_model("server-general").at(delay=DELAY, service_time=SERVICE, scv=scv)
     truth = model.solve([LOADS[-1], 900.0])["response_time_p99"]
     assert ((low < truth) & (truth < high)).all()
@@ -136,20 +136,20 @@ def test_predictions_hold_the_percentiles_that_were_fitted():
 def test_predictions_of_percentiles_in_every_form(tmp_path):
     path = tmp_path / "made.csv"
     path.write_text(text(LOADS, *exact(2.0)))
-    asked = (
+    arguments = (
         *("fit", "server-general", "--data", path, "--free", "service_time", "--set", "scv=2"),
         *("--set", "delay=1ms", "--y", "response_ms", "--at", "900", "--percentile", "95,99"),
     )
-    (row,) = json.loads(headway(*asked, "--json").out)["predictions"]
+    (row,) = json.loads(headway(*arguments, "--json").out)["predictions"]
     truth = catalogue_model("server-general").at(delay=DELAY, service_time=SERVICE, scv=2.0)
     for name in ("response_time_p95", "response_time_p99"):
         wanted = truth.solve(900.0)[name]
         assert row[name]["value"] == pytest.approx(wanted, rel=1e-3)
         assert row[name]["ci95"][0] < wanted < row[name]["ci95"][1]
-    assert "response_time_p99_low_s" in headway(*asked, "--csv").out
-    assert " p99 " in headway(*asked).out
-    assert "needs --at" in refusal(*asked[:-4], "--percentile", "99")
-    assert "between 0 and 100" in refusal(*asked[:-1], "100")
+    assert "response_time_p99_low_s" in headway(*arguments, "--csv").out
+    assert " p99 " in headway(*arguments).out
+    assert "needs --at" in refusal(*arguments[:-4], "--percentile", "99")
+    assert "between 0 and 100" in refusal(*arguments[:-1], "100")
 
 
 FORMS = ["server-single", "server-batching", "server-cache"]
@@ -169,37 +169,37 @@ def test_percentiles_of_forms_come_from_those_that_have_a_law_and_name_the_other
     curve = Measurements.parse(single_curve(0.02), "made.csv")
     every = choose_form(curve, forms=FORMS)
     assert [form.model for form, _ in every.plausible] == FORMS
-    found = every.predict([500.0, 700.0], [95, 99])
-    assert found.without_percentiles == ("server-batching", "server-cache")
+    predictions = every.predict([500.0, 700.0], [95, 99])
+    assert predictions.without_percentiles == ("server-batching", "server-cache")
     alone = choose_form(curve, forms=FORMS[:1]).predict([500.0, 700.0], [95, 99])
     assert alone.without_percentiles == ()
     for name in ("response_time_p95", "response_time_p99"):
-        np.testing.assert_array_equal(found.percentiles[name], alone.percentiles[name])
+        np.testing.assert_array_equal(predictions.percentiles[name], alone.percentiles[name])
     assert not every.predict([500.0]).without_percentiles
 
 
 def test_forms_without_percentiles_are_named_in_every_form(tmp_path):
     path = tmp_path / "made.csv"
     path.write_text(single_curve(0.02))
-    asked = ("fit", "server", "--data", path, "--forms", ",".join(FORMS), "--at", "500")
-    assert "without_percentiles" not in json.loads(headway(*asked, "--json").out)
-    asked = (*asked, "--percentile", "99")
-    said = " ".join(headway(*asked).out.split())
-    assert "p99: by the plausible forms that have it; server-batching, server-cache" in said
-    document = json.loads(headway(*asked, "--json").out)
+    arguments = ("fit", "server", "--data", path, "--forms", ",".join(FORMS), "--at", "500")
+    assert "without_percentiles" not in json.loads(headway(*arguments, "--json").out)
+    arguments = (*arguments, "--percentile", "99")
+    text = " ".join(headway(*arguments).out.split())
+    assert "p99: by the plausible forms that have it; server-batching, server-cache" in text
+    document = json.loads(headway(*arguments, "--json").out)
     assert document["without_percentiles"] == ["server-batching", "server-cache"]
     assert document["predictions"][0]["response_time_p99"]["value"] > 0
-    (row,) = csv.DictReader(headway(*asked, "--csv").out.splitlines())
+    (row,) = csv.DictReader(headway(*arguments, "--csv").out.splitlines())
     assert row["without_percentiles"] == "server-batching; server-cache"
 
 
 def test_percentiles_are_refused_where_the_form_that_was_chosen_has_none():
     curve = Measurements.parse(single_curve(0.02), "made.csv")
-    found = choose_form(curve, forms=FORMS[1:])
+    server = choose_form(curve, forms=FORMS[1:])
     with pytest.raises(
-        GraphError, match=f"{found.form.model}: .* which is the chosen form; name others"
+        GraphError, match=f"{server.form.model}: .* which is the chosen form; name others"
     ):
-        found.predict([500.0], [99])
+        server.predict([500.0], [99])
 
 
 def test_percentiles_at_a_throughput_that_a_closed_model_paces_itself_to_are_refused():
@@ -217,36 +217,36 @@ def test_percentiles_at_a_throughput_that_a_closed_model_paces_itself_to_are_ref
 def single_tails():
     """Means and 99th percentiles of an M/M/1 behind a delay, 1 % off and back in turns."""
     model = catalogue_model("server-single").at(delay=2e-3, service_time=1e-3)
-    found, off = model.solve(LOADS), 1 + 0.01 * np.array([1, -1, -1, 1, 1, -1, -1, 1])
-    return text(LOADS, found.response_time * off, found["response_time_p99"] * off)
+    solution, off = model.solve(LOADS), 1 + 0.01 * np.array([1, -1, -1, 1, 1, -1, -1, 1])
+    return text(LOADS, solution.response_time * off, solution["response_time_p99"] * off)
 
 
 @pytest.mark.parametrize("y", ["p99_ms", "response_ms,p99_ms"])
 def test_forms_are_chosen_by_percentiles_if_they_have_a_law(y):
     curve = Measurements.parse(single_tails(), "made.csv")
-    found = choose_form(curve, y=y, forms=FORMS)
-    assert found.form.model == "server-single"
-    assert str(found.best.comparison.axes) == f"y = {y}, x = throughput_ops_s"
+    server = choose_form(curve, y=y, forms=FORMS)
+    assert server.form.model == "server-single"
+    assert str(server.best.comparison.axes) == f"y = {y}, x = throughput_ops_s"
     # Tolerance: the 1 % of the curve.
-    assert found.best.values["service_time"] == pytest.approx(1e-3, rel=0.01)
-    assert found.best.values["delay"] == pytest.approx(2e-3, rel=0.05)
-    assert [form.model for form, _ in found.left_out] == ["server-cache", "server-batching"]
-    assert all("its answer is a formula for the mean only" in why for _, why in found.left_out)
+    assert server.best.values["service_time"] == pytest.approx(1e-3, rel=0.01)
+    assert server.best.values["delay"] == pytest.approx(2e-3, rel=0.05)
+    assert [form.model for form, _ in server.left_out] == ["server-cache", "server-batching"]
+    assert all("its answer is a formula for the mean only" in why for _, why in server.left_out)
     assert not choose_form(curve, y="response_ms", forms=FORMS).left_out
 
 
 def test_forms_left_out_of_a_fit_to_percentiles_are_named(tmp_path):
     path = tmp_path / "made.csv"
     path.write_text(single_tails())
-    asked = ("fit", "server", "--data", path, "--y", "p99_ms", "--forms", ",".join(FORMS))
-    said = " ".join(headway(*asked, "--at", "500").out.split())
-    assert "left out: server-cache (no delay), server-batching (no delay); they have no" in said
-    assert " base response time p99 " in said
-    document = json.loads(headway(*asked, "--json").out)
+    arguments = ("fit", "server", "--data", path, "--y", "p99_ms", "--forms", ",".join(FORMS))
+    text = " ".join(headway(*arguments, "--at", "500").out.split())
+    assert "left out: server-cache (no delay), server-batching (no delay); they have no" in text
+    assert " base response time p99 " in text
+    document = json.loads(headway(*arguments, "--json").out)
     assert [one["form"] for one in document["left_out"]] == [
         "server-cache (no delay)",
         "server-batching (no delay)",
     ]
-    assert "server-cache predicts none" in refusal(*asked[:-1], "server-cache,server-batching")
+    assert "server-cache predicts none" in refusal(*arguments[:-1], "server-cache,server-batching")
     path.write_text("clients,p99_ms\n1,5\n2,6\n3,8\n4,11\n5,15\n")
-    assert "fit one model with --free" in refusal(*asked)
+    assert "fit one model with --free" in refusal(*arguments)

@@ -33,7 +33,7 @@ SINGLE = chain(("net", Delay("d")), ("cpu", MM1("s")), ("back", Delay("2 * d")))
 LANES = chain(("disks", Parallel("4 * s", 4)), ("net", Delay("d")))
 
 
-def said(graph, output, **values):
+def formula_answer(graph, output, **values):
     form = graph.closed_form(output)
     names = sorted(map(str, form.free_symbols))
     return numeric(form, [symbol(n) for n in names])(*(values[n] for n in names))
@@ -43,11 +43,11 @@ def said(graph, output, **values):
 @pytest.mark.parametrize("graph", [SINGLE, LANES])
 def test_it_is_what_the_solver_finds(graph, percent):
     name = f"response_time_p{percent}"
-    found = graph.at(d=DELAYS, s=TIMES).solve(RATES)[name]
+    value = graph.at(d=DELAYS, s=TIMES).solve(RATES)[name]
 
-    form = said(graph, name, d=DELAYS, s=TIMES, arrival_rate=RATES)
+    form = formula_answer(graph, name, d=DELAYS, s=TIMES, arrival_rate=RATES)
 
-    np.testing.assert_allclose(form, found, rtol=DIGITS)
+    np.testing.assert_allclose(form, value, rtol=DIGITS)
 
 
 @pytest.mark.parametrize("name", ["server-single", "server"])
@@ -55,11 +55,11 @@ def test_a_formula_of_constants_and_a_station_has_one(name):
     model = catalogue_model(name)
     values = {"delay": DELAYS, "service_time": TIMES}
     values |= {"servers": RANDOM.uniform(1, 4, MANY)} if name == "server" else {}
-    found = model.at(values).solve(RATES)["response_time_p99"]
+    response_time_p99 = model.at(values).solve(RATES)["response_time_p99"]
 
-    form = said(model.graph, "response_time_p99", arrival_rate=RATES, **values)
+    form = formula_answer(model.graph, "response_time_p99", arrival_rate=RATES, **values)
 
-    np.testing.assert_allclose(form, found, rtol=DIGITS)
+    np.testing.assert_allclose(form, response_time_p99, rtol=DIGITS)
 
 
 def test_it_reads_as_one_writes_it():

@@ -54,25 +54,25 @@ def test_names_that_are_no_percentiles_are_refused():
 
 
 def test_a_target_of_a_percentile_is_met():
-    found = what_it_takes(SINGLE, "response_time_p99", 0.01, "arrival_rate")
+    target = what_it_takes(SINGLE, "response_time_p99", 0.01, "arrival_rate")
     # s / (1 - rate s) ln 100 = 10 ms
-    assert found.value == pytest.approx((1 - 0.002 * math.log(100) / 0.01) / 0.002, rel=1e-9)
-    assert found.solution["response_time_p99"] == pytest.approx(0.01, rel=1e-9)
+    assert target.value == pytest.approx((1 - 0.002 * math.log(100) / 0.01) / 0.002, rel=1e-9)
+    assert target.solution["response_time_p99"] == pytest.approx(0.01, rel=1e-9)
     with pytest.raises(InvalidParameter, match="no output 'response_tme_p99'"):
         what_it_takes(SINGLE, "response_tme_p99", 0.01, "s")
 
 
 def test_of_servers_the_fewest_that_meet_a_percentile():
-    found = what_it_takes(POOL, "response_time_p99", 0.055, "m")
-    beside = POOL.at(m=found.value - 1).solve()["response_time_p99"]
-    assert found.solution["response_time_p99"] <= 0.055 < beside
-    assert found.value == 5
+    target = what_it_takes(POOL, "response_time_p99", 0.055, "m")
+    beside = POOL.at(m=target.value - 1).solve()["response_time_p99"]
+    assert target.solution["response_time_p99"] <= 0.055 < beside
+    assert target.value == 5
 
 
 def test_sensitivity_of_a_percentile_is_that_of_its_closed_law():
-    found = sensitivity(SINGLE, ["response_time_p99.90"])
-    (effects,) = found.effects.values()
-    assert list(found.effects) == ["response_time_p99.9"]
+    derivatives = sensitivity(SINGLE, ["response_time_p99.90"])
+    (effects,) = derivatives.effects.values()
+    assert list(derivatives.effects) == ["response_time_p99.9"]
     # s / (1 - rate s): elasticities 1 / (1 - u) and u / (1 - u) at u = 0.6, to what a
     # percentile's precision of 2e-12 of a chance leaves of a difference over 4e-6.
     assert effects["s"].elasticity == pytest.approx(2.5, rel=1e-6)
@@ -82,16 +82,16 @@ def test_sensitivity_of_a_percentile_is_that_of_its_closed_law():
 def test_several_percentiles_in_one_table_document_and_csv(tmp_path):
     path = tmp_path / "single.toml"
     path.write_text(SINGLE.to_toml())
-    asked = ("solve", path, "--set", "arrival_rate=100,300", "--percentile", "50,95,99.9")
-    points = json.loads(headway(*asked, "--json").out)["points"]
+    arguments = ("solve", path, "--set", "arrival_rate=100,300", "--percentile", "50,95,99.9")
+    points = json.loads(headway(*arguments, "--json").out)["points"]
     rows = [point["outputs"] for point in points]
     for share, name in ((0.5, "p50"), (0.95, "p95"), (0.999, "p99.9")):
         got = [row[f"response_time_{name}"] for row in rows]
         wanted = [of_single(share, rate=rate) for rate in (100, 300)]
         assert got == pytest.approx(wanted, rel=1e-9)
-    header = headway(*asked, "--csv").out.splitlines()[0]
+    header = headway(*arguments, "--csv").out.splitlines()[0]
     assert "response_time_p99.9_s" in header
-    assert headway(*asked, "--plot", tmp_path / "a.svg").code == 0
+    assert headway(*arguments, "--plot", tmp_path / "a.svg").code == 0
     assert "p99.9" in (tmp_path / "a.svg").read_text()
     target = ("sensitivity", path, "--target", "response_time_p99=10ms", "--solve-for", "s")
     assert json.loads(headway(*target, "--json").out)["output"] == "response_time_p99"

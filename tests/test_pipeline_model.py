@@ -90,13 +90,13 @@ def test_a_transfer_is_what_a_simulation_gives(stages, transfer, share):
     packet = max(transfer * share, 1e-3)
     occupancy, gaps = zip(*stages, strict=True)
 
-    found = PacketTransfer(occupancy, gaps, transfer, packet)
+    result = PacketTransfer(occupancy, gaps, transfer, packet)
 
-    packets = [found.full_packet] * int(found.packets - 1) + [found.rest]
+    packets = [result.full_packet] * int(result.packets - 1) + [result.rest]
     end, idle = simulated(stages, packets)
     # 1e-12: sums of at most a few hundred terms of one sign
-    assert found.total_time == pytest.approx(end, rel=1e-12)
-    assert found.bubbles == pytest.approx(idle, abs=1e-12 * end)
+    assert result.total_time == pytest.approx(end, rel=1e-12)
+    assert result.bubbles == pytest.approx(idle, abs=1e-12 * end)
     assert len(packets) in {len(cut(transfer, packet)), len(cut(transfer, packet)) + 1}
     assert sum(packets) == pytest.approx(transfer, rel=1e-12)
 
@@ -104,14 +104,14 @@ def test_a_transfer_is_what_a_simulation_gives(stages, transfer, share):
 @given(stage_lists, st.integers(1, 300))
 def test_no_other_number_of_equal_packets_takes_less(stages, transfer):
     occupancy, gaps = zip(*stages, strict=True)
-    found = PacketTransfer(occupancy, gaps, float(transfer), 1.0)
+    result = PacketTransfer(occupancy, gaps, float(transfer), 1.0)
     pipeline = Pipeline(tuple(Stage("stage", *stage) for stage in stages))
 
     least = min(pipeline.equal_packets(transfer, n).total_time for n in range(1, transfer + 1))
 
-    assert found.best_time == pytest.approx(least, rel=1e-12)
-    assert found.best_time == pytest.approx(
-        PacketTransfer(occupancy, gaps, float(transfer), found.best_packet).total_time, rel=1e-9
+    assert result.best_time == pytest.approx(least, rel=1e-12)
+    assert result.best_time == pytest.approx(
+        PacketTransfer(occupancy, gaps, float(transfer), result.best_packet).total_time, rel=1e-9
     )
 
 

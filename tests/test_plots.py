@@ -81,9 +81,9 @@ def test_closed_sweep_shows_throughput_too():
 def test_percentiles_share_a_panel_with_the_mean():
     line = ModelGraph("line").station("cpu", MM1(1e-3)).at()
     rates = np.array([100.0, 500.0, 900.0, 1100.0])
-    found = line.solve(rates).with_percentile(50).with_percentile(99.9)
+    solution = line.solve(rates).with_percentile(50).with_percentile(99.9)
 
-    _, times, lower = found.plot().axes
+    _, times, lower = solution.plot().axes
 
     assert times.get_ylabel() == "response time [ms]"
     assert legend(times) == ["mean", "p50", "p99.9", "saturation"]
@@ -101,9 +101,9 @@ def test_bands_of_percentiles_stand_about_their_own_lines():
     line = line.uncertain({"s": (0.9e-3, 1.1e-3)})
     rates = np.array([100.0, 500.0])
 
-    found = line.at(arrival_rate=rates).propagate(draws=200, percentiles=(99,))
+    bands = line.at(arrival_rate=rates).propagate(draws=200, percentiles=(99,))
 
-    times = found.plot().axes[0]
+    times = bands.plot().axes[0]
     assert legend(times)[:2] == ["mean", "p99"]
     for band, series in zip(times.collections, times.lines, strict=False):
         ends = band.get_paths()[0].vertices[:, 1]

@@ -26,12 +26,12 @@ def measured(name):
 
 @pytest.mark.parametrize("name", TRUE)
 def test_a_closed_curve_is_recognised(name):
-    found = fit_server(measured(name))
+    server = fit_server(measured(name))
 
-    assert found.form.model == name
+    assert server.form.model == name
     for parameter, value in TRUE[name].items():
         # Noise of 2 % on twelve points; the smallest parameters are known to about a fifth.
-        assert found.best.values[parameter] == pytest.approx(value, rel=0.2)
+        assert server.best.values[parameter] == pytest.approx(value, rel=0.2)
 
 
 def test_scalability_law_is_gunthers_and_tells_its_peak():
@@ -40,10 +40,10 @@ def test_scalability_law_is_gunthers_and_tells_its_peak():
     jobs = np.arange(1.0, 400.0)
     rate = np.asarray(model.at(population=jobs).solve()["throughput"])
     table = model.form
-    told = float(table.saturation.evaluate(model.inputs))
+    text = float(table.saturation.evaluate(model.inputs))
 
     assert jobs[rate.argmax()] == pytest.approx(np.sqrt(0.97 / 0.0008), abs=0.5)
-    assert told == pytest.approx(rate.max(), rel=1e-4)
+    assert text == pytest.approx(rate.max(), rel=1e-4)
     # Without coherence it is Amdahl's law, whose limit is first_rate / contention.
     amdahl = model.at(coherence=0.0)
     assert float(table.saturation.evaluate(amdahl.inputs)) == pytest.approx(1000 / 0.03, rel=1e-4)
@@ -77,8 +77,8 @@ def test_a_step_between_two_phases_is_recognised(seed):
     exact = np.asarray(catalogue_model("server-step").at(true).solve(rate).response_time)
     noisy = 1e3 * exact * np.random.default_rng(seed).lognormal(0, 0.02, rate.size)
     rows = "".join(f"{x:g},{y:.5g}\n" for x, y in zip(rate, noisy, strict=True))
-    found = fit_server(Measurements.parse("throughput_ops_s,response_ms\n" + rows, "step.csv"))
+    server = fit_server(Measurements.parse("throughput_ops_s,response_ms\n" + rows, "step.csv"))
 
-    assert found.form.model == "server-step"
-    assert found.best.values["step_load"] == pytest.approx(550, rel=0.05)
-    assert found.best.values["step"] == pytest.approx(2e-3, rel=0.15)
+    assert server.form.model == "server-step"
+    assert server.best.values["step_load"] == pytest.approx(550, rel=0.05)
+    assert server.best.values["step"] == pytest.approx(2e-3, rel=0.15)

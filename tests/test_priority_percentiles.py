@@ -17,7 +17,7 @@ def simulated(rates, times, jobs, seed):
     arrivals = np.cumsum(random.exponential(1 / sum(rates), jobs))
     classes = random.choice(len(rates), jobs, p=np.array(rates) / sum(rates))
     services = random.exponential(np.array(times)[classes])
-    found, waiting, now, k = [[] for _ in rates], [], 0.0, 0
+    values, waiting, now, k = [[] for _ in rates], [], 0.0, 0
     while k < jobs or waiting:
         while k < jobs and (arrivals[k] <= now or not waiting):
             heapq.heappush(waiting, (classes[k], k))
@@ -25,19 +25,19 @@ def simulated(rates, times, jobs, seed):
             k += 1
         c, job = heapq.heappop(waiting)
         now += services[job]
-        found[c].append(now - arrivals[job])
-    return [np.array(each) for each in found]
+        values[c].append(now - arrivals[job])
+    return [np.array(each) for each in values]
 
 
 def test_three_classes_lie_where_simulation_puts_them():
     rates, times = (0.3, 0.4, 0.5), (0.4, 0.8, 0.7)
     laws = PriorityMG1(times, (1.0, 1.0, 1.0)).time_laws(rates)
-    for law, found in zip(laws, simulated(rates, times, 250_000, seed=3), strict=True):
+    for law, result in zip(laws, simulated(rates, times, 250_000, seed=3), strict=True):
         assert law.notes == ()
         for share in (0.5, 0.95, 0.99):
             # 60,000 and more correlated jobs of each class leave some 2 % at the 99th percentile
             time = percentile_of(law, share)
-            assert time == pytest.approx(np.quantile(found, share), rel=0.03)
+            assert time == pytest.approx(np.quantile(result, share), rel=0.03)
 
 
 def test_means_are_cobhams():

@@ -41,8 +41,8 @@ def test_preemptive_resume_is_that_of_any_service():
     web = 0.01 + left[0] / (1 - 0.3)
     batch = 0.03 / (1 - 0.3) + sum(left) / ((1 - 0.3) * (1 - 0.6))
 
-    found = times_of(SERVER.replace('"priority"', '"preemptive"'))
-    assert found == pytest.approx([web, batch], rel=1e-12)
+    result = times_of(SERVER.replace('"priority"', '"preemptive"'))
+    assert result == pytest.approx([web, batch], rel=1e-12)
 
 
 def test_constant_times_go_by_priority_too():
@@ -74,8 +74,8 @@ def test_percentiles_are_those_of_one_station():
     solution = parse_model(SERVER).solve()
 
     laws = PriorityMG1(TIMES, SCVS).time_laws(RATES)
-    found = [float(solution[f"class {name}.response_time_p95"]) for name in ("web", "batch")]
-    assert found == pytest.approx([percentile_of(law, 0.95) for law in laws], rel=1e-6)
+    values = [float(solution[f"class {name}.response_time_p95"]) for name in ("web", "batch")]
+    assert values == pytest.approx([percentile_of(law, 0.95) for law in laws], rel=1e-6)
 
 
 @pytest.mark.parametrize(

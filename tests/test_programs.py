@@ -126,10 +126,10 @@ def test_mixture_with_presets_beats_both_extremes():
     for preset, program in PRESETS.items():
         _, runs = program_fit(program)
         chosen = model.with_preset(preset).at(added_gap=runs.added_gap)
-        for share, found in errors.items():
+        for share, result in errors.items():
             given_share = {} if share == "preset" else {"burstiness": share}
             predicted = chosen.at(given_share).solve()["run_time"]
-            found.extend(np.abs(predicted / runs.run_time - 1))
+            result.extend(np.abs(predicted / runs.run_time - 1))
 
     # the limits of issue 4; with Table 3.1's bases uniform alone is a little better
     assert np.median(errors["preset"]) < 0.02
@@ -346,13 +346,13 @@ def radix_csv(tmp_path):
 def test_comparison_with_measured_run_times(radix_csv, tmp_path):
     arguments = ("compare", "program-overhead", "--preset", "radix", "--data", radix_csv)
 
-    found = json.loads(headway(*arguments, "--json", "--plot", tmp_path / "radix.png").out)
+    document = json.loads(headway(*arguments, "--json", "--plot", tmp_path / "radix.png").out)
 
     # N14: Radix is up to 40.5 % low, 13.4 % on the mean of the eight additions
-    errors = [point["relative_error"] for point in found["points"]]
+    errors = [point["relative_error"] for point in document["points"]]
     assert min(errors) == pytest.approx(-0.405, abs=0.001)
     assert np.mean(np.abs(errors[1:])) == pytest.approx(0.134, abs=0.005)
-    assert found["signatures"] == {}
+    assert document["signatures"] == {}
     assert (tmp_path / "radix.png").stat().st_size > 10_000
     limited = json.loads(headway(*arguments, "--json", "--from", "4us", "--to", "20us").out)
     assert [point["in_range"] for point in limited["points"]].count(True) == 4

@@ -76,20 +76,20 @@ def alone(low="1.9 ms", high="2.1 ms"):
 
 def test_a_band_of_what_rises_with_one_parameter_lies_between_its_interval_s_ends():
     """R = d + s / (1 - x s) at both ends of s: to 0.5 % of the band's width."""
-    found = alone().at(arrival_rate=[100, 300, 400]).propagate(draws=4096)
+    bands = alone().at(arrival_rate=[100, 300, 400]).propagate(draws=4096)
 
-    low, high = found.band("response_time")
+    low, high = bands.band("response_time")
     rates = np.array([100, 300, 400])
     ends = [0.0011 + s / (1 - rates * s) for s in (0.0019, 0.0021)]
     assert np.abs(np.array([low, high]) - ends).max(axis=0) == pytest.approx(
         0, abs=0.005 * (ends[1] - ends[0]).max()
     )
-    assert found.band("throughput")[0].tolist() == rates.tolist()
+    assert bands.band("throughput")[0].tolist() == rates.tolist()
 
 
 def test_bands_are_the_same_as_solved_draw_by_draw_and_point_by_point():
     model = parse_model(FILE).at(arrival_rate=[100.0, 450.0])
-    found = model.propagate(draws=128, seed=5, percentiles=[99])
+    bands = model.propagate(draws=128, seed=5, percentiles=[99])
 
     one_by_one = np.array(
         [
@@ -99,54 +99,54 @@ def test_bands_are_the_same_as_solved_draw_by_draw_and_point_by_point():
                 .with_percentile(99)["response_time_p99"]
                 for rate in (100.0, 450.0)
             ]
-            for delay, time in zip(*found.samples.values(), strict=True)
+            for delay, time in zip(*bands.samples.values(), strict=True)
         ]
     )
-    both = zip(found.band("response_time_p99"), band_of(one_by_one), strict=True)
+    both = zip(bands.band("response_time_p99"), band_of(one_by_one), strict=True)
     for mine, other in both:
         assert mine == pytest.approx(other, rel=1e-9)
 
 
 def test_all_draws_at_all_points_are_one_solution(monkeypatch):
-    seen = []
+    rows = []
     solve = Model.solve
 
     def counted(self, *given, **named):
-        found = solve(self, *given, **named)
-        seen.append(found.shape)
-        return found
+        solution = solve(self, *given, **named)
+        rows.append(solution.shape)
+        return solution
 
     monkeypatch.setattr(Model, "solve", counted)
     parse_model(FILE).at(arrival_rate=np.linspace(1, 450, 50)).propagate(draws=200)
 
-    assert seen == [(50,), (200, 50)]
+    assert rows == [(50,), (200, 50)]
 
 
 def test_closed_networks_have_bands_over_populations():
     model = parse_model(FILE).closed([1, 5, 20], "10 ms")
 
-    found = model.propagate(draws=1024)
+    bands = model.propagate(draws=1024)
 
-    low, high = found.band("throughput")
-    assert (low < found.solution.throughput).all()
-    assert (high > found.solution.throughput).all()
+    low, high = bands.band("throughput")
+    assert (low < bands.solution.throughput).all()
+    assert (high > bands.solution.throughput).all()
     assert high[-1] == pytest.approx(1 / 0.0019, rel=0.002)  # all but saturated: 1/s
-    assert not found.saturated_share.any()
+    assert not bands.saturated_share.any()
 
 
 def test_classes_have_bands_of_their_own():
     model = parse_model(SHARED).at(web_rate=[50.0, 100.0])
-    found = model.propagate(draws=256)
+    bands = model.propagate(draws=256)
 
     for name in ("class web.response_time", "class report.throughput", "cpu.utilisation"):
-        low, high = found.band(name)
-        assert (low < found.solution[name]).all()
-        assert (high > found.solution[name]).all()
-    first = found.importance.first["class report.response_time"]
+        low, high = bands.band(name)
+        assert (low < bands.solution[name]).all()
+        assert (high > bands.solution[name]).all()
+    first = bands.importance.first["class report.response_time"]
     assert (first[1] > 0.9).all()
-    row = found.rows()[0]["ci95"]
+    row = bands.rows()[0]["ci95"]
     assert set(row) == {"outputs", "components", "classes"}
-    assert [c.name for c in found.tables()[0].columns].count("response time report") == 1
+    assert [c.name for c in bands.tables()[0].columns].count("response time report") == 1
     assert "classes" in str(parse_model(SHARED).propagate(draws=128))
 
 
@@ -155,33 +155,33 @@ def test_programs_have_bands():
     name = next(n for n, p in pipeline.parameters.items() if p.unit.text and p.value)
     value = pipeline.parameters[name].value
 
-    found = pipeline.uncertain({name: (0.9 * value, 1.1 * value)}).propagate(draws=128)
+    bands = pipeline.uncertain({name: (0.9 * value, 1.1 * value)}).propagate(draws=128)
 
-    low, high = found.band(found.solution.outputs[0])
-    assert low <= found.solution[found.solution.outputs[0]] <= high
-    assert "measure next" in str(found)
+    low, high = bands.band(bands.solution.outputs[0])
+    assert low <= bands.solution[bands.solution.outputs[0]] <= high
+    assert "measure next" in str(bands)
 
 
 def test_draws_that_saturate_are_counted_and_their_times_lie_above_every_number(path):
     """The share that saturates is that of draws with s >= 1/x, normal on either side."""
     model = alone().at(arrival_rate=[490.0, 600.0])
-    found = model.propagate(draws=4096)
+    bands = model.propagate(draws=4096)
 
     score = (1 / 490 - 0.002) / (0.0001 / HALF)
     from scipy.special import ndtr
 
-    assert found.saturated_share.tolist() == pytest.approx([1 - ndtr(score), 1.0], abs=0.002)
-    low, high = found.band("response_time")
+    assert bands.saturated_share.tolist() == pytest.approx([1 - ndtr(score), 1.0], abs=0.002)
+    low, high = bands.band("response_time")
     assert np.isfinite(low[0])
     assert high.tolist() == [np.inf, np.inf]
-    assert np.isnan(found.importance.first["response_time"]).all()
-    assert found.importance.first["saturation_throughput"] == pytest.approx(1, abs=0.02)
-    document = json.loads(found.to_json())
+    assert np.isnan(bands.importance.first["response_time"]).all()
+    assert bands.importance.first["saturation_throughput"] == pytest.approx(1, abs=0.02)
+    document = json.loads(bands.to_json())
     band = document["points"][0]["ci95"]["outputs"]["response_time"]
     assert band[0] > 0
     assert band[1] is None
     assert document["points"][1]["saturated_share"] == 1
-    assert "draws saturate: their infinite times count as above every" in str(found)
+    assert "draws saturate: their infinite times count as above every" in str(bands)
 
 
 def test_a_draw_without_a_number_leaves_no_band():
@@ -226,21 +226,21 @@ def test_indices_of_a_sum_of_correlated_normals_are_exact_to_two_hundredths(weig
     variance = w @ matrix @ w
     if variance < 0.3 * (w @ w):
         return
-    found = linear(weights, matrix)
+    result = linear(weights, matrix)
 
     first, total = (matrix @ w) ** 2 / variance, w**2 / np.diag(np.linalg.inv(matrix)) / variance
-    assert found.first["sum"][:, 0] == pytest.approx(first, abs=0.02)
-    assert found.total["sum"][:, 0] == pytest.approx(total, abs=0.02)
+    assert result.first["sum"][:, 0] == pytest.approx(first, abs=0.02)
+    assert result.total["sum"][:, 0] == pytest.approx(total, abs=0.02)
 
 
 def test_indices_of_a_product_tell_what_acts_together():
     """Of X1 X2 with means 0: first indices 0, total ones 1."""
     joint = Joint({n: Marginal(0.0, -HALF, HALF) for n in "xy"}, np.eye(2))
 
-    found = sobol_importance(lambda at: {"p": (at["x"] * at["y"])[:, None]}, joint, 4096, 2)
+    indices = sobol_importance(lambda at: {"p": (at["x"] * at["y"])[:, None]}, joint, 4096, 2)
 
-    assert found.first["p"][:, 0] == pytest.approx([0, 0], abs=0.03)
-    assert found.total["p"][:, 0] == pytest.approx([1, 1], abs=0.05)
+    assert indices.first["p"][:, 0] == pytest.approx([0, 0], abs=0.03)
+    assert indices.total["p"][:, 0] == pytest.approx([1, 1], abs=0.05)
 
 
 def test_bands_of_fits_hold_the_truth_as_often_as_they_say():
@@ -249,19 +249,21 @@ def test_bands_of_fits_hold_the_truth_as_often_as_they_say():
 
 
 def test_the_command_prints_bands_and_what_to_measure_next(path):
-    said = headway("solve", path, "--uncertain").out
+    printed = headway("solve", path, "--uncertain").out
 
-    assert "95 % bands of 1000 draws, seed 1: delay 0.8 to 1.3 ms, cpu_time 1.9 to 2.15 ms" in said
-    assert "correlations: delay, cpu_time -0.70" in said
-    assert "measure cpu_time next: 9" in said
-    assert said == headway("solve", path, "--uncertain", "--draws", "1000", "--seed", "1").out
-    assert said != headway("solve", path, "--uncertain", "--seed", "2").out
+    assert (
+        "95 % bands of 1000 draws, seed 1: delay 0.8 to 1.3 ms, cpu_time 1.9 to 2.15 ms" in printed
+    )
+    assert "correlations: delay, cpu_time -0.70" in printed
+    assert "measure cpu_time next: 9" in printed
+    assert printed == headway("solve", path, "--uncertain", "--draws", "1000", "--seed", "1").out
+    assert printed != headway("solve", path, "--uncertain", "--seed", "2").out
 
 
 def test_json_and_csv_have_the_same_bands(path):
-    asked = ("solve", path, "--uncertain", "--draws", "200", "--set", "arrival_rate=100,300")
-    document = json.loads(headway(*asked, "--json").out)
-    rows = list(csv.DictReader(io.StringIO(headway(*asked, "--csv").out)))
+    arguments = ("solve", path, "--uncertain", "--draws", "200", "--set", "arrival_rate=100,300")
+    document = json.loads(headway(*arguments, "--json").out)
+    rows = list(csv.DictReader(io.StringIO(headway(*arguments, "--csv").out)))
 
     assert document["draws"] == 200
     assert document["uncertain"]["delay"] == {"value": 0.001, "ci95": [0.0008, 0.0013]}
@@ -292,7 +294,7 @@ def test_a_plot_has_the_band(path, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (("--draws", "500"), "--draws needs --uncertain"),
         (("--seed", "2"), "--seed needs --uncertain"),
@@ -310,8 +312,8 @@ def test_a_plot_has_the_band(path, tmp_path):
         ),
     ],
 )
-def test_bad_requests_are_one_line(path, options, told):
-    assert told in refusal("solve", path, *options)
+def test_bad_requests_are_one_line(path, options, message):
+    assert message in refusal("solve", path, *options)
 
 
 def test_an_open_interval_is_refused_with_its_reason(path):
@@ -346,10 +348,10 @@ def test_a_graph_in_python_is_propagated_too():
     from headway.queueing import MM1
 
     one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=0.1, arrival_rate=5)
-    found = one.uncertain({"s": (0.09, 0.11)}).propagate()
+    bands = one.uncertain({"s": (0.09, 0.11)}).propagate()
 
-    assert repr(found) == "Propagation(one, 1 point, 1000 draws of s)"
-    assert found.band("response_time")[1] > 0.2
+    assert repr(bands) == "Propagation(one, 1 point, 1000 draws of s)"
+    assert bands.band("response_time")[1] > 0.2
 
 
 LOOP = """
@@ -375,22 +377,22 @@ to = "cpu"
 
 def test_percentiles_found_one_by_one_have_bands_within_reason():
     model = parse_model(LOOP)
-    found = model.propagate(draws=100, percentiles=[95])
+    bands = model.propagate(draws=100, percentiles=[95])
 
-    low, high = found.band("response_time_p95")
-    assert low < found.solution["response_time_p95"] < high
-    assert "response_time_p95" not in found.importance.first
-    assert "not of percentiles: in this network they are found one by one" in str(found)
+    low, high = bands.band("response_time_p95")
+    assert low < bands.solution["response_time_p95"] < high
+    assert "response_time_p95" not in bands.importance.first
+    assert "not of percentiles: in this network they are found one by one" in str(bands)
     with pytest.raises(InvalidParameter, match="100 draws at 60 points are more than 5,000 to"):
         model.at(arrival_rate=np.linspace(1, 30, 60)).propagate(draws=100, percentiles=[95])
 
 
 @pytest.mark.parametrize(
-    ("draws", "said"), [(1000, "by 0.005 at most"), (20_000, "by less than 0.001")]
+    ("draws", "words"), [(1000, "by 0.005 at most"), (20_000, "by less than 0.001")]
 )
-def test_an_error_of_the_indices_is_said_with_a_digit_that_tells(draws, said):
+def test_an_error_of_the_indices_is_said_with_a_digit_that_tells(draws, words):
     independent = FILE[: FILE.index("[correlations]")]
-    found = parse_model(independent, "server.toml").at(arrival_rate=10.0).propagate(draws, 1)
+    bands = parse_model(independent, "server.toml").at(arrival_rate=10.0).propagate(draws, 1)
 
-    text = " ".join(str(found).split())
-    assert f"either half of them moves the indices {said}" in text
+    text = " ".join(str(bands).split())
+    assert f"either half of them moves the indices {words}" in text

@@ -26,12 +26,12 @@ def fitted(seed, **how):
 
 
 def test_scatter_is_that_of_repeats_about_their_means():
-    found = fitted(1).pure_error
+    scatter = fitted(1).pure_error
     logs = np.log(Measurements.parse(repeated(1), "own").column("response").values).reshape(8, 3)
     expected = np.sqrt(((logs - logs.mean(axis=1, keepdims=True)) ** 2).sum() / 16)
 
-    assert (found.loads, found.freedom) == (8, 16)
-    assert found.scatter == pytest.approx({"response_time": expected})
+    assert (scatter.loads, scatter.freedom) == (8, 16)
+    assert scatter.scatter == pytest.approx({"response_time": expected})
 
 
 @pytest.mark.slow
@@ -46,10 +46,10 @@ def test_chances_are_even_where_the_model_is_right():
 def test_a_model_that_misses_is_told(tmp_path):
     path = tmp_path / "own.csv"
     path.write_text(repeated(2, bump=0.3))
-    asked = ["fit", "server-single", "--free", "delay,service_time", "--data", str(path)]
+    arguments = ["fit", "server-single", "--free", "delay,service_time", "--data", str(path)]
 
-    document = json.loads(headway(*asked, "--json").out)
-    shown = " ".join(headway(*asked).out.split())
+    document = json.loads(headway(*arguments, "--json").out)
+    shown = " ".join(headway(*arguments).out.split())
 
     assert document["lack_of_fit"]["detected"]
     assert document["lack_of_fit"]["p"] < 0.001
@@ -63,6 +63,6 @@ def test_a_model_that_misses_is_told(tmp_path):
 
 def test_nothing_is_told_where_nothing_was_repeated():
     text = "\n".join(repeated(1).splitlines()[::3])
-    found = SERVER.fit(Measurements.parse(f"throughput_ops_s,response_s\n{text[27:]}", "o"), FREE)
+    fit = SERVER.fit(Measurements.parse(f"throughput_ops_s,response_s\n{text[27:]}", "o"), FREE)
 
-    assert found.pure_error is None
+    assert fit.pure_error is None

@@ -38,16 +38,16 @@ def test_numbers_of_stations_are_asked_as_percentiles_are():
 
 
 def test_the_law_of_a_station_is_found_once_however_much_is_asked(monkeypatch):
-    found = []
+    rows = []
 
     def counted(find):
-        return lambda solution, station: found.append((find, station)) or find(solution, station)
+        return lambda solution, station: rows.append((find, station)) or find(solution, station)
 
     for name in ("number_laws", "wait_laws"):
         monkeypatch.setattr(numbers, name, counted(getattr(numbers, name)))
     parts = (*STATION_LAWS, "waiting_time_p50", "waiting_time_p95")
     RAID.solve(800.0).answering(*(f"{name}.{part}" for name in ("cpu", "disks") for part in parts))
-    assert len(found) == len(set(found)) == 4
+    assert len(rows) == len(set(rows)) == 4
 
 
 def test_a_saturated_station_is_never_empty_and_lets_everybody_wait():
@@ -78,13 +78,13 @@ def test_lengths_have_the_means_of_the_solution(rate):
     graph = ModelGraph("three").station("a", MM1K(0.1, 4)).station("b", MG1(0.15, 3.0))
     graph = graph.station("c", LoadDependent((5.0, 9.0)))
     solution = graph.route("a", "b").route("b", "c").at().solve(rate)
-    found = solution.queue_lengths()
+    lengths = solution.queue_lengths()
     for name in solution.stations:
-        chances = found.chances(name)
+        chances = lengths.chances(name)
         mean = (chances * np.arange(chances.shape[-1])).sum(axis=-1)
         # the answer lists all but 1e-9 of the time
         assert mean == pytest.approx(solution[f"{name}.queue_length"], rel=1e-6)
-    laws = [law for each in found.laws.values() for law in each]
+    laws = [law for each in lengths.laws.values() for law in each]
     assert sum(law.mean for law in laws) == pytest.approx(
         sum(np.sum(solution[f"{name}.queue_length"]) for name in solution.stations), rel=1e-10
     )
@@ -130,9 +130,9 @@ def test_classes_are_counted_together(tmp_path):
     path = tmp_path / "both.toml"
     path.write_text(CLASSES)
     solution = find_model(str(path)).solve()
-    found = solution.queue_lengths()
+    lengths = solution.queue_lengths()
     for name in solution.stations:
-        (law,) = found.laws[name]
+        (law,) = lengths.laws[name]
         assert law.mean == pytest.approx(float(solution[f"{name}.queue_length"]), rel=1e-10)
     assert 0 < solution["cpu.waiting_probability"] < 1
     with pytest.raises(GraphError, match="both: cpu: waiting times of several classes"):
@@ -191,36 +191,40 @@ COMMAND = ("solve", "nfs-server", "--preset", "raid")
 
 
 def test_numbers_asked_stand_in_table_json_and_csv():
-    asked = (*COMMAND, "--show", "cpu.waiting_time_p95,disks.empty_probability,response_time_p50")
-    table = headway(*asked).out
+    arguments = (
+        *COMMAND,
+        "--show",
+        "cpu.waiting_time_p95,disks.empty_probability,response_time_p50",
+    )
+    table = headway(*arguments).out
     assert "cpu.waiting_time_p95" in table
     assert "response_time_p50" in table
-    (point,) = json.loads(headway(*asked, "--json").out)["points"]
+    (point,) = json.loads(headway(*arguments, "--json").out)["points"]
     expected = RAID.solve()["cpu.waiting_time_p95"]
     assert point["components"]["cpu"]["waiting_time_p95"] == pytest.approx(expected)
-    assert "disks_empty_probability" in headway(*asked, "--csv").out.splitlines()[0].split(",")
+    assert "disks_empty_probability" in headway(*arguments, "--csv").out.splitlines()[0].split(",")
 
 
 def test_lengths_are_told_as_table_json_csv_and_picture(tmp_path):
-    asked = (*COMMAND, "--queue-lengths", "cpu,disks")
-    assert "chances of so many jobs" in headway(*asked).out
-    document = json.loads(headway(*asked, "--json").out)
+    arguments = (*COMMAND, "--queue-lengths", "cpu,disks")
+    assert "chances of so many jobs" in headway(*arguments).out
+    document = json.loads(headway(*arguments, "--json").out)
     cpu = document["points"][0]["stations"]["cpu"]
     assert sum(cpu["probabilities"]) + cpu["more_probability"] == pytest.approx(1, rel=1e-12)
-    rows = headway(*asked, "--csv").out.splitlines()
+    rows = headway(*arguments, "--csv").out.splitlines()
     assert rows[0].split(",")[-5:-2] == ["station", "jobs", "probability"]
     picture = tmp_path / "lengths.svg"
-    swept = headway(*asked, "--population", "1:12", "--plot", str(picture))
+    swept = headway(*arguments, "--population", "1:12", "--plot", str(picture))
     assert swept.code == 0
     assert picture.stat().st_size > 5000
 
 
 def test_many_numbers_of_jobs_share_rows():
-    found = headway("solve", "server-single", "--set", "arrival_rate=990 op/s", "--set",
+    printed = headway("solve", "server-single", "--set", "arrival_rate=990 op/s", "--set",
                     "service_time=1ms", "--queue-lengths", "node").out  # fmt: skip
-    rows = found.split("chances of so many jobs")[1].splitlines()
+    rows = printed.split("chances of so many jobs")[1].splitlines()
     assert len(rows) < 40
-    assert " to " in found
+    assert " to " in printed
 
 
 @pytest.mark.parametrize(
@@ -236,11 +240,11 @@ def test_many_numbers_of_jobs_share_rows():
     ],
 )
 def test_what_cannot_be_shown_is_refused_in_a_line(options, message):
-    found = headway(*COMMAND, *options)
-    assert found.code == 2
-    assert not found.out
-    assert found.err.startswith(f"error: {message}")
-    assert len(found.err.splitlines()) == 1
+    printed = headway(*COMMAND, *options)
+    assert printed.code == 2
+    assert not printed.out
+    assert printed.err.startswith(f"error: {message}")
+    assert len(printed.err.splitlines()) == 1
 
 
 def test_a_delay_holds_poissons_number():
@@ -284,11 +288,11 @@ def test_jobs_of_a_chain_are_counted_together(tmp_path):
     path = tmp_path / "passes.toml"
     path.write_text(CHAIN)
     solution = find_model(str(path)).solve()
-    found = solution.queue_lengths()
+    lengths = solution.queue_lengths()
     one = closed_marginal([Delay(0.5), MM1(0.3)], [1, 1], 3, 0.0, 1)
-    assert found.chances("server") == pytest.approx(one.chances, rel=1e-12)
+    assert lengths.chances("server") == pytest.approx(one.chances, rel=1e-12)
     for name in solution.stations:
-        (law,) = found.laws[name]
+        (law,) = lengths.laws[name]
         assert law.mean == pytest.approx(float(solution[f"{name}.queue_length"]), rel=1e-10)
     assert solution.class_bounds() == {}
     path.write_text(CHAIN.replace('"ps"', '"fcfs"'))
@@ -312,7 +316,7 @@ def test_the_page_shows_the_picture_that_the_command_makes(request):
     assert words == re.findall(r"<!-- (.+) -->", shown.read_text())
 
 
-def held(solution):
+def bounds_checked(solution):
     """How many stations' laws have the mean of the solution; the others are refused by name."""
     count = 0
     for name in solution.stations:
@@ -337,7 +341,7 @@ def refused_by_name(name):
 def test_laws_of_the_catalogue_have_the_means_of_its_solutions():
     models = [catalogue_model(name) for name in model_names()]
     each = [m.with_preset(next(iter(m.presets))) if m.presets else m for m in models]
-    assert sum(held(model.solve()) for model in each if model.graph.stations) >= 20
+    assert sum(bounds_checked(model.solve()) for model in each if model.graph.stations) >= 20
 
 
 def test_laws_of_networks_of_every_kind_have_their_means_or_are_refused(tmp_path):
@@ -346,7 +350,7 @@ def test_laws_of_networks_of_every_kind_have_their_means_or_are_refused(tmp_path
         path.write_text(drawn(seed).text)
         with suppress(HeadwayError):  # what no model file holds yet
             solution = find_model(str(path)).solve()
-            count += held(solution)
+            count += bounds_checked(solution)
     assert count >= 20
 
 
@@ -359,9 +363,9 @@ def test_circulating_jobs_that_fork_have_no_known_numbers(part):
         ModelGraph("f").station("cpu", MM1(0.01)).station("a", MM1(0.02)).station("b", MM1(0.03))
     )
     graph = graph.fork("both", ["a", "b"]).route("cpu", "both")
-    found = graph.at().solve(population=3, think_time=0.1)
+    solution = graph.at().solve(population=3, think_time=0.1)
     for name in ("cpu", "a"):
         with pytest.raises(GraphError, match=f"f: {name}: .*at several stations at once.*simulate"):
-            found[f"{name}.{part}"]
+            solution[f"{name}.{part}"]
     with pytest.raises(GraphError, match="at several stations at once"):
-        found.queue_lengths()
+        solution.queue_lengths()

@@ -77,12 +77,12 @@ def test_arrays_are_the_scalars(kind):
 
 
 def test_the_next_bottleneck():
-    found = bottleneck([4.0, 3.0, 0.5], 1.0, servers=[8, 1, 1])
+    result = bottleneck([4.0, 3.0, 0.5], 1.0, servers=[8, 1, 1])
 
-    assert found.station == 1
-    assert found.order == (1, 0, 2)
-    assert found.limits == (1 / 3, 2.0, 2.0)
-    assert found.knee_population == pytest.approx(8.5 / 3)
+    assert result.station == 1
+    assert result.order == (1, 0, 2)
+    assert result.limits == (1 / 3, 2.0, 2.0)
+    assert result.knee_population == pytest.approx(8.5 / 3)
 
 
 @pytest.mark.parametrize(

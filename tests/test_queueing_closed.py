@@ -146,12 +146,12 @@ def test_digits_against_fifty_digits(demands, think_time, population):
         series = exact_series(demands, alone, think_time, population)
         # Eight digits of five sums of positive terms each.
         assert abs(rate[0] * series[-1] / series[-2] - 1) < 1e-14
-        for demand, found in zip(demands, queue[:, 0], strict=True):
+        for demand, result in zip(demands, queue[:, 0], strict=True):
             exact = (
                 sum(mpmath.mpf(demand) ** j * series[-1 - j] for j in range(1, population + 1))
                 / series[-1]
             )
-            assert abs(found - exact) <= 1e-13 * exact
+            assert abs(result - exact) <= 1e-13 * exact
 
 
 @given(
@@ -170,9 +170,9 @@ def test_saturated_is_within_rounding_where_it_begins(demands, think_time, queue
     network = replace(anywhere, population=first + 1)
     assume(first < len(populations) and has_few_digits(network))
 
-    for found, exact in zip(saturated(network), digit_convolution(network), strict=True):
+    for result, exact in zip(saturated(network), digit_convolution(network), strict=True):
         # Twenty digits of up to nine factors each; the rest at the slowest queue is a difference.
-        np.testing.assert_allclose(found, exact, rtol=1e-12)
+        np.testing.assert_allclose(result, exact, rtol=1e-12)
 
 
 def test_speeds_that_fall_with_load():
@@ -278,8 +278,8 @@ def test_measured_error_of_the_approximations():
     exact = solve_closed(stations, [1] * 4, population, think).throughput
     errors = {}
     for method in (Method.SCHWEITZER, Method.LINEARIZER):
-        found = solve_closed(stations, [1] * 4, population, think, method).throughput
-        errors[method] = np.abs(found / exact - 1)
+        rate = solve_closed(stations, [1] * 4, population, think, method).throughput
+        errors[method] = np.abs(rate / exact - 1)
 
     # Measured over these 3000 networks: the figures the documentation gives.
     assert errors[Method.SCHWEITZER].max() < 0.07

@@ -298,7 +298,7 @@ def test_a_class_without_jobs_or_visits_has_no_throughput(method):
     delay = SharedStation("net", (0.3, 0.001), (3, 0), ServiceKind.DELAY)
     classes = [JobClass("a", population=2), JobClass("b", population=0)]
 
-    found = solve_multiclass([delay], classes, method)
+    solution = solve_multiclass([delay], classes, method)
 
-    assert found.throughput.tolist() == pytest.approx([2 / 0.9, 0])
-    assert found.response_time.tolist() == pytest.approx([0.9, 0])
+    assert solution.throughput.tolist() == pytest.approx([2 / 0.9, 0])
+    assert solution.response_time.tolist() == pytest.approx([0.9, 0])

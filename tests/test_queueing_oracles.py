@@ -82,11 +82,11 @@ def test_printed_figure(row):
     solution = SOLVERS[row["kind"]](json.loads(row["model"]))
     name, position = re.fullmatch(r"(\w+)(?:\[([\d,]+)\])?", row["quantity"]).groups()
 
-    found = np.asarray(getattr(solution, name))
-    found = found[tuple(int(i) for i in position.split(","))] if position else found
+    values = np.asarray(getattr(solution, name))
+    values = values[tuple(int(i) for i in position.split(","))] if position else values
 
     # The tolerance is about one unit of the last printed digit.
-    assert found == pytest.approx(float(row["value"]), abs=float(row["tolerance"]))
+    assert values == pytest.approx(float(row["value"]), abs=float(row["tolerance"]))
 
 
 def test_every_row_names_its_source():

@@ -66,9 +66,9 @@ def test_sum_of_exponentials_is_hypoexponential(means, time):
     weights = [np.prod([b / (b - a) for b in rates if b != a]) for a in rates]
     exact = sum(w * np.exp(-a * time) for w, a in zip(weights, rates, strict=True))
 
-    found = path_exceedance([StationVisits(1, MM1(mean), 0.0) for mean in means], time)
+    result = path_exceedance([StationVisits(1, MM1(mean), 0.0) for mean in means], time)
 
-    assert found == pytest.approx(exact, abs=INVERTED)
+    assert result == pytest.approx(exact, abs=INVERTED)
 
 
 def test_constant_delay_shifts():
@@ -141,9 +141,9 @@ def test_mg1_against_simulation(scv, utilisation):
 
     for share in (0.5, 0.9, 0.95, 0.99):
         exact = simulated_percentile(service, gaps, share)
-        found = response_time_percentile(station, utilisation, share)
+        result = response_time_percentile(station, utilisation, share)
         # Two million correlated requests leave about 2 % at the 99th percentile.
-        assert found == pytest.approx(exact, rel=0.03)
+        assert result == pytest.approx(exact, rel=0.03)
 
 
 def test_saturated_points_are_infinite():

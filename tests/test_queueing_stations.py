@@ -52,9 +52,9 @@ def test_finite_room_against_fifty_digits(servers, places, utilisation):
     with mpmath.workdps(50):
         loss, waiting, empty = exact_finite(servers, places, load)
         laws = station.loss_probability, station.waiting_time, station.empty_probability
-        found = [law(load) for law in laws]
+        values = [law(load) for law in laws]
         exact = loss, waiting / (load * (1 - loss)), empty
-        for value, right in zip(found, exact, strict=True):
+        for value, right in zip(values, exact, strict=True):
             if right > 1e-290:
                 assert abs(value / right - 1) < SUMMED
             else:

@@ -50,9 +50,9 @@ def test_single_job_against_its_exact_mean(quota, length):
     budget = quota * length
     stop = np.exp(-budget)
     begins = (1 - quota) * stop + (1 - stop) / length
-    held = stop * (1 - quota) ** 2 * length / 2
-    held += (1 - quota) * length * begins * stop / (1 - stop)
-    assert Quota(1.0, quota, length).response_time(0.0) == pytest.approx(1 + held, rel=0.05)
+    value = stop * (1 - quota) ** 2 * length / 2
+    value += (1 - quota) * length * begins * stop / (1 - stop)
+    assert Quota(1.0, quota, length).response_time(0.0) == pytest.approx(1 + value, rel=0.05)
 
 
 def test_capacity_and_utilisation_are_exact():
@@ -64,9 +64,9 @@ def test_capacity_and_utilisation_are_exact():
 
 def test_errors_of_the_response_are_those_declared():
     assert "10.2 %" in Quota.approximation
-    found = np.abs(errors(cases=150, jobs=10_000, seed=3))
-    assert np.median(found) < 0.015  # 0.4 % with 200,000 jobs each
-    assert np.quantile(found, 0.95) < 0.08  # of which the short simulation misses a part
+    result = np.abs(errors(cases=150, jobs=10_000, seed=3))
+    assert np.median(result) < 0.015  # 0.4 % with 200,000 jobs each
+    assert np.quantile(result, 0.95) < 0.08  # of which the short simulation misses a part
 
 
 def test_witness_serves_the_budget_of_each_period():
@@ -86,7 +86,7 @@ def test_answer_says_that_it_is_approximate():
 
 
 @pytest.mark.parametrize(
-    ("numbers", "said"),
+    ("numbers", "words"),
     [
         ((-1.0, 0.6, 0.1), "service_time is -1; it must be zero or more"),
         ((1.0, 0.0, 0.1), "quota is 0; it must be positive"),
@@ -94,6 +94,6 @@ def test_answer_says_that_it_is_approximate():
         ((1.0, 0.6, -1.0), "period is -1; it must be positive"),
     ],
 )
-def test_bad_numbers_are_refused(numbers, said):
-    with pytest.raises(InvalidParameter, match=said):
+def test_bad_numbers_are_refused(numbers, words):
+    with pytest.raises(InvalidParameter, match=words):
         Quota(*numbers)

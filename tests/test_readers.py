@@ -131,21 +131,21 @@ SFS NFS THROUGHPUT:     200 Ops/Sec   AVG. RESPONSE TIME:     1.1 Msec/Op
     ],
 )
 def test_every_kind_is_recognised_by_its_content(text, kind, rates, times, resolution):
-    found = read_any(text, "file")
+    measured = read_any(text, "file")
 
-    assert found.kind == kind
-    np.testing.assert_allclose(found.column("throughput").values, rates, rtol=1e-12)
-    np.testing.assert_allclose(found.column("response").values, times, rtol=1e-12)
-    assert found.column("response").resolution[0] == pytest.approx(resolution)
+    assert measured.kind == kind
+    np.testing.assert_allclose(measured.column("throughput").values, rates, rtol=1e-12)
+    np.testing.assert_allclose(measured.column("response").values, times, rtol=1e-12)
+    assert measured.column("response").resolution[0] == pytest.approx(resolution)
 
 
 @pytest.mark.parametrize("text", [SFSSUM_2008, SFSSUM_2020, SFSSUM_CSV, XML])
 def test_invalid_runs_are_kept_and_marked(text):
-    found = read_any(text, "sfssum")
+    measured = read_any(text, "sfssum")
 
-    assert found.labels["valid"] == ("yes", "no")
-    assert found.invalid == 1
-    assert found.column("requested").values[1] == 900
+    assert measured.labels["valid"] == ("yes", "no")
+    assert measured.invalid == 1
+    assert measured.column("requested").values[1] == 900
 
 
 def test_disclosure_with_units():
@@ -169,20 +169,20 @@ def test_disclosure_with_units():
 
 
 def test_operations_of_sfsres():
-    found = read_any(SFSRES, "sfsres")
+    measured = read_any(SFSRES, "sfsres")
 
-    assert found.column("write_mean_ms").values[0] == pytest.approx(4.51e-3)
-    assert np.isnan(found.column("write_mean_ms").values[1])
-    assert found.column("getattr_deviation_ms").values.tolist() == pytest.approx([4e-5, 7e-5])
-    assert found.column("write_actual_mix").values[0] == pytest.approx(0.102)
-    assert found.column("write_errors").values[0] == 2
+    assert measured.column("write_mean_ms").values[0] == pytest.approx(4.51e-3)
+    assert np.isnan(measured.column("write_mean_ms").values[1])
+    assert measured.column("getattr_deviation_ms").values.tolist() == pytest.approx([4e-5, 7e-5])
+    assert measured.column("write_actual_mix").values[0] == pytest.approx(0.102)
+    assert measured.column("write_errors").values[0] == 2
 
 
 PAGES = {"laddis": LADDIS, "sfs97": SFS97, "html": HTML, "storage": STORAGE}
 
 
 @pytest.mark.parametrize(
-    ("name", "change", "told"),
+    ("name", "change", "message"),
     [
         ("sfs97", lambda t: t.replace("000      ", "k "), "no result table"),
         ("sfs97", lambda t: t + "\n".join(["", "Second", "10 1.0", "20 2.0"]), "two result tables"),
@@ -194,13 +194,13 @@ PAGES = {"laddis": LADDIS, "sfs97": SFS97, "html": HTML, "storage": STORAGE}
         ("html", lambda t: '<!ENTITY a "&b;&b;">' + t, "declares entities"),
     ],
 )
-def test_bad_pages(name, change, told):
-    with pytest.raises(MeasurementError, match=told):
+def test_bad_pages(name, change, message):
+    with pytest.raises(MeasurementError, match=message):
         read_any(change(PAGES[name]), "page")
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (XML[:300], "incomplete or invalid XML"),
         ('<!DOCTYPE a [<!ENTITY b "c">]>' + XML.split("\n", 1)[1], "document type"),
@@ -210,8 +210,8 @@ def test_bad_pages(name, change, told):
         ("SFS Aggregate Results", "it contains no run"),
     ],
 )
-def test_bad_run_files(text, told):
-    with pytest.raises(MeasurementError, match=told):
+def test_bad_run_files(text, message):
+    with pytest.raises(MeasurementError, match=message):
         read_any(text, "file")
 
 
@@ -219,10 +219,10 @@ def test_bad_run_files(text, told):
 @given(st.text(max_size=300), st.sampled_from([*PAGES.values(), XML, SFSSUM_CSV, SFSRES]))
 def test_garbage_is_refused_in_one_line_or_read(noise, start):
     for text in (noise, start[: len(noise)] + noise, start[: -len(noise) or None] + noise):
-        told = outcome(text)
+        result = outcome(text)
 
-        assert told.startswith("noise")
-        assert "\n" not in told
+        assert result.startswith("noise")
+        assert "\n" not in result
 
 
 def outcome(text):

@@ -29,14 +29,14 @@ def vendor():
 def answers(tmp_path_factory):
     """What README's three commands answer: audit, fit, size."""
     place = tmp_path_factory.mktemp("readme")
-    found = []
+    rows = []
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
         for line in COMMANDS:
             result = headway(*shlex.split(line), "--json")
             assert result.code == 0, (line, result.err)
-            found.append(json.loads(result.out))
-    return found
+            rows.append(json.loads(result.out))
+    return rows
 
 
 def test_the_figures_of_the_vendor_s_curve():
@@ -49,8 +49,11 @@ def test_the_figures_of_the_vendor_s_curve():
         + f": its RMS error is {summary['rms_relative_error']:.1%}, "
         f"and its largest error is {summary['max_relative_error']:.1%}."
     ).replace("%", " %") in PROSE
-    held_out = summary["leave_last_load_out_relative_error"]
-    assert f"that load with an error of {held_out:.1%}.".replace("%", " %") in PROSE
+    leave_last_load_out_relative_error = summary["leave_last_load_out_relative_error"]
+    assert (
+        f"that load with an error of {leave_last_load_out_relative_error:.1%}.".replace("%", " %")
+        in PROSE
+    )
     low, high = (round(end, -3) for end in limit["ci95"])
     assert (
         f"saturates at {round(limit['value'], -3):,.0f} op/s "

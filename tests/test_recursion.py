@@ -48,11 +48,11 @@ def test_random_networks_are_as_on_the_lattice(method, times, populations, think
     opened = JobClass("open", arrival_rate=rate)
     classes = [opened, *(closed(n, z) for n, z in zip(populations, think, strict=True))]
 
-    found = solve_multiclass(stations, classes, method)
+    solution = solve_multiclass(stations, classes, method)
 
-    assert found.method is method
-    assert not found.approximation
-    alike(found, solve_multiclass(stations, classes, Method.EXACT))
+    assert solution.method is method
+    assert not solution.approximation
+    alike(solution, solve_multiclass(stations, classes, Method.EXACT))
 
 
 @pytest.mark.parametrize("method", BOTH)
@@ -151,14 +151,16 @@ def twelve(stations, jobs=3, think=2.0):
 def test_twelve_classes_of_three_jobs_without_their_lattice():
     stations, classes = twelve(4)
     tracemalloc.start()
-    found = solve_multiclass(stations, classes, Method.RECAL)
+    solution = solve_multiclass(stations, classes, Method.RECAL)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
 
-    alike(found, solve_multiclass(stations, classes, Method.QUADRATURE))
+    alike(solution, solve_multiclass(stations, classes, Method.QUADRATURE))
     # Little's law for the circle of each class, and nobody served in no time.
     thinking = np.array([2.0 + c for c in range(12)])
-    np.testing.assert_allclose(found.throughput * (thinking + found.response_time), 3, rtol=1e-12)
+    np.testing.assert_allclose(
+        solution.throughput * (thinking + solution.response_time), 3, rtol=1e-12
+    )
     assert peak < 40e6  # the lattice has 16.8 million populations
 
 
@@ -234,6 +236,6 @@ def test_nodes_add_up_powers(shape, count):
         nodes, logs = rule
         for power in {0, 1, count, 2 * count - 1}:
             terms = logs + power * np.log(nodes)
-            found = mpmath.fsum(mpmath.exp(mpmath.mpf(float(t))) for t in terms)
+            result = mpmath.fsum(mpmath.exp(mpmath.mpf(float(t))) for t in terms)
             # Tolerance: logarithms of weights down to exp(-2800), each of an error of 1e-16 of it.
-            assert abs(found / moment(power) - 1) < 1e-11
+            assert abs(result / moment(power) - 1) < 1e-11

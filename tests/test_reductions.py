@@ -39,8 +39,8 @@ COLUMNS = st.lists(ANY | SPECIAL | st.integers(-3, 3).map(float), min_size=1, ma
 
 
 def made(text):
-    (found,) = reductions_of([text], ["time"], UNITS)
-    return found
+    (result,) = reductions_of([text], ["time"], UNITS)
+    return result
 
 
 def states(reduction, values, size):
@@ -95,15 +95,15 @@ def test_moments_are_those_of_exact_sums(values, size):
     """To 1e-12 of the largest value (of the deviation: of the root, as its square is summed)."""
     reduction = made("moments")
     state = in_pairs(reduction, states(reduction, values, size))
-    found = values_of(reduction, state)
+    result = values_of(reduction, state)
     count = len(values)
     mean = math.fsum(values) / count
     deviation = math.sqrt(math.fsum((x - mean) ** 2 for x in values) / count)
     largest = max(map(abs, values))
-    assert found["finite points"] == count
-    assert found["mean"] == pytest.approx(mean, rel=1e-12, abs=1e-12 * largest)
-    assert found["sd"] == pytest.approx(deviation, rel=1e-12, abs=1e-12 * largest)
-    assert (found["least"], found["most"]) == (min(values), max(values))
+    assert result["finite points"] == count
+    assert result["mean"] == pytest.approx(mean, rel=1e-12, abs=1e-12 * largest)
+    assert result["sd"] == pytest.approx(deviation, rel=1e-12, abs=1e-12 * largest)
+    assert (result["least"], result["most"]) == (min(values), max(values))
 
 
 def test_moments_merged_in_one_tree_have_the_same_bits_for_any_chunks():
@@ -121,9 +121,9 @@ def test_moments_merged_in_one_tree_have_the_same_bits_for_any_chunks():
 def test_moments_of_what_squares_do_not_hold(scale):
     reduction = made("moments")
     state = in_pairs(reduction, states(reduction, scale * np.array([1.0, 2, 3, 6]), 2))
-    found = values_of(reduction, state)
-    assert found["mean"] == pytest.approx(3 * scale, rel=1e-12)
-    assert found["sd"] == pytest.approx(math.sqrt(3.5) * scale, rel=1e-12)
+    result = values_of(reduction, state)
+    assert result["mean"] == pytest.approx(3 * scale, rel=1e-12)
+    assert result["sd"] == pytest.approx(math.sqrt(3.5) * scale, rel=1e-12)
 
 
 def test_moments_count_what_is_not_finite_apart():
@@ -238,8 +238,8 @@ def test_the_first_points_are_those_of_a_stable_sort(text, values, size):
 
 
 def test_points_are_counted_through_the_whole_space():
-    found = made("most").of({"time": np.array([1.0, 2.0])}, 10**15)
-    assert made("most").rows(found)[0]["point"] == 10**15 + 1
+    result = made("most").of({"time": np.array([1.0, 2.0])}, 10**15)
+    assert made("most").rows(result)[0]["point"] == 10**15 + 1
 
 
 @given(values=COLUMNS)
@@ -264,12 +264,12 @@ def test_own_histograms_hold_every_value_once_in_few_bins(values):
     for row in rows:
         low, high = row["from"], row["to"]
         if low == high:
-            held = there == low
+            inside = there == low
         elif high <= 0:
-            held = (there > low) & (there <= high) & (there != 0)
+            inside = (there > low) & (there <= high) & (there != 0)
         else:
-            held = (there >= low) & (there < high) & (there != 0)
-        assert row["value"] == held.sum(), row
+            inside = (there >= low) & (there < high) & (there != 0)
+        assert row["value"] == inside.sum(), row
 
 
 @given(values=COLUMNS, size=st.integers(1, 9))
@@ -308,7 +308,7 @@ def test_intervals_are_of_samples_alone_and_hold_the_truth():
     """Of 200 samples of 400 exponential draws, 95 % intervals hold it in 180 to 199."""
     rng = np.random.default_rng(11)
     truth = {"mean": 1.0, "p50": math.log(2), "share above 1": math.exp(-1)}
-    held = dict.fromkeys(truth, 0)
+    result = dict.fromkeys(truth, 0)
     reductions = [made("moments"), made("quantiles=p50"), made("exceeds(load, 1)")]
     for _ in range(200):
         column = rng.exponential(1.0, 400)
@@ -318,8 +318,8 @@ def test_intervals_are_of_samples_alone_and_hold_the_truth():
             for row in each.rows(state, sampled=True):
                 if row["statistic"] in truth:
                     low, high = row["interval"]
-                    held[row["statistic"]] += low <= truth[row["statistic"]] <= high
-    assert all(180 <= count <= 199 for count in held.values()), held
+                    result[row["statistic"]] += low <= truth[row["statistic"]] <= high
+    assert all(180 <= count <= 199 for count in result.values()), result
 
 
 ARGUMENTS = {
@@ -367,9 +367,9 @@ BAD = {
 
 @pytest.mark.parametrize("text", BAD)
 def test_what_is_no_reduction_is_refused_in_one_line(text):
-    with pytest.raises(HeadwayError) as told:
+    with pytest.raises(HeadwayError) as stated:
         reductions_of([text], ["time"], UNITS)
-    assert str(told.value) == BAD[text]
+    assert str(stated.value) == BAD[text]
 
 
 def test_no_reduction_at_all_is_refused():

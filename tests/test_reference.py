@@ -23,9 +23,9 @@ PAGE = model_files()
 
 def row(first):
     """A row of the page's tables by its first cell."""
-    found = re.search(rf"^\| ([^|]*`{re.escape(first)}`[^|]*) \|(.*)\|$", PAGE, re.MULTILINE)
-    assert found, first
-    return found[2]
+    match = re.search(rf"^\| ([^|]*`{re.escape(first)}`[^|]*) \|(.*)\|$", PAGE, re.MULTILINE)
+    assert match, first
+    return match[2]
 
 
 def test_every_table_of_a_model_file_is_listed():

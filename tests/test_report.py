@@ -65,12 +65,12 @@ def test_everything_has_words_for_those_who_cannot_see_it(name):
 def test_names_inside_do_not_collide_and_references_lead_somewhere(name):
     page = parsed(html(name))
 
-    found = [node.attributes["id"] for node in page.every() if "id" in node.attributes]
-    assert len(found) == len(set(found))
+    values = [node.attributes["id"] for node in page.every() if "id" in node.attributes]
+    assert len(values) == len(set(values))
     text = html(name)
     wanted = set(re.findall(r"url\(#([^)]+)\)", text)) | set(re.findall(r'href="#([^"]+)"', text))
     wanted |= set(re.findall(r'aria-(?:labelledby|describedby)="([^"]+)"', text))
-    assert wanted <= set(found)
+    assert wanted <= set(values)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -183,8 +183,8 @@ def test_a_fit_names_its_own_data_even_where_the_model_was_fitted_before(tmp_pat
 
     page = parsed(replace(again, command="headway report new").to_html()).text
     digest = hashlib.sha256(SCSI.read_bytes()).hexdigest()[:12]
-    said = f"This fit: delay, service_time fitted to {SCSI.name} (sha256 {digest})"
-    assert f"{said} by: headway report new" in page
+    text = f"This fit: delay, service_time fitted to {SCSI.name} (sha256 {digest})"
+    assert f"{text} by: headway report new" in page
 
 
 def test_colours_of_text_come_from_that_list():
@@ -254,11 +254,11 @@ def test_a_percentile_has_its_formula_in_the_times_that_it_adds_up():
 
 
 def test_a_percentile_without_closed_form_says_why_it_has_no_panel():
-    found = tail_of("server-pool", servers=4.0)
+    result = tail_of("server-pool", servers=4.0)
 
-    assert "of response_time_p99: the response time of node (MMm) is not" in panel(found).reason
-    assert equations(found.model, "response_time_p99")[0].name == "response_time"
-    assert panel(found).reason in parsed(found.to_html()).text
+    assert "of response_time_p99: the response time of node (MMm) is not" in panel(result).reason
+    assert equations(result.model, "response_time_p99")[0].name == "response_time"
+    assert panel(result).reason in parsed(result.to_html()).text
 
 
 def tail_of(name, **values):
@@ -280,11 +280,11 @@ def test_a_closed_network_says_why_it_has_no_panel():
 
 def test_every_model_with_a_panel_has_its_load_first_and_values_within_bounds():
     for name in CASES.keys() - {"closed"}:
-        found = panel(made(name))
-        assert isinstance(found, Panel), (name, found)
-        assert [c.role for c in found.controls].count(Role.LOAD) == 1
-        assert found.controls[0].role is Role.LOAD
-        for control in found.controls:
+        page = panel(made(name))
+        assert isinstance(page, Panel), (name, page)
+        assert [c.role for c in page.controls].count(Role.LOAD) == 1
+        assert page.controls[0].role is Role.LOAD
+        for control in page.controls:
             assert control.parameter.minimum <= control.low <= control.value <= control.high
             assert control.high <= control.parameter.maximum
     whole = {c.parameter.name for c in panel(made("nfs-raid")).controls if c.is_whole}
@@ -295,10 +295,10 @@ def test_what_only_a_search_can_solve_has_no_panel():
     reads = catalogue_model("lopc").with_preset("em3d-read")
     data = Measurements.parse("added_latency_us,run_time_s\n0,114\n50,360\n100,600\n", "own")
 
-    found = panel(make_report(reads, data))
+    page = panel(make_report(reads, data))
 
-    assert isinstance(found, NoPanel)
-    assert "lopc_cycle_time has no closed form" in found.reason
+    assert isinstance(page, NoPanel)
+    assert "lopc_cycle_time has no closed form" in page.reason
 
 
 def test_formulas_are_those_of_the_model():
@@ -364,8 +364,8 @@ def test_the_operating_point_is_the_median_that_is_sustained_or_as_set():
 
     assert make_report(slow, data).sensitivity.model.inputs["arrival_rate"] == 595.0
     named = raid.at(arrival_rate=1234.0)
-    found = make_report(named, data, fixed=("arrival_rate",))
-    assert found.sensitivity.model.inputs["arrival_rate"] == 1234.0
+    page = make_report(named, data, fixed=("arrival_rate",))
+    assert page.sensitivity.model.inputs["arrival_rate"] == 1234.0
     with pytest.raises(Saturated, match="saturates at 1000"):
         make_report(slow, data, fixed=("arrival_rate",))
     several = raid.at(arrival_rate=np.linspace(100, 200, 12))

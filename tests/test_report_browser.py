@@ -57,15 +57,15 @@ def opened(browser, folder):
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("requestfailed", lambda request: complaints.append(request.url))
-        page.on("request", lambda request: asked.append(request.url))
+        page.on("request", lambda request: arguments.append(request.url))
         page.goto(path.as_uri())
         return page
 
-    asked = []
+    arguments = []
     yield open_page
     context.close()
     assert complaints == []
-    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert [url for url in arguments if not url.startswith(("file:", "data:"))] == []
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -102,20 +102,20 @@ def test_the_browser_calculates_what_python_does(name, opened):
         for row in zip(*values.values(), strict=True)
     ]
 
-    found = opened(name).evaluate("rows => rows.map(row => window.headway.evaluate(row))", rows)
+    value = opened(name).evaluate("rows => rows.map(row => window.headway.evaluate(row))", rows)
 
     solution = report.model.at(values).solve()
     expected = np.broadcast_to(solution[report.comparison.output], ROUNDS)
     stable = ~solution.saturated if solution.stations else np.isfinite(expected)
     assert stable.sum() >= 3
-    output = np.array([one["output"] for one in found])
+    output = np.array([one["output"] for one in value])
     np.testing.assert_array_equal(np.isfinite(output), stable)
     np.testing.assert_allclose(output[stable], expected[stable], rtol=DIGITS)
     for station in solution.stations:
-        shares = [one["utilisation"][station] for one in found]
+        shares = [one["utilisation"][station] for one in value]
         np.testing.assert_allclose(shares, solution[f"{station}.utilisation"], rtol=DIGITS)
     if solution.stations:
-        limits = [one["saturation_throughput"] for one in found]
+        limits = [one["saturation_throughput"] for one in value]
         np.testing.assert_allclose(limits, solution.saturation_throughput, rtol=DIGITS)
 
 
@@ -156,14 +156,14 @@ def test_quotients_are_rounded_as_python_rounds_them(calculator):
 @pytest.mark.parametrize("name", sorted(OTHERS))
 def test_every_closed_form_of_the_catalogue_is_written_right(name, calculator):
     report = of_catalogue(name)
-    found = panel(report)
-    values = random_values(found.controls)
+    page = panel(report)
+    values = random_values(page.controls)
     if not report.model.graph.stations:  # zeros, where conditions may change their minds
-        zeros = [c.parameter.name for c in found.controls if c.parameter.minimum == 0]
+        zeros = [c.parameter.name for c in page.controls if c.parameter.minimum == 0]
         for row, parameter in enumerate(zeros):
             values[parameter][row] = 0.0
 
-    output = calculator(found.script, np.stack(list(values.values()), axis=1).tolist())
+    output = calculator(page.script, np.stack(list(values.values()), axis=1).tolist())
 
     solution = report.model.at(values).solve()
     expected = np.broadcast_to(solution[report.comparison.output], ROUNDS)
@@ -176,11 +176,11 @@ def test_every_closed_form_of_the_catalogue_is_written_right(name, calculator):
 def test_the_error_is_that_of_the_comparison(name, opened):
     report = made(name)
 
-    found = opened(name).evaluate("window.headway.evaluate()")
+    value = opened(name).evaluate("window.headway.evaluate()")
 
     expected = report.comparison.summary["rms_relative_error"]
-    assert found["rms_relative_error"] == pytest.approx(expected, rel=DIGITS)
-    assert found["points"] == report.comparison.counted.sum()
+    assert value["rms_relative_error"] == pytest.approx(expected, rel=DIGITS)
+    assert value["points"] == report.comparison.counted.sum()
 
 
 def control(page, name, kind="slider"):
@@ -196,7 +196,7 @@ def curve(page):
 
 def test_a_slider_moves_the_curve_and_reset_brings_it_back(opened):
     page = opened("nfs-raid")
-    before, said = curve(page), page.locator(".readings").inner_text()
+    before, result = curve(page), page.locator(".readings").inner_text()
 
     control(page, "delay").fill("6.8")
 
@@ -210,7 +210,7 @@ def test_a_slider_moves_the_curve_and_reset_brings_it_back(opened):
     assert control(page, "delay", "number").input_value() == "6.8"
     page.get_by_role("button", name="Reset").click()
     np.testing.assert_array_equal(curve(page), before)
-    assert page.locator(".readings").inner_text() == said
+    assert page.locator(".readings").inner_text() == result
 
 
 def test_beyond_saturation_the_curve_ends_and_the_panel_says_so(opened):
@@ -309,9 +309,9 @@ def test_data_may_set_another_parameter_row_by_row(opened):
     page = opened("families")
     report = made("families")
 
-    found = page.evaluate("window.headway.evaluate({added_overhead: 5e-4})")
+    value = page.evaluate("window.headway.evaluate({added_overhead: 5e-4})")
 
     roles = {c.parameter.name: c.role for c in panel(report).controls}
     assert roles["added_overhead"] is Role.DATA
     expected = report.comparison.summary["rms_relative_error"]
-    assert found["rms_relative_error"] == pytest.approx(expected, rel=DIGITS)
+    assert value["rms_relative_error"] == pytest.approx(expected, rel=DIGITS)

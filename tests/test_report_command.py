@@ -195,7 +195,7 @@ def test_measurements_alone_make_a_page_of_their_audit(tmp_path):
     assert result.code == 0, result
     text = (tmp_path / "x.html").read_text()
     page = parsed(text)
-    found = audit(read("load_tests/wrk"))
+    findings = audit(read("load_tests/wrk"))
     assert [node.text for node in page.every("h2")] == [
         "Findings",
         "Measurements",
@@ -204,7 +204,7 @@ def test_measurements_alone_make_a_page_of_their_audit(tmp_path):
         "How this page was made",
     ]
     shown = [node.text for node in page.every("li") if node.text.partition(":")[0] in SEVERITIES]
-    assert shown == [f"{each.severity.value}: {each.text}." for each in found.findings]
+    assert shown == [f"{each.severity.value}: {each.text}." for each in findings.findings]
     rows = {row.children[0].text: row.children[-1].text for row in page.every("tr")}
     assert rows["littles law"] == "1"
     assert rows["ran out of clients"] == "none"
@@ -212,7 +212,7 @@ def test_measurements_alone_make_a_page_of_their_audit(tmp_path):
     assert "<script" not in text
     assert "--wide" not in text
     typed = f"headway report --data load_tests/wrk --out {tmp_path}/x.html"
-    assert AuditReport(found, typed).to_html() == text
+    assert AuditReport(findings, typed).to_html() == text
 
 
 def test_a_test_without_findings_says_so(tmp_path):

@@ -24,10 +24,10 @@ from headway.models.published.reproduction import (
 )
 from tests.command import headway, refusal
 
-FOUND = reproduce()
-PARTS = {part.name: part for part in FOUND.parts}
+REPRODUCTION = reproduce()
+PARTS = {part.name: part for part in REPRODUCTION.parts}
 
-ASKED = [
+ANSWERS = [
     "streaming-io/figure-2",
     "streaming-io/section-5",
     "streaming-io/figure-8",
@@ -67,18 +67,18 @@ KNOWN = {
 """Cells that print got wrong, by table."""
 
 
-@pytest.mark.parametrize("part", FOUND.parts, ids=lambda part: part.name)
+@pytest.mark.parametrize("part", REPRODUCTION.parts, ids=lambda part: part.name)
 def test_every_cell_that_should_agree_does(part):
     assert [cell for cell in part.cells if cell.outcome is Outcome.DIFFERS] == []
     assert part.cells
 
 
 def test_every_table_asked_for_is_there():
-    assert set(ASKED) <= set(PARTS)
-    assert len(PARTS) == len(FOUND.parts)
+    assert set(ANSWERS) <= set(PARTS)
+    assert len(PARTS) == len(REPRODUCTION.parts)
 
 
-@pytest.mark.parametrize("part", FOUND.parts, ids=lambda part: part.name)
+@pytest.mark.parametrize("part", REPRODUCTION.parts, ids=lambda part: part.name)
 def test_errata_are_the_known_ones_and_explained(part):
     assert len(part.errata) == KNOWN.get(part.name, 0)
     for cell in part.cells:
@@ -118,10 +118,10 @@ def test_counts_of_the_thesis():
     ],
 )
 def test_errata_come_to_what_was_found_by_hand(table, cell, recomputed):
-    (found,) = [c for c in PARTS[table].errata if c.name == cell]
+    (result,) = [c for c in PARTS[table].errata if c.name == cell]
 
     digits = len(str(recomputed).partition(".")[2])
-    assert found.recomputed == pytest.approx(recomputed, abs=0.6 * 10.0**-digits)
+    assert result.recomputed == pytest.approx(recomputed, abs=0.6 * 10.0**-digits)
 
 
 def test_a_wrong_law_is_noticed(monkeypatch):
@@ -160,9 +160,9 @@ def test_summary_fits_a_screen():
     lines = result.out.splitlines()
     assert len(lines) <= 40
     assert max(map(len, lines)) <= 90
-    asked = sum(len(part.expected) for part in FOUND.parts)
-    assert f"{asked} of {asked} agree that should" in result.out
-    assert asked > 400
+    total = sum(len(part.expected) for part in REPRODUCTION.parts)
+    assert f"{total} of {total} agree that should" in result.out
+    assert total > 400
 
 
 def test_errata_alone():
@@ -219,9 +219,9 @@ def test_names_are_unique():
 
 
 def test_progress_names_each_table():
-    seen = []
-    reproduction.recompute(published("io-node"), seen.append)
-    assert seen == ["io-node/table-2", "io-node/table-3", "io-node/table-4"]
+    rows = []
+    reproduction.recompute(published("io-node"), rows.append)
+    assert rows == ["io-node/table-2", "io-node/table-3", "io-node/table-4"]
 
 
 @pytest.mark.parametrize(

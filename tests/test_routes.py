@@ -148,11 +148,11 @@ def test_percentiles_of_a_matrix_are_those_of_its_routes():
 def test_percentiles_of_a_loop_of_many_stations_say_how_they_are_found():
     solved = stations([MM1(0.001)] * MANY).route_all(chances(MANY, 2)).at().solve(arrival_rate=1.0)
 
-    found = solved.with_percentile(90)
+    solution = solved.with_percentile(90)
 
-    assert found["response_time_p90"] > found.response_time
-    assert "visits of a job, although they return to s0, s1" in found.approximation
-    assert "and 13 more" in found.approximation
+    assert solution["response_time_p90"] > solution.response_time
+    assert "visits of a job, although they return to s0, s1" in solution.approximation
+    assert "and 13 more" in solution.approximation
 
 
 def test_symbols_through_a_matrix():
@@ -164,8 +164,8 @@ def test_symbols_through_a_matrix():
 
     a, b = (next(x for x in form.free_symbols if x.name == name) for name in "ab")
     solved = graph.at(a=1.0, b=3.0).solve()
-    found = float(form.subs({a: 1.0, b: 3.0}))
-    assert found == pytest.approx(solved.values["s1.arrival_rate"], rel=1e-12)
+    value = float(form.subs({a: 1.0, b: 3.0}))
+    assert value == pytest.approx(solved.values["s1.arrival_rate"], rel=1e-12)
 
 
 def test_a_symbol_beside_a_matrix():

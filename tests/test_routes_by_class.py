@@ -81,17 +81,17 @@ def test_a_file_is_its_whole_markov_chain(passes):
     places = tuple(Sharing(t, servers=m) for t, m in zip(times, (float("inf"), 1, 1), strict=True))
     crowd = (Jobs("r", None, 3), Jobs("a", None, 1), Jobs("w", 0.1, enters={2: 0.25, 1: 0.75}))
     queue, served, cut = means(Network(places, crowd, HOPS, cap=5))
-    found = passes.solve()
+    solution = passes.solve()
 
-    assert (found.method, found.approximation) == ("exact", "")
+    assert (solution.method, solution.approximation) == ("exact", "")
     assert cut < 2e-5
     for k, name in enumerate(("terminals", "server", "disk")):
         # of six open jobs or more
-        assert found[f"{name}.queue_length"] == pytest.approx(queue[k].sum(), rel=1e-4)
-        assert found[f"{name}.throughput"] == pytest.approx(served[k].sum(), rel=1e-4)
-    rounds = found["class request.throughput"]
+        assert solution[f"{name}.queue_length"] == pytest.approx(queue[k].sum(), rel=1e-4)
+        assert solution[f"{name}.throughput"] == pytest.approx(served[k].sum(), rel=1e-4)
+    rounds = solution["class request.throughput"]
     assert rounds == pytest.approx(served[0, 0], rel=1e-4)
-    assert rounds * found["class request.response_time"] == pytest.approx(4, rel=1e-12)
+    assert rounds * solution["class request.response_time"] == pytest.approx(4, rel=1e-12)
 
 
 def test_a_file_is_read_and_written_as_it_is(passes):
@@ -140,12 +140,12 @@ def test_sweeps_solve_each_point_as_alone(passes):
 def test_simulated_jobs_turn_too(passes):
     """99 % intervals of one seed: rounds by class and stations, none of them from the solver."""
     exact = passes.solve()
-    found = passes.simulate(half_width=0.1, seed=17)
+    simulation = passes.simulate(half_width=0.1, seed=17)
     names = ["throughput", "response_time", "server.utilisation", "disk.queue_length"]
     names += ["class request.throughput", "class web.response_time"]
     for name in names:
-        seen = found[name]
-        assert seen.holds(exact[name], 0.99), name
+        value = simulation[name]
+        assert value.holds(exact[name], 0.99), name
 
 
 def test_tables_and_drawings_say_whose_a_route_is(passes, capsys, tmp_path):
@@ -153,10 +153,10 @@ def test_tables_and_drawings_say_whose_a_route_is(passes, capsys, tmp_path):
     path.write_text(PASSES)
     with pytest.raises(SystemExit):
         main(["show", str(path)])
-    told = capsys.readouterr().out
-    assert "becomes" in told
-    assert "disk 0.25," in told
-    assert "server 0.75" in told
+    printed = capsys.readouterr().out
+    assert "becomes" in printed
+    assert "disk 0.25," in printed
+    assert "server 0.75" in printed
     from headway.models.structure.parts.networks import to_networkx
 
     drawn = to_networkx(passes.graph).edges["server", "terminals"]["probability"]
@@ -164,7 +164,7 @@ def test_tables_and_drawings_say_whose_a_route_is(passes, capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("ask", "said"),
+    ("ask", "words"),
     [
         (
             lambda m: m.solve()["response_time_p99"],
@@ -175,8 +175,8 @@ def test_tables_and_drawings_say_whose_a_route_is(passes, capsys, tmp_path):
         (lambda m: m.closed(5), "its classes have their own populations"),
     ],
 )
-def test_what_routes_by_class_have_not_is_refused_by_name(passes, ask, said):
-    with pytest.raises(HeadwayError, match=said):
+def test_what_routes_by_class_have_not_is_refused_by_name(passes, ask, words):
+    with pytest.raises(HeadwayError, match=words):
         ask(passes)
 
 
@@ -190,7 +190,7 @@ def test_open_routes_by_class_have_no_closed_form():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "words"),
     [
         ('class = "answer"', 'class = "reply"', "there is no class 'reply'"),
         ('becomes = "answer"', 'becomes = "reply"', "there is no class 'reply'"),
@@ -204,9 +204,9 @@ def test_open_routes_by_class_have_no_closed_form():
         ("population = 1\n", "population = 1\nreference = 2\n", "must be"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(old, new, said):
+def test_what_is_wrong_is_said_in_one_line(old, new, words):
     assert old in PASSES
-    with pytest.raises(HeadwayError, match=said) as refused:
+    with pytest.raises(HeadwayError, match=words) as refused:
         parse_model(PASSES.replace(old, new)).solve()
     assert "\n" not in str(refused.value)
 
@@ -255,16 +255,16 @@ def test_a_matrix_that_nothing_leaves_is_the_loop_cut_by_hand():
         .route("cpu", "cpu", 0.25)
     )
     by_hand = cut.at().solve(population=4)
-    found = parse_model(CYCLE).solve()
-    assert found.throughput == pytest.approx(by_hand.throughput, rel=1e-14)
-    assert found["cpu.throughput"] == pytest.approx(found.throughput * 4 / 3, rel=1e-14)
-    assert found["response_time_p95"] == pytest.approx(by_hand["response_time_p95"], rel=1e-9)
-    assert found.saturation_throughput == pytest.approx(by_hand.saturation_throughput)
-    lower = [bounds.throughput_lower for bounds in found.bounds().values()]
+    solution = parse_model(CYCLE).solve()
+    assert solution.throughput == pytest.approx(by_hand.throughput, rel=1e-14)
+    assert solution["cpu.throughput"] == pytest.approx(solution.throughput * 4 / 3, rel=1e-14)
+    assert solution["response_time_p95"] == pytest.approx(by_hand["response_time_p95"], rel=1e-9)
+    assert solution.saturation_throughput == pytest.approx(by_hand.saturation_throughput)
+    lower = [bounds.throughput_lower for bounds in solution.bounds().values()]
     assert lower == pytest.approx([b.throughput_lower for b in by_hand.bounds().values()])
     again = parse_model(parse_model(CYCLE).to_toml())
     assert again.graph.class_ways == parse_model(CYCLE).graph.class_ways
-    assert again.solve().throughput == found.throughput
+    assert again.solve().throughput == solution.throughput
 
 
 def test_rounds_begin_at_the_first_station_where_no_reference_is_said():
@@ -290,20 +290,20 @@ def test_classes_without_routes_of_their_own_may_circulate_by_a_closed_matrix():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "words"),
     [
         ('"1 - again"', '"0.9 - again"', r"a share of 0\.1 leaves at cpu"),
         ('reference = "disk"', 'reference = "disc"', "there is no station 'disc'"),
         ('to = "cpu"\nprobability = "again"', 'to = "cpu"\nprobability = 1.0', "cpu"),
     ],
 )
-def test_a_reference_needs_rounds_that_end_there(old, new, said):
-    with pytest.raises(HeadwayError, match=said):
+def test_a_reference_needs_rounds_that_end_there(old, new, words):
+    with pytest.raises(HeadwayError, match=words):
         parse_model(CYCLE.replace(old, new)).solve()
 
 
 def test_a_closed_matrix_is_taken_where_a_reference_is_said():
     two = ModelGraph("two").station("cpu", MM1(0.1)).station("disk", MM1(0.2))
     matrix = [[0.0, 1.0], [1.0, 0.0]]
-    found = two.reference("disk").route_all(matrix).at().solve(population=1)
-    assert found.throughput == pytest.approx(1 / 0.3, rel=1e-12)
+    solution = two.reference("disk").route_all(matrix).at().solve(population=1)
+    assert solution.throughput == pytest.approx(1 / 0.3, rel=1e-12)

@@ -147,8 +147,8 @@ def test_random_points_are_uniform_and_their_blocks_independent():
     ],
 )
 def test_whole_numbers_steps_and_choices_are_equally_likely(make, given, values):
-    found, times = np.unique(make({"a": given}, 2**15).points(0, 2**15)["a"], return_counts=True)
-    assert found.tolist() == values
+    result, times = np.unique(make({"a": given}, 2**15).points(0, 2**15)["a"], return_counts=True)
+    assert result.tolist() == values
     assert chisquare(times).pvalue > 0.001
 
 
@@ -163,9 +163,9 @@ def test_a_range_by_ratios_is_even_by_its_logarithm():
 
 @pytest.mark.parametrize("count", [1000, 4096])
 def test_draws_are_those_of_the_model(count):
-    found = drawn(uncertain(), 2**25, seed=6).points(0, count)
+    points = drawn(uncertain(), 2**25, seed=6).points(0, count)
     expected = uncertain().draws(count, seed=6)
-    assert {name: found[name].tolist() for name in found} == {
+    assert {name: points[name].tolist() for name in points} == {
         name: expected[name].tolist() for name in expected
     }
 
@@ -183,7 +183,7 @@ NFS = catalogue_model("nfs-server")
 
 
 @pytest.mark.parametrize(
-    ("made", "said"),
+    ("made", "words"),
     [
         (lambda: sobol(SQUARE, 0), r"^sample is 0; it must be a whole number between 1 and 45035"),
         (lambda: sobol(SQUARE, np.nan), r"^sample is nan; it must be a whole number between 1"),
@@ -223,8 +223,8 @@ NFS = catalogue_model("nfs-server")
         ),
     ],
 )
-def test_what_is_no_space_is_refused_in_one_line(made, said):
-    with pytest.raises(InvalidParameter, match=said) as error:
+def test_what_is_no_space_is_refused_in_one_line(made, words):
+    with pytest.raises(InvalidParameter, match=words) as error:
         made()
     assert "\n" not in str(error.value)
 

@@ -73,9 +73,9 @@ def test_an_overload_of_a_step_s_width_is_never_missed(octaves, width, rest):
 def test_points_keep_to_themselves():
     share = np.array([3.0, 700.0, np.inf, 2e-9])
 
-    found = first_crossing(lambda rate: rate / share, (4,))
+    result = first_crossing(lambda rate: rate / share, (4,))
 
-    assert found.tolist() == share.tolist()
+    assert result.tolist() == share.tolist()
 
 
 @pytest.fixture
@@ -127,8 +127,8 @@ def test_what_is_searched_is_kept_by_value_and_not_for_ever():
     first = model.solve(cpu_time=1e-3).saturation_throughput
 
     for time in np.linspace(1e-3, 2e-3, 2 * MOST_KEPT):
-        found = model.solve(cpu_time=float(time)).saturation_throughput
-        assert found == pytest.approx(1 / time, rel=1e-14)  # 1/S, to the last bits
+        saturation_throughput = model.solve(cpu_time=float(time)).saturation_throughput
+        assert saturation_throughput == pytest.approx(1 / time, rel=1e-14)  # 1/S, to the last bits
 
     assert len(model.graph.plan._kept) == MOST_KEPT
     assert model.solve(cpu_time=np.array(1e-3)).saturation_throughput == first
@@ -147,5 +147,5 @@ def test_points_that_what_is_searched_does_not_use_may_have_any_shape():
     inputs = {**model.inputs, "cpu_time": times, "arrival_rate": loads}
 
     # Tolerance: 1/S, to the last bits; more points than are searched at once.
-    found = first_full(model.graph, inputs, ("cpu",))
-    assert found == pytest.approx(1 / times, rel=1e-14)
+    result = first_full(model.graph, inputs, ("cpu",))
+    assert result == pytest.approx(1 / times, rel=1e-14)

@@ -357,16 +357,16 @@ def spoilt(table, chance):
 
 def test_what_it_refuses_the_reader_refuses():
     """A file that can be read is never marked as wrong; of those spoilt both see many."""
-    chance, seen = Random(18), []
+    chance, rows = Random(18), []
     drawn = [tomllib.loads(random_model(seed).text) for seed in range(30)]
     for _ in range(SPOILT):
         table = spoilt(chance.choice([*WHOLE, *drawn]), chance)
         why, faults = refused(table), wrong(table)
         assert why or not faults, (faults, table)
-        seen.append((bool(why), bool(faults)))
+        rows.append((bool(why), bool(faults)))
 
-    assert seen.count((True, True)) > SPOILT / 4
-    assert seen.count((False, False)) > SPOILT / 10
+    assert rows.count((True, True)) > SPOILT / 4
+    assert rows.count((False, False)) > SPOILT / 10
 
 
 def test_what_a_station_cannot_take_is_refused_in_one_line():
@@ -382,8 +382,8 @@ def test_what_a_station_cannot_take_is_refused_in_one_line():
         station = {"kind": kind, "service_time": "1 ms", "servers": 1, key: entry}
         keys = {"MMm": {"servers"}, "LoadDependent": {"rates"}, "MG1": {"scv"}}[kind]
         known = {"kind", "visits", *keys, *(() if kind == "LoadDependent" else ("service_time",))}
-        told = {name: one for name, one in station.items() if name in known}
-        table = {"name": "one", "parameters": {"arrival_rate": 1}, "stations": {"cpu": told}}
+        by_name = {name: one for name, one in station.items() if name in known}
+        table = {"name": "one", "parameters": {"arrival_rate": 1}, "stations": {"cpu": by_name}}
 
         assert f"[stations.cpu.{key}]: must be" in refused(table)
         assert wrong(table)

@@ -43,11 +43,11 @@ def test_a_step_is_looked_for_among_the_measured_loads_only():
     """Below them it was a delay, from which 69 of 600 starts did not come back."""
     measurements = SOURCES["open"][0]()
     loads = measurements.column("throughput_ops_s").values
-    found = fit_server(measurements, forms=["server-step"])
-    step = found.best.model.parameters["step_load"]
+    server = fit_server(measurements, forms=["server-step"])
+    step = server.best.model.parameters["step_load"]
 
     assert (step.minimum, step.maximum) == (loads.min(), loads.max())
-    assert parse_model(found.to_toml()).form.least == found.form.made.form.least
+    assert parse_model(server.to_toml()).form.least == server.form.made.form.least
 
 
 def test_a_batch_larger_than_the_room_is_left_behind():
@@ -72,8 +72,8 @@ def two():
         f"{x},{1e3 * (0.002 + 0.001 / (1 - x / 1000)):.9g}" for x in range(100, 1000, 100)
     )
     measured = Measurements.parse(f"throughput_ops_s,response_ms\n{rows}\n", "curve")
-    found = match(graph.at(delay=1.0, s=0.1, m=3.0), measured)
-    return problem(found.model, found, ("delay", "s", "m"), "curve")
+    matched = match(graph.at(delay=1.0, s=0.1, m=3.0), measured)
+    return problem(matched.model, matched, ("delay", "s", "m"), "curve")
 
 
 def test_delays_and_servers_that_grow_together_are_straight():
@@ -100,9 +100,9 @@ def test_several_sets_of_values_are_predicted_as_each_alone():
 def test_values_without_effect_make_no_further_starts():
     """From here a wake-up of no time was solved for at any load: forty starts, all of them one."""
     measured = Measurements.read(next(p for p in CURVES if p.stem == "sfs2008-20100427-00159"))
-    seen = curve(measured)
+    result = curve(measured)
     [form] = [f for f in catalogue_forms(Load.OPEN) if f.name == "server-batching (no delay)"]
-    own = started(form, seen.load.values, seen.response_time.values)
+    own = started(form, result.load.values, result.response_time.values)
     start = {
         "wake_up": 4.9e-05,
         "batching_load": 871.49,
@@ -112,8 +112,8 @@ def test_values_without_effect_make_no_further_starts():
 
     costs = []
     for model in (own, own.at(start)):
-        found = match(model, measured)
-        costs.append(search(problem(found.model, found, form.free, "curve")).cost)
+        matched = match(model, measured)
+        costs.append(search(problem(matched.model, matched, form.free, "curve")).cost)
 
     assert missed(costs) == 0
 
@@ -134,11 +134,11 @@ def test_what_is_held_still_does_not_move():
     valley = Valley(residuals, jacobian, low, high, np.ones((1, 4)))
     start = np.array([5.0, 5.0, 5.0, 33.0])
 
-    found, cost = reflected(valley, start, 100, 1e-13, np.array([True, True, True, False]))
-    held, still = reflected(valley, start, 100, 1e-13, np.zeros(4, bool))
+    result, cost = reflected(valley, start, 100, 1e-13, np.array([True, True, True, False]))
+    kept_inside, still = reflected(valley, start, 100, 1e-13, np.zeros(4, bool))
 
-    assert found == pytest.approx([*(7 / 33 * wanted), 33.0], rel=1e-6)
-    assert found[3] == 33.0
+    assert result == pytest.approx([*(7 / 33 * wanted), 33.0], rel=1e-6)
+    assert result[3] == 33.0
     assert cost < 1e-12
-    assert held.tolist() == start.tolist()
+    assert kept_inside.tolist() == start.tolist()
     assert still == pytest.approx(0.5 * float((residuals(start[None], None) ** 2).sum()))

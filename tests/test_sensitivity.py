@@ -28,10 +28,10 @@ def central(model, output, name, step=1e-5):
 
 def test_elasticities_equal_central_differences():
     """The promise: to 1e-6; a step of 1e-5 makes differences good to some 1e-9."""
-    found = sensitivity(RAID)
+    derivatives = sensitivity(RAID)
 
-    for output, effects in found.effects.items():
-        here = float(found.solution[output])
+    for output, effects in derivatives.effects.items():
+        here = float(derivatives.solution[output])
         for name, effect in effects.items():
             if name == "disks" or RAID.inputs[name] == 0:
                 continue
@@ -61,13 +61,16 @@ def test_command_gives_the_promised_numbers():
 
 def test_rates_scale_with_time():
     """Halving every time doubles every rate: elasticities of all times and rates sum to one."""
-    found = sensitivity(RAID).effects["response_time"]
+    response_time = sensitivity(RAID).effects["response_time"]
     times = ("delay", "cpu_time", "disk_time", "added_latency", "added_overhead")
 
-    total = sum(found[name].elasticity for name in times) - found["arrival_rate"].elasticity
+    total = (
+        sum(response_time[name].elasticity for name in times)
+        - response_time["arrival_rate"].elasticity
+    )
 
     # touched data per rate counts as a time too
-    assert total - found["touched_per_load"].elasticity * -1 == pytest.approx(1, abs=1e-6)
+    assert total - response_time["touched_per_load"].elasticity * -1 == pytest.approx(1, abs=1e-6)
 
 
 def test_programs_and_whole_numbers_and_closed_networks():
@@ -76,9 +79,9 @@ def test_programs_and_whole_numbers_and_closed_networks():
     assert program.effects["run_time"]["messages"].elasticity == pytest.approx(0.2 / 1.2)
 
     pool = ModelGraph("pool").declare("s", "m").station("cpu", MMm("s", "m")).at(s=1.0, m=4)
-    found = sensitivity(pool.at(arrival_rate=3.0))
+    derivatives = sensitivity(pool.at(arrival_rate=3.0))
     more, less = (float(pool.at(m=m, arrival_rate=3.0).solve().response_time) for m in (5, 4))
-    assert found.effects["response_time"]["m"].derivative == pytest.approx(more - less)
+    assert derivatives.effects["response_time"]["m"].derivative == pytest.approx(more - less)
 
     one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=0.5)
     closed = sensitivity(one.closed(10, 1.0))
@@ -88,12 +91,14 @@ def test_programs_and_whole_numbers_and_closed_networks():
 
 
 def test_answers_in_every_form(tmp_path):
-    found = RAID.sensitivity()
+    derivatives = RAID.sensitivity()
 
-    assert "bottleneck: cpu, which saturates at 1538 op/s; relieve it, and disks" in str(found)
-    assert found.to_csv().startswith("output,parameter,derivative,elasticity")
-    assert len(found.rows()) == sum(map(len, found.effects.values()))
-    assert found.plot().axes
+    assert "bottleneck: cpu, which saturates at 1538 op/s; relieve it, and disks" in str(
+        derivatives
+    )
+    assert derivatives.to_csv().startswith("output,parameter,derivative,elasticity")
+    assert len(derivatives.rows()) == sum(map(len, derivatives.effects.values()))
+    assert derivatives.plot().axes
     picture = tmp_path / "tornado.svg"
     assert headway("sensitivity", "nfs-server", "--plot", picture).code == 0
     assert picture.exists()
@@ -101,9 +106,9 @@ def test_answers_in_every_form(tmp_path):
 
 def test_what_a_target_takes():
     model = catalogue_model("nfs-server").with_preset("raid")
-    found = what_it_takes(model, "response_time", 0.010, "cpu_time")
+    target = what_it_takes(model, "response_time", 0.010, "cpu_time")
 
-    assert float(found.solution.response_time) == pytest.approx(0.010, rel=1e-9)
+    assert float(target.solution.response_time) == pytest.approx(0.010, rel=1e-9)
     limit = what_it_takes(model, "saturation_throughput", 2000.0, "cpu_time")
     assert limit.value == pytest.approx(1 / 2000)
     result = headway(
@@ -111,7 +116,7 @@ def test_what_a_target_takes():
         *("--target", "response_time=10ms", "--solve-for", "cpu_time"),
     )
     document = json.loads(result.out)
-    assert document["value"] == pytest.approx(found.value)
+    assert document["value"] == pytest.approx(target.value)
     assert document["parameter"] == "cpu_time"
 
 
@@ -119,10 +124,10 @@ def test_what_a_target_takes():
 def test_a_count_just_meets_its_target(rate):
     """Servers and jobs are whole: the needed number meets the target, its neighbour does not."""
     pool = catalogue_model("server-pool").at(delay=0.002, service_time=0.0022, servers=4)
-    found = what_it_takes(pool.at(arrival_rate=rate), "response_time", 0.0045, "servers")
+    target = what_it_takes(pool.at(arrival_rate=rate), "response_time", 0.0045, "servers")
     times = [
         np.asarray(pool.at(arrival_rate=rate, servers=m).solve().response_time)
-        for m in (found.value, found.value - 1)
+        for m in (target.value, target.value - 1)
     ]
 
     assert times[0] <= 0.0045 < times[1]
@@ -133,7 +138,7 @@ def test_a_count_just_meets_its_target(rate):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (
             ["--set", "arrival_rate=1:3"],
@@ -148,19 +153,19 @@ def test_a_count_just_meets_its_target(rate):
         (["--target", "response_time=1us", "--solve-for", "delay"], "choose another target"),
     ],
 )
-def test_refused_in_one_line(arguments, told):
-    assert told in refusal("sensitivity", "nfs-server", "--preset", "raid", *arguments)
+def test_refused_in_one_line(arguments, message):
+    assert message in refusal("sensitivity", "nfs-server", "--preset", "raid", *arguments)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_random_points(seed):
     random = np.random.default_rng(seed)
     model = RAID.at(arrival_rate=random.uniform(600, 1400), delay=random.uniform(1e-4, 1e-2))
-    found = sensitivity(model).effects["response_time"]
+    response_time = sensitivity(model).effects["response_time"]
 
     for name in ("arrival_rate", "delay", "cpu_time", "memory"):
         slope = central(model, "response_time", name)
-        assert found[name].derivative == pytest.approx(slope, rel=1e-6)
+        assert response_time[name].derivative == pytest.approx(slope, rel=1e-6)
 
 
 def test_elasticities_of_a_fit_have_intervals():
@@ -173,18 +178,22 @@ def test_elasticities_of_a_fit_have_intervals():
     one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=5e-4)
     fit = one.fit(data, ["s"])
 
-    found = fit.sensitivity(800.0)
+    derivatives = fit.sensitivity(800.0)
 
     s = fit.values["s"]
-    row = next(r for r in found.rows() if r["output"] == "response_time" and r["parameter"] == "s")
+    row = next(
+        r for r in derivatives.rows() if r["output"] == "response_time" and r["parameter"] == "s"
+    )
     assert row["elasticity"] == pytest.approx(1 / (1 - 800 * s))
     half = (fit.ci95["s"][1] - s) * 800 / (1 - 800 * s) ** 2
     assert row["ci95"][1] - row["elasticity"] == pytest.approx(half, rel=1e-5)
-    assert f"{row['elasticity']:+.3f} ± {half:.3f}" in str(found)
-    assert found.to_csv().startswith("output,parameter,derivative,elasticity,low,high,x,y\n")
-    effect = json.loads(found.to_json())["outputs"]["response_time"]["s"]
+    assert f"{row['elasticity']:+.3f} ± {half:.3f}" in str(derivatives)
+    assert derivatives.to_csv().startswith("output,parameter,derivative,elasticity,low,high,x,y\n")
+    effect = json.loads(derivatives.to_json())["outputs"]["response_time"]["s"]
     assert effect["ci95"] == pytest.approx(row["ci95"])
-    whiskers = [c for c in found.plot().axes[0].containers if isinstance(c, ErrorbarContainer)]
+    whiskers = [
+        c for c in derivatives.plot().axes[0].containers if isinstance(c, ErrorbarContainer)
+    ]
     assert len(whiskers) == 1
 
 

@@ -34,8 +34,8 @@ def coffman(busy, s):
 def test_one_server_has_the_transform_of_coffman_muntz_and_trotter(busy):
     law = shared_law(busy, 1.0, 1.0, 1)
     for s in (0.01, 0.5, 3.0):
-        found = complex(law.transform(np.array([s + 0j]))[0]).real
-        assert found == pytest.approx(coffman(busy, s), rel=1e-12)
+        real = complex(law.transform(np.array([s + 0j]))[0]).real
+        assert real == pytest.approx(coffman(busy, s), rel=1e-12)
     assert law.mean == pytest.approx(1 / (1 - busy), rel=1e-11)
 
 
@@ -74,9 +74,9 @@ def test_who_shares_waits_longer_in_the_tail_than_in_order():
 
 
 def test_classes_of_other_times_are_within_what_is_said():
-    told = stated()[SHARING]
+    text = stated()[SHARING]
     worst = 100 * np.abs(sharing_errors(3)).max(axis=0)
-    assert (worst <= np.array(told) + 0.005).all()
+    assert (worst <= np.array(text) + 0.005).all()
 
 
 def test_two_kinds_of_jobs_have_the_law_of_the_whole_chain():
@@ -84,8 +84,8 @@ def test_two_kinds_of_jobs_have_the_law_of_the_whole_chain():
     rates, times = np.array([0.3, 0.05]), np.array([1.0, 5.0])
     law = shared_law(rates, times, 1.0, 1)
     exact = shared_percentiles(rates, times, 1, (0.5, 0.95, 0.99, 0.999))
-    found = [percentile_of(law, share) for share in (0.5, 0.95, 0.99, 0.999)]
-    assert found == pytest.approx(exact, rel=1e-4)
+    values = [percentile_of(law, share) for share in (0.5, 0.95, 0.99, 0.999)]
+    assert values == pytest.approx(exact, rel=1e-4)
     assert law.mean == pytest.approx(1 / (1 - 0.55), rel=1e-7)
     assert law.notes == ()
 

@@ -102,10 +102,10 @@ def test_classes_of_different_times_at_two_shared_queues_are_followed_exactly(
     start, stay = chain(classes, times, servers, room=4)
     solution = model(classes, times, servers).solve()
     for share in (0.5, 0.95, 0.999):
-        told = solution.with_percentile(100 * share)
-        found = told[f"class c0.response_time_p{100 * share:g}"]
-        assert found == pytest.approx(percentile(start, stay, share, 10 * found), rel=near)
-        assert "percentiles" not in told.approximation
+        solved = solution.with_percentile(100 * share)
+        value = solved[f"class c0.response_time_p{100 * share:g}"]
+        assert value == pytest.approx(percentile(start, stay, share, 10 * value), rel=near)
+        assert "percentiles" not in solved.approximation
 
 
 def test_classes_that_are_too_many_to_follow_count_as_one_and_it_is_said(monkeypatch):
@@ -117,10 +117,10 @@ def test_classes_that_are_too_many_to_follow_count_as_one_and_it_is_said(monkeyp
         lambda company, mean: None if len(company.kinds) > 1 else beside_law(company, mean),
     )
     sharing.sharing_law.cache_clear()
-    told = several.with_percentile(95)
+    solution = several.with_percentile(95)
     sharing.sharing_law.cache_clear()
-    assert NEAREST in told.approximation
-    assert told["class c0.response_time_p95"] == pytest.approx(fine, rel=0.08)
+    assert NEAREST in solution.approximation
+    assert solution["class c0.response_time_p95"] == pytest.approx(fine, rel=0.08)
 
 
 def test_open_jobs_beside_closed_ones_in_order_are_met_as_they_come():

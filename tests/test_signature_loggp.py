@@ -35,12 +35,12 @@ def netgauge_text(send=3.0, receive=2.0, latency=10.0):
 def test_breaks_and_lines_of_a_series(write):
     path = write(series_text(0.03, 5))
 
-    found = json.loads(headway("signature", "loggp", path, "--json").out)
+    document = json.loads(headway("signature", "loggp", path, "--json").out)
 
-    (brink,) = found["breaks"]
+    (brink,) = document["breaks"]
     assert brink["below"] == 16384
     assert brink["interval"][0] <= 16384 <= brink["interval"][1]
-    first, second = found["series"]["time"]["lines"]
+    first, second = document["series"]["time"]["lines"]
     # truths: 10 us and 1 ns/B, then 60 us and 2/3 ns/B; 3 % noise over twenty sizes
     assert first["intercept"]["value"] == pytest.approx(10e-6, rel=0.03)
     assert second["slope"]["value"] == pytest.approx(1e-9 / 1.5, rel=0.05)
@@ -65,10 +65,10 @@ def test_pinned_break_and_csv(write):
 def test_netgauge_gives_a_machine_in_the_papers_convention(write):
     path = write(netgauge_text(), "netgauge.out")
 
-    found = json.loads(headway("signature", "loggp", path, "--json").out)
+    document = json.loads(headway("signature", "loggp", path, "--json").out)
     table = headway("signature", "loggp", path).out
 
-    (regime,) = found["regimes"]
+    (regime,) = document["regimes"]
     # twelve digits in the file, and differences of numbers ten times as large
     assert regime["latency"] == pytest.approx(10e-6, rel=1e-8)
     assert regime["send_overhead"] == pytest.approx(3e-6, rel=1e-8)
@@ -82,15 +82,15 @@ def test_what_is_not_determined_is_said_and_never_negative(write):
     flat = netgauge_text(latency=-4.0)  # half the round trip is less than the overheads
     path = write(flat, "netgauge.out")
 
-    found = json.loads(headway("signature", "loggp", path, "--json").out)
+    document = json.loads(headway("signature", "loggp", path, "--json").out)
     table = headway("signature", "loggp", path).out
 
-    assert found["regimes"][0]["latency"] is None
+    assert document["regimes"][0]["latency"] is None
     assert "these data do not determine the latency at 1 bytes" in " ".join(table.split())
-    lines = found["series"]["send_overhead"]["lines"]
+    lines = document["series"]["send_overhead"]["lines"]
     assert lines[0]["slope"]["value"] is None
     assert "not determined by this" in table
-    assert "-" not in json.dumps(found["series"]).replace("e-", "e")
+    assert "-" not in json.dumps(document["series"]).replace("e-", "e")
 
 
 @pytest.mark.parametrize("repeats", [1, 4])
@@ -105,12 +105,12 @@ def test_series_that_no_line_follows_are_told(repeats, write):
     path = write("size_bytes,time_us\n" + "\n".join(lines) + "\n")
     arguments = ("signature", "loggp", path)
 
-    found = json.loads(headway(*arguments, "--json").out)
+    document = json.loads(headway(*arguments, "--json").out)
     rows = headway(*arguments, "--csv").out.splitlines()
 
-    (warning,) = found["warnings"]
+    (warning,) = document["warnings"]
     assert warning.startswith("lack of fit: the lines miss time at ")
-    assert found["series"]["time"]["lack_of_fit"]["detected"] is True
+    assert document["series"]["time"]["lack_of_fit"]["detected"] is True
     assert rows[0].endswith(",lack_of_fit")
     assert {row.rsplit(",", 1)[-1] for row in rows[1:]} == {"yes"}
     assert "lack of fit" in headway(*arguments).out
@@ -121,9 +121,9 @@ def test_series_on_lines_are_not_told_of(noise, repeats, write):
     for seed in range(5):
         path = write(series_text(noise, repeats, seed))
 
-        found = json.loads(headway("signature", "loggp", path, "--json").out)
+        document = json.loads(headway("signature", "loggp", path, "--json").out)
 
-        assert found["warnings"] == []
+        assert document["warnings"] == []
 
 
 BAD_SERIES = [

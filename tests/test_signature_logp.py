@@ -44,16 +44,16 @@ def steady(bursts, delay, per_request, start):
 def test_paragon_comes_back(write):
     path = write(signature_text())
 
-    found = json.loads(headway("signature", "logp", path, "--rtt", "20.1us", "--json").out)
+    document = json.loads(headway("signature", "logp", path, "--rtt", "20.1us", "--json").out)
 
     # noise-free; 15 digits in the file, and bursts of 256 steps
     for name in ("send_overhead", "receive_overhead", "overhead", "latency"):
-        assert found[name] == pytest.approx(getattr(PARAGON, name), rel=1e-9)
-    assert set(found["ci95"].values()) == {None}
-    assert found["gap_limited_by"] == "network"
+        assert document[name] == pytest.approx(getattr(PARAGON, name), rel=1e-9)
+    assert set(document["ci95"].values()) == {None}
+    assert document["gap_limited_by"] == "network"
     # the text's receive overhead and its latency of 6.3 to 6.45; the table's 7.5 is a slip
-    assert found["receive_overhead"] * 1e6 == pytest.approx(2.2, abs=1e-9)
-    assert 6.3 <= found["latency"] * 1e6 <= 6.4501
+    assert document["receive_overhead"] * 1e6 == pytest.approx(2.2, abs=1e-9)
+    assert 6.3 <= document["latency"] * 1e6 <= 6.4501
 
 
 def test_columns_that_were_used_are_named(write):
@@ -69,9 +69,9 @@ def test_columns_that_were_used_are_named(write):
 def test_the_round_trip_may_be_a_column(write):
     path = write(signature_text(extra=",rtt_us"))
 
-    found = json.loads(headway("signature", "logp", path, "--json").out)
+    document = json.loads(headway("signature", "logp", path, "--json").out)
 
-    assert found["latency"] == pytest.approx(PARAGON.latency, rel=1e-9)
+    assert document["latency"] == pytest.approx(PARAGON.latency, rel=1e-9)
     assert "remove --rtt" in refusal("signature", "logp", path, "--rtt", "20us")
 
 
@@ -94,9 +94,9 @@ def test_intervals_hold_the_truth_at_their_rate():
     inside = []
     for seed in range(200):
         data = Measurements.parse(signature_text(0.02, 5, seed), "noisy.csv")
-        found = MeasuredLogp.of(data, 20.1e-6).estimate
+        estimate = MeasuredLogp.of(data, 20.1e-6).estimate
         for name in ("send_overhead", "receive_overhead", "latency"):
-            low, high = getattr(found, name).interval
+            low, high = getattr(estimate, name).interval
             inside.append(low <= getattr(PARAGON, name) <= high)
     # 95 % of 600, of which three by three go together: four standard errors of 200 trials
     assert 0.95 - 4 * np.sqrt(0.05 * 0.95 / 200) <= np.mean(inside)
@@ -133,11 +133,11 @@ def test_bursts_far_apart_show_a_steady_state_by_their_slope(write):
 
     result = headway("signature", "logp", write(bursts_text(rows)), "--rtt", "40us", "--json")
 
-    found = json.loads(result.out)
+    document = json.loads(result.out)
     # nine digits in the file, of times 2,000 times as large as what is left
-    assert found["gap"] * 1e6 == pytest.approx(12.0, rel=1e-6)
-    assert found["receive_overhead"] * 1e6 == pytest.approx(3.0, rel=1e-5)
-    assert found["latency"] * 1e6 == pytest.approx(15.0, rel=1e-5)
+    assert document["gap"] * 1e6 == pytest.approx(12.0, rel=1e-6)
+    assert document["receive_overhead"] * 1e6 == pytest.approx(3.0, rel=1e-5)
+    assert document["latency"] * 1e6 == pytest.approx(15.0, rel=1e-5)
 
 
 def test_bursts_far_apart_that_still_bend_are_refused(write):
@@ -176,12 +176,12 @@ def test_a_burst_of_one_counts_though_it_takes_half_the_round_trip(cost, excess,
 
     result = headway("signature", "logp", write(bursts_text(rows)), "--rtt", "40us", "--json")
 
-    found = json.loads(result.out)
-    assert found["send_overhead"] * 1e6 == pytest.approx(cost, rel=1e-8)
-    assert found["latency"] * 1e6 == pytest.approx(0.05 if excess == 0 else 0.0, abs=1e-4)
-    told = [text for text in found["warnings"] if "exceed half the round trip" in text]
-    assert bool(told) == (excess > 0)
-    assert all(f"by {excess:.3g} us" in text for text in told)
+    document = json.loads(result.out)
+    assert document["send_overhead"] * 1e6 == pytest.approx(cost, rel=1e-8)
+    assert document["latency"] * 1e6 == pytest.approx(0.05 if excess == 0 else 0.0, abs=1e-4)
+    values = [text for text in document["warnings"] if "exceed half the round trip" in text]
+    assert bool(values) == (excess > 0)
+    assert all(f"by {excess:.3g} us" in text for text in values)
 
 
 def test_a_burst_of_one_that_contradicts_the_round_trip_is_refused_for_that(write):
@@ -206,13 +206,13 @@ def test_short_bursts_that_the_parameters_miss_are_told(repeats, write):
     path = write("\n".join(spoilt) + "\n")
 
     table = headway("signature", "logp", path, "--rtt", "20.1us").out
-    found = json.loads(headway("signature", "logp", path, "--rtt", "20.1us", "--json").out)
+    document = json.loads(headway("signature", "logp", path, "--rtt", "20.1us", "--json").out)
     csv = headway("signature", "logp", path, "--rtt", "20.1us", "--csv").out
 
-    assert found["lack_of_fit"]["detected"] is True
-    assert found["lack_of_fit"]["factor"] == pytest.approx(60, rel=0.1)
-    assert (found["lack_of_fit"]["p"] is None) == (repeats == 1)
-    (warning,) = found["warnings"]
+    assert document["lack_of_fit"]["detected"] is True
+    assert document["lack_of_fit"]["factor"] == pytest.approx(60, rel=0.1)
+    assert (document["lack_of_fit"]["p"] is None) == (repeats == 1)
+    (warning,) = document["warnings"]
     assert warning.startswith("lack of fit: these parameters miss bursts of ")
     assert "at delay 0 us by a factor of" in warning
     assert warning in csv
@@ -222,12 +222,12 @@ def test_short_bursts_that_the_parameters_miss_are_told(repeats, write):
 @pytest.mark.parametrize(("noise", "repeats"), [(0.02, 1), (0.02, 5), (0.08, 4)])
 def test_costs_that_the_parameters_explain_are_not_told_of(noise, repeats):
     """Of 100 signatures with noise one is held to lack fit, at a level of 1 %; 5 would be many."""
-    told = 0
+    expected = 0
     for seed in range(100):
         data = Measurements.parse(signature_text(noise, repeats, seed), "noisy.csv")
         with contextlib.suppress(MeasurementError):  # too noisy to be read
-            told += MeasuredLogp.of(data, 20.1e-6).misfit.is_lack_of_fit
-    assert told < 5
+            expected += MeasuredLogp.of(data, 20.1e-6).misfit.is_lack_of_fit
+    assert expected < 5
 
 
 @pytest.mark.parametrize(("text", "words"), BAD_LOGP)
@@ -249,9 +249,9 @@ def test_bad_round_trips(write):
 
 
 def test_signature_picture(tmp_path):
-    found = MeasuredLogp.of(Measurements.parse(signature_text(0.02, 3), "p.csv"), 20.1e-6)
+    made = MeasuredLogp.of(Measurements.parse(signature_text(0.02, 3), "p.csv"), 20.1e-6)
 
-    (axes,) = found.plot().axes
+    (axes,) = made.plot().axes
 
     assert axes.get_xlabel() == "burst size [requests]"
     assert axes.get_ylabel() == "cost of a request [us]"
@@ -260,5 +260,5 @@ def test_signature_picture(tmp_path):
     dots, model = axes.lines[0], axes.lines[1]
     assert dots.get_xdata().size == 3 * BURSTS.size
     # the model goes on from the send overhead to the gap
-    assert model.get_ydata()[0] == pytest.approx(found.estimate.send_overhead.value * 1e6)
-    assert model.get_ydata().max() <= found.estimate.gap.value * 1e6
+    assert model.get_ydata()[0] == pytest.approx(made.estimate.send_overhead.value * 1e6)
+    assert model.get_ydata().max() <= made.estimate.gap.value * 1e6

@@ -143,21 +143,21 @@ def test_changes_of_protocol_that_no_line_can_follow_are_detected(write):
     """Two sizes take half as long again: too few for a line of their own."""
     random = np.random.default_rng(3)
     truth = TRUTH * np.where(np.isin(SIZES, (256, 512)), 1.5, 1.0)
-    found = 0
+    expected = 0
     for _ in range(20):
         one = drawn(random, 5, truth)
         misfit = line_misfits([one], fit_sizes([one]))["time"]
-        found += misfit.is_lack_of_fit
-    assert found == 20
+        expected += misfit.is_lack_of_fit
+    assert expected == 20
 
     rows = [f"{int(s)},{1e6 * t:.6f},{1e4 * t:.6f},10" for s, t in zip(SIZES, truth, strict=True)]
     path = write("\n".join(["size_bytes,time_us,sd_us,repeats", *rows]) + "\n")
-    told = answer(path)
-    (warning,) = told["warnings"]
+    solution = answer(path)
+    (warning,) = solution["warnings"]
     assert "at 256 bytes by 19%" in warning  # a line of its own begins beyond
     assert "others missed: 128 bytes" in warning
     assert "set a break with --pin SIZE" in warning
-    test = told["series"]["time"]["lack_of_fit"]
+    test = solution["series"]["time"]["lack_of_fit"]
     table = headway("signature", "loggp", path).out
     assert f"F = {test['f']:.3g}, p = {test['p']:.2g}" in " ".join(table.split())
     (row, *_) = csv.DictReader(io.StringIO(headway("signature", "loggp", path, "--csv").out))
@@ -179,10 +179,10 @@ def osu_text(test, title, cell):
 def test_a_ping_pong_alone_tells_no_overhead(write):
     path = write(osu_text("Latency Test", "Latency (us)", lambda s: 10 + s / 1000), "osu.txt")
 
-    told = answer(path)
+    solution = answer(path)
 
-    (regime,) = told["regimes"]
-    assert list(told["series"]) == ["one_way"]
+    (regime,) = solution["regimes"]
+    assert list(solution["series"]) == ["one_way"]
     assert regime["gap_per_byte"] == pytest.approx(1e-9, rel=1e-6)
     for name in ("latency", "send_overhead", "receive_overhead", "gap"):
         assert regime[name] is None
@@ -257,7 +257,7 @@ def test_bad_columns(text, words, write):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "arguments"),
     [
         ("size,took\n{}", ("--unit", "size=B", "--unit", "took=us",
                           "--role", "took=response_time")),
@@ -266,12 +266,14 @@ def test_bad_columns(text, words, write):
         ("size_bytes,time\n{}", ("--unit", "time=us")),
     ],
 )  # fmt: skip
-def test_columns_of_times_may_be_said(text, said, write):
+def test_columns_of_times_may_be_said(text, arguments, write):
     rows = [(2**k, 5 + 2**k * 1e-3) for k in range(14)]
-    told = "\n".join(f"{size},{time}" for size, time in rows)
-    own = told.replace(",", ";").replace(".", ",") if ";" in text else told
-    plain = headway("signature", "loggp", write(f"size_bytes,time_us\n{told}\n", "t.csv"), "--json")
-    hinted = headway("signature", "loggp", write(text.format(own), "t.csv"), *said, "--json")
+    joined = "\n".join(f"{size},{time}" for size, time in rows)
+    own = joined.replace(",", ";").replace(".", ",") if ";" in text else joined
+    plain = headway(
+        "signature", "loggp", write(f"size_bytes,time_us\n{joined}\n", "t.csv"), "--json"
+    )
+    hinted = headway("signature", "loggp", write(text.format(own), "t.csv"), *arguments, "--json")
 
     assert (hinted.code, hinted.err) == (0, "")
     assert json.loads(hinted.out) == json.loads(plain.out)
@@ -279,11 +281,11 @@ def test_columns_of_times_may_be_said(text, said, write):
 
 def test_what_is_said_of_no_column_is_refused(write):
     text = "size_bytes,time_us\n1,5\n2,6\n4,7\n"
-    said = refusal("signature", "loggp", write(text, "t.csv"), "--unit", "tim=us")
-    assert "there is no column" in said
+    message = refusal("signature", "loggp", write(text, "t.csv"), "--unit", "tim=us")
+    assert "there is no column" in message
     text = "size,took\n1,5\n2,6\n4,7\n"
-    said = refusal("signature", "loggp", write(text, "t.csv"), "--unit", "took=us")
-    assert "header is 'size,took'; it must be size_bytes and one of time_s" in said
+    message = refusal("signature", "loggp", write(text, "t.csv"), "--unit", "took=us")
+    assert "header is 'size,took'; it must be size_bytes and one of time_s" in message
 
 
 def test_summed_up_costs_give_what_their_rows_gave():
@@ -293,8 +295,8 @@ def test_summed_up_costs_give_what_their_rows_gave():
     lines = []
     for burst, delay in sorted(set(zip(*columns[:2], strict=True))):
         cost = columns[2][(columns[0] == burst) & (columns[1] == delay)] * 1e6
-        told = (cost.std(ddof=1), cost.mean(), cost.size, delay * 1e6, burst)
-        lines.append("x," + ",".join(f"{number:.17g}" for number in told))
+        settings = (cost.std(ddof=1), cost.mean(), cost.size, delay * 1e6, burst)
+        lines.append("x," + ",".join(f"{number:.17g}" for number in settings))
     text = "host,cost_sd_us,cost_us,repeats,delay_us,burst_size\n" + "\n".join(lines) + "\n"
     summed = MeasuredLogp.of(Measurements.parse(text, "s.csv"), 20.1e-6)
 

@@ -14,12 +14,14 @@ from headway.queueing import MM1, MM1K, FastestFirst, LoadDependent
 from tests.brute.kinds import KINDS, drawn
 
 SURE = 0.99
-HELD = ("blocking after service", "repetitive service", "region")
+BLOCKING = ("blocking after service", "repetitive service", "region")
 
 
-def missed(found, values):
+def missed(simulation, values):
     """Names and values that lie outside."""
-    return {name: value for name, value in values.items() if not found[name].holds(value, SURE)}
+    return {
+        name: value for name, value in values.items() if not simulation[name].holds(value, SURE)
+    }
 
 
 def of(solution, graph):
@@ -33,25 +35,26 @@ def of(solution, graph):
     return {name: float(np.ravel(solution[name])[0]) for name in names}
 
 
-@pytest.mark.parametrize("kind", HELD)
+@pytest.mark.parametrize("kind", BLOCKING)
 @pytest.mark.parametrize("turn", [0, 2])
 def test_networks_that_hold_jobs_up_do_what_their_chains_say(kind, turn):
     """Open and closed ones; the chain of other hands, and the solver's own further numbers."""
     case = drawn(list(KINDS).index(kind) + turn * len(KINDS))
     model = parse_model(case.text)
-    found = model.simulate(0.2, seed=5)
-    assert missed(found, case.solve().numbers) == {}
+    simulation = model.simulate(0.2, seed=5)
+    assert missed(simulation, case.solve().numbers) == {}
     solution = model.solve()
-    assert solution.approximation or missed(found, of(solution, model.graph)) == {}
+    assert solution.approximation or missed(simulation, of(solution, model.graph)) == {}
 
 
 def test_jobs_that_return_to_a_full_station_keep_its_place():
     """One place, S = 0.5 s, back with 0.4: a job holds it S / 0.6 on average; M/M/1/1."""
     room = MM1K(0.5, 1)
     graph = ModelGraph("loop").station("cpu", room, blocking="after service")
-    found = graph.route("cpu", "cpu", 0.4).at(arrival_rate=1.2).simulate(0.05, seed=3)
+    simulation = graph.route("cpu", "cpu", 0.4).at(arrival_rate=1.2).simulate(0.05, seed=3)
     assert (
-        missed(found, {"throughput": 0.6, "loss_probability": 0.5, "response_time": 1 / 1.2}) == {}
+        missed(simulation, {"throughput": 0.6, "loss_probability": 0.5, "response_time": 1 / 1.2})
+        == {}
     )
 
 
@@ -60,21 +63,23 @@ def test_everybody_finds_a_place_to_begin_at():
     graph = ModelGraph("ring").station("a", MM1K(1.0, 2), blocking="after service")
     graph = graph.station("b", MM1K(1.0, 2), blocking="after service").route("a", "b")
     model = graph.at().closed(3)
-    found = model.simulate(0.05, seed=3)
+    simulation = model.simulate(0.05, seed=3)
     solution = model.solve()
     names = ("throughput", "response_time", "a.blocked", "b.blocked", "a.queue_length")
     assert not solution.approximation
-    assert missed(found, {name: float(np.ravel(solution[name])[0]) for name in names}) == {}
+    assert missed(simulation, {name: float(np.ravel(solution[name])[0]) for name in names}) == {}
 
 
 def test_a_region_for_one_is_a_server_of_all_its_times():
     """Two stations of 0.1 s and 0.2 s: M/G/1 of scv 5 / 9, by Pollaczek and Khinchine."""
     graph = ModelGraph("row").station("a", MM1(0.1)).station("b", MM1(0.2)).route("a", "b")
-    found = graph.region("lock", ["a", "b"], limit=1).at(arrival_rate=2.0).simulate(0.1, seed=3)
+    simulation = (
+        graph.region("lock", ["a", "b"], limit=1).at(arrival_rate=2.0).simulate(0.1, seed=3)
+    )
     waits = 0.6 * (1 + 5 / 9) / 2 * 0.3 / (1 - 0.6)
     values = {"lock.waiting_time": waits, "lock.utilisation": 0.6, "response_time": waits + 0.3}
-    assert missed(found, {**values, "lock.full": 0.6, "lock.throughput": 2.0}) == {}
-    assert found.regions["lock"]["full"] is found["lock.full"]
+    assert missed(simulation, {**values, "lock.full": 0.6, "lock.throughput": 2.0}) == {}
+    assert simulation.regions["lock"]["full"] is simulation["lock.full"]
 
 
 @pytest.mark.parametrize("rate", [2.0, 5.0])
@@ -82,8 +87,8 @@ def test_the_fastest_that_is_free_serves(rate):
     model = ModelGraph("pair").station("pair", FastestFirst((0.4, 0.1))).at(arrival_rate=rate)
     solution = model.solve()
     names = ("response_time", "pair.utilisation", "pair.queue_length")
-    found = model.simulate(0.1, seed=3)
-    assert missed(found, {name: float(np.ravel(solution[name])[0]) for name in names}) == {}
+    simulation = model.simulate(0.1, seed=3)
+    assert missed(simulation, {name: float(np.ravel(solution[name])[0]) for name in names}) == {}
 
 
 def test_what_is_not_said_of_stations_that_hold_up_is_refused_by_name():

@@ -23,14 +23,14 @@ def test_two_exponential_branches_take_what_nelson_and_tantawi_say():
     exact = (12 - 0.5) / 8 * MM1(1.0).response_time(0.5)
     pair = ModelGraph("g").station("cpu", MM1(0.01)).station("a", MM1(1.0)).station("b", MM1(1.0))
     pair = pair.fork("both", ["a", "b"]).route("cpu", "both").at(arrival_rate=0.5)
-    found = simulated(pair)
-    within(found["both.response_time"], exact)
-    within(found["a.utilisation"], 0.5)
-    within(found["response_time"], exact + MM1(0.01).response_time(0.5))
+    simulation = simulated(pair)
+    within(simulation["both.response_time"], exact)
+    within(simulation["a.utilisation"], 0.5)
+    within(simulation["response_time"], exact + MM1(0.01).response_time(0.5))
     alike = ModelGraph("g").station("disks", ForkJoin(1.0, 2, 2)).at(arrival_rate=0.5)
-    found = simulated(alike)
-    within(found["disks.response_time"], exact)
-    within(found["disks.utilisation"], 0.5)
+    simulation = simulated(alike)
+    within(simulation["disks.response_time"], exact)
+    within(simulation["disks.utilisation"], 0.5)
 
 
 @pytest.mark.parametrize("number", [23, 90])
@@ -50,9 +50,9 @@ def test_unlike_branches_take_what_all_queues_at_once_do(number):
 def test_the_first_of_three_leaves_the_others_behind():
     """A part that nobody waits for is done all the same, and joins no later round of its job."""
     model = ModelGraph("g").station("disks", ForkJoin(1.0, 3, 1)).at().closed(1, 50.0)
-    found = simulated(model)
-    within(found["disks.response_time"], 1 / 3)
-    within(found["disks.utilisation"], 1.0 / (50 + 1 / 3))
+    simulation = simulated(model)
+    within(simulation["disks.response_time"], 1 / 3)
+    within(simulation["disks.utilisation"], 1.0 / (50 + 1 / 3))
 
 
 @pytest.mark.parametrize("number", [40, 57])
@@ -66,7 +66,7 @@ def test_two_parts_go_to_different_queues_side_by_side():
     """So that each queue has Poisson arrivals."""
     graph = ModelGraph("g").station("cpu", MM1(0.01)).station("disks", Parallel(1.0, 4))
     graph = graph.station("log", MG1(0.5, 0.5)).fork("w", ["disks", "disks", "log"])
-    found = simulated(graph.route("cpu", "w").at(arrival_rate=0.6))
-    within(found["disks.utilisation"], 0.6 * 2 / 4)
-    within(found["log.utilisation"], 0.3)
-    within(found["disks.response_time"], MM1(1.0).response_time(0.3))
+    simulation = simulated(graph.route("cpu", "w").at(arrival_rate=0.6))
+    within(simulation["disks.utilisation"], 0.6 * 2 / 4)
+    within(simulation["log.utilisation"], 0.3)
+    within(simulation["disks.response_time"], MM1(1.0).response_time(0.3))

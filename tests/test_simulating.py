@@ -38,16 +38,18 @@ from headway.queueing.stations.listed.serving import SERVING
 SURE = 0.999
 
 
-def one(station, rate, **told):
-    return ModelGraph("one").station("node", station, **told).at(arrival_rate=rate)
+def one(station, rate, **message):
+    return ModelGraph("one").station("node", station, **message).at(arrival_rate=rate)
 
 
 def simulated(model, half_width=0.1, percentiles=(), seed=1):
     return model.simulate(half_width, seed, percentiles, at_most=math.inf)
 
 
-def missed(found, solution, names):
-    return {n: (solution[n], found[n]) for n in names if not found[n].holds(solution[n], SURE)}
+def missed(simulation, solution, names):
+    return {
+        n: (solution[n], simulation[n]) for n in names if not simulation[n].holds(solution[n], SURE)
+    }
 
 
 EXACT = {
@@ -69,13 +71,13 @@ EXACT = {
 @pytest.mark.parametrize("name", EXACT)
 def test_exact_laws_of_each_kind_lie_in_the_intervals(name):
     model = one(*EXACT[name])
-    solution, found = model.solve(), simulated(model)
+    solution, simulation = model.solve(), simulated(model)
 
     parts = [f"node.{part}" for part in ("utilisation", "queue_length", "response_time")]
-    assert missed(found, solution, [*solution.outputs[:2], *parts]) == {}
-    assert all(found[name].meets(0.1) for name in ("throughput", "response_time"))
+    assert missed(simulation, solution, [*solution.outputs[:2], *parts]) == {}
+    assert all(simulation[name].meets(0.1) for name in ("throughput", "response_time"))
     if "loss_probability" in solution.outputs:
-        assert missed(found, solution, ["loss_probability"]) == {}
+        assert missed(simulation, solution, ["loss_probability"]) == {}
 
 
 def test_every_kind_is_simulated_or_refused_by_name():
@@ -97,9 +99,9 @@ def test_a_kind_of_another_package_is_refused_by_name():
 
 def test_percentiles_of_one_server_and_of_a_tandem():
     """M/M/1: exponential with mean R; two in a row, alike: Erlang's."""
-    found = simulated(one(MM1(1.0), 0.5), percentiles=(50, 95))
-    assert found["response_time_p50"].holds(2 * math.log(2), SURE)
-    assert found["response_time_p95"].holds(2 * math.log(20), SURE)
+    simulation = simulated(one(MM1(1.0), 0.5), percentiles=(50, 95))
+    assert simulation["response_time_p50"].holds(2 * math.log(2), SURE)
+    assert simulation["response_time_p95"].holds(2 * math.log(20), SURE)
 
     graph = ModelGraph("two").station("a", MM1(1.0)).station("b", MM1(1.0)).route("a", "b")
     model = graph.at(arrival_rate=0.5)
@@ -122,27 +124,27 @@ def test_what_finds_no_place_behind_another_station_is_lost_and_blocks_nobody():
 
 def test_shared_servers_make_times_that_depend_on_the_mean_only():
     """M/G/1 whose server all share: S / (1 - U), whatever the distribution (Kleinrock II, 4.4)."""
-    found = simulated(one(MG1(1.0, 4.0), 0.5, discipline="ps"))
-    assert found["response_time"].holds(2.0, SURE)
-    assert found["node.utilisation"].holds(0.5, SURE)
+    simulation = simulated(one(MG1(1.0, 4.0), 0.5, discipline="ps"))
+    assert simulation["response_time"].holds(2.0, SURE)
+    assert simulation["node.utilisation"].holds(0.5, SURE)
 
 
 def test_a_server_on_a_quota_lies_between_its_exact_bounds():
     station = Quota(1.0, 0.5, 10.0)
     least, most = station.response_bounds(0.3)
-    found = simulated(one(station, 0.3))
-    low, high = found["response_time"].interval(SURE)
+    simulation = simulated(one(station, 0.3))
+    low, high = simulation["response_time"].interval(SURE)
     assert least < low < high < most
-    assert found["node.utilisation"].holds(0.6, SURE)
-    assert abs(station.response_time(0.3) / found["response_time"].mean - 1) < 0.102 + 0.05
+    assert simulation["node.utilisation"].holds(0.6, SURE)
+    assert abs(station.response_time(0.3) / simulation["response_time"].mean - 1) < 0.102 + 0.05
 
 
 def test_a_closed_network_with_think_time():
     graph = ModelGraph("loop").station("cpu", MM1(0.1)).station("disk", MMm(0.2, 2))
     model = graph.route("cpu", "disk", 0.5).at().closed(8, 1.0)
-    found, solution = simulated(model, 0.05), model.solve()
+    simulation, solution = simulated(model, 0.05), model.solve()
     names = ["throughput", "response_time", "cpu.queue_length", "disk.utilisation"]
-    assert missed(found, solution, names) == {}
+    assert missed(simulation, solution, names) == {}
 
 
 def test_classes_each_and_all_together():
@@ -155,12 +157,12 @@ def test_classes_each_and_all_together():
         .route("cpu", "wire")
     )
     model = graph.at()
-    found, solution = simulated(model, 0.05, (90,)), model.solve()
-    assert missed(found, solution, [*solution.outputs[:2], *solution.class_outputs]) == {}
-    assert {*found.classes["web"]} == {"throughput", "response_time", "response_time_p90"}
-    together = found["response_time_p90"].mean
-    assert found["class web.response_time_p90"].mean < together
-    assert found["class batch.response_time_p90"].mean > together
+    simulation, solution = simulated(model, 0.05, (90,)), model.solve()
+    assert missed(simulation, solution, [*solution.outputs[:2], *solution.class_outputs]) == {}
+    assert {*simulation.classes["web"]} == {"throughput", "response_time", "response_time_p90"}
+    together = simulation["response_time_p90"].mean
+    assert simulation["class web.response_time_p90"].mean < together
+    assert simulation["class batch.response_time_p90"].mean > together
 
 
 def test_unlike_classes_in_order_of_arrival():
@@ -169,10 +171,10 @@ def test_unlike_classes_in_order_of_arrival():
         ModelGraph("mix").job_class("web", arrival_rate=0.5).job_class("batch", arrival_rate=0.1)
     )
     graph = graph.station("cpu", MM1(1.0), service_times={"web": 0.4, "batch": 2.0})
-    found = simulated(graph.at())
+    simulation = simulated(graph.at())
     wait = (0.5 * 0.4**2 + 0.1 * 2.0**2) / (1 - 0.4)
-    assert found["class web.response_time"].holds(wait + 0.4, SURE)
-    assert found["class batch.response_time"].holds(wait + 2.0, SURE)
+    assert simulation["class web.response_time"].holds(wait + 0.4, SURE)
+    assert simulation["class batch.response_time"].holds(wait + 2.0, SURE)
 
 
 def test_what_losses_leave_to_a_station_is_no_overload():
@@ -186,9 +188,9 @@ def test_what_losses_leave_to_a_station_is_no_overload():
 
 def test_an_only_class_has_what_is_known_of_all_jobs():
     graph = ModelGraph("web").job_class("web", arrival_rate=0.5).station("disk", MD1(1.0))
-    found = simulated(graph.at(), 0.2)
-    assert found["class web.response_time"] == found["response_time"]
-    assert found["response_time"].holds(1.5, SURE)
+    simulation = simulated(graph.at(), 0.2)
+    assert simulation["class web.response_time"] == simulation["response_time"]
+    assert simulation["response_time"].holds(1.5, SURE)
 
 
 def test_a_time_beside_the_stations_is_a_constant_delay():
@@ -209,9 +211,12 @@ def test_a_time_beside_the_stations_is_a_constant_delay():
 def test_visits_in_place_of_routes_are_made_in_rounds():
     graph = ModelGraph("given").station("cpu", MM1(0.2), 2.4).station("disk", MM1(0.3), 0.5)
     model = graph.at(arrival_rate=1.0)
-    found, solution = simulated(model), model.solve()
-    assert missed(found, solution, ["response_time", "cpu.queue_length", "disk.utilisation"]) == {}
-    assert "makes rounds of the stations" in found.notes[0]
+    simulation, solution = simulated(model), model.solve()
+    assert (
+        missed(simulation, solution, ["response_time", "cpu.queue_length", "disk.utilisation"])
+        == {}
+    )
+    assert "makes rounds of the stations" in simulation.notes[0]
 
 
 def test_the_same_seed_gives_the_same_numbers_and_another_one_others():
@@ -277,8 +282,8 @@ def test_a_percentile_makes_windows_with_enough_beyond_it():
 
 
 def test_intervals_are_students():
-    found = estimate([1.0, 2.0, 3.0])
-    assert found.half_width(0.95) == pytest.approx(4.302652729911275 / 3**0.5, rel=1e-9)
+    result = estimate([1.0, 2.0, 3.0])
+    assert result.half_width(0.95) == pytest.approx(4.302652729911275 / 3**0.5, rel=1e-9)
     assert estimate([1.0]).half_width() == math.inf
     assert Estimate(1.0, 0.0, 5).holds(1.0 + 1e-12)
 
@@ -313,16 +318,16 @@ def test_percentiles_that_are_none_are_refused(percent):
 
 
 @pytest.mark.parametrize(
-    ("told", "reason"),
+    ("options", "reason"),
     [
         ({"half_width": 0.0}, "half_width is 0; it must be between 0 and 1"),
         ({"seed": -1}, "seed is -1; it must be a whole number"),
         ({"at_most": 0.0}, "at_most is 0; it must be positive"),
     ],
 )
-def test_wishes_that_are_none_are_refused(told, reason):
+def test_wishes_that_are_none_are_refused(options, reason):
     with pytest.raises(InvalidParameter, match=reason):
-        one(MM1(1.0), 0.5).simulate(**told)
+        one(MM1(1.0), 0.5).simulate(**options)
 
 
 def test_percentiles_are_refused_where_a_kind_does_not_say_who_is_served():
@@ -342,28 +347,28 @@ def test_what_would_take_too_long_is_refused_with_an_estimate():
 
 
 def stop_after(replicas):
-    seen = []
+    rows = []
 
-    def told(_doing, _share):
-        seen.append(1)
-        if len(seen) == replicas:
+    def record(_doing, _share):
+        rows.append(1)
+        if len(rows) == replicas:
             raise KeyboardInterrupt
 
-    return told
+    return record
 
 
 def test_whoever_stops_it_gets_what_is_there():
     model = one(MM1(1.0), 0.5)
-    found = simulate_model(model, 0.01, 1, (), math.inf, stop_after(4))
-    assert found.effort.interrupted
-    assert found.effort.replicas == 4
-    assert "interrupted: intervals may be wider than the 1 % asked for" in str(found)
-    assert json.loads(found.to_json())["interrupted"] is True
+    result = simulate_model(model, 0.01, 1, (), math.inf, stop_after(4))
+    assert result.effort.interrupted
+    assert result.effort.replicas == 4
+    assert "interrupted: intervals may be wider than the 1 % asked for" in str(result)
+    assert json.loads(result.to_json())["interrupted"] is True
     with pytest.raises(KeyboardInterrupt):
         simulate_model(model, 0.01, 1, (), math.inf, stop_after(1))
 
 
 def test_an_answer_that_was_not_asked_for_is_named():
-    found = simulated(one(MM1(1.0), 0.3), 0.3)
+    simulation = simulated(one(MM1(1.0), 0.3), 0.3)
     with pytest.raises(UnknownParameter, match="has no simulated 'response_tiem'; did you"):
-        found["response_tiem"]
+        simulation["response_tiem"]

@@ -241,10 +241,10 @@ def test_rounds_make_the_visits_that_are_given():
 
 def path(guide, job):
     """The stations to which a job goes."""
-    found = [guide.first(job)]
-    while found[-1] is not None:
-        found.append(guide.next(job, found[-1]))
-    return tuple(found[:-1])
+    rows = [guide.first(job)]
+    while rows[-1] is not None:
+        rows.append(guide.next(job, rows[-1]))
+    return tuple(rows[:-1])
 
 
 def test_intervals_hold_together():

@@ -20,9 +20,9 @@ def test_the_command_shows_intervals_and_says_that_it_simulated():
 
 
 def test_json_and_csv_have_values_and_intervals():
-    found = json.loads(headway(*SIMULATE, "--seed", "3", "--json").out)
-    (point,) = found["points"]
-    assert (found["method"], found["seed"], found["half_width"]) == ("simulation", 3, 0.2)
+    document = json.loads(headway(*SIMULATE, "--seed", "3", "--json").out)
+    (point,) = document["points"]
+    assert (document["method"], document["seed"], document["half_width"]) == ("simulation", 3, 0.2)
     for number in (*point["outputs"].values(), *point["components"]["node"].values()):
         low, high = number["ci95"]
         assert low <= number["value"] <= high
@@ -53,8 +53,8 @@ def test_the_command_refuses_an_unstable_network_by_its_station():
 def test_the_command_gives_what_is_there_at_ctrl_c(monkeypatch):
     made = []
 
-    def stopping(*asked):
-        made.append(replica(*asked))
+    def stopping(*requested):
+        made.append(replica(*requested))
         if len(made) == 4:
             raise KeyboardInterrupt
         return made[-1]

@@ -53,20 +53,20 @@ def test_bounds_leave_the_cheapest(seed):
 
 def test_by_hand():
     """2.8 erlang at 500 of its 1400: 2 cores saturate, 3 wait; M/M/m tables say 5 for 2.5 ms."""
-    found = size_model(BUSY, ["response_time<=2.5ms"], {"m": range(1, 33)}, "400*m")
+    size = size_model(BUSY, ["response_time<=2.5ms"], {"m": range(1, 33)}, "400*m")
     times = [float(BUSY.at(m=m).solve().response_time) for m in (4, 5)]
 
     assert times[1] <= 0.0025 < times[0]
-    assert (found.best.values, found.best.cost) == ({"m": 5.0}, 2000.0)
-    assert found.cheaper == found.nearest == found.steps["m"]
-    ((goal, by),) = found.cheaper.missed
+    assert (size.best.values, size.best.cost) == ({"m": 5.0}, 2000.0)
+    assert size.cheaper == size.nearest == size.steps["m"]
+    ((goal, by),) = size.cheaper.missed
     assert (goal.output, by) == ("response_time", pytest.approx(times[0] / 0.0025 - 1))
 
 
 def test_of_equal_costs_the_fastest_is_taken():
-    found = size_model(SHOP, ["utilisation<=0.99"], CHOOSE, "1 + 0*cores")
-    assert found.best.values == {"cores": 32.0, "disks": 16.0}
-    assert found.cheaper is None
+    size = size_model(SHOP, ["utilisation<=0.99"], CHOOSE, "1 + 0*cores")
+    assert size.best.values == {"cores": 32.0, "disks": 16.0}
+    assert size.cheaper is None
 
 
 def test_costs_that_differ_by_rounding_are_equal():
@@ -86,24 +86,24 @@ def test_huge_grids_are_bounded():
     """Ten thousand million configurations, of which bounds leave one or a few."""
     choose = {"cores": range(1, 100_001), "disks": range(1, 100_001)}
     goals = ["response_time<=50ms", "utilisation<=80%"]
-    found = size_model(SHOP, goals, choose, "400*cores + 250*disks")
+    size = size_model(SHOP, goals, choose, "400*cores + 250*disks")
     small = {"cores": range(1, 101), "disks": range(1, 101)}
     known = size_model(SHOP, goals, small, "400*cores + 250*disks")
 
-    assert found.best == known.best
-    assert (found.cheaper, found.nearest) == (known.cheaper, known.nearest)
-    assert (found.proven, found.scope, known.scope) == (True, Scope.AROUND, Scope.ALL)
+    assert size.best == known.best
+    assert (size.cheaper, size.nearest) == (known.cheaper, known.nearest)
+    assert (size.proven, size.scope, known.scope) == (True, Scope.AROUND, Scope.ALL)
 
 
 def test_what_evolves_is_said_not_to_be_proven():
     """A speed is no resource that is known to help, so bounds cannot leave it out."""
     case = next(c for c in (random_case(s, 2000) for s in range(40)) if not with_few(c)[1])
-    found = answer(case, FEW)
+    solution = answer(case, FEW)
 
-    assert not found.proven
-    assert found.best.cost == pytest.approx(brute_force(case)[1])
-    assert "not proven" in " ".join(str(found).split())
-    assert json.loads(found.to_json())["proven"] is False
+    assert not solution.proven
+    assert solution.best.cost == pytest.approx(brute_force(case)[1])
+    assert "not proven" in " ".join(str(solution).split())
+    assert json.loads(solution.to_json())["proven"] is False
 
 
 def test_only_so_many_are_solved_for_the_front():
@@ -148,9 +148,9 @@ def test_resources_are_numbers_of_servers_alone():
     assert resources(SHOP.closed(10), fast, ["cores"]) == ()
     shared = ModelGraph("x").declare("m").station("cpu", MMm("0.1 * m", "m")).at(m=1)
     assert resources(shared, fast, ["m"]) == ()
-    told = ModelGraph("x").declare("m").station("cpu", MMm(0.1, "m"))
-    told = told.station("net", Delay("cpu.utilisation")).route("cpu", "net")
-    assert resources(told.at(m=1), fast, ["m"]) == ()
+    result = ModelGraph("x").declare("m").station("cpu", MMm(0.1, "m"))
+    result = result.station("net", Delay("cpu.utilisation")).route("cpu", "net")
+    assert resources(result.at(m=1), fast, ["m"]) == ()
     room = ModelGraph("x").declare("m", "k").station("cpu", MMmK(0.1, "m", "k")).at(m=1, k=4)
     assert resources(room, fast, ["m", "k"]) == ()
 
@@ -194,10 +194,15 @@ def test_which_costs_rise_is_read_off_the_formula(text, rises):
     ],
 )
 def test_bad_questions_are_refused(changes, says):
-    asked = {"model": SHOP, "targets": ["response_time<=50ms"], "choose": CHOOSE, "cost": "cores"}
-    asked |= changes
+    arguments = {
+        "model": SHOP,
+        "targets": ["response_time<=50ms"],
+        "choose": CHOOSE,
+        "cost": "cores",
+    }
+    arguments |= changes
     with pytest.raises(ValueError, match=says):
-        size_model(asked["model"], asked["targets"], asked["choose"], asked["cost"])
+        size_model(arguments["model"], arguments["targets"], arguments["choose"], arguments["cost"])
 
 
 def test_a_refusal_says_what_limits_and_how_far_the_best_one_is():
@@ -212,25 +217,33 @@ def test_a_refusal_says_what_limits_and_how_far_the_best_one_is():
 
 def test_programs_have_sizes_too():
     program = ModelGraph("job").declare("n").output("run_time", "10 + 90 / n").at(n=1)
-    found = size_model(program, ["run_time<=20s"], {"n": range(1, 33)}, "3*n")
-    assert found.best.values == {"n": 9.0}  # 10 + 90/9 = 20
-    assert found.ranking.output == "run_time"
+    size = size_model(program, ["run_time<=20s"], {"n": range(1, 33)}, "3*n")
+    assert size.best.values == {"n": 9.0}  # 10 + 90/9 = 20
+    assert size.ranking.output == "run_time"
     more = program.graph.output("speedup", "100 / (10 + 90 / n)").at(n=1)
     assert size_model(more, ["speedup>=5"], {"n": range(1, 33)}, "3*n").best.values == {"n": 9.0}
 
 
 def test_percentiles_are_targets():
-    found = size_model(BUSY, ["response_time_p99<=12ms"], {"m": range(1, 33)}, "m")
-    least = found.best.values["m"]
+    size = size_model(BUSY, ["response_time_p99<=12ms"], {"m": range(1, 33)}, "m")
+    least = size.best.values["m"]
     times = [BUSY.at(m=m).solve()["response_time_p99"] for m in (least - 1, least)]
     assert times[1] <= 0.012 < times[0]
 
 
 def test_command_and_its_formats_agree():
-    asked = (*ASK, "--target", "response_time<=8ms", "--target", "utilisation<=80%", *MORE, *COST)
-    document = json.loads(headway(*asked, "--json").out)
-    rows = list(csv.DictReader(io.StringIO(headway(*asked, "--csv").out)))
-    text = headway(*asked).out
+    arguments = (
+        *ASK,
+        "--target",
+        "response_time<=8ms",
+        "--target",
+        "utilisation<=80%",
+        *MORE,
+        *COST,
+    )
+    document = json.loads(headway(*arguments, "--json").out)
+    rows = list(csv.DictReader(io.StringIO(headway(*arguments, "--csv").out)))
+    text = headway(*arguments).out
 
     best = document["cheapest"]
     assert best["values"] == {"disks": 4.0, "memory": 1.024e9}
@@ -261,35 +274,35 @@ def test_bad_choices_on_the_command_line(more, says):
 
 
 def test_a_closed_network_has_sizes():
-    found = json.loads(
+    document = json.loads(
         headway("size", "nfs-server", "--preset", "raid", "--closed", "40", "--think", "10ms",
                 "--target", "throughput>=1450", "--choose", "disks=2:40", "--cost", "disks",
                 "--json").out
     )  # fmt: skip
     raid = catalogue_model("nfs-server").with_preset("raid").closed(40, "10ms")
-    least = found["cheapest"]["values"]["disks"]
+    least = document["cheapest"]["values"]["disks"]
     made = [float(raid.at(disks=n).solve().throughput) for n in (least - 1, least)]
     assert made[0] < 1450 <= made[1]
 
 
 def test_figure_shows_the_front_and_the_choice():
-    found = size_model(SHOP, ["response_time<=50ms"], CHOOSE, "400*cores + 250*disks")
-    (axes,) = found.plot().axes
+    size = size_model(SHOP, ["response_time<=50ms"], CHOOSE, "400*cores + 250*disks")
+    (axes,) = size.plot().axes
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
     assert "cheapest that does" in labels
     assert "target" in labels
-    costs = [one.cost for one in found.front]
+    costs = [one.cost for one in size.front]
     assert costs == sorted(costs)
-    times = [one.measure for one in found.front]
+    times = [one.measure for one in size.front]
     assert all(b < 0.99 * a for a, b in pairwise(times))
     assert all(math.isfinite(time) for time in times)
 
 
 def test_a_single_server_that_is_fast_enough():
     one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=0.001, arrival_rate=10)
-    found = size_model(one, ["response_time<=1s"], {"s": [0.001]}, "1/s")
-    assert (found.cheaper, found.nearest, dict(found.steps)) == (None, None, {})
-    assert len(found.front) == 1
+    size = size_model(one, ["response_time<=1s"], {"s": [0.001]}, "1/s")
+    assert (size.cheaper, size.nearest, dict(size.steps)) == (None, None, {})
+    assert len(size.front) == 1
 
 
 def test_slow_percentiles_are_found_where_all_else_holds():
@@ -298,7 +311,7 @@ def test_slow_percentiles_are_found_where_all_else_holds():
     loop = loop.station("db", MMm(0.012, "k")).route("cpu", "db", 0.5).route("db", "cpu")
     model = loop.at(m=5, k=3, arrival_rate=200)
     goals = ["response_time_p99<=260ms", "utilisation<=0.75"]
-    found = size_model(model, goals, {"m": range(4, 8), "k": range(2, 6)}, "m + 2*k")
+    size = size_model(model, goals, {"m": range(4, 8), "k": range(2, 6)}, "m + 2*k")
 
     grid = [(m, k) for m in range(4, 8) for k in range(2, 6)]
     solved = [model.at(m=m, k=k).solve() for m, k in grid]
@@ -307,6 +320,6 @@ def test_slow_percentiles_are_found_where_all_else_holds():
     kept = [
         m + 2 * k for (m, k), u, t in zip(grid, busy, late, strict=True) if u <= 0.75 and t <= 0.26
     ]
-    assert found.best.cost == min(kept)
+    assert size.best.cost == min(kept)
     with pytest.raises(InvalidParameter, match="which misses with utilisation 0.8, by 700 %"):
         size_model(model, [goals[0], "utilisation<=0.1"], {"m": range(4, 17)}, "m")

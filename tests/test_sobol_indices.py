@@ -51,7 +51,7 @@ def in_pairs(indices, parts):
     return parts[0]
 
 
-def told(function, law, samples, block=1024, seed=1):
+def indices_of(function, law, samples, block=1024, seed=1):
     space, indices = crossed(law, samples, block, seed)
     rows = indices.rows(in_pairs(indices, states(function, space, indices)))
     return {(row["parameter"], row["index"]): row for row in rows}
@@ -59,20 +59,20 @@ def told(function, law, samples, block=1024, seed=1):
 
 def test_indices_of_a_known_function():
     """Ishigami's, to 0.01 from 16 times 4096 samples."""
-    found = told(ishigami, ISHIGAMI, 4096)
+    result = indices_of(ishigami, ISHIGAMI, 4096)
     for name, (first, total) in zip("abc", ishigami_shares(), strict=True):
-        assert found[name, "first"]["value"] == pytest.approx(first, abs=0.01)
-        assert found[name, "total"]["value"] == pytest.approx(total, abs=0.01)
-        assert found[name, "total"]["points"] == REPLICATES * 4096
+        assert result[name, "first"]["value"] == pytest.approx(first, abs=0.01)
+        assert result[name, "total"]["value"] == pytest.approx(total, abs=0.01)
+        assert result[name, "total"]["points"] == REPLICATES * 4096
 
 
 def test_indices_of_parameters_that_go_together():
     """Of a sum of two that correlate by r: (1 + r) / 2 first, (1 - r) / 2 total; to 0.01."""
     matrix = np.array([[1.0, 0.6, 0.0], [0.6, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    found = told(lambda at: at["a"] + at["b"], Uncertain(Joint(NORMAL, matrix)), 1024)
+    result = indices_of(lambda at: at["a"] + at["b"], Uncertain(Joint(NORMAL, matrix)), 1024)
     for name, first, total in (("a", 0.8, 0.2), ("b", 0.8, 0.2), ("c", 0.0, 0.0)):
-        assert found[name, "first"]["value"] == pytest.approx(first, abs=0.01)
-        assert found[name, "total"]["value"] == pytest.approx(total, abs=0.01)
+        assert result[name, "first"]["value"] == pytest.approx(first, abs=0.01)
+        assert result[name, "total"]["value"] == pytest.approx(total, abs=0.01)
 
 
 def test_replicates_have_the_indices_that_scipy_finds():
@@ -105,25 +105,25 @@ def test_chunks_merged_in_one_tree_have_the_same_bits():
 def test_intervals_hold_the_truth():
     """Of 30 seeds, 95 % intervals of each index that is not 0 hold it in 26 or more."""
     truth = ishigami_shares()
-    held = dict.fromkeys([("a", "first"), ("a", "total"), ("b", "first"), ("c", "total")], 0)
+    value = dict.fromkeys([("a", "first"), ("a", "total"), ("b", "first"), ("c", "total")], 0)
     for seed in range(30):
-        found = told(ishigami, ISHIGAMI, 64, 512, seed)
-        for name, index in held:
-            low, high = found[name, index]["interval"]
-            held[name, index] += low <= truth["abc".index(name)][index == "total"] <= high
-    assert all(count >= 26 for count in held.values()), held
+        result = indices_of(ishigami, ISHIGAMI, 64, 512, seed)
+        for name, index in value:
+            low, high = result[name, index]["interval"]
+            value[name, index] += low <= truth["abc".index(name)][index == "total"] <= high
+    assert all(count >= 26 for count in value.values()), value
 
 
 @pytest.mark.parametrize("value", [math.inf, math.nan])
 def test_no_index_where_some_point_has_no_finite_number(value):
-    found = told(lambda at: np.where(at["a"] > 3.0, value, at["a"]), ISHIGAMI, 64, 512)
-    assert all(math.isnan(row["value"]) and row["interval"] is None for row in found.values())
-    assert found["a", "first"]["absent"] > 0
+    result = indices_of(lambda at: np.where(at["a"] > 3.0, value, at["a"]), ISHIGAMI, 64, 512)
+    assert all(math.isnan(row["value"]) and row["interval"] is None for row in result.values())
+    assert result["a", "first"]["absent"] > 0
 
 
 def test_no_index_of_what_does_not_vary():
-    found = told(lambda at: np.full_like(at["a"], 0.1), ISHIGAMI, 64, 512)
-    assert all(math.isnan(row["value"]) for row in found.values())
+    result = indices_of(lambda at: np.full_like(at["a"], 0.1), ISHIGAMI, 64, 512)
+    assert all(math.isnan(row["value"]) for row in result.values())
 
 
 def test_points_are_the_same_in_any_piece():

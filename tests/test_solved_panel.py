@@ -51,9 +51,9 @@ def test_the_points_are_solutions_and_the_own_values_are_among_them():
     at = {n: float(axis[k]) for (n, axis), k in zip(points.axes.items(), places, strict=True)}
     solution = shop().at(at).solve()
     expected = [solution.response_time, *(solution[f"{n}.utilisation"] for n in solution.stations)]
-    found = points.values[(slice(None), *places)]
+    value = points.values[(slice(None), *places)]
     # one point by itself and among thousands: the same recursion, other orders of sums
-    np.testing.assert_allclose(found, [*expected, solution.throughput], rtol=1e-9)
+    np.testing.assert_allclose(value, [*expected, solution.throughput], rtol=1e-9)
     for name, axis in points.axes.items():
         assert shop().inputs[name] in axis
 
@@ -71,13 +71,13 @@ def test_the_browser_reads_between_them(name, page, tmp_path):  # noqa: F811
 
     every = zip(*values.values(), strict=True)
     rows = [dict(zip(values, map(float, row), strict=True)) for row in every]
-    found = page.evaluate("rows => rows.map(row => window.headway.evaluate(row))", rows)
+    value = page.evaluate("rows => rows.map(row => window.headway.evaluate(row))", rows)
     start = page.evaluate("window.headway.evaluate()")
 
     solution = report.sensitivity.model.at(values).solve()
     # stated is the error in the middle of cells; elsewhere it may be a little larger
     output = np.asarray(solution[report.output])
-    np.testing.assert_allclose([one["output"] for one in found], output, rtol=2 * error)
+    np.testing.assert_allclose([one["output"] for one in value], output, rtol=2 * error)
     exact = report.sensitivity.model.at(own).solve()
     # the table has six digits of logarithms
     assert start["output"] == pytest.approx(float(exact[report.output]), rel=1e-5)

@@ -16,17 +16,17 @@ from headway.models.sweeping.spaces import Grid
 NFS = catalogue_model("nfs-server")
 
 
-def space(*settings, **told):
-    return model_and_space(told.pop("model", NFS), SpaceOptions(settings, **told))[1]
+def space(*settings, **message):
+    return model_and_space(message.pop("model", NFS), SpaceOptions(settings, **message))[1]
 
 
 def test_settings_make_a_grid_and_single_values_stay_in_the_model():
-    model, found = model_and_space(
+    model, result = model_and_space(
         NFS,
         SpaceOptions(["arrival_rate=1:1e9", "disks=2,4,8", "cpu_time=600:650:25us", "delay=2ms"]),
     )
     cpu_times = Steps(0.0006, 2.5e-05, 3)
-    assert found == Grid(
+    assert result == Grid(
         {
             "arrival_rate": Steps(1.0, 1.0, 10**9),
             "disks": Choices(np.array([2.0, 4.0, 8.0])),
@@ -41,8 +41,8 @@ def test_settings_make_a_grid_and_single_values_stay_in_the_model():
 )
 def test_a_swept_range_has_the_values_that_other_commands_give_it(text):
     expected = sweep(text, unit("s"), "delay")
-    found = space(f"delay={text}", "disks=1,2").piece(0, 2 * expected.size)
-    columns = found.points(0, 2 * expected.size)
+    result = space(f"delay={text}", "disks=1,2").piece(0, 2 * expected.size)
+    columns = result.points(0, 2 * expected.size)
     assert columns.get("delay", np.repeat(expected, 2)).tolist() == np.repeat(expected, 2).tolist()
 
 
@@ -54,8 +54,8 @@ def test_with_a_sample_a_range_is_anything_between_its_ends():
         "nvram=0,1",
         "cpu_time=1:9:2us",
     ]
-    found = space(*settings, sample=64, kind="latin", seed=7)
-    assert found == Sample(
+    points = space(*settings, sample=64, kind="latin", seed=7)
+    assert points == Sample(
         {
             "delay": Between(0.005, 0.009),
             "arrival_rate": Between(1.0, 1000.0, logarithmic=True),
@@ -71,9 +71,9 @@ def test_with_a_sample_a_range_is_anything_between_its_ends():
 
 def test_the_uncertain_parameters_of_a_model_are_drawn():
     model = NFS.uncertain({"cpu_time": ("600 us", "700 us"), "disk_time": ("9 ms", "13 ms")})
-    found = space("cpu_time=640us", model=model, sample=10**9, kind="drawn", seed=3)
-    assert isinstance(found, Drawn)
-    assert (found.names, found.size, found.seed) == (("disk_time",), 10**9, 3)
+    points = space("cpu_time=640us", model=model, sample=10**9, kind="drawn", seed=3)
+    assert isinstance(points, Drawn)
+    assert (points.names, points.size, points.seed) == (("disk_time",), 10**9, 3)
 
 
 def points(tmp_path, text):
@@ -84,8 +84,8 @@ def points(tmp_path, text):
 
 def test_a_file_lists_points(tmp_path):
     path = points(tmp_path, "arrival_rate_ops_s;cpu_time [us];disks\n200;650;2\n300;700;4\n")
-    model, found = model_and_space(NFS, SpaceOptions(["delay=2ms"], points=path))
-    assert {name: column.tolist() for name, column in found.piece(0, 2).points(0, 2).items()} == {
+    model, result = model_and_space(NFS, SpaceOptions(["delay=2ms"], points=path))
+    assert {name: column.tolist() for name, column in result.piece(0, 2).points(0, 2).items()} == {
         "arrival_rate": [200.0, 300.0],
         "cpu_time": [0.00065, 0.0007],
         "disks": [2.0, 4.0],
@@ -94,7 +94,7 @@ def test_a_file_lists_points(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("settings", "told", "said"),
+    ("settings", "options", "words"),
     [
         ([], {}, "nothing to sweep; give --set NAME=START:STOP:STEP"),
         (["delay=1ms"], {}, "nothing to sweep"),
@@ -121,14 +121,14 @@ def test_a_file_lists_points(tmp_path):
         ([], {"sample": 4, "kind": "drawn"}, "no parameter is uncertain"),
     ],
 )
-def test_what_is_no_space_is_refused_in_one_line(settings, told, said):
-    with pytest.raises(HeadwayError, match=said) as error:
-        space(*settings, **told)
+def test_what_is_no_space_is_refused_in_one_line(settings, options, words):
+    with pytest.raises(HeadwayError, match=words) as error:
+        space(*settings, **options)
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "settings", "told", "said"),
+    ("text", "settings", "options", "words"),
     [
         ("disk,delay_ms\n1,2\n", [], {}, r"points.csv: column 'disk': .* did you mean disks"),
         ("disks,host\n1,a\n", [], {}, r"points.csv: column 'host': .*no parameter 'host'"),
@@ -147,7 +147,7 @@ def test_what_is_no_space_is_refused_in_one_line(settings, told, said):
         ),
     ],
 )
-def test_what_is_no_list_of_points_is_refused_in_one_line(tmp_path, text, settings, told, said):
-    with pytest.raises(HeadwayError, match=said) as error:
-        space(*settings, points=points(tmp_path, text), **told)
+def test_what_is_no_list_of_points_is_refused_in_one_line(tmp_path, text, settings, options, words):
+    with pytest.raises(HeadwayError, match=words) as error:
+        space(*settings, points=points(tmp_path, text), **options)
     assert "\n" not in str(error.value)

@@ -76,7 +76,7 @@ def test_grids_are_equal_by_value():
 
 
 @pytest.mark.parametrize(
-    ("made", "said"),
+    ("made", "words"),
     [
         (lambda: Grid({}), "a space needs parameters; give at least one with its values"),
         (lambda: choices(), r"values of shape \(0,\); give a one-dimensional list"),
@@ -89,6 +89,6 @@ def test_grids_are_equal_by_value():
         ),
     ],
 )
-def test_what_is_no_grid_is_refused(made, said):
-    with pytest.raises(InvalidParameter, match=said):
+def test_what_is_no_grid_is_refused(made, words):
+    with pytest.raises(InvalidParameter, match=words):
         made()

@@ -30,7 +30,7 @@ def preset(row):
 def printed(expression):
     """Figure 2's expression with the model's names."""
     text = expression.replace("match/total", "match_fraction")
-    text = re.sub(r"\b(D_r|D_w|P|rec)\b", lambda found: NAMES[found[0]], text)
+    text = re.sub(r"\b(D_r|D_w|P|rec)\b", lambda actual: NAMES[actual[0]], text)
     return sympy.sympify(text, {name: sympy.Symbol(name, positive=True) for name in KEPT})
 
 
@@ -82,9 +82,9 @@ def test_the_issues_example():
     [("sort-workstation", 114), ("sort-cluster", 67), ("sort-smp", 35)],
 )
 def test_memory_saturation_as_printed(name, wanted):
-    found = MODEL.with_preset(name).solve()["read_memory_bus_saturation"]
+    read_memory_bus_saturation = MODEL.with_preset(name).solve()["read_memory_bus_saturation"]
 
-    assert found / 1e6 == pytest.approx(wanted, abs=0.5)
+    assert read_memory_bus_saturation / 1e6 == pytest.approx(wanted, abs=0.5)
 
 
 @pytest.mark.parametrize(
@@ -98,8 +98,8 @@ def test_memory_saturation_as_printed(name, wanted):
 def test_corrections_of_section_5_3_1(name, wanted):
     solution = MODEL.with_preset(name).solve()
 
-    found = solution["read_corrected_memory_bus_traffic"] / solution.model.inputs["disk_rate"]
-    assert found == pytest.approx(wanted, rel=1e-12)
+    value = solution["read_corrected_memory_bus_traffic"] / solution.model.inputs["disk_rate"]
+    assert value == pytest.approx(wanted, rel=1e-12)
 
 
 def test_blocks_under_a_record():
@@ -148,10 +148,10 @@ def test_fast_ethernet():
 
 
 def test_balance_of_a_network_of_stations():
-    found = balance(catalogue_model("nfs-server").with_preset("scsi").at(arrival_rate=800.0))
+    bars = balance(catalogue_model("nfs-server").with_preset("scsi").at(arrival_rate=800.0))
 
-    assert found.machines[0].order()[0].resource == "cpu"
-    assert found.machines[0].order()[0].load == pytest.approx(1 / 900e-6)
+    assert bars.machines[0].order()[0].resource == "cpu"
+    assert bars.machines[0].order()[0].load == pytest.approx(1 / 900e-6)
 
 
 def test_balance_as_json_and_plot(tmp_path):
@@ -160,16 +160,16 @@ def test_balance_as_json_and_plot(tmp_path):
 
     result = headway("balance", "streaming-io", *machines, "--json", "--plot", picture)
 
-    found = json.loads(result.out)["machines"]
-    assert [row["first"] for row in found if row["phase"] == "read"] == ["cpu", "io bus"]
-    assert found[1]["saturation"]["memory bus"] > 0
+    value = json.loads(result.out)["machines"]
+    assert [row["first"] for row in value if row["phase"] == "read"] == ["cpu", "io bus"]
+    assert value[1]["saturation"]["memory bus"] > 0
     assert picture.stat().st_size > 1000
 
 
 def test_every_bar_is_seen_whole():
-    found = balance(MODEL, sorted(MODEL.presets))
+    bars = balance(MODEL, sorted(MODEL.presets))
 
-    for axes in found.plot().axes:
+    for axes in bars.plot().axes:
         low, high = axes.get_ylim()
         heights = [bar.get_height() for bar in axes.patches]
         assert low < min(heights) / 1.9

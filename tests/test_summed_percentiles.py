@@ -13,20 +13,22 @@ GIVEN = {"delay": 2e-3, "service_time": 1e-3}
 
 
 def test_a_single_server_is_its_delay_and_an_exponential_time():
-    found = catalogue_model("server-single").at(**GIVEN).solve(LOADS)["response_time_p99"]
+    response_time_p99 = (
+        catalogue_model("server-single").at(**GIVEN).solve(LOADS)["response_time_p99"]
+    )
 
     wanted = 2e-3 - np.log(0.01) * 1e-3 / (1 - 1e-3 * LOADS)
-    assert found == pytest.approx(wanted, rel=1e-9)
+    assert response_time_p99 == pytest.approx(wanted, rel=1e-9)
 
 
 def test_servers_side_by_side_each_have_their_share_of_the_load():
     model = catalogue_model("server").at(**GIVEN, servers=2.5)
 
-    found = model.solve([500.0, 2400.0, 2500.0])["response_time_p95"]
+    response_time_p95 = model.solve([500.0, 2400.0, 2500.0])["response_time_p95"]
 
     wanted = 2e-3 - np.log(0.05) * 1e-3 / (1 - 1e-3 * np.array([500, 2400]) / 2.5)
-    assert found[:2] == pytest.approx(wanted, rel=1e-9)
-    assert np.isinf(found[2])
+    assert response_time_p95[:2] == pytest.approx(wanted, rel=1e-9)
+    assert np.isinf(response_time_p95[2])
 
 
 def test_a_pool_is_a_delay_and_a_station_in_series():
@@ -41,9 +43,11 @@ def test_a_pool_is_a_delay_and_a_station_in_series():
 def test_a_room_is_told_of_those_let_in():
     model = catalogue_model("server-room").at(**GIVEN, room=10**5)
 
-    found = model.solve(500.0)["response_time_p95"]
+    response_time_p95 = model.solve(500.0)["response_time_p95"]
 
-    assert found == pytest.approx(2e-3 - np.log(0.05) * 2e-3, rel=1e-9)  # a full room is never seen
+    assert response_time_p95 == pytest.approx(
+        2e-3 - np.log(0.05) * 2e-3, rel=1e-9
+    )  # a full room is never seen
 
 
 @pytest.mark.parametrize(
@@ -98,11 +102,11 @@ def test_a_column_of_percentiles_is_held_against_those_of_the_formula():
     table = tails(2e-3 - np.log(0.01) * 1e-3 / (1 - 1e-3 * LOADS))
     single = catalogue_model("server-single").at(**GIVEN)
 
-    found = single.compare(table, y="p99_ms")
+    comparison = single.compare(table, y="p99_ms")
 
     # Tolerance: nine digits of the table.
-    np.testing.assert_allclose(found.relative_error, 0, atol=1e-8)
-    assert found.output == "response_time_p99"
+    np.testing.assert_allclose(comparison.relative_error, 0, atol=1e-8)
+    assert comparison.output == "response_time_p99"
     fit = single.at(delay=1e-3, service_time=5e-4).fit(table, [*GIVEN], y="p99_ms")
     for name, value in GIVEN.items():
         assert fit.values[name] == pytest.approx(value, rel=1e-5)

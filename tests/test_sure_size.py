@@ -52,9 +52,9 @@ def test_the_probability_by_hand(speed):
     """S/v <= R / (1 + rate R), and S is normal; 2048 even draws tell it to 0.1 %."""
     limit = 2.2e-3
     edge = speed * limit / (1 + 500 * limit)
-    told = normal((edge - 1e-3) / (0.1e-3 / 1.959963984540054))
+    result = normal((edge - 1e-3) / (0.1e-3 / 1.959963984540054))
     best = size_model(ONE, [f"response_time<={limit}"], {"speed": [speed]}, "speed", 1e-3).best
-    assert best.probability == pytest.approx(told, abs=1e-3)
+    assert best.probability == pytest.approx(result, abs=1e-3)
 
 
 @pytest.mark.parametrize("confidence", [50, 90, 95, 99])
@@ -63,7 +63,7 @@ def test_the_cheapest_is_that_of_all_draws(confidence, correlation):
     """Leaving out what fails in the first draws changes nothing."""
     model = POOL.uncertain(UNSURE, {("s", "d"): correlation})
     choose = {"m": range(1, 31), "z": [1.0, 1.5, 2.0, 4.0]}
-    found = size_model(model, ["response_time<=40ms"], choose, "40*m + 100*z", confidence)
+    size = size_model(model, ["response_time<=40ms"], choose, "40*m + 100*z", confidence)
 
     grid = grid_of(model, choose)
     goals = read_goals(model.solve(), ["response_time<=40ms"])
@@ -71,12 +71,10 @@ def test_the_cheapest_is_that_of_all_draws(confidence, correlation):
     judge = ByChance(ByModel(chosen, goals), draws(chosen, 2048, 1), confidence / 100).full()
     columns = grid.at(np.arange(grid.size))
     share, costs = judge(columns).share, cost_of("40*m + 100*z", grid.names).of(columns)
-    assert found.best.cost == costs[share >= confidence / 100].min()
-    assert found.best.probability >= confidence / 100
-    assert found.cheaper.probability < confidence / 100
-    assert found.nearest.probability == pytest.approx(
-        share[costs < found.best.cost].max(), abs=0.03
-    )
+    assert size.best.cost == costs[share >= confidence / 100].min()
+    assert size.best.probability >= confidence / 100
+    assert size.cheaper.probability < confidence / 100
+    assert size.nearest.probability == pytest.approx(share[costs < size.best.cost].max(), abs=0.03)
 
 
 def test_surer_costs_more():
@@ -94,15 +92,15 @@ def test_correlations_count():
     shares = []
     for correlation in (-0.9, 0.9):
         model = POOL.uncertain(UNSURE, {("s", "d"): correlation})
-        found = size_model(model, ["response_time<=38ms"], {"m": [20]}, "m", 1)
-        shares.append(found.best.probability)
+        size = size_model(model, ["response_time<=38ms"], {"m": [20]}, "m", 1)
+        shares.append(size.best.probability)
     assert shares[0] > shares[1] + 0.02
 
 
 def test_what_is_chosen_is_certain():
     model = ONE.uncertain({"speed": (0.9, 1.1)})
-    found = size_model(model, ["response_time<=2.2ms"], {"speed": [1.0]}, "speed", 10)
-    assert found.chance.names == ("s",)
+    size = size_model(model, ["response_time<=2.2ms"], {"speed": [1.0]}, "speed", 10)
+    assert size.chance.names == ("s",)
     alone = ONE.at(s=1.1e-3).uncertain({"speed": (0.9, 1.1)})
     with pytest.raises(ValueError, match="only the choices are uncertain"):
         size_model(alone, ["response_time<=9ms"], {"speed": [1.0]}, "speed", 10)
@@ -118,24 +116,24 @@ def test_confidences_that_draws_cannot_tell_are_refused(confidence, says):
 
 
 def test_refusals_say_how_sure_the_best_one_is(tmp_path):
-    asked = ("--target", "response_time<=12ms", "--choose", "m=1:40", "--cost", "m")
+    arguments = ("--target", "response_time<=12ms", "--choose", "m=1:40", "--cost", "m")
     (tmp_path / "pool.toml").write_text(FILE)
-    said = refusal("size", tmp_path / "pool.toml", *asked, "--confidence", "95")
+    message = refusal("size", tmp_path / "pool.toml", *arguments, "--confidence", "95")
     none = refusal("size", "server-single", "--target", "response_time<=1s", "--choose",
                    "delay=1,2ms", "--cost", "delay", "--confidence", "95")  # fmt: skip
 
     assert "no parameter is uncertain" in none
-    told = normal(math.log(1.2) / (math.log(1.3) / 1.959963984540054))  # with servers enough
-    assert f"with a probability of 95 %; the nearest is m 18 with {100 * told:.1f} %" in said
+    result = normal(math.log(1.2) / (math.log(1.3) / 1.959963984540054))  # with servers enough
+    assert f"with a probability of 95 %; the nearest is m 18 with {100 * result:.1f} %" in message
 
 
 def test_command_states_the_probability(tmp_path):
     (tmp_path / "pool.toml").write_text(FILE)
-    asked = ("size", tmp_path / "pool.toml", "--target", "response_time<=15ms", "--choose",
+    arguments = ("size", tmp_path / "pool.toml", "--target", "response_time<=15ms", "--choose",
              "m=1:40", "--cost", "m", "--confidence", "95")  # fmt: skip
-    document = json.loads(headway(*asked, "--json").out)
-    rows = list(csv.DictReader(io.StringIO(headway(*asked, "--csv").out)))
-    text = " ".join(headway(*asked).out.split())
+    document = json.loads(headway(*arguments, "--json").out)
+    rows = list(csv.DictReader(io.StringIO(headway(*arguments, "--csv").out)))
+    text = " ".join(headway(*arguments).out.split())
     same = size_model(parse_model(FILE), ["response_time<=15ms"], {"m": range(1, 41)}, "m", 95)
 
     assert (document["confidence"], document["draws"]) == (95.0, 2048)
@@ -148,6 +146,6 @@ def test_command_states_the_probability(tmp_path):
 
 def test_what_is_stated_of_simulated_servers_holds():
     """A slice of ``python -m tests.sure_sizes``, which takes 200 servers."""
-    found = [outcome(seed) for seed in range(10)]
-    assert all(0.95 <= one.stated < 0.97 for one in found)
-    assert sum(one.holds for one in found) >= 9
+    values = [outcome(seed) for seed in range(10)]
+    assert all(0.95 <= one.stated < 0.97 for one in values)
+    assert sum(one.holds for one in values) >= 9

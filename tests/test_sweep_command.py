@@ -19,31 +19,31 @@ GRID = ("sweep", "nfs-server", "--preset", "raid", "--set", "arrival_rate=100:15
 
 
 def test_the_table_says_what_was_kept():
-    told = headway(*GRID, "--set", "disks=8:48", "--reduce", "exceeds(response_time, 20ms)")
-    assert "5,781 points of arrival_rate, disks" in told.out
+    printed = headway(*GRID, "--set", "disks=8:48", "--reduce", "exceeds(response_time, 20ms)")
+    assert "5,781 points of arrival_rate, disks" in printed.out
     rates, disks = np.meshgrid(np.arange(100.0, 1501, 10), np.arange(8.0, 49))
     model = catalogue_model("nfs-server").with_preset("raid")
     times = model.at(arrival_rate=rates.ravel(), disks=disks.ravel()).solve().response_time
-    assert f"{np.count_nonzero(times > 0.02):,}" in told.out
-    assert f"{100 * np.mean(times > 0.02):.4g} %" in told.out
-    assert "5,781 points in" in told.err
-    assert "points/s a core" in told.err
+    assert f"{np.count_nonzero(times > 0.02):,}" in printed.out
+    assert f"{100 * np.mean(times > 0.02):.4g} %" in printed.out
+    assert "5,781 points in" in printed.err
+    assert "points/s a core" in printed.err
 
 
 def test_units_are_one_an_output_and_infinite_points_are_told():
-    told = headway(*GRID, "--set", "disks=8", "--reduce", "quantiles=p1,p99.9")
-    units = {line.split()[-1] for line in told.out.splitlines() if " p1 " in line}
+    printed = headway(*GRID, "--set", "disks=8", "--reduce", "quantiles=p1,p99.9")
+    units = {line.split()[-1] for line in printed.out.splitlines() if " p1 " in line}
     assert units == {"ms"}
-    assert "∞" in told.out
-    assert "of the points saturate" in told.out
+    assert "∞" in printed.out
+    assert "of the points saturate" in printed.out
 
 
 def test_json_and_csv_say_the_same():
-    asked = (*GRID, "--reduce", "top(response_time, 2)", "--reduce", "moments(cpu.utilisation)")
-    document = json.loads(headway(*asked, "--json").out)
+    arguments = (*GRID, "--reduce", "top(response_time, 2)", "--reduce", "moments(cpu.utilisation)")
+    document = json.loads(headway(*arguments, "--json").out)
     assert document["points"] == 141
     assert document["space"]["kind"] == "grid"
-    rows = list(csv.DictReader(io.StringIO(headway(*asked, "--csv").out)))
+    rows = list(csv.DictReader(io.StringIO(headway(*arguments, "--csv").out)))
     assert [row["statistic"] for row in rows] == [r["statistic"] for r in document["results"]]
     values = [result["value"] for result in document["results"]]
     assert [float(row["value"]) for row in rows] == values
@@ -68,8 +68,8 @@ def test_bins_and_indices_have_columns_of_their_own():
     ends = [(row["from"], row["to"]) for row in csv.DictReader(io.StringIO(bins))]
     assert ends[:2] == [("", "0.005"), ("0.005", "0.009")]
     sampled = ("--set", "arrival_rate=300:900", "--global", "--sample", "256", "--csv")
-    told = headway("sensitivity", "server-single", *sampled).out
-    rows = list(csv.DictReader(io.StringIO(told)))
+    printed = headway("sensitivity", "server-single", *sampled).out
+    rows = list(csv.DictReader(io.StringIO(printed)))
     assert {(row["parameter"], row["index"]) for row in rows} == {
         ("arrival_rate", "first"),
         ("arrival_rate", "total"),
@@ -79,8 +79,8 @@ def test_bins_and_indices_have_columns_of_their_own():
 def test_a_sample_has_intervals_and_a_grid_has_none():
     sampled = ("sweep", "nfs-server", "--set", "arrival_rate=100:900", "--sample", "4096")
     for kind in ("sobol", "latin", "random"):
-        told = headway(*sampled, "--kind", kind, "--reduce", "moments").out
-        assert "95 % interval" in told
+        printed = headway(*sampled, "--kind", kind, "--reduce", "moments").out
+        assert "95 % interval" in printed
     assert "95 % interval" not in headway(*GRID, "--reduce", "moments").out
 
 
@@ -101,8 +101,8 @@ def test_a_closed_model_and_percentiles_can_be_swept():
 def test_a_file_of_points(tmp_path):
     file = tmp_path / "points.csv"
     file.write_text("arrival_rate_ops_per_s,cpu_time_us\n500,600\n600,650\n")
-    told = headway("sweep", "nfs-server", "--points", file, "--reduce", "points", "--csv").out
-    rows = list(csv.DictReader(io.StringIO(told)))
+    printed = headway("sweep", "nfs-server", "--points", file, "--reduce", "points", "--csv").out
+    rows = list(csv.DictReader(io.StringIO(printed)))
     assert [float(row["arrival_rate_ops_per_s"]) for row in rows] == [500, 600]
     assert [float(row["cpu_time_s"]) for row in rows] == [600e-6, 650e-6]
 
@@ -152,7 +152,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("arguments", "message"),
     [
         (("--reduce", "median"), "there is no reduction 'median'"),
         (("--reduce", "(response_time)"), "has no name"),
@@ -171,8 +171,8 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
         (("--output", "respons_time"), "did you mean response_time"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_line(asked, message):
-    assert message in refusal(*GRID, *asked)
+def test_what_is_wrong_is_said_in_a_line(arguments, message):
+    assert message in refusal(*GRID, *arguments)
 
 
 def test_nothing_to_sweep_is_refused():

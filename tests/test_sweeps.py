@@ -36,11 +36,11 @@ def swept(model=None, space=None, reduce=KEPT, **more):
     return sweep_model(model or server(), space or plane(), reduce=reduce, **more)
 
 
-def bits(found):
+def bits(swept):
     """Every array of every state, as bytes."""
     return [
         {name: (array.dtype, array.tobytes()) for name, array in state.items()}
-        for state in found.states
+        for state in swept.states
     ]
 
 
@@ -48,14 +48,14 @@ def test_a_sweep_says_what_one_solution_says():
     space = plane(10)
     mesh = np.meshgrid(*(np.asarray([*v], float) for v in space.values()), indexing="ij")
     times = server().at(dict(zip(space, map(np.ravel, mesh), strict=True))).solve().response_time
-    found, finite = swept(space=space), times[np.isfinite(times)]
-    assert found.effort.points == times.size == 28_800
-    assert found.value("mean") == pytest.approx(finite.mean(), rel=1e-12)
-    assert found.value("sd") == pytest.approx(finite.std(), rel=1e-9)
-    assert found.value("points above 20 ms") == np.count_nonzero(times > 0.02)
+    sweep, finite = swept(space=space), times[np.isfinite(times)]
+    assert sweep.effort.points == times.size == 28_800
+    assert sweep.value("mean") == pytest.approx(finite.mean(), rel=1e-12)
+    assert sweep.value("sd") == pytest.approx(finite.std(), rel=1e-9)
+    assert sweep.value("points above 20 ms") == np.count_nonzero(times > 0.02)
     exact = np.quantile(times, [0.5, 0.99], method="inverted_cdf")
-    assert [found.value("p50"), found.value("p99")] == pytest.approx(exact, rel=2**-10)
-    assert found.value("most") == times.max()
+    assert [sweep.value("p50"), sweep.value("p99")] == pytest.approx(exact, rel=2**-10)
+    assert sweep.value("most") == times.max()
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 4])
@@ -67,9 +67,9 @@ def test_any_number_of_workers_gives_the_same_bits():
     alone = bits(swept())
     for count in (2, 5):
         with workers(count) as crew:
-            found = swept(executor=crew, chunk=1)
-        assert bits(found) == alone
-        assert found.effort.workers == count
+            sweep = swept(executor=crew, chunk=1)
+        assert bits(sweep) == alone
+        assert sweep.effort.workers == count
 
 
 def test_an_executor_of_the_standard_library_will_do():
@@ -83,9 +83,9 @@ def test_what_takes_long_goes_to_all_cores_unless_told_who_works(monkeypatch):
         monkeypatch.setattr(sweeping, "every_core", lambda: crew_of(executor))
         assert swept(chunk=1).effort.workers == 1
         monkeypatch.setattr(sweeping, "PATIENCE", 0.0)
-        found = swept(chunk=1)
-    assert found.effort.workers == 3
-    assert bits(found) == bits(swept(chunk=1, executor=ThreadPoolExecutor(1)))
+        sweep = swept(chunk=1)
+    assert sweep.effort.workers == 3
+    assert bits(sweep) == bits(swept(chunk=1, executor=ThreadPoolExecutor(1)))
 
 
 @pytest.mark.parametrize(
@@ -105,16 +105,16 @@ def test_blocks_suit_what_is_solved(model, output, block):
     rate = {"think_time": np.linspace(0, 1, 2 * block + 5)}
     if not model().is_closed:
         rate = {"arrival_rate": np.linspace(1, 150, 2 * block + 5)}
-    found = [swept(model(), rate, ["moments"], outputs=(output,), chunk=c) for c in (1, 2)]
-    assert found[0].effort.chunks > found[1].effort.chunks == 2
-    assert bits(found[0]) == bits(found[1])
+    values = [swept(model(), rate, ["moments"], outputs=(output,), chunk=c) for c in (1, 2)]
+    assert values[0].effort.chunks > values[1].effort.chunks == 2
+    assert bits(values[0]) == bits(values[1])
 
 
 def stopped(after):
     """A progress that presses Ctrl-C after so many chunks."""
     calls = iter(range(10**6))
 
-    def progress(*_told):
+    def progress(*result):
         if next(calls) == after:
             raise KeyboardInterrupt
 
@@ -225,12 +225,12 @@ def test_what_is_done_before_a_fault_is_kept(tmp_path):
 
 
 def test_progress_counts_all_points():
-    told = []
-    swept(chunk=1, progress=lambda done, size, rate: told.append((done, size, rate)))
-    done = [each[0] for each in told]
+    lines = []
+    swept(chunk=1, progress=lambda done, size, rate: lines.append((done, size, rate)))
+    done = [each[0] for each in lines]
     assert all(low < high for low, high in pairwise(done))
-    assert done[-1] == told[0][1] == 60 * 60 * 48
-    assert all(rate > 0 for _, _, rate in told)
+    assert done[-1] == lines[0][1] == 60 * 60 * 48
+    assert all(rate > 0 for _, _, rate in lines)
 
 
 def test_points_that_cannot_be_solved_are_named():
@@ -248,7 +248,7 @@ def test_many_jobs_are_solved_a_few_points_at_a_time():
 
 
 @pytest.mark.parametrize(
-    ("asked", "error", "message"),
+    ("options", "error", "message"),
     [
         ({"reduce": []}, InvalidParameter, "no reduction"),
         ({"reduce": ["median"]}, InvalidParameter, "there is no reduction"),
@@ -258,9 +258,9 @@ def test_many_jobs_are_solved_a_few_points_at_a_time():
         ({"chunk": 3}, InvalidParameter, "power of two"),
     ],
 )
-def test_what_cannot_be_swept_is_refused(asked, error, message):
+def test_what_cannot_be_swept_is_refused(options, error, message):
     with pytest.raises(error, match=message):
-        swept(**asked)
+        swept(**options)
 
 
 @pytest.mark.parametrize("name", model_names())

@@ -19,7 +19,7 @@ def alone(tail):
 
 
 @pytest.fixture
-def found_alone(monkeypatch):
+def solved_alone(monkeypatch):
     """How many points are found by inversion."""
     counted = []
 
@@ -48,51 +48,51 @@ def test_a_sweep_is_what_its_points_are_alone(times, share):
     network = tandem(times, np.linspace(0, 0.98 / max(times), 400))
     some = np.arange(7, 400, 39)
 
-    found = sweep_percentiles(network, share)
+    percentiles = sweep_percentiles(network, share)
 
     one_by_one = forward_percentiles(network.at(some), share)
-    assert found[some] == pytest.approx(one_by_one, rel=alone(1 - share))
+    assert percentiles[some] == pytest.approx(one_by_one, rel=alone(1 - share))
 
 
 @pytest.mark.parametrize("share", [0.5, 0.99])
-def test_a_hundred_thousand_points_take_some_hundred(found_alone, share):
+def test_a_hundred_thousand_points_take_some_hundred(solved_alone, share):
     rates = np.linspace(0, 0.95, 10**5)
 
-    found = sweep_percentiles(tandem([1, 0.8, 0.5], rates), share)
+    times = sweep_percentiles(tandem([1, 0.8, 0.5], rates), share)
 
-    assert found.shape == (10**5,)
-    assert (np.diff(found) > 0).all()
-    assert sum(found_alone) < 500
+    assert times.shape == (10**5,)
+    assert (np.diff(times) > 0).all()
+    assert sum(solved_alone) < 500
 
 
-def test_times_that_vary_with_the_load_are_a_sweep_in_their_own_units(found_alone):
+def test_times_that_vary_with_the_load_are_a_sweep_in_their_own_units(solved_alone):
     rng = np.random.default_rng(1)
     times, busy = rng.uniform(1, 3, 5000), rng.uniform(0, 0.95, 5000)
     one = np.ones((1, 5000))
     network = ForwardNetwork((MMm(4 * times, 4),), busy[None] / times, one, {})
 
-    found = sweep_percentiles(network, 0.99)
+    percentiles = sweep_percentiles(network, 0.99)
 
-    assert sum(found_alone) < 500
+    assert sum(solved_alone) < 500
     some = np.arange(3, 5000, 499)
     alike = forward_percentiles(network.at(some), 0.99)
-    assert found[some] == pytest.approx(alike, rel=alone(0.01))
+    assert percentiles[some] == pytest.approx(alike, rel=alone(0.01))
 
 
-def test_counts_are_swept_one_by_one(found_alone):
+def test_counts_are_swept_one_by_one(solved_alone):
     counts, rates = (a.ravel() for a in np.meshgrid([1, 2, 5], np.linspace(0, 0.9, 500)))
     one = np.ones((1, counts.size))
     network = ForwardNetwork((MMm(1.0, counts),), (rates * counts)[None], one, {})
 
-    found = sweep_percentiles(network, 0.95)
+    times = sweep_percentiles(network, 0.95)
 
-    assert sum(found_alone) < 500
+    assert sum(solved_alone) < 500
     some = np.arange(5, counts.size, 101)
     alike = forward_percentiles(network.at(some), 0.95)
-    assert found[some] == pytest.approx(alike, rel=alone(0.05))
+    assert times[some] == pytest.approx(alike, rel=alone(0.05))
 
 
-def test_points_without_a_line_are_found_alone(found_alone):
+def test_points_without_a_line_are_found_alone(solved_alone):
     rng = np.random.default_rng(2)
     times = tuple(MM1(rng.uniform(0.5, 1, 200)) for _ in range(2))
     rates = rng.uniform(0, 0.9, (2, 200))
@@ -101,32 +101,32 @@ def test_points_without_a_line_are_found_alone(found_alone):
 
     sweep_percentiles(network, 0.95)
 
-    assert found_alone == [200]
+    assert solved_alone == [200]
 
 
-def test_a_percentile_that_jumps_off_the_constant_is_told_on_both_sides(found_alone):
+def test_a_percentile_that_jumps_off_the_constant_is_told_on_both_sides(solved_alone):
     """Some go on to a queue: where few do, the percentile is the constant time."""
     chance = np.linspace(0.0, 0.2, 1001)
     entries = np.array([np.ones(1001), np.zeros(1001)])
     rates = np.array([np.full(1001, 0.5), 0.5 * chance])
     network = ForwardNetwork((Delay(1.0), MM1(1.0)), rates, entries, {(0, 1): chance})
 
-    found = sweep_percentiles(network, 0.95)
+    times = sweep_percentiles(network, 0.95)
 
-    assert sum(found_alone) < 1001
+    assert sum(solved_alone) < 1001
     # P(T > 1 + t) = p exp(-(1 - p / 2) t): the law itself.
     with np.errstate(divide="ignore"):
         wanted = 1 + np.maximum(np.log(chance / 0.05), 0) / (1 - 0.5 * chance)
-    assert found == pytest.approx(wanted, rel=2e-9)
+    assert times == pytest.approx(wanted, rel=2e-9)
 
 
-def test_points_all_alike_are_one(found_alone):
+def test_points_all_alike_are_one(solved_alone):
     model = ModelGraph("one").declare("unused").station("cpu", MM1(0.5)).at(arrival_rate=1.0)
 
     solved = model.solve(unused=np.linspace(0, 1, 1000)).with_percentile(95)
 
     assert solved["response_time_p95"] == pytest.approx(-np.log(0.05), rel=1e-10)
-    assert sum(found_alone) < 100
+    assert sum(solved_alone) < 100
 
 
 @pytest.mark.parametrize("share", [0.5, 0.99, 0.999])
@@ -152,6 +152,6 @@ def test_a_tail_too_deep_for_newtons_steps_is_enclosed():
     busy, one = np.linspace(0.05, 0.95, 19), np.ones((1, 19))
     network = ForwardNetwork((MM1(1.0),), busy[None], one, {})
 
-    found = forward_percentiles(network, 1 - 1e-10)
+    result = forward_percentiles(network, 1 - 1e-10)
 
-    assert found * (1 - busy) == pytest.approx(-np.log(1e-10), rel=2e-12 / 1e-10)
+    assert result * (1 - busy) == pytest.approx(-np.log(1e-10), rel=2e-12 / 1e-10)

@@ -92,9 +92,9 @@ def test_no_number_is_cut_and_no_word_lost(numbers, count, sentence, width):
 
     text = Table("", tuple(columns)).text(width)
 
-    found = text.split()
+    result = text.split()
     for shown in columns[1].texts:
-        assert found.count(shown) >= count
+        assert result.count(shown) >= count
     assert set(sentence.split()) <= set(re.findall(r"[a-z]+", text))
     assert max(map(len, text.splitlines())) <= width
 

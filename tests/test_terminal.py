@@ -211,14 +211,14 @@ def offered(*arguments, incomplete):
     ],
 )
 def test_completion(arguments, incomplete, expected):
-    found = offered(*arguments, incomplete=incomplete)
+    result = offered(*arguments, incomplete=incomplete)
 
-    assert found[: len(expected)] == expected
-    assert expected or not found
+    assert result[: len(expected)] == expected
+    assert expected or not result
 
 
 @pytest.mark.parametrize(
-    ("arguments", "meant"),
+    ("arguments", "expected"),
     [
         (("sovle",), "did you mean solve"),
         (("solve", "nfs-sever"), "did you mean nfs-server"),
@@ -241,8 +241,8 @@ def test_completion(arguments, incomplete, expected):
         (("signature", "sf", RAID), "Did you mean 'sfs'?"),
     ],
 )
-def test_a_slip_of_the_finger_is_told(arguments, meant):
-    assert meant in refusal(*arguments)
+def test_a_slip_of_the_finger_is_told(arguments, expected):
+    assert expected in refusal(*arguments)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -110,8 +110,8 @@ def test_constants_in_a_loop_jump_at_each_round():
     solved = graph.at().solve(arrival_rate=0.0).with_percentile(99.5)
 
     # 0.3**4 = 0.81 % make four rounds or more, 0.243 % five: it is of those with four
-    found = brent(lambda t: 0.3**5 + 0.7 * 0.3**4 * gamma_law.sf((t - 40) / 0.01, 5) - 0.005)
-    assert solved["response_time_p99.5"] == pytest.approx(found, rel=1e-9)
+    result = brent(lambda t: 0.3**5 + 0.7 * 0.3**4 * gamma_law.sf((t - 40) / 0.01, 5) - 0.005)
+    assert solved["response_time_p99.5"] == pytest.approx(result, rel=1e-9)
 
 
 def test_percentiles_at_a_jump_are_the_jump():
@@ -155,7 +155,7 @@ def test_a_pool_that_jobs_come_back_to_is_followed_exactly(busy):
     place |= {
         s: most + k for k, s in enumerate((a, b) for a in range(most) for b in range(most - a))
     }
-    moves, found = np.zeros((len(place),) * 2), np.zeros(len(place))
+    moves, result = np.zeros((len(place),) * 2), np.zeros(len(place))
     for (ahead, others), k in place.items():
         for after, speed in pool_moves(ahead, others, rate, chance):
             if after is None or after in place:
@@ -163,11 +163,11 @@ def test_a_pool_that_jobs_come_back_to_is_followed_exactly(busy):
             if after in place:
                 moves[k, place[after]] += speed
     for n in range(most):
-        found[place[(-1, n) if n < 2 else (n - 2, 0)]] = (0.5 if n == 0 else 1.0) * busy**n
+        result[place[(-1, n) if n < 2 else (n - 2, 0)]] = (0.5 if n == 0 else 1.0) * busy**n
 
     solved = again(MMm(1.0, 2), chance).at().solve(arrival_rate=rate).with_percentile(99)
 
-    left = found / found.sum() @ expm(moves * solved["response_time_p99"])
+    left = result / result.sum() @ expm(moves * solved["response_time_p99"])
     assert left.sum() == pytest.approx(0.01, rel=1e-5)
     assert solved.approximation == ""
 
@@ -307,24 +307,24 @@ def test_each_kind_says_why_it_has_no_law(station):
 
 
 def test_what_is_taken_for_granted_is_said():
-    def told(graph):
+    def notes_of(graph):
         return graph.at().solve(arrival_rate=0.2).with_percentile(95).approximation
 
-    assert "gamma" in told(ModelGraph("g").station("s", MG1(1.0, 2.0)))
-    assert told(ModelGraph("d").station("s", MD1(1.0))) == ""
-    assert "varying by 10 %" in told(again(MD1(1.0), 0.5))
-    assert told(again(MMm(1.0, 2), 0.5)) == ""  # followed exactly
+    assert "gamma" in notes_of(ModelGraph("g").station("s", MG1(1.0, 2.0)))
+    assert notes_of(ModelGraph("d").station("s", MD1(1.0))) == ""
+    assert "varying by 10 %" in notes_of(again(MD1(1.0), 0.5))
+    assert notes_of(again(MMm(1.0, 2), 0.5)) == ""  # followed exactly
     given = ModelGraph("v").station("a", MM1(1.0), visits=2.4)
-    assert "exactly the given number of them" in told(given)
+    assert "exactly the given number of them" in notes_of(given)
     ways = ModelGraph("w").station("a", MM1(1.0)).station("b", MM1(1.0)).route("a", "b")
-    assert told(ways) == ""  # jobs cannot overtake
+    assert notes_of(ways) == ""  # jobs cannot overtake
     short = ways.station("c", MM1(1.0)).route("b", "c")
-    assert "independent" in told(
+    assert "independent" in notes_of(
         ModelGraph("o").station("a", MM1(1.0)).station("b", MM1(1.0)).station("c", MM1(1.0))
         .route("a", "b", 0.5).route("a", "c", 0.5).route("b", "c")
     )  # fmt: skip
-    assert told(short) == ""
-    assert told(ModelGraph("r").station("s", MM1K(1.0, 3))) == ""
+    assert notes_of(short) == ""
+    assert notes_of(ModelGraph("r").station("s", MM1K(1.0, 3))) == ""
 
 
 @pytest.mark.parametrize("load", [0.3, 1.0, 2.5])

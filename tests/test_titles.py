@@ -157,16 +157,16 @@ def test_the_style_of_a_title_does_not_change_its_role(pair):
 
     assert titled(title) == Part(role), title
     if role.unit.text in UNITS:
-        found = split_header(title)[1]
-        assert found is not None, title
-        assert found.dimension == role.unit.dimension
+        value = split_header(title)[1]
+        assert value is not None, title
+        assert value.dimension == role.unit.dimension
 
 
 @given(st.text(string.printable, max_size=30))
 def test_any_title_is_read(text):
-    name, found = split_header(text)
+    name, result = split_header(text)
 
-    assert found is None or name
+    assert result is None or name
     assert isinstance(plain_title(text), str)
     titled(text)
 

@@ -76,10 +76,10 @@ def test_sysbench_without_transactions():
 
 def test_cells_of_memtier():
     point = only("memtier", "redis.json")
-    told = json.loads(sample("memtier", "redis.json"))["ALL STATS"]
+    stats = json.loads(sample("memtier", "redis.json"))["ALL STATS"]
     assert (point.loop, point.population, point.throughput) == ("closed", 32, 90018.1)
     assert point.response_time == pytest.approx(0.355e-3, rel=1e-12)
-    cells = told["Totals"]["Percentile Latencies"]
+    cells = stats["Totals"]["Percentile Latencies"]
     assert point.percentiles == {
         float(key[1:]): pytest.approx(value * 1e-3, rel=1e-12) for key, value in cells.items()
     }
@@ -92,9 +92,9 @@ def test_cells_of_memtier():
 
 
 def test_pipelining_multiplies_what_memtier_has_outstanding():
-    told = json.loads(sample("memtier", "redis.json"))
-    told["configuration"]["pipeline"] = 10
-    (point,) = points_of(json.dumps(told), "p")
+    document = json.loads(sample("memtier", "redis.json"))
+    document["configuration"]["pipeline"] = 10
+    (point,) = points_of(json.dumps(document), "p")
     assert point.population == 320
     assert "each of 32 connections has 10 requests outstanding" in point.notes[0]
 
@@ -163,9 +163,9 @@ def test_cells_of_redis_benchmark():
 def test_reports_of_redis_benchmark():
     text = sample("redis_benchmark", "c20.txt")
     points = points_of(text, "c20.txt")
-    told = re.findall(r"summary: (\S+) r.*\n.*\n.*\n +(\S+) +(\S+) +(\S+) +(\S+) +(\S+)", text)
+    matches = re.findall(r"summary: (\S+) r.*\n.*\n.*\n +(\S+) +(\S+) +(\S+) +(\S+) +(\S+)", text)
     assert [point.name for point in points] == ["SET", "GET", "LPUSH"]
-    for point, (rate, mean, least, *percentiles) in zip(points, told, strict=True):
+    for point, (rate, mean, least, *percentiles) in zip(points, matches, strict=True):
         assert (point.loop, point.population, point.samples) == ("closed", 20, 20000)
         assert point.throughput == float(rate)
         assert point.response_time == pytest.approx(float(mean) * 1e-3, rel=1e-12)
@@ -188,7 +188,7 @@ NO_REQUEST = '"test","rps","avg_latency_ms"\n"GET","0.00","nan"\n'
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (
             sample("pgbench", "tpcb_15.txt")[:300],
@@ -218,5 +218,5 @@ NO_REQUEST = '"test","rps","avg_latency_ms"\n"GET","0.00","nan"\n'
         (NO_REQUEST[:30], "run:1: there is no test after the header"),
     ],
 )
-def test_bad_runs_are_refused_in_one_line(text, told):
-    refused(text, rf"\A{told}")
+def test_bad_runs_are_refused_in_one_line(text, message):
+    refused(text, rf"\A{message}")

@@ -42,9 +42,9 @@ def test_spoilt_files_are_read_or_refused_in_one_line(name):
     reader = recognised(text)[0]
     for variant in spoilt(text, 63, None if len(text) < 60_000 else 60_000):
         recognised(variant)
-        said = outcome(reader, variant, name)
-        assert name in said
-        assert "\n" not in said
+        result = outcome(reader, variant, name)
+        assert name in result
+        assert "\n" not in result
 
 
 LARGE = "9" * 5000

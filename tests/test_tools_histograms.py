@@ -98,8 +98,8 @@ def test_a_printed_total_makes_the_mean_exact():
 
 def test_intervals_make_a_rate():
     (point,) = points("bcc/biolatency_intervals.txt")
-    found = re.findall(r": (\d+) +\|", sample("bcc/biolatency_intervals.txt"))
-    assert point.samples == sum(map(int, found))
+    matches = re.findall(r": (\d+) +\|", sample("bcc/biolatency_intervals.txt"))
+    assert point.samples == sum(map(int, matches))
     assert (point.duration, point.throughput) == (5.0, shown(point.samples / 5))
 
 
@@ -136,8 +136,8 @@ def series(name, values, **labels):
     return {"metric": {"__name__": name, **labels}, "values": pairs}
 
 
-def answer(*found):
-    data = {"resultType": "matrix", "result": list(found)}
+def answer(*actual):
+    data = {"resultType": "matrix", "result": list(actual)}
     return json.dumps({"status": "success", "data": data})
 
 
@@ -189,9 +189,11 @@ def test_jaeger_traces_may_name_services_apart():
     for i, span in enumerate(spans):
         span["processID"] = f"p{i}"
     trace = {"traceID": spans[0]["traceID"], "spans": spans, "processes": processes}
-    found = points_of(json.dumps({"data": [trace]}), "a.json")
+    result = points_of(json.dumps({"data": [trace]}), "a.json")
     stored = points("traces/jaeger_trace.json")
-    assert [(p.name, p.response_time) for p in found] == [(p.name, p.response_time) for p in stored]
+    assert [(p.name, p.response_time) for p in result] == [
+        (p.name, p.response_time) for p in stored
+    ]
 
 
 @pytest.mark.parametrize(

@@ -22,36 +22,36 @@ def only(text, source="run"):
 @pytest.mark.parametrize("file", PRINTED)
 def test_cells_are_what_the_tool_prints(file):
     """To the last digit: 1e-12 is what a change of unit may round."""
-    found, printed = only(sample(file)), PRINTED[file]
+    point, printed = only(sample(file)), PRINTED[file]
 
     for name in MEASURED:
         expected = getattr(printed, name)
         near = expected if expected is None or isinstance(expected, str) else pytest.approx(
             dict(expected) if hasattr(expected, "items") else expected, rel=1e-12
         )  # fmt: skip
-        cell = getattr(found, name)
+        cell = getattr(point, name)
         assert (dict(cell) if hasattr(cell, "items") else cell) == near, name
 
 
 def test_wrk2_keeps_the_units_of_its_summary_and_fills_in_from_its_spectrum():
     """One file prints us, s and m in its summary, beside a spectrum in ms."""
-    found = only(sample("wrk2/wrk2_output.txt"))
+    point = only(sample("wrk2/wrk2_output.txt"))
 
-    assert (found.tool, found.loop, found.population, found.offered_rate) == (
+    assert (point.tool, point.loop, point.population, point.offered_rate) == (
         "wrk2",
         "open",
         2,
         None,
     )
-    assert (found.throughput, found.samples, found.duration, found.errors) == (10, 600, 60, 0)
-    assert found.response_time == pytest.approx(58.33e-3)
+    assert (point.throughput, point.samples, point.duration, point.errors) == (10, 600, 60, 0)
+    assert point.response_time == pytest.approx(58.33e-3)
     summary = {50: 53.31e-6, 75: 56.99e-3, 90: 62.62e-3, 99: 223.23e-3, 99.9: 244.22e-3,
                99.99: 244.22e-3, 99.999: 36.0, 100: 54.0}  # fmt: skip
-    assert {percent: found.percentiles[percent] for percent in summary} == pytest.approx(summary)
+    assert {percent: point.percentiles[percent] for percent in summary} == pytest.approx(summary)
     spectrum = {10: 48.671e-3, 55: 53.983e-3, 87.5: 60.799e-3, 95: 72.127e-3, 97.5: 126.911e-3}
-    assert {percent: found.percentiles[percent] for percent in spectrum} == pytest.approx(spectrum)
-    assert not {0, 98.9062} & found.percentiles.keys()
-    assert any("500 requests, after" in note for note in found.notes)
+    assert {percent: point.percentiles[percent] for percent in spectrum} == pytest.approx(spectrum)
+    assert not {0, 98.9062} & point.percentiles.keys()
+    assert any("500 requests, after" in note for note in point.notes)
 
 
 def test_answers_that_are_errors_are_no_throughput():
@@ -76,28 +76,28 @@ def test_uncorrected_times_of_wrk2_are_left_out():
 
 def test_socket_errors_of_wrk_are_errors_but_no_answers():
     lost = "  Socket errors: connect 1, read 2, write 3, timeout 4\nRequests/sec"
-    found = only(sample("wrk/latency.txt").replace("Requests/sec:", lost + ":"))
+    point = only(sample("wrk/latency.txt").replace("Requests/sec:", lost + ":"))
 
-    assert (found.errors, found.throughput) == (10, 1456.14)
+    assert (point.errors, point.throughput) == (10, 1456.14)
 
 
 def test_lengths_that_differ_are_no_errors_of_ab():
     """ab compares with the first answer, so that pages that change are all called failed."""
     dynamic = sample("ab/busy.txt").replace("Non-2xx responses:      56\n", "")
-    found = only(dynamic)
+    point = only(dynamic)
 
-    assert (found.errors, found.throughput) == (0, 1133.09)
+    assert (point.errors, point.throughput) == (0, 1133.09)
     assert any(
-        "56 answers that ab counts as failed only differ in length" in n for n in found.notes
+        "56 answers that ab counts as failed only differ in length" in n for n in point.notes
     )
 
 
 def test_microseconds_of_ab_stand_in_its_csv():
-    found = only(sample("ab/percentiles.csv"))
+    point = only(sample("ab/percentiles.csv"))
     rows = dict(line.split(",") for line in sample("ab/percentiles.csv").splitlines()[1:])
 
-    assert (found.tool, found.throughput, found.population) == ("ab", None, None)
-    assert found.percentiles == pytest.approx(
+    assert (point.tool, point.throughput, point.population) == ("ab", None, None)
+    assert point.percentiles == pytest.approx(
         {p: float(rows[f"{p}"]) / 1e3 for p in (50, 66, 75, 80, 90, 95, 98, 99)}
     )
 
@@ -105,13 +105,13 @@ def test_microseconds_of_ab_stand_in_its_csv():
 def test_rows_of_hey_are_counted():
     text = sample("hey/requests.csv")
     rows = [line.split(",") for line in text.splitlines()[1:]]
-    found = only(text)
+    point = only(text)
     end = max(float(row[0]) + float(row[7]) for row in rows)
 
-    assert (found.samples, found.errors, found.duration) == (200, 0, pytest.approx(end))
-    assert found.throughput == pytest.approx(200 / end)
-    assert found.response_time == pytest.approx(sum(float(row[0]) for row in rows) / 200)
-    assert found.percentiles[50] == sorted(float(row[0]) for row in rows)[99]
+    assert (point.samples, point.errors, point.duration) == (200, 0, pytest.approx(end))
+    assert point.throughput == pytest.approx(200 / end)
+    assert point.response_time == pytest.approx(sum(float(row[0]) for row in rows) / 200)
+    assert point.percentiles[50] == sorted(float(row[0]) for row in rows)[99]
 
     half = "\n".join(
         line.replace(",200,", ",503,") if number % 2 else line
@@ -130,10 +130,10 @@ def test_older_hey_prints_one_percent_sign():
 
 def test_bombardier_with_a_rate_is_open_and_its_banner_is_no_json():
     plain = sample("bombardier/by_hand.json")
-    paced = plain.replace('"client": "fasthttp"', '"client": "fasthttp", "rate": 500')
-    found = only(f"Bombarding http://localhost for 10s using 64 connection(s)\nDone!\n{paced}")
+    result = plain.replace('"client": "fasthttp"', '"client": "fasthttp", "rate": 500')
+    point = only(f"Bombarding http://localhost for 10s using 64 connection(s)\nDone!\n{result}")
 
-    assert (found.loop, found.offered_rate, found.population) == (Loop.OPEN, 500, 64)
+    assert (point.loop, point.offered_rate, point.population) == (Loop.OPEN, 500, 64)
     failed = only(plain.replace('"others": 0', '"others": 80000'))
     assert (failed.errors, failed.samples) == (80000, 160000)
     assert failed.throughput == pytest.approx(80000 / 10.0005)
@@ -141,10 +141,10 @@ def test_bombardier_with_a_rate_is_open_and_its_banner_is_no_json():
 
 def test_requests_under_way_when_oha_ends_are_no_errors():
     """oha counts them in its rate and among its errors; 7272 answers of 4 s remain."""
-    found = only(sample("oha/busy.json"))
+    point = only(sample("oha/busy.json"))
 
-    assert found.throughput == pytest.approx(7272 / 4.001567729, rel=1e-12)
-    assert any("8 requests were in progress" in note for note in found.notes)
+    assert point.throughput == pytest.approx(7272 / 4.001567729, rel=1e-12)
+    assert any("8 requests were in progress" in note for note in point.notes)
 
 
 def test_failures_of_vegeta_have_status_0():
@@ -168,7 +168,7 @@ def test_each_file_is_recognised_as_its_own(file):
 
 
 @pytest.mark.parametrize(
-    ("file", "change", "told"),
+    ("file", "change", "message"),
     [
         (
             "wrk/latency.txt",
@@ -219,15 +219,15 @@ def test_each_file_is_recognised_as_its_own(file):
         ),
     ],
 )
-def test_spoilt_files_are_refused_in_one_line(file, change, told):
-    refused(change(sample(file)), re.escape(told))
+def test_spoilt_files_are_refused_in_one_line(file, change, message):
+    refused(change(sample(file)), re.escape(message))
 
 
 def test_corrected_times_of_wrk2_stand_before_uncorrected_ones():
     """From when requests were due 49.76 ms at the median, from when they were sent less."""
     text = sample("wrk2/u_latency.txt")
-    found = only(text)
+    point = only(text)
     assert "Uncorrected" in text
-    assert found.percentiles[50] == pytest.approx(49.76e-3)
-    assert found.percentiles[99] == pytest.approx(71.87e-3)
-    assert (found.loop, found.throughput, found.samples) == ("open", 79.81, 1117)
+    assert point.percentiles[50] == pytest.approx(49.76e-3)
+    assert point.percentiles[99] == pytest.approx(71.87e-3)
+    assert (point.loop, point.throughput, point.samples) == ("open", 79.81, 1117)

@@ -49,14 +49,14 @@ def summary(name):
 
 @pytest.mark.parametrize("name", ["closed-summary.json", "closed-handle.json", "k6-reporter.json"])
 def test_cells_of_a_summary_of_k6_with_failures(name):
-    told, (point,) = summary(name), points(f"k6/{name}")
-    failed, good = (told["http_req_failed"][key] for key in ("passes", "fails"))
-    times = told["http_req_duration{expected_response:true}"]
+    result, (point,) = summary(name), points(f"k6/{name}")
+    failed, good = (result["http_req_failed"][key] for key in ("passes", "fails"))
+    times = result["http_req_duration{expected_response:true}"]
     assert (point.tool, point.loop) == ("k6", "closed")
-    assert point.population == told["vus"]["max"]
+    assert point.population == result["vus"]["max"]
     assert (point.errors, point.samples) == (failed, good)
     share = good / (good + failed)
-    assert point.throughput == pytest.approx(told["http_reqs"]["rate"] * share, rel=1e-12)
+    assert point.throughput == pytest.approx(result["http_reqs"]["rate"] * share, rel=1e-12)
     assert point.response_time == pytest.approx(times["avg"] * 1e-3, rel=1e-12)
     assert point.percentiles[90.0] == pytest.approx(times["p(90)"] * 1e-3, rel=1e-12)
     assert point.percentiles[50.0] == pytest.approx(times["med"] * 1e-3, rel=1e-12)
@@ -65,9 +65,9 @@ def test_cells_of_a_summary_of_k6_with_failures(name):
 
 def test_a_closed_test_of_k6_tells_its_think_time():
     """Users that iterate N = X (R + Z): the script slept 10 ms after each request."""
-    told, (point,) = summary("closed-summary.json"), points("k6/closed-summary.json")
+    result, (point,) = summary("closed-summary.json"), points("k6/closed-summary.json")
     assert point.think_time == pytest.approx(0.011, abs=2e-4)
-    busy = told["iterations"]["rate"] * told["iteration_duration"]["avg"] * 1e-3
+    busy = result["iterations"]["rate"] * result["iteration_duration"]["avg"] * 1e-3
     assert busy == pytest.approx(point.population, rel=2e-2)
 
 
@@ -88,23 +88,23 @@ def test_iterations_that_k6_dropped_are_offered_too():
 
 def test_points_of_k6_sum_up_to_its_summary():
     """Times agree to rounding; rates to 1 %, as k6 divides by the whole run."""
-    (log,), (told,) = points("k6/points.ndjson"), points("k6/points-summary.json")
-    assert log.response_time == pytest.approx(told.response_time, rel=1e-9)
-    for percent, value in told.percentiles.items():
+    (log,), (text,) = points("k6/points.ndjson"), points("k6/points-summary.json")
+    assert log.response_time == pytest.approx(text.response_time, rel=1e-9)
+    for percent, value in text.percentiles.items():
         assert log.percentiles[percent] == pytest.approx(value, rel=1e-9)
-    assert (log.errors, log.samples, log.loop) == (told.errors, told.samples, told.loop)
-    assert log.throughput == pytest.approx(told.throughput, rel=1e-2)
-    assert log.offered_rate == pytest.approx(told.offered_rate, rel=1e-2)
+    assert (log.errors, log.samples, log.loop) == (text.errors, text.samples, text.loop)
+    assert log.throughput == pytest.approx(text.throughput, rel=1e-2)
+    assert log.offered_rate == pytest.approx(text.offered_rate, rel=1e-2)
 
 
 def test_empty_and_cut_files_of_k6_are_refused():
-    told = json.loads(sample("k6", "open-summary.json"))
-    told["metrics"]["http_req_failed"] |= {"passes": 1201, "fails": 0}
+    document = json.loads(sample("k6", "open-summary.json"))
+    document["metrics"]["http_req_failed"] |= {"passes": 1201, "fails": 0}
     with pytest.raises(MeasurementError, match=r"^x: none of 1201 requests succeeded"):
-        points_of(json.dumps(told), "x")
-    told["metrics"].pop("http_reqs")
+        points_of(json.dumps(document), "x")
+    document["metrics"].pop("http_reqs")
     with pytest.raises(MeasurementError, match="x: this test sent no request"):
-        points_of(json.dumps(told), "x")
+        points_of(json.dumps(document), "x")
     log = sample("k6", "points.ndjson")
     number = log[:20000].count("\n") + 1
     with pytest.raises(MeasurementError, match=f"x:{number}: this line is invalid or truncated"):
@@ -117,8 +117,8 @@ def samples_of(name):
     if name.endswith(".csv"):
         rows = [r for r in csv.DictReader(text.splitlines()) if r["label"] != "visit"]
         return [(int(r["timeStamp"]), int(r["elapsed"]), r["success"] == "true") for r in rows]
-    found = re.findall(r'<httpSample t="(\d+)".*? ts="(\d+)" s="(true|false)"', text)
-    return [(int(stamp), int(elapsed), good == "true") for elapsed, stamp, good in found]
+    matches = re.findall(r'<httpSample t="(\d+)".*? ts="(\d+)" s="(true|false)"', text)
+    return [(int(stamp), int(elapsed), good == "true") for elapsed, stamp, good in matches]
 
 
 @pytest.mark.parametrize(
@@ -126,12 +126,12 @@ def samples_of(name):
     [("jmeter-2.1.xml", 3, True), ("jmeter-5.6.3.xml", 6, False), ("jmeter-5.6.3.csv", 6, False)],
 )
 def test_cells_of_a_log_of_jmeter(name, users, ends):
-    seen, (point,) = samples_of(name), points(f"jmeter/{name}")
-    times = [elapsed for _, elapsed, good in seen if good]
-    starts = [stamp - elapsed * ends for stamp, elapsed, _ in seen]
-    last = max(start + elapsed for start, (_, elapsed, _) in zip(starts, seen, strict=True))
+    result, (point,) = samples_of(name), points(f"jmeter/{name}")
+    times = [elapsed for _, elapsed, good in result if good]
+    starts = [stamp - elapsed * ends for stamp, elapsed, _ in result]
+    last = max(start + elapsed for start, (_, elapsed, _) in zip(starts, result, strict=True))
     assert (point.loop, point.population) == ("closed", users)
-    assert (point.samples, point.errors) == (len(times), len(seen) - len(times))
+    assert (point.samples, point.errors) == (len(times), len(result) - len(times))
     assert point.duration == pytest.approx((last - min(starts)) * 1e-3, rel=1e-12)
     assert point.throughput == pytest.approx(len(times) / point.duration, rel=1e-12)
     assert point.response_time == pytest.approx(np.mean(times) * 1e-3, rel=1e-12)
@@ -217,11 +217,11 @@ def test_an_empty_run_of_locust_is_refused():
 )
 def test_cells_of_a_log_of_gatling(name, loop, users, good):
     text, (point,) = sample("gatling", f"{name}.log"), points(f"gatling/{name}.log")
-    seen = re.findall(r"^REQUEST\t.*\t(\d+)\t(\d+)\t(OK|KO)", text, re.MULTILINE)
-    times = [int(end) - int(start) for start, end, state in seen if state == "OK"]
-    span = max(int(end) for _, end, _ in seen) - min(int(start) for start, _, _ in seen)
+    matches = re.findall(r"^REQUEST\t.*\t(\d+)\t(\d+)\t(OK|KO)", text, re.MULTILINE)
+    times = [int(end) - int(start) for start, end, state in matches if state == "OK"]
+    span = max(int(end) for _, end, _ in matches) - min(int(start) for start, _, _ in matches)
     assert (point.loop, point.population) == (loop, users)
-    assert (point.samples, point.errors) == (good, len(seen) - good)
+    assert (point.samples, point.errors) == (good, len(matches) - good)
     assert point.response_time == pytest.approx(np.mean(times) * 1e-3, rel=1e-12)
     assert point.throughput == pytest.approx(good / span * 1e3, rel=1e-12)
 
@@ -247,12 +247,12 @@ def test_gatling_of_today_counts_as_it_prints(name, loop, users, good, bad):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (lambda text: text[:-3], "the file ends within a record"),
         (lambda text: text[:700] + "\7" + text[701:], "byte [0-9]+: "),
         (lambda text: text[:60], "none of 0 requests succeeded"),
     ],
 )
-def test_spoilt_bytes_of_gatling_are_refused(change, told):
-    refused(change(sample("gatling/open-3.13.log")), told, "x")
+def test_spoilt_bytes_of_gatling_are_refused(change, message):
+    refused(change(sample("gatling/open-3.13.log")), message, "x")

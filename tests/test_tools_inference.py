@@ -19,22 +19,22 @@ def stage(name):
 @pytest.mark.parametrize("name", STAGES)
 def test_cells_of_a_stage_of_inference_perf(name):
     text = stage(name)
-    told = json.loads(text)
+    document = json.loads(text)
     (point,) = points_of(text, name)
-    latency = told["successes"]["latency"]
+    latency = document["successes"]["latency"]
     assert (point.tool, point.loop) == ("inference-perf", "open")
-    assert point.offered_rate == told["load_summary"]["requested_rate"]
-    assert point.throughput == told["successes"]["throughput"]["requests_per_sec"]
+    assert point.offered_rate == document["load_summary"]["requested_rate"]
+    assert point.throughput == document["successes"]["throughput"]["requests_per_sec"]
     assert point.response_time == latency["request_latency"]["mean"]
-    assert (point.errors, point.samples) == (0.0, told["successes"]["count"])
-    assert point.duration == told["load_summary"]["send_duration"]
+    assert (point.errors, point.samples) == (0.0, document["successes"]["count"])
+    assert point.duration == document["load_summary"]["send_duration"]
     cells = latency["request_latency"]
     named = {float(key[1:]): value for key, value in cells.items() if key[0] == "p"}
     assert point.percentiles == named | {50.0: cells["median"]}
     assert point.more["time_to_first_token_s"] == latency["time_to_first_token"]["mean"]
     assert point.more["time_per_output_token_s"] == latency["time_per_output_token"]["mean"]
     assert point.more["inter_token_latency_p99_s"] == latency["inter_token_latency"]["p99"]
-    assert point.more["sent_rate_ops_s"] == told["load_summary"]["achieved_rate"]
+    assert point.more["sent_rate_ops_s"] == document["load_summary"]["achieved_rate"]
 
 
 def test_a_client_that_falls_behind_is_noted():
@@ -46,11 +46,11 @@ def test_a_client_that_falls_behind_is_noted():
 
 
 def test_a_stage_in_which_nothing_succeeded_is_refused():
-    told = json.loads(stage("stage_0"))
-    told["failures"]["count"] = told["successes"].pop("count")
-    told["successes"] = {"count": 0, "latency": {}, "throughput": {}}
+    document = json.loads(stage("stage_0"))
+    document["failures"]["count"] = document["successes"].pop("count")
+    document["successes"] = {"count": 0, "latency": {}, "throughput": {}}
     with pytest.raises(MeasurementError, match=r"empty\.json: no request succeeded"):
-        points_of(json.dumps(told), "empty.json")
+        points_of(json.dumps(document), "empty.json")
 
 
 def test_a_stage_cut_short_is_refused():
@@ -73,29 +73,32 @@ def test_cells_of_guidellm(name, loop, offered, streams):
     assert recognised(text)[0].kind == "guidellm"
     assert [point.offered_rate for point in points] == offered
     assert [point.population for point in points] == streams
-    for point, told in zip(points, json.loads(text)["benchmarks"], strict=True):
-        cells = {key: metric["successful"] for key, metric in told["metrics"].items()}
+    for point, stated in zip(points, json.loads(text)["benchmarks"], strict=True):
+        cells = {key: metric["successful"] for key, metric in stated["metrics"].items()}
         latency = cells["request_latency"]
         assert (point.tool, point.loop) == ("guidellm", loop)
         assert point.throughput == cells["requests_per_second"]["mean"]
-        assert (point.response_time, point.duration) == (latency["mean"], told["duration"])
+        assert (point.response_time, point.duration) == (latency["mean"], stated["duration"])
         assert point.percentiles[99.9] == latency["percentiles"]["p999"]
         assert point.percentiles[0.1] == latency["percentiles"]["p001"]
         assert point.percentiles[5.0] == latency["percentiles"]["p05"]
-        assert point.samples == told["request_totals"]["successful"]
+        assert point.samples == stated["request_totals"]["successful"]
         first = cells["time_to_first_token_ms"]["mean"]
         assert point.more["time_to_first_token_s"] == pytest.approx(first * 1e-3, rel=1e-12)
 
 
 def test_spoilt_files_of_guidellm_are_read_or_refused():
-    told = json.loads(sample("guidellm", "concurrent.json"))
-    told["benchmarks"] = told["benchmarks"][:1]
-    for name in set(told["benchmarks"][0]["metrics"]) - {"requests_per_second", "request_latency"}:
-        told["benchmarks"][0]["metrics"].pop(name)
-    assert 0 < survives(json.dumps(told)) < 200
-    told["benchmarks"][0]["request_totals"]["successful"] = 0
+    document = json.loads(sample("guidellm", "concurrent.json"))
+    document["benchmarks"] = document["benchmarks"][:1]
+    for name in set(document["benchmarks"][0]["metrics"]) - {
+        "requests_per_second",
+        "request_latency",
+    }:
+        document["benchmarks"][0]["metrics"].pop(name)
+    assert 0 < survives(json.dumps(document)) < 200
+    document["benchmarks"][0]["request_totals"]["successful"] = 0
     with pytest.raises(MeasurementError, match="x: benchmark 1: no request succeeded"):
-        points_of(json.dumps(told), "x")
+        points_of(json.dumps(document), "x")
 
 
 @pytest.mark.parametrize(
@@ -103,19 +106,19 @@ def test_spoilt_files_of_guidellm_are_read_or_refused():
     [("concurrency", "closed", None, 4), ("request_rate", "open", 20, None)],
 )
 def test_cells_of_genai_perf(name, loop, offered, clients):
-    told = json.loads(sample("genai_perf", f"{name}.json"))
+    document = json.loads(sample("genai_perf", f"{name}.json"))
     point = only("genai_perf", f"{name}.json")
-    latency = told["request_latency"]
+    latency = document["request_latency"]
     assert (point.tool, point.loop, point.samples) == ("genai-perf", loop, 60)
     assert (point.offered_rate, point.population) == (offered, clients)
-    assert point.throughput == told["request_throughput"]["avg"]
+    assert point.throughput == document["request_throughput"]["avg"]
     assert point.response_time == pytest.approx(latency["avg"] * 1e-3, rel=1e-12)
     for percent in (1, 50, 99):
         expected = latency[f"p{percent}"] * 1e-3
         assert point.percentiles[percent] == pytest.approx(expected, rel=1e-12)
-    first = told["time_to_first_token"]["avg"] * 1e-3
+    first = document["time_to_first_token"]["avg"] * 1e-3
     assert point.more["time_to_first_token_s"] == pytest.approx(first, rel=1e-12)
-    assert point.more["output_tokens_per_s"] == told["output_token_throughput"]["avg"]
+    assert point.more["output_tokens_per_s"] == document["output_token_throughput"]["avg"]
 
 
 def test_the_csv_of_genai_perf_has_the_same_numbers_to_two_decimals():
@@ -128,10 +131,12 @@ def test_the_csv_of_genai_perf_has_the_same_numbers_to_two_decimals():
 
 
 def test_spoilt_files_of_genai_perf_are_refused():
-    told = json.loads(sample("genai_perf", "concurrency.json"))
-    refused(json.dumps(told)[:900], "run:1: this JSON is invalid or truncated")
-    told["request_latency"]["unit"] = "furlongs"
-    refused(json.dumps(told), "run: request_latency is in 'furlongs', which is not a unit of time")
-    told["request_throughput"]["avg"] = 0.0
-    refused(json.dumps(told | {"request_latency": {"unit": "ms"}}), "run: no request succeeded")
+    document = json.loads(sample("genai_perf", "concurrency.json"))
+    refused(json.dumps(document)[:900], "run:1: this JSON is invalid or truncated")
+    document["request_latency"]["unit"] = "furlongs"
+    refused(
+        json.dumps(document), "run: request_latency is in 'furlongs', which is not a unit of time"
+    )
+    document["request_throughput"]["avg"] = 0.0
+    refused(json.dumps(document | {"request_latency": {"unit": "ms"}}), "run: no request succeeded")
     refused(sample("genai_perf", "concurrency.csv")[:300], "run:4: [0-9]+ cells under 13")

@@ -151,9 +151,9 @@ def test_vmstat_does_not_count_waiting_as_busy():
 
 
 def test_pidstat_gives_a_point_a_process():
-    found = {point.name: point for point in points("pidstat/cpu.txt")}
-    assert found["redis-server 11288"].utilisation == shown({"cpu": (12.93 + 16 + 16) / 300})
-    assert found["python 25715"].duration == 3.0
+    by_name = {point.name: point for point in points("pidstat/cpu.txt")}
+    assert by_name["redis-server 11288"].utilisation == shown({"cpu": (12.93 + 16 + 16) / 300})
+    assert by_name["python 25715"].duration == 3.0
     disk = {point.name: point for point in points("pidstat/disk.txt")}
     assert disk["java 10684"].more == shown(
         {"read_bytes_s": 0.0, "write_bytes_s": (8644.83 + 8325.49) * 1024 / 2, "cores": 2.0}

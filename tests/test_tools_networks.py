@@ -220,20 +220,20 @@ def numbers(name):
 
 
 def test_cells_of_netgauge_that_fits_loggp():
-    found = points("netgauge", "loggp.out")
-    for point, row in zip(found, numbers("loggp.out"), strict=True):
+    measured = points("netgauge", "loggp.out")
+    for point, row in zip(measured, numbers("loggp.out"), strict=True):
         size, count, single, train, spaced, latency, send, receive, gap, per_byte, _ = row
         assert point.name == f"{size:g} bytes"
         assert point.response_time == pytest.approx(single * 1e-6, rel=1e-12)
-        told = {
+        by_name = {
             "train_round_trip_s": train, "spaced_train_round_trip_s": spaced, "latency_s": latency,
             "send_overhead_s": send, "receive_overhead_s": receive, "gap_s": gap,
             "gap_per_byte_s": per_byte,
         }  # fmt: skip
-        expected = {name: value * 1e-6 for name, value in told.items() if value == value}
+        expected = {name: value * 1e-6 for name, value in by_name.items() if value == value}
         expected |= {"message_size_bytes": size, "train_messages": count}
         assert point.more == pytest.approx(expected, rel=1e-12)
-    assert (found[0].loop, "gap_s" in found[0].more) == ("closed", False)  # printed as -nan
+    assert (measured[0].loop, "gap_s" in measured[0].more) == ("closed", False)  # printed as -nan
 
 
 def test_cells_of_netgauge_of_pairs():
@@ -256,10 +256,10 @@ def test_cells_of_netgauge_of_pairs():
 
 def test_calls_of_a_calibration_of_simgrid():
     rows = [line.split(",") for line in sample("simgrid", "PingPong.csv").splitlines()]
-    found = {point.name: point for point in points("simgrid", "PingPong.csv")}
-    assert len(found) == 2 * 5
+    by_name = {point.name: point for point in points("simgrid", "PingPong.csv")}
+    assert len(by_name) == 2 * 5
     times = [float(row[3]) for row in rows if row[:2] == ["MPI_Send", "16384"]]
-    point = found["MPI_Send, 16384 bytes"]
+    point = by_name["MPI_Send, 16384 bytes"]
     assert (point.samples, point.more["message_size_bytes"]) == (len(times), 16384)
     assert point.response_time == pytest.approx(np.mean(times), rel=1e-12)
     assert point.percentiles == {50: pytest.approx(np.median(times), rel=1e-12)}
@@ -271,7 +271,7 @@ def test_calls_of_a_calibration_of_simgrid():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (sample("osu", "latency.txt")[:560], "run:11: there is no row below its title"),
         (sample("osu", "latency.txt").replace("25.03", "25.03 Fail"), "run:14: 3 cells under"),
@@ -296,5 +296,5 @@ def test_calls_of_a_calibration_of_simgrid():
         (sample("sockperf", "ping-pong.txt")[:500], "run:[0-9]+: there is no valid duration"),
     ],
 )
-def test_bad_runs_are_refused_in_one_line(text, told):
-    refused(text, rf"\A{told}")
+def test_bad_runs_are_refused_in_one_line(text, message):
+    refused(text, rf"\A{message}")

@@ -33,12 +33,12 @@ def same(point, **cells):
 
 def test_fio_2_is_in_microseconds_and_bandwidth_in_kib():
     """fio 2.1.4: job 4 reads 317 I/O/s, lat 3146.50 us, clat p99 as printed, 1269 KiB/s."""
-    found = {point.name: point for point in points(FIO / "fio-2.1.json")}
-    assert list(found) == [
+    by_name = {point.name: point for point in points(FIO / "fio-2.1.json")}
+    assert list(by_name) == [
         "sequential_write write", "sequential_read read", "random_write_test write",
         "random_read_test read", "random_read_test_parallel read",
     ]  # fmt: skip
-    read = found["random_read_test read"]
+    read = by_name["random_read_test read"]
     same(read, throughput=317.0, response_time=3146.5e-6, duration=28.54, errors=0.0)
     assert read.percentiles[50.0] == pytest.approx(3280e-6)
     assert read.more == {"bandwidth_bytes_s": 1269 * 1024.0}
@@ -94,17 +94,17 @@ def fio(**changed):
 
 
 @pytest.mark.parametrize(
-    ("options", "population", "said"),
+    ("options", "population", "words"),
     [
         ({"iodepth": "8", "ioengine": "psync"}, 1.0, "one I/O at a time"),
         ({"iodepth": "8", "ioengine": "io_uring", "numjobs": "2"}, 16.0, ""),
         ({"iodepth": "$depth"}, None, ""),
     ],
 )
-def test_fio_depth_counts_where_the_engine_uses_it(options, population, said):
+def test_fio_depth_counts_where_the_engine_uses_it(options, population, words):
     (point,) = points_of(fio(options=options), "a.json")
     assert point.population == population
-    assert said in " ".join(point.notes)
+    assert words in " ".join(point.notes)
 
 
 def test_fio_think_time_rates_and_errors():
@@ -130,7 +130,7 @@ def test_fio_run_times_that_no_clock_has_tell_no_number_of_jobs():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "words"),
     [
         (fio(read={"iops": 0}), "no job of this fio run finished an I/O"),
         ('{"fio version": "fio-3.33"}', "has no list of jobs"),
@@ -138,8 +138,8 @@ def test_fio_run_times_that_no_clock_has_tell_no_number_of_jobs():
         (fio(read={"iops": "many"}), "iops is 'many'"),
     ],
 )
-def test_spoilt_fio_is_refused(text, said):
-    refused(text, said, "a.json")
+def test_spoilt_fio_is_refused(text, words):
+    refused(text, words, "a.json")
 
 
 def test_diskspd_adds_its_threads_up():
@@ -188,11 +188,11 @@ def test_an_invalid_run_of_sfssum_says_so():
 
 def test_vdbench_gives_the_averages_of_each_run():
     """The averages in the file; with two threads and a rate out of reach X R is 2 within 1 %."""
-    found = {point.name: point for point in points(TOOLS / "vdbench" / "by_hand.html")}
-    same(found["rd1"], offered_rate=25000.0, throughput=125.0, response_time=16e-3)
-    same(found["rd1"], population=2.0, more={"bandwidth_bytes_s": 0.4883 * 2**20})
-    same(found["rd2"], offered_rate=50.0, throughput=50.5, utilisation={"cpu": 0.125})
-    assert found["rd1"].inside == pytest.approx(2.0, rel=0.01)
+    by_name = {point.name: point for point in points(TOOLS / "vdbench" / "by_hand.html")}
+    same(by_name["rd1"], offered_rate=25000.0, throughput=125.0, response_time=16e-3)
+    same(by_name["rd1"], population=2.0, more={"bandwidth_bytes_s": 0.4883 * 2**20})
+    same(by_name["rd2"], offered_rate=50.0, throughput=50.5, utilisation={"cpu": 0.125})
+    assert by_name["rd1"].inside == pytest.approx(2.0, rel=0.01)
 
 
 def test_vdbench_as_fast_as_it_goes_is_closed():
@@ -208,11 +208,11 @@ def test_spoilt_vdbench_is_refused():
 
 
 def test_ior_gives_each_repetition():
-    found = points(TOOLS / "ior" / "ior-4.1.txt")
-    assert [point.name for point in found] == ["write", "read"] * 3
-    same(found[0], throughput=13772.0, response_time=17e-6, population=2.0, duration=0.004647)
-    same(found[0], more={"bandwidth_bytes_s": 850.17 * 2**20})
-    assert any("fastest" in note for note in found[0].notes)
+    measured = points(TOOLS / "ior" / "ior-4.1.txt")
+    assert [point.name for point in measured] == ["write", "read"] * 3
+    same(measured[0], throughput=13772.0, response_time=17e-6, population=2.0, duration=0.004647)
+    same(measured[0], more={"bandwidth_bytes_s": 850.17 * 2**20})
+    assert any("fastest" in note for note in measured[0].notes)
 
 
 OLD_IOR = """tasks               : 1
@@ -241,13 +241,13 @@ def test_spoilt_ior_and_mdtest_are_refused():
 
 
 def test_mdtest_gives_the_mean_rate_of_each_operation():
-    found = {point.name: point for point in points(TOOLS / "ior" / "mdtest-4.1.txt")}
-    assert len(found) == 10
-    same(found["File stat"], throughput=33386.752, population=2.0)
-    assert found["File stat"].response_time is None
-    assert found["File stat"].more["rate_deviation_ops_s"] == 130.134
-    assert (found["Tree removal"].throughput, found["Tree removal"].population) == (58.921, 1.0)
-    assert "mean of 2 iterations" in found["File stat"].notes
+    by_name = {point.name: point for point in points(TOOLS / "ior" / "mdtest-4.1.txt")}
+    assert len(by_name) == 10
+    same(by_name["File stat"], throughput=33386.752, population=2.0)
+    assert by_name["File stat"].response_time is None
+    assert by_name["File stat"].more["rate_deviation_ops_s"] == 130.134
+    assert (by_name["Tree removal"].throughput, by_name["Tree removal"].population) == (58.921, 1.0)
+    assert "mean of 2 iterations" in by_name["File stat"].notes
 
 
 def test_elbencho_counts_blocks_up_to_the_last_thread():
@@ -269,11 +269,11 @@ def test_elbencho_parts_the_reads_of_a_mix():
 
 
 def test_elbencho_counts_entries_where_no_blocks_are_moved():
-    found = {point.name: point for point in points(TOOLS / "elbencho" / "files.csv")}
-    assert list(found) == ["MKDIRS", "WRITE", "STAT", "READ", "RMFILES", "RMDIRS"]
-    same(found["RMFILES"], throughput=83420.0, response_time=10e-6, samples=80, population=2.0)
-    same(found["WRITE"], throughput=55058.0, response_time=5e-6)
-    assert found["WRITE"].more["entry_latency_s"] == pytest.approx(20e-6)
+    by_name = {point.name: point for point in points(TOOLS / "elbencho" / "files.csv")}
+    assert list(by_name) == ["MKDIRS", "WRITE", "STAT", "READ", "RMFILES", "RMDIRS"]
+    same(by_name["RMFILES"], throughput=83420.0, response_time=10e-6, samples=80, population=2.0)
+    same(by_name["WRITE"], throughput=55058.0, response_time=5e-6)
+    assert by_name["WRITE"].more["entry_latency_s"] == pytest.approx(20e-6)
 
 
 def test_spoilt_elbencho_is_refused():
@@ -286,11 +286,11 @@ def test_spoilt_elbencho_is_refused():
 
 def test_summaries_of_ior_are_as_its_table():
     """As printed: 3418.3407 MiB/s and 56631.9527 operations/s; a latency of 0.0000 is none."""
-    found = points("ior", "ior-4.1.json")
-    assert [point.name for point in found] == ["write", "read"] * 2
-    same(found[0], throughput=56631.9527, duration=0.0011, population=2.0)
-    assert (found[0].response_time, found[0].loop) == (None, "closed")
-    same(found[0], more={"bandwidth_bytes_s": 3418.3407 * 2**20})
+    measured = points("ior", "ior-4.1.json")
+    assert [point.name for point in measured] == ["write", "read"] * 2
+    same(measured[0], throughput=56631.9527, duration=0.0011, population=2.0)
+    assert (measured[0].response_time, measured[0].loop) == (None, "closed")
+    same(measured[0], more={"bandwidth_bytes_s": 3418.3407 * 2**20})
     table = points("ior", "ior-4.1.csv")
     same(table[3], throughput=426765.4308, duration=0.0001, population=2.0)
     same(table[3], more={"bandwidth_bytes_s": 25811.1015 * 2**20})

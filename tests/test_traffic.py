@@ -99,9 +99,9 @@ def test_a_matrix_gives_what_its_routes_do(matrix):
     expected = visit_ratios(stations, entries, routes)
 
     # Tolerance: every job leaves with chance 0.8 % at least, so the condition is below 1e3.
-    found = visit_ratios(stations, entries, routes=matrix)
-    assert list(found) == stations
-    np.testing.assert_allclose(list(found.values()), list(expected.values()), 1e-11, 1e-13)
+    result = visit_ratios(stations, entries, routes=matrix)
+    assert list(result) == stations
+    np.testing.assert_allclose(list(result.values()), list(expected.values()), 1e-11, 1e-13)
 
 
 @pytest.mark.parametrize(
@@ -124,13 +124,13 @@ def test_many_routes_by_name_give_what_their_matrix_does():
     stations, entries = list(range(40)), {3: 0.25, 5: 0.75}
     routes = {ends: float(p) for ends, p in np.ndenumerate(matrix)}
 
-    found = visit_ratios(stations, entries, routes)
+    result = visit_ratios(stations, entries, routes)
 
-    assert found == visit_ratios(stations, entries, matrix)
+    assert result == visit_ratios(stations, entries, matrix)
     come = np.array([entries.get(node, 0.0) for node in stations])
     # Tolerance: a tenth of the jobs leaves after each visit, so the condition is below 100.
     expected = np.linalg.solve(np.eye(40) - matrix.T, come)
-    assert list(found.values()) == pytest.approx(expected, rel=1e-12)
+    assert list(result.values()) == pytest.approx(expected, rel=1e-12)
     with pytest.raises(GraphError, match="route 0 -> 1: probability 1.5 is not between"):
         visit_ratios(stations, entries, routes | {(0, 1): 1.5})
 

@@ -85,7 +85,7 @@ way = { formula = "lan.latency + 2 * lan.overhead", unit = "us" }
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "place", "told"),
+    ("old", "new", "place", "words"),
     [
         (
             '"0.8 ms", "1.3 ms"',
@@ -124,15 +124,15 @@ way = { formula = "lan.latency + 2 * lan.overhead", unit = "us" }
         ),
     ],
 )
-def test_bad_uncertainty_is_one_line_with_file_line_and_key(tmp_path, old, new, place, told):
+def test_bad_uncertainty_is_one_line_with_file_line_and_key(tmp_path, old, new, place, words):
     path = tmp_path / "server.toml"
     assert old in FILE
     path.write_text(FILE.replace(old, new, 1))
 
-    said = refusal("show", path)
+    message = refusal("show", path)
 
-    assert f"server.toml{place}: " in said
-    assert told in said
+    assert f"server.toml{place}: " in message
+    assert words in message
 
 
 def test_a_formula_has_no_interval():
@@ -161,12 +161,12 @@ def test_another_value_is_certain_and_goes_with_nothing():
 def test_uncertain_in_python_is_what_a_file_says():
     certain = parse_model(FILE.partition("[correlations]")[0]).at(delay=9.0).at(delay=0.001)
 
-    told = certain.uncertain(
+    result = certain.uncertain(
         {"delay": ("0.8 ms", "1.3 ms")},
         {("delay", "cpu_time"): -0.7, ("cpu_time", "disk_time"): 0.25},
     )
 
-    assert told == server()
+    assert result == server()
     with pytest.raises(UnknownParameter, match="did you mean delay"):
         certain.uncertain({"delai": (0, 1)})
     with pytest.raises(
@@ -182,18 +182,18 @@ def test_uncertain_in_python_is_what_a_file_says():
 def test_draws_keep_intervals_correlations_and_bounds():
     """Quantiles to 1 % of the interval's width, rank correlation (6/pi) asin(r/2) to 0.02."""
     model = sampled()
-    found = draws(model, 4096, seed=3)
+    result = draws(model, 4096, seed=3)
 
-    for name, values in found.items():
+    for name, values in result.items():
         parameter = model.parameters[name]
         low, high = parameter.interval
         ends = np.quantile(values, [0.025, 0.5, 0.975])
         assert ends == pytest.approx([low, parameter.value, high], abs=0.01 * (high - low))
         assert values.min() >= parameter.minimum
         assert values.max() <= parameter.maximum
-    assert found["disk_time"].max() == 0.009
-    matrix = correlation_matrix(list(found), model.correlations)
-    ranks = spearmanr(np.stack([*found.values()], axis=1)).statistic
+    assert result["disk_time"].max() == 0.009
+    matrix = correlation_matrix(list(result), model.correlations)
+    ranks = spearmanr(np.stack([*result.values()], axis=1)).statistic
     assert ranks == pytest.approx(6 / np.pi * np.arcsin(matrix / 2), abs=0.02)
 
 
@@ -230,10 +230,10 @@ def test_counts_are_drawn_whole():
     pool = ModelGraph("pool").declare("s", "m").station("disk", MMm("s", "m"))
     model = pool.at(s=0.01, m=4, arrival_rate=10).uncertain({"m": (3, 6)})
 
-    found = draws(model, 512)["m"]
+    m = draws(model, 512)["m"]
 
-    assert (found == found.round()).all()
-    assert np.quantile(found, [0.025, 0.5, 0.975]).tolist() == [3, 4, 6]
+    assert (m == m.round()).all()
+    assert np.quantile(m, [0.025, 0.5, 0.975]).tolist() == [3, 4, 6]
 
 
 @given(st.lists(st.floats(-1, 1), min_size=9, max_size=9))
@@ -243,10 +243,10 @@ def test_a_triangle_makes_its_correlations_again(numbers):
     root /= np.linalg.norm(root, axis=1, keepdims=True)
     wanted = root @ root.T
 
-    found = triangle(wanted)
+    result = triangle(wanted)
 
-    assert found @ found.T == pytest.approx(wanted, abs=1e-7)
-    assert np.triu(found, 1) == pytest.approx(0, abs=1e-12)
+    assert result @ result.T == pytest.approx(wanted, abs=1e-7)
+    assert np.triu(result, 1) == pytest.approx(0, abs=1e-12)
 
 
 def test_what_is_not_determined_is_not_drawn():
@@ -288,9 +288,9 @@ def test_a_fitted_model_file_has_the_printed_intervals_and_correlations():
     for name, ends in fit.ci95.items():
         assert again.parameters[name].value == fit.values[name]
         assert again.parameters[name].interval == ends
-    told = float(fit.known.correlations[0, 1])
-    assert again.correlations == {("delay", "service_time"): told}
-    assert told < -0.5
+    text = float(fit.known.correlations[0, 1])
+    assert again.correlations == {("delay", "service_time"): text}
+    assert text < -0.5
     assert parse_model(again.to_toml()) == again == fit.uncertain_model("headway fit")
 
 

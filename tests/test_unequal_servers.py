@@ -97,9 +97,9 @@ def test_closed_it_is_exact_where_any_free_server_is_taken():
     chain = solve_chain(network.start, network.moves)
     number = [chain.mean(lambda s, k=k: places[k].counts(s[0][k])[0]) for k in (0, 1)]
 
-    found = solve_closed([UnequalServers(TIMES), MM1(0.3)], [1, 1], 5, 0.2)
+    solution = solve_closed([UnequalServers(TIMES), MM1(0.3)], [1, 1], 5, 0.2)
 
-    assert found.queue_length == pytest.approx(number, rel=AGREE)
+    assert solution.queue_length == pytest.approx(number, rel=AGREE)
     with pytest.raises(GraphError, match="FastestFirst"):
         solve_closed([FastestFirst(TIMES), MM1(0.3)], [1, 1], 5, 0.2)
 
@@ -151,8 +151,8 @@ def test_a_file_gives_its_times_and_an_answer_each_server(kind):
     station = {"UnequalServers": UnequalServers, "FastestFirst": FastestFirst}[kind]((0.1, 0.4))
     assert solution.response_time == pytest.approx(station.response_time(5.0), rel=1e-12)
     shares = station.server_utilisation(5.0)
-    found = solution.rows()[0]["components"]["crew"]
-    assert [found[f"server_{k}_utilisation"] for k in (1, 2)] == pytest.approx(shares)
+    crew = solution.rows()[0]["components"]["crew"]
+    assert [crew[f"server_{k}_utilisation"] for k in (1, 2)] == pytest.approx(shares)
     assert f"{shares[1]:.3f}" in str(solution)
     assert "crew[2]" in str(solution)
     assert "crew_server_2_utilisation" in solution.to_csv()

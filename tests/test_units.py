@@ -104,9 +104,9 @@ def test_counts_may_be_left_out_but_not_exchanged():
     ],
 )
 def test_headers(column, name, text):
-    found_name, found_unit = split_header(column)
+    result, outcome = split_header(column)
 
-    assert (found_name, str(found_unit)) == (name, text)
+    assert (result, str(outcome)) == (name, text)
 
 
 @pytest.mark.parametrize("column", ["system", "burst_size", "s", "nodes"])

@@ -47,25 +47,27 @@ def drawn(seed, count, most=0.95):
 def test_jackson_networks_are_exact(seed, count):
     """M/M/m queues fed by Poisson flows (Jackson), whatever goes round; 1e-9."""
     rates, onward, through, times, servers, _ = drawn(seed, count)
-    found = solve_general(GeneralNetwork(rates, 1.0, onward, times, servers, np.ones(count)))
+    solution = solve_general(GeneralNetwork(rates, 1.0, onward, times, servers, np.ones(count)))
     names = list(range(count))
     total = rates.sum()
     visits = visit_ratios(names, dict(enumerate(rates / total)), onward)
     exact = [MMm(float(times[k]), int(servers[k])).waiting_time(total * visits[k]) for k in names]
-    assert found.arrival_rate == pytest.approx(through, rel=1e-9)
+    assert solution.arrival_rate == pytest.approx(through, rel=1e-9)
     single = (servers == 1) | (np.diagonal(onward) == 0)
-    assert found.arrival_scv == pytest.approx(1.0, abs=1e-9)
-    assert found.departure_scv == pytest.approx(1.0, abs=1e-9)
-    assert found.waiting_time[single] == pytest.approx(np.array(exact)[single], rel=1e-9)
+    assert solution.arrival_scv == pytest.approx(1.0, abs=1e-9)
+    assert solution.departure_scv == pytest.approx(1.0, abs=1e-9)
+    assert solution.waiting_time[single] == pytest.approx(np.array(exact)[single], rel=1e-9)
 
 
 @given(loads, spreads, st.floats(0, 0.9))
 def test_one_queue_with_poisson_arrivals_is_exact(busy, scv, back):
     """Pollaczek and Khinchine; with returns, all visits of a stay as one (Takacs); 1e-12."""
-    found = solve_general(GeneralNetwork([busy * (1 - back)], [1.0], [[back]], [1.0], [1], [scv]))
+    solution = solve_general(
+        GeneralNetwork([busy * (1 - back)], [1.0], [[back]], [1.0], [1], [scv])
+    )
     law = Returning(MG1(1.0, scv).returning(back), 1.0, back)
-    assert found.waiting_time[0] == pytest.approx(law.waiting_time(busy * (1 - back)), rel=1e-9)
-    assert found.utilisation[0] == pytest.approx(busy)
+    assert solution.waiting_time[0] == pytest.approx(law.waiting_time(busy * (1 - back)), rel=1e-9)
+    assert solution.utilisation[0] == pytest.approx(busy)
 
 
 @given(loads, spreads, st.integers(2, 30))
@@ -137,9 +139,9 @@ def test_flows_vary_no_more_than_what_they_are_made_of(seed, count, more):
     rates, onward, _, times, servers, random = drawn(seed, count)
     np.fill_diagonal(onward, 0.0)
     coming, serving = random.uniform(0, 8, count), random.uniform(0.2, 4, count)
-    found = solve_general(GeneralNetwork(rates, coming, onward, times, servers, serving))
+    solution = solve_general(GeneralNetwork(rates, coming, onward, times, servers, serving))
     ends = np.concatenate([coming, serving, [1.0]])
-    for scvs in (found.arrival_scv, found.departure_scv):
+    for scvs in (solution.arrival_scv, solution.departure_scv):
         assert np.all(scvs >= ends.min() - 1e-9)
         assert np.all(scvs <= ends.max() + 1e-9)
     calm = GeneralNetwork(rates, coming, onward, times, servers, serving)
@@ -181,11 +183,11 @@ def test_published_queues_in_series_with_bursty_arrivals():
     rates, coming = np.eye(9)[0], np.where(np.eye(9)[0], 8.0, 1.0)
     times = np.array([0.6] * 8 + [0.9])
     given = GeneralNetwork(rates, coming, np.diag(np.ones(8), 1), times, np.ones(9), np.ones(9))
-    found = solve_general(given)
-    assert found.waiting_time[:3] == pytest.approx(exact[:3], rel=0.05)
-    assert found.waiting_time + times == pytest.approx(exact + times, rel=0.22)
-    assert found.waiting_time[8] == pytest.approx(exact[8], rel=0.12)
-    assert found.waiting_time[8] == pytest.approx(27.4, abs=0.05)  # as docs/accuracy.md says
+    solution = solve_general(given)
+    assert solution.waiting_time[:3] == pytest.approx(exact[:3], rel=0.05)
+    assert solution.waiting_time + times == pytest.approx(exact + times, rel=0.22)
+    assert solution.waiting_time[8] == pytest.approx(exact[8], rel=0.12)
+    assert solution.waiting_time[8] == pytest.approx(27.4, abs=0.05)  # as docs/accuracy.md says
     once = flows._at_once(traffic_of(given))[0, 8]
     assert 8.1 * (once + 1) / 2 == pytest.approx(8.9, abs=0.05)
 
@@ -245,10 +247,10 @@ def test_the_campaign_tells_the_same_again(case, simulated):
     rates, _, onward, service, servers, _ = network(*case)
     through = np.linalg.solve(np.eye(len(rates)) - onward.T, rates)
     again = zip(simulate(*case, jobs=40_000), simulated[case], strict=True)
-    seen = 0
+    expected = 0
     for (_, _, k, _, wait, half), (stored_wait, stored_half) in again:
         if through[k] * service[k] / servers[k] < 0.81:
-            seen += 1
+            expected += 1
             both = 2 * np.hypot(float(half), stored_half) + 0.02 * service[k]
             assert float(wait) == pytest.approx(stored_wait, abs=both)
-    assert seen
+    assert expected

@@ -56,10 +56,10 @@ def test_who_is_much_slower_alone_is_counted_in_closed_networks_all_the_same(alo
     graph = graph.station("cpu", WakeUp(own, alone * own - own)).route("away", "cpu")
     solved = graph.at().closed(jobs).solve()
 
-    for n, found in zip(jobs, solved["throughput"], strict=True):
+    for n, result in zip(jobs, solved["throughput"], strict=True):
         ways = np.cumsum([0, *np.log((n - np.arange(n)) / away * served[:n])])
         chances = np.exp(ways - ways.max()) / np.exp(ways - ways.max()).sum()
-        assert found == pytest.approx(chances[1:] @ (1 / served[:n]), rel=1e-9)
+        assert result == pytest.approx(chances[1:] @ (1 / served[:n]), rel=1e-9)
 
 
 @pytest.mark.parametrize("load", [0.3, 0.9, 1.0, 1.7])
@@ -99,22 +99,22 @@ def test_a_closed_network_with_one_is_its_whole_chain(name, jobs):
     station, law = LAWS[name]
     rates = [law(n) for n in range(1, jobs + 1)]
     chances = chain([(jobs - n) / 2.0 for n in range(jobs)], rates)
-    found = solve_closed([station], [1], jobs, think_time=2.0)
+    solution = solve_closed([station], [1], jobs, think_time=2.0)
 
     # Tolerance: a dense solution of 40 equations.
-    assert found.throughput == pytest.approx(chances[1:] @ rates, rel=1e-10)
-    assert found.queue_length[0] == pytest.approx(chances @ np.arange(jobs + 1), rel=1e-10)
+    assert solution.throughput == pytest.approx(chances[1:] @ rates, rel=1e-10)
+    assert solution.queue_length[0] == pytest.approx(chances @ np.arange(jobs + 1), rel=1e-10)
 
 
 def test_a_long_wake_up_is_solved_in_a_sweep_of_populations():
     """Alone a job takes five million times as long as in company."""
     jobs = np.arange(1, 65)
     station = WakeUp(9e-6, 45.0)
-    found = solve_closed([station], [1], jobs, think_time=4e-6)
+    solution = solve_closed([station], [1], jobs, think_time=4e-6)
     for n in (1, 2, 9, 64):
         rates = [1 / 45.000009, *[1 / 9e-6] * (n - 1)]
         chances = chain([(n - k) / 4e-6 for k in range(n)], rates)
-        assert found.throughput[n - 1] == pytest.approx(chances[1:] @ rates, rel=1e-9)
+        assert solution.throughput[n - 1] == pytest.approx(chances[1:] @ rates, rel=1e-9)
 
 
 @pytest.mark.parametrize("short", [0.0, 1e-300, 1e-12])
@@ -124,9 +124,9 @@ def test_a_station_that_takes_no_time_at_some_points_lets_everybody_through(shor
     pools = solve_closed([MMm(times, 2)], [1], 5, think_time=2.0)
     waking = solve_closed([WakeUp(np.ones(3), 0.5)], [times], 5, think_time=2.0)
 
-    for found in (pools, waking):
-        assert found.throughput[0] == pytest.approx(5 / 2.0, rel=1e-11)
-        assert found.queue_length[0, 0] == pytest.approx(0, abs=1e-9)
+    for result in (pools, waking):
+        assert result.throughput[0] == pytest.approx(5 / 2.0, rel=1e-11)
+        assert result.queue_length[0, 0] == pytest.approx(0, abs=1e-9)
     alone = [solve_closed([MMm(time, 2)], [1], 5, 2.0).throughput for time in times]
     np.testing.assert_allclose(pools.throughput, alone, rtol=1e-11)
 
@@ -135,18 +135,18 @@ def test_a_steep_station_is_solved_alike_beside_larger_populations():
     """Weights up to 104 jobs took the digits of one: its throughput was 4 % too high."""
     times, growth = np.array([1652.3, 9e-11]), np.array([744.8, 0.02])
     steep, beside = Slowing(times, growth, 105), WakeUp(np.array([360.4, 1.7e-4]), 0.0)
-    found = solve_closed([steep, beside], [1, 1], np.array([1, 104]), 0.04)
+    solution = solve_closed([steep, beside], [1, 1], np.array([1, 104]), 0.04)
 
-    assert found.throughput[0] == pytest.approx(1 / (1652.3 + 360.4 + 0.04), rel=1e-11)
+    assert solution.throughput[0] == pytest.approx(1 / (1652.3 + 360.4 + 0.04), rel=1e-11)
 
 
 def test_who_never_thinks_keeps_a_pool_busy_beside_points_where_they_do():
     thinks, times = np.array([0.0, 1e-200, 1e-3, 0.5]), np.array([1.0, 1e9, 2.0, 1e-160])
-    found = solve_closed([MMm(times, 2)], [1], 5, thinks).throughput
+    rate = solve_closed([MMm(times, 2)], [1], 5, thinks).throughput
 
-    np.testing.assert_allclose(found[:2], 2 / times[:2], rtol=1e-12)
-    assert found[2] == pytest.approx(1.0, rel=1e-9)
-    assert found[3] == pytest.approx(10.0, rel=1e-12)
+    np.testing.assert_allclose(rate[:2], 2 / times[:2], rtol=1e-12)
+    assert rate[2] == pytest.approx(1.0, rel=1e-9)
+    assert rate[3] == pytest.approx(10.0, rel=1e-12)
 
 
 @given(times, counts, counts, st.floats(0.0, 3.0))
@@ -204,8 +204,8 @@ def test_a_large_room_against_fifty_digits(batch, places, load):
             "empty_probability": 1 / total,
         }
         for law, value in right.items():
-            found = getattr(station, law)(arriving)
-            assert abs(found - value) <= SUMMED * value + 1e-290
+            result = getattr(station, law)(arriving)
+            assert abs(result - value) <= SUMMED * value + 1e-290
 
 
 @given(times, times, st.floats(0.0, 0.99))
@@ -266,12 +266,12 @@ def test_many_sets_and_points_at_once_are_each_alone():
 
 def test_a_population_and_counts_by_point_solve_together():
     jobs, batch = np.array([1, 5, 30, 30]), np.array([4.0, 4.0, 4.0, 8.0])
-    found = solve_closed([Batch(0.3, 0.05, batch)], [1], jobs, think_time=0.5)
+    solution = solve_closed([Batch(0.3, 0.05, batch)], [1], jobs, think_time=0.5)
     alone = [
         solve_closed([Batch(0.3, 0.05, b)], [1], n, think_time=0.5).throughput
         for n, b in zip(jobs.tolist(), batch.tolist(), strict=True)
     ]
-    np.testing.assert_allclose(found.throughput, alone, rtol=1e-12)
+    np.testing.assert_allclose(solution.throughput, alone, rtol=1e-12)
 
 
 @given(counts, counts, st.floats(0.01, 40.0))

@@ -33,15 +33,15 @@ def test_how_busy_who_wakes_up_is_in_a_closed_network_is_its_whole_chain(jobs, t
     waking = sum(p for (n, _), p in zip(states, chances, strict=True) if n == 1)
 
     station = WakeUp(own, wake)
-    found = solve_closed([station, MM1(disk)], [1, 1], jobs, think)
-    assert found.utilisation[0] == pytest.approx(busy, rel=1e-10)
-    share = found.utilisation[0] - found.throughput * own
+    solution = solve_closed([station, MM1(disk)], [1, 1], jobs, think)
+    assert solution.utilisation[0] == pytest.approx(busy, rel=1e-10)
+    share = solution.utilisation[0] - solution.throughput * own
     assert share == pytest.approx(waking * wake / (own + wake), rel=1e-10, abs=1e-13)
 
 
 def test_who_wakes_up_beside_nothing_else_is_always_busy():
-    found = solve_closed([WakeUp(0.1, 0.2)], [1], np.array([0, 1, 5]), np.array([1.0, 0.0, 0.0]))
-    np.testing.assert_allclose(found.utilisation[0], [0, 1, 1], rtol=1e-12)
+    solution = solve_closed([WakeUp(0.1, 0.2)], [1], np.array([0, 1, 5]), np.array([1.0, 0.0, 0.0]))
+    np.testing.assert_allclose(solution.utilisation[0], [0, 1, 1], rtol=1e-12)
 
     two = [WakeUp(0.1, 0.2), WakeUp(0.3, 0.1)]
     sweep = solve_closed(two, [2.0, 1.0], np.arange(1, 9), 0.5).utilisation
@@ -51,5 +51,5 @@ def test_who_wakes_up_beside_nothing_else_is_always_busy():
 
 @pytest.mark.parametrize("wake", [1e-12, 1.0, 1e12])
 def test_no_time_is_too_long_to_wake_up(wake):
-    found = solve_closed([WakeUp(wake, wake)], [1], np.array([1, 5]), 0.0)
-    np.testing.assert_allclose(found.utilisation[0], [1, 1], rtol=1e-12)
+    solution = solve_closed([WakeUp(wake, wake)], [1], np.array([1, 5]), 0.0)
+    np.testing.assert_allclose(solution.utilisation[0], [1, 1], rtol=1e-12)

@@ -62,17 +62,17 @@ def test_every_order_is_as_another_chain_of_it_says(order, servers):
     }
     places = tuple(place(times, servers=servers, **more) for times in TIMES)
     jobs = Jobs("a", None, 2, 0.5), Jobs("b", None, 2, 0.0)
-    told = solve_network(Network(places, jobs, hops)).numbers
+    numbers = solve_network(Network(places, jobs, hops)).numbers
     onward = tuple(tuple(tuple(hops[k, c]) for k in range(2)) for c in range(2))
     enters = (((0, 1.0),),) * 2
     circuit = Circuit((make(servers),) * 2, (2, 2), (True, False), enters, onward)
     rates = np.array([[1 / t] for times in TIMES for t in times] + [[2.0], [1.0]])
-    found = solve_circuit(circuit, rates, 10_000)
+    solution = solve_circuit(circuit, rates, 10_000)
     for k in range(2):
-        length = found.queue_length[:, k].sum()
-        assert length == pytest.approx(told[f"s{k}.queue_length"], rel=1e-12)
-        through = found.throughput[:, k].sum()
-        assert through == pytest.approx(told[f"s{k}.throughput"], rel=1e-12)
+        length = solution.queue_length[:, k].sum()
+        assert length == pytest.approx(numbers[f"s{k}.queue_length"], rel=1e-12)
+        through = solution.throughput[:, k].sum()
+        assert through == pytest.approx(numbers[f"s{k}.throughput"], rel=1e-12)
 
 
 def test_a_small_network_is_exact_at_all_points_and_says_how():

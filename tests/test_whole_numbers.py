@@ -82,14 +82,14 @@ def test_published_pipeline_in_equal_packets(transfer, count):
 @given(st.integers(1, 3000))
 def test_the_best_packet_given_back_makes_the_best_transfer(transfer):
     stages = tuple(zip(*GAM, strict=True))
-    found = PacketTransfer(*stages, float(transfer), 1.0)
+    result = PacketTransfer(*stages, float(transfer), 1.0)
 
-    again = PacketTransfer(*stages, float(transfer), found.best_packet)
+    again = PacketTransfer(*stages, float(transfer), result.best_packet)
 
-    assert again.packets == found.best_packets
-    assert again.packets == round(transfer / found.best_packet)
+    assert again.packets == result.best_packets
+    assert again.packets == round(transfer / result.best_packet)
     # the rest is a difference of two numbers that are rounded
-    assert again.total_time == pytest.approx(found.best_time, rel=1e-12)
+    assert again.total_time == pytest.approx(result.best_time, rel=1e-12)
 
 
 @given(sizes.filter(lambda size: size >= 1), counts)

@@ -46,14 +46,14 @@ def declared(body):
 @cache
 def public_names(room):
     """Every public name of a room, with the file that it stands in."""
-    found = set()
+    items = set()
     for path in sorted((ROOT / room).rglob("*.py")):
         if "published" in path.parts:  # documents keep their own words
             continue
         names = [path.stem, *declared(ast.parse(path.read_text()).body)]
         place = str(path.relative_to(ROOT))
-        found |= {(place, name) for name in names if not name.startswith("_")}
-    return found
+        items |= {(place, name) for name in names if not name.startswith("_")}
+    return items
 
 
 def holding(word, room):
@@ -88,11 +88,11 @@ def test_the_public_names_use_the_words_of_the_design(words, others):
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_the_public_names_are_in_british_spelling(room):
-    found = {
+    names = {
         (place, word)
         for place, name in public_names(room)
         for word in re.findall(r"[a-z]+", re.sub(r"([A-Z]+)", r"_\1", name).lower())
         if AMERICAN.fullmatch(word) and word not in NOT_AMERICAN
     }
 
-    assert found == set()
+    assert names == set()

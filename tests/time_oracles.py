@@ -51,7 +51,7 @@ def loop_exceedance(times, onward, rate, room, ats):
                 moves[k, states[state]] = moves.get((k, states[state]), 0.0) + speed
             elif state is None:
                 moves[k, -1] = moves.get((k, -1), 0.0) + speed
-    return _survival(states, moves, _found(times, onward, rate, states), ats)
+    return _survival(states, moves, _at_arrival(times, onward, rate, states), ats)
 
 
 def _moves(times, onward, rate, here, counts):
@@ -72,7 +72,7 @@ def _moves(times, onward, rate, here, counts):
         yield (here, before, behind + 1, other - 1), mu[there] * onward[there][here]
 
 
-def _found(times, onward, rate, states):
+def _at_arrival(times, onward, rate, states):
     """What an arrival finds: queues of geometric length, it being the last at the first."""
     visits = np.linalg.solve(np.eye(2) - np.array(onward).T, [1.0, 0.0])
     busy = rate * visits * np.array(times)

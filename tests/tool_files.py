@@ -26,8 +26,8 @@ def sample(*path: str) -> str:
 def samples(*tools: str) -> list[str]:
     """Files of some tools, or of all: what stands beside a licence."""
     folders = [TOOLS / tool for tool in tools] if tools else [TOOLS]
-    found = sorted(path for folder in folders for path in folder.glob("**/*.*") if path.is_file())
-    names = [path.relative_to(TOOLS).as_posix() for path in found]
+    items = sorted(path for folder in folders for path in folder.glob("**/*.*") if path.is_file())
+    names = [path.relative_to(TOOLS).as_posix() for path in items]
     return [name for name in names if "/" in name and "LICENSE" not in name]
 
 
@@ -47,12 +47,12 @@ def shown(values):
     return pytest.approx(values, rel=1e-9, abs=1e-12)
 
 
-def refused(text: str, told: str, name: str = "run") -> None:
+def refused(text: str, message: str, name: str = "run") -> None:
     """Assert that a text is refused in one line that a pattern is found in."""
-    with pytest.raises(MeasurementError, match=told) as found:
+    with pytest.raises(MeasurementError, match=message) as result:
         points_of(text, name)
-    assert "\n" not in str(found.value)
-    assert name in str(found.value)
+    assert "\n" not in str(result.value)
+    assert name in str(result.value)
 
 
 def kind(text: str) -> str:

@@ -89,8 +89,8 @@ def simulated(number, most=REQUESTS):
             if isinstance(branch, MGm):
                 alike = MG1(branch.service_time / branch.servers, branch.scv)
             offs.append((alike.response_time(rate + other), known[place].mean()))
-    exact, found = np.sum(offs, axis=0) if offs else (1.0, 1.0)
-    return exact / found * np.sort(times, axis=0)[int(fork.needed) - 1]
+    exact, result = np.sum(offs, axis=0) if offs else (1.0, 1.0)
+    return exact / result * np.sort(times, axis=0)[int(fork.needed) - 1]
 
 
 def _responses(branch, arrivals, random):
@@ -102,20 +102,20 @@ def _responses(branch, arrivals, random):
         return service, service
     if isinstance(branch, Parallel):
         queue = random.integers(branch.servers, size=size)
-        found = np.empty(size)
+        result = np.empty(size)
         for k in range(branch.servers):
             some = queue == k
-            found[some] = _lindley(arrivals[some], service[some])
-        return found, found
+            result[some] = _lindley(arrivals[some], service[some])
+        return result, result
     if isinstance(branch, MGm):
         fast = _lindley(arrivals, service / branch.servers)
         return _several(arrivals, service, branch.servers), fast
-    found = (
+    result = (
         _several(arrivals, service, branch.servers)
         if isinstance(branch, MMm)
         else _lindley(arrivals, service)
     )
-    return found, found
+    return result, result
 
 
 def _lindley(arrivals, service):
@@ -143,18 +143,18 @@ def stored():
         return np.array([[float(row[t]) for t in TITLES] for row in csv.DictReader(lines)])
 
 
-def errors(found):
+def errors(actual):
     """Needed, branches, utilisation, and relative errors of mean, p50, p99 and mean in slowest."""
     rows = []
-    for number, _, mean, half, most, slowest in found:
+    for number, _, mean, half, most, slowest in actual:
         fork, rate = case(int(number))
-        told = fork.response_time(rate)
+        time = fork.response_time(rate)
         shares = [np.nan, np.nan]
         with suppress(GraphError):
             pairs = zip((0.5, 0.99), (half, most), strict=True)
             shares = [response_time_percentile(fork, rate, p) / t - 1 for p, t in pairs]
         shape = fork.needed, len(fork.branches), busiest(fork, rate)
-        rows.append((*shape, told / mean - 1, *shares, (told - mean) / slowest))
+        rows.append((*shape, time / mean - 1, *shares, (time - mean) / slowest))
     return np.array(rows)
 
 
@@ -166,9 +166,9 @@ GROUPS = {
 EDGES = (0.0, 0.5, 0.7, 1.0)
 
 
-def told(found):
+def summary_rows(actual):
     """Rows of the table: needed, utilisation, cases and the errors [%] of mean, p50 and p99."""
-    needed, count, busy, *missed = errors(found).T
+    needed, count, busy, *missed = errors(actual).T
     rows = []
     for group, belongs in GROUPS.items():
         for least, most in pairwise(EDGES):
@@ -210,7 +210,7 @@ def main():
             slowest = max(branch.response_time(rate + other) for branch, other in pairs)
             numbers = times.mean(), *np.quantile(times, (0.5, 0.99)), slowest
             written.writerow([number, int(fork.needed), *(f"{x:.6g}" for x in numbers)])
-    print(table(told(stored())))
+    print(table(summary_rows(stored())))
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ TINY = 1e-3
 
 
 @dataclass(frozen=True)
-class Held:
+class Checked:
     """A network held to its chain: the largest relative error of its numbers, and what is said.
 
     `load` is the utilisation of its busiest station.
@@ -48,7 +48,7 @@ class Held:
         return not self.approximation and not self.refusal and self.error > self.tolerance
 
 
-def hold(seed: int) -> Held | None:
+def hold(seed: int) -> Checked | None:
     """Hold the network of a seed to its chain; None where the chain is too large."""
     case = drawn(seed)
     try:
@@ -60,36 +60,36 @@ def hold(seed: int) -> Held | None:
     try:
         solution = parse_model(case.text).solve()
     except HeadwayError as refusal:
-        return Held(seed, case.kind, 0.0, "", 0.0, "", str(refusal))
+        return Checked(seed, case.kind, 0.0, "", 0.0, "", str(refusal))
     errors = {name: _error(solution[name], true) for name, true in truth.numbers.items()}
     worst = max(errors, key=lambda name: errors[name])
     tolerance, note = EXACT + 300 * truth.cut, solution.approximation
     load = max(float(np.asarray(solution[f"{name}.utilisation"])) for name in solution.stations)
-    return Held(seed, case.kind, errors[worst], worst, tolerance, note, load=load)
+    return Checked(seed, case.kind, errors[worst], worst, tolerance, note, load=load)
 
 
-def _error(found: object, true: float) -> float:
-    value = float(np.asarray(found))
+def _error(answer: object, true: float) -> float:
+    value = float(np.asarray(answer))
     return abs(value - true) / max(abs(true), TINY)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print what was held by kind; code 1 if an answer called exact is not."""
-    found = list(campaigns.seeded(hold, __doc__, 2000, arguments))
-    held = [one for one in found if one is not None]
-    print(f"{len(held)} networks held to their chains, {len(found) - len(held)} too large")
-    for line in (*summary(held), *by_load(held)):
+    items = list(campaigns.seeded(hold, __doc__, 2000, arguments))
+    values = [one for one in items if one is not None]
+    print(f"{len(values)} networks held to their chains, {len(items) - len(values)} too large")
+    for line in (*summary(values), *by_load(values)):
         print(line)
-    wrong = [one for one in held if one.is_wrong]
+    wrong = [one for one in values if one.is_wrong]
     for one in wrong:
         print(f"seed {one.seed} ({one.kind}): {one.worst} is {one.error:.2e} off")
     return 1 if wrong else 0
 
 
-def summary(held: Sequence[Held]) -> Iterator[str]:
+def summary(checks: Sequence[Checked]) -> Iterator[str]:
     """A line for each kind: how many are exact, approximate and refused, and their errors."""
-    by_kind: dict[str, list[Held]] = defaultdict(list)
-    for one in held:
+    by_kind: dict[str, list[Checked]] = defaultdict(list)
+    for one in checks:
         by_kind[one.kind].append(one)
     heads = ("exact", "worst", "approx.", "mean", "worst", "refused")
     yield f"{'kind':32} " + " ".join(map("{:>9}".format, heads))
@@ -105,19 +105,19 @@ def summary(held: Sequence[Held]) -> Iterator[str]:
             yield f"    {number} refused: {reason}"
 
 
-def by_load(held: Sequence[Held]) -> Iterator[str]:
+def by_load(checks: Sequence[Checked]) -> Iterator[str]:
     """A row for each kind with approximate answers: how many, median and largest error by load."""
     yield f"| approximate | {' | '.join(LOADS)} |"
     yield f"|{'---|' * (1 + len(LOADS))}"
-    nearly = [one for one in held if one.approximation]
+    nearly = [one for one in checks if one.approximation]
     for kind in sorted({one.kind for one in nearly}):
         errors = [[x.error for x in nearly if x.kind == kind and column(x) == c] for c in LOADS]
         yield f"| {kind} | {' | '.join(map(_cell, errors))} |"
 
 
-def column(held: Held) -> str:
+def column(check: Checked) -> str:
     """The column of a network."""
-    return next(name for name, end in LOADS.items() if held.load < end)
+    return next(name for name, end in LOADS.items() if check.load < end)
 
 
 def _cell(errors: Sequence[float]) -> str:

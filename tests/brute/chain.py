@@ -74,8 +74,8 @@ def _pinned(
     values = np.concatenate([rate[keep], -np.delete(out, pinned), [1.0]])
     right = np.zeros(count)
     right[pinned] = 1.0
-    found = splu(csc_array((values, (rows, columns)), (count, count))).solve(right)
-    return found / found.sum()
+    solution = splu(csc_array((values, (rows, columns)), (count, count))).solve(right)
+    return solution / solution.sum()
 
 
 def _recurrent(source: np.ndarray, target: np.ndarray, count: int) -> int:

@@ -66,9 +66,9 @@ class Sketch:
 
     def document(self) -> Entry:
         """The model file."""
-        found: Entry = {"name": "drawn", "stations": self._stations(), **self._crowd()}
+        by_name: Entry = {"name": "drawn", "stations": self._stations(), **self._crowd()}
         routes = routes_by_class(self.hops, [job.name for job in self.classes])
-        return found | ({"routes": routes} if routes else {}) | self.extra
+        return by_name | ({"routes": routes} if routes else {}) | self.extra
 
     def _stations(self) -> Entry:
         return {f"s{k}": self._station(station) for k, station in enumerate(self.stations)}
@@ -104,7 +104,7 @@ def numbers(job: Jobs) -> Entry:
 def routes_by_class(hops: Mapping[tuple[int, int], Hops], names: list[str]) -> list[Entry]:
     """Routes as model files have them: without a class where all have the same."""
     stations = sorted({k for k, _ in hops})
-    found = []
+    listed = []
     for k in stations:
         rows = [hops[k, c] for c in range(len(names))]
         plain = [sorted((t is None, t or 0, p) for p, t, _ in row) for row in rows]
@@ -119,20 +119,20 @@ def routes_by_class(hops: Mapping[tuple[int, int], Hops], names: list[str]) -> l
                     route["class"] = names[c]
                 if becomes != c:
                     route["becomes"] = names[becomes]
-                found.append(route)
-    return found
+                listed.append(route)
+    return listed
 
 
 def crowd(draw: Random, size: Size, opened: float = 0.35) -> list[Jobs]:
     """Two classes or more, some of them open."""
-    found = []
+    rows = []
     for name in "abcd"[: draw.choice((2, 2, *range(3, size.classes + 1)))]:
         if draw.random() < opened:
-            found.append(Jobs(name, size.rate))
+            rows.append(Jobs(name, size.rate))
         else:
             think = draw.choice((0.0, 0.5, 2.0))
-            found.append(Jobs(name, None, draw.randint(1, size.jobs), think))
-    return found
+            rows.append(Jobs(name, None, draw.randint(1, size.jobs), think))
+    return rows
 
 
 def times(draw: Random, classes: int, alike: bool = False) -> tuple[float, ...]:
@@ -169,12 +169,12 @@ def varying(draw: Random) -> Station:
 
 def shares(draw: Random, count: int) -> Shares:
     """On to the next station, sometimes back; the last one leaves."""
-    found: Shares = {}
+    by_name: Shares = {}
     for k in range(count):
         onward = k + 1 if k + 1 < count else None
         back = draw.choice((0.0, 0.0, 0.3, 0.5))
-        found[k] = [(1 - back, onward)] + ([(back, draw.randint(0, k))] if back else [])
-    return found
+        by_name[k] = [(1 - back, onward)] + ([(back, draw.randint(0, k))] if back else [])
+    return by_name
 
 
 def same_for_all(ways: Shares, classes: int) -> dict[tuple[int, int], Hops]:

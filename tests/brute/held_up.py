@@ -47,31 +47,31 @@ class Blocking:
 
     def moves(self, state: Any) -> Iterator[tuple[Any, float]]:
         """Every state that may be next, with its rate."""
-        counts, held, _ = state
+        counts, kept_inside, _ = state
         away = self.crowd.population - sum(counts)
         rate = away / self.crowd.think_time if away and self.crowd.think_time else self.crowd.rate
         if rate and counts[0] < self.rooms[0]:
             yield _moved(state, None, 0), rate
         for k, time in enumerate(self.times):
-            if counts[k] and held[k] < 0:
+            if counts[k] and kept_inside[k] < 0:
                 for share, target in self.ways[k]:
                     yield self._served(state, k, target), share / time
 
     def _served(self, state: Any, k: int, target: int | None) -> Any:
-        counts, held, order = state
+        counts, kept_inside, order = state
         if target is None or target == k or counts[target] < self.rooms[target]:
             return self._freed(_moved(state, k, target), k)
         if self.repeats:
             return state
-        return counts, (*held[:k], target, *held[k + 1 :]), (*order, k)
+        return counts, (*kept_inside[:k], target, *kept_inside[k + 1 :]), (*order, k)
 
     def _freed(self, state: Any, k: int) -> Any:
         """Room at a station: who was held up first before it goes on, which makes room again."""
-        counts, held, order = state
-        first = next((u for u in order if held[u] == k), None)
+        counts, kept_inside, order = state
+        first = next((u for u in order if kept_inside[u] == k), None)
         if first is None or counts[k] >= self.rooms[k]:
             return state
-        freed = (*held[:first], -1, *held[first + 1 :])
+        freed = (*kept_inside[:first], -1, *kept_inside[first + 1 :])
         left = tuple(u for u in order if u != first)
         return self._freed(_moved((counts, freed, left), first, k), first)
 
@@ -88,21 +88,21 @@ def _moved(state: Any, source: int | None, target: int | None) -> Any:
 def solve_blocking(network: Blocking, most: int = MOST_STATES) -> Truth:
     """Solve the whole chain: mean numbers at stations, and what they complete and pass on."""
     chain = solve_chain(network.start, network.moves, most)
-    found = {}
+    by_name = {}
     for k in range(len(network.times)):
-        found[f"s{k}.queue_length"] = chain.mean(lambda s, k=k: s[0][k])
-        found[f"s{k}.throughput"] = sum(
+        by_name[f"s{k}.queue_length"] = chain.mean(lambda s, k=k: s[0][k])
+        by_name[f"s{k}.throughput"] = sum(
             share * rate
             for share, state in zip(chain.shares, chain.states, strict=True)
             for rate in _passed(network, state, k)
         )
-    return Truth(found)
+    return Truth(by_name)
 
 
 def _passed(network: Blocking, state: Any, k: int) -> Iterator[float]:
     """Rates at which jobs complete at a station for good."""
-    counts, held, _ = state
-    if not counts[k] or held[k] >= 0:
+    counts, kept_inside, _ = state
+    if not counts[k] or kept_inside[k] >= 0:
         return
     for share, target in network.ways[k]:
         full = target is not None and target != k and counts[target] >= network.rooms[target]
@@ -147,13 +147,13 @@ class Region:
                 for share, target in self.ways[k]:
                     yield self._hopped(state, k, target), rate * share
 
-    def _held(self, counts: Any) -> int:
+    def _inside_region(self, counts: Any) -> int:
         return sum(counts[k] for k in self.inside)
 
     def _arrived(self, state: Any, k: int) -> Any:
         """One more before a station: inside where there is room, else outside."""
         counts, outside = state
-        if k in self.inside and self._held(counts) >= self.limit:
+        if k in self.inside and self._inside_region(counts) >= self.limit:
             return counts, (*outside, k)
         return _moved((counts,), None, k)[0], outside
 
@@ -169,7 +169,7 @@ class Region:
 
     def _admitted(self, state: Any) -> Any:
         counts, outside = state
-        if outside and self._held(counts) < self.limit:
+        if outside and self._inside_region(counts) < self.limit:
             return _moved((counts,), None, outside[0])[0], outside[1:]
         return state
 
@@ -177,12 +177,12 @@ class Region:
 def solve_region(network: Region, most: int = MOST_STATES) -> Truth:
     """Solve the whole chain: mean numbers at stations, and outside the region, called few."""
     chain = solve_chain(network.start, network.moves, most)
-    found = {"few.queue_length": chain.mean(lambda s: len(s[1]))}
+    by_name = {"few.queue_length": chain.mean(lambda s: len(s[1]))}
     for k, time in enumerate(network.times):
-        found[f"s{k}.queue_length"] = chain.mean(lambda s, k=k: s[0][k])
+        by_name[f"s{k}.queue_length"] = chain.mean(lambda s, k=k: s[0][k])
         busy = chain.mean(lambda s, k=k: min(s[0][k], network.servers[k]))
-        found[f"s{k}.throughput"] = busy / time
-    return Truth(found, _cut(network.crowd, chain))
+        by_name[f"s{k}.throughput"] = busy / time
+    return Truth(by_name, _cut(network.crowd, chain))
 
 
 def _cut(crowd: Crowd, chain: Chain) -> float:

@@ -74,11 +74,11 @@ def _routed(kind: str, draw: Random, size: Size) -> Drawn:
     """Every class by routes of its own, entering where it will; closed ones come back there."""
     sketch = _with_classes(draw, crowd(draw, size), size)
     places = len(sketch.stations)
-    told, back = {}, []
+    by_name, back = {}, []
     for c, job in enumerate(sketch.classes):
         enters = draw.randrange(places)
         sketch.classes[c] = replace(job, enters={enters: 1.0})
-        told[job.name] = f"s{enters}"
+        by_name[job.name] = f"s{enters}"
         if not job.is_open:
             back.append((c, enters))
         ways = shares(draw, places)
@@ -88,7 +88,7 @@ def _routed(kind: str, draw: Random, size: Size) -> Drawn:
             sketch.hops[k, c] = _merged(
                 [(p, enters if t is None else t, d) for p, t, d in sketch.hops[k, c]]
             )
-    _entering(sketch, told)
+    _entering(sketch, by_name)
     sketch.extra["routes"] = routes_by_class(sketch.hops, [job.name for job in sketch.classes])
     for c, enters in back:  # in the chain a round ends there
         for k in range(places):
@@ -100,18 +100,18 @@ def _routed(kind: str, draw: Random, size: Size) -> Drawn:
 
 def _merged(hops: Hops) -> Hops:
     """Ways to one station and class added up."""
-    found: dict[tuple[int | None, int], float] = {}
+    by_name: dict[tuple[int | None, int], float] = {}
     for share, target, becomes in hops:
-        found[target, becomes] = found.get((target, becomes), 0.0) + share
-    return [(share, target, becomes) for (target, becomes), share in found.items()]
+        by_name[target, becomes] = by_name.get((target, becomes), 0.0) + share
+    return [(share, target, becomes) for (target, becomes), share in by_name.items()]
 
 
-def _entering(sketch: Sketch, told: dict[str, str]) -> Sketch:
+def _entering(sketch: Sketch, settings: dict[str, str]) -> Sketch:
     """Say where classes enter, in the words of a model file."""
     document = sketch.document()
     for job in sketch.classes:
         key = "arrives" if job.is_open else "reference"
-        document["classes"][job.name][key] = told[job.name]
+        document["classes"][job.name][key] = settings[job.name]
     sketch.extra = {"classes": document["classes"]}
     return sketch
 
@@ -154,12 +154,12 @@ def _switching(sketch: Sketch, ways: Shares) -> None:
     """The same ways for both classes, the first turning into the second here and there."""
     for k, row in ways.items():
         for c in (0, 1):
-            found: Hops = []
+            rows: Hops = []
             for share, target in row:
                 turn = 0.0 if target is None else sketch.draw.choice((0.0, 0.3, 1.0))
                 parts = ((c, 1 - turn), (1 - c, turn))
-                found += [(share * part, target, becomes) for becomes, part in parts if part]
-            sketch.hops[k, c] = _merged(found)
+                rows += [(share * part, target, becomes) for becomes, part in parts if part]
+            sketch.hops[k, c] = _merged(rows)
     sketch.hops[0, 0] = _both(sketch.hops[0, 0])
 
 

@@ -23,7 +23,7 @@ NO_MORE = 60.0
 
 
 @dataclass(frozen=True)
-class Seen:
+class Misses:
     """A network held to its simulation: how many numbers, how many within their intervals.
 
     `missed` says whether any lies outside an interval so wide that all hold with 99 % at once.
@@ -40,7 +40,7 @@ class Seen:
     refusal: str = ""
 
 
-def see(seed: int) -> Seen:
+def see(seed: int) -> Misses:
     """Hold the larger network of a seed to its simulation."""
     case = drawn(seed, LARGE)
     try:
@@ -48,14 +48,14 @@ def see(seed: int) -> Seen:
         solution = model.solve()
         simulated = model.simulate(HALF_WIDTH, seed=seed + 1, at_most=NO_MORE)
     except HeadwayError as refusal:
-        return Seen(seed, case.kind, refusal=str(refusal))
+        return Misses(seed, case.kind, refusal=str(refusal))
     misses = dict(_misses(model, solution, simulated))
     worst = max(misses, key=lambda name: misses[name][0])
     inside = sum(one.holds(value, CONFIDENCE) for _, value, one in misses.values())
     wide = together(CONFIDENCE, len(misses))
     missed = not all(one.holds(value, wide) for _, value, one in misses.values())
     note = solution.approximation
-    return Seen(seed, case.kind, len(misses), inside, misses[worst][0], worst, note, missed)
+    return Misses(seed, case.kind, len(misses), inside, misses[worst][0], worst, note, missed)
 
 
 def _misses(
@@ -70,9 +70,9 @@ def _misses(
     for name in names:
         if name in simulated.estimates:
             value = float(np.asarray(solution[name]))  # type: ignore[index]
-            found = simulated[name]
-            near = abs(value - found.mean) / abs(found.mean) if found.mean else abs(value)
-            yield name, (near, value, found)
+            entry = simulated[name]
+            near = abs(value - entry.mean) / abs(entry.mean) if entry.mean else abs(value)
+            yield name, (near, value, entry)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -82,10 +82,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def summary(seen: Sequence[Seen]) -> Iterator[str]:
+def summary(errors: Sequence[Misses]) -> Iterator[str]:
     """A line a kind: exact answers within their intervals, and errors of approximate ones."""
-    by_kind: dict[str, list[Seen]] = defaultdict(list)
-    for one in seen:
+    by_kind: dict[str, list[Misses]] = defaultdict(list)
+    for one in errors:
         by_kind[one.kind].append(one)
     heads = ("exact", "numbers", "inside", "worst", "approx.", "mean", "worst", "refused")
     yield f"{'kind':32} " + " ".join(map("{:>8}".format, heads))

@@ -164,18 +164,18 @@ def means(network: Network) -> tuple[np.ndarray, np.ndarray, float]:
 
 
 def _named(network: Network, queue: np.ndarray, served: np.ndarray) -> dict[str, float]:
-    found = {}
+    by_name = {}
     for k in range(len(network.places)):
-        found[f"s{k}.queue_length"] = queue[k].sum()
-        found[f"s{k}.throughput"] = served[k].sum()
+        by_name[f"s{k}.queue_length"] = queue[k].sum()
+        by_name[f"s{k}.throughput"] = served[k].sum()
     if network.comes_back:
-        return found
+        return by_name
     out = np.zeros(len(network.classes))
     for (k, c), hops in network.hops.items():
         out[c] += served[k, c] * sum(share for share, target, _ in hops if target is None)
-    found["throughput"] = out.sum()
+    by_name["throughput"] = out.sum()
     for c, job in enumerate(network.classes if len(out) > 1 else ()):
-        found[f"class {job.name}.throughput"] = out[c]
+        by_name[f"class {job.name}.throughput"] = out[c]
         if out[c] > 0:  # others may never leave it a server
-            found[f"class {job.name}.response_time"] = queue[:, c].sum() / out[c]
-    return found
+            by_name[f"class {job.name}.response_time"] = queue[:, c].sum() / out[c]
+    return by_name

@@ -158,14 +158,14 @@ class Lottery(Place):
     def leaving(self, state: Any) -> list[tuple[float, int, Outcomes]]:
         served, waiting = state
         n = sum(waiting)
-        found = []
+        rows = []
         for c in served:
             left = _without(served, c)
             after = [
                 (k / n, (_with(left, d), added(waiting, d, -1))) for d, k in enumerate(waiting) if k
             ]
-            found.append((1 / self.times[c], c, after or [(1.0, (left, waiting))]))
-        return found
+            rows.append((1 / self.times[c], c, after or [(1.0, (left, waiting))]))
+        return rows
 
     def counts(self, state: Any) -> tuple[int, ...]:
         return tuple(a + b for a, b in zip(self._tally(state[0]), state[1], strict=True))

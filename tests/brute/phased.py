@@ -25,12 +25,12 @@ class Phased(Place):
         return [(p, (_with(served, job), waiting)) for p, job in self._begun(c)]
 
     def leaving(self, state: Any) -> list[tuple[float, int, Outcomes]]:
-        found = []
+        rows = []
         for place, (c, phase, left) in enumerate(state[0]):
             if left == 0:
                 rest = state[0][:place] + state[0][place + 1 :]
-                found.append((self._rate(c, phase), c, self._followed(rest, state[1])))
-        return found
+                rows.append((self._rate(c, phase), c, self._followed(rest, state[1])))
+        return rows
 
     def inside(self, state: Any) -> Iterator[tuple[Any, float]]:
         """The states that a job's next phase leads to, with their rates."""

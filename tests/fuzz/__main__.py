@@ -57,24 +57,24 @@ def _bar(count, log):
     with Progress(*columns, console=console) as bar:
         task = bar.add_task("", total=count)
 
-        def seen(finding):
+        def advance(finding):
             log(finding)
             bar.advance(task)
 
-        yield seen
+        yield advance
 
 
 def _lines(count, log):
     done = 0
 
-    def seen(finding):
+    def advance(finding):
         nonlocal done
         log(finding)
         done += 1
         if done % max(1, count // 10) == 0:
             print(f"{done} of {count} inputs", flush=True)
 
-    return seen
+    return advance
 
 
 def _keep(finding):
@@ -94,13 +94,13 @@ def main():
     begun = time.monotonic()
     log = Log()
     kinds = None if given.kind is None else {given.kind}
-    with _bar(len(indices), log) as seen:
-        _, counts = campaign(seed, indices, seen, begun + given.seconds, kinds)
+    with _bar(len(indices), log) as observed:
+        _, counts = campaign(seed, indices, observed, begun + given.seconds, kinds)
     for (what, place), often in log.met.items():
         print(f"{often} x {what} at {place}")
-    told = ", ".join(f"{number} {what}" for what, number in sorted(counts.items()))
+    text = ", ".join(f"{number} {what}" for what, number in sorted(counts.items()))
     passed = time.monotonic() - begun
-    print(f"seed {seed}: {counts.total()} inputs in {passed:.0f} s: {told}; {len(log.met)} faults")
+    print(f"seed {seed}: {counts.total()} inputs in {passed:.0f} s: {text}; {len(log.met)} faults")
     return 1 if log.met else 0
 
 

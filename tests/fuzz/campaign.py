@@ -94,7 +94,7 @@ def limited_memory():
         resource.setrlimit(resource.RLIMIT_AS, before)
 
 
-def campaign(seed, indices, seen=lambda _finding: None, until=float("inf"), kinds=None):
+def campaign(seed, indices, progress=lambda _finding: None, until=float("inf"), kinds=None):
     """Try inputs one after another.
 
     Parameters
@@ -122,5 +122,5 @@ def campaign(seed, indices, seen=lambda _finding: None, until=float("inf"), kind
             finding, refused = tried(seed, index, Path(name))
             findings += [finding] if finding else []
             counts["found" if finding else "refused" if refused else "answered"] += 1
-            seen(finding)
+            progress(finding)
     return findings, counts

@@ -71,19 +71,19 @@ def splice(chance, text, others):
 
 def extreme(chance, text, _others):
     """An extreme number in the place of one."""
-    found = list(_NUMBER.finditer(text))
-    if not found:
+    items = list(_NUMBER.finditer(text))
+    if not items:
         return text + chance.choice(EXTREMES)
-    match = chance.choice(found)
+    match = chance.choice(items)
     return text[: match.start()] + chance.choice(EXTREMES) + text[match.end() :]
 
 
 def ordinary(chance, text, _others):
     """Another number in the place of one."""
-    found = list(_NUMBER.finditer(text))
-    if not found:
+    items = list(_NUMBER.finditer(text))
+    if not items:
         return text
-    match = chance.choice(found)
+    match = chance.choice(items)
     return text[: match.start()] + chance.choice(ORDINARY) + text[match.end() :]
 
 
@@ -97,20 +97,20 @@ def stanza(chance, text, others):
 
 def swap(chance, text, _others):
     """Two words in each other's place."""
-    found = list(_TOKEN.finditer(text))
-    if len(found) < 2:
+    items = list(_TOKEN.finditer(text))
+    if len(items) < 2:
         return text
-    first, second = sorted(chance.sample(found, 2), key=lambda match: match.start())
+    first, second = sorted(chance.sample(items, 2), key=lambda match: match.start())
     between = text[first.end() : second.start()]
     return text[: first.start()] + second[0] + between + first[0] + text[second.end() :]
 
 
 def word(chance, text, others):
     """A word of another text in the place of one."""
-    found, strangers = list(_TOKEN.finditer(text)), _TOKEN.findall(chance.choice(others))
-    if not found or not strangers:
+    items, strangers = list(_TOKEN.finditer(text)), _TOKEN.findall(chance.choice(others))
+    if not items or not strangers:
         return text
-    match = chance.choice(found)
+    match = chance.choice(items)
     return text[: match.start()] + chance.choice(strangers) + text[match.end() :]
 
 

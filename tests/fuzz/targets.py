@@ -42,15 +42,15 @@ def _shown(answer):
 def read_quantity(chance, path):
     """A number with a unit."""
     text = _text(path)
-    found = quantity(text, chance.choice((None, unit("s"), unit("op/s"))))
-    assert abs(found) < float("inf")
+    result = quantity(text, chance.choice((None, unit("s"), unit("op/s"))))
+    assert abs(result) < float("inf")
 
 
 def read_sweep(chance, path):
     """The value of a setting."""
-    found = sweep(_text(path), chance.choice((unit("s"), unit("op/s"), unit(""))), "x")
-    assert found.size >= 1
-    assert np.isfinite(found).all()
+    swept = sweep(_text(path), chance.choice((unit("s"), unit("op/s"), unit(""))), "x")
+    assert swept.size >= 1
+    assert np.isfinite(swept).all()
 
 
 def read_formula(_chance, path):
@@ -62,17 +62,17 @@ def read_formula(_chance, path):
 
 def read_table(chance, path):
     """A table or a page of measurements, its signature, a comparison, and sometimes a fit."""
-    found = Measurements.read(path)
-    repr(found), found.sha256, found.invalid
-    for fact in found.facts.values():
+    result = Measurements.read(path)
+    repr(result), result.sha256, result.invalid
+    for fact in result.facts.values():
         assert fact.value is None or abs(fact.value) < float("inf")
     model = catalogue_model("server-single")
     if chance.random() < _COSTLY:
-        _shown(model.fit(found, ["service_time"]))
+        _shown(model.fit(result, ["service_time"]))
     elif chance.random() < 0.5:
-        _shown(model.at(service_time=1e-3, delay=1e-3).compare(found))
+        _shown(model.at(service_time=1e-3, delay=1e-3).compare(result))
     else:
-        _shown(MeasuredSignature.of(curve(found)))
+        _shown(MeasuredSignature.of(curve(result)))
 
 
 def read_a_model(chance, path):
@@ -98,11 +98,11 @@ def read_a_model(chance, path):
 
 def read_tool(chance, path):
     """What a tool wrote: its points, a table and an audit of them, and sometimes every form."""
-    found = read_load_test([str(path)])
-    repr(found.measurements), found.to_json()
-    audited = audit(found)
+    load_test = read_load_test([str(path)])
+    repr(load_test.measurements), load_test.to_json()
+    audited = audit(load_test)
     if chance.random() < 0.1:
-        _shown(found), _shown(audited)
+        _shown(load_test), _shown(audited)
 
 
 def read_messages(_chance, path):
