@@ -4,6 +4,7 @@ Each campaign takes ``--workers N`` or ``--cluster ADDRESS``. A task draws from 
 and results come in the order of the tasks, so any number of workers gives the same table.
 """
 
+import csv
 import sys
 import time
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
@@ -44,6 +45,19 @@ def seeded(function, about, count, arguments=None):
     args = options.parse_args(arguments)
     with shared(args) as done:
         yield from done(function, range(args.seed, args.seed + args.count))
+
+
+def stored_or_simulated(about, page, titles, simulate):
+    """Write the rows that a file stores anew, unless ``--stored`` asks only for its tables."""
+    options = ArgumentParser(description=about.splitlines()[0])
+    options.add_argument("--stored", action="store_true", help="print what the file contains")
+    if options.parse_args().stored:
+        return
+    rows = list(simulate())
+    with page.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(titles)
+        writer.writerows(rows)
 
 
 def _done(crew, function, tasks):

@@ -6,7 +6,6 @@ file. Networks are those of `tests.qna_class_errors` with routes of their own, P
 exponential services and single servers; jobs that would come back to a station leave instead.
 """
 
-import argparse
 import csv
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from headway.models import ModelGraph
 from headway.queueing import MM1
+from tests.campaigns import stored_or_simulated
 from tests.qna_class_errors import JOURNEY, events, network, through
 
 PAGE = Path("tests/data/journey_errors.csv")
@@ -107,16 +107,14 @@ def lines(actual):
         yield f"| {words} | {len(some)} | {' | '.join(cells)} |"
 
 
+def _rows():
+    for number in range(NETWORKS):
+        yield from simulate(number)
+
+
 def main():
-    """Simulate anew, or only tell what the file says."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--stored", action="store_true", help="tell what the file says")
-    if not parser.parse_args().stored:
-        rows = [row for number in range(NETWORKS) for row in simulate(number)]
-        with PAGE.open("w", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(TITLES)
-            writer.writerows(rows)
+    """Simulate anew, or only print what the file contains."""
+    stored_or_simulated(__doc__, PAGE, TITLES, _rows)
     print(*lines(stored()), sep="\n")
 
 

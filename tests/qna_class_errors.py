@@ -9,7 +9,6 @@ and turn into other classes. Times with an scv below 1 are gamma-distributed, ab
 hyperexponential with balanced means.
 """
 
-import argparse
 import csv
 from heapq import heapify, heappop, heappush, heapreplace
 from pathlib import Path
@@ -20,6 +19,7 @@ from headway.queueing.chains.routes import ClassRoutes
 from headway.queueing.chains.spread import solve_spread
 from headway.queueing.classes.network import JobClass, SharedStation
 from headway.queueing.stations.abilities import Discipline
+from tests.campaigns import stored_or_simulated
 from tests.qna_errors import draws
 
 PAGE = Path("tests/data/qna_class_errors.csv")
@@ -220,16 +220,15 @@ def lines(actual):
         yield f"| {words} | {cells} |"
 
 
+def _rows():
+    for family, count in FAMILIES.items():
+        for number in range(count):
+            yield from simulate(family, number)
+
+
 def main():
-    """Simulate anew, or only tell what the file says."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--stored", action="store_true", help="tell what the file says")
-    if not parser.parse_args().stored:
-        rows = [simulate(family, n) for family, many in FAMILIES.items() for n in range(many)]
-        with PAGE.open("w", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(TITLES)
-            writer.writerows(row for each in rows for row in each)
+    """Simulate anew, or only print what the file contains."""
+    stored_or_simulated(__doc__, PAGE, TITLES, _rows)
     print(*lines(stored()), sep="\n")
 
 

@@ -9,7 +9,6 @@ waits by Lindley's max(wait + service - gap, 0), its departures parted by chance
 Times with an scv below 1 are gamma-distributed, above 1 hyperexponential with balanced means.
 """
 
-import argparse
 import csv
 from heapq import heapify, heappop, heappush, heapreplace
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 
 from headway.queueing.variability import flows
 from headway.queueing.variability.network import GeneralNetwork, solve_general
+from tests.campaigns import stored_or_simulated
 
 PAGE = Path("tests/data/qna_errors.csv")
 TITLES = ("family", "number", "station", "visits", "wait", "half_width")
@@ -231,16 +231,15 @@ HOW = {
 }
 
 
+def _rows():
+    for family, count in FAMILIES.items():
+        for number in range(count):
+            yield from simulate(family, number)
+
+
 def main():
-    """Simulate anew, or only tell what the file says."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--stored", action="store_true", help="tell what the file says")
-    if not parser.parse_args().stored:
-        rows = [simulate(family, n) for family, many in FAMILIES.items() for n in range(many)]
-        with PAGE.open("w", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(TITLES)
-            writer.writerows(row for each in rows for row in each)
+    """Simulate anew, or only print what the file contains."""
+    stored_or_simulated(__doc__, PAGE, TITLES, _rows)
     print(*lines(stored()), sep="\n")
 
 
