@@ -13,7 +13,7 @@ from headway.models.auditing.finding import Finding, Kind, Look, Severity, each_
 from headway.models.auditing.open_view import OpenPoint, as_open
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.points import Point
-from headway.models.reading.loadtest import LoadTest
+from headway.models.reading.loadtest import LoadTest, Measured, measurements_in
 from headway.models.reading.rows import points_of_table
 from headway.models.tables.shown import Answer
 
@@ -64,14 +64,23 @@ class Audit(Answer):
         return f"Audit({self.test.source}: {len(self.findings)} findings)"
 
 
-def audit(test: LoadTest) -> Audit:
+def audit(test: Measured) -> Audit:
     """Check a test for whatever makes its numbers misleading.
 
     Parameters
     ----------
     test
-        Points in the order of their load.
+        Points in the order of their load, or a table of them.
+
+    Raises
+    ------
+    MeasurementError
+        For what is no measurements.
     """
+    if not isinstance(test, LoadTest):
+        table = measurements_in(test)
+        points = sorted(points_in(table), key=lambda point: point.load)
+        test = LoadTest(tuple(points), table=table)
     return Audit(test, findings_in(test.points))
 
 

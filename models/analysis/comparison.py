@@ -16,6 +16,7 @@ from headway.models.measured.columns import Axes, is_rate
 from headway.models.measured.matching import Match, Named, match
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.regression import FEWEST_POINTS, r_squared
+from headway.models.reading.loadtest import Measured, measurements_in
 from headway.models.signatures.sfs import ALL, Range, SfsSignature, sfs_signature
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.inputs import points_shape
@@ -266,7 +267,7 @@ SUMMARY = ("rms_relative_error", "max_relative_error", "median_relative_error", 
 
 def compare_within(
     model: Model,
-    measurements: Measurements,
+    measurements: Measured,
     x: str | None,
     y: Named,
     low: float,
@@ -278,7 +279,7 @@ def compare_within(
 
 def compare(
     model: Model,
-    measurements: Measurements,
+    measurements: Measured,
     x: str | None = None,
     y: Named = None,
     within: Range = ALL,
@@ -317,6 +318,7 @@ def compare(
     >>> bool(abs(compare(model, curve).relative_error).max() < 1e-12)
     True
     """
+    measurements = measurements_in(measurements)
     matched = match(model, measurements, x, y)
     if not within.holds(matched.load.values).any():
         msg = (

@@ -15,6 +15,7 @@ from headway.models.inference.searching.posing import problem
 from headway.models.inference.searching.search import STARTS
 from headway.models.measured.matching import Named, match
 from headway.models.measured.measurements import Measurements
+from headway.models.reading.loadtest import Measured, measurements_in
 from headway.models.running.crews import Crew, crew_of
 from headway.models.signatures.sfs import ALL, Range
 from headway.models.structure.model import Model
@@ -26,7 +27,7 @@ def _ignore() -> None:
 
 def fit_within(
     model: Model,
-    measurements: Measurements,
+    measurements: Measured,
     free: Sequence[str],
     x: str | None,
     y: Named,
@@ -45,7 +46,7 @@ def fit_within(
 
 def fit_model(
     model: Model,
-    measurements: Measurements,
+    measurements: Measured,
     free: Sequence[str],
     x: str | None = None,
     y: Named = None,
@@ -101,6 +102,7 @@ def fit_model(
     >>> round(found.values["s"], 6)
     0.01
     """
+    measurements = measurements_in(measurements)
     matched = match(model, measurements, x, y)
     x, y = matched.load.header, [one.measured.header for one in matched.each]
     bounded = _bounded(matched.model.exposing(*free), bounds or {})

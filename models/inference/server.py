@@ -37,6 +37,7 @@ from headway.models.inference.searching.loss import Loss
 from headway.models.inference.warnings import is_worse_than_constant
 from headway.models.language.digits import counted
 from headway.models.measured.measurements import Measurements
+from headway.models.reading.loadtest import Measured, measurements_in
 from headway.models.signatures.sfs import ALL, Range
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
@@ -213,7 +214,7 @@ class ServerFit(Answer):
 
 
 def fit_server(
-    measurements: Measurements,
+    measurements: Measured,
     x: str | None = None,
     y: str | None = None,
     within: Range = ALL,
@@ -259,7 +260,7 @@ def fit_server(
 
 
 def choose_form(
-    measurements: Measurements,
+    measurements: Measured,
     x: str | None = None,
     y: str | None = None,
     within: Range = ALL,
@@ -269,6 +270,7 @@ def choose_form(
     forms: Sequence[str | Model] | None = None,
 ) -> ServerFit:
     """Fit and choose as `fit_server`, and leave intervals and left-out points for when asked."""
+    measurements = measurements_in(measurements)
     curve = curve_for_forms(measurements, x, y, listed_forms(forms, family))
     inside = within.holds(curve.load)
     points, loads = int(inside.sum()), curve.different(inside)

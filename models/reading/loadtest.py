@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
+from typing import TypeAlias
 
 from headway.errors import HeadwayError, MeasurementError
 from headway.models.files.intake import read_bytes
@@ -40,13 +41,16 @@ class LoadTest(Answer):
     columns
         What the columns of its tables were taken for, each once.
     wide
-        Whether its table shows all that the tools tell, however wide it becomes.
+        Whether its table shows all that the tools report, however wide it becomes.
+    table
+        The table that its only file is; None for what tools wrote, and for several files.
     """
 
     points: tuple[Point, ...]
     left_out: tuple[LeftOut, ...] = ()
     columns: tuple[Used, ...] = ()
     wide: bool = False
+    table: Measurements | None = None
 
     def __repr__(self) -> str:
         return f"LoadTest({self._counted})"
@@ -80,7 +84,7 @@ class LoadTest(Answer):
 
     @property
     def measurements(self) -> Measurements:
-        """The same as a table, a row a point.
+        """The same as a table, a row a point; a table that was read, with all its columns.
 
         Examples
         --------
@@ -88,8 +92,49 @@ class LoadTest(Answer):
         >>> LoadTest(points).measurements.column("throughput").values.tolist()
         [90.0]
         """
+        if self.table is not None:
+            return self.table
         table = measurements_of(self.points, self.source)
         return replace(table, kind=", ".join(self.tools))
+
+
+Measured: TypeAlias = Measurements | LoadTest
+"""What models are compared with and fitted to."""
+
+
+def measurements_in(measured: object) -> Measurements:
+    """Take measurements as they are, or those of a load test.
+
+    Parameters
+    ----------
+    measured
+        A table, or what `read` returns.
+
+    Raises
+    ------
+    MeasurementError
+        For anything else, such as the name of a file that has not been read.
+
+    Examples
+    --------
+    >>> len(measurements_in(read("network_sensitivity/table_a_1_scsi_performance.csv")))
+    7
+    >>> measurements_in("a.csv")
+    Traceback (most recent call last):
+        ...
+    headway.errors.MeasurementError: 'a.csv' is a name; read the file first: headway.read('a.csv')
+    """
+    if isinstance(measured, LoadTest):
+        return measured.measurements
+    if isinstance(measured, Measurements):
+        return measured
+    if isinstance(measured, str | PurePath):
+        name = str(measured)
+        msg = f"{name!r} is a name; read the file first: headway.read({name!r})"
+        raise MeasurementError(msg)
+    kind = type(measured).__name__
+    msg = f"a {kind} is not measurements; use headway.read, or Measurements.from_frame"
+    raise MeasurementError(msg)
 
 
 def _silent() -> None:
@@ -149,10 +194,11 @@ def read_load_test(
     points: list[Point] = []
     left_out: list[LeftOut] = []
     columns: list[Used] = []
+    tables: list[Measurements | None] = []
     named = {str(Path(place)) for place in places}
     for name, content in gather(places):
         try:
-            some, used = _points_in(name, content, advance, hints)
+            some, used, table = _points_in(name, content, advance, hints)
         except HeadwayError as error:
             passed_over = name not in named and _is_nothing(content)
             if not skip_bad and not passed_over:
@@ -161,11 +207,13 @@ def read_load_test(
         else:
             points += some
             columns += used
+            tables.append(table)
     if not points:
         raise _nothing_in(places, left_out)
     hints.check_met({each.column for each in columns}, places[0])
     in_order = tuple(sorted(points, key=lambda point: point.load))
-    return LoadTest(in_order, tuple(left_out), tuple(dict.fromkeys(columns)))
+    only = tables[0] if len(tables) == 1 else None
+    return LoadTest(in_order, tuple(left_out), tuple(dict.fromkeys(columns)), table=only)
 
 
 _NOTHING = "contains no measurements: no reader recognises it, and it is not a table"
@@ -184,27 +232,31 @@ def _nothing_in(places: Sequence[str], left_out: Sequence[LeftOut]) -> Measureme
 
 def _points_in(
     name: str, content: bytes | Long, advance: Callable[[], None], hints: Hints
-) -> tuple[list[Point], tuple[Used, ...]]:
-    """The points of a file, whole or line by line, and what its columns were taken for."""
+) -> tuple[list[Point], tuple[Used, ...], Measurements | None]:
+    """The points of a file, whole or line by line, and what its columns were taken for.
+
+    The last is the table that the file is, if it is one.
+    """
     if isinstance(content, bytes):
         return _points_of_text(decoded(content, name), name, hints, kind_of(content))
     reader, _ = recognised(decoded(content.head(), name))
     if reader.stream is None:
         read_bytes(content.path, LARGEST_FILE)  # says that it is too large to be read whole
-        return [], ()
+        return [], (), None
     lines = content.lines(advance)
-    return [replace(point, file=name) for point in reader.stream(lines, name)], ()
+    return [replace(point, file=name) for point in reader.stream(lines, name)], (), None
 
 
 def _points_of_text(
     text: str, name: str, hints: Hints, kind: str
-) -> tuple[list[Point], tuple[Used, ...]]:
+) -> tuple[list[Point], tuple[Used, ...], Measurements | None]:
     reader, _ = recognised(text)
     if reader.points is not None:
-        return [replace(point, file=name) for point in reader.points(text, name)], ()
+        return [replace(point, file=name) for point in reader.points(text, name)], (), None
     table = read_table(text, name, hints.decimal, kind)
     try:
-        return read_rows(hints.met_in(table))
+        table = hints.met_in(table)
+        return *read_rows(table), table
     except MeasurementError:  # what may well come of a column that was named wrongly
         hints.check_met((*table.columns, *table.spoilt, *table.labels), name)
         raise

@@ -14,6 +14,7 @@ from headway.models.inference.fitting import fit_model
 from headway.models.inference.server import ServerFit
 from headway.models.language.verbs import perform
 from headway.models.measured.measurements import Measurements
+from headway.models.reading.loadtest import Measured, measurements_in
 from headway.models.reports.ground import Ground, measured_ground
 from headway.models.signatures.sfs import ALL, Range
 from headway.models.structure.model import Model
@@ -114,7 +115,7 @@ class Report:
 
 def make_report(
     model: Model,
-    measurements: Measurements,
+    measurements: Measured,
     free: Sequence[str] = (),
     x: str | None = None,
     y: str | None = None,
@@ -154,6 +155,7 @@ def make_report(
     >>> found.sensitivity.model.inputs["arrival_rate"], found.sensitivity.bottleneck
     (600.0, 'cpu')
     """
+    measurements = measurements_in(measurements)
     fit = fit_model(model, measurements, free, x, y, within) if free else None
     comparison = fit.comparison if fit else compare(model, measurements, x, y, within)
     known = _known(model, comparison, fit, fixed)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from headway.models.analysis.comparison import Comparison
     from headway.models.analysis.sensitivity import Sensitivity
     from headway.models.inference.fit import Fit
-    from headway.models.measured.measurements import Measurements
+    from headway.models.reading.loadtest import Measured
     from headway.models.running.crews import Crew
     from headway.models.simulating.check import Check
     from headway.models.simulating.simulation import Simulation
@@ -35,7 +35,7 @@ class ModelVerbs(ModelDisplay):
 
     def compare(
         self,
-        measurements: "Measurements",
+        measurements: "Measured",
         x: str | None = None,
         y: str | None = None,
         low: float = -math.inf,
@@ -79,7 +79,7 @@ class ModelVerbs(ModelDisplay):
 
     def fit(
         self,
-        measurements: "Measurements",
+        measurements: "Measured",
         free: Sequence[str],
         x: str | None = None,
         y: str | None = None,
