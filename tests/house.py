@@ -14,6 +14,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from statistics import fmean
@@ -54,9 +55,13 @@ def import_graph(folders: dict[str, Path]) -> nx.DiGraph:
     graph = nx.DiGraph()
     graph.add_nodes_from(known)
     for name, path in known.items():
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        graph.add_edges_from((name, other) for other in _imported(tree, name, known))
+        graph.add_edges_from((name, other) for other in _imported(_tree(path), name, known))
     return graph
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def _imported(tree: ast.Module, name: str, known: dict[str, Path]) -> Iterator[str]:
@@ -100,7 +105,7 @@ def late_imports(folders: dict[str, Path]) -> int:
     """How many imports of headway stand inside functions."""
     count = 0
     for path in modules(folders).values():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(_tree(path)):
             if isinstance(node, ast.FunctionDef):
                 inside = (n for n in ast.walk(node) if isinstance(n, ast.ImportFrom))
                 count += sum((n.module or "").startswith("headway") for n in inside)
