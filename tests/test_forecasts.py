@@ -9,7 +9,7 @@ from headway.errors import InvalidParameter
 from headway.models import Measurements, catalogue_model
 from headway.models.files.shipped import data_path
 from headway.models.inference.certainty.tempering import tempered
-from headway.models.inference.server import fit_server
+from headway.models.inference.server import choose_form, fit_server
 from headway.models.signatures.sfs import Range
 from tests.command import headway, refusal
 from tests.extrapolations import curves, summary, tried
@@ -42,7 +42,7 @@ def test_bands_hold_where_a_form_is_right():
     for _ in range(40):
         times = model.solve(loads).response_time * np.exp(0.02 * random.standard_normal(9))
         rows = "\n".join(f"{x},{1e3 * y:.6f}" for x, y in zip(loads, times, strict=True))
-        server = fit_server(Measurements.parse(f"throughput_ops_s,response_ms\n{rows}\n", "sim"))
+        server = choose_form(Measurements.parse(f"throughput_ops_s,response_ms\n{rows}\n", "sim"))
         low, _, high = server.predict([1760]).response_time[:, 0]
         again = truth * np.exp(0.02 * random.standard_normal())
         inside += bool(low <= again <= high)

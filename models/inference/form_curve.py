@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.columns import distinct_columns
 from headway.errors import GraphError, MeasurementError
 from headway.kinds import FloatArray
 from headway.models.inference.closed_curves import BEHIND, clients_of
@@ -43,7 +44,7 @@ class FormCurve:
     def different(self, inside: NDArray[np.bool_]) -> int:
         """At how many different loads and told settings some of its points are."""
         rows = np.stack([self.load, *self.settings])
-        return int(np.unique(rows[:, inside], axis=1).shape[1])
+        return distinct_columns(rows[:, inside])[0].size
 
     def limits(
         self, form: Form, inside: NDArray[np.bool_] | slice = ALL_ROWS

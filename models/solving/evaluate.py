@@ -13,6 +13,7 @@ from typing import Any, ParamSpec, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from headway.columns import distinct_columns
 from headway.errors import HeadwayError
 from headway.kinds import Amount, FloatArray
 from headway.models.solving.percentile import swift_percentile
@@ -197,13 +198,11 @@ def each_once(predict: Predict, outputs: int) -> Predict:
         lines = {n: np.asarray(v) for n, v in values.items() if np.ndim(v) == 1 and np.size(v) > 1}
         if len({line.size for line in lines.values()}) != 1:
             return predict(values)
-        _, first, back = np.unique(
-            np.stack([*lines.values()]), axis=1, return_index=True, return_inverse=True
-        )
+        first, back = distinct_columns(np.stack([*lines.values()]))
         if first.size == back.size:
             return predict(values)
         predicted = predict({**values, **{n: line[first] for n, line in lines.items()}})
-        kept = predicted.reshape(*predicted.shape[:-1], outputs, first.size)[..., back.ravel()]
+        kept = predicted.reshape(*predicted.shape[:-1], outputs, first.size)[..., back]
         return np.asarray(kept.reshape(*predicted.shape[:-1], -1))
 
     return once

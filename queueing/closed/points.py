@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.columns import distinct_columns
 from headway.kinds import FloatArray
 
 _WORTH = 4  # points for each network, from which going network by network is faster
@@ -33,11 +34,11 @@ def by_network(numbers: FloatArray, population: FloatArray) -> list[NDArray[np.i
         return []
     if (numbers == numbers[:, :1]).all():
         return [np.arange(points)]
-    first = np.unique(numbers[:, : 4 * _WORTH], axis=1)
-    if first.shape[1] == min(points, 4 * _WORTH) > points // _WORTH:
+    some, _ = distinct_columns(numbers[:, : 4 * _WORTH])
+    if some.size == min(points, 4 * _WORTH) > points // _WORTH:
         return []
-    networks, which = np.unique(numbers, axis=1, return_inverse=True)
-    if networks.shape[1] * _WORTH > points:
+    networks, which = distinct_columns(numbers)
+    if networks.size * _WORTH > points:
         return []
-    order = np.argsort(which.ravel(), kind="stable")
-    return np.split(order, np.cumsum(np.bincount(which.ravel()))[:-1])
+    order = np.argsort(which, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(which))[:-1])

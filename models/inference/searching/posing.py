@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.columns import distinct_columns
 from headway.errors import InvalidParameter, MeasurementError, nearest
 from headway.models.inference.searching.joint import shares
 from headway.models.inference.searching.loss import Loss
@@ -110,7 +111,7 @@ def _places(match: Match) -> NDArray[np.intp]:
     points = match.load.values
     settings = [np.broadcast_to(values, points.shape) for values in match.inputs.values()]
     table = np.stack([points, *settings])
-    return np.asarray(np.ravel(np.unique(table, axis=1, return_inverse=True)[1]))
+    return distinct_columns(table)[1]
 
 
 def _check_driven(match: Match, source: str) -> None:
@@ -196,7 +197,7 @@ def _check_offered(match: Match, source: str) -> None:
 
 
 def _check_points(match: Match, free: int, source: str) -> None:
-    different = np.unique(np.stack([*match.inputs.values()]), axis=1).shape[1]
+    different = distinct_columns(np.stack([*match.inputs.values()]))[0].size
     if match.load.values.size < 2:
         msg = f"{source}: a fit needs several loads, but there is only one point"
         raise MeasurementError(msg)
