@@ -54,7 +54,7 @@ def test_a_table_keeps_all_its_columns():
         (data_path(CURVE), "read the file first"),
         (
             pandas.DataFrame({"a": [1]}),
-            "a DataFrame is not measurements; use headway.read, or Meas",
+            "a DataFrame is not measurements; use headway.read",
         ),
         (None, "a NoneType is not measurements"),
     ],
