@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from headway import __version__
+from headway.cli.once import refuse_repeats
 from headway.errors import HeadwayError, OutputError, PackageError, visible
 from headway.lazy import loaded, offered, outside, package_of
 
@@ -131,7 +132,10 @@ class LazyGroup(click.Group):
             names = self.list_commands(ctx)
             near = difflib.get_close_matches(args[0], names, 2) or names
             ctx.fail(f"there is no command {args[0]!r}; did you mean {', '.join(near)}?")
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not ctx.resilient_parsing:
+            refuse_repeats(command, name, rest, ctx)
+        return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands from their table, so that help imports none of them."""

@@ -11,6 +11,7 @@ from headway.models.language.parameters import Parameter
 from headway.models.language.units import LEADING_NUMBER, Unit, quantity
 from headway.models.structure.model import Model
 from headway.models.sweeping.axes import MOST_STEPS, Choices, Steps
+from headway.numerals import digits
 
 MOST_POINTS = 100_000
 
@@ -140,7 +141,7 @@ def _with_unit(parts: list[str]) -> list[str]:
 def _range(start: float, stop: float, step: float, place: str, most: int) -> Steps:
     reach = (stop - start) / step if step else -1.0
     if reach < 0:
-        msg = f"{place}: steps of {step:g} do not lead from {start:g} to {stop:g}"
+        msg = f"{place}: steps of {digits(step)} do not lead from {digits(start)} to {digits(stop)}"
         raise InvalidParameter(msg)
     _check_count(reach + 1, most)
     return Steps(start, step, int(reach + 1e-9) + 1)
@@ -148,7 +149,9 @@ def _range(start: float, stop: float, step: float, place: str, most: int) -> Ste
 
 def _check_count(count: float, most: int = MOST_POINTS) -> None:
     if not count <= most:
-        msg = f"{count:.10g} operating points exceed the limit of {most}; use larger steps"
+        msg = (
+            f"{digits(count)} operating points exceed the limit of {digits(most)}; use larger steps"
+        )
         raise InvalidParameter(msg)
 
 

@@ -271,12 +271,15 @@ PLACES: dict[str, dict[str, str]] = {
         "finish": "headway.models.plotting.looks.finish:finished",
     },
     "Report": {
+        "scale": "headway.models.reports.units:report_units",
         "html": "headway.models.reports.page:page",
     },
     "AuditReport": {
+        "scale": "headway.models.reports.units:audit_units",
         "html": "headway.models.reports.audited:audit_page",
     },
     "ModelReport": {
+        "scale": "headway.models.reports.units:model_units",
         "html": "headway.models.reports.page:page",
     },
 }

@@ -32,6 +32,9 @@ from headway.models.inference.forecast import Forecast
 from headway.models.inference.server import fit_server
 from headway.models.inference.side_by_side import SideBySide
 from headway.models.reading.loadtest import read_load_test
+from headway.models.reports.alone import report_model
+from headway.models.reports.audited import AuditReport
+from headway.models.reports.report import make_report, server_report
 from headway.models.signatures.sfs import MeasuredSignature
 from headway.models.signatures.utilisation import MeasuredUse
 
@@ -84,6 +87,14 @@ def measured(noise: float = 0.01) -> Measurements:
     times = times * (1 + noise * (-1.0) ** np.arange(LOADS.size))
     rows = "".join(f"{x},{1e3 * y:.5f}\n" for x, y in zip(LOADS, times, strict=True))
     return Measurements.parse(f"throughput_ops_s,response_ms\n{rows}", f"curve-{noise}.csv")
+
+
+@cache
+def in_other_units() -> Measurements:
+    """The site's curve in a unit that suits none of its times."""
+    times = np.asarray(site().solve(arrival_rate=LOADS).response_time)
+    rows = "".join(f"{x / 1e3},{1e9 * y:.0f}\n" for x, y in zip(LOADS, times, strict=True))
+    return Measurements.parse(f"throughput_kops_s,response_ns\n{rows}", "curve-ns.csv")
 
 
 @cache
@@ -140,3 +151,18 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "Reproduction": lambda: reproduce("thesis/table-6.2"),
 }
 """By the names that `headway.models.door` knows."""
+
+PAGES: dict[str, Callable[[], list[Any]]] = {
+    "Report": lambda: [
+        make_report(site(), measured(), ["delay", "service_time"]),
+        make_report(site(), measured()),
+        server_report(server()),
+        make_report(site(), in_other_units(), ["service_time"]),
+    ],
+    "ModelReport": lambda: [
+        report_model(site().at(arrival_rate=600.0)),
+        report_model(site().closed(5).at(think_time=2.0)),
+    ],
+    "AuditReport": lambda: [AuditReport(audit(load_test()))],
+}
+"""Pages of every kind, by the names that `headway.models.door` knows."""

@@ -216,7 +216,7 @@ def only(bursts, delays):
 @pytest.mark.parametrize(
     ("bursts", "delays", "message"),
     [
-        (BURSTS, [False], "delay of at least 2.9e-06"),
+        (BURSTS, [False], "delay of at least 2.9 us"),
         (BURSTS, [True], "add delay 0 with burst_size 1"),
         (BURSTS[6:], [False, True], "add delay 0 with burst_size 1"),
         ([1, 2], [False, True], "do not reach a steady state; add two longer ones"),

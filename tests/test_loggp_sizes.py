@@ -242,7 +242,7 @@ def test_pinned_breaks_are_kept_and_marked():
 
     assert [(one.below, one.pinned) for one in fit.breaks] == [(512, True), (16384, False)]
     assert fit.breaks[0].interval == (fit.breaks[0].below, fit.breaks[0].above)
-    assert "measure sizes between 16384" in fit.breaks[1].advice
+    assert "measure sizes between 16 KiB and" in fit.breaks[1].advice
     with pytest.raises(HeadwayError, match="on each side"):
         fit_sizes([SizeSeries("t", SIZES, times)], pinned=[2])
 
@@ -276,7 +276,7 @@ def test_latency_below_the_overheads_is_not_determined():
     series.append(size_series("gap", SIZES[:9], 5e-6 + 1e-9 * SIZES[:9]))
     series.append(size_series("round_trip", SIZES[:9], 6e-6 + 1e-9 * SIZES[:9]))
 
-    with pytest.raises(HeadwayError, match="do not determine the latency at 1 bytes"):
+    with pytest.raises(HeadwayError, match="do not determine the latency at 1 B"):
         machine_from_sizes(fit_sizes(series))
 
 
@@ -366,7 +366,7 @@ GOOD = netgauge_text(MACHINE, range(1, 4000, 1024))
         (GOOD + "\n1 2 3", ":6: 3 columns"),
         (GOOD.replace(" 10 ", " 1 ", 1), ":2: n is 1"),
         (GOOD.replace(" 10 ", " ten ", 1), "'ten' is not a number"),
-        (f"{HEAD}\n1 10 20 15 227 10 3 2 -1 0 0", "do not determine the gap at 1 bytes"),
+        (f"{HEAD}\n1 10 20 15 227 10 3 2 -1 0 0", "do not determine the gap at 1 B"),
     ],
 )
 def test_bad_netgauge_output_names_its_line(text, message):

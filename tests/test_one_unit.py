@@ -1,26 +1,27 @@
 """One answer, one unit a dimension: what is printed reads back to what was meant."""
 
+import json
 import math
 import re
+from html import unescape
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.text import Text
 
 from headway.models import catalogue_model
 from headway.models.door import PLACES
-from headway.models.language.digits import (
-    digits,
-    four_digits,
-    in_unit,
-    shown_unit,
-    slope_unit,
-    with_error,
-)
-from headway.models.language.scales import Scale
+from headway.models.language.digits import in_unit, shown_unit, slope_unit, with_error
+from headway.models.language.scales import Scale, units_of
 from headway.models.language.units import unit
+from headway.models.reports import audited
+from headway.models.reports import figures as drawing
+from headway.models.reports.figures import inline_svg
 from headway.models.tables.table import Column
-from tests.answer_examples import EXAMPLES
+from headway.numerals import digits, four_digits
+from tests.answer_examples import EXAMPLES, PAGES
 
 TIMES = ("s", "ms", "us", "min", "us/message", "ms/op")
 NUMBER = re.compile(r"[-+]?[\d,]*\.?\d+(?:e[-+]?\d+)?")
@@ -135,8 +136,6 @@ EFFORT = re.compile(r"simulated: .*")
 
 def drawn(answer: object) -> list[str]:
     """All words of an answer's figure, where it has one."""
-    from matplotlib.text import Text
-
     if "plot" not in PLACES[type(answer).__name__]:
         return []
     figure = answer.plot()  # type: ignore[attr-defined]
@@ -159,6 +158,59 @@ def test_an_answer_of_any_kind_has_one_unit_a_dimension(kind: str) -> None:
         assert not re.search(r"\b0(\.0+)? \w+ per ", each), each
         assert not re.search(r"\d(e[-+]\d+)? ?bytes|\d{5,} B\b", each), each
     assert not CROWDED.findall(text), text
+
+
+PAGED = sorted(k for k, verbs in PLACES.items() if "html" in verbs and "tables" not in verbs)
+"""Every kind of page."""
+
+
+def spy(figures: list[Any]) -> Any:
+    """Write figures as pages do, and keep them."""
+
+    def written(figure: Any, name: str, words: str) -> str:
+        figures.append(figure)
+        return inline_svg(figure, name, words)
+
+    return written
+
+
+def words_of(page: str) -> str:
+    """What a page says; without scripts, styles and mathematics. Letters of figures are paths."""
+    bare = re.sub(r"(?s)<(script|style|math)\b.*?</\1>", " ", page)
+    return unescape(re.sub(r"<[^>]*>", " ", bare))
+
+
+@pytest.mark.parametrize("kind", PAGED)
+def test_a_page_has_one_unit_a_dimension(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In tables, sentences, captions, figures and sliders; a new kind needs examples in `PAGES`."""
+    figures: list[Any] = []
+    for module in (drawing, audited):
+        monkeypatch.setattr(module, "inline_svg", spy(figures))
+    for report in PAGES[kind]():
+        assert type(report).__name__ == kind
+        figures.clear()
+        page = report.to_html()
+        letters = [each.get_text() for figure in figures for each in figure.findobj(Text)]
+        assert any("response time" in each for each in letters)
+        own, words = units_of(report), "\n".join([words_of(page), *letters])
+        for meant, units in (("s", TIME), ("B/s", BANDWIDTH)):
+            found = set(units.findall(words))
+            assert found <= {str(own.unit(unit(meant)))}, (report, found)
+        assert not CROWDED.findall(words), report
+        data = re.search(r'(?s)id="panel-data">(.*?)</script>', page)
+        panel = json.loads(data[1]) if data else {"controls": []}
+        for each in [*panel["controls"], *(panel[k] for k in ("output", "rate") if k in panel)]:
+            shown = unit(each["unit"])
+            assert own.unit(shown).scale == shown.scale == each["scale"], each
+
+
+def test_a_timeline_has_the_unit_of_its_answer() -> None:
+    """Also of a transfer that takes much longer than its first packets."""
+    for size in ("64 KiB", "64 MiB"):
+        solution = catalogue_model("pipeline").at(transfer=size).solve()
+        [axes] = solution.plot().axes
+        [shown] = re.findall(r"\[(\w+)\]", axes.get_xlabel())
+        assert shown == str(units_of(solution).unit(unit("s")))
 
 
 @pytest.mark.parametrize("kind", SHOWN)

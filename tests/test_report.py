@@ -217,7 +217,7 @@ def test_a_fit_shows_values_with_uncertainty_and_admits_what_is_wrong():
     rows = {row.children[0].text: [c.text for c in row.children] for row in table.every("tr")}
     low, high = (1e3 * end for end in report.fit.ci95["delay"])
     assert rows["delay"][1].startswith(f"{1e3 * report.fit.values['delay']:.2f}")
-    assert rows["delay"][2] == f"{low:.4g} to {high:.4g}"
+    assert rows["delay"][2] == f"{low:.4g} to {high:.4g} ms"
     assert rows["delay"][3] == "fitted to the data"
     assert rows["disks"][1:4] == ["24", "-", "preset scsi: section 5.3.1 and Table A.2"]
     for warning in report.fit.warnings:

@@ -56,7 +56,7 @@ def test_pinned_break_and_csv(write):
     assert "pinned" in result.out
     assert len(rows) == 1 + 3
     assert rows[0].startswith("series,first_size_bytes,last_size_bytes,intercept_s")
-    assert "pinned breaks 1 leave only 1 sizes on one line" in refusal(
+    assert "pinned breaks 1 B leave only 1 size on one line" in refusal(
         "signature", "loggp", path, "--pin", "1B"
     )
     assert "needs data" in refusal("signature", "loggp", path, "--pin", "3us")
@@ -86,7 +86,7 @@ def test_what_is_not_determined_is_said_and_never_negative(write):
     table = headway("signature", "loggp", path).out
 
     assert document["regimes"][0]["latency"] is None
-    assert "these data do not determine the latency at 1 bytes" in " ".join(table.split())
+    assert "these data do not determine the latency at 1 B" in " ".join(table.split())
     lines = document["series"]["send_overhead"]["lines"]
     assert lines[0]["slope"]["value"] is None
     assert "not determined by this" in table

@@ -24,6 +24,7 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.kinds import Amount, apply, is_symbolic
 from headway.loggp.machine.parameters import Convention, LogGP
+from headway.numerals import times
 
 _ROUNDING = 1e-12  # share of the one-way time below which a negative latency counts as rounding
 
@@ -56,8 +57,9 @@ def _refuse_negative(latency: Amount, scale: Amount, machine: LogGP, target: Con
         return latency
     if np.any(np.asarray(latency) < -_ROUNDING * np.asarray(scale)):
         worst = float(np.min(latency))
+        [shown] = times(worst)
         msg = (
-            f"latency would be {worst:g} s in convention {target}: these overheads and gap do "
+            f"latency would be {shown} in convention {target}: these overheads and gap do "
             f"not determine it; check that they are in convention {machine.convention}"
         )
         raise InvalidParameter(msg)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from headway.errors import MeasurementError
 from headway.kinds import FloatArray, check_count, check_not_negative, check_positive
 from headway.loggp.measuring.sizes import check_range
+from headway.numerals import digits
 
 CONFIDENCE = 0.95
 
@@ -39,8 +40,8 @@ class Estimate:
     def __repr__(self) -> str:
         """Show the value, and the interval if there is one."""
         if self.interval is None:
-            return f"{self.value:g}"
-        return f"{self.value:g} ({self.interval[0]:g} to {self.interval[1]:g})"
+            return digits(self.value)
+        return f"{digits(self.value)} ({digits(self.interval[0])} to {digits(self.interval[1])})"
 
 
 def estimate(value: float, variance: float, freedom: float) -> Estimate:

@@ -26,6 +26,7 @@ from headway.loggp.measuring.estimates import (
 from headway.loggp.measuring.misfit import Misfit, misfit
 from headway.loggp.measuring.signature import WINDOW, issue_cost
 from headway.loggp.measuring.sizes import check_range
+from headway.numerals import digits, times
 
 _UNSTEADY = 0.25  # slopes of a long burst that differ more are not a steady state
 _DEVIATIONS = 3.0  # if they differ by more than their errors
@@ -141,16 +142,16 @@ def _send_overhead(curve: _Curve, round_trip: float) -> tuple[float, float]:
     if curve.delay > 0 or not alone.any():
         msg = (
             "no burst without delay ends before the first reply can arrive, half a round trip "
-            "({round_trip / 2:.4g} s) after its start; add delay 0 with burst_size 1"
+            f"({times(round_trip / 2)[0]}) after its start; add delay 0 with burst_size 1"
         )
         raise MeasurementError(msg)
     weight = curve.repeats[alone]
     mean = float((weight * curve.time[alone] / curve.burst[alone]).sum() / weight.sum())
     if mean > (1 + _NEAR) * round_trip / 2:
+        cost, half = times(mean, round_trip / 2)
         msg = (
-            f"a request without delay costs {mean:.4g} s, but half the round trip, which "
-            f"includes the send overhead, is only {round_trip / 2:.4g} s; check the round trip "
-            "and the unit of the cost"
+            f"a request without delay costs {cost}, but half the round trip, which includes the "
+            f"send overhead, is only {half}; check the round trip and the unit of the cost"
         )
         raise MeasurementError(msg)
     return mean, mean**2 / float(weight.sum())
@@ -169,12 +170,12 @@ def _steady_slope(curve: _Curve, round_trip: float, deviation: float) -> _Slope:
     """Time per further request over the long bursts of one delay."""
     longest = curve.burst[-1]
     long = _long(curve, round_trip)
-    where = f"at delay {curve.delay:g} s"
+    where = f"at delay {times(curve.delay)[0]}"
     if long.sum() < 2:
         enough = int(np.ceil(2 * max(longest, round_trip / curve.time[0] * curve.burst[0])))
         msg = (
-            f"bursts of {longest:g} {where} do not reach a steady state; add two longer ones, "
-            f"such as burst_size {enough} and {2 * enough}"
+            f"bursts of {digits(longest)} {where} do not reach a steady state; add two longer "
+            f"ones, such as burst_size {enough} and {2 * enough}"
         )
         raise MeasurementError(msg)
     burst, time, repeats = curve.burst[long], curve.time[long], curve.repeats[long]
@@ -207,8 +208,9 @@ def _check_steady(curve: _Curve, slope: float, scatter: float, error: float, whe
     before = float(np.diff(time)[0] / np.diff(burst)[0])
     both = scatter * (error + float(np.sqrt((time**2 / repeats).sum()) / np.diff(burst)[0]))
     if abs(before - slope) > max(_UNSTEADY * slope, _DEVIATIONS * both):
+        first, last = times(before, slope)
         msg = (
-            f"the time per request {where} still changes ({before:g} to {slope:g} s) at the "
+            f"the time per request {where} still changes ({first} to {last}) at the "
             f"longest bursts; add burst_size {int(2 * curve.burst[-1])} and "
             f"{int(4 * curve.burst[-1])}"
         )
@@ -223,7 +225,7 @@ def _busy_time(
     if not slow:
         msg = (
             "receive_overhead is not determined; add bursts with a delay of at least "
-            f"{gap - send:.3g} s, so that the sender and not the gap is the limit"
+            f"{times(gap - send)[0]}, so that the sender and not the gap is the limit"
         )
         raise MeasurementError(msg)
     slopes = [_steady_slope(curve, round_trip, deviation) for curve in slow]
@@ -235,7 +237,9 @@ def _busy_time(
 def _refuse_negative(name: str, value: float, remedy: str) -> None:
     """Refuse a parameter below zero, except for rounding."""
     if value < 0:
-        msg = f"these measurements do not determine {name} (it would be {value:.3g} s); {remedy}"
+        msg = (
+            f"these measurements do not determine {name} (it would be {times(value)[0]}); {remedy}"
+        )
         raise MeasurementError(msg)
 
 

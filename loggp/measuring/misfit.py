@@ -18,6 +18,7 @@ from headway.errors import MeasurementError
 from headway.kinds import FloatArray, check_not_negative, check_positive
 from headway.loggp.measuring.sizefit import SizeFit, SizeLine
 from headway.loggp.measuring.sizes import SizeSeries
+from headway.numerals import four_digits, times
 
 SIGNIFICANT = 0.01
 """Probability below which a misfit is not explained by the scatter of repeats."""
@@ -91,8 +92,10 @@ class Misfit:
     @property
     def words(self) -> str:
         """Describe its size and the test."""
-        by = f"a factor of {self.factor:.3g}" if self.factor > 2 else f"{self.factor - 1:.0%}"
-        values = f"{self.measured * 1e6:.4g} us measured, {self.predicted * 1e6:.4g} us predicted"
+        many = f"a factor of {four_digits(self.factor)}"
+        by = many if self.factor > 2 else f"{self.factor - 1:.0%}"
+        measured, predicted = times(self.measured, self.predicted)
+        values = f"{measured} measured, {predicted} predicted"
         test = "" if self.p is None or self.f is None else f"; F = {self.f:.3g}, p = {self.p:.1g}"
         return f"by {by} ({values}{test})"
 

@@ -10,6 +10,7 @@ from headway.errors import MeasurementError, quoted
 from headway.kinds import number_of
 from headway.loggp.measuring.breaks import LEAST_POINTS
 from headway.loggp.measuring.sizes import SizeSeries, size_series
+from headway.numerals import data_size, digits, times
 
 _NETGAUGE_MARK = "PRTT(1,0,s)"
 _NETGAUGE_COLUMNS = 11  # size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,d,s) L o_s o_r g G lsqu(g,G)
@@ -73,10 +74,13 @@ def check_row(line: int, size: float, time: float, source: str) -> None:
     >>> check_row(2, 1024.0, 5.5, "times.csv")
     """
     if not (1 <= size < float("inf") and size == int(size)):
-        msg = f"{source}:{line}: size is {size:g}; it must be a whole number of bytes, 1 or more"
+        msg = (
+            f"{source}:{line}: size is {digits(size)}; it must be a whole number of bytes, 1 or "
+            "more"
+        )
         raise MeasurementError(msg)
     if not 0 < time < float("inf"):
-        msg = f"{source}:{line}: time is {time:g}; it must be positive and finite"
+        msg = f"{source}:{line}: time is {digits(time)}; it must be positive and finite"
         raise MeasurementError(msg)
 
 
@@ -212,12 +216,13 @@ def _netgauge_row(line: int, cells: list[float], source: str) -> dict[str, float
     size, count, single, train, spaced, _, _, receive, *_ = cells
     check_row(line, size, single, source)
     if count < 2:
-        msg = f"{source}:{line}: n is {count:g}; a gap needs trains of at least 2 messages"
+        msg = f"{source}:{line}: n is {digits(count)}; a gap needs trains of at least 2 messages"
         raise MeasurementError(msg)
     if train <= single:
+        long, short = times(train * 1e-6, single * 1e-6)
         return (
-            f"{source}:{line}: these data do not determine the gap at {size:g} bytes: a train of "
-            f"{count:g} takes {train:g} us and one message {single:g} us; repeat the runs"
+            f"{source}:{line}: these data do not determine the gap at {data_size(size)}: a "
+            f"train of {digits(count)} takes {long} and one message {short}; repeat the runs"
         )
     return {
         "size": size,

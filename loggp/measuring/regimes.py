@@ -6,6 +6,7 @@ from headway.errors import MeasurementError
 from headway.kinds import check_positive
 from headway.loggp.machine.parameters import LogGP
 from headway.loggp.measuring.sizefit import LineParameter, SizeFit, SizeLine
+from headway.numerals import data_size, times
 
 TOGETHER = "it includes both overheads and the latency and cannot separate them"
 
@@ -61,7 +62,7 @@ def _determined(line: SizeLine, name: str, part: str) -> float:
     """Return a line's intercept or slope, or refuse one that the data do not determine."""
     parameter: LineParameter = getattr(line, part)
     if not parameter.determined:
-        where = f"between {line.first_size:g} and {line.last_size:g} bytes"
+        where = f"between {data_size(line.first_size)} and {data_size(line.last_size)}"
         msg = f"{part} of {name} {where} is {parameter!r}"
         raise MeasurementError(msg)
     return parameter.value
@@ -95,18 +96,17 @@ def _latency(fit: SizeFit, size: float) -> float:
     sides = [side for side in ("send_overhead", "receive_overhead") if side not in fit.lines]
     if sides:
         msg = (
-            f"a ping-pong of {size:g} bytes takes {one_way * 1e6:.4g} us one way: {TOGETHER}; "
+            f"a ping-pong of {data_size(size)} takes {times(one_way)[0]} one way: {TOGETHER}; "
             f"measure {' and '.join(sides)} too"
         )
         raise MeasurementError(msg)
     overheads = sum(float(fit.line(side, size).time(size)) for side in _ORDER[:2])
     latency = one_way - overheads - (size - 1) * _per_byte(fit, size)
     if latency < 0:
+        more, half = times(-latency, one_way)
         msg = (
-            f"these data do not determine the latency at {size:g} bytes: overheads and bytes "
-            f"take {-latency * 1e6:.3g} us more than half the round trip, {one_way * 1e6:.3g} "
-            "us; repeat the "
-            "measurements"
+            f"these data do not determine the latency at {data_size(size)}: overheads and bytes "
+            f"take {more} more than half the round trip, {half}; repeat the measurements"
         )
         raise MeasurementError(msg)
     return latency

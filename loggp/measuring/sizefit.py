@@ -13,6 +13,7 @@ import numpy as np
 from headway.errors import MeasurementError
 from headway.kinds import Amount, FloatArray, Number, check_count
 from headway.loggp.measuring.sizes import PENALTY, TOLERANCE, SizeSeries, break_places, find_breaks
+from headway.numerals import data_size, digits
 
 SAMPLES = 200
 """Number of bootstrap samples of the repeats."""
@@ -53,9 +54,9 @@ class LineParameter:
     def __repr__(self) -> str:
         """Show value and interval, or that the data do not determine it."""
         if self.determined:
-            shown = "" if self.interval is None else " ({:g} to {:g})".format(*self.interval)
-            return f"{self.value:g}{shown}"
-        limit = "" if self.interval is None else f" (at most {self.interval[1]:g})"
+            ends = [digits(end) for end in self.interval or ()]
+            return f"{digits(self.value)} ({' to '.join(ends)})" if ends else digits(self.value)
+        limit = "" if self.interval is None else f" (at most {digits(self.interval[1])})"
         return f"not determined by this data{limit}"
 
 
@@ -105,7 +106,7 @@ class Break:
     @property
     def advice(self) -> str:
         """Say which sizes to measure to narrow it down."""
-        return f"measure sizes between {self.below:g} and {self.above:g} bytes"
+        return f"measure sizes between {data_size(self.below)} and {data_size(self.above)}"
 
 
 @dataclass(frozen=True)
@@ -182,8 +183,9 @@ def _refuse_falling(one: SizeSeries, low: int, high: int, tolerance: float) -> N
     noise = _FALLING * one.median_deviation / np.sqrt(half) + tolerance
     if change < -noise:
         msg = (
-            f"{one.name} falls by {-change:.0%} from {one.size[low]:g} to {one.size[high - 1]:g} "
-            "bytes: a longer message cannot take less time; check the columns and repeat the runs"
+            f"{one.name} falls by {-change:.0%} from {data_size(one.size[low])} to "
+            f"{data_size(one.size[high - 1])}: a longer message cannot take less time; check "
+            "the columns and repeat the runs"
         )
         raise MeasurementError(msg)
 

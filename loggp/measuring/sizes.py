@@ -21,6 +21,7 @@ from headway.loggp.measuring.breaks import (
     breaks_between,
     line_costs,
 )
+from headway.numerals import counted, data_size, digits
 
 TOLERANCE = 0.05
 """Relative misfit below which there is no change of protocol."""
@@ -162,7 +163,10 @@ def check_range(name: str, values: FloatArray, unit: str) -> None:
     """
     wrong = values[(values < _SMALLEST) | (values > _LARGEST)]
     if wrong.size:
-        msg = f"{name} is {wrong[0]:g} {unit}; it must be from {_SMALLEST:g} to {_LARGEST:g} {unit}"
+        msg = (
+            f"{name} is {digits(wrong[0])} {unit}; it must be from {digits(_SMALLEST)} "
+            f"to {digits(_LARGEST)} {unit}"
+        )
         raise MeasurementError(msg)
 
 
@@ -257,10 +261,11 @@ def pinned_places(size: FloatArray, pinned: Sequence[float]) -> tuple[int, ...]:
     places = tuple(int(place) for place in np.searchsorted(size, sorted(pinned), side="right"))
     for low, high in pairwise((0, *places, size.size)):
         if high - low < LEAST_POINTS:
-            shown = ", ".join(f"{value:g}" for value in sorted(pinned))
+            shown = ", ".join(map(data_size, sorted(pinned)))
+            few = counted(high - low, "size")
             msg = (
-                f"pinned breaks {shown} leave only {high - low} sizes on one line; measure at "
-                f"least {LEAST_POINTS} sizes on each side"
+                f"pinned breaks {shown} leave only {few} on one line; measure at least "
+                f"{LEAST_POINTS} sizes on each side"
             )
             raise InvalidParameter(msg)
     return places

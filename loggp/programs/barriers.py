@@ -19,6 +19,7 @@ from headway.kinds import (
     check_not_negative,
     check_positive,
 )
+from headway.numerals import times
 
 
 def mean_interruptions(available: Quantity, interval: Quantity, length: Quantity) -> Amount:
@@ -148,6 +149,7 @@ def available_share(idle: ArrayLike, total: float, switch_time: float = 50e-6) -
     """
     lengths: FloatArray = np.asarray(idle, float)
     if (lengths < 0).any() or total <= 0 or lengths.sum() > total * (1 + 1e-12):
-        msg = f"idle intervals of {lengths.sum():g} s exceed the total of {total:g} s; check both"
+        idle_text, total_text = times(float(lengths.sum()), total)
+        msg = f"idle intervals of {idle_text} exceed the total of {total_text}; check both"
         raise InvalidParameter(msg)
     return float(np.maximum(0.0, lengths - switch_time).sum() / total)

@@ -17,6 +17,7 @@ from headway.models.solving.solutions.limits import station_limits
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
+from headway.numerals import settled
 
 ENDING = "_saturation"
 PHASES = ("read", "write")
@@ -72,7 +73,7 @@ class Bars:
     def order(self, phase: str = "") -> list[ResourceLimit]:
         """The limits of a phase in rising order, without unused resources."""
         used = [x for x in self.limits if x.phase == phase and math.isfinite(x.load)]
-        return sorted(used, key=lambda limit: limit.load)
+        return sorted(used, key=lambda limit: settled(limit.load))
 
     def first(self, phase: str = "") -> str:
         """The resource that saturates first, and those that do so nearly at once."""

@@ -321,10 +321,8 @@ def compare(
     measurements = measurements_in(measurements)
     matched = match(model, measurements, x, y)
     if not within.holds(matched.load.values).any():
-        msg = (
-            f"{measurements.source}: no load lies between {within.low:g} and {within.high:g}; "
-            "change --from or --to"
-        )
+        loads = within.words(matched.load.unit)
+        msg = f"{measurements.source}: there is no load {loads}; change --from or --to"
         raise MeasurementError(msg)
     solution = _solved(matched)
     every = [

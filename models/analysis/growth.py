@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from headway.errors import InvalidParameter
 from headway.models.analysis.balance import Balance, Bars
 from headway.models.tables.shown import Answer
+from headway.numerals import digits
 
 _MONTHS = 12
 
@@ -109,11 +110,11 @@ class Growth(Answer):
     def __post_init__(self) -> None:
         for name, value in (("the load to start from", self.start), ("the growth", self.per_year)):
             if not (math.isfinite(value) and value > 0):
-                msg = f"{name} is {value:g}; it must be above 0"
+                msg = f"{name} is {digits(value)}; it must be above 0"
                 raise InvalidParameter(msg)
 
     def __repr__(self) -> str:
-        return f"Growth({self.start:g} by {100 * self.per_year:g} % a year)"
+        return f"Growth({digits(self.start)} by {digits(100 * self.per_year)} % a year)"
 
     def fillings(self) -> list[Filling]:
         """When each resource saturates, in order, machine by machine."""

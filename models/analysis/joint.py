@@ -17,6 +17,7 @@ from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
 from headway.models.tables.shown import Answer
+from headway.numerals import digits, four_digits
 
 _HALVINGS = 60  # for a ratio of 1.12, down to the last digits of a float
 
@@ -66,7 +67,7 @@ class JointTarget(Answer):
 
     def __repr__(self) -> str:
         outputs = ", ".join(goal.output for goal in self.goals)
-        return f"JointTarget({outputs} by {self.parameter}={self.value:g})"
+        return f"JointTarget({outputs} by {self.parameter}={digits(self.value)})"
 
     @cached_property
     def solution(self) -> Solution:
@@ -190,11 +191,9 @@ def _nowhere(
     if not math.isfinite(missed[best]):
         return (
             f"no value of {parameter} meets {goals_text}; the model saturates at every value "
-            "tried; "
-            "choose another parameter"
+            "tried; choose another parameter"
         )
     return (
-        f"no value of {parameter} meets {goals_text}; the best value, {shown(tried[best])}, "
-        "misses one "
-        f"by {100 * missed[best]:.3g} %; choose another target or parameter"
+        f"no value of {parameter} meets {goals_text}; the best value, {shown(tried[best])}, misses "
+        f"one by {four_digits(100 * missed[best])} %; choose another target or parameter"
     )

@@ -6,7 +6,7 @@ by which an output changes when a parameter grows by one percent.
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +21,7 @@ from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
 from headway.models.tables.shown import Answer
+from headway.numerals import ranked
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,8 @@ class Sensitivity(Answer):
         By output and parameter.
     axes
         The columns of the measurements that parameters were fitted to; None without.
+    errors
+        Standard errors of the parameters that were fitted, in SI.
 
     Examples
     --------
@@ -95,6 +98,7 @@ class Sensitivity(Answer):
     solution: Solution
     effects: Mapping[str, Mapping[str, Effect]]
     axes: Axes | None = None
+    errors: Mapping[str, float] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Sensitivity({self.model.name}: {len(self.effects)} outputs)"
@@ -225,5 +229,5 @@ def _bottlenecks(solution: Solution) -> list[StationLimit]:
         limits = station_limits(solution)
     except GraphError:  # closed classes have no limits of their own
         return []
-    limited = [StationLimit(name, limit) for name, limit in limits.items() if math.isfinite(limit)]
-    return sorted(limited, key=lambda limit: limit.saturation_throughput)
+    limited = [name for name, limit in limits.items() if math.isfinite(limit)]
+    return [StationLimit(name, limits[name]) for name in ranked(limited, limits)]

@@ -11,7 +11,7 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.analysis.points import checked_outputs, method_of, outputs_at
-from headway.models.language.digits import digits, in_unit
+from headway.models.language.digits import in_unit
 from headway.models.language.units import Unit
 from headway.models.measured.columns import Axes
 from headway.models.solving.solutions.solution import Solution
@@ -20,6 +20,7 @@ from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
 from headway.models.tables.shown import Answer
 from headway.models.tables.table import scale_of
+from headway.numerals import digits
 
 _DECADES = 6.0  # to each side of the present value
 _GRID = 241
@@ -58,7 +59,7 @@ class Target(Answer):
     axes: Axes | None = None
 
     def __repr__(self) -> str:
-        return f"Target({self.output} by {self.parameter}={self.value:g})"
+        return f"Target({self.output} by {self.parameter}={digits(self.value)})"
 
     @cached_property
     def solution(self) -> Solution:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from headway.models.language.digits import four_digits
 from headway.models.language.scales import Scale
 from headway.models.language.units import unit
 from headway.models.measured.points import Point
+from headway.numerals import four_digits
 
 _TIME = unit("s")
 

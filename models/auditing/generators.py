@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from headway.models.auditing.finding import Finding, Kind, Severity, naming, of_several, time_text
 from headway.models.measured.points import Loop, Point
+from headway.numerals import digits, four_digits
 
 _GAP = 0.05  # relative difference of X (R + Z) and the population above which it is a finding
 _DROPPED = 0.005  # share of requests never sent above which it is a finding
@@ -64,9 +65,9 @@ def breaks_littles_law(points: Sequence[Point]) -> Iterator[Finding]:
             clients = points[worst].population or 0.0
             inside = clients * (1 + some[worst])
             yield LITTLES_LAW.finding(
-                f"{naming([worst], points)}: throughput times response time is {inside:.4g}, but "
-                f"the population is {clients:g}: {abs(some[worst]):.0%} "
-                f"{why}{of_several(len(some))}",
+                f"{naming([worst], points)}: throughput times response time is "
+                f"{four_digits(inside)}, but the population is {digits(clients)}: "
+                f"{abs(some[worst]):.0%} {why}{of_several(len(some))}",
                 some,
                 inside,
                 severity=severity,

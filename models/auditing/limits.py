@@ -15,6 +15,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.models.auditing.finding import Finding, Kind, Severity, naming
 from headway.models.measured.points import Loop, Point
+from headway.numerals import four_digits, grouped
 
 _BEHIND = 0.93  # of the offered rate: a throughput below this fell behind by more than noise
 _FULL = 0.95  # of the largest throughput: smaller offered rates are not past the limit
@@ -58,9 +59,10 @@ def levels_off(points: Sequence[Point]) -> Iterator[Finding]:
     behind = past_the_limit(points)
     value, low, high = limit
     yield HIDDEN.finding(
-        f"throughput times response time levels off at {value:.4g} ({low:.4g} to {high:.4g}) "
-        "whatever the offered load: there were never more requests outstanding, so at "
-        f"{naming(behind, points)} the test was closed, with a population of {value:.0f}",
+        f"throughput times response time levels off at {four_digits(value)} ({four_digits(low)} "
+        f"to {four_digits(high)}) whatever the offered load: there were never more requests "
+        f"outstanding, so at {naming(behind, points)} the test was closed, with a population of "
+        f"{grouped(f'{value:.0f}')}",
         behind,
         value,
         (low, high),

@@ -8,8 +8,8 @@ import numpy as np
 
 from headway.models.auditing.finding import Finding, Kind, Severity, naming, of_several
 from headway.models.auditing.limits import past_the_limit
-from headway.models.language.digits import four_digits
 from headway.models.measured.points import Point
+from headway.numerals import four_digits
 
 _FAILED = 0.01  # share of failed requests above which it is a finding
 _DROP = 0.05  # relative fall of throughput past its peak

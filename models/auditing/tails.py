@@ -8,6 +8,7 @@ import numpy as np
 
 from headway.models.auditing.finding import Finding, Kind, Severity, naming, of_several, time_text
 from headway.models.measured.points import Loop, Point
+from headway.numerals import digits
 
 _MOST = 1e15  # requests: beyond this, floats cannot distinguish ranks, and SciPy never ends
 _BEYOND = 10.0  # samples beyond a percentile below which it is meaningless
@@ -48,10 +49,9 @@ def rest_on_few(points: Sequence[Point]) -> Iterator[Finding]:
         if beyond:
             samples = min(points[k].samples or 0.0 for k in places)
             yield FEW.finding(
-                f"{naming(places, points)}: {', '.join(f'p{q:g}' for q in beyond)} of "
-                f"{samples:.0f} requests has fewer than {_BEYOND:.0f} samples beyond it; "
-                f"p{beyond[0]:g} "
-                f"needs {round(_BEYOND / (1 - beyond[0] / 100))} or more",
+                f"{naming(places, points)}: {', '.join(f'p{digits(q)}' for q in beyond)} of "
+                f"{digits(samples)} requests has fewer than {_BEYOND:.0f} samples beyond it; "
+                f"p{digits(beyond[0])} needs {round(_BEYOND / (1 - beyond[0] / 100))} or more",
                 places,
                 samples,
             )
@@ -75,9 +75,9 @@ def is_wide(points: Sequence[Point]) -> Iterator[Finding]:
         value = points[worst].percentiles[percent]
         shown = [time_text(time, points) for time in (value, *ends)]
         yield WIDE.finding(
-            f"{naming([worst], points)}: p{percent:g} of {points[worst].samples or 0:.0f} "
-            f"requests, {shown[0]}, lies between {shown[1]} and {shown[2]}"
-            f"{of_several(len(wide))}",
+            f"{naming([worst], points)}: p{digits(percent)} of "
+            f"{digits(points[worst].samples or 0)} requests, {shown[0]}, lies between {shown[1]} "
+            f"and {shown[2]}{of_several(len(wide))}",
             wide,
             value,
             ends,

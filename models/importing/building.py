@@ -12,6 +12,7 @@ from headway.models.language.parameters import Parameter
 from headway.models.language.units import ONE, Unit, unit
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
+from headway.numerals import digits
 from headway.queueing.blocking.network import Blocking
 from headway.queueing.stations.abilities import Discipline
 from headway.queueing.stations.base import Station
@@ -308,7 +309,7 @@ def _check_general(network: Network, imported: ImportedStation, place: str) -> N
     """Refuse times that are not exponential where only exponential ones have a solution."""
     what = "service times that are not exponential"
     if imported.shared:
-        means = ", ".join(f"{times.mean:g} s" for times in imported.times.values())
+        means = ", ".join(f"{digits(times.mean)} s" for times in imported.times.values())
         msg = (
             f"{place}: {what} are not supported at shared servers; exponential times of {means} "
             "have the same mean response times, but other percentiles"

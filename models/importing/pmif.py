@@ -22,6 +22,7 @@ from headway.models.importing.foreign.network import (
 from headway.models.importing.foreign.numbers import name_of, number, positive, unique, whole
 from headway.models.importing.jsim import routed
 from headway.models.importing.sections import SINK, SOURCE, Box
+from headway.numerals import digits
 from headway.queueing.stations.abilities import Discipline
 
 _POLICIES = {
@@ -220,7 +221,9 @@ def _transits(element: Element, place: str) -> Iterator[tuple[str, float]]:
     transits = [(e.get("To", ""), number(e.get("Probability"), place)) for e in element]
     total = sum(share for _, share in transits)
     if abs(total - 1) > 1e-6:
-        msg = f"{place}: the probabilities of its transits sum to {total:g}; they must sum to 1"
+        msg = (
+            f"{place}: the probabilities of its transits sum to {digits(total)}; they must sum to 1"
+        )
         raise ModelFileError(msg)
     yield from ((end, share / total) for end, share in transits)
 
@@ -266,7 +269,7 @@ def _time(request: Element, node: Element, visits: float, place: str) -> float:
         and abs(number(stated, f"{place}: NumberOfVisits") - visits) > _SAME * visits
     ):
         msg = (
-            f"{place}: NumberOfVisits is {quoted(stated)}, but the transits give {visits:g}; "
+            f"{place}: NumberOfVisits is {quoted(stated)}, but the transits give {digits(visits)}; "
             "correct one of them"
         )
         raise ModelFileError(msg)

@@ -12,6 +12,7 @@ from headway.models.importing.foreign.network import JobClass, Network, Serves
 from headway.models.importing.foreign.numbers import number
 from headway.models.importing.foreign.parameters import Entry, by_class
 from headway.models.importing.sections import PASSED, SINK, Box
+from headway.numerals import digits
 from headway.queueing.chains.routes import reached
 
 Links = Mapping[str, Sequence[str]]
@@ -79,7 +80,9 @@ def _empirical(strategy: Entry, onward: Sequence[str], place: str) -> dict[str, 
             raise ModelFileError(msg)
         shares[target] = shares.get(target, 0.0) + share
     if abs(sum(shares.values()) - 1) > _SUMS:
-        msg = f"{place}: the probabilities sum to {sum(shares.values()):g}; they must sum to 1"
+        msg = (
+            f"{place}: the probabilities sum to {digits(sum(shares.values()))}; they must sum to 1"
+        )
         raise ModelFileError(msg)
     return {target: share for target, share in shares.items() if share}
 
@@ -221,7 +224,7 @@ def _row(row: Entry | None, own: str, names: tuple[str, ...], place: str) -> lis
     chances = [number(cells[c].value, f"{place}: {own}") if c in cells else 0.0 for c in names]
     if abs(sum(chances) - 1) > _SUMS:
         msg = (
-            f"{place}: the probabilities of {quoted(own)} sum to {sum(chances):g}; they must "
+            f"{place}: the probabilities of {quoted(own)} sum to {digits(sum(chances))}; they must "
             "sum to 1"
         )
         raise ModelFileError(msg)

@@ -10,6 +10,7 @@ from headway.kinds import FloatArray
 from headway.models.measured.bends import bends_back
 from headway.models.measured.measurements import Measurements
 from headway.models.signatures.sfs import Curve, curve
+from headway.numerals import four_digits
 from headway.queueing.flows.laws import littles_law
 
 BEHIND = 0.97
@@ -92,6 +93,6 @@ def closed_signs(measurements: Measurements) -> list[str]:
         signs.append(f"{int(circulating.behind.sum())} points fell behind their requested load")
     what = " and ".join(signs)
     return [
-        f"{what}: about {circulating.population:.3g} requests circulate there (Little's law), so "
-        "the load is closed and an open model cannot follow it; give the model a population"
+        f"{what}: about {four_digits(circulating.population)} requests circulate there (Little's "
+        "law), so the load is closed and an open model cannot follow it; give the model a population"
     ]

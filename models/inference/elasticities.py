@@ -57,7 +57,9 @@ def elasticities(
         }
         for output, by_parameter in here.effects.items()
     }
-    return replace(here, effects=effects, axes=fit.comparison.axes)
+    counts = fit.problem.whole
+    errors = {name: error for name, error in fit.standard_errors.items() if name not in counts}
+    return replace(here, effects=effects, axes=fit.comparison.axes, errors=errors)
 
 
 def _slopes(fit: Fit, name: str, here: Sensitivity) -> Mapping[str, Mapping[str, float]]:

@@ -131,9 +131,10 @@ def _within(measurements: Measurements, x: str, within: Range) -> Measurements:
     """Leave out the rows whose load is not in the range."""
     if within == ALL:
         return measurements
-    inside = within.holds(measurements.column(x).values)
+    column = measurements.column(x)
+    inside = within.holds(column.values)
     if not inside.any():
-        low, high = within.low, within.high
-        msg = f"{measurements.source}: no load lies between {low:g} and {high:g}"
+        loads = within.words(column.unit)
+        msg = f"{measurements.source}: there is no load {loads}; change --from or --to"
         raise MeasurementError(msg)
     return measurements.only(inside)

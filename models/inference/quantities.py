@@ -28,6 +28,7 @@ from headway.models.measured.columns import is_rate
 from headway.models.measured.regression import FEWEST_POINTS, regression_line
 from headway.models.solving.solutions.on_demand import parse_percentile
 from headway.models.structure.forms import Telling
+from headway.numerals import digits
 
 Values = dict[str, float]
 
@@ -119,7 +120,7 @@ def server_quantities(fit: Fit, limit: ServerQuantity | None = None) -> tuple[Se
         Its saturation throughput, where more than this form tells it.
     """
     percentile = parse_percentile(fit.comparison.output)
-    of = f" p{percentile[0]:g}" if percentile else ""
+    of = f" p{digits(percentile[0])}" if percentile else ""
     quantities = [_linear(fit, f"base response time{of}", "ms", lambda v: _base(fit, v))]
     rate = is_rate(fit.comparison.load)
     if rate:

@@ -35,12 +35,12 @@ from headway.models.inference.forms import (
 from headway.models.inference.quantities import ServerQuantity, saturation_of, server_quantities
 from headway.models.inference.searching.loss import Loss
 from headway.models.inference.warnings import is_worse_than_constant
-from headway.models.language.digits import counted
 from headway.models.measured.measurements import Measurements
 from headway.models.reading.loadtest import Measured, measurements_in
 from headway.models.signatures.sfs import ALL, Range
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
+from headway.numerals import counted
 
 PLAUSIBLE = 4.0
 """Difference in AICc up to which a form is still well supported (Burnham and Anderson)."""

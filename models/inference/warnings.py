@@ -4,8 +4,9 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.inference.fit import Fit
-from headway.models.language.scales import Scale
+from headway.models.language.scales import units_of
 from headway.models.measured.matching import turns_away
+from headway.numerals import digits
 
 _LARGE = 0.1  # RMS relative error above which a fit is called bad
 _JAGGED = 0.03  # RMS distance from the nearest rising curve
@@ -41,14 +42,11 @@ def _unequal(fit: Fit) -> list[str]:
     """Say when errors that differ in size make intervals much wider."""
     if fit.known.degrees < _TELLING:
         return []
-    wider = []
+    wider, scale = [], units_of(fit)
     for name, (low, high) in fit.robust_ci95.items():
         own = fit.ci95[name]
         if np.isfinite(high - low) and high - low > _WIDER * (own[1] - own[0]):
-            parameter = fit.model.parameters[name]
-            scale = Scale.of([((low, high), parameter.unit)], [parameter.unit])
-            ends = " to ".join(parameter.shown(end, scale) for end in (low, high))
-            wider.append(f"{name} {ends}")
+            wider.append(f"{name} {scale.ends(low, high, fit.model.parameters[name].unit)}")
     if not wider:
         return []
     return [
@@ -64,7 +62,8 @@ def _at_bounds(fit: Fit) -> list[str]:
             scale = fit.problem.scales[fit.free.index(name)]
             near_low = fit.values[name] - scale.low <= scale.high - fit.values[name]
             side, limit = ("lower", scale.low) if near_low else ("upper", scale.high)
-            shown = parameter.shown(limit if limit > 1e-6 * parameter.unit.scale else 0.0)
+            is_zero = limit <= 1e-6 * parameter.unit.scale
+            shown = parameter.shown(0.0 if is_zero else limit, units_of(fit))
             sentences.append(
                 f"{name} reached its {side} bound, {shown}: the data do not support this "
                 "parameter, or the model lacks something"
@@ -182,8 +181,8 @@ def _open_counts(fit: Fit) -> list[str]:
     for name in set(fit.problem.whole) & set(fit.ci95):
         low, high = fit.ci95[name]
         if high > _APART * low and len(fit.free) > 1:
-            others = f"{name} of {low:g} to {high:g} fit about as well"
-            sentences.append(f"{others}; the other intervals are for {fit.values[name]:g}")
+            others = f"{name} of {digits(low)} to {digits(high)} fit about as well"
+            sentences.append(f"{others}; the other intervals are for {digits(fit.values[name])}")
     return sentences
 
 

@@ -1,71 +1,14 @@
-"""Numbers as people read them: with few digits, in a unit that suits their size."""
+"""Numbers with units as people read them: few digits, in a unit that suits their size."""
 
 import math
 
-from headway.kinds import is_whole, power_of_ten, settled
 from headway.models.language.units import Unit, readable, unit
-
-LARGEST_WHOLE = 1e12
-"""Whole numbers below this are written out."""
-
-MANY = 1e4
-"""From here on commas separate thousands."""
+from headway.numerals import four_digits, grouped, is_whole, power_of_ten, settled
 
 _KIB = 1024.0
 _SIZES = ("KiB", "MiB", "GiB", "TiB")
 _SLOPE = 0.1  # a slope below this is told of a thousand times as much
 _MOST = 2  # thousands of thousands
-
-
-def digits(number: float) -> str:
-    """Write a number with six digits, but counts in full.
-
-    Examples
-    --------
-    >>> digits(1279018.0), digits(0.1234567), digits(800.0000000001)
-    ('1,279,018', '0.123457', '800')
-    """
-    is_count = abs(number) < LARGEST_WHOLE and is_whole(number)
-    return grouped(f"{number:.0f}" if is_count else f"{settled(number):.6g}")
-
-
-def grouped(text: str) -> str:
-    """Separate the thousands of a written number, where it has five digits or more.
-
-    Examples
-    --------
-    >>> grouped("30910.5"), grouped("-1200"), grouped("6e+23")
-    ('30,910.5', '-1200', '6e+23')
-    """
-    whole, point, rest = text.partition(".")
-    bare = whole.lstrip("+-")
-    if len(bare) < 5 or not bare.isdigit():
-        return text
-    return f"{whole[: len(whole) - len(bare)]}{int(bare):,}{point}{rest}"
-
-
-def counted(number: int, word: str) -> str:
-    """A number of things.
-
-    Examples
-    --------
-    >>> counted(1, "point"), counted(3, "point"), counted(2, "class")
-    ('1 point', '3 points', '2 classes')
-    """
-    ending = "" if number == 1 else "es" if word.endswith("s") else "s"
-    return f"{number} {word}{ending}"
-
-
-def four_digits(number: float) -> str:
-    """Write four significant digits, large numbers in full.
-
-    Examples
-    --------
-    >>> four_digits(0.0123456), four_digits(1373412.0), four_digits(6.02e23)
-    ('0.01235', '1,373,000', '6.02e+23')
-    """
-    text = f"{settled(number):.4g}"
-    return grouped(f"{float(text):.0f}") if abs(float(text)) >= MANY and abs(number) < 1e9 else text
 
 
 def shown_unit(stated: Unit, size: float) -> Unit:
@@ -142,6 +85,19 @@ def with_error(value: float, error: float, unit: Unit) -> str:
         for each in (value, error)
     )
     return with_unit(" ± ".join(both), unit)
+
+
+def to_error(value: float, error: float, unit: Unit) -> str:
+    """Write a value as far as its error lets it be known, without the error.
+
+    Examples
+    --------
+    >>> from headway.models.language.units import unit
+    >>> to_error(0.00065432, 0.0000123, unit("us")), to_error(0.0127048, float("inf"), unit("ms"))
+    ('654 us', '12.7 ms')
+    """
+    number, known, _ = with_error(value, error, unit).partition(" ± ")
+    return with_unit(number, unit) if known else number
 
 
 def slope_unit(output: Unit, by: Unit, slope: float) -> Unit:

@@ -20,6 +20,7 @@ from headway.errors import FormulaError, UnitError, alike, is_hidden, quoted
 from headway.kinds import Amount, is_symbolic, number_of
 from headway.models.language.algorithms import LAWS
 from headway.models.language.units import quantity
+from headway.numerals import digits
 
 _BLANKS = str.maketrans(dict.fromkeys("\t\r\n", " "))
 MOST_CHARACTERS = 10_000
@@ -274,7 +275,8 @@ def _read_operation(node: Any, text: str, depth: int) -> Tree:
     if symbol == "**" and isinstance(right, Constant) and abs(right.value) > LARGEST_EXPONENT:
         raise _refusal(
             text,
-            f"exponent {right.value:g} is above the limit of {LARGEST_EXPONENT}; use a smaller one",
+            f"exponent {digits(right.value)} is above the limit of {LARGEST_EXPONENT}; "
+            "use a smaller one",
         )
     return Operation(symbol, _read(node.left, text, depth + 1), right)
 

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from headway.kinds import settled
 from headway.models.language.digits import (
-    digits,
     ends,
     in_unit,
     shown_unit,
     slope_unit,
+    to_error,
     with_error,
     with_unit,
 )
 from headway.models.language.units import Dimension, Unit, readable, si_text, unit
 from headway.models.language.verbs import perform
+from headway.numerals import digits, settled
 
 _SUITS = 0.1, 1e4
 """Between these a value reads well in a unit that the model states."""
@@ -80,6 +80,24 @@ class Scale:
         own = list(stated)
         return cls({key: _chosen(own, first[key], key, values) for key, values in sizes.items()})
 
+    def completed(self, shown: Iterable[tuple[Any, Unit]], stated: Iterable[Unit] = ()) -> "Scale":
+        """The same units, and units for the dimensions that have none yet.
+
+        Parameters
+        ----------
+        shown, stated
+            As for `of`: what is shown beside the answer.
+
+        Examples
+        --------
+        >>> from headway.models.language.units import unit
+        >>> times = Scale.of([(0.0034, unit("s"))])
+        >>> page = times.completed([(7e-6, unit("us")), (4e8, unit("B/s"))])
+        >>> page.text(7e-6, unit("us")), page.text(4e8, unit("B/s"))
+        ('0.007 ms', '400 MB/s')
+        """
+        return Scale(Scale.of(shown, stated).units | self.units)
+
     def unit(self, own_unit: Unit) -> Unit:
         """The answer's unit of values with a unit of their own."""
         key = _kind(own_unit)
@@ -136,6 +154,10 @@ class Scale:
     def with_error(self, value: float, error: float, own_unit: Unit) -> str:
         """A value and its error, with two digits of the latter."""
         return with_error(value, error, self.suited(own_unit, abs(value)))
+
+    def to_error(self, value: float, error: float, meant: Unit) -> str:
+        """A value with the digits that its error leaves, and its unit."""
+        return to_error(value, error, self.suited(meant, abs(value)))
 
 
 def units_of(answer: object) -> Scale:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from headway.errors import LONGEST, UnitError, quoted
-from headway.kinds import settled
+from headway.numerals import digits, settled
 
 Dimension = tuple[int, int, int, int, int]
 """Exponents of second, byte, operation, message and job."""
@@ -143,7 +143,7 @@ def unit(text: str) -> Unit:
         dimension = [d + power * e for d, e in zip(dimension, exponents, strict=True)]
         direction = 1
     if not _SMALLEST < scale < 1 / _SMALLEST:
-        msg = f"unit {quoted(text)} is {scale:g} SI units, beyond what can be calculated with"
+        msg = f"unit {quoted(text)} is {digits(scale)} SI units, beyond what can be calculated with"
         raise UnitError(msg)
     return Unit(stripped, scale, tuple(dimension))  # type: ignore[arg-type]
 

@@ -30,6 +30,7 @@ from headway.models.measured.roles import (
     unsure,
 )
 from headway.models.tables.table import Column
+from headway.numerals import digits
 
 _BUSY = 0.05  # share of the circle below which a think time is none but noise
 
@@ -61,7 +62,7 @@ def check_whole(measurements: Measurements, load: Observed) -> None:
     for line, jobs in zip(measurements.lines, load.values.tolist(), strict=False):
         if isfinite(jobs) and (jobs < 0 or jobs % 1):
             where = f"{measurements.source}:{line}"
-            msg = f"{where}: {load.header} of {jobs:g}: jobs must be whole numbers"
+            msg = f"{where}: {load.header} of {digits(jobs)}: jobs must be whole numbers"
             raise MeasurementError(msg)
 
 

@@ -10,6 +10,7 @@ from headway.errors import MeasurementError
 from headway.models.language.frozen import Kept
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.roles import PERCENTILE, ROLES, UTILISATION, Part
+from headway.numerals import digits
 
 
 class Loop(StrEnum):
@@ -135,7 +136,7 @@ class Point(Kept):
             "throughput": self.throughput,
             "response_time": self.response_time,
             **{
-                f"response_time_p{percent:g}": self.percentiles.get(percent)
+                f"response_time_p{digits(percent)}": self.percentiles.get(percent)
                 for percent in sorted(common | self.percentiles.keys())
             },
             "errors": self.errors,
@@ -181,7 +182,7 @@ def measurements_of(points: Sequence[Point], source: str) -> Measurements:
         raise MeasurementError(msg)
     columns = {title: [getattr(p, name) for p in points] for name, title in TITLES.items()}
     for percent in sorted({percent for p in points for percent in p.percentiles}):
-        title = Part(PERCENTILE, f"{percent:g}").written
+        title = Part(PERCENTILE, f"{digits(percent)}").written
         columns[title] = [p.percentiles.get(percent) for p in points]
     for resource in _names(p.utilisation for p in points):
         title = Part(UTILISATION, resource).written

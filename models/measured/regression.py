@@ -6,6 +6,7 @@ import numpy as np
 
 from headway.errors import MeasurementError
 from headway.kinds import FloatArray
+from headway.numerals import digits
 
 FEWEST_POINTS = 3
 
@@ -66,7 +67,7 @@ def regression_line(x: FloatArray, y: FloatArray, source: str = "data") -> Regre
     across, up = x - x.mean(), y - y.mean()
     spread = float(across @ across)
     if spread == 0:
-        msg = f"{source}: a regression needs different loads; all are {x[0]:g}"
+        msg = f"{source}: a regression needs different loads; all are {digits(x[0])}"
         raise MeasurementError(msg)
     slope = float(across @ up) / spread
     intercept = float(y.mean() - slope * x.mean())

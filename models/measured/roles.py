@@ -14,6 +14,7 @@ from headway.models.language.titles import RATE, plain_title, split_header
 from headway.models.language.units import ONE, Unit, unit
 from headway.models.measured.cells import Observed
 from headway.models.measured.statistic import Measure, statistic
+from headway.numerals import digits
 
 
 @dataclass(frozen=True)
@@ -284,7 +285,7 @@ def titled(title: str) -> Part | None:
     if measure is not None and measure.measure is Measure.PERCENTILE:
         rest = _without_percent(title)
         known = rest == "" or any(same_title(rest, each) for each in RESPONSE.titles)
-        return Part(PERCENTILE, f"{measure.percent:g}") if known else None
+        return Part(PERCENTILE, f"{digits(measure.percent)}") if known else None
     return None if measure is not None else _resource(title, split_header(title)[1])
 
 

@@ -14,6 +14,7 @@ from headway.models.measured.facts import Fact, disclosed
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.pages import html_as_text, is_html
 from headway.models.measured.reader import Reader
+from headway.numerals import digits
 
 _SPEC = re.compile(
     r"SPEC ?SFS ?1\b|SPECnfs_A93|097\.LADDIS|SPECsfs97|SPECsfs2008|SPECstorage", re.IGNORECASE
@@ -179,7 +180,7 @@ def _check_result(measurements: Measurements, facts: dict[str, Fact], source: st
         table = measurements.find(["business_metric"]) or measurements.column("throughput")
         own = float(table.values.max())
         if abs(own / peak.value - 1) > _AGREEMENT:
-            why = f"the table ends at {own:g}, but the page prints {peak.printed}"
+            why = f"the table ends at {digits(own)}, but the page prints {peak.printed}"
             msg = f"{source}: {why}; check that the table is complete"
             raise MeasurementError(msg)
     if overall is not None and overall.value:
@@ -190,8 +191,9 @@ def _check_times(times: FloatArray, overall: float, source: str) -> None:
     low, high = float(times.min()), float(times.max())
     if not low / _FACTOR <= overall <= high * _FACTOR:
         msg = (
-            f"{source}: response times of {low * 1e3:g} to {high * 1e3:g} ms contradict the "
-            f"printed {overall * 1e3:g} ms; check the units in the table's header"
+            f"{source}: response times of {digits(low * 1e3)} to {digits(high * 1e3)} ms "
+            f"contradict the printed {digits(overall * 1e3)} ms; check the units in the table's "
+            "header"
         )
         raise MeasurementError(msg)
 

@@ -6,13 +6,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from headway.kinds import power_of_ten
 from headway.models.analysis.balance import Balance, Bars
 from headway.models.analysis.growth import Growth
 from headway.models.language.scales import units_of
 from headway.models.language.units import Unit
 from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import HATCHES, light_grid, literal, plain_log_axis, style
+from headway.numerals import power_of_ten
 
 
 def balance_figure(balance: Balance) -> Figure:

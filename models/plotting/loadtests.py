@@ -13,6 +13,7 @@ from headway.models.plotting.looks.legends import legend
 from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import axis_label, draw_points, light_grid, literal, style
 from headway.models.reading.loadtest import LoadTest
+from headway.numerals import digits
 
 _FAINT = 0.6
 _SHOWN = (50.0, 95.0, 99.0)  # percentiles that are drawn where tools told them
@@ -55,7 +56,7 @@ def _draw_percentile(
     if told:
         own = style(place)
         axes.plot(*zip(*told, strict=True), own.marker, color=own.colour, alpha=_FAINT,
-                  markersize=4, label=f"p{percent:g}")  # fmt: skip
+                  markersize=4, label=f"p{digits(percent)}")  # fmt: skip
 
 
 def audit_figure(audit: Audit) -> Figure:

@@ -7,7 +7,8 @@ from matplotlib.patches import Patch
 
 from headway.kinds import FloatArray, apply
 from headway.loggp.machine.pipeline import Pipeline, Stage, Timeline
-from headway.models.language.units import readable, unit
+from headway.models.language.scales import units_of
+from headway.models.language.units import unit
 from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import MODELLED, PALETTE, literal
 from headway.models.solving.solutions.solution import Solution
@@ -32,7 +33,7 @@ def timeline_figure(solution: Solution, name: str) -> Figure:
     """
     stages = solution.model.graph.algorithms["pipelines"][name].labels
     timeline, packets = _timeline(solution, name, stages)
-    shown = readable(unit("s").dimension, timeline.total_time / 10)
+    shown = units_of(solution).unit(unit("s"))
     figure = sheet(1.2 + 0.55 * len(stages))
     axes = figure.subplots()
     for row in range(len(stages)):

@@ -18,6 +18,7 @@ from headway.models.measured.measurements import Measurements, Series
 from headway.models.measured.points import TITLES
 from headway.models.measured.roles import PERCENTILE, UTILISATION, Part
 from headway.models.reading.hints import Hints
+from headway.numerals import digits
 
 PARQUET, WORKBOOK = "Parquet", "Excel workbook"
 _NEEDS = {PARQUET: ("pandas", "pyarrow"), WORKBOOK: ("pandas", "openpyxl")}
@@ -101,7 +102,11 @@ def measurements_of_columns(
     """Make measurements of sequences; see `Measurements.from_columns`."""
     columns = {(part, TITLES[part]): values for part, values in single.items()}
     for name, role, table in (
-        ("percentiles", PERCENTILE, {f"{percent:g}": v for percent, v in percentiles.items()}),
+        (
+            "percentiles",
+            PERCENTILE,
+            {f"{digits(percent)}": v for percent, v in percentiles.items()},
+        ),
         ("utilisation", UTILISATION, utilisation),
     ):
         columns |= {(name, Part(role, key).written): values for key, values in table.items()}

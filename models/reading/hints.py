@@ -11,6 +11,7 @@ from headway.models.language.units import Unit
 from headway.models.measured.cells import Observed, check_decimal
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.roles import NO_ROLE, Role, fits, part_named
+from headway.numerals import digits
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ def _in(measurements: Measurements, column: Observed, stated: Unit) -> Observed:
     if below.size and not complaint:
         place = f"{measurements.source}:{measurements.lines[below[0]]}"
         complaint = (
-            f"{place}: {column.header} is {column.values[below[0]]:g}; it cannot be negative"
+            f"{place}: {column.header} is {digits(column.values[below[0]])}; it cannot be negative"
         )
     return replace(column, unit=stated, values=values, resolution=known, complaint=complaint)
 

@@ -7,7 +7,6 @@ from typing import TypeAlias
 
 from headway.errors import HeadwayError, MeasurementError
 from headway.models.files.intake import read_bytes
-from headway.models.language.digits import counted
 from headway.models.measured.measurements import LARGEST_FILE, Measurements
 from headway.models.measured.points import Point, measurements_of
 from headway.models.reading.frames import kind_of
@@ -18,6 +17,7 @@ from headway.models.reading.prose import is_no_measurement
 from headway.models.reading.recognise import CSV, decoded, read_table, recognised
 from headway.models.reading.rows import Used, read_rows
 from headway.models.tables.shown import Answer
+from headway.numerals import counted
 
 
 @dataclass(frozen=True)

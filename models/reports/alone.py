@@ -10,6 +10,7 @@ from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.analysis.sensitivity import Sensitivity, sensitivity
 from headway.models.inference.fit import Fit
+from headway.models.language.scales import units_of
 from headway.models.language.verbs import perform
 from headway.models.reports.controls import load_of
 from headway.models.reports.ground import Ground
@@ -109,7 +110,7 @@ class ModelReport:
             return None
         curve, loads = self.curve, np.asarray(self.curve.model.inputs[self.load], float)
         predicted = np.broadcast_to(np.asarray(curve[self.output], float), loads.shape)
-        finite = predicted[np.isfinite(predicted)]
+        scale = units_of(self)
         return Ground(
             curve.model,
             self.sensitivity.model,
@@ -117,12 +118,11 @@ class ModelReport:
             self.output,
             self.load,
             loads,
-            scale_of(loads, self.model.parameters[self.load].unit),
+            scale_of(loads, self.model.parameters[self.load].unit, scale),
             predicted,
             np.empty(0),
             np.empty(0, bool),
-            scale_of(finite, self.model.meaning(self.output).unit),
-            self.model.meaning("throughput").unit,
+            scale,
         )
 
     def to_html(self) -> str:

@@ -9,7 +9,6 @@ import numpy as np
 from headway.errors import MeasurementError
 from headway.models.analysis.audit import CHECKS, Audit
 from headway.models.auditing.finding import Severity
-from headway.models.language.digits import counted, four_digits, grouped
 from headway.models.language.verbs import perform
 from headway.models.reports.figures import PageFigure, inline_svg
 from headway.models.reports.page import page_style, policy
@@ -18,6 +17,7 @@ from headway.models.reports.words import maker
 from headway.models.showing.audits import audit_tables
 from headway.models.showing.loadtests import loadtest_tables
 from headway.models.tables.table import Column, Table
+from headway.numerals import counted, four_digits, grouped
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,12 @@ import matplotlib
 import numpy as np
 
 from headway.errors import InvalidParameter
+from headway.models.language.scales import units_of
 from headway.models.plotting.figures import picture
+from headway.models.plotting.graphs.figure import model_figure
 from headway.models.reports.alone import ModelReport
 from headway.models.reports.report import Report
 from headway.models.structure.parts.routes import MOST_SHOWN
-from headway.models.tables.table import scale_of
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _LINK = "{http://www.w3.org/1999/xlink}href"
@@ -169,11 +170,11 @@ def predicted_drawing(report: ModelReport) -> PageFigure | None:
     figure = report.curve.plot()
     figure.axes[0].set_title("")
     loads = np.asarray(report.curve.model.inputs[report.load])
-    unit = scale_of(loads, report.model.parameters[report.load].unit)
-    low, high = (f"{end / unit.scale:.4g}" for end in (loads.min(), loads.max()))
+    meant = report.model.parameters[report.load].unit
+    ends = units_of(report).ends(float(loads.min()), float(loads.max()), meant)
     words = (
-        f"Predictions over {report.load.replace('_', ' ')} from {low} to {high} {unit}".strip()
-        + ", with every other parameter at the value in the table."
+        f"Predictions over {report.load.replace('_', ' ')} from {ends}, "
+        "with every other parameter at the value in the table."
     )
     return PageFigure(inline_svg(figure, "curve", words), words)
 
@@ -217,7 +218,7 @@ def graph_drawing(report: Report | ModelReport) -> PageFigure | None:
         f"Derived numbers: {', '.join(graph.bindings)}." if graph.bindings else "",
     ]
     words = f"Model graph of {report.title}. " + " ".join(filter(None, parts))
-    return PageFigure(inline_svg(model.plot(), "graph", words), words)
+    return PageFigure(inline_svg(model_figure(model, units_of(report)), "graph", words), words)
 
 
 def _station_words(report: Report | ModelReport, name: str) -> str:
@@ -230,17 +231,17 @@ def _station_words(report: Report | ModelReport, name: str) -> str:
 def curve_drawing(report: Report) -> PageFigure:
     """Points, model and relative errors, with the band of a fit."""
     figure = (report.fit or report.comparison).plot()
-    comparison = report.comparison
-    loads, measured = comparison.load, comparison.measured
-    ends = np.array([loads.values.min(), loads.values.max()]) / loads.unit.scale
-    height = np.array([measured.values.min(), measured.values.max()]) / measured.unit.scale
+    comparison, scale = report.comparison, units_of(report)
+    loads, heights = (
+        scale.ends(float(column.values.min()), float(column.values.max()), column.unit)
+        for column in (comparison.load, comparison.measured)
+    )
     drawn = figure.axes[0].get_children()
     has_band = any("95 %" in str(artist.get_label()) for artist in drawn)
-    output, load = (name.replace("_", " ") for name in (comparison.output, loads.name))
+    output, load = (name.replace("_", " ") for name in (comparison.output, comparison.load.name))
     words = (
-        f"{output.capitalize()} over {load}: {len(loads.values)} measured points between "
-        f"{ends[0]:g} and {ends[1]:g} {loads.unit}, from {height[0]:g} to {height[1]:g} "
-        f"{measured.unit}, with the model"
+        f"{output.capitalize()} over {load}: {len(comparison.load.values)} measured points from "
+        f"{loads}, with values from {heights}, with the model"
         f"{', its 95 % band' if has_band else ''} and, below, its relative errors; "
         f"their root mean square is {comparison.summary['rms_relative_error']:.1%}."
     )

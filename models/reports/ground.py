@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.models.analysis.comparison import Comparison
+from headway.models.language.scales import Scale
 from headway.models.language.units import Unit
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
@@ -28,13 +29,13 @@ class Ground:
     load
         The parameter that is the load; None where no parameter is.
     loads, load_unit
-        The loads, and the unit they are shown in.
+        The loads, and the unit that they are shown in.
     predicted
         The output at the loads.
     measured, counted
         What was measured there, and whether a point counts; empty where nothing was.
-    shown, rate
-        Units of the output and of throughput.
+    scale
+        The units of the page.
     """
 
     model: Model
@@ -47,8 +48,18 @@ class Ground:
     predicted: FloatArray
     measured: FloatArray
     counted: NDArray[np.bool_]
-    shown: Unit
-    rate: Unit
+    scale: Scale
+
+    @property
+    def shown(self) -> Unit:
+        """The unit of the output."""
+        values = self.measured if self.measured.size else self.predicted
+        return scale_of(values, self.model.meaning(self.output).unit, self.scale)
+
+    @property
+    def rate(self) -> Unit:
+        """The unit of throughput."""
+        return self.scale.unit(self.model.meaning("throughput").unit)
 
     @property
     def top(self) -> float:
@@ -59,7 +70,7 @@ class Ground:
         return float(np.percentile(finite, 90)) if finite.size else 1.0
 
 
-def measured_ground(comparison: Comparison, point: Model | None) -> Ground:
+def measured_ground(comparison: Comparison, point: Model | None, scale: Scale) -> Ground:
     """The ground that a comparison with measurements gives.
 
     Parameters
@@ -68,6 +79,8 @@ def measured_ground(comparison: Comparison, point: Model | None) -> Ground:
         Model and measurements.
     point
         The operating point.
+    scale
+        The units of the page.
     """
     return Ground(
         comparison.model,
@@ -76,10 +89,9 @@ def measured_ground(comparison: Comparison, point: Model | None) -> Ground:
         comparison.output,
         comparison.load_parameter,
         comparison.load.values,
-        comparison.load.unit,
+        scale.unit(comparison.load.unit),
         comparison.predicted,
         comparison.measured.values,
         comparison.in_range,
-        scale_of(comparison.measured.values, comparison.model.meaning(comparison.output).unit),
-        comparison.rate_unit,
+        scale,
     )

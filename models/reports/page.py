@@ -4,6 +4,7 @@ import base64
 import hashlib
 from typing import Any
 
+from headway.models.language.scales import units_of
 from headway.models.reports.alone import ModelReport
 from headway.models.reports.figures import Drawings, PageFigure, captions, drawings, palette
 from headway.models.reports.formulas import Equation, equations, uses_erlang
@@ -125,12 +126,12 @@ def _method(report: Report | ModelReport, found: list[Equation]) -> str:
 
 
 def _tables(report: Report | ModelReport) -> dict[str, Any]:
-    found = report.sensitivity
+    found, scale = report.sensitivity, units_of(report)
     return {
         **_tables_of_data(report),
         "parameter_table": parameter_table(report),
-        "sensitivity_table": sensitivity_table(found) if found else None,
-        "derivative_table": derivative_table(found) if found else None,
+        "sensitivity_table": sensitivity_table(found, scale) if found else None,
+        "derivative_table": derivative_table(found, scale) if found else None,
     }
 
 

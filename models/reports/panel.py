@@ -199,7 +199,8 @@ def _controls(ground: Ground, point: Model) -> tuple[Control, ...]:
                 max(0.0, parameter.minimum),
                 1.1 * float(ground.loads.max()),
             )
-        unit = scale_of(np.array([float(parameter.value or 0.0)]), parameter.unit)
+        value = np.array([float(parameter.value or 0.0)])
+        unit = scale_of(value, parameter.unit, ground.scale)
         shown = ground.load_unit if role is Role.LOAD else unit
         controls.append(Control(parameter, shown, low, high, name in whole, role))
     return tuple(sorted(controls, key=lambda c: c.role is not Role.LOAD))

@@ -12,6 +12,7 @@ from headway.models.analysis.sensitivity import Sensitivity, sensitivity
 from headway.models.inference.fit import Fit
 from headway.models.inference.fitting import fit_model
 from headway.models.inference.server import ServerFit
+from headway.models.language.scales import units_of
 from headway.models.language.verbs import perform
 from headway.models.measured.measurements import Measurements
 from headway.models.reading.loadtest import Measured, measurements_in
@@ -95,7 +96,7 @@ class Report:
     def ground(self) -> Ground:
         """What a panel stands on."""
         point = self.sensitivity.model if self.sensitivity else None
-        return measured_ground(self.comparison, point)
+        return measured_ground(self.comparison, point, units_of(self))
 
     def to_html(self) -> str:
         r"""One page that needs nothing but itself; see `headway.models.reports.page`.

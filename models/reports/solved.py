@@ -108,7 +108,7 @@ def solved_controls(ground: Ground, points: Points) -> tuple[Control, ...]:
         parameter = ground.point.parameters[name]
         low, high = float(axis[0]), float(axis[-1])
         role = Role.LOAD if name == ground.load else Role.PARAMETER
-        own = scale_of(np.array([parameter.value], float), parameter.unit)
+        own = scale_of(np.array([parameter.value], float), parameter.unit, ground.scale)
         unit = ground.load_unit if name == ground.load else own
         bounded = replace(parameter, minimum=low, maximum=high)
         whole = name in whole_numbers(ground.point)

@@ -10,8 +10,10 @@ import numpy as np
 from headway import __version__
 from headway.models.analysis.sensitivity import Sensitivity
 from headway.models.files.shipped import data_path, data_rows
-from headway.models.language.digits import digits, ends, shown_unit
+from headway.models.inference.fit import Fit
+from headway.models.language.digits import ends, with_unit
 from headway.models.language.parameters import Parameter
+from headway.models.language.scales import Scale, units_of
 from headway.models.language.titles import split_header
 from headway.models.language.units import ONE, Unit
 from headway.models.measured.cells import Observed
@@ -23,11 +25,11 @@ from headway.models.showing.fitted.fits import WILD, estimate, fit_tables
 from headway.models.showing.fitted.servers import server_tables
 from headway.models.showing.sensitivities import sensitivity_tables
 from headway.models.showing.solutions import solution_tables
-from headway.models.tables.table import Column, Table, scale_of
+from headway.models.tables.table import Column, Table
+from headway.numerals import digits, grouped, power_of_ten, settled
 
 _NOTHING = 1e-6  # of a parameter's unit
 _MOST_DIGITS = 6  # of a number that a tool computed rather than printed
-_SEPARATED = 10_000  # a number from which thousands are separated
 _LARGE = 0.1  # RMS relative error above which a page says so
 
 
@@ -88,7 +90,7 @@ def form_tables(report: Report) -> list[Table]:
     """The forms that were tried, and what follows from the chosen one; none for a given model."""
     if report.forms is None:
         return []
-    *_, derived, tried = server_tables(report.forms)
+    *_, derived, tried = server_tables(report.forms, units_of(report))
     titles = ("Forms that were tried", "Derived quantities")
     pairs = zip(titles, (tried, derived), strict=True)
     return [Table(title, table.columns, table.notes) for title, table in pairs]
@@ -96,7 +98,8 @@ def form_tables(report: Report) -> list[Table]:
 
 def parameter_table(report: Report | ModelReport) -> Table:
     """Every parameter: value with its uncertainty, interval, where it comes from, meaning."""
-    rows = [_parameter_row(report, p) for p in report.model.parameters.values()]
+    scale = units_of(report)
+    rows = [_parameter_row(report, p, scale) for p in report.model.parameters.values()]
     titles = ("parameter", "value", "95 % interval", "from", "meaning")
     cells = zip(*rows, strict=True) if rows else [()] * len(titles)
     columns = [Column(t, tuple(c)) for t, c in zip(titles, cells, strict=True)]
@@ -104,32 +107,37 @@ def parameter_table(report: Report | ModelReport) -> Table:
     return Table(f"Parameters of {report.title}", tuple(shown))
 
 
-def _parameter_row(report: Report | ModelReport, parameter: Parameter) -> tuple[str, ...]:
+def _parameter_row(
+    report: Report | ModelReport, parameter: Parameter, scale: Scale
+) -> tuple[str, ...]:
     name, fit = parameter.name, report.fit
     if fit is not None and name in fit.free:
-        unit = shown_unit(parameter.unit, fit.values[name])
-        value = estimate(fit, name, unit)
-        interval, origin = ends(*fit.ci95[name], unit), "fitted to the data"
-        if fit.optimum.at_bound[fit.free.index(name)]:
-            value, interval, origin = (
-                _bound(parameter, fit.values[name]),
-                "",
-                "fitted, at its bound",
-            )
-        return name, value, interval, origin, parameter.doc
+        return name, *_fitted_cells(fit, parameter, scale), parameter.doc
     numbers = np.asarray(math.nan if parameter.value is None else parameter.value, float)
     if numbers.ndim:
         low, high = float(numbers.min()), float(numbers.max())
-        both = f"{digits(low / parameter.unit.scale)} to {parameter.shown(high)}"
-        shown = both if low < high else parameter.shown(high)
-        return name, shown, "", "the data", parameter.doc
-    value = "" if parameter.value is None else parameter.shown(float(numbers))
+        from_low = digits(low / scale.suited(parameter.unit, abs(high)).scale)
+        shown = parameter.shown(high, scale)
+        return (
+            name,
+            f"{from_low} to {shown}" if low < high else shown,
+            "",
+            "the data",
+            parameter.doc,
+        )
+    value = "" if parameter.value is None else parameter.shown(float(numbers), scale)
     return name, value, "", _origin(report, parameter), parameter.doc
 
 
-def _bound(parameter: Parameter, value: float) -> str:
-    """A bound that a fit ran into; one that stands for zero is written as zero."""
-    return parameter.shown(value if abs(value) > _NOTHING * parameter.unit.scale else 0.0)
+def _fitted_cells(fit: Fit, parameter: Parameter, scale: Scale) -> tuple[str, str, str]:
+    """Value, interval and origin; a bound that stands for zero is written as zero."""
+    name, value = parameter.name, fit.values[parameter.name]
+    if fit.optimum.at_bound[fit.free.index(name)]:
+        bound = value if abs(value) > _NOTHING * parameter.unit.scale else 0.0
+        return parameter.shown(bound, scale), "", "fitted, at its bound"
+    unit = scale.suited(parameter.unit, value)
+    interval = with_unit(ends(*fit.ci95[name], unit), unit)
+    return estimate(fit, name, unit), interval, "fitted to the data"
 
 
 def _origin(report: Report | ModelReport, parameter: Parameter) -> str:
@@ -144,8 +152,9 @@ def _origin(report: Report | ModelReport, parameter: Parameter) -> str:
 
 def summary_tables(report: Report) -> list[Table]:
     """Errors in sum, and how good the fit is."""
-    summary = comparison_tables(report.comparison)[1]
-    quality = fit_tables(report.fit)[1:] if report.fit else []
+    scale = units_of(report)
+    summary = comparison_tables(report.comparison, scale)[1]
+    quality = fit_tables(report.fit, scale)[1:] if report.fit else []
     titles = ("Errors in sum", "Quality of the fit", "Correlations of the estimates")
     tables = quality or [summary]
     names = titles[1:] if quality else titles[:1]
@@ -156,13 +165,14 @@ def point_table(report: Report) -> Table:
     """Measured, predicted and error by point."""
     comparison = report.comparison
     load, measured = comparison.load, comparison.measured
-    places = _decimals(measured)
-    predicted = [_fixed(v, measured.unit, places + 1) for v in comparison.predicted]
+    across, unit = (units_of(report).unit(column.unit) for column in (load, measured))
+    places = _decimals(measured, unit)
+    predicted = [_fixed(v, unit, places + 1) for v in comparison.predicted]
     errors = [_signed(error) for error in comparison.relative_error]
     columns = [
-        Column(_heading(load.name, load.unit), _as_printed(load)),
-        Column(_heading("measured", measured.unit), _as_printed(measured)),
-        Column(_heading("predicted", measured.unit), tuple(predicted)),
+        Column(_heading(load.name, across), _as_printed(load, across)),
+        Column(_heading("measured", unit), _as_printed(measured, unit)),
+        Column(_heading("predicted", unit), tuple(predicted)),
         Column("error", tuple(errors)),
     ]
     if not comparison.in_range.all():
@@ -175,7 +185,7 @@ def load_table(report: ModelReport) -> Table | None:
     solution = report.several()
     if solution is None:
         return None
-    table = solution_tables(solution)[0]
+    table = solution_tables(solution, units_of(report))[0]
     columns = tuple(column for column in table.columns if column.name != "bottleneck")
     return Table("Predictions", columns, (), table.keys)
 
@@ -190,26 +200,27 @@ def _heading(name: str, unit: Unit) -> str:
     return f"{words} [{unit}]" if unit.text else words
 
 
-def _decimals(column: Observed) -> int:
-    """Decimals that were printed, in the column's unit; of six digits those that are there."""
-    step = 2 * float(np.nanmin(column.resolution)) / column.unit.scale
-    largest = float(np.nanmax(np.abs(column.values))) / column.unit.scale
-    enough = _MOST_DIGITS - 1 - math.floor(math.log10(largest)) if largest > 0 else 0
+def _decimals(column: Observed, unit: Unit) -> int:
+    """Decimals that were printed, in the unit shown; of six digits those that are there."""
+    step = 2 * float(np.nanmin(column.resolution)) / unit.scale
+    largest = settled(float(np.nanmax(np.abs(column.values))) / unit.scale)
+    enough = _MOST_DIGITS - 1 - power_of_ten(largest) if largest > 0 else 0
     return max(0, min(round(-math.log10(step)), enough))
 
 
-def _as_printed(column: Observed) -> tuple[str, ...]:
-    places = _decimals(column)
-    return tuple(_fixed(value, column.unit, places) for value in column.values)
+def _as_printed(column: Observed, unit: Unit) -> tuple[str, ...]:
+    places = _decimals(column, unit)
+    return tuple(_fixed(value, unit, places) for value in column.values)
 
 
 def _fixed(value: float, unit: Unit, places: int) -> str:
-    return f"{value / unit.scale:.{places}f}" if math.isfinite(value) else "∞"
+    number = settled(value / unit.scale)
+    return grouped(f"{number:.{places}f}") if math.isfinite(value) else "∞"
 
 
-def sensitivity_table(sensitivity: Sensitivity) -> Table:
+def sensitivity_table(sensitivity: Sensitivity, scale: Scale) -> Table:
     """Elasticities by output."""
-    table = sensitivity_tables(sensitivity)[0]
+    table = sensitivity_tables(sensitivity, scale)[0]
     title = "Change of each output [%] per 1 % of each parameter"
     return Table(title, table.columns, table.notes[len(sensitivity.bottlenecks[:1]) :])
 
@@ -219,9 +230,9 @@ def swept_by_data(report: Report | ModelReport) -> list[str]:
     return [name for name, value in report.model.inputs.items() if np.ndim(value)]
 
 
-def derivative_table(sensitivity: Sensitivity) -> Table:
+def derivative_table(sensitivity: Sensitivity, scale: Scale) -> Table:
     """Derivatives in readable units."""
-    table = sensitivity_tables(sensitivity)[1]
+    table = sensitivity_tables(sensitivity, scale)[1]
     return Table("Derivatives", table.columns, table.notes)
 
 
@@ -231,12 +242,13 @@ def operating_point_words(report: Report | ModelReport) -> str:
         if report.load is None:
             return "Taken at the values in the table of parameters."
         load = report.model.parameters[report.load]
-        return f"Taken at {report.load} = {load.shown(float(report.model.inputs[report.load]))}."
+        here = load.shown(float(report.model.inputs[report.load]), units_of(report))
+        return f"Taken at {report.load} = {here}."
     if report.sensitivity is None:
         return "The model sustains none of the measured loads, so it has no operating point."
     model, comparison = report.sensitivity.model, report.comparison
-    swept = swept_by_data(report)
-    shown = [f"{n} = {model.parameters[n].shown(float(model.inputs[n]))}" for n in swept]
+    swept, scale = swept_by_data(report), units_of(report)
+    shown = [f"{n} = {model.parameters[n].shown(float(model.inputs[n]), scale)}" for n in swept]
     name = comparison.load_parameter
     is_measured = name is None or model.inputs[name] in comparison.load.values
     what = "the median of the measured loads that the model sustains" if is_measured else "as set"
@@ -251,10 +263,9 @@ def bottleneck_words(report: Report | ModelReport) -> list[str]:
         return [f"Every measured load saturates the model: {solution.saturation_message}."]
     if found.bottleneck is None:
         return [_strongest(found)]
-    rate = _rate_unit(report)
     busy = float(np.ravel(found.solution[f"{found.bottleneck}.utilisation"])[0])
-    load = _rate(float(np.ravel(found.solution.throughput)[0]), rate)
-    limits = {b.station: _rate(b.saturation_throughput, rate) for b in found.bottlenecks}
+    load = _rate(report, float(np.ravel(found.solution.throughput)[0]))
+    limits = {b.station: _rate(report, b.saturation_throughput) for b in found.bottlenecks}
     own = limits.pop(found.bottleneck, None)
     ends = f" and saturates at {own}" if own else ", and nothing saturates"
     sentences = [f"{found.bottleneck} is the bottleneck: it is {busy:.0%} busy at {load}{ends}."]
@@ -263,19 +274,8 @@ def bottleneck_words(report: Report | ModelReport) -> list[str]:
     return sentences
 
 
-def _rate_unit(report: Report | ModelReport) -> Unit:
-    """The unit that rates are shown in."""
-    if isinstance(report, Report):
-        return report.comparison.rate_unit
-    return report.model.meaning("throughput").unit
-
-
-def _rate(value: float, unit: Unit) -> str:
-    """Four digits, or whole numbers above a thousand."""
-    number = value / unit.scale
-    if abs(number) >= _SEPARATED:
-        return f"{number:,.0f} {unit}"
-    return f"{number:.0f} {unit}" if abs(number) >= 1000 else f"{number:.4g} {unit}"
+def _rate(report: Report | ModelReport, value: float) -> str:
+    return units_of(report).text(value, report.model.meaning("throughput").unit)
 
 
 def _strongest(sensitivity: Sensitivity) -> str:
@@ -324,20 +324,19 @@ def key_figures(report: Report | ModelReport) -> list[tuple[str, str]]:
     if found is not None and found.bottlenecks:
         first = found.bottlenecks[0]
         figures.append(("bottleneck", first.station))
-        limit = _rate(first.saturation_throughput, _rate_unit(report))
+        limit = _rate(report, first.saturation_throughput)
         figures.append(("saturates at", limit))
     return figures
 
 
 def _predicted(report: ModelReport) -> list[tuple[str, str]]:
     """The output at the operating point."""
-    value = np.ravel(report.sensitivity.solution[report.output])[:1]
-    unit = scale_of(value, report.model.meaning(report.output).unit)
-    at = ""
+    scale, at = units_of(report), ""
+    value = float(np.ravel(report.sensitivity.solution[report.output])[0])
     if report.load is not None:
         load = report.model.parameters[report.load]
-        at = f" at {load.shown(float(report.model.inputs[load.name]))}"
-    shown = f"{float(value[0]) / unit.scale:.4g} {unit}".strip()
+        at = f" at {load.shown(float(report.model.inputs[load.name]), scale)}"
+    shown = scale.text(value, report.model.meaning(report.output).unit)
     return [(f"{report.output.replace('_', ' ')}{at}", shown)]
 
 

@@ -15,6 +15,7 @@ from headway import __version__
 from headway.errors import WorkerError
 from headway.lazy import needed
 from headway.models.running.crews import Crew, in_one_line
+from headway.numerals import digits
 
 Client: TypeAlias = Any
 """A client or future of distributed, whose methods are partly untyped."""
@@ -128,7 +129,7 @@ class Cluster(Crew):
         if self._client.status != "running" or self._workers() > 0:
             self._last_contact = time.monotonic()
         elif time.monotonic() - self._last_contact > WITHOUT:
-            msg = f"{self.name}: has had no workers for {WITHOUT:g} s"
+            msg = f"{self.name}: has had no workers for {digits(WITHOUT)} s"
             raise WorkerError(msg)
 
     def _workers(self) -> int:
@@ -148,7 +149,7 @@ def _within(seconds: float, call: Callable[[], Result], address: str) -> Result:
     try:
         return answer.result(timeout=seconds)
     except TooLong as error:
-        raise _nobody(address, f"no answer within {seconds:g} s") from error
+        raise _nobody(address, f"no answer within {digits(seconds)} s") from error
 
 
 def _answer(answer: "Future[Result]", call: Callable[[], Result]) -> None:

@@ -10,6 +10,7 @@ from headway.models.language.scales import Scale
 from headway.models.language.units import unit
 from headway.models.showing.loadtests import columns_document, columns_taken, loadtest_scale
 from headway.models.tables.table import Column, Table
+from headway.numerals import digits
 
 _TIME = unit("s")
 
@@ -43,7 +44,7 @@ def _open_table(points: Sequence[OpenPoint], scale: Scale) -> Table:
         return Table(title, (), tuple(notes))
     shown = scale.unit(_TIME)
     columns = [
-        Column("clients", tuple(f"{p.population:g}" for p in answered)),
+        Column("clients", tuple(f"{digits(p.population)}" for p in answered)),
         Column.of("throughput", [p.throughput for p in answered], unit("op/s")),
         Column("busy", tuple(f"{p.utilisation:.0%}" for p in answered)),
         Column.of("closed", [p.closed for p in answered], _TIME, scale),
@@ -56,7 +57,7 @@ def _open_table(points: Sequence[OpenPoint], scale: Scale) -> Table:
         cells = (
             _within(t, p.percentile_error, scale) for t, p in zip(tails, answered, strict=True)
         )
-        columns.append(Column(f"p{percent:g} [{shown}]", tuple(cells)))
+        columns.append(Column(f"p{digits(percent)} [{shown}]", tuple(cells)))
     notes.append("± covered nine of ten simulated servers (docs/accuracy.md)")
     return Table(title, tuple(columns), tuple(notes))
 
@@ -75,7 +76,7 @@ def open_rows(points: Sequence[OpenPoint]) -> list[dict[str, Any]]:
             "closed_response_time": p.closed,
             "response_time": p.response_time,
             "relative_error": p.error,
-            "percentiles": {f"p{q:g}": t for q, t in (p.percentiles or {}).items()} or None,
+            "percentiles": {f"p{digits(q)}": t for q, t in (p.percentiles or {}).items()} or None,
             "percentiles_relative_error": p.percentile_error,
             "refused": p.refused or None,
         }

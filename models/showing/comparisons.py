@@ -13,6 +13,7 @@ from headway.models.showing.audits import finding_lines, finding_rows
 from headway.models.showing.sfs import signature_table, span
 from headway.models.showing.solutions import solution_rows
 from headway.models.tables.table import Column, Table
+from headway.numerals import first_largest
 
 
 def point_table(comparison: Comparison, scale: Scale | None = None) -> Table:
@@ -46,9 +47,9 @@ def _named_columns(comparison: Comparison) -> list[Column]:
     return [replace(each, name=f"{comparison.output} {each.name}") for each in columns]
 
 
-def comparison_tables(comparison: Comparison) -> list[Table]:
+def comparison_tables(comparison: Comparison, scale: Scale | None = None) -> list[Table]:
     """Points, summary, and the two signatures."""
-    scale = comparison_scale(comparison)
+    scale = scale or comparison_scale(comparison)
     points = [point_table(one, scale) for one in comparison.each]
     tables = [*points, *output_tables(comparison), _summary_table(comparison, scale)]
     if comparison.signatures:
@@ -110,7 +111,7 @@ def _worst(comparison: Comparison, scale: Scale) -> str:
         return ""
     each = [np.where(one.counted, np.abs(one.relative_error), -1) for one in comparison.each]
     sizes = np.max(each, axis=0)
-    load = float(comparison.load.values[int(np.argmax(sizes))])
+    load = float(comparison.load.values[first_largest(sizes)])
     return f" at {scale.stated(load, comparison.load.unit)}"
 
 

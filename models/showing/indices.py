@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from headway.models.sweeping.reductions.reduction import Row
 from headway.models.tables.table import Column
+from headway.numerals import settled
 
 FIRST, TOTAL = "first", "total"
 
@@ -16,7 +17,7 @@ def index_columns(rows: Sequence[Row]) -> tuple[Column, ...]:
     rows
         Of first and total indices, both of every parameter.
     """
-    pairs = sorted(_pairs(rows), key=lambda pair: (pair[0]["output"], -pair[1]["value"]))
+    pairs = sorted(_pairs(rows), key=lambda pair: (pair[0]["output"], -settled(pair[1]["value"])))
     columns = (
         Column("output", tuple(first["output"].replace("_", " ") for first, _ in pairs)),
         Column("parameter", tuple(first["parameter"] for first, _ in pairs)),

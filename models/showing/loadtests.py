@@ -10,6 +10,7 @@ from headway.models.measured.points import Point
 from headway.models.measured.roles import ROLES
 from headway.models.reading.loadtest import LoadTest
 from headway.models.tables.table import Column, Table
+from headway.numerals import digits
 
 _SHOWN: dict[str, Unit] = {
     role.part: ONE if role.unit.text == "job" else role.unit for role in ROLES if role.part
@@ -36,7 +37,7 @@ def loadtest_tables(test: LoadTest) -> list[Table]:
         columns += _column(name.replace("_", " "), values, shown, scale)
     for percent in _percents(test):
         values = [point.percentiles.get(percent) for point in points]
-        columns += _column(f"p{percent:g}", values, _TIME, scale)
+        columns += _column(f"p{digits(percent)}", values, _TIME, scale)
     further, left = _further(test, _MOST_COLUMNS - len(columns), scale)
     columns += further
     remarks = dict.fromkeys([*(note for point in points for note in point.notes), *left])

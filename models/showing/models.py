@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from headway.errors import HeadwayError
-from headway.models.language.digits import digits, ends
+from headway.models.language.digits import ends
 from headway.models.language.scales import Scale
 from headway.models.language.units import Unit
 from headway.models.showing.solutions import labels
@@ -19,6 +19,7 @@ from headway.models.structure.parts.components import Component
 from headway.models.structure.parts.routes import MOST_SHOWN
 from headway.models.structure.parts.structure import CLASS_KEYS
 from headway.models.tables.table import Column, Table
+from headway.numerals import digits
 from headway.queueing.stations.abilities import Discipline
 
 _MOST_LISTED = 12

@@ -10,16 +10,15 @@ from headway.models.analysis.sensitivity import Effect, Sensitivity
 from headway.models.language.digits import in_unit, slope_unit, with_unit
 from headway.models.language.scales import Scale
 from headway.models.showing.solutions import labels
-from headway.models.structure.model import Model
 from headway.models.tables.table import Column, Table
 
 _FLAT = 1e-12  # elasticity below which a parameter has no effect
 _VISIBLE = 5e-4  # elasticity below which tables show none
 
 
-def sensitivity_tables(sensitivity: Sensitivity) -> list[Table]:
+def sensitivity_tables(sensitivity: Sensitivity, scale: Scale | None = None) -> list[Table]:
     """Elasticities by output, derivatives in readable units, and what one more or fewer does."""
-    scale = sensitivity_scale(sensitivity)
+    scale = scale or sensitivity_scale(sensitivity)
     tables = [_elasticity_table(sensitivity, scale), _derivative_table(sensitivity, scale)]
     steps = _of(sensitivity, Change.WHOLE_STEP)
     counted = [step for step in steps if abs(step[2].elasticity) >= _VISIBLE]
@@ -75,7 +74,7 @@ def _elasticity_table(sensitivity: Sensitivity, scale: Scale) -> Table:
     names = [n for n in inputs if any(_matters(e.get(n)) for e in shown.values())]
     columns = [
         Column("parameter", tuple(names)),
-        Column("value", tuple(_value(sensitivity.model, name, scale) for name in names)),
+        Column("value", tuple(_value(sensitivity, name, scale) for name in names)),
     ]
     for output, effects in shown.items():
         cells = [_percent(effects[name]) for name in names]
@@ -98,8 +97,13 @@ def _percent(effect: Effect) -> str:
     return f"{effect.elasticity:+.3f}{sure}"
 
 
-def _value(model: Model, name: str, scale: Scale) -> str:
-    return scale.stated(float(model.inputs[name]), model.parameters[name].unit)
+def _value(sensitivity: Sensitivity, name: str, scale: Scale) -> str:
+    """A parameter as it was stated; a fitted one as far as it is known."""
+    model = sensitivity.model
+    value, meant = float(model.inputs[name]), model.parameters[name].unit
+    if name in sensitivity.errors:
+        return scale.to_error(value, sensitivity.errors[name], meant)
+    return scale.stated(value, meant)
 
 
 def _sentences(sensitivity: Sensitivity) -> list[str]:
@@ -157,13 +161,20 @@ def _derivative_table(sensitivity: Sensitivity, scale: Scale) -> Table:
     for output, effects in sensitivity.effects.items():
         shown = scale.unit(sensitivity.model.meaning(output).unit)
         for name, effect in effects.items():
-            if abs(effect.derivative) > 0 and math.isfinite(effect.derivative):
+            if _slopes(effect):
                 by = scale.unit(sensitivity.model.parameters[name].unit)
                 slope = slope_unit(shown, by, effect.derivative)
                 rows.append((output, name, in_unit(effect.derivative, slope), str(slope)))
     titles = ("output", "parameter", "derivative", "unit")
     cells = zip(*rows, strict=True) if rows else [()] * 4
     return Table("", tuple(Column(t, tuple(c)) for t, c in zip(titles, cells, strict=True)))
+
+
+def _slopes(effect: Effect) -> bool:
+    """Whether a derivative is worth a line: where an elasticity is known, it has to be seen."""
+    known = math.isfinite(effect.elasticity)
+    seen = abs(effect.elasticity) >= _VISIBLE if known else abs(effect.derivative) > 0
+    return seen and math.isfinite(effect.derivative)
 
 
 def sensitivity_rows(sensitivity: Sensitivity) -> list[dict[str, Any]]:

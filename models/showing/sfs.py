@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from headway.kinds import FloatArray
-from headway.models.language.digits import digits, in_unit, with_unit
+from headway.models.language.digits import in_unit, with_unit
 from headway.models.language.scales import Scale
 from headway.models.language.units import ONE, unit
 from headway.models.signatures.sfs import MeasuredSignature, Range, SfsSignature, Start
 from headway.models.signatures.utilisation import Demand, MeasuredUse, Use
 from headway.models.tables.table import Column, Table
+from headway.numerals import digits
 
 _MS, _RATE = unit("ms"), unit("op/s")
 _ROWS = (

@@ -5,11 +5,11 @@ from dataclasses import asdict
 from typing import Any
 
 from headway.loggp.measuring.sizefit import Break, LineParameter, SizeLine
-from headway.models.language.digits import four_digits
 from headway.models.language.scales import Scale
 from headway.models.language.units import Unit, unit
 from headway.models.signatures.loggp import NUMBERS, MeasuredSizes
 from headway.models.tables.table import Cell, Column, Table
+from headway.numerals import four_digits
 
 NOT_DETERMINED = "not determined by this data"
 

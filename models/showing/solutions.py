@@ -25,6 +25,7 @@ from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import of_class
 from headway.models.tables.table import Column, Table
+from headway.numerals import ranked
 
 MOST_COLUMNS = 9
 """Outputs that the table of a sweep shows."""
@@ -38,9 +39,9 @@ def swept(solution: Solution) -> list[str]:
     return [name for name, v in inputs.items() if np.ndim(v) and np.ptp(np.asarray(v)) > 0]
 
 
-def solution_tables(solution: Solution) -> list[Table]:
+def solution_tables(solution: Solution, scale: Scale | None = None) -> list[Table]:
     """One table over many operating points, or outputs and components of a single one."""
-    scale = solution_scale(solution)
+    scale = scale or solution_scale(solution)
     if np.prod(solution.shape) > 1:
         return [_sweep_table(solution, scale)]
     tables = [_outputs_table(solution, scale)]
@@ -172,10 +173,10 @@ def _binding_notes(solution: Solution) -> list[str]:
     rate = solution.model.meaning("throughput").unit
     limits = station_limits(solution)
     first = str(_only(solution.bottleneck))
-    others = sorted((limit, name) for name, limit in limits.items() if name != first)
+    others = ranked([name for name in limits if name != first], limits)
     notes = [f"bottleneck: {first}"]
-    if others and limits[first] <= others[0][0] * (1 + _TIE) < math.inf:
-        limit, name = others[0]
+    if others and limits[first] <= limits[others[0]] * (1 + _TIE) < math.inf:
+        name, limit = others[0], limits[others[0]]
         notes[0] += f"; relieve it, and {name} is next, at {with_unit(in_unit(limit, rate), rate)}"
     if not solution.is_open and solution.no_bounds:
         notes.append(f"no bounds: {solution.no_bounds}")

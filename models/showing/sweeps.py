@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from headway.models.language.digits import four_digits
 from headway.models.language.scales import Scale
 from headway.models.language.units import Unit
 from headway.models.showing.indices import index_columns
@@ -14,6 +13,7 @@ from headway.models.showing.solutions import labels
 from headway.models.sweeping.reductions.reduction import Row
 from headway.models.sweeping.sweep import Sweep
 from headway.models.tables.table import Column, Table
+from headway.numerals import four_digits
 
 
 def sweep_tables(swept: Sweep) -> list[Table]:

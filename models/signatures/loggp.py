@@ -13,6 +13,7 @@ from headway.loggp.measuring.sizefit import SAMPLES, SizeFit, fit_sizes
 from headway.loggp.measuring.sizes import SizeSeries
 from headway.models.signatures.timings import is_tool_output, table_series, tool_series
 from headway.models.tables.shown import Answer
+from headway.numerals import data_size
 
 NETGAUGE_MARK = "PRTT(1,0,s)"
 """A column name that only Netgauge's output contains."""
@@ -158,11 +159,11 @@ class MeasuredSizes(Answer):
 
 def _missed(one: SizeSeries, misfit: Misfit) -> str:
     """Report where lines miss a series, by how much, and what to do."""
-    sizes = [f"{one.size[place]:g}" for place in misfit.missed if place != misfit.worst]
+    sizes = [data_size(one.size[place]) for place in misfit.missed if place != misfit.worst]
     more = f", ... ({len(sizes)} sizes)" if len(sizes) > _MOST_SIZES else ""
-    also = f"; others missed: {', '.join(sizes[:_MOST_SIZES])}{more} bytes" if sizes else ""
+    also = f"; others missed: {', '.join(sizes[:_MOST_SIZES])}{more}" if sizes else ""
     return (
-        f"lack of fit: the lines miss {one.name} at {one.size[misfit.worst]:g} bytes "
+        f"lack of fit: the lines miss {one.name} at {data_size(one.size[misfit.worst])} "
         f"{misfit.words}{also}; measure more sizes nearby, or set a break with --pin SIZE"
     )
 

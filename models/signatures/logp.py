@@ -21,6 +21,7 @@ from headway.models.measured.columns import wrong_unit
 from headway.models.measured.measurements import Measurements
 from headway.models.signatures.timings import Columns, columns_beside, counts_of, how_weighed
 from headway.models.tables.shown import Answer
+from headway.numerals import digits, times
 
 PARAMETERS = ("send_overhead", "receive_overhead", "gap", "latency")
 ROUND_TRIP_NAMES = ("rtt", "round_trip", "round_trip_time")
@@ -170,12 +171,12 @@ class MeasuredLogp(Answer):
         if self.misfit.is_lack_of_fit:
             burst, delay = self._worst()
             warnings.append(
-                f"lack of fit: these parameters miss bursts of {burst:g} at delay "
-                f"{delay * 1e6:.4g} us {self.misfit.words}"
+                f"lack of fit: these parameters miss bursts of {digits(burst)} at delay "
+                f"{times(delay)[0]} {self.misfit.words}"
             )
         if self.estimate.excess > 0:
             warnings.append(
-                f"the overheads exceed half the round trip by {self.estimate.excess * 1e6:.3g} us: "
+                f"the overheads exceed half the round trip by {times(self.estimate.excess)[0]}: "
                 "the latency is given as 0"
             )
         return tuple(warnings)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from headway.errors import MeasurementError
 from headway.kinds import FloatArray
-from headway.models.language.units import unit
+from headway.models.language.digits import with_unit
+from headway.models.language.units import Unit, unit
 from headway.models.measured.cells import Observed
 from headway.models.measured.columns import (
     Axes,
@@ -27,6 +28,7 @@ from headway.models.measured.regression import regression_line
 from headway.models.measured.roles import DELIVERED
 from headway.models.measured.statistic import percentile_of
 from headway.models.tables.shown import Answer
+from headway.numerals import digits
 from headway.queueing.flows.laws import littles_law
 
 
@@ -101,6 +103,21 @@ class Range:
         """
         inside: NDArray[np.bool_] = (load >= self.low) & (load <= self.high)
         return inside
+
+    def words(self, shown: Unit) -> str:
+        """The range in words, in a unit.
+
+        Examples
+        --------
+        >>> from headway.models.language.units import unit
+        >>> Range(1e4, 2e4).words(unit("op/s")), Range(low=2.0).words(unit("op/s"))
+        ('from 10,000 to 20,000 op/s', 'of 2 op/s or more')
+        """
+        low, high = (with_unit(digits(end / shown.scale), shown) for end in (self.low, self.high))
+        if math.isinf(self.high):
+            return f"of {low} or more"
+        first = digits(self.low / shown.scale)
+        return f"of {high} or less" if math.isinf(self.low) else f"from {first} to {high}"
 
 
 ALL = Range()

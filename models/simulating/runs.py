@@ -16,6 +16,7 @@ from headway.models.simulating.replica import Replica, replica, seconds_an_event
 from headway.models.simulating.simulation import Effort, Simulation, is_judged
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import of_class
+from headway.numerals import digits
 
 FIRST = 10
 """Replicas before estimating how many are needed."""
@@ -173,8 +174,8 @@ def _check_time(replicas: int, each: float, at_most: float, half_width: float) -
         wider = half_width * (time / at_most) ** 0.5
         ways.append(f"accept a half width of {100 * wider:.2g} % or more")
     msg = (
-        f"half widths of {100 * half_width:g} % would take about {_rounded(time)}, more than the "
-        f"{at_most:g} s allowed; {', or '.join(ways)}"
+        f"half widths of {digits(100 * half_width)} % would take about {_rounded(time)}, more than "
+        f"the {digits(at_most)} s allowed; {', or '.join(ways)}"
     )
     raise InvalidParameter(msg)
 

@@ -14,6 +14,7 @@ from headway.models.sizing.choices import Grid
 from headway.models.sizing.cost import Cost
 from headway.models.sizing.judge import Judge
 from headway.models.sizing.search import Explored, in_order, search
+from headway.numerals import four_digits
 
 _SEED = 1
 _GENERATIONS = 150
@@ -54,7 +55,7 @@ def evolved(grid: Grid, cost: Cost, judge: Judge) -> Explored:
         return explored
     msg = (
         "found no configuration that meets all targets, but could not check all "
-        f"{grid.size:.3g}; offer fewer choices, or change a target"
+        f"{four_digits(grid.size)}; offer fewer choices, or change a target"
     )
     raise InvalidParameter(msg)
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from headway.errors import InvalidParameter, nearest
 from headway.kinds import FloatArray
-from headway.models.language.digits import digits
 from headway.models.language.formula import Call, Constant, Formula, Name, Operation, Tree, formula
 from headway.models.sizing.choices import Columns
+from headway.numerals import digits
 
 _DIGITS = 12  # significant digits: costs that agree in all of these are equal
 _KEEPING = ("min", "max", "ceil", "floor", "sqrt")  # what is 0 or more stays so
@@ -59,7 +59,7 @@ class Cost:
     def _refusal(self, columns: Columns, place: int, costs: FloatArray) -> str:
         values = ", ".join(f"{n}={digits(float(column[place]))}" for n, column in columns.items())
         return (
-            f"cost {self.text!r} is {costs[place]:.6g} at {values}; "
+            f"cost {self.text!r} is {digits(float(costs[place]))} at {values}; "
             "every configuration must cost more than 0"
         )
 
@@ -87,8 +87,13 @@ def cost_of(text: str, names: Collection[str]) -> Cost:
 
 
 def _rounded(costs: FloatArray) -> FloatArray:
-    scale = 10.0 ** (np.floor(np.log10(costs)) + 1 - _DIGITS)
-    return np.asarray(np.round(costs / scale) * scale)
+    """Costs to twelve digits, each the nearest number to its decimals, whatever the last bits were.
+
+    Powers of ten are whole and thus exact; the quotient of two of these is rounded once.
+    """
+    places = _DIGITS - 1 - np.floor(np.log10(costs))
+    fine, coarse = 10.0 ** np.maximum(places, 0), 10.0 ** np.maximum(-places, 0)
+    return np.asarray(np.round(costs * fine / coarse) / fine * coarse)
 
 
 def _rises(tree: Tree, name: str) -> bool:

@@ -12,6 +12,7 @@ from headway.models.analysis.points import output_of
 from headway.models.sizing.judge import Chance
 from headway.models.sizing.search import Explored
 from headway.models.structure.model import Model
+from headway.numerals import digits, first_largest
 
 _MOST = 65_536
 _IDLE = 0.3  # utilisation below which few jobs wait at a station
@@ -34,7 +35,7 @@ def refusal(
         Number of configurations.
     """
     verdict = explored.verdict
-    nearest = int(np.argmin(verdict.misses))
+    nearest = int(first_largest(-verdict.misses))
     targets = " and ".join(goal.text(model) for goal in goals)
     start = f"none of {count} configurations meets {targets}"
     if chance is not None:
@@ -58,7 +59,7 @@ def _unsure(model: Model, explored: Explored, nearest: int, chance: Chance) -> s
     values = _values(explored, nearest)
     share = chance.confidence - float(explored.verdict.misses[nearest])
     return (
-        f"with a probability of {100 * chance.confidence:g} %; the nearest is "
+        f"with a probability of {digits(100 * chance.confidence)} %; the nearest is "
         f"{shown_values(model, values)} with {100 * share:.3g} %{_limit(model, values)}"
     )
 

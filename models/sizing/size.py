@@ -6,7 +6,6 @@ from enum import StrEnum
 from functools import cached_property
 
 from headway.models.analysis.goals import Goal
-from headway.models.language.digits import digits
 from headway.models.language.frozen import Kept
 from headway.models.sizing.choices import Grid
 from headway.models.sizing.cost import Cost
@@ -14,6 +13,7 @@ from headway.models.sizing.judge import Chance, ranked_by
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
+from headway.numerals import digits
 
 
 class Scope(StrEnum):
@@ -111,7 +111,7 @@ class Size(Kept, Answer):
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={digits(value)}" for name, value in self.best.values.items())
-        return f"Size({values} at {self.best.cost:g})"
+        return f"Size({values} at {digits(self.best.cost)})"
 
     @property
     def ranking(self) -> Goal:

@@ -21,6 +21,7 @@ from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import VISITS, station_at
+from headway.numerals import digits
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.listed.kinds import usable_kinds
@@ -70,7 +71,7 @@ def driven_evaluator(
     """
     jobs = float(np.min(np.asarray(model.inputs["population"])))
     if jobs < 1:
-        msg = f"population is {jobs:g}; to drive a measured load it must be 1 or more"
+        msg = f"population is {digits(jobs)}; to drive a measured load it must be 1 or more"
         raise InvalidParameter(msg)
     evaluator = _compiled(GraphKey.of(model.graph), tuple(model.parameters), names)
 

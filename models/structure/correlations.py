@@ -8,6 +8,7 @@ import numpy as np
 from headway.errors import InvalidParameter, nearest
 from headway.kinds import FloatArray
 from headway.models.language.parameters import Parameter
+from headway.numerals import digits
 
 Pair: TypeAlias = tuple[str, str]
 Correlations: TypeAlias = Mapping[Pair, float]
@@ -60,7 +61,7 @@ def _wrong(pair: Pair, value: float, parameters: Mapping[str, Parameter]) -> str
     if pair[0] == pair[1]:
         return "names one parameter twice; name two"
     if not -1 <= value <= 1:
-        return f"is {value:g}; a correlation must be between -1 and 1"
+        return f"is {digits(value)}; a correlation must be between -1 and 1"
     return ""
 
 
@@ -73,7 +74,10 @@ def _contradiction(correlations: Correlations) -> tuple[Pair, str] | None:
     way = dict(zip(names, ways[:, 0].tolist(), strict=True))
     pair = min(correlations, key=lambda pair: correlations[pair] * way[pair[0]] * way[pair[1]])
     others = f"the matrix has the eigenvalue {values[0]:.2g}, which must not be below 0"
-    return pair, f"is {correlations[pair]:g}, which contradicts the other correlations: {others}"
+    return (
+        pair,
+        f"is {digits(correlations[pair])}, which contradicts the other correlations: {others}",
+    )
 
 
 def check_correlations(correlations: Correlations, parameters: Mapping[str, Parameter]) -> None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from headway.kinds import Amount
 from headway.loggp.machine.parameters import LogGP
 from headway.models.language.algorithms import ALGORITHMS
-from headway.models.language.digits import counted
 from headway.models.language.names import check_shown
 from headway.models.language.verbs import perform
 from headway.models.structure.building.reading import Expression
@@ -22,6 +21,7 @@ from headway.models.structure.parts.links import LINK_PARTS, link_machine, platf
 from headway.models.structure.parts.structure import RESERVED
 from headway.models.structure.planning.by_class import needs_chains, visited
 from headway.models.structure.planning.plan import Plan
+from headway.numerals import counted
 
 if TYPE_CHECKING:
     from headway.models.structure.model import Model

@@ -10,6 +10,7 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray, plain
 from headway.models.language.frozen import Kept
+from headway.numerals import digits
 
 MOST_STEPS = 2**53
 """Most steps that a float counts exactly."""
@@ -77,8 +78,8 @@ class Steps:
     def __post_init__(self) -> None:
         if not 1 <= self.count <= MOST_STEPS or not math.isfinite(self._end):
             msg = (
-                f"{self.count:.10g} values from {self.start:g} in steps of {self.step:g}: "
-                "a range needs finite ends and 1 to 2^53 values"
+                f"{digits(self.count)} values from {digits(self.start)} in steps of "
+                f"{digits(self.step)}: a range needs finite ends and 1 to 2^53 values"
             )
             raise InvalidParameter(msg)
 
@@ -149,7 +150,7 @@ class Choices(Kept):
             raise InvalidParameter(msg)
         if not np.isfinite(self.listed).all():
             worst = self.listed[~np.isfinite(self.listed)][0]
-            msg = f"the values contain {worst:g}; they must be finite"
+            msg = f"the values contain {digits(worst)}; they must be finite"
             raise InvalidParameter(msg)
 
     @property

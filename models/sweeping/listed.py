@@ -14,6 +14,7 @@ from headway.models.sweeping.axes import described
 from headway.models.sweeping.shares import sobol
 from headway.models.sweeping.spaces import check_parameters, check_piece
 from headway.models.uncertain.sampling import SCORE_BITS, Joint, check_whole, joint, scores_at
+from headway.numerals import digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +63,7 @@ class Listed(Kept):
             raise InvalidParameter(msg)
         if not np.isfinite(column).all():
             place = int(np.flatnonzero(~np.isfinite(column))[0])
-            msg = f"{name} is {column[place]:g} at point {place}; it must be finite"
+            msg = f"{name} is {digits(column[place])} at point {place}; it must be finite"
             raise InvalidParameter(msg)
 
     @property

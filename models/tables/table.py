@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from headway.errors import visible
-from headway.kinds import FloatArray, is_whole, power_of_ten, settled
-from headway.models.language.digits import MANY, four_digits, grouped, shown_unit
+from headway.kinds import FloatArray
+from headway.models.language.digits import shown_unit
 from headway.models.language.scales import Scale
 from headway.models.language.titles import header
 from headway.models.language.units import ONE, Unit
@@ -27,6 +27,7 @@ from headway.models.tables.layout import (
     records,
     widths,
 )
+from headway.numerals import MANY, four_digits, grouped, is_whole, power_of_ten, settled
 
 Cell: TypeAlias = float | str | None
 

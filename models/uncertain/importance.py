@@ -22,6 +22,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.uncertain.sampling import Joint, normal_scores
+from headway.numerals import first_largest
 
 Evaluate = Callable[[Mapping[str, FloatArray]], Mapping[str, FloatArray]]
 """Outputs by name, of shape (draws, points), at values by parameter, of shape (draws,)."""
@@ -137,4 +138,4 @@ def _of_ends(four: FloatArray) -> tuple[FloatArray, FloatArray]:
 def most_important(importance: Importance, output: str, point: int) -> str | None:
     """The parameter that is worth most to know for an output; None where none is told."""
     shares = importance.first[output][:, point]
-    return None if np.isnan(shares).all() else importance.parameters[int(np.nanargmax(shares))]
+    return None if np.isnan(shares).all() else importance.parameters[first_largest(shares)]

@@ -6,6 +6,8 @@ that are solved by their whole Markov chains too (docs/accuracy.md has medians a
 
 from collections.abc import Sequence
 
+from headway.numerals import digits
+
 OPEN, CLOSED = "open", "closed"
 
 DECOMPOSED = {OPEN: (5.4, 39.0), CLOSED: (37.9, 36.5)}
@@ -50,13 +52,15 @@ def poisson_note(names: Sequence[str]) -> str:
     'arrivals at disk are assumed Poisso'
     """
     note = f"arrivals at {', '.join(names)} are assumed Poisson"
-    return f"{note}; largest error measured: response time {BEHIND:g} %"
+    return f"{note}; largest error measured: response time {digits(BEHIND)} %"
 
 
 def _largest(measured: dict[str, tuple[float, float]], *, closed: bool) -> str:
     rate, time = measured[CLOSED if closed else OPEN]
     which = "throughput" if closed else "saturation throughput"
     errors = (
-        f"{which} {rate:g} %, response time {time:g} %" if rate else f"response time {time:g} %"
+        f"{which} {digits(rate)} %, response time {digits(time)} %"
+        if rate
+        else f"response time {digits(time)} %"
     )
     return f"largest error measured: {errors}"

@@ -9,6 +9,7 @@ import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray, check_count, check_not_negative
+from headway.numerals import digits
 from headway.queueing.flows.traffic import check_matrix
 
 
@@ -79,7 +80,10 @@ class Room:
             if number != inf:
                 check_count(name, number)
         if self.places < self.servers and isfinite(self.servers):
-            msg = f"places is {self.places:g}; it must be at least servers, {self.servers:g}"
+            msg = (
+                f"places is {digits(self.places)}; it must be at least servers, "
+                f"{digits(self.servers)}"
+            )
             raise InvalidParameter(msg)
 
     @property
@@ -262,14 +266,15 @@ def check_deadlock(network: BlockingNetwork) -> None:
     ring, places = _tightest(network)
     if ring and places <= many:
         way = " -> ".join(network.called[k] for k in (*ring, ring[0]))
-        full = f"{many:g} jobs fill it" if network.closed else "jobs from outside fill it"
-        msg = f"deadlock: {way} has {places:g} places in all, and {full}; no job could move again"
+        full = f"{digits(many)} jobs fill it" if network.closed else "jobs from outside fill it"
+        room = f"{digits(places)} places in all"
+        msg = f"deadlock: {way} has {room}, and {full}; no job could move again"
         msg = f"{msg}; give more capacity, or remove one limit"
         raise GraphError(msg)
     total = sum(room.places for room in network.rooms)
     stuck = total <= many if len(network.rooms) > 1 else total < many
     if network.closed and not network.think_time and stuck:
-        msg = f"deadlock: all stations together have {total:g} places for {many:g} jobs"
+        msg = f"deadlock: all stations together have {digits(total)} places for {digits(many)} jobs"
         msg = f"{msg}; give more capacity, or fewer jobs"
         raise GraphError(msg)
 

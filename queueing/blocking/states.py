@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
+from headway.numerals import four_digits
 from headway.queueing.blocking.moves import OUT, Shape, State
 from headway.queueing.blocking.network import Blocking
 
@@ -135,7 +136,7 @@ def check_size(shape: Shape, most: float = MOST) -> None:
     """
     count = estimate(shape)
     if count > most:
-        many = f"{count:.3g}" if isfinite(count) else "infinitely many"
+        many = f"{four_digits(count)}" if isfinite(count) else "infinitely many"
         msg = f"the Markov chain has {many} states, above the limit of {most:,}"
         msg = f"{msg}; use fewer jobs or less capacity, or do not set a method"
         raise GraphError(msg)

@@ -7,6 +7,7 @@ import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
+from headway.numerals import digits
 
 
 @dataclass(frozen=True)
@@ -84,13 +85,17 @@ def first_fault(sizes: FloatArray, misses: FloatArray) -> tuple[int, str] | None
     for k, (size, miss) in enumerate(before[1:]):
         last, more = before[k]
         if not (size >= 0 and np.isfinite(size)):
-            return k, f"size {size:g} is not a finite number of 0 or more"
+            return k, f"size {digits(size)} is not a finite number of 0 or more"
         if not 0 <= miss <= 1:
-            return k, f"miss ratio {miss:g} is not between 0 and 1; give shares, such as 0.05"
+            return k, f"miss ratio {digits(miss)} is not between 0 and 1; give shares, such as 0.05"
         if k and size <= last:
-            return k, f"size {size:g} comes after {last:g}; sort by size, and give each size once"
+            return (
+                k,
+                f"size {digits(size)} comes after {digits(last)}; sort by size, and give "
+                "each size once",
+            )
         if miss > more:
-            fault = f"the miss ratio rises from {more:g} to {miss:g}"
+            fault = f"the miss ratio rises from {digits(more)} to {digits(miss)}"
             return k, f"{fault}; remove the point, or measure for longer"
     return None
 

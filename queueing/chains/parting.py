@@ -6,6 +6,7 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray, plain
+from headway.numerals import digits
 from headway.queueing.chains.parts import Parts, mean_time
 from headway.queueing.classes.solve import MulticlassSolution
 from headway.queueing.closed.measured import open_note
@@ -135,7 +136,7 @@ def _note(parts: Parts, known: str) -> str:
     own = (
         f"{where}: first come first served with times that differ by class of a "
         "chain, treated as one class there; largest error measured: throughput "
-        f"{rate:g} %, response time of a visit {time:g} %"
+        f"{digits(rate)} %, response time of a visit {digits(time)} %"
     )
     return f"{known}; {own}" if known else own
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
+from headway.numerals import digits
 from headway.queueing.flows.traffic import SUM_TOLERANCE
 
 At = tuple[str, str]
@@ -78,7 +79,7 @@ def laid_out(routes: ClassRoutes) -> FloatArray:
     if rest.min(initial=1.0) < -SUM_TOLERANCE:
         c, k = routes.states[int(rest.min(axis=0).argmin())]
         total = 1 - rest.min()
-        msg = f"routes of class {c} out of {k} sum to {total:g}; they must sum to at most 1"
+        msg = f"routes of class {c} out of {k} sum to {digits(total)}; they must sum to at most 1"
         raise GraphError(msg)
     return matrix
 
@@ -87,7 +88,7 @@ def _check_chance(source: At, target: At, chance: FloatArray) -> None:
     good = (chance >= 0) & (chance <= 1 + SUM_TOLERANCE)
     if not good.all():
         ends = f"{source[1]} -> {target[1]} of class {source[0]}"
-        msg = f"route {ends}: probability {chance[~good][0]:g} is not between 0 and 1"
+        msg = f"route {ends}: probability {digits(chance[~good][0])} is not between 0 and 1"
         raise GraphError(msg)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from headway.kinds import Amount, FloatArray
+from headway.numerals import digits
 from headway.queueing.chains.parting import assembled
 from headway.queueing.chains.parts import Parts, network_of, over_points, parts_of
 from headway.queueing.chains.routes import ClassRoutes, entry_states
@@ -130,7 +131,7 @@ def approximation(load: float) -> str:
     return (
         "each flow and service is approximated by two moments, of all classes together (QNA): "
         f"mean response times of networks, 95 of 100 within {network} %, of classes 95 of 100 "
-        f"within {journey} % of simulations at most {100 * most:g} % busy{beyond}"
+        f"within {journey} % of simulations at most {digits(100 * most)} % busy{beyond}"
     )
 
 

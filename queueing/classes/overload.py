@@ -7,6 +7,7 @@ import numpy as np
 
 from headway.errors import Saturated
 from headway.kinds import Amount, FloatArray
+from headway.numerals import digits, four_digits
 from headway.queueing.classes.network import ClassNetwork
 
 
@@ -98,7 +99,7 @@ def _message(network: ClassNetwork, busy_by_class: FloatArray, load: FloatArray)
     others = load[k, point] - busy_by_class[c, k, point]
     limit = max(network.full[k, point] - others, 0) / network.demand[c, k, point]
     return (
-        f"{network.stations[k].name}: utilisation {busy[k, point]:.3g} by open classes, "
-        f"{network.classes[c].name} at {network.rates[c, point]:.6g} /s; "
-        f"it saturates at {limit:.6g} /s"
+        f"{network.stations[k].name}: utilisation {four_digits(busy[k, point])} by open classes, "
+        f"{network.classes[c].name} at {digits(network.rates[c, point])} /s; "
+        f"it saturates at {four_digits(limit)} /s"
     )

@@ -7,6 +7,7 @@ that are solved exactly too (docs/accuracy.md has their distribution, medians an
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from headway.numerals import digits
 from headway.queueing.closed.demands import Method
 
 _NAMES = {Method.SCHWEITZER: "Bard-Schweitzer", Method.LINEARIZER: "Linearizer"}
@@ -79,7 +80,7 @@ def open_note(in_order: Turns | Sequence[str], *, spread: bool = False) -> str:
     """Say what is not exact about open classes of different times served in order of arrival."""
     error = OPEN_SPREAD if spread else OPEN_IN_ORDER
     note = different_times(in_order, spread=spread)
-    return f"{note}; largest error measured: response time {error:g} %"
+    return f"{note}; largest error measured: response time {digits(error)} %"
 
 
 def different_times(at: Turns | Sequence[str], *, spread: bool = False) -> str:
@@ -105,4 +106,4 @@ def different_times(at: Turns | Sequence[str], *, spread: bool = False) -> str:
 
 
 def _largest(rate: float, time: float) -> str:
-    return f"largest error measured: throughput {rate:g} %, response time {time:g} %"
+    return f"largest error measured: throughput {digits(rate)} %, response time {digits(time)} %"

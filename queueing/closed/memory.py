@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 
 from headway.errors import InvalidParameter
+from headway.numerals import four_digits
 
 LARGEST = 1e9  # bytes that an exact solution may take
 
@@ -31,7 +32,7 @@ def check_memory(sizes: Sequence[int], needed: float, instead: Callable[[], str]
     """
     if needed > LARGEST:
         msg = (
-            f"method exact needs {prod(sizes):.2g} populations ({needed / 1e9:.2g} GB); "
-            f"use method linearizer or schweitzer{instead()}"
+            f"method exact needs {four_digits(prod(sizes))} populations "
+            f"({four_digits(needed / 1e9)} GB); use method linearizer or schweitzer{instead()}"
         )
         raise InvalidParameter(msg)

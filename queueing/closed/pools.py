@@ -20,6 +20,7 @@ import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
+from headway.numerals import digits
 from headway.queueing.erlang.poisson import poisson
 
 MOST_SERVERS = 10_000_000
@@ -35,7 +36,10 @@ def check_few(servers: float, points: int = 1) -> None:
         For more than ten million.
     """
     if points * servers > MOST_SERVERS:
-        msg = f"{servers:g} servers shared with open classes are too many to sum over; use fewer"
+        msg = (
+            f"{digits(servers)} servers shared with open classes are too many to sum "
+            "over; use fewer"
+        )
         raise InvalidParameter(msg)
 
 

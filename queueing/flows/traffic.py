@@ -15,6 +15,7 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray, Quantity, is_symbolic
+from headway.numerals import digits
 
 Name = TypeVar("Name", bound=Hashable)
 Routes = Mapping[tuple[Name, Name], Quantity]
@@ -96,12 +97,15 @@ def check_routes(stations: Sequence[Name], routes: Routes[Name]) -> None:
     for (source, target), probability in numeric.items():
         if not ((probability >= 0) & (probability <= 1 + SUM_TOLERANCE)).all():
             worst = np.extract(~((probability >= 0) & (probability <= 1)), probability)[0]
-            msg = f"route {source} -> {target}: probability {worst:g} is not between 0 and 1"
+            msg = f"route {source} -> {target}: probability {digits(worst)} is not between 0 and 1"
             raise GraphError(msg)
     leaving = _leaving(stations, numeric)
     for station, rest in leaving.items():
         if np.min(rest) < -SUM_TOLERANCE:
-            msg = f"routes out of {station} sum to {1 - np.min(rest):g}; they must sum to at most 1"
+            msg = (
+                f"routes out of {station} sum to {digits(1 - np.min(rest))}; they must "
+                "sum to at most 1"
+            )
             raise GraphError(msg)
     if len(numeric) == len(routes):
         _check_exits(stations, numeric, leaving)

@@ -16,6 +16,7 @@ from headway.kinds import (
     number,
     plain,
 )
+from headway.numerals import digits
 from headway.queueing.forks.branches import Part, check_branch, part, service_of, waiting
 from headway.queueing.forks.kth import kth
 from headway.queueing.forks.sharing import Wait, kth_sharing, likeness
@@ -246,7 +247,7 @@ def check_needed(needed: Amount, branches: int) -> None:
     """
     most = float(np.max(np.asarray(number("needed", needed), float)))
     if most > branches:
-        msg = f"needed is {most:g}, but there are {branches} branches; reduce needed"
+        msg = f"needed is {digits(most)}, but there are {branches} branches; reduce needed"
         raise InvalidParameter(msg)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from headway.errors import Saturated
 from headway.kinds import Amount, FloatArray, number
+from headway.numerals import four_digits
 from headway.queueing.forks.branches import part
 from headway.queueing.forks.kth import kth, unfinished
 from headway.queueing.forks.queue import Queue, above
@@ -156,8 +157,8 @@ class Parts:
                 over = rate / self._queues[branch].most
                 if np.any(over > 1 + _ROUNDING):
                     msg = (
-                        f"{branch}: {fork} sends {float(np.max(over)):.3g} times what it can "
-                        "serve, as it waits for faster branches only, so its queue grows for "
+                        f"{branch}: {fork} sends {four_digits(float(np.max(over)))} times what it "
+                        "can serve, as it waits for faster branches only, so its queue grows for "
                         "ever; raise needed or think_time"
                     )
                     raise Saturated(msg)

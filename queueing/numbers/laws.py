@@ -12,6 +12,7 @@ import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
+from headway.numerals import four_digits
 from headway.queueing.erlang.birth_death import weights
 from headway.queueing.erlang.formulas import erlang_c
 from headway.queueing.erlang.poisson import poisson
@@ -233,7 +234,7 @@ def roomy(servers: int, places: int, load: float) -> NumberLaw:
 def _check_listed(most: float) -> None:
     if most > MOST_NUMBERS:
         msg = (
-            f"the probabilities of up to {most:.3g} jobs are too many to list; at most "
+            f"the probabilities of up to {four_digits(most)} jobs are too many to list; at most "
             f"{MOST_NUMBERS:,} are"
         )
         raise InvalidParameter(msg)

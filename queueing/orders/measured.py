@@ -5,6 +5,7 @@
 
 from collections.abc import Sequence
 
+from headway.numerals import digits
 from headway.queueing.closed.measured import Turns, different_times
 
 ALONE = (52.0, 75.0)
@@ -43,9 +44,9 @@ def priority_note(names: Sequence[str], *, closed: bool, local: bool = False) ->
     """
     note = f"{', '.join(names)}: by priority"
     if not closed:
-        return f"{note}; largest error measured: response time {OPEN:g} %"
+        return f"{note}; largest error measured: response time {digits(OPEN)} %"
     rate, time = ALONE if local else MEAN
-    errors = f"throughput {rate:g} %, response time {time:g} %"
+    errors = f"throughput {digits(rate)} %, response time {digits(time)} %"
     if local:
         return f"{note}, times between visits assumed exponential; largest error measured: {errors}"
     return (
@@ -65,7 +66,7 @@ def turns_note(turns: Turns) -> str:
     rate, time = TURNS
     return (
         f"{different_times(turns)}, times between visits assumed exponential; largest error "
-        f"measured: throughput {rate:g} %, response time {time:g} %"
+        f"measured: throughput {digits(rate)} %, response time {digits(time)} %"
     )
 
 
@@ -75,7 +76,7 @@ def last_note(names: Sequence[str]) -> str:
         return ""
     rate, time = LAST
     return (
-        f"{', '.join(names)}: last come first served by several servers is "
-        "approximated as processor sharing; "
-        f"largest error measured: throughput {rate:g} %, response time {time:g} %"
+        f"{', '.join(names)}: last come first served by several servers is approximated as "
+        f"processor sharing; largest error measured: throughput {digits(rate)} %, response time "
+        f"{digits(time)} %"
     )

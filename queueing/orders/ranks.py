@@ -1,6 +1,7 @@
 """Priorities of classes."""
 
 from headway.errors import InvalidParameter
+from headway.numerals import digits
 
 
 def check_priority(name: str, priority: float) -> None:
@@ -13,7 +14,7 @@ def check_priority(name: str, priority: float) -> None:
     """
     if not (priority >= 1 and priority == int(priority)):
         msg = (
-            f"class {name}: priority is {priority:g}; it must be a whole number, 1 for "
+            f"class {name}: priority is {digits(priority)}; it must be a whole number, 1 for "
             "the class served first"
         )
         raise InvalidParameter(msg)

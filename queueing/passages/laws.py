@@ -12,6 +12,7 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
+from headway.numerals import four_digits
 from headway.queueing.passages.circle import Circle, in_order
 from headway.queueing.passages.coming import Comers
 from headway.queueing.passages.company import Kind
@@ -105,7 +106,7 @@ def _check_jobs(circle: Circle) -> None:
     """Refuse crowds that no table of the numbers at a station holds."""
     if circle.population > _MOST_JOBS:
         msg = (
-            f"percentiles of {circle.population:.3g} circulating jobs are not supported; "
+            f"percentiles of {four_digits(circle.population)} circulating jobs are not supported; "
             f"reduce the population to at most {_MOST_JOBS:,}"
         )
         raise GraphError(msg)

@@ -7,6 +7,7 @@ import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
+from headway.numerals import four_digits
 from headway.queueing.closed.demands import Method
 from headway.queueing.closed.memory import LARGEST
 from headway.queueing.recursion.crowds import Crowds, Solver, groups
@@ -120,9 +121,9 @@ def refuse_large(method: Method, needed: Estimate) -> None:
     """
     if needed.fits:
         return
-    why = f"{method} needs {needed.memory / 1e9:.2g} GB"
+    why = f"{method} needs {four_digits(needed.memory / 1e9)} GB"
     if needed.memory <= LARGEST:
-        why = f"{method} needs about {needed.time / 3600:.2g} h"
+        why = f"{method} needs about {four_digits(needed.time / 3600)} h"
     msg = f"{needed.obstacle or why}; use method linearizer or schweitzer"
     raise InvalidParameter(msg)
 
@@ -178,5 +179,5 @@ def instead(
     """
     given = demand, queues, think_time, population
     needed = {method: estimate(method, *given) for method in SOLVERS}
-    fit = [f"{m} ({n.memory / 1e9:.2g} GB)" for m, n in needed.items() if n.fits]
+    fit = [f"{m} ({four_digits(n.memory / 1e9)} GB)" for m, n in needed.items() if n.fits]
     return f", or exactly {' or '.join(fit)}" if fit else ""

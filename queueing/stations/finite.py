@@ -18,6 +18,7 @@ from headway.kinds import (
     number,
     plain,
 )
+from headway.numerals import digits
 from headway.queueing.erlang import waiting_room
 from headway.queueing.flows.laws import saturation_throughput
 from headway.queueing.numbers.laws import NumberLaw, roomy
@@ -219,5 +220,5 @@ def _check_places(servers: Amount, places: Amount) -> None:
         return
     if np.any(np.less(places, servers)):
         few, many = plain(np.min(places)), plain(np.max(servers))
-        msg = f"places is {few:g}; it must be at least servers, {many:g}"
+        msg = f"places is {digits(few)}; it must be at least servers, {digits(many)}"
         raise InvalidParameter(msg)

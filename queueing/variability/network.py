@@ -9,6 +9,7 @@ import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray, check_not_negative
+from headway.numerals import digits
 from headway.queueing.variability.flows import (
     Traffic,
     departing_alone,
@@ -224,7 +225,7 @@ def approximation(load: float) -> str:
     most = next((limit for limit in _WITHIN if load <= limit), 0.95)
     beyond = "" if load <= most else " (beyond that not measured)"
     return (
-        "each flow and service is approximated by two moments (QNA): mean response "
-        "times of networks, "
-        f"95 of 100 within {_WITHIN[most]} % of simulations at most {100 * most:g} % busy{beyond}"
+        "each flow and service is approximated by two moments (QNA): mean response times of "
+        f"networks, 95 of 100 within {_WITHIN[most]} % of simulations at most {digits(100 * most)} "
+        f"% busy{beyond}"
     )

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import InvalidParameter
+from headway.numerals import digits
 
 FloatArray: TypeAlias = NDArray[np.float64]
 Number: TypeAlias = float | FloatArray
@@ -28,16 +29,6 @@ _NUMBER = re.compile(
 _ROUNDING = 1e-12
 """A quotient that is this near to a whole number, relative, is that whole number."""
 
-_SURE = 11
-"""Significant digits that every processor agrees on.
-
-A sum, a matrix or a library rounds its last bits otherwise on another processor, by a few 1e-16 an
-operation: 800 becomes 800.0000000001. What is shown must not turn on these: whether a number is
-whole, on which side of a power of ten it is, which of two equal ones is first.
-"""
-
-_HUGE = 1e300
-"""Numbers above are left alone: rounding could carry them past the largest float."""
 
 _BEYOND = 999.0
 """A power of ten that no float holds."""
@@ -87,58 +78,6 @@ def _whole(rounded: Any, value: Any) -> Any:
     with np.errstate(invalid="ignore"):  # infinity is as near to itself as can be
         near = np.abs(np.asarray(value) - nearest) <= _ROUNDING * np.abs(value)
     return plain(np.where(near, nearest, rounded))
-
-
-def settled(number: float, largest: float | None = None) -> float:
-    """Round a number to the digits that every processor agrees on.
-
-    Parameters
-    ----------
-    number
-        To be shown, or compared with a threshold of what is shown.
-    largest
-        The largest number beside it, if that is not the number: 11 digits of this one count.
-
-    Examples
-    --------
-    >>> settled(800.0000000001), settled(0.1 + 0.2), settled(2e-14, 800.0)
-    (800.0, 0.3, 0.0)
-    """
-    size = abs(number if largest is None else largest)
-    if not 0 < size < _HUGE or not math.isfinite(number):
-        return number
-    if largest is None:
-        return float(f"{number:.{_SURE - 1}e}")
-    return round(number, _SURE - 1 - power_of_ten(size)) + 0.0  # no minus before nothing
-
-
-def power_of_ten(number: float) -> int:
-    """Power of ten of a number's first digit, by the digits that every processor agrees on.
-
-    Examples
-    --------
-    >>> power_of_ten(999.9999999999999), power_of_ten(999.9), power_of_ten(0.05), power_of_ten(0)
-    (3, 2, -2, 0)
-    """
-    return int(f"{number:.{_SURE - 1}e}".partition("e")[2])
-
-
-def is_whole(number: float, largest: float | None = None) -> bool:
-    """Tell whether a number is whole, by the digits that every processor agrees on.
-
-    Parameters
-    ----------
-    number
-        Infinities and what is not a number are not whole.
-    largest
-        The largest number beside it, if that is not the number: 11 digits of this one count.
-
-    Examples
-    --------
-    >>> is_whole(800.0000000001), is_whole(800.0001), is_whole(2e-14), is_whole(2e-14, 800.0)
-    (True, False, False, True)
-    """
-    return math.isfinite(number) and settled(number, largest) % 1 == 0
 
 
 def ceiling(value: Any) -> Any:
@@ -288,7 +227,7 @@ def check_domain(name: str, value: object, good: Callable[[Any], Any], must: str
         return
     worst = _worst(value, good)
     if worst is not None:
-        msg = f"{name} is {worst:g}; it must be {must}"
+        msg = f"{name} is {digits(worst)}; it must be {must}"
         raise InvalidParameter(msg)
 
 

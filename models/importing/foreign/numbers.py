@@ -6,6 +6,7 @@ from xml.etree.ElementTree import Element
 
 from headway.errors import ModelFileError, quoted
 from headway.models.language.names import LONGEST_NAME
+from headway.numerals import digits
 
 MOST_STATIONS = 5_000
 """Most stations, and most classes, of a network."""
@@ -33,7 +34,7 @@ def number(text: str | None, place: str, least: float = 0.0) -> float:
         value = math.nan
     if not (math.isfinite(value) and value >= least):
         shown = quoted(text) if text else "missing"
-        msg = f"{place} is {shown}; it must be a number of {least:g} or more"
+        msg = f"{place} is {shown}; it must be a number of {digits(least)} or more"
         raise ModelFileError(msg)
     return value
 
@@ -51,7 +52,9 @@ def whole(text: str | None, place: str, least: int = 0) -> int:
     """Read a whole number."""
     value = number(text, place, least)
     if value != int(value) or value > MOST_WHOLE:
-        msg = f"{place} is {value:g}; it must be a whole number of {MOST_WHOLE:g} or less"
+        msg = (
+            f"{place} is {digits(value)}; it must be a whole number of {digits(MOST_WHOLE)} or less"
+        )
         raise ModelFileError(msg)
     return int(value)
 

@@ -9,6 +9,7 @@ from headway.kinds import FloatArray
 from headway.models.inference.certainty.uncertainty import Uncertainty
 from headway.models.inference.searching.problem import RELATIVE_NOISE, Problem
 from headway.models.inference.searching.search import natural_scale
+from headway.models.language.digits import in_unit, with_unit
 from headway.models.structure.model import Model
 
 RANK = 1e-6
@@ -132,8 +133,8 @@ def advice(problem: Problem, free: FloatArray, name: str) -> str:
         return f"no single further load would help; fix {name}, or measure it separately"
     unit = problem.model.meaning("throughput").unit
     return (
-        f"two more points near {where / unit.scale:.3g} {unit} would reduce the "
-        f"error to {best:.0%} of this"
+        f"two more points near {with_unit(in_unit(where, unit), unit)} would reduce the error "
+        f"to {best:.0%} of this"
     )
 
 

@@ -15,6 +15,7 @@ from headway.models.inference.certainty.draws import Draws
 from headway.models.inference.forecasting.elsewhere import Elsewhere
 from headway.models.language.units import Unit
 from headway.models.tables.shown import Answer
+from headway.numerals import first_largest
 
 MOST_RUNS = 12
 """Further runs that are looked ahead."""
@@ -116,7 +117,7 @@ def _greedy(together: FloatArray, noise: float) -> tuple[list[int], FloatArray]:
     places, spreads = [], [together[0, 0]]
     for _ in range(MOST_RUNS):
         gains = together[0, 1:] ** 2 / (np.diag(together)[1:] + noise)
-        place = int(np.argmax(gains))
+        place = int(first_largest(gains))
         row = together[1 + place]
         together = together - np.outer(row, row) / (row[1 + place] + noise)
         places.append(place)

@@ -12,6 +12,7 @@ from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.documents import amount, document
 from headway.models.measured.tools.kit.numbers import count, seconds
+from headway.numerals import digits
 
 DIRECTIONS = ("read", "write", "trim", "mixed")
 """Kinds of I/O that a job counts separately; the last with ``unified_rw_reporting``."""
@@ -252,7 +253,7 @@ def _errors(jobs: _Jobs) -> float | None:
 
 def _failed(jobs: _Jobs) -> list[str]:
     codes = [jobs.at(each, "error") for each in jobs.entries]
-    return [f"it ended with error {code:g}" for code in codes if code][:1]
+    return [f"it ended with error {digits(code)}" for code in codes if code][:1]
 
 
 def _shared(jobs: _Jobs, direction: str) -> list[str]:

@@ -11,6 +11,7 @@ from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import line_reader
 from headway.models.measured.tools.kit.requests import Requests
 from headway.models.measured.tools.kit.text import placed
+from headway.numerals import digits
 
 _STEADY = 0.95  # of the most users that are on for their number to count as held
 
@@ -81,7 +82,7 @@ def with_population(point: Point, population: Population, requests: Requests) ->
     """Classify the loop: a constant number of users in the middle of the run makes it closed."""
     most, mean = _mean_users(population, requests.first, requests.last)
     if most > 1 and mean >= _STEADY * most:
-        note = f"closed, because the number of users stayed at {most:g}"
+        note = f"closed, because the number of users stayed at {digits(most)}"
         return replace(point, loop=Loop.CLOSED, population=float(most), notes=(*point.notes, note))
     return replace(
         point, loop=Loop.OPEN, notes=(*point.notes, f"open, because users came and went, {_ON}")

@@ -8,6 +8,7 @@ from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.documents import amount, document, named_percentiles, under
 from headway.models.measured.tools.kit.numbers import filled
+from headway.numerals import digits
 
 _TIMES = (
     "time_to_first_token",
@@ -62,7 +63,7 @@ def _more(document: Mapping[str, Any], source: str) -> dict[str, float]:
     for name in ("time_to_first_token", "inter_token_latency"):
         for percent in (50.0, 90.0, 99.0):
             inner = named_percentiles(under(latency, name), source)
-            cells[f"{name}_p{percent:g}_s"] = inner.get(percent)
+            cells[f"{name}_p{digits(percent)}_s"] = inner.get(percent)
     rates = under(document, "successes", "throughput")
     load = under(document, "load_summary")
     cells |= {

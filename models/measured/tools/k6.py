@@ -13,6 +13,7 @@ from headway.models.measured.reader import line_reader, tool_reader
 from headway.models.measured.tools.kit.documents import amount, at, document
 from headway.models.measured.tools.kit.requests import Requests
 from headway.models.measured.tools.kit.text import placed
+from headway.numerals import digits
 
 _TOOL = "k6"
 _GOOD = "http_req_duration{expected_response:true}"
@@ -35,7 +36,7 @@ class _Test:
         """Loop, offered rate, population and think time of a point, and notes on them."""
         if self.dropped and self.iterations:
             offered = self.requests * (1 + self.dropped / self.iterations)
-            note = f"k6 ran out of virtual users ({self.pool or 0:g}) and dropped"
+            note = f"k6 ran out of virtual users ({digits(self.pool or 0)}) and dropped"
             share = self.dropped / (self.dropped + self.iterations)
             notes = (f"{note} {share:.1%} of the due iterations",)
             return {"loop": Loop.OPEN, "offered_rate": offered, "dropped": share, "notes": notes}
@@ -51,7 +52,7 @@ class _Test:
         notes = ["closed, because all virtual users were busy; "]
         fields: dict[str, Any] = {"loop": Loop.CLOSED, "population": users}
         if self.fewest is not None and self.fewest < users:
-            notes[0] += f"their number rose from {self.fewest:g} to {users:g}; "
+            notes[0] += f"their number rose from {digits(self.fewest)} to {digits(users)}; "
         think = self._think_time()
         if think is not None:
             fields["think_time"] = think
@@ -89,7 +90,7 @@ def _summary(text: str, source: str) -> list[Point]:
     errors = cell("http_req_failed", "passes")
     good = 1 - (errors or 0.0) / count
     if good <= 0:
-        msg = f"{source}: none of {count:g} requests succeeded; omit it with --skip-bad"
+        msg = f"{source}: none of {digits(count)} requests succeeded; omit it with --skip-bad"
         raise MeasurementError(msg)
     return [
         _with_roles(

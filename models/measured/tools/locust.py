@@ -9,6 +9,7 @@ from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import line_reader, tool_reader
 from headway.models.measured.tools.kit.numbers import number
 from headway.models.measured.tools.kit.text import begins
+from headway.numerals import digits
 
 _TOOL = "Locust"
 _SHORTEST = 5.0  # s that the number of users must stay for a point of the history
@@ -73,7 +74,7 @@ def _total(row: Mapping[str, str], place: str) -> Point:
     count, failed = (_needed(row, t, place) for t in ("Request Count", "Failure Count"))
     rate, failures = (_needed(row, t, place) for t in ("Requests/s", "Failures/s"))
     if count <= failed or rate <= 0:
-        msg = f"{place}: none of {count:g} requests succeeded; omit it with --skip-bad"
+        msg = f"{place}: none of {digits(count)} requests succeeded; omit it with --skip-bad"
         raise MeasurementError(msg)
     return Point(
         _TOOL,
@@ -96,7 +97,7 @@ def _history(lines: Iterable[str], source: str) -> list[Point]:
     points = [point for first, last in stays for point in _stay(first, last)]
     if not points:
         msg = f"{source}: no request succeeded while the number of users was constant for"
-        msg = f"{msg} {_SHORTEST:g} s; read the _stats.csv beside it"
+        msg = f"{msg} {digits(_SHORTEST)} s; read the _stats.csv beside it"
         raise MeasurementError(msg)
     return points
 

@@ -13,6 +13,7 @@ from headway.models.plotting.looks.page import LETTER, sheet
 from headway.models.plotting.pieces import HATCHES, MEASURED, MODELLED, SECOND, light_grid
 from headway.models.sweeping.reductions.reduction import Row
 from headway.models.sweeping.sweep import Sweep
+from headway.numerals import ranked
 
 _KINDS = (("first", MODELLED, HATCHES[0]), ("total", SECOND, HATCHES[1]))
 
@@ -45,7 +46,7 @@ def index_figure(swept: Sweep) -> Figure:
 def _draw(axes: Axes, rows: Sequence[Row]) -> None:
     """Two bars a parameter, with the ends of their intervals."""
     totals = {row["parameter"]: row["value"] for row in rows if row["index"] == "total"}
-    order = sorted(totals, key=lambda name: totals[name])
+    order = ranked(list(totals), totals)
     for shift, (kind, colour, hatch) in zip((0.2, -0.2), _KINDS, strict=True):
         own = {row["parameter"]: row for row in rows if row["index"] == kind}
         values = np.array([100 * own[name]["value"] for name in order])

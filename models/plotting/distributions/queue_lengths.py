@@ -13,6 +13,7 @@ from headway.models.plotting.pieces import axis_label, light_grid, literal, styl
 from headway.models.showing.solutions import swept
 from headway.models.solving.solutions.queue_lengths import QueueLengths, covered
 from headway.models.solving.solutions.solution import Solution
+from headway.numerals import four_digits
 from headway.queueing.numbers.laws import NumberLaw
 
 _SHOWN = 0.999  # share of the time that a panel covers
@@ -45,7 +46,7 @@ def _draw_chances(axes: Axes, law: NumberLaw | None, place: int) -> None:
         return
     chances = 100 * law.chances(max(covered(law, _SHOWN), 1))
     axes.bar(np.arange(len(chances)), chances, width=0.85, color=style(place).colour)
-    axes.axvline(law.mean, color="black", linestyle="--", label=f"mean {law.mean:.3g}")
+    axes.axvline(law.mean, color="black", linestyle="--", label=f"mean {four_digits(law.mean)}")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlim(left=-0.6)
     legend(axes)

@@ -11,6 +11,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Patch
 from matplotlib.path import Path
 
 from headway.errors import GraphError
+from headway.models.language.scales import Scale, units_of
 from headway.models.plotting.graphs.geometry import Arc, Box
 from headway.models.plotting.graphs.layout import Picture, Way, best
 from headway.models.plotting.graphs.scheme import Edge, Part, Sort, scheme_of
@@ -27,27 +28,36 @@ _FULL = "0.88"  # a saturated station is filled
 _DASHES = (0, (3, 3))
 
 
-def model_figure(model: Model) -> Figure:
-    """Draw a model's graph, with utilisations if it can be solved at one point."""
+def model_figure(model: Model, scale: Scale | None = None) -> Figure:
+    """Draw a model's graph, with utilisations if it can be solved at one point.
+
+    Parameters
+    ----------
+    model
+        With stations.
+    scale
+        The units of the page that shows it; those of the model's description if not given.
+    """
     if not model.graph.stations:
         msg = f"{model.name} has no stations to draw; it is a program, see its formulas"
         raise GraphError(msg)
-    terminals = _terminals(model) if model.is_closed else None
+    scale = scale or units_of(model)
+    terminals = _terminals(model, scale) if model.is_closed else None
     ready = all(p.value is not None and np.ndim(p.value) == 0 for p in model.parameters.values())
     if not ready:
-        return graph_figure(model.graph, title=model.title, terminals=terminals)
+        return graph_figure(model.graph, title=model.title, terminals=terminals, scale=scale)
     solution = model.solve()
     busy = {name: float(np.asarray(solution[f"{name}.utilisation"])) for name in solution.stations}
-    return graph_figure(model.graph, busy, model.title, terminals)
+    return graph_figure(model.graph, busy, model.title, terminals, scale)
 
 
-def _terminals(model: Model) -> str:
+def _terminals(model: Model, scale: Scale) -> str:
     """Population and think time, with their values where they have one."""
     lines = ["terminals"]
     for name in ("population", "think_time"):
         parameter, words = model.parameters[name], name.replace("_", " ")
         is_one = parameter.value is not None and np.ndim(parameter.value) == 0
-        shown = f" {parameter.shown(float(np.asarray(parameter.value)))}" if is_one else ""
+        shown = f" {parameter.shown(float(np.asarray(parameter.value)), scale)}" if is_one else ""
         lines.append(f"{words}{shown}")
     return "\n".join(lines)
 
@@ -57,6 +67,7 @@ def graph_figure(
     utilisations: Mapping[str, float] | None = None,
     title: str = "",
     terminals: str | None = None,
+    scale: Scale | None = None,
 ) -> Figure:
     """Draw stations along the flow of jobs, routes as arrows, formulas as dashed arrows.
 
@@ -73,6 +84,8 @@ def graph_figure(
         Title of the picture; the graph's name if empty.
     terminals
         What is known of a population that circulates; None where jobs arrive from outside.
+    scale
+        The units of the picture; those that suit each number if not given.
 
     Raises
     ------
@@ -86,9 +99,9 @@ def graph_figure(
             "more cannot be told apart: draw a graph of some of the stations"
         )
         raise GraphError(msg)
-    busy = utilisations or {}
+    busy, units = utilisations or {}, scale or Scale()
     tried = [(_WIDE, Way.RIGHT), *((wide, Way.DOWN) for wide in _NARROWER)]
-    schemes = ((scheme_of(graph, busy, terminals, wide), way) for wide, way in tried)
+    schemes = ((scheme_of(graph, busy, terminals, wide, units), way) for wide, way in tried)
     return _drawn(best(schemes, WIDTH), literal(title or graph.name))
 
 

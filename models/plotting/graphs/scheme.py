@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from headway.models.language.scales import Scale
 from headway.models.plotting.graphs.sources import number_text, sources_of
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.components import Component
@@ -79,7 +80,11 @@ class Scheme:
 
 
 def scheme_of(
-    graph: ModelGraph, utilisations: Mapping[str, float], terminals: str | None, wide: int
+    graph: ModelGraph,
+    utilisations: Mapping[str, float],
+    terminals: str | None,
+    wide: int,
+    scale: Scale,
 ) -> Scheme:
     """Say what a picture of a graph holds.
 
@@ -93,9 +98,11 @@ def scheme_of(
         What is known of a population that circulates; None where jobs arrive from outside.
     wide
         Letters in a line of a box.
+    scale
+        The units of the picture.
     """
     parts, edges = {}, []
-    for source in sources_of(graph, terminals):
+    for source in sources_of(graph, terminals, scale):
         parts[source.name] = Part(_wrapped(source.words, wide), Sort.SOURCE)
         edges += [
             Edge(source.name, at, share, is_both=at in source.back)
@@ -103,10 +110,10 @@ def scheme_of(
         ]
         edges += [Edge(at, source.name) for at in source.back if at not in source.entries]
     for name, component in graph.stations.items():
-        parts[name] = _station(graph, name, component, utilisations.get(name, 0.0), wide)
+        parts[name] = _station(graph, name, utilisations.get(name, 0.0), wide, scale)
         edges += [Edge(name, branch, "part") for branch in component.branches]
     for name, link in graph.links.items():
-        words = f"{name}\n{link.kind.__name__}\n{_numbers(link, wide)}".rstrip()
+        words = f"{name}\n{link.kind.__name__}\n{_numbers(link, wide, scale)}".rstrip()
         parts[name] = Part(words, Sort.LINK)
     for name, formula in graph.bindings.items():
         words = f"{name} =\n{_wrapped(formula.text, wide)}"
@@ -123,10 +130,10 @@ def _between(graph: ModelGraph, parts: Mapping[str, Part]) -> Iterator[Edge]:
             yield Edge(source, target, label, told["sort"] == "route")
 
 
-def _station(graph: ModelGraph, name: str, component: Component, busy: float, wide: int) -> Part:
-    full = busy > _SATURATED
+def _station(graph: ModelGraph, name: str, busy: float, wide: int, scale: Scale) -> Part:
+    component, full = graph.stations[name], busy > _SATURATED
     share = f"busy {busy:.0%}{' saturated' if full else ''}" if busy else ""
-    lines = [name, component.kind.__name__, share, _numbers(component, wide)]
+    lines = [name, component.kind.__name__, share, _numbers(component, wide, scale)]
     back = graph.routes.between(name, name)
     if back:
         text = f"\N{ANTICLOCKWISE OPEN CIRCLE ARROW} returns: {back.probability.text}"
@@ -134,16 +141,17 @@ def _station(graph: ModelGraph, name: str, component: Component, busy: float, wi
     return Part("\n".join(filter(None, lines)), Sort.STATION, full)
 
 
-def _numbers(component: Component, wide: int) -> str:
+def _numbers(component: Component, wide: int, scale: Scale) -> str:
     """A component's numbers, where they are few."""
     lines = []
     if len(component.fields) <= _MOST_NUMBERS:
         for key, read in component.fields.items():
             each = read if isinstance(read, tuple) else (read,)
-            lines.append(f"{key.replace('_', ' ')}: {', '.join(number_text(key, f) for f in each)}")
+            texts = ", ".join(number_text(key, f, scale) for f in each)
+            lines.append(f"{key.replace('_', ' ')}: {texts}")
     for what, by in (("visits", component.visits), ("service_time", component.service_times)):
         lines += [
-            f"{what.replace('_', ' ')}{f' {c}' if c else ''}: {number_text(what, f)}"
+            f"{what.replace('_', ' ')}{f' {c}' if c else ''}: {number_text(what, f, scale)}"
             for c, f in by.items()
         ]
     return "\n".join(_wrapped(line, wide) for line in lines)

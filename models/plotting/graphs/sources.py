@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from headway.models.language.digits import digits, shown_unit, with_unit
 from headway.models.language.formula import Formula
+from headway.models.language.scales import Scale
 from headway.models.language.units import unit
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.meanings import usual_meaning
@@ -37,7 +37,7 @@ class Source:
     back: frozenset[str] = field(default_factory=frozenset)
 
 
-def sources_of(graph: ModelGraph, terminals: str | None) -> Iterator[Source]:
+def sources_of(graph: ModelGraph, terminals: str | None, scale: Scale) -> Iterator[Source]:
     """Find where jobs come from; classes that go the same way come from the same place.
 
     Parameters
@@ -46,9 +46,11 @@ def sources_of(graph: ModelGraph, terminals: str | None) -> Iterator[Source]:
         A graph with stations.
     terminals
         What is known of a population that circulates; None where jobs arrive from outside.
+    scale
+        The units of the picture.
     """
     if graph.classes:
-        yield from _of_classes(graph)
+        yield from _of_classes(graph, scale)
     elif terminals is not None:
         start = graph.class_ways.references.get(EVERY) or next(iter(graph.stations))
         entries = dict.fromkeys(graph.stations if is_visited(graph) else [start], "")
@@ -57,7 +59,7 @@ def sources_of(graph: ModelGraph, terminals: str | None) -> Iterator[Source]:
         for name, rate in graph.arrivals.items():
             spread = graph.arrival_scvs.get(name)
             scv = f"\nscv {spread.text}" if spread else ""
-            words = f"arrivals\n{number_text('arrival_rate', rate)}{scv}"
+            words = f"arrivals\n{number_text('arrival_rate', rate, scale)}{scv}"
             yield Source(f"(arrivals at {name})", words, {name: ""})
     else:
         names = list(graph.stations)
@@ -71,7 +73,7 @@ def is_visited(graph: ModelGraph) -> bool:
     return not (graph.routes or graph.class_ways.routes)
 
 
-def _of_classes(graph: ModelGraph) -> Iterator[Source]:
+def _of_classes(graph: ModelGraph, scale: Scale) -> Iterator[Source]:
     alike: dict[Any, list[str]] = {}
     ways: dict[Any, tuple[dict[str, str], frozenset[str]]] = {}
     for name, loads in graph.classes.items():
@@ -81,7 +83,7 @@ def _of_classes(graph: ModelGraph) -> Iterator[Source]:
         alike.setdefault(key, []).append(name)
         ways[key] = (entries, back)
     for key, names in alike.items():
-        words = "\n".join(_class_words(name, graph.classes[name]) for name in names)
+        words = "\n".join(_class_words(name, graph.classes[name], scale) for name in names)
         yield Source(f"({', '.join(names)})", words, *ways[key])
 
 
@@ -122,23 +124,26 @@ def _is_sure(routes: list[Route]) -> bool:
     return None not in shares and sum(share or 0.0 for share in shares) >= _SURE
 
 
-def _class_words(name: str, loads: Mapping[str, Formula]) -> str:
+def _class_words(name: str, loads: Mapping[str, Formula], scale: Scale) -> str:
     """A class with its numbers, a line each."""
-    numbers = (f"{key.replace('_', ' ')} {number_text(key, load)}" for key, load in loads.items())
+    numbers = (
+        f"{key.replace('_', ' ')} {number_text(key, load, scale)}" for key, load in loads.items()
+    )
     return "\n".join((name, *numbers))
 
 
-def number_text(key: str, formula: Formula) -> str:
+def number_text(key: str, formula: Formula, scale: Scale) -> str:
     """A formula, or a number with the unit that its name implies.
 
     Examples
     --------
     >>> from headway.models.language.formula import formula
-    >>> number_text("service_time", formula("0.01")), number_text("servers", formula("2 * n"))
-    ('10 ms', '2 * n')
+    >>> number_text("service_time", formula("0.01"), Scale())
+    '10 ms'
+    >>> number_text("servers", formula("2 * n"), Scale())
+    '2 * n'
     """
     if formula.constant is None:
         return formula.text
     meant = usual_meaning("throughput" if key == "arrival_rate" else key, unit("1/s")).unit
-    shown = shown_unit(meant, abs(formula.constant))
-    return with_unit(digits(formula.constant / shown.scale), shown)
+    return scale.stated(formula.constant, meant)

@@ -20,6 +20,7 @@ from headway.kinds import FloatArray, check_positive
 from headway.models.files.shipped import data_rows as rows
 from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import MODELLED, QUIET, light_grid
+from headway.numerals import digits
 
 _TABLE = "network_sensitivity/table_3_2_split_c_communication"
 _LETTERS, _LINE = 0.4, 3.2  # decades and percent within which labels would overlap
@@ -56,7 +57,7 @@ class Communication:
     def __post_init__(self) -> None:
         check_positive(f"{self.program}: mean_messages", self.mean_messages)
         if self.most_messages < self.mean_messages:
-            msg = f"{self.program}: most_messages {self.most_messages:g} is below the mean"
+            msg = f"{self.program}: most_messages {digits(self.most_messages)} is below the mean"
             raise InvalidParameter(msg)
 
     @property

@@ -8,6 +8,7 @@ from headway.models.plotting.looks.legends import legend
 from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import MODELLED, QUIET, SECOND, light_grid
 from headway.models.published.studies.disk_rates import RateTable
+from headway.numerals import digits
 
 _RANGE = (0.5, 35.0)  # MB/s: all printed rates lie within
 _TICKS = (0.5, 1, 2, 5, 10, 20)
@@ -44,7 +45,7 @@ def left_out_figure(table: RateTable, left_out: FloatArray) -> Figure:
         scale("log")
         limit(*_RANGE)
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_ticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
+        axis.set_ticks(_TICKS, [f"{digits(tick)}" for tick in _TICKS])
     axes.set_xlabel("printed rate [MB/s]")
     axes.set_ylabel("model [MB/s]")
     axes.set_title(f"{table.model} (band: {_BAND:.0%})")

@@ -5,11 +5,12 @@ const panelParts = (() => {
 
   /* ---- words ---- */
 
+  /* As Python writes them: so many digits, large numbers in full, commas between thousands from 10,000 on. */
   const digits = (value, count = 4) => {
     if (!Number.isFinite(value)) return "∞";
-    if (value !== 0 && (Math.abs(value) >= 1e7 || Math.abs(value) < 1e-4)) return value.toExponential(count - 1);
-    const whole = Math.abs(value) >= 10 ** (count - 1);
-    return whole ? value.toFixed(0) : String(Number(value.toPrecision(count)));
+    if (value !== 0 && (Math.abs(value) >= 1e9 || Math.abs(value) < 1e-4)) return value.toExponential(count - 1);
+    const text = String(Number(value.toPrecision(count)));
+    return Math.abs(value) < 1e4 ? text : text.replace(/\B(?=(\d{3})+$)/g, ",");
   };
   const quantity = (value, kind, count) => `${digits(value / kind.scale, count)} ${kind.unit}`.trim();
   const named = (kind) => {

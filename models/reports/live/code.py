@@ -6,10 +6,10 @@ from keyword import iskeyword
 from headway.errors import HeadwayError
 from headway.kinds import Number
 from headway.models.files.shipped import catalogue_model, is_own
-from headway.models.language.digits import digits
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import quantity
 from headway.models.structure.model import Model
+from headway.numerals import digits
 
 _WIDTH = 88
 

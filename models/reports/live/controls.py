@@ -6,6 +6,7 @@ import numpy as np
 
 from headway.errors import HeadwayError, InvalidParameter, UnknownParameter, nearest
 from headway.models.language.parameters import Parameter
+from headway.models.language.scales import Scale, units_of
 from headway.models.reports.controls import Control, Role, load_of, slider_ends, whole_numbers
 from headway.models.structure.model import Model
 from headway.models.tables.table import scale_of
@@ -15,7 +16,9 @@ _BEYOND = 1.1  # a load goes so far beyond saturation
 _MOST_JOBS = 40.0  # circulate on a slider, at least
 
 
-def live_controls(model: Model, free: Sequence[str] | None = None) -> tuple[Control, ...]:
+def live_controls(
+    model: Model, free: Sequence[str] | None = None, scale: Scale | None = None
+) -> tuple[Control, ...]:
     """A slider for each free parameter, the load first.
 
     Parameters
@@ -24,6 +27,8 @@ def live_controls(model: Model, free: Sequence[str] | None = None) -> tuple[Cont
         At one operating point.
     free
         Names of the parameters that get a slider; all if not given.
+    scale
+        The units of the panel; those of the model's description if not given.
 
     Raises
     ------
@@ -51,20 +56,26 @@ def live_controls(model: Model, free: Sequence[str] | None = None) -> tuple[Cont
     if not names:
         msg = f"{model.name} has no parameter that a slider could move; give free=[NAME, ...]"
         raise InvalidParameter(msg)
-    load, whole = load_of(model), whole_numbers(model)
+    load, whole, units = load_of(model), whole_numbers(model), scale or units_of(model)
     return tuple(
-        _control(model, model.parameters[name], name in whole, name == load)
+        _control(model, model.parameters[name], name in whole, name == load, units)
         for name in sorted(names, key=lambda name: name != load)
     )
 
 
-def _control(model: Model, parameter: Parameter, is_whole: bool, is_load: bool) -> Control:  # noqa: FBT001
+def _control(
+    model: Model,
+    parameter: Parameter,
+    is_whole: bool,  # noqa: FBT001
+    is_load: bool,  # noqa: FBT001
+    scale: Scale,
+) -> Control:
     low, high = slider_ends(parameter, is_whole, _WIDTH)
     if parameter.name == "arrival_rate":
         low, high = max(0.0, parameter.minimum), min(_most(model, high), parameter.maximum)
     if parameter.name == "population":
         low, high = max(1.0, parameter.minimum), min(max(high, _MOST_JOBS), parameter.maximum)
-    unit = scale_of(np.array([parameter.value or high], float), parameter.unit)
+    unit = scale_of(np.array([parameter.value or high], float), parameter.unit, scale)
     role = Role.LOAD if is_load else Role.PARAMETER
     return Control(parameter, unit, low, high, is_whole, role)
 

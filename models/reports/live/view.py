@@ -1,17 +1,19 @@
 """What a notebook's panel shows of a model: a curve, readings and tables, all from the solver."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.models.language.digits import four_digits, with_unit
+from headway.models.language.digits import in_unit, with_unit
+from headway.models.language.scales import Scale
 from headway.models.language.units import Unit
 from headway.models.plotting.dense import is_quick
 from headway.models.reports.controls import Control
+from headway.models.showing.solutions import solution_tables
 from headway.models.solving.arrays import part_unit
 from headway.models.solving.solutions.on_demand import parse_percentile
 from headway.models.solving.solutions.solution import Solution
@@ -36,6 +38,8 @@ class PanelView:
         The control of the parameter that the curve goes over.
     output
         Of the solution, such as ``response_time``, ``cpu.utilisation`` or ``response_time_p95``.
+    scale
+        The units of the panel.
 
     Examples
     --------
@@ -50,6 +54,7 @@ class PanelView:
     model: Model
     over: Control
     output: str
+    scale: Scale = field(default_factory=Scale)
 
     @cached_property
     def solution(self) -> Solution:
@@ -90,7 +95,7 @@ class PanelView:
     def unit(self) -> Unit:
         """The unit that the output is drawn in."""
         _, values = self.points
-        return scale_of(values, self._own_unit)
+        return scale_of(values, self._own_unit, self.scale)
 
     @property
     def _own_unit(self) -> Unit:
@@ -133,7 +138,7 @@ class PanelView:
             "readings": self.readings(),
             "tables": "".join(
                 f'<div class="scroll">{table.grid_html()}</div>{table.notes_html()}'
-                for table in self.solution.tables()
+                for table in solution_tables(self.solution, self.scale)
             ),
         }
 
@@ -151,10 +156,10 @@ class PanelView:
         """Names and texts of what stands below the picture."""
         solution, over = self.solution, self.over.parameter
         here = float(self.model.inputs[over.name])
-        found = [(_words(over.name), over.shown(here))]
+        found = [(_words(over.name), over.shown(here, self.scale))]
         value = self.value
-        shown = four_digits(value / self.unit.scale) if np.isfinite(value) else ""
-        text = with_unit(shown, self.unit) if shown else "beyond saturation"
+        text = with_unit(in_unit(value, self.unit), self.unit)
+        text = text if np.isfinite(value) else "beyond saturation"
         found.append((f"{_words(self.output)} there", text))
         if solution.stations:
             name = str(np.ravel(solution.bottleneck)[0])
@@ -167,8 +172,7 @@ class PanelView:
             found.append(("bottleneck", name + share))
         if "saturation_throughput" in solution.outputs:
             limit = float(np.ravel(solution.saturation_throughput)[0])
-            rate = self.model.meaning("throughput").unit
-            ends = with_unit(four_digits(limit / rate.scale), rate)
+            ends = self.scale.text(limit, self.model.meaning("throughput").unit)
             found.append(("saturates at", ends if np.isfinite(limit) else "no load"))
         return found
 

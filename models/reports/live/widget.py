@@ -11,6 +11,7 @@ from headway.models.reports.live.code import model_code
 from headway.models.reports.live.controls import live_controls
 from headway.models.reports.live.view import PanelView, outputs_of
 from headway.models.reports.templates import environment, shipped
+from headway.models.reports.units import panel_units
 from headway.models.solving.solutions.on_demand import parse_percentile
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
@@ -53,8 +54,9 @@ class ModelPanel(anywidget.AnyWidget):
         self, model: Model, free: Sequence[str] | None, over: str | None, output: str | None
     ) -> None:
         self._opened = model
-        self._controls = {c.parameter.name: c for c in live_controls(model, free)}
         solution = model.solve()
+        self._scale = panel_units(solution)
+        self._controls = {c.parameter.name: c for c in live_controls(model, free, self._scale)}
         usual = "response_time" if solution.stations else solution.outputs[0]
         self._outputs = list(dict.fromkeys([output or usual, *outputs_of(solution)]))
         prefix = f"panel-{id(self):x}"
@@ -119,7 +121,7 @@ class ModelPanel(anywidget.AnyWidget):
         return name if parse_percentile(name, classes) else _one_of(name, self._outputs, "output")
 
     def _view(self, model: Model) -> PanelView:
-        return PanelView(model, self._controls[self.over], self.output)
+        return PanelView(model, self._controls[self.over], self.output, self._scale)
 
     def _draw(self) -> None:
         """Solve the model along the curve, and say instead why that cannot be done."""

@@ -1,7 +1,6 @@
 """Fits as tables, rows, CSV, JSON, and as model files that say where they come from."""
 
 import math
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -9,15 +8,16 @@ import numpy as np
 from headway.models.analysis.comparison import Comparison
 from headway.models.inference.fit import Fit
 from headway.models.inference.quantities import ServerQuantity
-from headway.models.language.digits import digits, ends, in_unit, with_error, with_unit
+from headway.models.language.digits import ends, in_unit, with_error, with_unit
 from headway.models.language.parameters import Parameter
 from headway.models.language.scales import Scale
-from headway.models.language.units import Unit, unit
+from headway.models.language.units import Unit
 from headway.models.language.verbs import perform
 from headway.models.showing.audits import finding_lines, finding_rows
 from headway.models.showing.comparisons import closed_notes, output_documents, output_tables
 from headway.models.solving.solutions.solution import Solution
 from headway.models.tables.table import Column, Table
+from headway.numerals import digits
 
 _IDLE = 0.1  # utilisation at the highest load below which no limit shows
 _HOLDS = "intervals hold if the model is right and relative errors are alike at every load"
@@ -28,17 +28,17 @@ WILD = 10.0
 """Relative error beyond which its size says nothing."""
 
 
-def fit_tables(fit: Fit) -> list[Table]:
+def fit_tables(fit: Fit, scale: Scale | None = None) -> list[Table]:
     """Parameters with their uncertainty, quality of the fit, and how an answer comes about.
 
     What takes further fits stands in them if it has been computed.
     """
     correlations = _correlation_table(fit)
-    return [*main_tables(fit), *([correlations] if correlations else [])]
+    return [*main_tables(fit, scale), *([correlations] if correlations else [])]
 
 
-def fit_scale(fit: Fit, quantities: Iterable[ServerQuantity] = ()) -> Scale:
-    """The units of a fit: by what was found, where it started, what was measured, what follows."""
+def fit_scale(fit: Fit) -> Scale:
+    """The units of a fit: by what was found, where it started, and what was measured."""
     parameters = fit.model.parameters
     fitted = [
         (x, parameters[n].unit)
@@ -48,10 +48,9 @@ def fit_scale(fit: Fit, quantities: Iterable[ServerQuantity] = ()) -> Scale:
     measured = [
         (one.measured.values, fit.model.meaning(one.output).unit) for one in fit.comparison.each
     ]
-    quantity_values = [(each.value, unit(each.unit)) for each in quantities if each.determined]
     stated = [one.measured.unit for one in fit.comparison.each]
     stated += [parameter.unit for parameter in parameters.values()]
-    return Scale.of([*fitted, *measured, *quantity_values], stated)
+    return Scale.of([*fitted, *measured], stated)
 
 
 def main_tables(fit: Fit, scale: Scale | None = None) -> list[Table]:
@@ -95,13 +94,18 @@ def _weights(fit: Fit) -> list[str]:
 
 def _parameter_cells(fit: Fit, name: str, scale: Scale) -> tuple[str, ...]:
     parameter, value = fit.model.parameters[name], fit.values[name]
-    initial = fit.initial.parameters[name]
     low, high = fit.ci95[name] if fit.is_examined else (value, value)
     nothing = math.isfinite(high) and value < _NOTHING * high  # then show how large it may be
     unit = scale.suited(parameter.unit, high if nothing else value)
-    start = with_unit(digits(_single(initial) / unit.scale), unit)
+    start = with_unit(_start(fit, name, unit), unit)
     between = (with_unit(ends(low, high, unit), unit),) if fit.is_examined else ()
     return estimate(fit, name, unit), *between, start, parameter.doc
+
+
+def _start(fit: Fit, name: str, unit: Unit) -> str:
+    """Where the search began, which says nothing in more than four digits; counts in full."""
+    start = _single(fit.initial.parameters[name])
+    return digits(start / unit.scale) if name in fit.problem.whole else in_unit(start, unit)
 
 
 def _answers_table(fit: Fit, scale: Scale) -> Table | None:

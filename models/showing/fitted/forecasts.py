@@ -7,11 +7,11 @@ from headway.kinds import FloatArray
 from headway.models.inference.forecast import Forecast
 from headway.models.inference.forecasting.next_load import PAYS, NextLoads
 from headway.models.inference.forecasting.predictions import HARDLY, Predictions
-from headway.models.language.digits import four_digits
 from headway.models.language.scales import Scale, units_of
 from headway.models.language.units import Unit, unit
 from headway.models.language.verbs import perform
 from headway.models.tables.table import Column, Table
+from headway.numerals import four_digits
 
 _SURE = 0.995  # share from which a load counts as sustained
 

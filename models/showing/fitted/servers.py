@@ -12,7 +12,7 @@ from headway.models.inference.fit import Fit
 from headway.models.inference.quantities import ServerQuantity
 from headway.models.inference.server import ServerFit
 from headway.models.inference.side_by_side import SideBySide, differences, name_of
-from headway.models.language.digits import four_digits, in_unit, with_unit
+from headway.models.language.digits import in_unit, with_unit
 from headway.models.language.scales import Scale
 from headway.models.language.units import unit
 from headway.models.showing.audits import finding_lines
@@ -23,16 +23,18 @@ from headway.models.showing.fitted.fits import (
     main_tables,
 )
 from headway.models.tables.table import Column, Table
+from headway.numerals import four_digits
 
 
 def server_scale(server_fit: ServerFit) -> Scale:
     """The units of the chosen form's fit, and of what it tells of the server."""
-    return fit_scale(server_fit.best, server_fit.quantities)
+    known = ((t.value, unit(t.unit)) for t in server_fit.quantities if t.determined)
+    return fit_scale(server_fit.best).completed(known)
 
 
-def server_tables(server_fit: ServerFit) -> list[Table]:
+def server_tables(server_fit: ServerFit, scale: Scale | None = None) -> list[Table]:
     """The chosen form with its equation, its fit, what that tells of the server, and the others."""
-    scale = server_scale(server_fit)
+    scale = scale or server_scale(server_fit)
     parameters, *more = main_tables(server_fit.best, scale)
     fitted = [replace(parameters, title=""), *more]  # what the title says stands above
     derived = _quantity_table(server_fit, scale)

@@ -15,6 +15,7 @@ from headway.models.showing.simulated.simulations import (
 from headway.models.showing.solutions import labels, set_note
 from headway.models.simulating.check import TOGETHER, Check, Row
 from headway.models.tables.table import Column, Table
+from headway.numerals import digits
 
 
 def check_scale(check: Check) -> Scale:
@@ -65,7 +66,7 @@ def _percent(value: float | None) -> str | None:
 def _verdict(check: Check) -> list[str]:
     """Which analytic answers the intervals do not hold, and what that says of them."""
     count = sum(row.inside is not None for row in check.rows_checked)
-    sure = f"{100 * TOGETHER:g} %"
+    sure = f"{digits(100 * TOGETHER)} %"
     largest = check.largest
     most = f"{largest.name}, {_percent(largest.difference)}" if largest else "none"
     if not check.outside:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.models.language.digits import shown_unit
+from headway.models.language.digits import in_unit, shown_unit, with_unit
 from headway.models.language.scales import Scale
 from headway.models.language.units import Unit, si_text, unit
 from headway.models.showing.solutions import set_note
@@ -15,6 +15,7 @@ from headway.models.solving.arrays import part_unit
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import of_class
 from headway.models.tables.table import Column, Table
+from headway.numerals import MANY, digits
 
 _ANY = Scale()
 """Units by the size of each number."""
@@ -82,22 +83,26 @@ def shown(
 def effort_notes(simulation: Simulation) -> list[str]:
     """Say how long was simulated, how sure the numbers are, and what was assumed."""
     effort = simulation.effort
-    warm_up, window = (_time(time) for time in (effort.warm_up, effort.window))
+    shown = _unit_of_runs(simulation)
+    warm_up, window = (
+        with_unit(in_unit(time, shown), shown) for time in (effort.warm_up, effort.window)
+    )
     notes = [
         f"simulated: {effort.replicas} replicas of {window} each, after a warm-up of {warm_up}; "
         f"seed {effort.seed}"
     ]
     if effort.interrupted:
         notes.append(
-            f"interrupted: intervals may be wider than the {100 * effort.half_width:g} % asked for"
+            "interrupted: intervals may be wider than the "
+            f"{digits(100 * effort.half_width)} % asked for"
         )
     return [*notes, *simulation.notes]
 
 
-def _time(seconds: float) -> str:
-    """A time that a simulation runs for, by its own size: it is no number of the answer."""
-    best = shown_unit(unit("s"), seconds)
-    return f"{seconds / best.scale:.3g} {best}"
+def _unit_of_runs(simulation: Simulation) -> Unit:
+    """The answer's unit of times, unless a run takes so long that it does not read well in it."""
+    own, window = simulation_scale(simulation).unit(unit("s")), simulation.effort.window
+    return own if window < MANY * own.scale else shown_unit(own, window)
 
 
 def system(simulation: Simulation) -> Iterator[tuple[str, Estimate, Unit]]:

@@ -10,13 +10,14 @@ from headway.models.showing.solutions import input_columns, notes_of, solution_s
 from headway.models.solving.solutions.queue_lengths import QueueLengths, covered, listed
 from headway.models.solving.solutions.solution import Solution
 from headway.models.tables.table import Column, Table
+from headway.numerals import digits
 from headway.queueing.numbers.laws import NumberLaw
 from headway.queueing.times.laws import merged
 
 _SHOWN = 0.999  # share of the time that a printed table covers
 _MOST_ROWS = 30  # rows of a printed table; of more numbers several share a row
 _SHARES = (0.5, 0.95, 0.99)
-_HEADS = ("mean", "variance", "P(0)", "waits", *(f"{100 * s:g} %" for s in _SHARES))
+_HEADS = ("mean", "variance", "P(0)", "waits", *(f"{digits(100 * s)} %" for s in _SHARES))
 
 
 def length_scale(lengths: QueueLengths[Solution]) -> Scale:

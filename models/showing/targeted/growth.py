@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from headway.models.analysis.growth import Filling, Growth
-from headway.models.language.digits import digits
 from headway.models.language.scales import Scale
 from headway.models.showing.balance import balance_scale
 from headway.models.tables.table import Column, Table
+from headway.numerals import digits
 
 
 def growth_scale(growth: Growth) -> Scale:

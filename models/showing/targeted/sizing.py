@@ -9,6 +9,7 @@ from headway.models.showing.solutions import labels
 from headway.models.sizing.size import Configuration, Scope, Size
 from headway.models.structure.model import Model
 from headway.models.tables.table import Column, Table
+from headway.numerals import digits, four_digits
 
 _SCOPES = {Scope.CHEAPEST: "the cheapest", Scope.AROUND: "those around the cheapest that does"}
 _MOST_STEPS = 12
@@ -93,13 +94,13 @@ def _notes(size: Size, scale: Scale) -> Iterator[str]:
     if size.chance is not None:
         yield (
             f"probability that all targets hold: of {size.chance.draws} draws of "
-            f"{', '.join(size.chance.names)}; {100 * size.chance.confidence:g} % is asked"
+            f"{', '.join(size.chance.names)}; {digits(100 * size.chance.confidence)} % is asked"
         )
     yield from _binding(size, scale)
     if not size.proven:
         yield (
-            f"not proven: {size.grid.size:.4g} configurations are too many to look at each; "
-            "nothing near this one is cheaper, but something else may be"
+            f"not proven: {four_digits(size.grid.size)} configurations are too many to look at "
+            "each; nothing near this one is cheaper, but something else may be"
         )
     yield from labels(size.solution)
 

@@ -19,6 +19,7 @@ from headway.errors import HeadwayError, InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.solving.closed.circulation import Assumed, Circulation
 from headway.models.solving.solutions.roots import GRID, first_crossing, too_much
+from headway.numerals import digits
 from headway.queueing.balance import Guess, balance
 from headway.queueing.bounds.network import least_throughput, most_throughput
 from headway.queueing.stations.base import Station
@@ -69,8 +70,8 @@ def _check_population(population: object) -> None:
     most = float(np.max(np.asarray(population)))
     if most > MOST_CONSISTENT:
         msg = (
-            f"population is {most:g}; a network whose numbers depend on its throughput supports at "
-            f"most {MOST_CONSISTENT} jobs"
+            f"population is {digits(most)}; a network whose numbers depend on its throughput "
+            f"supports at most {MOST_CONSISTENT} jobs"
         )
         raise InvalidParameter(msg)
 

@@ -12,6 +12,7 @@ from headway.models.structure.inputs import points_shape
 from headway.models.structure.parts.keys import Values, arrivals_at, station_at
 from headway.models.structure.parts.routes import share_at
 from headway.models.structure.planning.components import named
+from headway.numerals import digits
 from headway.queueing.blocking.network import Blocking, BlockingNetwork, Window
 from headway.queueing.blocking.solve import blocking_saturation, room_of
 from headway.queueing.stations.base import Station
@@ -79,7 +80,9 @@ def _whole(population: Amount) -> int:
     """
     jobs = float(population)
     if jobs < 1 or jobs != int(jobs):
-        msg = f"population is {jobs:g}; a network that blocks needs a whole number of 1 or more"
+        msg = (
+            f"population is {digits(jobs)}; a network that blocks needs a whole number of 1 or more"
+        )
         raise InvalidParameter(msg)
     return int(jobs)
 

@@ -10,6 +10,7 @@ from headway.errors import InvalidParameter
 from headway.kinds import FloatArray, Number, plain
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
+from headway.numerals import digits
 from headway.queueing.numbers.laws import NumberLaw
 
 NumberLaws: TypeAlias = list[NumberLaw | None]
@@ -126,7 +127,7 @@ class QueueLengths(Answer, Generic[Of]):
         43.0
         """
         if not 0 < share < 1:
-            msg = f"share is {share:g}; it must be between 0 and 1"
+            msg = f"share is {digits(share)}; it must be between 0 and 1"
             raise InvalidParameter(msg)
         each = [np.nan if law is None else float(law.covering(share)) for law in self.laws[station]]
         number: Number = plain(np.array(each).reshape(self.solution.shape))

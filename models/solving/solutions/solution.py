@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from headway.errors import GraphError, Saturated, UnknownParameter, nearest
 from headway.kinds import Amount, Number, plain
-from headway.models.language.digits import digits, in_unit, with_unit
+from headway.models.language.digits import in_unit, with_unit
 from headway.models.language.frozen import Frozen, Kept
 from headway.models.solving.solutions.bounded import Bounded
 from headway.models.solving.solutions.grid import OverGrid
@@ -27,6 +27,7 @@ from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import ANSWERED, OWN_VISITS, VISITS, of_class, station_at
 from headway.models.structure.parts.regions import REGION_FULL
 from headway.models.tables.shown import Answer
+from headway.numerals import digits, first_largest
 from headway.queueing.flows.laws import knee_population
 
 STATION_RESULTS = ("utilisation", "residence_time", "queue_length", "throughput")
@@ -321,7 +322,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
         ranked = demands if demands.keys() >= {n for n in busy if np.any(busy[n])} else busy
         names = np.array(list(ranked or busy))
         loads = np.stack([np.asarray(load) for load in (ranked or busy).values()])
-        return np.asarray(np.take(names, loads.argmax(axis=0)))
+        return np.asarray(np.take(names, first_largest(loads, axis=0)))
 
     def require_stable(self) -> "Solution":
         """Return this solution, or refuse it if a point is saturated.

@@ -8,6 +8,7 @@ from headway.errors import GraphError, InvalidParameter, nearest
 from headway.kinds import Amount, is_symbolic, plain
 from headway.models.structure.parts.components import Component
 from headway.models.structure.parts.structure import Structure
+from headway.numerals import digits
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 from headway.queueing.stations.base import Station
 
@@ -36,9 +37,8 @@ def check_branches(stations: Mapping[str, Component], name: str, branches: Seque
         apart = stations[branch].can.product_form is ServiceKind.PARALLEL
         if branches.count(branch) > 1 and not apart:
             msg = (
-                f"{name}: {branch} is named twice; only a station with several queues can "
-                "take several parts "
-                "(Parallel)"
+                f"{name}: {branch} is named twice; only a station with several queues can take "
+                "several parts (Parallel)"
             )
             raise GraphError(msg)
 
@@ -128,7 +128,10 @@ def check_sides(name: str, branches: Sequence[str], stations: Sequence[Station])
         parts, queues = branches.count(branch), station.count
         if parts > 1 and not is_symbolic(queues) and np.any(np.asarray(queues, float) < parts):
             least = float(np.min(np.asarray(queues, float)))
-            msg = f"{name}: {branch} is named {parts} times, but has {least:g} servers; add servers"
+            msg = (
+                f"{name}: {branch} is named {parts} times, but has {digits(least)} "
+                "servers; add servers"
+            )
             raise InvalidParameter(msg)
 
 

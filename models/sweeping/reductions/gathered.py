@@ -10,6 +10,7 @@ from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.language.units import Unit
 from headway.models.sweeping.reductions.reduction import Kind, Reduction, Row, State, no_arguments
+from headway.numerals import digits
 
 MOST_GATHERED = 10_000_000
 """Most values that a reduction gathers: 80 MB."""
@@ -42,8 +43,8 @@ class Gathered(Reduction):
         """
         if size > MOST_GATHERED:
             msg = (
-                f"{self.text}: {size:.6g} points exceed the limit of {MOST_GATHERED:.6g}; reduce "
-                f"them instead, for example by moments({self.output})"
+                f"{self.text}: {digits(size)} points exceed the limit of {digits(MOST_GATHERED)}; "
+                f"reduce them instead, for example by moments({self.output})"
             )
             raise InvalidParameter(msg)
 

@@ -10,6 +10,7 @@ from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.documents import amount, at, document
 from headway.models.measured.tools.kit.numbers import filled, percentile_cells, percentiles_of
 from headway.models.measured.tools.kit.refusals import nothing
+from headway.numerals import digits
 
 _MS, _KIB = 1e-3, 1024.0
 _PERCENT = re.compile(r"p(\d{1,3}(?:\.\d+)?)")
@@ -54,7 +55,8 @@ def _points(text: str, source: str) -> list[Point]:
 def _notes(connections: float | None, pipeline: float) -> tuple[str, ...]:
     if pipeline == 1 or connections is None:
         return ()
-    text = f"each of {connections:g} connections has {pipeline:g} requests outstanding (pipeline)"
+    many = f"{digits(connections)} connections has {digits(pipeline)} requests"
+    text = f"each of {many} outstanding (pipeline)"
     return (text,)
 
 

@@ -5,6 +5,7 @@ from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.numbers import filled
 from headway.models.measured.tools.kit.refusals import nothing
 from headway.models.measured.tools.kit.text import Text
+from headway.numerals import digits
 
 _COMPUTED = "the mean is computed from run time and clients, so Little's law checks nothing"
 _SCHEDULED = (
@@ -61,7 +62,7 @@ def _notes(text: Text, *, scheduled: bool, measured: bool) -> tuple[str, ...]:
         _SCHEDULED: scheduled,
         _COMPUTED: not measured,
         _RECONNECTING: text.find(r"^tps = \S+ (\(including reconnection)") is not None,
-        f"transactions skipped because they were already too late: {late or 0:g}": late,
+        f"transactions skipped because they were already too late: {digits(late or 0)}": late,
     }
     return tuple(note for note, holds in notes.items() if holds)
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from headway.errors import MeasurementError
+from headway.numerals import digits
 
 
 def answered(rate: float, bad: float, total: float) -> float | None:
@@ -31,7 +32,7 @@ def of_errors(bad: float, total: float) -> tuple[str, ...]:
     if bad >= total:
         return ("no request succeeded: there is no throughput, and the times are those of errors",)
     return (
-        f"{bad:g} of {total:g} requests failed: the throughput excludes them,"
+        f"{digits(bad)} of {digits(total)} requests failed: the throughput excludes them,"
         " but the times include those that got an answer",
     )
 

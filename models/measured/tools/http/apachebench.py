@@ -10,6 +10,7 @@ from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.http.answers import answered, of_errors, refuse_empty
 from headway.models.measured.tools.kit.numbers import number, seconds
 from headway.models.measured.tools.kit.text import HEAD, Text, begins, placed, runs
+from headway.numerals import digits
 
 _HEADER = "Percentage served,Time in ms"
 _PRINTED = (50.0, 66.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0)
@@ -87,7 +88,10 @@ def _of_lengths(run: Text) -> tuple[str, ...]:
     differing = _parts(run).get("Length", 0.0)
     if not differing:
         return ()
-    return (f"{differing:g} answers that ab counts as failed only differ in length from the first",)
+    return (
+        f"{digits(differing)} answers that ab counts as failed only differ in length from "
+        "the first",
+    )
 
 
 def _percentiles(run: Text) -> Mapping[float, float]:

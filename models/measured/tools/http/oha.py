@@ -10,6 +10,7 @@ from headway.models.measured.tools.http.answers import answered, of_errors, refu
 from headway.models.measured.tools.kit.documents import amount, at, counts_of, document, needed
 from headway.models.measured.tools.kit.numbers import percentiles_of
 from headway.models.measured.tools.kit.text import recognised_by
+from headway.numerals import digits
 
 _PERCENT = re.compile(r"p(\d+(?:\.\d+)?)")
 _AT_THE_END = "aborted due to deadline"
@@ -51,7 +52,9 @@ def _of_end(cut: float) -> tuple[str, ...]:
     """Requests that oha counts as errors only because the test ended before the answer."""
     if not cut:
         return ()
-    return (f"{cut:g} requests were in progress when the test ended; they do not count as errors",)
+    return (
+        f"{digits(cut)} requests were in progress when the test ended; they do not count as errors",
+    )
 
 
 def _percentiles(document: Any, source: str) -> Mapping[float, float]:

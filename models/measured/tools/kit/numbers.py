@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from headway.errors import MeasurementError, quoted
+from headway.numerals import digits
 
 NOTHING = (-1.0,)
 """What tools write for "none", beside NaN and blanks."""
@@ -138,4 +139,4 @@ def percentile_cells(name: str, percentiles: Mapping[float, float]) -> dict[str,
     >>> percentile_cells("read", {99.9: 0.004})
     {'read_p99_9_s': 0.004}
     """
-    return {f"{name}_p{p:g}_s".replace(".", "_"): value for p, value in percentiles.items()}
+    return {f"{name}_p{digits(p)}_s".replace(".", "_"): value for p, value in percentiles.items()}

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from headway.models.measured.points import Point
 from headway.models.measured.tools.kit.numbers import filled
 from headway.models.measured.tools.monitors.sysstat import Row, span
+from headway.numerals import digits, four_digits, times
 
 _PERCENTS = (50.0, 90.0, 95.0, 99.0)
 
@@ -37,7 +38,7 @@ def point_of(tool: str, name: str, mine: list[Histogram]) -> Point:
     mean_note = (
         "The mean is exact." if exact is not None else f"The mean is {_between(least, most)}."
     )
-    wide = ", ".join(f"p{q:g} {_between(*_bucket(whole, q)[0])}" for q in _PERCENTS)
+    wide = ", ".join(f"p{digits(q)} {_between(*_bucket(whole, q)[0])}" for q in _PERCENTS)
     return Point(
         tool,
         throughput=whole.count / duration if duration else None,
@@ -52,8 +53,8 @@ def point_of(tool: str, name: str, mine: list[Histogram]) -> Point:
 
 def _between(least: float, most: float) -> str:
     if not math.isfinite(most):
-        return f"{least:.4g} s or more"
-    return f"between {least:.4g} and {most:.4g} s"
+        return f"{times(least)[0]} or more"
+    return " and ".join((f"between {four_digits(least)}", f"{four_digits(most)} s"))
 
 
 def _summed(mine: list[Histogram]) -> Histogram:

@@ -17,6 +17,7 @@ from headway.models.measured.points import Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.documents import at, document
 from headway.models.measured.tools.kit.numbers import filled
+from headway.numerals import digits
 
 _HEAD = re.compile(r'\{\s*"status"\s*:\s*"(?:success|error)"')
 _UNITS = {"_seconds": 1.0, "_milliseconds": 1e-3, "_ms": 1e-3, "_microseconds": 1e-6}
@@ -184,7 +185,11 @@ def _quantile(family: _Family, percent: float) -> float | None:
 def _coarse(family: _Family) -> str:
     """A note on the resolution of percentiles."""
     bounds = [(q, _bounds(family, q)) for q in _PERCENTS]
-    words = [f"p{q:g} {b[0] * family.scale:g} to {b[1] * family.scale:g} s" for q, b in bounds if b]
+    words = [
+        f"p{digits(q)} {digits(b[0] * family.scale)} to {digits(b[1] * family.scale)} s"
+        for q, b in bounds
+        if b
+    ]
     return f"Percentiles are known only to their bucket: {', '.join(words)}."
 
 

@@ -11,6 +11,7 @@ from headway.errors import MeasurementError, quoted
 from headway.models.measured.tools.kit.documents import at
 from headway.models.measured.tools.kit.numbers import number
 from headway.models.measured.tools.kit.text import placed
+from headway.numerals import digits
 
 DAY = 86400.0
 _HEAD = 20_000  # characters in which the titles of a table come
@@ -220,7 +221,7 @@ def share(row: Row, *titles: str) -> float | None:
     """
     value = row.value(*titles)
     if value is not None and not -0.5 <= value <= 101:
-        msg = f"{row.place}: {titles[0]} is {value:g}, not a percentage from 0 to 100"
+        msg = f"{row.place}: {titles[0]} is {digits(value)}, not a percentage from 0 to 100"
         raise MeasurementError(msg)
     return None if value is None else min(max(value / 100, 0.0), 1.0)
 

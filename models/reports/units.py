@@ -1,0 +1,57 @@
+"""The units of a page: chosen once, for its tables, sentences, figures and sliders."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from headway.models.analysis.sensitivity import Sensitivity
+from headway.models.language.scales import Scale, units_of
+from headway.models.language.units import Unit
+from headway.models.reports.alone import ModelReport
+from headway.models.reports.audited import AuditReport
+from headway.models.reports.report import Report
+from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.model import Model
+
+
+def report_units(report: Report) -> Scale:
+    """Those of the fit or comparison, whose figure the page has, and of what stands beside it."""
+    comparison = report.comparison
+    load = (comparison.load.values, comparison.load.unit)
+    beside = [load, *_numbers(report.model), *_point(report.sensitivity)]
+    stated = [parameter.unit for parameter in report.model.parameters.values()]
+    return units_of(report.forms or report.fit or comparison).completed(beside, stated)
+
+
+def model_units(report: ModelReport) -> Scale:
+    """Those of the curve, and of what stands beside it."""
+    beside = [*_numbers(report.model), *_point(report.sensitivity)]
+    stated = [parameter.unit for parameter in report.model.parameters.values()]
+    first = Scale() if report.curve is None else units_of(report.curve)
+    return first.completed(beside, stated)
+
+
+def panel_units(solution: Solution) -> Scale:
+    """Those of a notebook's panel: of the answer that it opens with, and of its sliders."""
+    stated = [parameter.unit for parameter in solution.model.parameters.values()]
+    return units_of(solution).completed(_numbers(solution.model), stated)
+
+
+def audit_units(report: AuditReport) -> Scale:
+    """Those of the audit."""
+    return units_of(report.audit)
+
+
+def _numbers(model: Model) -> Iterator[tuple[Any, Unit]]:
+    """The model's parameters, one value or several each."""
+    for parameter in model.parameters.values():
+        if parameter.value is not None:
+            yield np.asarray(parameter.value, float), parameter.unit
+
+
+def _point(sensitivity: Sensitivity | None) -> Iterator[tuple[Any, Unit]]:
+    """The outputs at the operating point."""
+    if sensitivity is not None:
+        for name in sensitivity.effects:
+            yield float(sensitivity.solution[name]), sensitivity.model.meaning(name).unit
