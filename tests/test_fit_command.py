@@ -65,7 +65,7 @@ def test_command_writes_the_fitted_model(tmp_path):
         (CURVE + "0,3\n100,4\n200,5\n", "contains a load of 0"),
         (CURVE + "100,4\n200,4\n300,4\n", "the same at every load"),
         (CURVE + "100,0\n200,4\n300,5\n", "must be above 0"),
-        (CURVE + "100,1e-300\n200,4\n300,5\n", "goes from 1e-303 to 0.005 (SI); check it"),
+        (CURVE + "100,1e-300\n200,4\n300,5\n", "goes from 1e-300 to 5 ms; check it"),
         ("throughput_ms,response_ms\n100,3\n200,4\n", "is in ms; it needs a unit like"),
         ("throughput_ops_s,response_kb\n100,3\n200,4\n", "it needs a unit like"),
         (CURVE + "100,3\n200,4\n", "at least as many different points, not 2"),
@@ -103,7 +103,7 @@ def test_bad_data_are_refused_in_one_line(tmp_path, text, words):
         (["--free", "delay", "--data", str(RAID)], "one --data at a time"),
         (["--free", "delay", "--preset", "ide"], "has no preset"),
         (["--free", "delay", "--fix", "cpu_time=2ms"], "saturates below the highest"),
-        (["--free", "delay", "--from", "5000"], "no load lies between"),
+        (["--free", "delay", "--from", "5000"], "there is no load of 5000 op/s or more"),
         (["--free", "disks", "--set", "disks=1:3"], "needs a single value"),
     ],
 )

@@ -34,7 +34,7 @@ def test_what_was_set_by_hand_says_so(tmp_path):
     (table,) = (t for t in parsed(out.read_text()).every("table") if "Parameters of" in t.text)
     rows = {row.children[0].text: [c.text for c in row.children] for row in table.every("tr")}
     assert rows["delay"][1:3] == ["3 ms", "set by hand"]
-    assert rows["cpu_time"][1:3] == ["650 us", "preset raid: section 5.3.1 and Table A.6"]
+    assert rows["cpu_time"][1:3] == ["0.65 ms", "preset raid: section 5.3.1 and Table A.6"]
     assert rows["arrival_rate"][1:3] == ["298 to 1503 op/s", "the data"]
 
 
@@ -107,7 +107,10 @@ def test_the_command_writes_a_page_and_says_so(tmp_path):
         (["--data", RAID, "--out", "x.html", "--free", "speed"], "speed"),
         (["--data", RAID, "--out", "x.html", "--set", "arrival_rate=5000"], "saturates at"),
         (["--data", RAID, "--out", "x.html", "--set", "arrival_rate=1,2"], "several values"),
-        (["--data", RAID, "--out", "x.html", "--from", "9000"], "no load lies between"),
+        (
+            ["--data", RAID, "--out", "x.html", "--from", "9000"],
+            "there is no load of 9000 op/s or more",
+        ),
         (["--data", RAID, "--out", "x.html", "--y", "jitter"], "there is no column 'jitter'"),
         (["--data", "program.csv", "--out", "x.html"], "there is no column"),
     ],

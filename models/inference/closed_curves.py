@@ -92,7 +92,8 @@ def closed_signs(measurements: Measurements) -> list[str]:
     if circulating.behind.any():
         signs.append(f"{int(circulating.behind.sum())} points fell behind their requested load")
     what = " and ".join(signs)
+    many = four_digits(circulating.population)
     return [
-        f"{what}: about {four_digits(circulating.population)} requests circulate there (Little's "
-        "law), so the load is closed and an open model cannot follow it; give the model a population"
+        f"{what}: about {many} requests circulate there (Little's law), so the load is closed and "
+        "an open model cannot follow it; give the model a population"
     ]
