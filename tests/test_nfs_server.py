@@ -132,7 +132,7 @@ def test_overall_response_time_stops_at_the_peak():
 
 def test_ranges_without_points_and_zero_throughput():
     data = Measurements.read(TABLES["raid"])
-    with pytest.raises(MeasurementError, match="no load lies between"):
+    with pytest.raises(MeasurementError, match="there is no load"):
         catalogue_model("nfs-server").compare(data, low=5000)
     with pytest.raises(MeasurementError, match="needs at least 3 points; this range has 1"):
         curve(data).signature(Range(290, 300))

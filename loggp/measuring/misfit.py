@@ -18,7 +18,7 @@ from headway.errors import MeasurementError
 from headway.kinds import FloatArray, check_not_negative, check_positive
 from headway.loggp.measuring.sizefit import SizeFit, SizeLine
 from headway.loggp.measuring.sizes import SizeSeries
-from headway.numerals import four_digits, times
+from headway.numerals import four_digits, significant, times
 
 SIGNIFICANT = 0.01
 """Probability below which a misfit is not explained by the scatter of repeats."""
@@ -96,7 +96,11 @@ class Misfit:
         by = many if self.factor > 2 else f"{self.factor - 1:.0%}"
         measured, predicted = times(self.measured, self.predicted)
         values = f"{measured} measured, {predicted} predicted"
-        test = "" if self.p is None or self.f is None else f"; F = {self.f:.3g}, p = {self.p:.1g}"
+        test = (
+            ""
+            if self.p is None or self.f is None
+            else f"; F = {significant(self.f, 3)}, p = {significant(self.p, 1)}"
+        )
         return f"by {by} ({values}{test})"
 
 

@@ -16,6 +16,7 @@ from headway.models.language.scales import Scale
 from headway.models.language.units import quantity
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
+from headway.numerals import significant
 
 _ANY = Scale()
 _TIMES = 10.0  # the limit: larger misses are shown as multiples of it, not in per cent
@@ -90,7 +91,11 @@ class Goal:
         if self.limit == 0:
             return f"by {self.shown(model, miss)}"
         few = miss < _TIMES
-        return f"by {100 * miss:.3g} %" if few else f"by {float(f'{miss:.3g}'):.0f} times the limit"
+        return (
+            f"by {significant(100 * miss, 3)} %"
+            if few
+            else f"by {significant(miss, 3)} times the limit"
+        )
 
     def met(self, values: FloatArray | Sequence[float]) -> NDArray[np.bool_]:
         """Which values keep the limit; rounding (1e-12 of the limit) is forgiven."""

@@ -12,7 +12,7 @@ from headway.models.language.parameters import Parameter
 from headway.models.language.units import ONE, Unit, unit
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
-from headway.numerals import digits
+from headway.numerals import digits, four_digits
 from headway.queueing.blocking.network import Blocking
 from headway.queueing.stations.abilities import Discipline
 from headway.queueing.stations.base import Station
@@ -329,7 +329,7 @@ def _check_arrivals(network: Network, source: str) -> None:
         if job_class.arrivals is None or job_class.arrivals.scv == 1 or _is_alone(network):
             continue
         scv = job_class.arrivals.scv
-        why = f"arrivals that are not Poisson (scv {scv:.4g})"
+        why = f"arrivals that are not Poisson (scv {four_digits(scv)})"
         rest = "supported only for one class at a single queue in order of arrival"
         msg = (
             f"{source}: class {job_class.name}: {why} are {rest}; use exponential interarrival "

@@ -7,6 +7,7 @@ from functools import cached_property
 from headway.models.inference.forms import Form
 from headway.models.inference.server import ServerFit
 from headway.models.tables.shown import Answer
+from headway.numerals import significant
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def differences(fits: Sequence[ServerFit]) -> list[str]:
             ratio = theirs.value / mine.value if mine.value else float("nan")
             clear = mine.determined and theirs.determined
             if clear and (mine.high < theirs.low or theirs.high < mine.low):
-                apart.append(f"{mine.name} (x {ratio:.3g})")
+                apart.append(f"{mine.name} (x {significant(ratio, 3)})")
             else:
                 alike.append(mine.name)
         sentence = (

@@ -12,7 +12,7 @@ from headway.models.language.scales import units_of
 from headway.models.language.units import Unit
 from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import HATCHES, light_grid, literal, plain_log_axis, style
-from headway.numerals import power_of_ten
+from headway.numerals import power_of_ten, significant
 
 
 def balance_figure(balance: Balance) -> Figure:
@@ -49,7 +49,7 @@ def growth_figure(growth: Growth) -> Figure:
     figure = sheet(1.2 + 0.3 * len(fillings))
     axes = figure.subplots()
     drawn = axes.barh(range(len(fillings)), [one.years for one in fillings], color=style(0).colour)
-    dates = [str(growth.date(one) or f"{one.years:.3g}") for one in fillings]
+    dates = [str(growth.date(one) or significant(one.years, 3)) for one in fillings]
     axes.bar_label(drawn, dates, padding=3)
     axes.set_yticks(range(len(fillings)), names)
     axes.set_xlabel("time until full [years]")

@@ -7,6 +7,7 @@ from headway.models.language.scales import Scale
 from headway.models.language.units import unit
 from headway.models.signatures.logp import MeasuredLogp
 from headway.models.tables.table import Column, Table
+from headway.numerals import significant
 
 _LIMITS = {
     GapLimit.NETWORK: "the network sets the gap",
@@ -49,7 +50,7 @@ def _notes(logp: MeasuredLogp) -> tuple[str, ...]:
     if logp.left_out:
         notes.append(f"{logp.left_out} rows left out: a cell is empty")
     if logp.misfit.f is not None and logp.misfit.p is not None:
-        test = f"F = {logp.misfit.f:.3g}, p = {logp.misfit.p:.2g}"
+        test = f"F = {significant(logp.misfit.f, 3)}, p = {significant(logp.misfit.p, 2)}"
         notes.append(f"test of these parameters against the scatter of repeats: {test}")
     return (*notes, *logp.warnings)
 

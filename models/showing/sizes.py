@@ -9,7 +9,7 @@ from headway.models.language.scales import Scale
 from headway.models.language.units import Unit, unit
 from headway.models.signatures.loggp import NUMBERS, MeasuredSizes
 from headway.models.tables.table import Cell, Column, Table
-from headway.numerals import four_digits
+from headway.numerals import four_digits, significant
 
 NOT_DETERMINED = "not determined by this data"
 
@@ -59,7 +59,9 @@ def _lines_table(sizes: MeasuredSizes) -> Table:
 
 
 def _notes(sizes: MeasuredSizes) -> tuple[str, ...]:
-    spread = ", ".join(f"{name} {100 * d:.2g} %" for name, d in sizes.fit.deviation.items())
+    spread = ", ".join(
+        f"{name} {significant(100 * d, 2)} %" for name, d in sizes.fit.deviation.items()
+    )
     notes = [note for one in sizes.series for note in one.notes]
     notes.append(f"spread of one measurement: {spread}")
     first = next(iter(sizes.fit.lines.values()))[0]
@@ -73,7 +75,9 @@ def _notes(sizes: MeasuredSizes) -> tuple[str, ...]:
 def _tests(sizes: MeasuredSizes) -> list[str]:
     """F and its chance for each series in which the scatter of a measurement is known."""
     tests = [(name, one) for name, one in sizes.misfits.items() if one.f is not None]
-    shown = [f"{name} F = {one.f:.3g}, p = {one.p:.2g}" for name, one in tests]
+    shown = [
+        f"{name} F = {significant(one.f, 3)}, p = {significant(one.p, 2)}" for name, one in tests
+    ]
     return [f"test of the lines against the scatter of repeats: {'; '.join(shown)}"] * bool(shown)
 
 

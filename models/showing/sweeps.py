@@ -13,7 +13,7 @@ from headway.models.showing.solutions import labels
 from headway.models.sweeping.reductions.reduction import Row
 from headway.models.sweeping.sweep import Sweep
 from headway.models.tables.table import Column, Table
-from headway.numerals import four_digits
+from headway.numerals import four_digits, significant
 
 
 def sweep_tables(swept: Sweep) -> list[Table]:
@@ -121,7 +121,7 @@ def _notes(swept: Sweep) -> Iterator[str]:
     worst = {r["reduction"]: r["error_relative"] for r in sorted(swept.results, key=_error)}
     for name, error in worst.items():
         if error:
-            yield f"{name}: within {100 * error:.2g} % of the points' own"
+            yield f"{name}: within {significant(100 * error, 2)} % of the points' own"
     lost = {
         row["output"]: row["absent"]
         for row in swept.results

@@ -16,7 +16,7 @@ from headway.models.simulating.replica import Replica, replica, seconds_an_event
 from headway.models.simulating.simulation import Effort, Simulation, is_judged
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import of_class
-from headway.numerals import digits
+from headway.numerals import digits, significant
 
 FIRST = 10
 """Replicas before estimating how many are needed."""
@@ -172,7 +172,7 @@ def _check_time(replicas: int, each: float, at_most: float, half_width: float) -
     ways = [f"allow {_rounded(time)} with at_most"]
     if replicas > FIRST:
         wider = half_width * (time / at_most) ** 0.5
-        ways.append(f"accept a half width of {100 * wider:.2g} % or more")
+        ways.append(f"accept a half width of {significant(100 * wider, 2)} % or more")
     msg = (
         f"half widths of {digits(100 * half_width)} % would take about {_rounded(time)}, more than "
         f"the {digits(at_most)} s allowed; {', or '.join(ways)}"
@@ -190,5 +190,5 @@ def _rounded(seconds: float) -> str:
     """
     for unit, size in (("h", 3600.0), ("min", 60.0)):
         if seconds >= 2 * size:
-            return f"{float(f'{seconds / size:.2g}'):g} {unit}"
-    return f"{float(f'{seconds:.2g}'):g} s"
+            return f"{significant(seconds / size, 2)} {unit}"
+    return f"{significant(seconds, 2)} s"

@@ -12,7 +12,7 @@ from headway.models.analysis.points import output_of
 from headway.models.sizing.judge import Chance
 from headway.models.sizing.search import Explored
 from headway.models.structure.model import Model
-from headway.numerals import digits, first_largest
+from headway.numerals import digits, first_largest, significant
 
 _MOST = 65_536
 _IDLE = 0.3  # utilisation below which few jobs wait at a station
@@ -60,7 +60,7 @@ def _unsure(model: Model, explored: Explored, nearest: int, chance: Chance) -> s
     share = chance.confidence - float(explored.verdict.misses[nearest])
     return (
         f"with a probability of {digits(100 * chance.confidence)} %; the nearest is "
-        f"{shown_values(model, values)} with {100 * share:.3g} %{_limit(model, values)}"
+        f"{shown_values(model, values)} with {significant(100 * share, 3)} %{_limit(model, values)}"
     )
 
 
@@ -90,8 +90,8 @@ def _limit(model: Model, values: Mapping[str, float]) -> str:
     name = str(np.ravel(solution.bottleneck)[0])
     busy = float(np.ravel(solution[f"{name}.utilisation"])[0])
     if busy < _IDLE:
-        return f"; no station is busy: the busiest is {name}, {100 * busy:.3g} %"
-    return f"; {name} is the bottleneck, {100 * busy:.3g} % busy"
+        return f"; no station is busy: the busiest is {name}, {significant(100 * busy, 3)} %"
+    return f"; {name} is the bottleneck, {significant(100 * busy, 3)} % busy"
 
 
 def _saturated(model: Model, explored: Explored) -> str:

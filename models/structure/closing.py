@@ -16,6 +16,7 @@ from headway.models.language.formula import of_number
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.class_ways import EVERY, ClassWays
 from headway.models.structure.parts.routes import share_at
+from headway.numerals import four_digits
 from headway.queueing.chains.routes import reached
 from headway.queueing.flows.traffic import SUM_TOLERANCE
 
@@ -106,7 +107,7 @@ def _entering(graph: ModelGraph, reference: str, away: FloatArray) -> ModelGraph
         name = tuple(graph.stations)[int(away.argmax())]
         msg = (
             f"reference {reference}: a round ends where it comes back there, but a share of "
-            f"{away.max():.4g} leaves at {name}; route it on, or leave reference out"
+            f"{four_digits(away.max())} leaves at {name}; route it on, or leave reference out"
         )
         raise GraphError(msg)
     return _from(graph, reference)

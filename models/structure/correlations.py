@@ -8,7 +8,7 @@ import numpy as np
 from headway.errors import InvalidParameter, nearest
 from headway.kinds import FloatArray
 from headway.models.language.parameters import Parameter
-from headway.numerals import digits
+from headway.numerals import digits, significant
 
 Pair: TypeAlias = tuple[str, str]
 Correlations: TypeAlias = Mapping[Pair, float]
@@ -73,7 +73,7 @@ def _contradiction(correlations: Correlations) -> tuple[Pair, str] | None:
         return None
     way = dict(zip(names, ways[:, 0].tolist(), strict=True))
     pair = min(correlations, key=lambda pair: correlations[pair] * way[pair[0]] * way[pair[1]])
-    others = f"the matrix has the eigenvalue {values[0]:.2g}, which must not be below 0"
+    others = f"the matrix has the eigenvalue {significant(values[0], 2)}, which must not be below 0"
     return (
         pair,
         f"is {digits(correlations[pair])}, which contradicts the other correlations: {others}",

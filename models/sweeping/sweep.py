@@ -16,6 +16,7 @@ from headway.models.sweeping.reductions.reduction import Reduction, Row, State
 from headway.models.sweeping.reductions.sketch import Distribution, Sketched
 from headway.models.sweeping.spaces import Space
 from headway.models.tables.shown import Answer
+from headway.numerals import significant
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,9 @@ class Effort:
 
     def __str__(self) -> str:
         workers = f"{self.workers} workers" if self.workers > 1 else "1 worker"
-        rate = float(f"{self.rate:.3g}")
         return (
-            f"{self.points:,} points in {self.seconds:.3g} s by {workers}, "
-            f"{100 * self.busy_share:.0f} % busy: {rate:,.0f} points/s a core, "
+            f"{self.points:,} points in {significant(self.seconds, 3)} s by {workers}, "
+            f"{100 * self.busy_share:.0f} % busy: {significant(self.rate, 3)} points/s a core, "
             f"{100 * self.kernel_share:.0f} % of the time solving"
         )
 

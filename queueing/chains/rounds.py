@@ -24,6 +24,7 @@ from scipy.sparse.csgraph import connected_components
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
+from headway.numerals import four_digits
 from headway.queueing.chains.routes import ClassRoutes, entry_states, laid_out, reached
 from headway.queueing.flows.traffic import SUM_TOLERANCE
 
@@ -175,7 +176,8 @@ class _Walk:
             name, (c, k) = self.routes.classes[referred[0]], self.routes.states[int(out.argmax())]
             msg = (
                 f"class {name}: a round ends where it comes back to its reference, but of class "
-                f"{c} at {k} a share of {out.max():.4g} leaves; route it on, or delete reference"
+                f"{c} at {k} a share of {four_digits(out.max())} leaves; route it on, or "
+                "delete reference"
             )
             raise GraphError(msg)
         return False

@@ -27,6 +27,7 @@ _ALIKE = 1e-11
 """Relative difference below which two processors may rank numbers either way."""
 
 _SIZES, _KIB = ("KiB", "MiB", "GiB", "TiB"), 1024
+_LARGE = 1e9  # from here on powers of ten say more than noughts
 _TIMES = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9))
 
 
@@ -102,8 +103,20 @@ def four_digits(number: float) -> str:
     >>> four_digits(0.0123456), four_digits(1373412.0), four_digits(6.02e23)
     ('0.01235', '1,373,000', '6.02e+23')
     """
-    text = f"{settled(number):.4g}"
-    return grouped(f"{float(text):.0f}") if abs(float(text)) >= MANY and abs(number) < 1e9 else text
+    return significant(number, 4)
+
+
+def significant(number: float, count: int) -> str:
+    """Write so many significant digits, large numbers in full.
+
+    Examples
+    --------
+    >>> significant(0.0123456, 2), significant(123.4, 2), significant(20870.0, 3)
+    ('0.012', '120', '20,900')
+    """
+    text = f"{settled(number):.{count}g}"
+    is_large = 10**count <= abs(float(text)) < _LARGE
+    return grouped(f"{float(text):.0f}") if is_large else text
 
 
 def grouped(text: str) -> str:

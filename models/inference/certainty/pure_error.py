@@ -11,6 +11,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.loggp.measuring.misfit import Misfit, misfit
 from headway.models.inference.searching.problem import Problem
+from headway.numerals import significant
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,8 @@ class PureError:
         test = (
             "no freedom is left to test the fit"
             if self.misfit.f is None or self.misfit.p is None
-            else f"lack-of-fit test F = {self.misfit.f:.3g}, p = {self.misfit.p:.2g}"
+            else f"lack-of-fit test F = {significant(self.misfit.f, 3)}, "
+            f"p = {significant(self.misfit.p, 2)}"
         )
         many = "s" * (self.loads > 1)
         return f"pure error of repeats at {self.loads} load{many}: {scatter}; {test}"

@@ -8,7 +8,7 @@ from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.documents import amount, document, named_percentiles, under
 from headway.models.measured.tools.kit.numbers import filled
-from headway.numerals import digits
+from headway.numerals import digits, times
 
 _TIMES = (
     "time_to_first_token",
@@ -40,7 +40,7 @@ def _inference_perf(text: str, source: str) -> list[Point]:
         duration=amount(report, "load_summary", "send_duration", source=source),
         lateness=wait or None,
         more=_more(report, source),
-        notes=(f"on average, requests were sent {wait:.3g} s after they were due",)
+        notes=(f"on average, requests were sent {times(wait)[0]} after they were due",)
         * (wait > _LATE),
     )
     if not point.samples:

@@ -17,7 +17,7 @@ from headway.models.showing.audits import finding_lines, finding_rows
 from headway.models.showing.comparisons import closed_notes, output_documents, output_tables
 from headway.models.solving.solutions.solution import Solution
 from headway.models.tables.table import Column, Table
-from headway.numerals import digits
+from headway.numerals import digits, significant
 
 _IDLE = 0.1  # utilisation at the highest load below which no limit shows
 _HOLDS = "intervals hold if the model is right and relative errors are alike at every load"
@@ -87,7 +87,10 @@ def _weights(fit: Fit) -> list[str]:
         )
     if problem.estimated > 1:
         least = min(problem.scatter)
-        errs = [f"{h} {s / least:.3g}" for h, s in zip(headers, problem.scatter, strict=True)]
+        errs = [
+            f"{h} {significant(s / least, 3)}"
+            for h, s in zip(headers, problem.scatter, strict=True)
+        ]
         notes.append(f"each output is weighed by its own scatter, relative: {', '.join(errs)}")
     return notes
 

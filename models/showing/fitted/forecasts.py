@@ -11,7 +11,7 @@ from headway.models.language.scales import Scale, units_of
 from headway.models.language.units import Unit, unit
 from headway.models.language.verbs import perform
 from headway.models.tables.table import Column, Table
-from headway.numerals import four_digits
+from headway.numerals import four_digits, significant
 
 _SURE = 0.995  # share from which a load counts as sustained
 
@@ -167,7 +167,7 @@ def _reach(factor: float) -> str:
     """How far an interval reaches: in percent, or as a factor where that is more than twofold."""
     if factor > 2:
         return f"up to {four_digits(factor)} times as much or as little"
-    return f"± {100 * (factor - 1):.2g} %"
+    return f"± {significant(100 * (factor - 1), 2)} %"
 
 
 def next_rows(loads: NextLoads) -> list[dict[str, Any]]:

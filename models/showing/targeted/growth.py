@@ -7,7 +7,7 @@ from headway.models.analysis.growth import Filling, Growth
 from headway.models.language.scales import Scale
 from headway.models.showing.balance import balance_scale
 from headway.models.tables.table import Column, Table
-from headway.numerals import digits
+from headway.numerals import digits, significant
 
 
 def growth_scale(growth: Growth) -> Scale:
@@ -53,7 +53,7 @@ def _when(growth: Growth, one: Filling) -> str:
     if one.years == 0:
         return "already"
     date = growth.date(one)
-    return f"in {one.years:.3g} years" + (f" ({date})" if date else "")
+    return f"in {significant(one.years, 3)} years" + (f" ({date})" if date else "")
 
 
 def growth_rows(growth: Growth) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from headway.models.analysis.target import value_now
 from headway.models.language.scales import Scale
 from headway.models.showing.solutions import labels
 from headway.models.tables.table import Column, Table
+from headway.numerals import four_digits
 
 
 def joint_scale(target: JointTarget) -> Scale:
@@ -38,7 +39,7 @@ def joint_tables(target: JointTarget) -> list[Table]:
 def _change(target: JointTarget, scale: Scale) -> str:
     parameter = target.model.parameters[target.parameter]
     now = value_now(target.model, target.parameter)
-    factor = f" (x {target.value / now:.4g})" if now else ""
+    factor = f" (x {four_digits(target.value / now)})" if now else ""
     needed = scale.text(target.value, parameter.unit)
     shown = f"{scale.stated(now, parameter.unit)} now, {needed} needed"
     return f"{target.parameter}: {shown}{factor}"

@@ -9,7 +9,7 @@ from headway.models.showing.solutions import labels
 from headway.models.sizing.size import Configuration, Scope, Size
 from headway.models.structure.model import Model
 from headway.models.tables.table import Column, Table
-from headway.numerals import digits, four_digits
+from headway.numerals import digits, four_digits, significant
 
 _SCOPES = {Scope.CHEAPEST: "the cheapest", Scope.AROUND: "those around the cheapest that does"}
 _MOST_STEPS = 12
@@ -112,7 +112,8 @@ def _binding(size: Size, scale: Scale) -> Iterator[str]:
         missed = _missed(size.model, step)
         why = f"one step cheaper, {name} = {shown}:"
         if step.probability is not None:
-            yield f"{why} all targets hold with probability {100 * step.probability:.3g} %"
+            chance = significant(100 * step.probability, 3)
+            yield f"{why} all targets hold with probability {chance} %"
         elif missed == "saturated":
             yield f"{why} the network saturates"
         elif missed:

@@ -6,6 +6,7 @@ from headway.models.analysis.target import Target, value_now
 from headway.models.language.scales import Scale
 from headway.models.showing.solutions import labels
 from headway.models.tables.table import Column, Table
+from headway.numerals import four_digits
 
 
 def target_scale(answer: Target) -> Scale:
@@ -23,7 +24,7 @@ def target_tables(answer: Target) -> list[Table]:
     parameter, scale = answer.model.parameters[answer.parameter], target_scale(answer)
     now = value_now(answer.model, answer.parameter)
     own_unit = answer.model.meaning(answer.output).unit
-    factor = f"x {answer.value / now:.4g}" if now else "-"
+    factor = f"x {four_digits(answer.value / now)}" if now else "-"
     cells = {
         "parameter": answer.parameter,
         "now": scale.stated(now, parameter.unit),

@@ -15,7 +15,7 @@ from headway.models.structure.parts.keys import of_class
 from headway.models.tables.table import Column, Table
 from headway.models.uncertain.importance import most_important
 from headway.models.uncertain.propagation import Propagation
-from headway.numerals import digits
+from headway.numerals import digits, significant
 
 MOST_OUTPUTS = 4
 """Outputs that the table of a sweep shows with their bands."""
@@ -224,7 +224,7 @@ def _share(index: float) -> str:
 
 
 def _moved(error: float) -> str:
-    return f"less than {digits(_LEAST)}" if error < _LEAST else f"{error:.1g} at most"
+    return f"less than {digits(_LEAST)}" if error < _LEAST else f"{significant(error, 1)} at most"
 
 
 def _importance_notes(propagation: Propagation) -> tuple[str, ...]:

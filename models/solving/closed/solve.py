@@ -11,6 +11,7 @@ from headway.models.solving.closed.consistent import consistent_throughput
 from headway.models.solving.solutions.marks import Marks
 from headway.models.solving.solutions.saturation import RATES, depends_on_load
 from headway.models.structure.parts.keys import VISITS, Amounts, station_at
+from headway.numerals import significant
 from headway.queueing.closed.demands import Method
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _check_agreement(assumed: Amount, given_back: Amount) -> None:
     if not missed <= AGREEMENT:
         msg = (
             "no throughput is consistent with the numbers that depend on it (it misses by "
-            f"{missed:.2g}): a number of the model "
+            f"{significant(missed, 2)}): a number of the model "
             "jumps with the load; make it continuous"
         )
         raise InvalidParameter(msg)
