@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from headway.models import ModelGraph, catalogue_model, model_names
+from headway.models.language.scales import Scale
 from headway.models.plotting.graphs.geometry import Box, arc, bent_arc
 from headway.models.plotting.graphs.layout import Way, best, placed
 from headway.models.plotting.graphs.scheme import Sort, scheme_of
@@ -37,7 +38,7 @@ def shop():
 
 
 def drawn(graph, terminals=None, way=Way.RIGHT):
-    return placed(scheme_of(graph, {}, terminals, 30), way, WIDTH)
+    return placed(scheme_of(graph, {}, terminals, 30, Scale()), way, WIDTH)
 
 
 def routes(picture):
@@ -74,7 +75,7 @@ def test_terminals_show_population_and_think_time():
 
 
 def test_each_class_has_its_numbers_and_arrows_of_its_own():
-    browse, buy = sources_of(shop(), None)
+    browse, buy = sources_of(shop(), None, Scale())
 
     assert browse.words == "browse\narrival rate 12 1/s"
     assert buy.words == "buy\npopulation 3\nthink time 1 s"
@@ -85,7 +86,7 @@ def test_each_class_has_its_numbers_and_arrows_of_its_own():
 
 def test_classes_that_go_the_same_way_come_from_one_place():
     graph = visited().job_class("web", arrival_rate=12.0).job_class("batch", arrival_rate=4.0)
-    (source,) = sources_of(graph, None)
+    (source,) = sources_of(graph, None, Scale())
 
     assert source.words == "web\narrival rate 12 1/s\nbatch\narrival rate 4 1/s"
     assert list(source.entries) == ["cpu", "disk"]
@@ -95,21 +96,21 @@ def test_a_class_comes_in_where_the_model_says():
     graph = chain("a", "b").job_class("web", arrival_rate=12.0)
     graph = graph.job_class("in", arrival_rate=1.0, arrives="b")
     graph = graph.job_class("both", arrival_rate=1.0, arrives={"a": 0.25, "b": 0.75})
-    entries = {source.name: dict(source.entries) for source in sources_of(graph, None)}
+    entries = {source.name: dict(source.entries) for source in sources_of(graph, None, Scale())}
 
     assert entries == {"(web)": {"a": ""}, "(in)": {"b": ""}, "(both)": {"a": "0.25", "b": "0.75"}}
 
 
 def test_arrivals_at_several_stations_have_an_arrow_each():
     graph = chain("a", "b").arrive("a", 20.0).arrive("b", 5.0)
-    words = {source.words: list(source.entries) for source in sources_of(graph, None)}
+    words = {source.words: list(source.entries) for source in sources_of(graph, None, Scale())}
 
     assert words == {"arrivals\n20 1/s": ["a"], "arrivals\n5 1/s": ["b"]}
 
 
 def test_a_fork_leads_to_its_branches():
     graph = chain("a", "b").fork("both", ["a", "b"])
-    edges = scheme_of(graph, {}, None, 30).edges
+    edges = scheme_of(graph, {}, None, 30, Scale()).edges
 
     assert [(e.source, e.target) for e in edges if e.label == "part"] == [
         ("both", "a"),
@@ -121,7 +122,7 @@ def test_a_wide_chain_is_drawn_from_top_to_bottom():
     few, many = chain("a", "b"), chain(*"abcdef")
 
     def chosen(graph):
-        tried = ((scheme_of(graph, {}, None, 30), way) for way in (Way.RIGHT, Way.DOWN))
+        tried = ((scheme_of(graph, {}, None, 30, Scale()), way) for way in (Way.RIGHT, Way.DOWN))
         return best(tried, WIDTH).boxes
 
     boxes = chosen(few)
@@ -146,7 +147,7 @@ def test_graphs_of_the_catalogue_can_be_read_400_pixels_wide(name):
 def test_boxes_and_words_of_the_catalogue_hide_nothing(name):
     graph = catalogue_model(name).graph
     tried = [(30, Way.RIGHT), (30, Way.DOWN), (24, Way.DOWN), (18, Way.DOWN)]
-    picture = best(((scheme_of(graph, {}, None, wide), way) for wide, way in tried), WIDTH)
+    picture = best(((scheme_of(graph, {}, None, wide, Scale()), way) for wide, way in tried), WIDTH)
 
     boxes = [*picture.boxes.values(), *picture.labels.values()]
     assert not any(a.meets(b) for k, a in enumerate(boxes) for b in boxes[:k])

@@ -171,10 +171,9 @@ def _derivative_table(sensitivity: Sensitivity, scale: Scale) -> Table:
 
 
 def _slopes(effect: Effect) -> bool:
-    """Whether a derivative is worth a line: where an elasticity is known, it has to be seen."""
-    known = math.isfinite(effect.elasticity)
-    seen = abs(effect.elasticity) >= _VISIBLE if known else abs(effect.derivative) > 0
-    return seen and math.isfinite(effect.derivative)
+    """Whether a derivative is worth a line; one more of a count has to change what is shown."""
+    is_small = effect.change is Change.WHOLE_STEP and abs(effect.elasticity) < _VISIBLE
+    return abs(effect.derivative) > 0 and math.isfinite(effect.derivative) and not is_small
 
 
 def sensitivity_rows(sensitivity: Sensitivity) -> list[dict[str, Any]]:

@@ -102,7 +102,7 @@ def effort_notes(simulation: Simulation) -> list[str]:
 def _unit_of_runs(simulation: Simulation) -> Unit:
     """The answer's unit of times, unless a run takes so long that it does not read well in it."""
     own, window = simulation_scale(simulation).unit(unit("s")), simulation.effort.window
-    return own if window < MANY * own.scale else shown_unit(own, window)
+    return own if window < MANY * own.scale else shown_unit(unit("s"), window)
 
 
 def system(simulation: Simulation) -> Iterator[tuple[str, Estimate, Unit]]:
