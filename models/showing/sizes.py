@@ -74,9 +74,10 @@ def _notes(sizes: MeasuredSizes) -> tuple[str, ...]:
 
 def _tests(sizes: MeasuredSizes) -> list[str]:
     """F and its chance for each series in which the scatter of a measurement is known."""
-    tests = [(name, one) for name, one in sizes.misfits.items() if one.f is not None]
     shown = [
-        f"{name} F = {significant(one.f, 3)}, p = {significant(one.p, 2)}" for name, one in tests
+        f"{name} F = {significant(one.f, 3)}, p = {significant(one.p, 2)}"
+        for name, one in sizes.misfits.items()
+        if one.f is not None and one.p is not None
     ]
     return [f"test of the lines against the scatter of repeats: {'; '.join(shown)}"] * bool(shown)
 
