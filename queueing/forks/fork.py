@@ -1,5 +1,6 @@
 """Requests that fork to unlike stations, and join when enough of them are done."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import ClassVar
@@ -17,9 +18,12 @@ from headway.kinds import (
     plain,
 )
 from headway.numerals import digits
+from headway.queueing.forks.along import FEWEST, along
 from headway.queueing.forks.branches import Part, check_branch, part, service_of, waiting
 from headway.queueing.forks.kth import kth
-from headway.queueing.forks.sharing import Wait, kth_sharing, likeness
+from headway.queueing.forks.line import Line, line_of
+from headway.queueing.forks.parting import Wait
+from headway.queueing.forks.sharing import kth_sharing, likeness
 from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import Station
 from headway.queueing.times.laws import TimeLaw
@@ -142,15 +146,29 @@ class Fork(Station):
         return self.response_time(arrival_rate) - self.service_time
 
     def response_time(self, arrival_rate: Quantity) -> Amount:
-        """Mean time until k of n branches are done [s]; infinite where a branch is saturated."""
+        """Mean time until k of n branches are done [s]; infinite where a branch is saturated.
+
+        Of many operating points on a line, as of a sweep, it takes what lies between some of them,
+        to 1e-9 of what each alone has.
+        """
         self._check_numbers(arrival_rate)
-        shares = [np.asarray(b.utilisation(r), float) for b, r in self._loaded(arrival_rate)]
-        busy = reduce(np.maximum, shares)
+        line = line_of(self, arrival_rate, FEWEST)
+        if line is None:
+            return self._response(arrival_rate)
+        return _along(line, Fork._response, Fork._busiest)
+
+    def _busiest(self, rate: Amount) -> FloatArray:
+        """Utilisation of the busiest branch."""
+        shares = (np.asarray(b.utilisation(each), float) for b, each in self._loaded(rate))
+        return reduce(np.maximum, shares)
+
+    def _response(self, arrival_rate: Amount) -> Amount:
+        """Point by point."""
+        busy = self._busiest(arrival_rate)
         stable = busy < 1
         if not stable.any():
             return plain(np.where(np.isnan(busy), np.nan, np.inf))
-        given: Amount = arrival_rate
-        rate = given if stable.all() else np.where(stable, given, 0.0)
+        rate = arrival_rate if stable.all() else np.where(stable, arrival_rate, 0.0)
         mean = self._mean(self._kth(self._parts(rate))[0], rate)
         return plain(np.where(stable, mean, np.where(np.isnan(busy), np.nan, np.inf)))
 
@@ -192,13 +210,9 @@ class Fork(Station):
         def laid(value: Amount) -> FloatArray:
             return np.broadcast_to(np.asarray(value, float), shape).ravel()
 
-        table = np.array([[laid(number) for number in row] for row in rows])
-        every = zip(laid(own), laid(last), laid(count), strict=True)
-        found = [
-            _told([Wait(*w) for w in table[:, :, k].tolist()], *map(float, numbers))
-            for k, numbers in enumerate(every)
-        ]
-        return plain(np.array(found).reshape(shape))
+        waits = Wait(*np.array([[laid(number) for number in row] for row in rows]).swapaxes(0, 1))
+        found = _nearer(waits, laid(own), laid(last), laid(count))
+        return plain(found.reshape(shape))
 
     @property
     def _others(self) -> tuple[Quantity, ...]:
@@ -229,12 +243,32 @@ class Fork(Station):
             raise GraphError("a fork with unlike branches has no closed form")
 
 
-def _told(waits: list[Wait], own: float, last: float, needed: float) -> float:
-    """Mean of the k-th of unlike branches; of all, and of branches that are alike, as given."""
-    alike = likeness(waits)
-    if needed == len(waits) or alike == 1:
-        return own
-    return alike * own + (1 - alike) * min(kth_sharing(waits, int(needed)), last)
+def _along(
+    line: Line, response: Callable[..., Amount], busiest: Callable[..., FloatArray]
+) -> FloatArray:
+    """Response times, of points at which something comes and is served by way of a few of them."""
+
+    def unsaturated(places: FloatArray) -> FloatArray:
+        left = 1 - busiest(*line.at(places))
+        return np.asarray(np.where(left > 0, left * response(*line.at(places)), np.nan))
+
+    fork, rate = line.at(line.places)
+    left = 1 - busiest(fork, rate)
+    some = (left > 0) & (rate > 0)
+    found = np.empty(left.shape)
+    found[~some] = response(*line.at(line.places[~some]))
+    found[some] = along(unsaturated, line.places[some]) / left[some]
+    return found.reshape(line.shape)
+
+
+def _nearer(waits: Wait, own: FloatArray, last: FloatArray, needed: FloatArray) -> FloatArray:
+    """Means of the k-th of unlike branches; of all, and of branches that are alike, as given."""
+    alike = np.where(needed == len(waits.service), 1.0, likeness(waits))
+    found, some = own.copy(), alike < 1
+    if some.any():
+        sharing = np.minimum(kth_sharing(waits.at(some), needed[some]), last[some])
+        found[some] += (1 - alike[some]) * (sharing - own[some])
+    return found
 
 
 def check_needed(needed: Amount, branches: int) -> None:

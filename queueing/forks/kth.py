@@ -8,13 +8,14 @@ Source: David and Nagaraja, *Order Statistics*, 3rd ed., 2003, section 5.2, for 
 """
 
 from collections.abc import Callable
-from math import log, sqrt
+from math import ceil, floor, log, sqrt
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
+from headway.queueing.forks.counting import fewer_done, lowest
 
 CONSTANT = 1e-6
 """Squared coefficients of variation below this count as none."""
@@ -22,9 +23,9 @@ CONSTANT = 1e-6
 Fixed: TypeAlias = NDArray[np.bool_]
 """Which times are constant."""
 
-_WIDEST, _PER_DEVIATION = 0.25, 0.5  # of steps: most, and in standard deviations of the steadiest
+_WIDEST, _PER_DEVIATION = 0.2, 0.5  # of steps: most, and in standard deviations of the steadiest
 _JUMPING = 0.004  # widest where chances jump: the rule errs by its square
-_LOW, _HIGH = 14.0, 60.0  # begins so far below the shortest mean, and ends above the longest
+_LOW, _HIGH = 14.0, 40.0  # begins so far below the shortest mean, and ends above the longest
 _BLOCK = 2_000_000  # chances at a time
 
 
@@ -51,7 +52,8 @@ def kth(means: FloatArray, scvs: FloatArray, needed: FloatArray) -> tuple[FloatA
     def left(some: "_Times", at: FloatArray, k: int) -> FloatArray:
         return some.fewer_done(at, k)
 
-    found = _integrated(means / scale, scvs, needed, left)
+    low = min(_LOW, lowest(scvs, int(needed.min())))
+    found = _integrated(means / scale, scvs, needed, left, low)
     return found[0] * scale, found[1] * scale**2
 
 
@@ -81,7 +83,7 @@ def unfinished(means: FloatArray, scvs: FloatArray, needed: FloatArray) -> Float
             return one.fewer_done(at, 1) * others.fewer_done(at, k)
 
         relative = means[:, some] / mean[some]
-        together = _integrated(relative, scvs[:, some], needed[some], left)[0]
+        together = _integrated(relative, scvs[:, some], needed[some], left, _LOW)[0]
         found[row, some] = np.minimum(together, 1.0)
     return found
 
@@ -107,28 +109,16 @@ class _Times(NamedTuple):
         return _Times(self.relative[rows], self.scvs[rows], self.fixed[rows])
 
     def fewer_done(self, times: FloatArray, needed: int) -> FloatArray:
-        """Chance that fewer than k are done by each time, shape (times, points).
-
-        Counted are those that are done, or those that are not, whichever are the fewer to tell
-        apart.
-        """
+        """Chance that fewer than k are done by each time, shape (times, points)."""
         from scipy.special import gammainc
 
-        count = len(self.relative)
-        few = needed <= count - needed + 1
-        width = needed if few else count - needed + 1
-        chances = np.zeros((width, *np.broadcast_shapes(times.shape, self.relative[0].shape)))
-        chances[0] = 1.0
+        each = []
         for mean, scv, constant in zip(*self, strict=True):
             spread = np.where(constant, 1.0, scv)
             size = np.where(constant, 1.0, mean)
             gone = gammainc(1 / spread, times / (size * spread))
-            gone = np.where(constant, times >= mean, gone)
-            counted = gone if few else 1 - gone
-            chances[1:] = chances[1:] * (1 - counted) + chances[:-1] * counted
-            chances[0] *= 1 - counted
-        total: FloatArray = chances.sum(axis=0)
-        return total if few else 1 - total
+            each.append(np.where(constant, times >= mean, gone))
+        return fewer_done(each, needed)
 
 
 _Left: TypeAlias = Callable[[_Times, FloatArray, int], FloatArray]
@@ -136,11 +126,11 @@ _Left: TypeAlias = Callable[[_Times, FloatArray, int], FloatArray]
 
 
 def _integrated(
-    relative: FloatArray, scvs: FloatArray, needed: FloatArray, left: _Left
+    relative: FloatArray, scvs: FloatArray, needed: FloatArray, left: _Left, low: float
 ) -> FloatArray:
     """First two moments of how long something goes on, shape (2, points)."""
     fixed = (scvs < CONSTANT) | (relative == 0)
-    times, step = _grid(relative, scvs, fixed)
+    times, step = _grid(relative, scvs, fixed, low)
     found = np.zeros((2, len(needed)))
     for k in np.unique(needed):
         points = np.flatnonzero(needed == k)
@@ -153,13 +143,16 @@ def _integrated(
     return found
 
 
-def _grid(relative: FloatArray, scvs: FloatArray, fixed: Fixed) -> tuple[FloatArray, float]:
+def _grid(
+    relative: FloatArray, scvs: FloatArray, fixed: Fixed, low: float
+) -> tuple[FloatArray, float]:
     """Times in longest means, apart by a factor exp(step)."""
     vary = ~fixed
     shortest = float(relative[vary].min(initial=1.0))
     least, most = (float(f(scvs[vary], initial=1.0)) for f in (np.min, np.max))
     step = min(_WIDEST, _PER_DEVIATION * sqrt(least), _JUMPING if fixed.any() else _WIDEST)
-    return np.exp(np.arange(log(shortest) - _LOW, log(_HIGH * max(most, 1.0)), step)), step
+    ends = log(shortest) - low, log(_HIGH * max(most, 1.0))
+    return np.exp(step * np.arange(floor(ends[0] / step), ceil(ends[1] / step) + 1)), step
 
 
 def _smoothly(

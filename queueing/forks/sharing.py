@@ -15,188 +15,158 @@ portfolio value", Risk 15, 2002, for one common normal factor. What it misses is
 (docs/accuracy.md).
 """
 
-from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
+from math import ceil, floor, log
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
+from headway.queueing.forks.counting import fewer_done, lowest
+from headway.queueing.forks.parting import CONSTANT, FACTORS, STEP, Wait, done, factors, step_of
 
-_FACTORS = 16  # values of the common factor, by Gauss and Hermite
-_BINS, _DEEPEST = 40, 9.0  # of waits, and the last one's chance as a power of e
-_LOW, _HIGH = 14.0, 60.0  # times begin so far below the shortest mean, and end above the longest
-_STEP, _FINE = 0.1, 0.02  # of the rule that integrates; fine where services are constant
-_CONSTANT = 0.01  # scv of service below which it is taken as constant
+_LOW, _HIGH = 14.0, 40.0  # times begin so far below the shortest mean, and end above the longest
+_FINE = 0.02  # of the rule that integrates where services are constant
 _MOST_SHARED = 0.985  # of the variance of a score; all of it would make chances jump
 _ALIKE = 0.1  # how much of its largest a number may differ where branches count as rather alike
-_LOADS = np.array([0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95])
+_DEGREE, _LIGHTEST, _BUSIEST = 6, 0.03, 0.97  # of a polynomial in U, and between which loads
+_BLOCK = 400_000  # chances at a time
+
+Flags: TypeAlias = NDArray[np.bool_]
 
 
-class Wait(NamedTuple):
-    """What a part of a request does at its branch, at one operating point.
+def likeness(waits: Wait) -> FloatArray:
+    """1 of branches that are alike, or nearly so, where nobody waits, or all goes in step; else 0.
 
     Parameters
     ----------
-    service, scv
-        Mean service time [s], and its squared coefficient of variation.
-    chance, wait, variance
-        Chance to wait at all; mean [s] and variance of the wait of those who do.
-    busy, share
-        Utilisation, and the share of what comes there that forks.
-    """
-
-    service: float
-    scv: float
-    chance: float
-    wait: float
-    variance: float
-    busy: float
-    share: float
-
-    @property
-    def shared(self) -> float:
-        """a**2: what of the variance of its wait's score is common."""
-        own = (1 - _alike(self.busy)) * 2 * self.scv / (1 + self.scv)
-        return min(max(self.share * (1 - own), 0.0), _MOST_SHARED)
-
-
-def likeness(waits: Sequence[Wait]) -> float:
-    """1 of branches that are alike, or nearly so, where nobody waits, or all goes in step; else 0.
+    waits
+        Of shape (branches, points).
 
     Examples
     --------
-    >>> one, other = (Wait(1.0, 1.0, p, 2.0, 4.0, 0.5, 1.0) for p in (0.5, 0.1))
-    >>> likeness([one, one]), likeness([one, other]) < 1e-9
-    (1.0, True)
+    >>> one, two = np.ones((2, 1)), np.full((2, 1), 2.0)
+    >>> chances = one / 2, np.array([[0.5], [0.1]])
+    >>> same, apart = (Wait(one, one, p, two, 2 * two, one / 2, one) for p in chances)
+    >>> likeness(same).tolist(), bool(likeness(apart)[0] < 1e-9)
+    ([1.0], True)
     """
     rows = np.array(waits)
-    in_step = (rows[:, 1] < _CONSTANT**3).all() and (rows[:, 6] == 1).all()
-    if in_step or not rows[:, 2].any():
-        return 1.0
-    most = rows.max(axis=0)
-    apart = (most - rows.min(axis=0)) / np.where(most > 0, most, 1.0)
-    return float(np.exp(-((apart.max() / _ALIKE) ** 2)))
+    in_step = (waits.scv < CONSTANT**3).all(axis=0) & (waits.share == 1).all(axis=0)
+    most = rows.max(axis=1)
+    apart = ((most - rows.min(axis=1)) / np.where(most > 0, most, 1.0)).max(axis=0)
+    same = in_step | ~(waits.chance > 0).any(axis=0)
+    return np.asarray(np.where(same, 1.0, np.exp(-((apart / _ALIKE) ** 2))))
 
 
-def kth_sharing(waits: Sequence[Wait], needed: int) -> float:
-    """Mean time [s] until k of the branches are done.
+def kth_sharing(waits: Wait, needed: FloatArray) -> FloatArray:
+    """Mean time [s] until k of the branches are done, shape (points,).
+
+    Parameters
+    ----------
+    waits
+        Of shape (branches, points).
+    needed
+        k of each point, shape (points,), whole numbers from 1 to n.
 
     Examples
     --------
-    >>> one, two = Wait(1.0, 1.0, 0.5, 2.0, 4.0, 0.5, 1.0), Wait(0.4, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0)
-    >>> round(kth_sharing([two, two], 2), 9)  # nobody waits: 3/2
+    >>> one, none = np.ones((2, 1)), np.zeros((2, 1))  # nobody waits: 3/2 of the service
+    >>> alone = Wait(0.4 * one, one, none, none, none, none, one)
+    >>> round(float(kth_sharing(alone, np.array([2]))[0]), 6)
     0.6
-    >>> 0.33 < kth_sharing([one, two], 1) < 0.34  # 1 / (1/2 + 1/0.4), little of it shared
-    True
     """
-    return _kth(waits, [wait.shared for wait in waits], needed)
+    return _kth(waits, _shared(waits), needed)
 
 
-def _kth(waits: Sequence[Wait], shared: Sequence[float], needed: int) -> float:
-    times = _times(waits)
-    each = zip(waits, shared, strict=True)
-    done = np.array([_done(wait, common, times) for wait, common in each])
-    left = 1 - _at_least(done, needed) @ _factors()[1]
-    return float(times[0] + np.trapezoid(left * times, np.log(times)))
+def _shared(waits: Wait) -> FloatArray:
+    """a**2 of each branch: what of the variance of its wait's score is common."""
+    own = (1 - np.polyval(_alike(), waits.busy)) * 2 * waits.scv / (1 + waits.scv)
+    return np.clip(waits.share * (1 - own), 0.0, _MOST_SHARED)
 
 
-def _times(waits: Sequence[Wait]) -> FloatArray:
-    """Logarithmic, and just before and after each constant service."""
-    means = [wait.service + wait.chance * wait.wait for wait in waits]
-    spread = [max(wait.scv, wait.variance / wait.wait**2 if wait.wait else 0) for wait in waits]
-    constant = np.array([w.service for w in waits if w.service > 0 and w.scv < _CONSTANT])
-    some = [mean for mean in means if mean > 0] or [1.0]
-    low, high = np.log(min(some)) - _LOW, np.log(_HIGH * max(some) * max(1.0, *spread, 0.0))
-    ordinary = np.exp(np.arange(low, high, _FINE if constant.size else _STEP))
-    beside = constant * (1 - 1e-12), constant * (1 + 1e-12)
-    found: FloatArray = np.sort(np.concatenate([ordinary, *beside]))
+def _kth(waits: Wait, shared: FloatArray, needed: FloatArray) -> FloatArray:
+    """Points in blocks that need as many branches, on grids of times with one step."""
+    found, steps = np.empty(needed.shape), _steps(waits)
+    for k, step in sorted(set(zip(needed.tolist(), steps.tolist(), strict=True))):
+        points = np.flatnonzero((needed == k) & (steps == step))
+        low, high = _ends(waits.at(points), int(k))
+        places = np.arange(floor(low / step), ceil(high / step) + 1)
+        width = min(int(k), len(waits.service) - int(k) + 1)
+        size = max(_BLOCK // (places.size * FACTORS * width), 1)
+        for some in (points[start : start + size] for start in range(0, points.size, size)):
+            one = waits.at(some)
+            found[some] = _at_once(one, shared[:, some], int(k), _times(one, step * places))
     return found
 
 
-def _done(wait: Wait, shared: float, times: FloatArray) -> FloatArray:
-    """Chance that a part is done by each time, given each value of the common factor."""
-    factors = np.ones(_FACTORS)
-    if wait.chance <= 0 or wait.wait <= 0:
-        return np.outer(_served(wait, times), factors)
-    edges, means = _bins(wait)
-    if wait.scv < _CONSTANT:
-        return _waited(wait, shared, times - wait.service)
-    scores = _scored(1 - wait.chance * (1 - edges), shared)
-    weights = np.diff(np.concatenate([np.zeros((1, _FACTORS)), scores]), axis=0)
-    ends = np.concatenate([[0.0], means])
-    found: FloatArray = _served(wait, times[:, None] - ends) @ weights
+def _steps(waits: Wait) -> FloatArray:
+    """Of logarithms of times at each point, fine where chances jump, shape (points,)."""
+    jumps = _jumping(waits).any(axis=0)
+    steadiest = np.where(waits.scv < CONSTANT, 1.0, waits.scv).min(axis=0)
+    return np.where(jumps, _FINE, np.minimum([step_of(scv) for scv in steadiest], STEP))
+
+
+def _jumping(waits: Wait) -> Flags:
+    return (waits.scv < CONSTANT) & (waits.service > 0)
+
+
+def _scale(waits: Wait) -> FloatArray:
+    """What times are told in [s]: the longest service, which no arrival rate changes."""
+    service = waits.service.max(axis=0)
+    wait = (waits.chance * waits.wait).max(axis=0)
+    return np.asarray(np.where(service > 0, service, np.where(wait > 0, wait, 1.0)))
+
+
+def _ends(waits: Wait, needed: int) -> tuple[float, float]:
+    """Logarithms of the first and the last time, in `_scale`."""
+    scale = _scale(waits)
+    means = (waits.service + waits.chance * waits.wait) / scale
+    firsts = np.where(waits.service > 0, waits.service / scale, means)
+    spread = waits.variance / np.where(waits.wait > 0, waits.wait, 1.0) ** 2
+    most = max(float(np.maximum(spread, waits.scv).max()), 1.0)
+    shortest, longest = float(firsts[firsts > 0].min(initial=1.0)), float(means.max())
+    low = min(_LOW, lowest(waits.scv, needed))
+    return log(shortest) - low, log(_HIGH * max(longest, shortest) * most)
+
+
+def _at_once(waits: Wait, shared: FloatArray, needed: int, times: FloatArray) -> FloatArray:
+    """Means of the k-th, by the rule of trapezia over logarithms of times."""
+    each = [done(waits.branch(row), shared[row], times) for row in range(len(waits.service))]
+    left = np.tensordot(fewer_done(each, needed), factors()[1], ([1], [0]))
+    logs = np.log(times)
+    step = logs[:, 1] - logs[:, 0]
+    before = times[:, 0] * (step / 2 + step / np.expm1(step))  # the rule, down to no time
+    found: FloatArray = before + np.trapezoid(left * times, logs, axis=1)
     return found
 
 
-def _bins(wait: Wait) -> tuple[FloatArray, FloatArray]:
-    """Chances up to the ends of bins of waits, and mean waits in them [s]."""
-    from scipy.special import gammainc, gammaincinv
-
-    shape = wait.wait**2 / wait.variance
-    edges = -np.expm1(-np.linspace(0, _DEEPEST, _BINS + 1))
-    edges[-1] = 1.0
-    ends = gammaincinv(shape, edges)
-    below = gammainc(shape + 1, ends)
-    below[-1] = 1.0
-    return edges, wait.wait * np.diff(below) / np.diff(edges)
-
-
-def _waited(wait: Wait, shared: float, times: FloatArray) -> FloatArray:
-    """Chance to wait no longer than each time, given each value of the common factor."""
-    from scipy.special import gammainc
-
-    shape = wait.wait**2 / wait.variance
-    each = np.asarray(gammainc(shape, np.maximum(times, 0) * shape / wait.wait), float)
-    chances = _scored(1 - wait.chance * (1 - each), shared)
-    return np.where(times[:, None] < 0, 0.0, chances)
-
-
-def _scored(chances: FloatArray, shared: float) -> FloatArray:
-    """Chances given each value of the common factor."""
-    from scipy.special import ndtr, ndtri
-
-    scores = ndtri(chances)[:, None] - np.sqrt(shared) * _factors()[0]
-    return np.asarray(ndtr(scores / np.sqrt(1 - shared)))
-
-
-def _served(wait: Wait, times: FloatArray) -> FloatArray:
-    from scipy.special import gammainc
-
-    if wait.service == 0 or wait.scv < _CONSTANT:
-        return np.asarray(times >= wait.service, float)
-    return np.asarray(gammainc(1 / wait.scv, np.maximum(times, 0) / (wait.scv * wait.service)))
-
-
-def _at_least(done: FloatArray, needed: int) -> FloatArray:
-    """Chance that k branches or more are done, shape of one branch's."""
-    chances = np.zeros((len(done) + 1, *done.shape[1:]))
-    chances[0] = 1.0
-    for each in done:
-        chances[1:] = chances[1:] * (1 - each) + chances[:-1] * each
-        chances[0] *= 1 - each
-    found: FloatArray = chances[needed:].sum(axis=0)
-    return found
+def _times(waits: Wait, logs: FloatArray) -> FloatArray:
+    """At these logarithms, and just before and after constant services, shape (points, times)."""
+    scale, jumping = _scale(waits), _jumping(waits)
+    ordinary = scale[:, None] * np.exp(logs)
+    rows = jumping.any(axis=1)
+    jumps = np.where(jumping, waits.service, scale)[rows].T
+    return np.sort(np.concatenate([ordinary, jumps * (1 - 1e-12), jumps * (1 + 1e-12)], axis=1))
 
 
 @cache
-def _factors() -> tuple[FloatArray, FloatArray]:
-    """Values of the common factor, and their weights."""
-    values, weights = np.polynomial.hermite_e.hermegauss(_FACTORS)
-    return values, weights / weights.sum()
+def _alike() -> tuple[float, ...]:
+    """Of r by U: a polynomial by falling powers, through loads at which it was found."""
+    angles = np.pi * (np.arange(_DEGREE + 1) + 0.5) / (_DEGREE + 1)
+    loads = (_LIGHTEST + _BUSIEST) / 2 - (_BUSIEST - _LIGHTEST) / 2 * np.cos(angles)
+    return tuple(np.polyfit(loads, [_common(float(busy)) for busy in loads], _DEGREE).tolist())
 
 
-def _alike(busy: float) -> float:
-    """R of U, between loads at which it was found."""
-    return float(np.interp(busy, _LOADS, _common()))
-
-
-@cache
-def _common() -> FloatArray:
+def _common(busy: float) -> float:
     from scipy.optimize import brentq
 
-    def excess(shared: float, busy: float) -> float:
-        one = Wait(1.0, 1.0, busy, 1 / (1 - busy), (1 - busy) ** -2, busy, 1.0)
-        return _kth([one, one], [shared] * 2, 2) * (1 - busy) - (1.5 - busy / 8)
+    one = (1.0, 1.0, busy, 1 / (1 - busy), (1 - busy) ** -2, busy, 1.0)
+    two, both = Wait(*np.full((2, 1, 7), one).transpose(2, 0, 1)), np.array([2.0])
 
-    return np.array([brentq(excess, 0.0, 0.95, args=(u,), xtol=1e-6) for u in _LOADS])
+    def excess(shared: float) -> float:
+        mean = _kth(two, np.full((2, 1), shared), both)[0]
+        return float(mean) * (1 - busy) - (1.5 - busy / 8)
+
+    return float(brentq(excess, 0.0, 0.95, xtol=1e-9))

@@ -1,0 +1,207 @@
+"""When a part of a request is done at its branch, given the factor that all branches share.
+
+The chances are of a wait, whose normal score has a part in common with other branches, and of an
+independent gamma-distributed service behind it. Waits are laid on a logarithmic grid of times in
+services, between whose points they are cubic; so the matrix that adds a service depends on the scv
+alone, and what is found changes smoothly with every number of the branch.
+
+Source: Vasicek, "The distribution of loan portfolio value", Risk 15, 2002, for the common factor.
+"""
+
+from functools import cache, lru_cache
+from math import ceil, floor, log, log2, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from headway.kinds import FloatArray
+
+CONSTANT = 0.01
+"""Scv of service below which it is taken as constant."""
+
+FACTORS = 16
+"""Values of the common factor, by Gauss and Hermite."""
+
+STEP = 0.1
+"""Widest step of logarithms of times."""
+
+_DEVIATIONS = 0.3  # of a service, that a step is wide at the most
+_FINER = 4  # steps of waits to one of the grid, where they are convolved
+_ROUNDED = 16  # steps to which the ends of a grid are rounded, so that matrices are found again
+_BELOW, _ABOVE = 12.0, 40.0  # waits begin so far below the shortest, and end above the longest
+_NEXT = np.array([-1, 0, 1, 2])
+
+
+class Wait(NamedTuple):
+    """What parts of a request do at their branches; arrays of shape (branches, points).
+
+    Parameters
+    ----------
+    service, scv
+        Mean service time [s], and its squared coefficient of variation.
+    chance, wait, variance
+        Chance to wait at all; mean [s] and variance of the wait of those who do.
+    busy, share
+        Utilisation, and the share of what comes there that forks.
+    """
+
+    service: FloatArray
+    scv: FloatArray
+    chance: FloatArray
+    wait: FloatArray
+    variance: FloatArray
+    busy: FloatArray
+    share: FloatArray
+
+    def at(self, points: Any) -> "Wait":
+        """Of some of the operating points."""
+        return Wait(*(part[..., points] for part in self))
+
+    def branch(self, row: int) -> "Wait":
+        """Of one branch, shape (points,)."""
+        return Wait(*(part[row] for part in self))
+
+
+@cache
+def factors() -> tuple[FloatArray, FloatArray]:
+    """Values of the common factor, and their weights."""
+    values, weights = np.polynomial.hermite_e.hermegauss(FACTORS)
+    return values, weights / weights.sum()
+
+
+def step_of(scv: float) -> float:
+    """Step of logarithms of times that a service of this scv leaves smooth.
+
+    Examples
+    --------
+    >>> step_of(1.0), step_of(0.01), step_of(0.0)
+    (0.1, 0.025, 0.1)
+    """
+    if scv < CONSTANT:
+        return STEP
+    return float(STEP / 2 ** max(ceil(log2(STEP / (_DEVIATIONS * sqrt(scv)))), 0))
+
+
+def done(wait: Wait, shared: FloatArray, times: FloatArray) -> FloatArray:
+    """Chance that a part is done by each time, given each value of the common factor.
+
+    Parameters
+    ----------
+    wait, shared
+        Of one branch, and what of the variance of its score is common, shape (points,).
+    times
+        Of shape (points, times) [s].
+
+    Returns
+    -------
+    Shape (points, factors, times).
+    """
+    found = np.empty((len(times), FACTORS, times.shape[1]))
+    steady = (wait.service == 0) | (wait.scv < CONSTANT)
+    if steady.any():
+        rest = times[steady] - wait.service[steady, None]
+        waited = _waited(wait.at(steady), shared[steady], np.maximum(rest, 0.0))
+        found[steady] = np.where(rest[:, None] < 0, 0.0, waited)
+    for scv in np.unique(wait.scv[~steady]):
+        some = ~steady & (wait.scv == scv)
+        found[some] = _served(wait.at(some), float(scv), shared[some], times[some])
+    return found
+
+
+def _waited(wait: Wait, shared: FloatArray, times: FloatArray) -> FloatArray:
+    """Chance to wait no longer than each time, shape (points, factors, times)."""
+    from scipy.special import gammaincc, ndtr, ndtri
+
+    some = wait.chance > 0
+    mean, variance = (np.where(some, part, 1.0)[:, None] for part in (wait.wait, wait.variance))
+    shape = mean**2 / variance
+    longer = wait.chance[:, None] * gammaincc(shape, times * shape / mean)
+    scores = ndtri(1 - longer)[:, None] - np.sqrt(shared)[:, None, None] * factors()[0][:, None]
+    return np.asarray(ndtr(scores / np.sqrt(1 - shared)[:, None, None]))
+
+
+def _served(wait: Wait, scv: float, shared: FloatArray, times: FloatArray) -> FloatArray:
+    """Wait and service, on the branch's grid and then at the times."""
+    step, service = step_of(scv), wait.service[:, None]
+    places = np.log(times / service) / step
+    some = wait.chance > 0
+    waits = np.where(some, wait.wait, wait.service) / wait.service
+    most = np.maximum(wait.variance / np.where(some, wait.wait, 1.0) ** 2, 1.0)
+    first = _down((log(waits.min()) - _BELOW) / step)
+    last = _up(log(float((waits * most).max()) * _ABOVE) / step)
+    ends = _down(float(places.min()) - 2), _up(float(places.max()) + 3)
+    grid = service * np.exp(step * np.arange(first, last))
+    waited = _waited(wait, shared, np.concatenate([np.zeros_like(service), grid], axis=1))
+    together = waited @ _adding(scv, (first, last), ends)
+    return _between(together, places - ends[0])
+
+
+def _down(place: float) -> int:
+    return floor(place / _ROUNDED) * _ROUNDED
+
+
+def _up(place: float) -> int:
+    return ceil(place / _ROUNDED) * _ROUNDED
+
+
+def _between(values: FloatArray, places: FloatArray) -> FloatArray:
+    """Cubic between values at whole places, shape (points, factors, places)."""
+    start = np.floor(places).astype(int)
+    found: FloatArray = np.zeros(1)
+    for shift, weight in zip(_NEXT, _cubic(places - start), strict=True):
+        index = np.broadcast_to((start + shift)[:, None], (*values.shape[:2], places.shape[1]))
+        found = found + weight[:, None] * np.take_along_axis(values, index, axis=2)
+    return found
+
+
+def _cubic(part: FloatArray) -> list[FloatArray]:
+    """Weights of the four neighbours, at a part of a step beyond the second."""
+    return [
+        -part * (part - 1) * (part - 2) / 6,
+        (part + 1) * (part - 1) * (part - 2) / 2,
+        -(part + 1) * part * (part - 2) / 2,
+        (part + 1) * part * (part - 1) / 6,
+    ]
+
+
+@lru_cache(maxsize=256)
+def _adding(scv: float, waits: tuple[int, int], ends: tuple[int, int]) -> FloatArray:
+    """Matrix from chances of waits (none, then grid) to those of waits and services (grid)."""
+    step = step_of(scv)
+    fine = np.exp(step / _FINER * np.arange(_FINER * waits[0], _FINER * (waits[1] - 1) + 1))
+    times = np.exp(step * np.arange(*ends))
+    edges = np.concatenate([[0.0], fine])
+    passed = _passed(times - edges[:, None], scv)
+    within = np.maximum(times - edges[:, None], 0.0)
+    cells = -np.diff(passed, axis=0) / np.diff(edges)[:, None]
+    none = np.asarray(_gamma(within[0], scv))
+    rises = np.concatenate([none[None] - cells[:1], -np.diff(cells, axis=0), cells[-1:]])
+    return np.asarray(_finer(waits[1] - waits[0]).T @ rises)
+
+
+def _gamma(times: FloatArray, scv: float) -> FloatArray:
+    from scipy.special import gammainc
+
+    return np.asarray(gammainc(1 / scv, times / scv))
+
+
+def _passed(times: FloatArray, scv: float) -> FloatArray:
+    """Integral of the chance of a service of mean 1 up to each time."""
+    from scipy.special import gammainc
+
+    some = np.maximum(times, 0.0)
+    return np.asarray(some * _gamma(some, scv) - gammainc(1 / scv + 1, some / scv))
+
+
+@lru_cache(maxsize=64)
+def _finer(count: int) -> FloatArray:
+    """Matrix from chances (none, then grid) to those on the finer grid, cubic in between."""
+    size = _FINER * (count - 1) + 1
+    found = np.zeros((size + 1, count + 1))
+    found[0, 0] = 1.0
+    for place in range(size):
+        start = min(max(place // _FINER, 1), count - 3)
+        weights = _cubic(np.asarray(place / _FINER - start))
+        for shift, weight in zip(_NEXT, weights, strict=True):
+            found[place + 1, start + shift + 1] += weight
+    return found
