@@ -26,7 +26,8 @@ STEP = 0.1
 """Widest step of logarithms of times."""
 
 _DEVIATIONS = 0.3  # of a service, that a step is wide at the most
-_FINER = 4  # steps of waits to one of the grid, where they are convolved
+_FINEST = 0.025  # step of logarithms of waits, where a service is added to them
+_SURE = 36.0  # exp(-36) counts as none
 _ROUNDED = 16  # steps to which the ends of a grid are rounded, so that matrices are found again
 _BELOW, _ABOVE = 12.0, 40.0  # waits begin so far below the shortest, and end above the longest
 _NEXT = np.array([-1, 0, 1, 2])
@@ -168,40 +169,37 @@ def _cubic(part: FloatArray) -> list[FloatArray]:
 def _adding(scv: float, waits: tuple[int, int], ends: tuple[int, int]) -> FloatArray:
     """Matrix from chances of waits (none, then grid) to those of waits and services (grid)."""
     step = step_of(scv)
-    fine = np.exp(step / _FINER * np.arange(_FINER * waits[0], _FINER * (waits[1] - 1) + 1))
+    finer = max(round(step / _FINEST), 1)
+    places = np.arange(finer * waits[0], finer * (waits[1] - 1) + 1)
+    edges = np.concatenate([[0.0], np.exp(step / finer * places)])
     times = np.exp(step * np.arange(*ends))
-    edges = np.concatenate([[0.0], fine])
-    passed = _passed(times - edges[:, None], scv)
-    within = np.maximum(times - edges[:, None], 0.0)
+    done, passed = _served_by(times - edges[:, None], scv)
     cells = -np.diff(passed, axis=0) / np.diff(edges)[:, None]
-    none = np.asarray(_gamma(within[0], scv))
-    rises = np.concatenate([none[None] - cells[:1], -np.diff(cells, axis=0), cells[-1:]])
-    return np.asarray(_finer(waits[1] - waits[0]).T @ rises)
+    rises = np.concatenate([done[:1] - cells[:1], -np.diff(cells, axis=0), cells[-1:]])
+    return np.asarray(_finely(waits[1] - waits[0], finer).T @ rises if finer > 1 else rises)
 
 
-def _gamma(times: FloatArray, scv: float) -> FloatArray:
+def _served_by(times: FloatArray, scv: float) -> tuple[FloatArray, FloatArray]:
+    """Chance of a service of mean 1 up to each time, and its integral."""
     from scipy.special import gammainc
 
-    return np.asarray(gammainc(1 / scv, times / scv))
-
-
-def _passed(times: FloatArray, scv: float) -> FloatArray:
-    """Integral of the chance of a service of mean 1 up to each time."""
-    from scipy.special import gammainc
-
-    some = np.maximum(times, 0.0)
-    return np.asarray(some * _gamma(some, scv) - gammainc(1 / scv + 1, some / scv))
+    chance, integral = (times > 0).astype(float), np.maximum(times - 1, 0.0)
+    some = (times > 0) & (times < 1 + _SURE * scv + sqrt(2 * _SURE * scv))
+    at = times[some]
+    chance[some] = gammainc(1 / scv, at / scv)
+    integral[some] = at * chance[some] - gammainc(1 / scv + 1, at / scv)
+    return chance, integral
 
 
 @lru_cache(maxsize=64)
-def _finer(count: int) -> FloatArray:
-    """Matrix from chances (none, then grid) to those on the finer grid, cubic in between."""
-    size = _FINER * (count - 1) + 1
+def _finely(count: int, finer: int) -> FloatArray:
+    """Matrix from chances (none, then grid) to those on a finer grid, cubic in between."""
+    size = finer * (count - 1) + 1
     found = np.zeros((size + 1, count + 1))
     found[0, 0] = 1.0
     for place in range(size):
-        start = min(max(place // _FINER, 1), count - 3)
-        weights = _cubic(np.asarray(place / _FINER - start))
+        start = min(max(place // finer, 1), count - 3)
+        weights = _cubic(np.asarray(place / finer - start))
         for shift, weight in zip(_NEXT, weights, strict=True):
             found[place + 1, start + shift + 1] += weight
     return found
