@@ -301,7 +301,7 @@ def test_approximated_pool_says_what_was_measured():
     [
         (([], [], 1), GraphError, "needs a station"),
         (([MM1(1.0)], [1, 2], 1), GraphError, "visits has 2 entries for 1 stations"),
-        (([MG1(1.0, 2.0)], [1], 1), GraphError, "MG1 has no closed product form; use Delay"),
+        (([MG1(1.0, 2.0)], [1], 1), GraphError, "^MG1 has no closed product form; use Delay"),
         (([MM1(1.0)], [1], -1), InvalidParameter, "population is -1"),
         (([MM1(1.0)], [1], 2.5), InvalidParameter, "population is 2.5"),
         (([MM1(1.0)], [np.nan], 1), InvalidParameter, "visits is nan"),

@@ -157,3 +157,11 @@ def test_a_file_gives_its_times_and_an_answer_each_server(kind):
     assert "crew[2]" in str(solution)
     assert "crew_server_2_utilisation" in solution.to_csv()
     assert "crew[2]" not in str(model.solve(population=3)) if kind == "UnequalServers" else True
+
+
+def test_what_closed_networks_do_not_hold_is_refused_by_name_with_what_they_do():
+    words = "crew: FastestFirst has no closed product form; use UnequalServers, or simulate"
+    model = parse_model(FILE.format("FastestFirst"))
+    with pytest.raises(GraphError, match=words):
+        model.solve(population=3)
+    assert parse_model(FILE.format("UnequalServers")).solve(population=3).throughput > 0

@@ -137,6 +137,37 @@ def common_shape(stations: Sequence[Station], others: Sequence[Amount]) -> tuple
     return np.broadcast_shapes(*{np.shape(v) for v in values if not isinstance(v, float | int)})
 
 
+def check_product_form(stations: Sequence[Station], names: Sequence[str] = ()) -> None:
+    """Refuse stations that closed networks cannot hold.
+
+    Parameters
+    ----------
+    stations
+        With or without numbers for fields.
+    names
+        What messages call them; empty for stations without names.
+
+    Raises
+    ------
+    GraphError
+        With the station and the kinds that can take its place.
+
+    Examples
+    --------
+    >>> from headway.queueing.stations.base import MM1
+    >>> check_product_form([MM1(0.5)], ["cpu"])
+    """
+    for number, station in enumerate(stations):
+        if station.can.product_form is None and not station.can.mixed:
+            where = f"{names[number]}: " if names else ""
+            msg = (
+                f"{where}{type(station).__name__} has no closed product form; "
+                f"use {', '.join(product_form_kinds(unequal=station.can.unequal))}, "
+                "or simulate the model"
+            )
+            raise GraphError(msg)
+
+
 def closed_stations(
     stations: Sequence[Station],
     demand: FloatArray,
@@ -167,13 +198,7 @@ def closed_stations(
     >>> closed_stations([MM1(0.5)], np.array([[2.0]]), (), np.array([3.0]))[0].kind.value
     'queue'
     """
-    for station in stations:
-        if station.can.product_form is None:
-            msg = (
-                f"{type(station).__name__} has no closed product form; "
-                f"use {', '.join(product_form_kinds())}"
-            )
-            raise GraphError(msg)
+    check_product_form(stations)
     counts = rows([station.count for station in stations], shape)
     each = zip(stations, demand, counts, strict=True)
     return [_station(*parts, shape, population) for parts in each]

@@ -13,7 +13,7 @@ from headway.models.solving.closed.forked import forked_solution, some_fork
 from headway.models.solving.solutions.saturation import RATES
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import OWN_VISITS, VISITS, station_at
-from headway.queueing.closed.demands import Method
+from headway.queueing.closed.demands import Method, check_product_form
 from headway.queueing.closed.solve import ClosedSolution, solve_closed
 from headway.queueing.stations.base import Station
 
@@ -122,6 +122,7 @@ class Circulation:
             both = network.all_visits, visits
             solution = forked_solution(self.graph, stations, both, jobs, think, self.method)
         else:
+            check_product_form(stations, list(self.graph.stations))
             solution = solve_closed(stations, visits, jobs, think, self.method)
         if self._by_formula:
             again = self._beyond(rate, self.station_values(solution))

@@ -144,21 +144,26 @@ def _kind_of(point: "EntryPoint") -> type[Station]:
     return kind
 
 
-def product_form_kinds(*, shared: bool = False) -> tuple[str, ...]:
+def product_form_kinds(*, shared: bool = False, unequal: bool = False) -> tuple[str, ...]:
     """Names of the kinds whose networks have a product form.
 
     Parameters
     ----------
     shared
         Only those that jobs of several classes can share.
+    unequal
+        Only those whose servers may differ.
 
     Examples
     --------
     >>> product_form_kinds(shared=True)[:5]
     ('Delay', 'MM1', 'MMm', 'LoadDependent', 'Parallel')
+    >>> product_form_kinds(unequal=True)
+    ('UnequalServers',)
     """
-    kinds = {name: kind.can for name, kind in usable_kinds().items()}
-    return tuple(n for n, can in kinds.items() if can.product_form and (can.shared or not shared))
+    kinds = {n: kind.can for n, kind in usable_kinds().items() if kind.can.product_form}
+    wanted = {n: can for n, can in kinds.items() if can.shared or not shared}
+    return tuple(n for n, can in wanted.items() if can.unequal or not unequal)
 
 
 def usable_kinds() -> dict[str, type[Station]]:
