@@ -19,6 +19,16 @@ p_ci = lambda_ci / lambda_i and e_i = sum of p_ci e_ci, thinned where they part;
 w_i sum of p_ci ((S_ci / S_i)**2 - 1) e_ci is added to the scv of arrivals, w_i as of flows that
 meet. Under heavy traffic that makes W = sum of lambda_ci S_ci**2 (c_ci + x_ci) / (2 (1 - U_i)).
 
+A job that comes in a burst finds more of its own class before it: e_ci / 2 of them more than one
+that comes at any time. One that came u before is still felt if the server was not idle since. With
+u exponential at the rate g = 2 lambda_ci / (e_ci + 2), as where one of two exponential times of
+like shares lies between arrivals, and Poisson arrivals of exponential times S_i beside it,
+
+    W_ci = W_i + d_ci - sum over k of p_ki d_ki,    d_ci = f_ci e_ci S_ci / (2 m_i) C_i / U_i,
+    f_ci = 1 - E[exp(-g T)],    T = time until a server with the queue and S_ci would be idle,
+
+and C_i the chance to wait of M/M/m. The formula is headway's own.
+
 Source: Whitt, "The Queueing Network Analyzer", Bell System Technical Journal 62(9), 1983,
 section 2.3 (the aggregate of classes and their routes) and 4.3 (flows that meet); Bitran and
 Tirupati, "Multiproduct queueing networks with deterministic routing: decomposition approach and
@@ -30,6 +40,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from headway.kinds import FloatArray
+from headway.queueing.erlang.formulas import erlang_c
 from headway.queueing.variability.flows import departing_alone
 from headway.queueing.variability.network import GeneralNetwork
 
@@ -66,7 +77,23 @@ class ClassFlows:
     servers: FloatArray
 
 
-def aggregated(flows: ClassFlows) -> GeneralNetwork:
+@dataclass(frozen=True)
+class Aggregate:
+    """One class in place of several, and what its flow does not show.
+
+    Parameters
+    ----------
+    network
+        Of the one class.
+    excess
+        What arrivals of each class vary more than Poisson ones, shape (points, classes, stations).
+    """
+
+    network: GeneralNetwork
+    excess: FloatArray
+
+
+def aggregated(flows: ClassFlows) -> Aggregate:
     """Make one class of several.
 
     Parameters
@@ -79,7 +106,7 @@ def aggregated(flows: ClassFlows) -> GeneralNetwork:
     >>> one, here = np.ones((1, 2)), np.ones((1, 2, 1))
     >>> times, stay = np.array([[[1.0], [3.0]]]), np.zeros((1, 2, 1, 2, 1))
     >>> flows = ClassFlows(here, stay, here, one, 2 * one, times, here, np.ones((1, 1)))
-    >>> found = aggregated(flows)
+    >>> found = aggregated(flows).network
     >>> found.service_times.tolist(), found.scvs.tolist(), found.outside_flows.tolist()
     ([[2.0]], [[1.5]], [[2.0]])
     """
@@ -100,7 +127,54 @@ def aggregated(flows: ClassFlows) -> GeneralNetwork:
         np.where(time > 0, scvs, 0.0),
         np.where(sums > 0, sums**2 / _safe((coming**2).sum(axis=1)), 1.0),
     )
-    return replace(one, more_work=_more_work(flows, one, coming * (thinned - 1)))
+    busy = _busy(flows, one)
+    excess = _excesses(flows, one, busy, coming * (thinned - 1))
+    return Aggregate(replace(one, more_work=_more_work(flows, one, busy, excess)), excess)
+
+
+def waits_by_class(flows: ClassFlows, one: Aggregate, waits: FloatArray) -> FloatArray:
+    """Mean wait of each class's visits, shape (points, classes, stations) [s].
+
+    Parameters
+    ----------
+    flows, one
+        By class, and of all together.
+    waits
+        Mean over all visits, shape (points, stations) [s].
+
+    Examples
+    --------
+    >>> two, here = np.ones((1, 2)), np.ones((1, 2, 1))
+    >>> flows = ClassFlows(here, np.zeros((1, 2, 1, 2, 1)), here, two, np.array([[8.0, 1.0]]),
+    ...     0.25 * here, here, np.ones((1, 1)))
+    >>> waits_by_class(flows, aggregated(flows), np.array([[0.4]])).ravel().round(3).tolist()
+    [0.474, 0.326]
+    """
+    servers = np.where(np.isfinite(flows.servers), flows.servers, 1.0)
+    busy = np.minimum(_busy(flows, one.network), _ALMOST)
+    mean = one.network.service_times / servers
+    rate = 2 * flows.rates * mean[:, None] / np.maximum(one.excess + 2, 1.0)
+    felt = _still_felt(rate, busy[:, None], flows.times / _safe(mean * servers)[:, None])
+    poisson = erlang_c(servers, servers * busy) / np.where(busy > 0, busy, 1.0)
+    queues = np.where(np.isfinite(flows.servers), poisson / (2 * servers), 0.0)
+    more = queues[:, None] * felt * one.excess * flows.times
+    apart = more - (_shares(flows) * more).sum(axis=1, keepdims=True)
+    return np.asarray(np.maximum(waits[:, None] + apart, 0.0))
+
+
+_ALMOST = 1 - 1e-9  # utilisation at which a queue is looked at beyond saturation
+
+
+def _still_felt(rate: FloatArray, busy: FloatArray, size: FloatArray) -> FloatArray:
+    """Chance f that no idle time followed, by a rate and a job's size in mean service times."""
+    rest = 1 - busy - rate
+    root = (np.sqrt(rest**2 + 4 * rate) - rest) / 2
+    idle = (1 - busy) * (1 + root) / ((1 - busy + root) * (1 + root * size))
+    return np.asarray(1 - idle)
+
+
+def _busy(flows: ClassFlows, one: GeneralNetwork) -> FloatArray:
+    return np.minimum(flows.rates.sum(axis=1) * one.service_times / flows.servers, 1.0)
 
 
 def _shares(flows: ClassFlows) -> FloatArray:
@@ -109,11 +183,11 @@ def _shares(flows: ClassFlows) -> FloatArray:
     return np.where(total > 0, flows.rates / _safe(total), 1 / flows.rates.shape[1])
 
 
-def _more_work(flows: ClassFlows, one: GeneralNetwork, outside: FloatArray) -> FloatArray:
+def _more_work(
+    flows: ClassFlows, one: GeneralNetwork, busy: FloatArray, excess: FloatArray
+) -> FloatArray:
     """What classes of unlike work add to the scv of arrivals, shape (points, stations)."""
-    shares, total = _shares(flows), flows.rates.sum(axis=1)
-    busy = np.minimum(total * one.service_times / flows.servers, 1.0)
-    excess = _excesses(flows, one, busy, outside)
+    shares = _shares(flows)
     weight = 1 / (1 + 4 * (1 - busy) ** 2 * (1 / (shares**2).sum(axis=1) - 1))
     work = (flows.times / _safe(one.service_times)[:, None, :]) ** 2 - 1
     return np.asarray(weight * (shares * work * excess).sum(axis=1))

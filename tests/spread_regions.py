@@ -1,0 +1,154 @@
+"""What is missed in order of arrival by how far the times of closed classes are apart.
+
+``python -m tests.spread_regions --count 1500`` measures anew what `tests/data/spread_regions.csv`
+holds (some minutes): closed networks of two classes at one or two stations against their whole
+chains, whose times go through phases. Labels of answers are the largest errors of a region of
+that file (`headway.queueing.closed.unlike`); the tests recompute them, and some rows.
+"""
+
+import csv
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.queueing import Discipline, JobClass, Method, SharedStation, solve_multiclass
+from headway.queueing.closed.unlike import RATIOS, SCVS, Apart
+from tests import campaigns
+from tests.approximation_errors import relative
+from tests.brute.chain import TooLarge, solve_chain
+from tests.brute.network import Jobs
+from tests.brute.phased import Phased
+from tests.spread_errors import MOST_STATES, SPREADS, Phases
+
+PAGE = Path("tests/data/spread_regions.csv")
+BY_METHOD = {Method.LINEARIZER: "linearizer", Method.SCHWEITZER: "schweitzer"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A network of a seed: how far its times are apart, and errors [%] of each method.
+
+    An error is NaN where the method does not converge.
+    """
+
+    seed: int
+    ratio: float
+    scv: float
+    busy: float
+    linearizer_rate: float
+    linearizer_time: float
+    schweitzer_rate: float
+    schweitzer_time: float
+
+    def errors(self, method):
+        """Of throughputs and of response times [%]."""
+        return tuple(getattr(self, f"{BY_METHOD[method]}_{part}") for part in ("rate", "time"))
+
+    @property
+    def apart(self):
+        """As the label of an answer sees it."""
+        return Apart(self.ratio, self.scv)
+
+
+def drawn(seed):
+    """Means and scvs by station and class, servers, jobs and think times of a random network.
+
+    Mean times of a station are up to 2, 5 or 32 apart, with scvs up to 1, 2 or 4; one to six
+    jobs of each class at one station, one to three at two, with think times from 0.1 to 5 s.
+    """
+    random = np.random.default_rng([17, seed])
+    stations, limit = int(random.integers(1, 3)), random.choice(RATIOS)
+    first = 10 ** random.uniform(-1, 0.5, stations)
+    means = np.stack([first, first * limit ** random.uniform(-1, 1, stations)], axis=1)
+    most = random.choice(SCVS)
+    scv = random.choice([s for s in SPREADS if s <= most], (stations, 2))
+    count = random.integers(1, 3, stations)
+    jobs = random.integers(1, (7, 4)[stations - 1], 2)
+    return means, scv, count, jobs, random.uniform(0.1, 5, 2)
+
+
+def measured(seed):
+    """The row of a seed; None where its chain is too large."""
+    means, scv, count, jobs, think = drawn(seed)
+    places = tuple(
+        Phased(tuple(means[k]), int(count[k]), scvs=tuple(scv[k])) for k in range(len(count))
+    )
+    classes = tuple(Jobs(str(c), None, int(jobs[c]), float(think[c])) for c in (0, 1))
+    onward = {k: k + 1 if k + 1 < len(count) else None for k in range(len(count))}
+    hops = {(k, c): [(1.0, onward[k], c)] for k in range(len(count)) for c in (0, 1)}
+    network = Phases(places, classes, hops)
+    try:
+        chain = solve_chain(network.start, network.moves, MOST_STATES)
+    except TooLarge:
+        return None
+    thinking = [chain.mean(lambda state, c=c: state[1][c]) for c in (0, 1)]
+    exact = np.array(thinking) / think
+    errors = [error for method in BY_METHOD for error in _errors(seed, method, exact)]
+    ratio = (means.max(axis=1) / means.min(axis=1)).max()
+    busy = ((means @ exact) / count).max()
+    return Row(seed, *(float(f"{v:.6g}") for v in (ratio, scv.max(), busy, *errors)))
+
+
+def _errors(seed, method, exact):
+    means, scv, count, jobs, think = drawn(seed)
+    stations = [
+        SharedStation(
+            str(k), means[k], (1, 1), servers=m, discipline=Discipline.FCFS, scv=tuple(scv[k])
+        )
+        for k, m in enumerate(count)
+    ]
+    told = [JobClass(str(c), population=jobs[c], think_time=think[c]) for c in (0, 1)]
+    try:
+        near = solve_multiclass(stations, told, method)
+    except InvalidParameter:  # some do not converge, and say so
+        return np.nan, np.nan
+    rate = relative(near.throughput, exact)
+    return 100 * rate, 100 * relative(near.response_time, jobs / exact - think)
+
+
+def stored():
+    """The rows of the file."""
+    with PAGE.open(newline="") as file:
+        for row in csv.DictReader(file):
+            yield Row(int(row.pop("seed")), *map(float, row.values()))
+
+
+def regions(rows, method):
+    """Largest errors of throughput and of response time, and their medians, of each region."""
+    rows, found = list(rows), {}
+    for ratio in RATIOS:
+        for scv in SCVS:
+            inside = [r.errors(method) for r in rows if r.ratio <= ratio and r.scv <= scv]
+            errors = np.array(inside)[~np.isnan(inside).any(axis=1)]
+            found[ratio, scv] = (*errors.max(axis=0), *np.median(errors, axis=0), len(errors))
+    return found
+
+
+def lines(rows):
+    """The table of the page."""
+    rows = list(rows)
+    yield "| mean times apart up to | scv up to | networks | throughput | response time | " \
+        "Schweitzer: throughput | response time |"  # fmt: skip
+    yield "|---|---|---|---|---|---|---|"
+    both = [regions(rows, method) for method in BY_METHOD]
+    for key, (rate, time, rate_half, time_half, count) in both[0].items():
+        other = both[1][key]
+        cells = [f"{rate:.1f} %, {rate_half:.1f} %", f"{time:.1f} %, {time_half:.1f} %"]
+        cells += [f"{other[k]:.1f} %, {other[k + 2]:.1f} %" for k in (0, 1)]
+        yield f"| {key[0]:g} | {key[1]:g} | {count} | {' | '.join(cells)} |"
+
+
+def main(arguments=None):
+    """Measure, and print the table."""
+    rows = [row for row in campaigns.seeded(measured, __doc__, 1500, arguments) if row]
+    with PAGE.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(field.name for field in fields(Row))
+        writer.writerows(tuple(f"{v:.6g}" for v in astuple(row)) for row in rows)
+    print(*lines(stored()), sep="\n")
+
+
+if __name__ == "__main__":
+    campaigns.run(__spec__)
