@@ -4,6 +4,10 @@
 minutes) and prints the table of docs/accuracy/percentiles.md; the tests recompute it from that
 file. Networks are those of `tests.qna_class_errors` with routes of their own, Poisson arrivals,
 exponential services and single servers; jobs that would come back to a station leave instead.
+
+``python -m tests.journey_errors --kind back`` does the same of jobs that do come back, also as
+another class, and of `tests/data/returning_journeys.csv`; ``--kind common`` of classes whose routes
+are those of all, and of `tests/data/common_journeys.csv`.
 """
 
 import csv
@@ -16,19 +20,27 @@ from headway.queueing import MM1
 from tests.campaigns import stored_or_simulated
 from tests.qna_class_errors import JOURNEY, events, network, through
 
-PAGE = Path("tests/data/journey_errors.csv")
+PAGES = {
+    "own": Path("tests/data/journey_errors.csv"),
+    "back": Path("tests/data/returning_journeys.csv"),
+    "common": Path("tests/data/common_journeys.csv"),
+}
+"""Tables of classes that go on only, of those that come back, and of those with common routes."""
 PERCENTS = (50, 95, 99)
 TITLES = ("number", "class", *(f"p{percent}" for percent in PERCENTS))
 NETWORKS, VISITS, SEED, FEWEST = 24, 400_000, 1980, 5_000
-LONGER = {5: 1_500_000}  # whose error is more than scatter
+LONGER = {(5, "own"): 1_500_000}  # whose error is more than scatter
 
 
-def drawn_network(number):
-    """Classes whose jobs go from stations to later ones, single servers at most 80 % busy."""
-    rates, starts, _, onward, times, servers, _ = network("own routes", number)
+def drawn_network(number, kind="own"):
+    """Classes whose jobs go to later stations, or also back; single servers at most 80 % busy."""
+    family = "turning" if kind == "back" else "own routes"
+    rates, starts, _, onward, times, servers, _ = network(family, number)
     count = len(servers)
     later = np.triu(np.ones((count, count)), 1)
-    onward = onward * later[None, :, None, :]
+    onward = onward if kind == "back" else onward * later[None, :, None, :]
+    if kind == "common":
+        onward, starts = _as_the_first(onward), 0 * starts
     alike = number % 2 == 0  # every other network has one service time a station
     times = np.where(alike, times.mean(axis=0), times)
     ones = np.ones(len(rates)), np.ones(count, int), np.ones(times.shape)
@@ -39,10 +51,18 @@ def drawn_network(number):
     return tuple(made)
 
 
-def simulate(number):
+def _as_the_first(onward):
+    """Routes of the first class for all."""
+    common = np.zeros(onward.shape)
+    for c in range(len(onward)):
+        common[c, :, c] = onward[0, :, 0]
+    return common
+
+
+def simulate(number, kind="own"):
     """Rows of the file: percentiles of the journeys of classes that come often enough."""
-    visits = LONGER.get(number, VISITS)
-    _, journeys = events(drawn_network(number), visits, np.random.default_rng([SEED, number, 1]))
+    visits, random = LONGER.get((number, kind), VISITS), np.random.default_rng([SEED, number, 1])
+    _, journeys = events(drawn_network(number, kind), visits, random)
     kept = journeys[len(journeys) // 10 :]
     assert set(kept[:, 1]) == {JOURNEY}
     for c in sorted(set(kept[:, 0].astype(int).tolist())):
@@ -51,9 +71,9 @@ def simulate(number):
             yield number, c, *(f"{v:.6g}" for v in np.percentile(own, PERCENTS))
 
 
-def model(number):
+def model(number, kind="own"):
     """The network as headway has it."""
-    rates, starts, _, onward, times, _, _ = drawn_network(number)
+    rates, starts, _, onward, times, _, _ = drawn_network(number, kind)
     graph = ModelGraph(f"network{number}")
     names = [f"c{c}" for c in range(len(rates))]
     for k in range(times.shape[1]):
@@ -61,32 +81,36 @@ def model(number):
         unlike = len(set(own.values())) > 1
         graph = graph.station(f"s{k}", MM1(own["c0"]), None, own if unlike else None)
     for c, k, d, j in zip(*np.nonzero(onward), strict=True):
-        assert c == d
-        if c_comes(onward, starts, c, k):
-            graph = graph.route(f"s{k}", f"s{j}", float(onward[c, k, d, j]), names[c])
+        if comes(onward, starts, c, k) and (kind != "common" or c == 0):
+            becomes = "" if c == d else names[d]
+            own = "" if kind == "common" else names[c]
+            graph = graph.route(f"s{k}", f"s{j}", float(onward[c, k, d, j]), own, becomes)
     for c, name in enumerate(names):
-        graph = graph.job_class(name, float(rates[c]), arrives=f"s{starts[c]}")
+        entry = None if kind == "common" else f"s{starts[c]}"
+        graph = graph.job_class(name, float(rates[c]), arrives=entry)
     return graph.at()
 
 
-def c_comes(onward, starts, c, k):
-    """Whether a class comes to a station at all."""
-    ways = np.linalg.inv(np.eye(onward.shape[1]) - onward[c, :, c])
-    return ways[starts[c], k] > 0
+def comes(onward, starts, c, k):
+    """Whether jobs come to a station as a class at all."""
+    classes, count = onward.shape[:2]
+    ways = np.linalg.inv(np.eye(classes * count) - onward.reshape(classes * count, -1))
+    begun = np.arange(classes) * count + starts
+    return ways[begun, c * count + k].max() > 1e-12
 
 
-def stored():
+def stored(kind="own"):
     """Percentiles of the file by network and class."""
-    with PAGE.open(newline="") as file:
+    with PAGES[kind].open(newline="") as file:
         rows = [[float(v) for v in row.values()] for row in csv.DictReader(file)]
     return {(int(row[0]), int(row[1])): row[2:] for row in rows}
 
 
-def errors(actual):
+def errors(found, kind="own"):
     """Relative errors of each percentile, shape (classes, percents), and where times are alike."""
     solved = {
-        number: model(number).solve().with_percentiles(PERCENTS)
-        for number in sorted({number for number, _ in actual})
+        number: model(number, kind).solve().with_percentiles(PERCENTS)
+        for number in sorted({number for number, _ in found})
     }
     rows, alike = [], []
     for (number, c), times in actual.items():
@@ -96,12 +120,14 @@ def errors(actual):
     return np.array(rows), np.array(alike)
 
 
-def lines(actual):
+def lines(found, kind="own"):
     """The table of the page."""
-    rows, alike = errors(actual)
+    rows, alike = errors(found, kind)
     yield "| service times of a station | classes | p50 | p95 | p99 |"
     yield "|---|---|---|---|---|"
     for words, some in (("alike", rows[alike]), ("by class", rows[~alike])):
+        if not len(some):  # with common routes only times by class are measured
+            continue
         size = 100 * np.abs(some)
         cells = (f"{m:.1f} %, {w:.1f} %" for m, w in zip(size.mean(0), size.max(0), strict=True))
         yield f"| {words} | {len(some)} | {' | '.join(cells)} |"
@@ -113,9 +139,19 @@ def _rows():
 
 
 def main():
-    """Simulate anew, or only print what the file contains."""
-    stored_or_simulated(__doc__, PAGE, TITLES, _rows)
-    print(*lines(stored()), sep="\n")
+    """Simulate anew, or only tell what the file says."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--stored", action="store_true", help="tell what the file says")
+    parser.add_argument("--kind", choices=PAGES, default="own", help="which networks")
+    asked = parser.parse_args()
+    if not asked.stored:
+        numbers = range(asked.kind == "common", NETWORKS, 1 + (asked.kind == "common"))
+        rows = [row for number in numbers for row in simulate(number, asked.kind)]
+        with PAGES[asked.kind].open("w", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(TITLES)
+            writer.writerows(rows)
+    print(*lines(stored(asked.kind), asked.kind), sep="\n")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.models.solving.blocking.refused import refuse_blocking
 from headway.models.solving.classes.circulating import circulating_laws
-from headway.models.solving.classes.journeys import journey_laws
+from headway.models.solving.classes.journeys import is_followed, journey_laws
 from headway.models.solving.classes.rooms import as_one
 from headway.models.solving.classes.times import class_laws
 from headway.models.solving.closed.times import closed_law
@@ -233,7 +233,8 @@ def _check_open(solution: "Solution") -> None:
         msg = f"{name}: a program's run time is one number, without percentiles"
         raise GraphError(msg)
     with _named(solution):
-        check_turns_known(solution.model.network.graph)
+        if not is_followed(solution.model.network.graph):
+            check_turns_known(solution.model.network.graph)
     if solution.method == QNA:
         msg = (
             f"{name}: propagated variability has no percentiles, because two moments of arrivals "

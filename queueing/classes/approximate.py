@@ -4,7 +4,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.queueing.classes.crossings import crossing_of, fitting
-from headway.queueing.classes.fcfs import is_spread, turns_at, unequal
+from headway.queueing.classes.fcfs import apart, is_spread, turns_at, unequal
 from headway.queueing.classes.lengths import (
     Lengths,
     free_share,
@@ -49,7 +49,8 @@ def approximated(network: ClassNetwork, load: FloatArray, method: Method) -> Len
     queue = with_delays(network, state.rate, state.queue)
     spread = network.scv is not None
     pools = bool(network.is_pool.any())
-    note = closed_note(method, pools=pools, in_order=turns_at(network), spread=spread)
+    turns, far = turns_at(network), apart(network)
+    note = closed_note(method, pools=pools, in_order=turns, spread=spread, apart=far)
     return Lengths(method, note, state.rate, queue, growth)
 
 

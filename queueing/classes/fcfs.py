@@ -23,6 +23,7 @@ from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
 from headway.queueing.classes.network import ClassNetwork
 from headway.queueing.closed.measured import Turns
+from headway.queueing.closed.unlike import Apart
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.general import GGm, MGm
@@ -68,6 +69,25 @@ def turns_at(network: ClassNetwork) -> Turns:
         if unlike:
             names[station.discipline is Discipline.RANDOM].append(station.name)
     return Turns(tuple(names[False]), tuple(names[True]))
+
+
+def apart(network: ClassNetwork) -> Apart | None:
+    """How far times are apart at stations in order of arrival; None beside open classes.
+
+    In random order it is not measured, and None as well.
+    """
+    turns = turns_at(network)
+    if network.is_open.any() or turns.at_random:
+        return None
+    here = unequal(network)
+    come = (network.population[:, None] * network.demand > 0) & here
+    if not come.any():
+        return None
+    longest = np.where(come, network.service_times, 0.0).max(axis=0)
+    shortest = np.where(come, network.service_times, np.inf).min(axis=0)
+    ratio = float((longest[here] / shortest[here]).max())
+    scv = 1.0 if network.scv is None else float(network.scv[come].max())
+    return Apart(ratio, scv)
 
 
 def is_spread(network: ClassNetwork) -> bool:

@@ -1,6 +1,6 @@
 """Closed classes without a product form, exactly by their whole Markov chain where it is small."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -28,7 +28,9 @@ from headway.queueing.markov.orders import (
     next_by_rank,
     sharing,
 )
+from headway.queueing.markov.tagged import TaggedCircuit
 from headway.queueing.stations.abilities import Discipline, ServiceKind
+from headway.queueing.times.phases import STAGES
 
 MOST_STATES = 2000
 """States up to which a chain is solved where nobody asks for it: some 30 ms a point."""
@@ -125,16 +127,82 @@ def whole_numbers(network: ClassNetwork, place: int) -> tuple[FloatArray, float]
     return circuit_numbers(circuit, _rates(network)[:, 0], place, MOST_REQUESTED)
 
 
+def tagged_circuit(network: ClassNetwork) -> TaggedCircuit | None:
+    """A network at one operating point, and the same with a job that is followed.
+
+    A delay of the followed job is one of `STAGES` stages, nearly constant; those of the others are
+    exponential.
+
+    Parameters
+    ----------
+    network
+        As for `whole_chain`, of one point.
+
+    Returns
+    -------
+    None where there is no such chain.
+    """
+    ways = network.ways
+    if ways is None or not _has_chain(network):
+        return None
+    whole, delays = _circuit(network, ways), np.flatnonzero(network.is_delay).tolist()
+    count, classes = len(whole.orders), len(whole.populations)
+    stages = {k: count + i * STAGES for i, k in enumerate(delays)}
+    none, ends = (0,) * classes, (True,) * classes
+    tagged = Circuit(
+        (*_orders(network, 2), *[sharing(1)] * (STAGES * len(delays))),
+        (*whole.populations, *none),
+        (*whole.thinks, *ends),
+        (
+            *whole.entries,
+            *(tuple((stages.get(k, k), p) for k, p in each) for each in whole.entries),
+        ),
+        (
+            *((*each, *[()] * (STAGES * len(delays))) for each in whole.onward),
+            *(_tagged_onward(whole, c, stages) for c in range(classes)),
+        ),
+    )
+    return TaggedCircuit(whole, _rates(network)[:, 0], tagged, _tagged_rates(network, delays))
+
+
+def _tagged_onward(whole: Circuit, c: int, stages: Mapping[int, int]) -> tuple[Onward, ...]:
+    """Where the followed job goes from each station, and from each stage of its delays."""
+    classes = len(whole.populations)
+
+    def after(k: int) -> Onward:
+        ways = whole.onward[c][k]
+        return tuple((p, t if t is None else stages.get(t, t), classes + d) for p, t, d in ways)
+
+    through: list[Onward] = [after(k) for k in range(len(whole.orders))]
+    for k, first in stages.items():
+        through += [((1.0, first + i, classes + c),) for i in range(1, STAGES)]
+        through.append(after(k))
+    return tuple(through)
+
+
+def _tagged_rates(network: ClassNetwork, delays: Sequence[int]) -> FloatArray:
+    """As `_rates`, of the followed job and the others."""
+    served = network.service_times[:, :, 0].T
+    staged = np.repeat(served[list(delays)] / STAGES, STAGES, axis=0)
+    times = np.tile(np.concatenate([served, staged]), 2).ravel()
+    times = np.concatenate([times, network.think_time[:, 0], np.ones(len(network.think_time))])
+    return np.asarray(1 / np.where(times > 0, times, 1.0))
+
+
+def _orders(network: ClassNetwork, copies: int = 1) -> tuple[Order, ...]:
+    """How each station serves so many sets of the classes."""
+    jobs = int(network.population[:, 0].sum())
+    ranks = tuple(c.priority for c in network.classes) * copies
+    return tuple(
+        _order(s, int(network.servers[k, 0]), jobs, ranks) for k, s in enumerate(network.stations)
+    )
+
+
 def _circuit(network: ClassNetwork, ways: ClassWays) -> Circuit:
     """Classes and ways as they are at the first operating point, and at all with these states."""
     classes, stations = network.demand.shape[:2]
-    jobs = int(network.population[:, 0].sum())
-    ranks = tuple(c.priority for c in network.classes)
     return Circuit(
-        tuple(
-            _order(s, int(network.servers[k, 0]), jobs, ranks)
-            for k, s in enumerate(network.stations)
-        ),
+        _orders(network),
         tuple(network.population[:, 0].astype(int).tolist()),
         tuple((network.think_time[:, 0] > 0).tolist()),
         tuple(

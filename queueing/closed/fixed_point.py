@@ -156,7 +156,10 @@ class _Around:
         stiff = 1 - state.met * (state.rate[:, None] * slow).sum(axis=0) / self.offered
         system[:, among, among] += stiff.T
         wanted = self.missed_met + (by_rate * self.missed_jobs[:, None]).sum(axis=0)
-        met = -np.linalg.solve(system, wanted.T[..., None])[..., 0].T
+        try:
+            met = -np.linalg.solve(system, wanted.T[..., None])[..., 0].T
+        except np.linalg.LinAlgError:  # at a state where they do not determine the way on
+            return self.plain()
         rate = -(self.missed_jobs + (by_met * met).sum(axis=1)) / steep
         return self._moved(rate, met, part)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from headway.numerals import digits
 from headway.queueing.closed.demands import Method
+from headway.queueing.closed.unlike import Apart
 
 _NAMES = {Method.SCHWEITZER: "Bard-Schweitzer", Method.LINEARIZER: "Linearizer"}
 
@@ -29,9 +30,8 @@ among open ones (``python -m tests.brute.campaign``); open: behind another such 
 """
 
 
-CLOSED_SPREAD = {Method.SCHWEITZER: (79.3, 434), Method.LINEARIZER: (78.9, 423)}
 OPEN_SPREAD = 20.4
-"""The same where times are not exponential, of squared coefficients of variation from 0 to 4."""
+"""Of open classes whose times are not exponential, of scvs from 0 to 4, behind another queue."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,12 @@ class Turns:
 
 
 def closed_note(
-    method: Method, *, pools: bool, in_order: Turns | Sequence[str] = (), spread: bool = False
+    method: Method,
+    *,
+    pools: bool,
+    in_order: Turns | Sequence[str] = (),
+    spread: bool = False,
+    apart: Apart | None = None,
 ) -> str:
     """Say what is not exact about a closed network's solution; empty for an exact method.
 
@@ -60,6 +65,8 @@ def closed_note(
         Stations that serve classes of different times in order of arrival, or in random order.
     spread
         Whether such times are not exponential.
+    apart
+        How far times are apart at stations in order of arrival, where all classes are closed.
 
     Examples
     --------
@@ -68,12 +75,13 @@ def closed_note(
     """
     if not method.approximate:
         return ""
-    note = f"{_NAMES[method]} approximate mean value analysis"
-    errors = MEASURED[method, "pools" if pools else "single"]
-    if in_order:
-        errors = (CLOSED_SPREAD if spread else CLOSED_IN_ORDER)[method]
-        note = f"{note} with {different_times(in_order, spread=spread)}"
-    return f"{note}; {_largest(*errors)}"
+    said = f"{_NAMES[method]} approximate mean value analysis"
+    if not in_order:
+        return f"{said}; {_largest(*MEASURED[method, 'pools' if pools else 'single'])}"
+    said = f"{said} with {different_times(in_order, spread=spread)}"
+    if apart is None:
+        return f"{said}; {_largest(*CLOSED_IN_ORDER[method])}"
+    return f"{said}; {_largest(*apart.errors(method), f' {apart}')}"
 
 
 def open_note(in_order: Turns | Sequence[str], *, spread: bool = False) -> str:
@@ -105,5 +113,5 @@ def different_times(at: Turns | Sequence[str], *, spread: bool = False) -> str:
     return f"{', '.join(parts)}{comma} with times that differ by class{other}"
 
 
-def _largest(rate: float, time: float) -> str:
-    return f"largest error measured: throughput {digits(rate)} %, response time {digits(time)} %"
+def _largest(rate: float, time: float, where: str = "") -> str:
+    return f"largest error measured{where}: throughput {rate:g} %, response time {time:g} %"

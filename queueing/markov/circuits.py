@@ -48,7 +48,7 @@ class Circuit:
         classes = len(self.populations)
         for c, jobs in enumerate(away):
             if jobs:
-                for after, chance in self._entered(places, c):
+                for after, chance in self.entered(places, c):
                     yield (after, _changed(away, c, -1)), len(places) * classes + c, jobs * chance
         for k, order in enumerate(self.orders):
             for c, times, own in order.left(places[k]):
@@ -72,11 +72,12 @@ class Circuit:
         if c is None:
             yield (places, away), 1.0
             return
-        for after, chance in self._entered(places, c):
+        for after, chance in self.entered(places, c):
             for state, more in self._settled(after, _changed(away, c, -1)):
                 yield state, chance * more
 
-    def _entered(self, places: Any, c: int) -> Iterator[tuple[Any, float]]:
+    def entered(self, places: Any, c: int) -> Iterator[tuple[Any, float]]:
+        """What stations hold after a job of a class comes in, each with its chance."""
         for k, share in self.entries[c]:
             for after, chance in self._joined(places, k, c):
                 yield after, share * chance

@@ -13,7 +13,7 @@ from headway.models.structure.planning.ways import visits_given, ways_of
 from headway.queueing.classes.network import SharedStation
 from headway.queueing.met import Met, Visited, met_in_turn, met_sharing
 from headway.queueing.percentiles import of_visits
-from headway.queueing.routed import GIVEN, RoutedNetwork
+from headway.queueing.routed import APART, GIVEN, INDEPENDENT, RoutedNetwork
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 from headway.queueing.stations.base import Delay, Station
 from headway.queueing.stations.priority import PriorityMG1
@@ -32,6 +32,9 @@ from headway.queueing.times.laws import (
 
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
+
+UNLIKE = f"{INDEPENDENT}, and Poisson arrivals: up to the 99th within 12 % where measured"
+"""Error where classes on common routes wait in order with times of their own."""
 
 
 def class_laws(point: "Solution") -> dict[str, TimeLaw | None]:
@@ -95,6 +98,10 @@ class Sharing:
         comes[own] = True
         return set(zip(self.times[comes, k].tolist(), self.scvs[comes, k].tolist(), strict=True))
 
+    def is_unlike(self, k: int, own: int) -> bool:
+        """Whether a class waits in order with others whose service times are not as its own."""
+        return len(self.asked(k, own)) > 1 and not self.is_shared(k)
+
     def station(self, k: int, time: float) -> Station:
         """The station with this service time for all jobs."""
         component = self.point.model.graph.stations[self.stations[k].name]
@@ -148,10 +155,12 @@ def _by_routes(sharing: Sharing, own: int) -> TimeLaw:
     queues = np.array([sharing.is_shared(k) and _lanes(sharing, k) == 1 for k in range(len(names))])
     many, onward, leaving = straight_on(ways.onward, ways.leaving, queues)
     sharing = replace(sharing, visits=sharing.visits / many, times=sharing.times * many)
-    visited = tuple(station_for(sharing, k, own) for k in range(len(names)))
-    return RoutedNetwork(
-        names, visited, sharing.loads.sum(axis=0), ways.entries, onward, leaving
-    ).law()
+    seen = tuple(seen_by(sharing, k, own) for k in range(len(names)))
+    loads = sharing.loads.sum(axis=0)
+    law = RoutedNetwork(names, seen, loads, ways.entries, onward, leaving).law()
+    unlike = any(sharing.is_unlike(k, own) for k in np.flatnonzero(sharing.visits[own] > 0))
+    notes = tuple(UNLIKE if note == APART and unlike else note for note in law.notes)
+    return replace(law, notes=notes)
 
 
 def _lanes(sharing: Sharing, k: int) -> int:

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from headway.errors import GraphError
-from headway.kinds import Amount, FloatArray, check_not_negative, is_symbolic, plain
+from headway.kinds import Amount, FloatArray, check_not_negative, is_symbolic
 from headway.models.structure.parts.keys import Key, Values, arrivals_at, scv_at, station_at
 from headway.models.structure.parts.routes import share_at
 from headway.models.structure.parts.structure import Structure
@@ -149,8 +149,10 @@ def spread(graph: Structure, values: Values) -> Spread:
             "closed form; solve with numbers"
         )
         raise GraphError(msg)
-    for name in graph.arrival_scvs:
-        check_not_negative(f"scv of arrivals at {name}", values[scv_at(name)])
+    scvs = _columns(values[scv_at(name)] for name in graph.arrival_scvs)
+    if not ((scvs >= 0) & (scvs < np.inf)).all():
+        for name in graph.arrival_scvs:
+            check_not_negative(f"scv of arrivals at {name}", values[scv_at(name)])
     network = _network(graph, values)
     solution = solve_general(network)
     return Spread(
@@ -162,7 +164,8 @@ def spread(graph: Structure, values: Values) -> Spread:
 
 
 def _by_name(graph: Structure, rows: FloatArray) -> dict[str, Amount]:
-    return {name: plain(rows[..., k]) for k, name in enumerate(graph.stations)}
+    each = rows.tolist() if rows.ndim == 1 else np.moveaxis(rows, -1, 0)
+    return dict(zip(graph.stations, each, strict=True))
 
 
 def _numbers(graph: Structure, values: Values) -> Iterator[Amount]:

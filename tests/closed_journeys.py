@@ -1,0 +1,123 @@
+"""Percentiles of closed classes with routes of their own, against simulations.
+
+``python -m tests.closed_journeys`` simulates anew what `tests/data/closed_journeys.csv` holds (some
+minutes) and prints the table of docs/accuracy/percentiles.md; the tests recompute it from that
+file. The simulation goes job by job and knows no law of a queue (`tests.crowd_simulation`).
+"""
+
+import argparse
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from headway.models import ModelGraph
+from headway.models.simulating.jobs import blueprint
+from headway.queueing import MM1, Delay, MMm
+from tests.crowd_simulation import response_times
+
+PAGE = Path("tests/data/closed_journeys.csv")
+PERCENTS = (50, 95, 99)
+TITLES = ("number", "class", *(f"{k}{p}" for p in PERCENTS for k in ("p", "half")))
+NETWORKS, EVENTS, SEED, PARTS = 24, 1_500_000, 1982, 20
+
+
+def has_delay(number):
+    """Every other network has a constant delay among its stations."""
+    return number % 2 == 1
+
+
+def model(number):
+    """Two classes of one to three jobs at two or three stations, one a constant delay or none."""
+    random = np.random.default_rng([SEED, number])
+    count, names = int(random.integers(2, 4)), ("a", "b")
+    graph = ModelGraph(f"network{number}")
+    for k in range(count):
+        times = dict(zip(names, 3 ** random.uniform(-1, 1, 2), strict=True))
+        order = "ps" if random.random() < 0.3 else "fcfs"
+        if has_delay(number) and k == 1:
+            graph = graph.station("s1", Delay(float(times["a"])))
+        else:
+            kind = MM1(1.0) if random.random() < 0.7 else MMm(1.0, 2)
+            graph = graph.station(f"s{k}", kind, None, times, order)
+    for name in names:
+        onward = random.dirichlet(np.ones(count + 1), count)[:, :-1]
+        onward[0] *= 0.95 / max(onward[0].sum(), 0.95)
+        for k, j in np.ndindex(count, count):
+            graph = graph.route(f"s{k}", f"s{j}", float(onward[k, j]), name)
+        graph = graph.job_class(
+            name, population=int(random.integers(1, 4)), think_time=float(random.uniform(0.3, 5))
+        )
+    return graph.at()
+
+
+def simulate(number):
+    """Rows of the file: percentiles by class, with half widths of 99 % intervals."""
+    found = response_times(_plain(blueprint(model(number))), EVENTS, SEED + number)
+    for c, times in enumerate(found):
+        parts = np.array([np.percentile(p, PERCENTS) for p in np.array_split(times, PARTS)])
+        half = 2.861 * parts.std(axis=0, ddof=1) / np.sqrt(PARTS)
+        pairs = zip(np.percentile(times, PERCENTS), half, strict=True)
+        yield number, c, *(f"{value:.6g}" for pair in pairs for value in pair)
+
+
+def _plain(plan):
+    """Without turns, of which there are none here: each class goes its own part of the routes."""
+    jobs, count = [], len(plan.places)
+    for c, each in enumerate(plan.classes):
+        own = each.ways.turning.onward[:, c * count : (c + 1) * count]
+        assert np.isclose(own.sum(), each.ways.turning.onward.sum(), rtol=1e-12)
+        jobs.append(replace(each, ways=replace(each.ways, onward=own)))
+    return replace(plan, classes=tuple(jobs))
+
+
+def stored():
+    """Percentiles and half widths of the file by network and class, shape (percents, 2)."""
+    with PAGE.open(newline="") as file:
+        rows = [[float(v) for v in row.values()] for row in csv.DictReader(file)]
+    return {(int(row[0]), int(row[1])): np.reshape(row[2:], (-1, 2)) for row in rows}
+
+
+def errors(found):
+    """Relative errors, those beyond the intervals, and where there are delays."""
+    solved = {
+        number: model(number).solve().with_percentiles(PERCENTS)
+        for number in sorted({number for number, _ in found})
+    }
+    rows, beyond, delays = [], [], []
+    for (number, c), pairs in found.items():
+        known = [solved[number][f"class {'ab'[c]}.response_time_p{p}"] for p in PERCENTS]
+        true, half = pairs.T
+        rows.append(np.abs(np.array(known) / true - 1))
+        beyond.append(np.maximum(np.abs(np.array(known) - true) - half, 0) / true)
+        delays.append(has_delay(number))
+    return np.array(rows), np.array(beyond), np.array(delays)
+
+
+def lines(found):
+    """The table of the page: mean error, largest error, and largest beyond the interval."""
+    rows, beyond, delays = errors(found)
+    yield "| stations | classes | p50 | p95 | p99 |"
+    yield "|---|---|---|---|---|"
+    for words, some in (("queues", ~delays), ("queues and a delay", delays)):
+        sizes = (100 * rows[some].mean(0), 100 * rows[some].max(0), 100 * beyond[some].max(0))
+        cells = (f"{m:.1f} %, {w:.1f} %, {b:.1f} %" for m, w, b in zip(*sizes, strict=True))
+        yield f"| {words} | {some.sum()} | {' | '.join(cells)} |"
+
+
+def main():
+    """Simulate anew, or only tell what the file says."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--stored", action="store_true", help="tell what the file says")
+    if not parser.parse_args().stored:
+        rows = [row for number in range(NETWORKS) for row in simulate(number)]
+        with PAGE.open("w", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(TITLES)
+            writer.writerows(rows)
+    print(*lines(stored()), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

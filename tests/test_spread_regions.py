@@ -1,0 +1,65 @@
+"""Labels of closed classes in order of arrival, by how far their times are apart."""
+
+import math
+
+import numpy as np
+import pytest
+
+from headway.cli.models import find_model
+from headway.queueing import Discipline, JobClass, SharedStation, solve_multiclass
+from headway.queueing.closed.unlike import RATIOS, SCVS, WITHIN, Apart
+from tests.pages import accuracy
+from tests.spread_regions import BY_METHOD, lines, measured, regions, stored
+
+
+@pytest.mark.parametrize("method", BY_METHOD)
+def test_each_network_measured_is_within_its_label(method):
+    rows = list(stored())
+    assert len(rows) > 1400
+    for row in rows:
+        for error, label in zip(row.errors(method), row.apart.errors(method), strict=True):
+            assert math.isnan(error) or error <= label, row
+
+
+@pytest.mark.parametrize("method", BY_METHOD)
+def test_labels_are_the_largest_errors_of_their_regions(method):
+    """Rounded up to a tenth; the largest region has those of `tests.spread_errors` as well."""
+    found = regions(stored(), method)
+    for k, ratio in enumerate(RATIOS):
+        for j, scv in enumerate(SCVS):
+            label, most = np.array(WITHIN[method][k][j]), np.array(found[ratio, scv][:2])
+            assert (most <= label).all()
+            if (k, j) != (len(RATIOS) - 1, len(SCVS) - 1):
+                assert (label <= most + 0.1 + 1e-9).all()
+
+
+@pytest.mark.parametrize("seed", [3, 9, 218])
+def test_stored_errors_are_those_that_are_found(seed):
+    """Six digits are stored; in 218 the equations are singular on the way."""
+    (row,) = (row for row in stored() if row.seed == seed)
+    found = measured(seed)
+    for name, value in vars(row).items():
+        assert getattr(found, name) == pytest.approx(value, rel=1e-3, abs=1e-6, nan_ok=True), name
+
+
+def test_the_page_has_the_table():
+    page = accuracy()
+    for line in lines(stored()):
+        assert line in page, line
+
+
+def test_answers_say_their_region():
+    def solve(times, scvs, jobs=(3, 2)):
+        cpu = SharedStation("cpu", times, (1, 1), discipline=Discipline.FCFS, scv=scvs)
+        classes = [JobClass(n, None, p, 1.0) for n, p in zip("ab", jobs, strict=True)]
+        return solve_multiclass([cpu], classes, "linearizer").approximation
+
+    assert "up to 2 times apart and scv up to 2: throughput 13 %" in solve((0.3, 0.2), (2.0, 0.5))
+    assert "up to 32 times apart and scv up to 1: " in solve((0.3, 0.03), ())
+    assert "(these are beyond that)" in solve((0.3, 0.2), (5.0, 0.5))
+    assert "up to 2 times apart" in str(Apart(1.0, 1.0))
+
+
+def test_the_peer_model_in_order_of_arrival_has_a_useful_label():
+    model = find_model("tests/data/peer_models/fcfs.jsimg")
+    assert "response time 25.2 %" in model.solve().approximation
