@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from headway.cli.models import find_model
+from headway.models import find_model
 from headway.queueing import Discipline, JobClass, SharedStation, solve_multiclass
 from headway.queueing.closed.unlike import RATIOS, SCVS, WITHIN, Apart
 from tests.pages import accuracy

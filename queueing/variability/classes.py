@@ -174,7 +174,8 @@ def _still_felt(rate: FloatArray, busy: FloatArray, size: FloatArray) -> FloatAr
 
 
 def _busy(flows: ClassFlows, one: GeneralNetwork) -> FloatArray:
-    return np.minimum(flows.rates.sum(axis=1) * one.service_times / flows.servers, 1.0)
+    busy = flows.rates.sum(axis=1) * one.service_times / flows.servers
+    return np.asarray(np.minimum(busy, 1.0))
 
 
 def _shares(flows: ClassFlows) -> FloatArray:

@@ -158,7 +158,7 @@ def _by_routes(sharing: Sharing, own: int) -> TimeLaw:
     seen = tuple(seen_by(sharing, k, own) for k in range(len(names)))
     loads = sharing.loads.sum(axis=0)
     law = RoutedNetwork(names, seen, loads, ways.entries, onward, leaving).law()
-    unlike = any(sharing.is_unlike(k, own) for k in np.flatnonzero(sharing.visits[own] > 0))
+    unlike = any(sharing.is_unlike(int(k), own) for k in np.flatnonzero(sharing.visits[own]))
     notes = tuple(UNLIKE if note == APART and unlike else note for note in law.notes)
     return replace(law, notes=notes)
 
