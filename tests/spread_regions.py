@@ -23,6 +23,20 @@ from tests.brute.phased import Phased
 from tests.spread_errors import MOST_STATES, SPREADS, Phases
 
 PAGE = Path("tests/data/spread_regions.csv")
+EARLIER = {
+    Method.LINEARIZER: (
+        ((9.3, 11.3), (12.1, 31.3), (31.8, 52.8)),
+        ((14.6, 21.4), (31.4, 68.4), (45.4, 108.3)),
+        ((40.0, 116.9), (40.1, 116.9), (78.9, 423.0)),
+    ),
+    Method.SCHWEITZER: (
+        ((8.9, 14.0), (16.8, 26.8), (35.2, 61.6)),
+        ((20.1, 32.7), (36.6, 75.0), (54.4, 155.5)),
+        ((43.8, 136.7), (43.8, 141.4), (79.4, 434.0)),
+    ),
+}
+"""Largest errors of the networks of `tests.spread_errors` in each region [%]."""
+
 BY_METHOD = {Method.LINEARIZER: "linearizer", Method.SCHWEITZER: "schweitzer"}
 
 

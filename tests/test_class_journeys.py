@@ -204,10 +204,8 @@ def test_closed_jobs_in_a_line_take_as_long_as_the_theorem_says():
 def test_closed_jobs_that_change_and_think_for_no_time():
     """A chain of classes; means as the solution has them, 1e-6, and one that nobody begins as."""
     graph = ModelGraph("g").station("x", MM1(1.0), None, {"a": 0.2, "b": 0.7}, "ps")
-    graph = (
-        graph.route("x", "x", 0.5, "a", "b").route("x", "x", 0.5, "a")
+    graph = graph.route("x", "x", 0.5, "a", "b").route("x", "x", 0.5, "a")
     graph = graph.route("x", "x", 1, "b", "a")
-    )
     graph = graph.job_class("a", population=3, reference="x").job_class("b", population=0)
     found = graph.at().solve()
     for name, law in journey_laws(found).items():
@@ -220,9 +218,7 @@ def test_what_is_not_known_says_why(tmp_path):
     with pytest.raises(GraphError, match="not for both: a is open and d closed; simulate"):
         mixed.with_percentile(99)
     large = closed(("x", MM1(0.2), {}), ("y", MM1(0.1), {}), jobs=(40, 40)).at().solve()
-    with pytest.raises(
-        GraphError, match="state by state: .* states than the 10,000 .*; simulate"
-    ):
+    with pytest.raises(GraphError, match="state by state: .* states than the 10,000 .*; simulate"):
         large.with_percentile(99)
     spread = closed(("x", MG1(0.2, 2.0), {}), ("y", MM1(0.1), {})).at().solve()
     with pytest.raises(GraphError, match="state by state: services must be exponential"):

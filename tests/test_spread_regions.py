@@ -9,7 +9,7 @@ from headway.models import find_model
 from headway.queueing import Discipline, JobClass, SharedStation, solve_multiclass
 from headway.queueing.closed.unlike import RATIOS, SCVS, WITHIN, Apart
 from tests.pages import accuracy
-from tests.spread_regions import BY_METHOD, lines, measured, regions, stored
+from tests.spread_regions import BY_METHOD, EARLIER, lines, measured, regions, stored
 
 
 @pytest.mark.parametrize("method", BY_METHOD)
@@ -23,14 +23,13 @@ def test_each_network_measured_is_within_its_label(method):
 
 @pytest.mark.parametrize("method", BY_METHOD)
 def test_labels_are_the_largest_errors_of_their_regions(method):
-    """Rounded up to a tenth; the largest region has those of `tests.spread_errors` as well."""
+    """Rounded up to a tenth, with those of the networks of `tests.spread_errors`."""
     found = regions(stored(), method)
     for k, ratio in enumerate(RATIOS):
         for j, scv in enumerate(SCVS):
-            label, most = np.array(WITHIN[method][k][j]), np.array(found[ratio, scv][:2])
-            assert (most <= label).all()
-            if (k, j) != (len(RATIOS) - 1, len(SCVS) - 1):
-                assert (label <= most + 0.1 + 1e-9).all()
+            most = np.maximum(found[ratio, scv][:2], EARLIER[method][k][j])
+            label = np.array(WITHIN[method][k][j])
+            assert ((most <= label) & (label <= most + 0.1 + 1e-9)).all()
 
 
 @pytest.mark.parametrize("seed", [3, 9, 218])
@@ -62,4 +61,4 @@ def test_answers_say_their_region():
 
 def test_the_peer_model_in_order_of_arrival_has_a_useful_label():
     model = find_model("tests/data/peer_models/fcfs.jsimg")
-    assert "response time 25.2 %" in model.solve().approximation
+    assert "response time 31.3 %" in model.solve().approximation

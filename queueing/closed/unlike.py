@@ -1,7 +1,8 @@
 """How far the service times of closed classes in order of arrival are apart, and what that costs.
 
 The further the mean times of a station's classes are apart, and the more their times vary, the
-more approximate mean value analysis misses. ``python -m tests.spread_regions`` measures it.
+more approximate mean value analysis misses. ``python -m tests.spread_regions`` measures it, and so
+does ``python -m tests.spread_errors``: the larger of both is said.
 """
 
 from dataclasses import dataclass
@@ -13,14 +14,14 @@ RATIOS, SCVS = (2.0, 5.0, 32.0), (1.0, 2.0, 4.0)
 
 WITHIN = {
     Method.LINEARIZER: (
-        ((8.9, 14.0), (13.0, 25.2), (27.5, 73.1)),
-        ((20.1, 36.2), (29.4, 63.6), (43.2, 101.1)),
+        ((9.3, 14.0), (13.0, 31.3), (31.8, 73.1)),
+        ((20.1, 36.2), (31.4, 68.4), (45.4, 108.3)),
         ((64.3, 404.5), (64.3, 404.5), (78.9, 423.0)),
     ),
     Method.SCHWEITZER: (
-        ((15.6, 27.2), (19.0, 42.8), (30.8, 91.8)),
-        ((22.7, 48.4), (36.7, 88.5), (45.1, 108.6)),
-        ((66.3, 440.7), (66.3, 440.7), (79.3, 440.7)),
+        ((15.6, 27.2), (19.0, 42.8), (35.2, 91.8)),
+        ((22.7, 48.4), (36.7, 88.5), (54.4, 155.5)),
+        ((66.3, 440.7), (66.3, 440.7), (79.4, 440.7)),
     ),
 }
 """Largest errors of throughputs and response times [%] by ratio (rows) and scv, of all networks

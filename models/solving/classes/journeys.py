@@ -157,8 +157,8 @@ def _refuse_many_returns(point: "Solution", parts: Parts) -> None:
         name = point.stations[int(visits.max(axis=0).argmax())]
         msg = (
             "percentiles of open classes that go ways of their own are known where jobs rarely "
-            f"come back to a station; they visit {name} {visits.max():.3g} times on average (at most "
-            f"{MOST_VISITS:g}); simulate the model"
+            f"come back to a station; they visit {name} {visits.max():.3g} times on average "
+            f"(at most {MOST_VISITS:g}); simulate the model"
         )
         raise GraphError(msg)
 
