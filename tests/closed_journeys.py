@@ -5,7 +5,6 @@ minutes) and prints the table of docs/accuracy/percentiles.md; the tests recompu
 file. The simulation goes job by job and knows no law of a queue (`tests.crowd_simulation`).
 """
 
-import argparse
 import csv
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ import numpy as np
 from headway.models import ModelGraph
 from headway.models.simulating.jobs import blueprint
 from headway.queueing import MM1, Delay, MMm
+from tests.campaigns import stored_or_simulated
 from tests.crowd_simulation import response_times
 
 PAGE = Path("tests/data/closed_journeys.csv")
@@ -106,16 +106,14 @@ def lines(found):
         yield f"| {words} | {some.sum()} | {' | '.join(cells)} |"
 
 
+def _rows():
+    for number in range(NETWORKS):
+        yield from simulate(number)
+
+
 def main():
-    """Simulate anew, or only tell what the file says."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--stored", action="store_true", help="tell what the file says")
-    if not parser.parse_args().stored:
-        rows = [row for number in range(NETWORKS) for row in simulate(number)]
-        with PAGE.open("w", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(TITLES)
-            writer.writerows(rows)
+    """Simulate anew, or only print what the file contains."""
+    stored_or_simulated(__doc__, PAGE, TITLES, _rows)
     print(*lines(stored()), sep="\n")
 
 

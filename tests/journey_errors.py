@@ -10,6 +10,7 @@ another class, and of `tests/data/returning_journeys.csv`; ``--kind common`` of 
 are those of all, and of `tests/data/common_journeys.csv`.
 """
 
+import argparse
 import csv
 from pathlib import Path
 
@@ -17,7 +18,6 @@ import numpy as np
 
 from headway.models import ModelGraph
 from headway.queueing import MM1
-from tests.campaigns import stored_or_simulated
 from tests.qna_class_errors import JOURNEY, events, network, through
 
 PAGES = {
@@ -113,7 +113,7 @@ def errors(found, kind="own"):
         for number in sorted({number for number, _ in found})
     }
     rows, alike = [], []
-    for (number, c), times in actual.items():
+    for (number, c), times in found.items():
         known = [solved[number][f"class c{c}.response_time_p{p}"] for p in PERCENTS]
         rows.append(np.array(known) / np.array(times) - 1)
         alike.append(number % 2 == 0)
@@ -131,11 +131,6 @@ def lines(found, kind="own"):
         size = 100 * np.abs(some)
         cells = (f"{m:.1f} %, {w:.1f} %" for m, w in zip(size.mean(0), size.max(0), strict=True))
         yield f"| {words} | {len(some)} | {' | '.join(cells)} |"
-
-
-def _rows():
-    for number in range(NETWORKS):
-        yield from simulate(number)
 
 
 def main():

@@ -114,4 +114,5 @@ def different_times(at: Turns | Sequence[str], *, spread: bool = False) -> str:
 
 
 def _largest(rate: float, time: float, where: str = "") -> str:
-    return f"largest error measured{where}: throughput {rate:g} %, response time {time:g} %"
+    errors = f"throughput {digits(rate)} %, response time {digits(time)} %"
+    return f"largest error measured{where}: {errors}"

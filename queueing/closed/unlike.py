@@ -7,6 +7,7 @@ does ``python -m tests.spread_errors``: the larger of both is said.
 
 from dataclasses import dataclass
 
+from headway.numerals import digits
 from headway.queueing.closed.demands import Method
 
 RATIOS, SCVS = (2.0, 5.0, 32.0), (1.0, 2.0, 4.0)
@@ -61,8 +62,9 @@ class Apart:
     def __str__(self) -> str:
         row, column = self.region
         beyond = self.ratio > RATIOS[-1] * _ROUNDING or self.scv > SCVS[-1] * _ROUNDING
-        said = f"with mean times up to {RATIOS[row]:g} times apart and scv up to {SCVS[column]:g}"
-        return f"{said} (these are beyond that)" if beyond else said
+        ends = digits(RATIOS[row]), digits(SCVS[column])
+        text = f"with mean times up to {ends[0]} times apart and scv up to {ends[1]}"
+        return f"{text} (these are beyond that)" if beyond else text
 
 
 _ROUNDING = 1 + 1e-9  # of ratios that are at the end of a region

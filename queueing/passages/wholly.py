@@ -6,6 +6,7 @@ from math import log
 import numpy as np
 
 from headway.errors import GraphError
+from headway.numerals import digits
 from headway.queueing.classes.network import ClassNetwork
 from headway.queueing.classes.whole import tagged_circuit
 from headway.queueing.markov.tagged import Passages, passages
@@ -45,7 +46,7 @@ def whole_laws(network: ClassNetwork, means: Sequence[float]) -> list[TimeLaw]:
         raise GraphError(msg)
     followed = passages(circuit, MOST_STATES)
     if followed is None or _work(followed, max(means)) > _MOST_WORK:
-        msg = f"there are more states than the {MOST_STATES:,} that it is followed through"
+        msg = f"there are more states than the {digits(MOST_STATES)} that it is followed through"
         raise GraphError(msg)
     notes = (SMOOTHED,) if network.is_delay.any() else ()
     return [_law(followed, c, notes) for c in range(len(means))]

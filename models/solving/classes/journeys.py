@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.models.solving.classes.solve import class_network
-from headway.models.solving.classes.times import Sharing, seen_by, sharing_of
+from headway.models.solving.classes.times import Sharing, sharing_of, station_for
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.planning.by_class import class_routes
+from headway.numerals import digits, four_digits
 from headway.queueing.chains.parts import Parts, parts_of
 from headway.queueing.chains.routes import entry_states
 from headway.queueing.chains.wholly import network_by_class
@@ -157,8 +158,8 @@ def _refuse_many_returns(point: "Solution", parts: Parts) -> None:
         name = point.stations[int(visits.max(axis=0).argmax())]
         msg = (
             "percentiles of open classes that go ways of their own are known where jobs rarely "
-            f"come back to a station; they visit {name} {visits.max():.3g} times on average "
-            f"(at most {MOST_VISITS:g}); simulate the model"
+            f"come back to a station; they visit {name} {four_digits(visits.max())} times on "
+            f"average (at most {digits(MOST_VISITS)}); simulate the model"
         )
         raise GraphError(msg)
 
@@ -174,7 +175,7 @@ def _law(
     if any(float(point[f"{point.stations[k]}.utilisation"]) >= 1 for _, k in pairs):
         return None
     size = len(parts.classes) * count
-    seen = tuple(seen_by(sharing, k, c) for c, k in pairs)
+    seen = tuple(station_for(sharing, k, c) for c, k in pairs)
     loads = np.array([sharing.loads[:, k].sum() for _, k in pairs])
     ways = (
         entry[states],

@@ -100,7 +100,7 @@ class Sharing:
 
     def is_unlike(self, k: int, own: int) -> bool:
         """Whether a class waits in order with others whose service times are not as its own."""
-        return len(self.asked(k, own)) > 1 and not self.is_shared(k)
+        return len(self.services(k, own)) > 1 and not self.is_shared(k)
 
     def station(self, k: int, time: float) -> Station:
         """The station with this service time for all jobs."""
@@ -155,7 +155,7 @@ def _by_routes(sharing: Sharing, own: int) -> TimeLaw:
     queues = np.array([sharing.is_shared(k) and _lanes(sharing, k) == 1 for k in range(len(names))])
     many, onward, leaving = straight_on(ways.onward, ways.leaving, queues)
     sharing = replace(sharing, visits=sharing.visits / many, times=sharing.times * many)
-    seen = tuple(seen_by(sharing, k, own) for k in range(len(names)))
+    seen = tuple(station_for(sharing, k, own) for k in range(len(names)))
     loads = sharing.loads.sum(axis=0)
     law = RoutedNetwork(names, seen, loads, ways.entries, onward, leaving).law()
     unlike = any(sharing.is_unlike(int(k), own) for k in np.flatnonzero(sharing.visits[own]))
