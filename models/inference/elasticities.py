@@ -40,8 +40,8 @@ def elasticities(
     >>> one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=0.01)
     >>> text = "throughput_ops_s,response_ms\n10,11.2\n50,19.9\n80,50.3\n90,99.1\n"
     >>> fit = one.fit(Measurements.parse(text, "curve"), ["s"])
-    >>> found = elasticities(fit, fit.model.at(arrival_rate=50.0))
-    >>> round(found.effects["response_time"]["s"].elasticity, 2)
+    >>> result = elasticities(fit, fit.model.at(arrival_rate=50.0))
+    >>> round(result.effects["response_time"]["s"].elasticity, 2)
     2.0
     """
     here = sensitivity(point or fit.model, wanted)

@@ -98,8 +98,8 @@ def fit_model(
     >>> from headway.queueing import MM1
     >>> one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=1.0)
     >>> text = "throughput_ops_s,response_ms\n10,11.11\n50,20.00\n90,100.0\n"
-    >>> found = fit_model(one, Measurements.parse(text, "curve"), ["s"])
-    >>> round(found.values["s"], 6)
+    >>> fit = fit_model(one, Measurements.parse(text, "curve"), ["s"])
+    >>> round(fit.values["s"], 6)
     0.01
     """
     measurements = measurements_in(measurements)

@@ -160,8 +160,8 @@ class ServerFit(Answer):
         --------
         >>> points = [(x, 2 + 1 / (1 - x / 1000)) for x in range(100, 1000, 100)]
         >>> text = "throughput_ops_s,response_ms\n" + "\n".join(f"{x},{y:.4f}" for x, y in points)
-        >>> found = fit_server(Measurements.parse(text, "curve"))
-        >>> low, middle, high = found.predict([950.0]).response_time[:, 0]
+        >>> server = fit_server(Measurements.parse(text, "curve"))
+        >>> low, middle, high = server.predict([950.0]).response_time[:, 0]
         >>> bool(low < 22e-3 < high)
         True
         """
@@ -251,8 +251,8 @@ def fit_server(
     --------
     >>> points = [(x, 2 + 1 / (1 - x / 1000)) for x in range(100, 1000, 100)]
     >>> text = "throughput_ops_s,response_ms\n" + "\n".join(f"{x},{y:.4f}" for x, y in points)
-    >>> found = fit_server(Measurements.parse(text, "curve"))
-    >>> found.form.model, round(found.best.values["service_time"], 6)
+    >>> server = fit_server(Measurements.parse(text, "curve"))
+    >>> server.form.model, round(server.best.values["service_time"], 6)
     ('server-single', 0.001)
     """
     chosen = choose_form(measurements, x, y, within, loss, family, progress, forms)

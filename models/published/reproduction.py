@@ -160,8 +160,8 @@ class Reproduction(Answer):
 
         Examples
         --------
-        >>> found = reproduce("io-node/table-4")
-        >>> found.count(Outcome.AGREES), found.count(Outcome.DIFFERS)
+        >>> reproduction = reproduce("io-node/table-4")
+        >>> reproduction.count(Outcome.AGREES), reproduction.count(Outcome.DIFFERS)
         (4, 0)
         """
         return sum(part.count(outcome) for part in self.parts)
@@ -261,8 +261,8 @@ def reproduce(name: str | None = None) -> Reproduction:
 
     Examples
     --------
-    >>> found = reproduce("io-node/table-4")
-    >>> found.holds, found.count(Outcome.AGREES)
+    >>> reproduction = reproduce("io-node/table-4")
+    >>> reproduction.holds, reproduction.count(Outcome.AGREES)
     (True, 4)
     """
     view = View.SUMMARY if name is None else View.CELLS

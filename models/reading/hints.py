@@ -39,8 +39,8 @@ class Hints:
     Examples
     --------
     >>> table = Measurements.parse("rate,t\n100,3\n", "own.csv")
-    >>> said = Hints({"rate": "req/s", "t": "ms"}, {"rate": "throughput"}).of(table)
-    >>> said.column("t").values.tolist(), said.column("rate").role
+    >>> made = Hints({"rate": "req/s", "t": "ms"}, {"rate": "throughput"}).of(table)
+    >>> made.column("t").values.tolist(), made.column("rate").role
     ([0.003], 'throughput')
     """
 

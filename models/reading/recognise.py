@@ -161,8 +161,8 @@ def read_any(text: str, source: str) -> Measurements:
     Examples
     --------
     >>> page = "SPECsfs97.v2 = 300 Ops/Sec (Overall Response Time = 1.0 msec)\n100 0.9\n300 1.5\n"
-    >>> found = read_any(page, "page.txt")
-    >>> found.kind, found.column("response").values.tolist()
+    >>> measured = read_any(page, "page.txt")
+    >>> measured.kind, measured.column("response").values.tolist()
     ('SPEC result page', [0.0009, 0.0015])
     """
     return read_table(text, source)

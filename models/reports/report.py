@@ -152,8 +152,8 @@ def make_report(
     >>> from headway.models import catalogue_model
     >>> text = "throughput_ops_s,response_ms\n300,4.2\n600,6.1\n900,10.0\n"
     >>> raid = catalogue_model("nfs-server").with_preset("raid")
-    >>> found = make_report(raid, Measurements.parse(text, "own.csv"))
-    >>> found.sensitivity.model.inputs["arrival_rate"], found.sensitivity.bottleneck
+    >>> page = make_report(raid, Measurements.parse(text, "own.csv"))
+    >>> page.sensitivity.model.inputs["arrival_rate"], page.sensitivity.bottleneck
     (600.0, 'cpu')
     """
     measurements = measurements_in(measurements)

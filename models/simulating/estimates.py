@@ -27,8 +27,8 @@ class Estimate:
 
     Examples
     --------
-    >>> found = estimate([1.0, 2.0, 3.0])
-    >>> found.mean, [round(end, 3) for end in found.interval(0.95)]
+    >>> result = estimate([1.0, 2.0, 3.0])
+    >>> result.mean, [round(end, 3) for end in result.interval(0.95)]
     (2.0, [-0.484, 4.484])
     """
 

@@ -61,8 +61,8 @@ class Simulation(Kept, Answer):
     --------
     >>> from headway.models import ModelGraph
     >>> from headway.queueing import MM1
-    >>> found = ModelGraph("one").station("cpu", MM1(0.1)).at(arrival_rate=5).simulate(0.2)
-    >>> found["response_time"].holds(0.2)
+    >>> simulation = ModelGraph("one").station("cpu", MM1(0.1)).at(arrival_rate=5).simulate(0.2)
+    >>> simulation["response_time"].holds(0.2)
     True
     """
 

@@ -186,11 +186,11 @@ def each_once(predict: Predict, outputs: int) -> Predict:
 
     Examples
     --------
-    >>> seen = []
+    >>> rows = []
     >>> def squares(values):
-    ...     seen.append(values["n"].size)
+    ...     rows.append(values["n"].size)
     ...     return values["n"] ** 2
-    >>> each_once(squares, 1)({"n": np.array([2, 3, 2, 2])}).tolist(), seen
+    >>> each_once(squares, 1)({"n": np.array([2, 3, 2, 2])}).tolist(), rows
     ([4, 9, 4, 4], [2])
     """
 

@@ -155,8 +155,8 @@ class ModelVerbs(ModelDisplay):
         >>> from headway.models import ModelGraph
         >>> from headway.queueing import MM1
         >>> model = ModelGraph("one").station("cpu", MM1(0.1)).at(arrival_rate=5)
-        >>> found = model.simulate(half_width=0.2, percentiles=[95])
-        >>> found["response_time_p95"].holds(0.5991)  # 0.2 ln 20
+        >>> simulation = model.simulate(half_width=0.2, percentiles=[95])
+        >>> simulation["response_time_p95"].holds(0.5991)  # 0.2 ln 20
         True
         """
         simulation: Simulation = perform(self, "simulate", half_width, seed, percentiles, at_most)
@@ -342,8 +342,8 @@ class ModelVerbs(ModelDisplay):
         >>> from headway.models import catalogue_model
         >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
         >>> ranges = {"arrival_rate": (0.0, 100.0), "delay": (0.001, 0.002)}
-        >>> found = model.global_sensitivity(ranges=ranges, samples=1024)
-        >>> round(found.value("first index of delay"), 2)
+        >>> indices = model.global_sensitivity(ranges=ranges, samples=1024)
+        >>> round(indices.value("first index of delay"), 2)
         0.98
         """
         arguments = (outputs, ranges, samples, seed, executor)
@@ -377,9 +377,9 @@ class ModelVerbs(ModelDisplay):
         --------
         >>> from headway.models import catalogue_model
         >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
-        >>> told = model.uncertain({"service_time": ("0.9 ms", "1.1 ms")})
-        >>> found = told.at(arrival_rate=[500, 950]).propagate()
-        >>> found.saturated_share.round(1).tolist()  # above 1/950 s
+        >>> result = model.uncertain({"service_time": ("0.9 ms", "1.1 ms")})
+        >>> bands = result.at(arrival_rate=[500, 950]).propagate()
+        >>> bands.saturated_share.round(1).tolist()  # above 1/950 s
         [0.0, 0.2]
         """
         bands: Propagation = perform(self, "propagate", draws, seed, method, percentiles)

@@ -75,8 +75,8 @@ def sobol_importance(evaluate: Evaluate, joint: Joint, draws: int, seed: int) ->
     >>> both = {"x": Marginal(0.0, -1.0, 1.0), "y": Marginal(0.0, -2.0, 2.0)}
     >>> def add(at):
     ...     return {"sum": (at["x"] + at["y"])[:, None]}
-    >>> found = sobol_importance(add, Joint(both, np.eye(2)), 1024, 1)
-    >>> found.first["sum"][:, 0].round(2).tolist()  # 1 : 4 of the variance
+    >>> indices = sobol_importance(add, Joint(both, np.eye(2)), 1024, 1)
+    >>> indices.first["sum"][:, 0].round(2).tolist()  # 1 : 4 of the variance
     [0.2, 0.8]
     """
     half = 2 ** max((draws - 1).bit_length() - 1, 1)

@@ -50,9 +50,9 @@ class Propagation(Answer):
     --------
     >>> from headway.models import catalogue_model
     >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
-    >>> told = model.uncertain({"delay": ("0.8 ms", "1.2 ms")}).at(arrival_rate=500)
-    >>> found = told.propagate(draws=1024)
-    >>> found, [round(end, 5) for end in found.band("response_time")]
+    >>> uncertain = model.uncertain({"delay": ("0.8 ms", "1.2 ms")}).at(arrival_rate=500)
+    >>> bands = uncertain.propagate(draws=1024)
+    >>> bands, [round(end, 5) for end in bands.band("response_time")]
     (Propagation(server-single, 1 point, 1024 draws of delay), [0.0028, 0.0032])
     """
 

@@ -79,8 +79,8 @@ def solve_blocking(
     >>> rooms = tuple(room_of(station) for station in stations)
     >>> way, first = np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([1.0, 0.0])
     >>> one = BlockingNetwork(rooms, way, first, arrival_rate=250.0, windows=(Window((1,), 1),))
-    >>> found = solve_blocking(one, stations)  # M/M/1, whose queue is outside the region
-    >>> round(found.response_time, 12), found.method
+    >>> solution = solve_blocking(one, stations)  # M/M/1, whose queue is outside the region
+    >>> round(solution.response_time, 12), solution.method
     (0.005, 'chain')
     """
     if network.closed:

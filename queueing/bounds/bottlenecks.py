@@ -56,8 +56,8 @@ def bottleneck(
 
     Examples
     --------
-    >>> found = bottleneck([0.2, 0.5, 0.3], think_time=4.0)
-    >>> found.station, found.saturation_throughput, found.order, found.knee_population
+    >>> result = bottleneck([0.2, 0.5, 0.3], think_time=4.0)
+    >>> result.station, result.saturation_throughput, result.order, result.knee_population
     (1, 2.0, (1, 2, 0), 10.0)
     """
     demand, _, think = read_demands(demands, 1, think_time)

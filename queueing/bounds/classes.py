@@ -51,8 +51,8 @@ def class_bounds(
     >>> cpu = SharedStation("cpu", service_times=(0.1, 0.2), visits=(1, 1))
     >>> disk = SharedStation("disk", service_times=(0.3, 0.1), visits=(1, 1))
     >>> web, batch = JobClass("web", population=2), JobClass("batch", population=3)
-    >>> found = class_bounds([cpu, disk], [web, batch])["web"]
-    >>> [round(b.throughput_upper, 3) for b in found.values()]
+    >>> bounds = class_bounds([cpu, disk], [web, batch])["web"]
+    >>> [round(b.throughput_upper, 3) for b in bounds.values()]
     [3.333, 2.5, 2.424]
 
     References

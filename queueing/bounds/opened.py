@@ -37,8 +37,8 @@ def open_bounds(
     Examples
     --------
     >>> from headway.queueing import MM1
-    >>> found = open_bounds([MM1(0.1), MM1(0.3)], [1, 1], 2.0)["balanced job"]
-    >>> round(found.response_time_lower, 4), round(found.response_time_upper, 4)  # 0.875 s
+    >>> bounds = open_bounds([MM1(0.1), MM1(0.3)], [1, 1], 2.0)["balanced job"]
+    >>> round(bounds.response_time_lower, 4), round(bounds.response_time_upper, 4)  # 0.875 s
     (0.6667, 1.0)
 
     References

@@ -92,8 +92,8 @@ def after(filling: Filling, popularity: Popularity, time: FloatArray) -> Answers
     Examples
     --------
     >>> from headway.queueing.caches.popularity import listed
-    >>> found = after(KEPT, listed([1, 1]), np.array([2.0]))
-    >>> found.hit.tolist(), found.resident.tolist(), found.gain.tolist()
+    >>> result = after(KEPT, listed([1, 1]), np.array([2.0]))
+    >>> result.hit.tolist(), result.resident.tolist(), result.gain.tolist()
     ([0.5], [1.0], [0.5])
     """
     step = max(_TOGETHER // len(popularity.share), 1)
@@ -130,8 +130,8 @@ def filled(filling: Filling, popularity: Popularity, size: FloatArray) -> Answer
     Examples
     --------
     >>> from headway.queueing.caches.popularity import zipf
-    >>> found = filled(RENEWED, zipf(1000.0, 0.8), np.array([10.0, 100.0, 1000.0]))
-    >>> found.hit.round(4).tolist()
+    >>> result = filled(RENEWED, zipf(1000.0, 0.8), np.array([10.0, 100.0, 1000.0]))
+    >>> result.hit.round(4).tolist()
     [0.0816, 0.3778, 1.0]
     """
     whole = size >= popularity.objects

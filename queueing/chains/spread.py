@@ -87,8 +87,8 @@ def solve_spread(
     >>> ways = ClassRoutes(("cpu",), ("a", "b"), {})
     >>> cpu = SharedStation("cpu", service_times=(0.1, 0.3), visits=(1, 1), scv=(0, 0))
     >>> two = [JobClass("a", arrival_rate=1), JobClass("b", arrival_rate=1)]
-    >>> found = solve_spread([cpu], two, ways, (1, 1))
-    >>> found.classes.response_time.round(6).tolist()  # 0.05 / (1 - 0.4) more than alone: M/G/1
+    >>> solution = solve_spread([cpu], two, ways, (1, 1))
+    >>> solution.classes.response_time.round(6).tolist()  # 0.05 / (1 - 0.4) more than alone: M/G/1
     [0.183333, 0.383333]
     """
     parts = parts_of(stations, _as_wide(classes, stations, arrival_scvs), routes)

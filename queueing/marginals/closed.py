@@ -83,8 +83,8 @@ def closed_marginal(
     Examples
     --------
     >>> from headway.queueing import MM1
-    >>> found = closed_marginal([MM1(1.0), MM1(1.0)], [1, 1], 2, 0.0, place=0)
-    >>> found.chances.round(9).tolist(), round(found.waits, 9)
+    >>> marginal = closed_marginal([MM1(1.0), MM1(1.0)], [1, 1], 2, 0.0, place=0)
+    >>> marginal.chances.round(9).tolist(), round(marginal.waits, 9)
     ([0.333333333, 0.333333333, 0.333333333], 0.5)
     """
     check_network(stations, visits, think_time)

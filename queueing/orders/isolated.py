@@ -150,8 +150,8 @@ def between(network: Crossing, alone: Rest, whole: Rest) -> Rest:
     >>> one = np.ones((1, 2, 1))
     >>> network = Crossing(one, one, one[0], one[0], 2 * one[:, 0], 0 * one[:, 0], 0 * one[:, 0],
     ...     np.zeros(1, bool), (1,), (Discipline.FCFS, Discipline.FCFS))
-    >>> found = between(network, Rest(0.5 * one[:, 0], 2 * one), Rest(0.5 * one[:, 0], 4.5 * one))
-    >>> found.stay.ravel().round(12).tolist(), found.rate.ravel().round(3).tolist()
+    >>> result = between(network, Rest(0.5 * one[:, 0], 2 * one), Rest(0.5 * one[:, 0], 4.5 * one))
+    >>> result.stay.ravel().round(12).tolist(), result.rate.ravel().round(3).tolist()
     ([3.0, 3.0], [0.333])
     """
     work = alone.rate[:, None] * network.visits * network.times

@@ -106,8 +106,8 @@ def aggregated(flows: ClassFlows) -> Aggregate:
     >>> one, here = np.ones((1, 2)), np.ones((1, 2, 1))
     >>> times, stay = np.array([[[1.0], [3.0]]]), np.zeros((1, 2, 1, 2, 1))
     >>> flows = ClassFlows(here, stay, here, one, 2 * one, times, here, np.ones((1, 1)))
-    >>> found = aggregated(flows).network
-    >>> found.service_times.tolist(), found.scvs.tolist(), found.outside_flows.tolist()
+    >>> network = aggregated(flows).network
+    >>> network.service_times.tolist(), network.scvs.tolist(), network.outside_flows.tolist()
     ([[2.0]], [[1.5]], [[2.0]])
     """
     shares = _shares(flows)

@@ -53,8 +53,8 @@ class GeneralNetwork:
     Examples
     --------
     >>> bursty = GeneralNetwork([0.8, 0], [4, 1], [[0, 1], [0, 0]], [1, 1], [1, 1], [1, 1])
-    >>> found = solve_general(bursty)
-    >>> found.arrival_scv.round(3).tolist(), found.waiting_time.round(2).tolist()
+    >>> solution = solve_general(bursty)
+    >>> solution.arrival_scv.round(3).tolist(), solution.waiting_time.round(2).tolist()
     ([4.0, 2.28], [9.28, 6.3])
     """
 

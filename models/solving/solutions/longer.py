@@ -49,8 +49,8 @@ def parse_exceedance(name: str, classes: Collection[str] = ()) -> Longer | None:
 
     Examples
     --------
-    >>> asked = parse_exceedance("response_time_over_10.0ms")
-    >>> asked.name, asked.time
+    >>> exceedance = parse_exceedance("response_time_over_10.0ms")
+    >>> exceedance.name, exceedance.time
     ('response_time_over_10ms', 0.01)
     >>> parse_exceedance("class web.response_time_over_2s", ["web"]).name
     'class web.response_time_over_2s'
@@ -68,8 +68,8 @@ def station_longer(name: str, stations: Collection[str]) -> tuple[str, Longer] |
 
     Examples
     --------
-    >>> station, asked = station_longer("cpu.waiting_time_over_2.5ms", ["cpu"])
-    >>> station, asked.part, asked.time
+    >>> station, answer = station_longer("cpu.waiting_time_over_2.5ms", ["cpu"])
+    >>> station, answer.part, answer.time
     ('cpu', 'waiting_time_over_2.5ms', 0.0025)
     """
     match = _STATION.fullmatch(name)

@@ -290,8 +290,8 @@ class OnDemand:
         --------
         >>> from headway.models import ModelGraph
         >>> from headway.queueing import MM1
-        >>> found = ModelGraph("one").station("cpu", MM1(0.1)).at().solve(5).with_percentile(95)
-        >>> round(found["response_time_p95"], 6)  # 0.2 ln 20
+        >>> solution = ModelGraph("one").station("cpu", MM1(0.1)).at().solve(5).with_percentile(95)
+        >>> round(solution["response_time_p95"], 6)  # 0.2 ln 20
         0.599146
         """
         return self.with_percentiles([percent])
@@ -308,8 +308,8 @@ class OnDemand:
         --------
         >>> from headway.models import ModelGraph
         >>> from headway.queueing import MM1
-        >>> found = ModelGraph("one").station("cpu", MM1(0.1)).at().solve(5)
-        >>> found.with_percentiles([50, 95]).outputs[-2:]
+        >>> solution = ModelGraph("one").station("cpu", MM1(0.1)).at().solve(5)
+        >>> solution.with_percentiles([50, 95]).outputs[-2:]
         ('response_time_p50', 'response_time_p95')
         """
         percentages = tuple(percents)
@@ -339,8 +339,8 @@ class OnDemand:
         >>> from headway.models import ModelGraph
         >>> from headway.queueing import MM1
         >>> one = ModelGraph("one").station("cpu", MM1(0.1)).at()
-        >>> found = one.solve(population=2, think_time=1)
-        >>> found.queue_lengths("cpu").chances("cpu").round(6).tolist()
+        >>> solution = one.solve(population=2, think_time=1)
+        >>> solution.queue_lengths("cpu").chances("cpu").round(6).tolist()
         [0.819672, 0.163934, 0.016393]
         """
         lengths: QueueLengths[Self] = perform(self, "queue_lengths", stations)

@@ -53,10 +53,10 @@ class QueueLengths(Answer, Generic[Of]):
     --------
     >>> from headway.models import ModelGraph
     >>> from headway.queueing import MM1
-    >>> found = ModelGraph("one").station("cpu", MM1(0.1)).at().solve(5).queue_lengths("cpu")
-    >>> found
+    >>> lengths = ModelGraph("one").station("cpu", MM1(0.1)).at().solve(5).queue_lengths("cpu")
+    >>> lengths
     QueueLengths(one: cpu)
-    >>> found.chances("cpu")[:3].round(9).tolist(), found.covering("cpu", 0.95)
+    >>> lengths.chances("cpu")[:3].round(9).tolist(), lengths.covering("cpu", 0.95)
     ([0.5, 0.25, 0.125], 4.0)
     """
 
@@ -94,8 +94,8 @@ class QueueLengths(Answer, Generic[Of]):
         --------
         >>> from headway.models import ModelGraph
         >>> from headway.queueing import MM1
-        >>> found = ModelGraph("one").station("cpu", MM1(0.1)).at().solve([5, 8]).queue_lengths()
-        >>> found.chances("cpu")[:, 0].round(9).tolist()
+        >>> lengths = ModelGraph("one").station("cpu", MM1(0.1)).at().solve([5, 8]).queue_lengths()
+        >>> lengths.chances("cpu")[:, 0].round(9).tolist()
         [0.5, 0.2]
         """
         most = listed(self.laws[station])
@@ -122,8 +122,8 @@ class QueueLengths(Answer, Generic[Of]):
         --------
         >>> from headway.models import ModelGraph
         >>> from headway.queueing import MM1
-        >>> found = ModelGraph("one").station("cpu", MM1(0.1)).at().solve(9).queue_lengths()
-        >>> found.covering("cpu", 0.99)  # 0.9 ** 44 < 1 %
+        >>> lengths = ModelGraph("one").station("cpu", MM1(0.1)).at().solve(9).queue_lengths()
+        >>> lengths.covering("cpu", 0.99)  # 0.9 ** 44 < 1 %
         43.0
         """
         if not 0 < share < 1:

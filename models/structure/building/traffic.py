@@ -354,8 +354,8 @@ class Traffic(Reading):
         >>> from headway.models import ModelGraph
         >>> from headway.queueing import MM1
         >>> one = ModelGraph("one").station("cpu", MM1(0.1)).arrive("cpu", 8.0, scv=4.0)
-        >>> found = one.at().solve()
-        >>> round(found.response_time, 2), round(found["cpu.departure_scv"], 2)
+        >>> solution = one.at().solve()
+        >>> round(solution.response_time, 2), round(solution["cpu.departure_scv"], 2)
         (1.03, 2.08)
         """
         if station not in self.stations:

@@ -112,8 +112,8 @@ def link_parameters(links: Links) -> dict[str, Parameter]:
     --------
     >>> from headway.models import ModelGraph
     >>> graph = ModelGraph("one").link("lan", PLATFORMS["now"])
-    >>> found = link_parameters(graph.links)["lan.latency"]
-    >>> found.shown(found.value), found.source
+    >>> part = link_parameters(graph.links)["lan.latency"]
+    >>> part.shown(part.value), part.source
     ('5 us', 'Berkeley NOW: Martin 1999, Table 2.1')
     """
     return {

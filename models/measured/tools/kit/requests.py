@@ -22,10 +22,10 @@ class Requests:
 
     Examples
     --------
-    >>> seen = Requests(1e-3)
-    >>> seen.add(0, 500, True)
-    >>> seen.add(500, 1000, True)
-    >>> point = seen.point("log", "a.log")
+    >>> result = Requests(1e-3)
+    >>> result.add(0, 500, True)
+    >>> result.add(500, 1000, True)
+    >>> point = result.point("log", "a.log")
     >>> point.throughput, point.response_time, point.duration
     (1.3333333333333333, 0.75, 1.5)
     """

@@ -65,12 +65,12 @@ class Text:
 
     Examples
     --------
-    >>> found = Text("clients: 16\nlatency: 2.5 ms\n", "run.txt")
-    >>> found.number(r"^latency: CELL ms", 1e-3)
+    >>> result = Text("clients: 16\nlatency: 2.5 ms\n", "run.txt")
+    >>> result.number(r"^latency: CELL ms", 1e-3)
     0.0025
-    >>> found.number("^errors: CELL") is None
+    >>> result.number("^errors: CELL") is None
     True
-    >>> found.needs(r"clients:\s+(\S+)", "clients: 9")
+    >>> result.needs(r"clients:\s+(\S+)", "clients: 9")
     MatchedLine(groups=('16',), place='run.txt:1')
     """
 

@@ -35,10 +35,10 @@ class Times:
 
     Examples
     --------
-    >>> seen = Times()
+    >>> result = Times()
     >>> for time in (3.0, 1.0, 2.0):
-    ...     seen.append(time)
-    >>> len(seen), seen.mean, seen.percentile(75), seen.exact
+    ...     result.append(time)
+    >>> len(result), result.mean, result.percentile(75), result.exact
     (3, 2.0, 2.5, True)
     """
 
