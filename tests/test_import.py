@@ -384,7 +384,7 @@ def test_import_writes_a_model_file_that_solves_to_the_same(tmp_path):
     result = headway("import", path, "--out", out)
 
     assert result.code == 0, result.err
-    assert "4 of 4 simulated intervals of the file hold the solved value" in result.out
+    assert "4 of 4 simulated intervals of the file contain the solved value" in result.out
     assert tomllib.loads(out.read_text())["stations"]["M_G_1_FCFS"]["kind"] == "MG1"
     assert find_model(str(out)).solve().response_time == find_model(str(path)).solve().response_time
     document = json.loads(headway("import", path, "--json").out)

@@ -185,7 +185,7 @@ def test_forms_without_percentiles_are_named_in_every_form(tmp_path):
     assert "without_percentiles" not in json.loads(headway(*arguments, "--json").out)
     arguments = (*arguments, "--percentile", "99")
     text = " ".join(headway(*arguments).out.split())
-    assert "p99: by the plausible forms that have it; server-batching, server-cache" in text
+    assert "p99: from the plausible forms that provide it; server-batching, server-cache" in text
     document = json.loads(headway(*arguments, "--json").out)
     assert document["without_percentiles"] == ["server-batching", "server-cache"]
     assert document["predictions"][0]["response_time_p99"]["value"] > 0

@@ -207,7 +207,7 @@ def test_jobs_that_circulate_do_not_arrive():
         assert "population" in words(axes)
     shown = str(graph.at().closed(2))
     assert "(arrivals)" not in shown
-    assert "goes back to the clients" in shown
+    assert "go back to the clients" in shown
 
 
 def test_a_station_that_jobs_return_to():

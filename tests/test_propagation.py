@@ -382,7 +382,7 @@ def test_percentiles_found_one_by_one_have_bands_within_reason():
     low, high = bands.band("response_time_p95")
     assert low < bands.solution["response_time_p95"] < high
     assert "response_time_p95" not in bands.importance.first
-    assert "not of percentiles: in this network they are found one by one" in str(bands)
+    assert "not for percentiles, which this network solves one by one" in str(bands)
     with pytest.raises(InvalidParameter, match="100 draws at 60 points are more than 5,000 to"):
         model.at(arrival_rate=np.linspace(1, 30, 60)).propagate(draws=100, percentiles=[95])
 

@@ -207,7 +207,7 @@ def test_numbers_asked_stand_in_table_json_and_csv():
 
 def test_lengths_are_told_as_table_json_csv_and_picture(tmp_path):
     arguments = (*COMMAND, "--queue-lengths", "cpu,disks")
-    assert "chances of so many jobs" in headway(*arguments).out
+    assert "probability of each number of jobs" in headway(*arguments).out
     document = json.loads(headway(*arguments, "--json").out)
     cpu = document["points"][0]["stations"]["cpu"]
     assert sum(cpu["probabilities"]) + cpu["more_probability"] == pytest.approx(1, rel=1e-12)
@@ -222,7 +222,7 @@ def test_lengths_are_told_as_table_json_csv_and_picture(tmp_path):
 def test_many_numbers_of_jobs_share_rows():
     printed = headway("solve", "server-single", "--set", "arrival_rate=990 op/s", "--set",
                     "service_time=1ms", "--queue-lengths", "node").out  # fmt: skip
-    rows = printed.split("chances of so many jobs")[1].splitlines()
+    rows = printed.split("probability of each number of jobs")[1].splitlines()
     assert len(rows) < 40
     assert " to " in printed
 

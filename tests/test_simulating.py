@@ -362,7 +362,7 @@ def test_whoever_stops_it_gets_what_is_there():
     result = simulate_model(model, 0.01, 1, (), math.inf, stop_after(4))
     assert result.effort.interrupted
     assert result.effort.replicas == 4
-    assert "interrupted: intervals may be wider than the 1 % asked for" in str(result)
+    assert "interrupted: intervals may be wider than the 1 % requested" in str(result)
     assert json.loads(result.to_json())["interrupted"] is True
     with pytest.raises(KeyboardInterrupt):
         simulate_model(model, 0.01, 1, (), math.inf, stop_after(1))

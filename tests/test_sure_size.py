@@ -140,7 +140,7 @@ def test_command_states_the_probability(tmp_path):
     assert document["cheapest"]["probability"] == same.best.probability >= 0.95
     assert document["next_cheaper"]["probability"] < 0.95
     assert float(rows[0]["probability"]) == same.best.probability
-    assert "of 2048 draws of s; 95 % is asked" in text
+    assert "from 2048 draws of s; 95 % is required" in text
     assert "one step cheaper, m = " in text
 
 

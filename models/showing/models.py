@@ -191,8 +191,8 @@ def _route_table(model: Model) -> Table:
     heads = ("from", "to", "rate or probability", "class", "becomes")
     cells = zip(heads, zip(*rows, strict=True), strict=True)
     columns = tuple(Column(head, each) for head, each in cells if head in heads[:3] or any(each))
-    away = "goes back to the clients, who think" if closed else "leaves the system"
-    notes = [f"What is not routed on {away}."]
+    away = "go back to the clients, who think" if closed else "leave the system"
+    notes = [f"The remaining jobs {away}."]
     more = len(graph.routes) + len(graph.class_ways.routes) - MOST_SHOWN
     if more > 0:
         notes.append(f"{more} more routes are not shown; `graph.routes` has them all.")

@@ -68,7 +68,7 @@ def _notes(sizes: MeasuredSizes) -> tuple[str, ...]:
     if first.intercept.interval is None:
         notes.append("no intervals: repeat the measurements, as further rows")
     else:
-        notes.append("in brackets: 95 % intervals, breaks held")
+        notes.append("in brackets: 95 % intervals, with the breaks fixed")
     return (*notes, *_tests(sizes), *sizes.warnings)
 
 

@@ -54,7 +54,7 @@ def _without(predictions: Predictions) -> list[str]:
     names = ", ".join(name.removeprefix("response_time_") for name in predictions.percentiles)
     others = ", ".join(predictions.without_percentiles)
     have = "has" if len(predictions.without_percentiles) == 1 else "have"
-    return [f"{names}: by the plausible forms that have it; {others} {have} no law of it"]
+    return [f"{names}: from the plausible forms that provide it; {others} {have} no distribution"]
 
 
 def _values(band: FloatArray, own_unit: Unit, scale: Scale) -> tuple[str, ...]:

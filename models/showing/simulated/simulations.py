@@ -94,7 +94,7 @@ def effort_notes(simulation: Simulation) -> list[str]:
     if effort.interrupted:
         notes.append(
             "interrupted: intervals may be wider than the "
-            f"{digits(100 * effort.half_width)} % asked for"
+            f"{digits(100 * effort.half_width)} % requested"
         )
     return [*notes, *simulation.notes]
 

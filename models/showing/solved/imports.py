@@ -51,7 +51,9 @@ def _agreement(imported: Import) -> str:
     inside = [line.inside for line in imported.lines if line.inside is not None]
     if not inside:
         return ""
-    return f"{sum(inside)} of {len(inside)} simulated intervals of the file hold the solved value"
+    return (
+        f"{sum(inside)} of {len(inside)} simulated intervals of the file contain the solved value"
+    )
 
 
 def import_rows(imported: Import) -> list[dict[str, Any]]:

@@ -44,7 +44,7 @@ def _summary_table(lengths: QueueLengths[Solution]) -> Table:
     moments = list(zip(*map(_moments, laws), strict=True))
     columns = [Column.of(head, values) for head, values in zip(_HEADS, moments, strict=True)]
     notes = (*notes_of(solution, scale), *_assumed(lengths))
-    last = "50 %, 95 %, 99 %: so many jobs at most are there for that share of the time"
+    last = "50 %, 95 %, 99 %: at most this many jobs are present for that share of the time"
     more = ["the chances themselves are in --csv and --json"] if count > 1 else []
     title = f"{solution.model.title}: jobs at stations"
     return Table(title, (*keys, names, *columns), (*notes, last, *more), len(keys) + 1)
@@ -75,7 +75,7 @@ def _chances_table(lengths: QueueLengths[Solution]) -> Table:
     for name, law in laws.items():
         chances = law.chances(starts[-1] + wide - 1).reshape(-1, wide).sum(axis=1)
         columns.append(Column(name, (*chances.tolist(), law.more_than(starts[-1] + wide - 1))))
-    return Table("chances of so many jobs", tuple(columns))
+    return Table("probability of each number of jobs", tuple(columns))
 
 
 def length_rows(lengths: QueueLengths[Solution]) -> list[dict[str, Any]]:

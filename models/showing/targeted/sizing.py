@@ -93,8 +93,8 @@ def _notes(size: Size, scale: Scale) -> Iterator[str]:
     yield f"cost: {size.cost.text}"
     if size.chance is not None:
         yield (
-            f"probability that all targets hold: of {size.chance.draws} draws of "
-            f"{', '.join(size.chance.names)}; {digits(100 * size.chance.confidence)} % is asked"
+            f"probability that all targets hold: from {size.chance.draws} draws of "
+            f"{', '.join(size.chance.names)}; {digits(100 * size.chance.confidence)} % is required"
         )
     yield from _binding(size, scale)
     if not size.proven:

@@ -238,7 +238,7 @@ def _importance_notes(propagation: Propagation) -> tuple[str, ...]:
     if propagation.model.correlations:
         notes.append("what correlated parameters share counts in the first index of each")
     if propagation.is_slow:
-        notes.append("not of percentiles: in this network they are found one by one")
+        notes.append("not for percentiles, which this network solves one by one")
     unknown = [name for name, shares in importance.first.items() if np.isnan(shares).any()]
     if unknown and propagation.saturated_share.any():
         notes.append(

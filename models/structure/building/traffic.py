@@ -274,7 +274,7 @@ class Traffic(Reading):
     ) -> Self:
         """Send a share of the jobs that leave one station to another.
 
-        What is not routed on leaves the system.
+        The remaining jobs leave the system.
 
         Parameters
         ----------
