@@ -27,7 +27,7 @@ from headway.models.structure.model import Model
 
 
 class Builder(Links, Algorithms, Stations, Regions):
-    """Puts the entries of a model file together, each after those it needs."""
+    """Builds a model from the entries of a file, each after those it needs."""
 
     def __init__(self, entry: schema.ModelEntry, place: Place) -> None:
         entry = with_traces(with_forks(with_sources(entry, place), place), place)

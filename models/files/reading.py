@@ -86,7 +86,7 @@ def _entry(text: str, place: "Place") -> schema.ModelEntry:
 
 
 def too_many(document: dict[str, Any]) -> str:
-    """Say how many entries a document has beyond what a model file may have; empty if none."""
+    """Describe entries beyond the limit of a model file; empty if there are none."""
     count = sum(len(table) for table in document.values() if isinstance(table, dict | list))
     if count <= MOST_ENTRIES:
         return ""

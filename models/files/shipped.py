@@ -27,7 +27,7 @@ GROUP = "headway.models"
 
 
 def model_names() -> list[str]:
-    """Names of the models in the catalogue, those of other packages among them.
+    """Names of the models in the catalogue, including those of other packages.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def data_path(name: str) -> Path:
 
 
 def shipped_or_own(path: Path) -> Path:
-    """The path of a user's file or folder or, where there is none, of one that ships.
+    """The path of a user's file or folder, or else of one that ships with headway.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def shipped_or_own(path: Path) -> Path:
 
 
 def shipped_name(path: Path) -> str:
-    """What users call a file: by its place under ``data/`` if it ships, else as it is.
+    """The user's name of a file: its place under ``data/`` if it ships, else its path.
 
     Examples
     --------
@@ -135,7 +135,7 @@ Row: TypeAlias = dict[str, str]
 
 
 def data_rows(name: str) -> list[Row]:
-    """The rows of a published table as text, so that numbers keep the digits of print.
+    """The rows of a published table as text, so that numbers keep their printed digits.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ FEWEST_GROWING = 10
 
 
 def with_traces(entry: ModelEntry, place: Place) -> ModelEntry:
-    """The same entries, with the rate and scv that traces of arrivals have in their place.
+    """The same entries with traces of arrivals replaced by their rate and scv.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def _arriving(entry: ArrivalEntry, folder: Path) -> ArrivalEntry:
 
 
 def of_trace(path: Path, column: str = "") -> ArrivalEntry:
-    """Rate and scv of the times between arrivals that a table holds.
+    """Rate and scv of the interarrival times in a table.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from headway.errors import OutputError
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name and rename it: it is there whole or not at all.
+    """Write a file under a temporary name and rename it, so that it is never incomplete.
 
     A link stays a link, and what it leads to is written; a file keeps its mode. A device or a
     pipe that somebody reads is written to as it is.

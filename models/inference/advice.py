@@ -14,12 +14,12 @@ from headway.models.language.units import quantity as quantity_of
 
 
 def fit_next_loads(fit: Fit, quantity: str) -> NextLoads:
-    """Loads to measure at next for one fitted model; see `Fit.next_loads`."""
+    """The loads to measure next for one fitted model; see `Fit.next_loads`."""
     return advised(fit, quantity, [fit.draws])
 
 
 def advised(fit: Fit, quantity: str, draws: Sequence[Draws]) -> NextLoads:
-    """Loads to measure at next, by all plausible values of one model, or of several alike.
+    """The loads to measure next, from all plausible values of one or several models.
 
     Parameters
     ----------

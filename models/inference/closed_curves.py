@@ -19,7 +19,7 @@ BEHIND = 0.97
 
 @dataclass(frozen=True)
 class Clients:
-    """What a curve tells of a closed population.
+    """Signs of a closed population in a curve.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def clients(curve: Curve, requested: FloatArray | None = None) -> Clients:
 def clients_of(
     measurements: Measurements, x: str | None = None, y: str | None = None
 ) -> Clients | None:
-    """Look for a closed population in a table; None where it is no curve of response times."""
+    """Look for a closed population in a table; None if it is no curve of response times."""
     try:
         measured = curve(measurements, x, y)
     except MeasurementError:
@@ -82,7 +82,7 @@ def clients_of(
 
 
 def closed_signs(measurements: Measurements) -> list[str]:
-    """Say in a sentence what speaks against an open model; nothing where nothing does."""
+    """Explain in a sentence why an open model is unsuitable; an empty list if it is suitable."""
     circulating = clients_of(measurements)
     if circulating is None or circulating.population is None:
         return []

@@ -108,7 +108,7 @@ class Fit(Answer):
 
     @property
     def points(self) -> int:
-        """How many measurements counted: of outputs that say the same, a point counts once."""
+        """Number of measurements; outputs that determine each other count once per point."""
         return self.problem.counted
 
     @property
@@ -128,7 +128,7 @@ class Fit(Answer):
 
     @cached_property
     def answers(self) -> tuple[Minimum, ...]:
-        """The best values, and others far from them that fit not significantly worse."""
+        """The best values, and others far from them that fit about as well."""
         minima = answers(self.problem, self.optimum, self.known)
         if self.refits is None:
             return minima
@@ -137,12 +137,12 @@ class Fit(Answer):
 
     @cached_property
     def ci95(self) -> dict[str, tuple[float, float]]:
-        """95 % interval of each fitted parameter, whichever of the answers is right."""
+        """95 % interval of each fitted parameter, which covers every answer."""
         return dict(zip(self.free, hull(self.answers), strict=True))
 
     @cached_property
     def robust_ci95(self) -> dict[str, tuple[float, float]]:
-        """Intervals that hold also where relative errors differ over the curve; never narrower."""
+        """Intervals that allow for relative errors that differ along the curve; never narrower."""
         factor = student(self.known.degrees)
         errors = unequal_errors(self.problem, self.optimum)
         intervals = {}
@@ -154,7 +154,7 @@ class Fit(Answer):
         return intervals
 
     def examined(self) -> "Fit":
-        """The same fit, with all computed that takes further fits: so it prints whole."""
+        """The same fit with everything computed that needs further fits, ready to print in full."""
         _ = self.answers, self.leave_one_out, self.leave_last_load_out
         return self
 
@@ -165,7 +165,7 @@ class Fit(Answer):
 
     @cached_property
     def identified(self) -> Identified:
-        """What the data do not determine, before and after the search, and what would help."""
+        """What the data do not determine, and which measurements would help."""
         before = structure(self.problem, self.optimum.free)
         if before.sentences:
             return before
@@ -173,7 +173,7 @@ class Fit(Answer):
 
     @cached_property
     def leave_one_out(self) -> FloatArray:
-        """Relative error at each point when the others alone determine the parameters."""
+        """Relative error at each point when only the others determine the parameters."""
         points = np.flatnonzero(self.problem.first(self.problem.used))
         groups = self.problem.of_points(np.arange(self.problem.loads) == points[:, None])
         return left_out_errors(self.problem, self.optimum, list(groups))
@@ -189,7 +189,7 @@ class Fit(Answer):
 
     @cached_property
     def pure_error(self) -> PureError | None:
-        """How repeats of loads scatter, and whether the fit misses by more; None without any."""
+        """Scatter of repeated loads, and whether the fit misses by more; None without repeats."""
         return pure_error(self.problem, self.optimum.free)
 
     @property
@@ -211,17 +211,17 @@ class Fit(Answer):
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """What is wrong with it, a sentence each; empty if nothing is."""
+        """Warnings about the fit, one sentence each; empty if there are none."""
         return (*self.quick_warnings, *perform(self, "costly_warnings"))
 
     @cached_property
     def quick_warnings(self) -> tuple[str, ...]:
-        """Those of them that take no further fits."""
+        """Warnings that need no further fits."""
         return (*self.identified.sentences, *perform(self, "quick_warnings"))
 
     @property
     def summary(self) -> dict[str, float]:
-        """Errors as for a comparison, and what speaks for the model's generality."""
+        """Errors as for a comparison, and measures of how well the model generalises."""
         return {
             **self.comparison.summary,
             "aicc": self.aicc,
@@ -233,18 +233,18 @@ class Fit(Answer):
 
     @property
     def load(self) -> str:
-        """What drives it: ``arrival_rate``, ``population`` or ``throughput``; none of a program."""
+        """The load: ``arrival_rate``, ``population`` or ``throughput``; empty for a program."""
         return load_of(self.problem)
 
     @cached_property
     def draws(self) -> Draws:
-        """Values of the free parameters that the data leave plausible."""
+        """Values of the free parameters that are plausible given the data."""
         return drawn_about(self.problem, self.optimum, self.known)
 
     def predict(
         self, loads: FloatArray | Sequence[float], percentiles: Sequence[float] | None = None
     ) -> Predictions:
-        r"""Prediction and 95 % band of a further measurement, at loads inside the data or out.
+        r"""Prediction and 95 % band of a further measurement, inside or outside the measured loads.
 
         Parameters
         ----------
@@ -281,7 +281,7 @@ class Fit(Answer):
         return predicted(name, self.load, unit, loads, draws, free, percents)
 
     def next_loads(self, quantity: str = SATURATION_THROUGHPUT) -> NextLoads:
-        r"""Loads to measure at next, each the one that narrows a quantity most.
+        r"""The loads to measure next, each the one that narrows a quantity most.
 
         Parameters
         ----------
@@ -321,7 +321,7 @@ class Fit(Answer):
         return np.linspace(0.02 * top, 1.05 * top, 150)
 
     def to_toml(self, command: str = "") -> str:
-        """The fitted model as a model file that says where its values come from.
+        """The fitted model as a model file that names the source of each value.
 
         Parameters
         ----------
@@ -331,7 +331,7 @@ class Fit(Answer):
         return self.uncertain_model(command).to_toml()
 
     def uncertain_model(self, command: str = "") -> Model:
-        """The fitted model with where its values come from, 95 % intervals and correlations.
+        """The fitted model with sources, 95 % intervals and correlations of its values.
 
         Parameters
         ----------

@@ -11,7 +11,7 @@ from headway.models.tables.shown import Answer
 
 @dataclass(frozen=True)
 class Forecast(Answer):
-    """A fit with what was asked of it besides.
+    """A fit with the requested predictions.
 
     Parameters
     ----------

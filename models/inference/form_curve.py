@@ -27,7 +27,7 @@ _INSTANT = 1e-9  # seconds: less than any response time
 
 @dataclass(frozen=True)
 class FormCurve:
-    """A curve as the forms need it: one pair of columns for all, rates and times to start from.
+    """A curve as forms need it: columns, rates and times.
 
     The think time is that of a population that is the load, and None of an open curve; settings
     are those told of whole curves, a row each.
@@ -42,14 +42,14 @@ class FormCurve:
     settings: tuple[FloatArray, ...] = ()
 
     def different(self, inside: NDArray[np.bool_]) -> int:
-        """At how many different loads and told settings some of its points are."""
+        """Number of different loads and stated settings among some of its points."""
         rows = np.stack([self.load, *self.settings])
         return distinct_columns(rows[:, inside])[0].size
 
     def limits(
         self, form: Form, inside: NDArray[np.bool_] | slice = ALL_ROWS
     ) -> dict[str, tuple[float, float]]:
-        """How far to look for what the curve bounds, and for counts in a room filled from outside.
+        """Search ranges of parameters that the curve bounds, and of some counts.
 
         Servers, batches and places beyond those that were ever taken, X R, change nothing there.
         """
@@ -65,7 +65,7 @@ class FormCurve:
 def curve_for_forms(
     measurements: Measurements, x: str | None, y: str | None, every: Sequence[Form]
 ) -> FormCurve:
-    """Choose the columns, once for all forms, and of these those that suit the load."""
+    """Choose the columns for all forms, and the forms that suit the load."""
     curve = _chosen(measurements, x, y, every)
     return replace(curve, settings=_settings(measurements, curve))
 

@@ -43,7 +43,7 @@ class Form:
 
     @property
     def name(self) -> str:
-        """What tables call it."""
+        """Its name in tables."""
         lacks, stated = self.variant.without, self.variant.disclosed
         notes = [f"no {', '.join(lacks)}"] * bool(lacks) + [f"{', '.join(stated)} given"] * bool(
             stated
@@ -52,7 +52,7 @@ class Form:
 
     @property
     def free(self) -> tuple[str, ...]:
-        """The parameters that it determines."""
+        """The parameters to determine."""
         return self.variant.free
 
     @property
@@ -62,7 +62,7 @@ class Form:
 
     @property
     def closed(self) -> bool:
-        """Whether a population drives it."""
+        """Whether a population is its load."""
         return self.variant.load is not Load.OPEN
 
 
@@ -94,7 +94,7 @@ def catalogue_forms(*loads: Load, family: str | None = None) -> tuple[Form, ...]
 
 
 def of_loads(forms: Sequence[Form], *loads: Load) -> tuple[Form, ...]:
-    """Those of some forms that are tried for some loads, simplest first."""
+    """Select the forms for some loads, simplest first."""
     chosen = (form for form in forms if form.variant.load in loads)
     return tuple(sorted(chosen, key=lambda form: form.variant.order))
 
@@ -102,7 +102,7 @@ def of_loads(forms: Sequence[Form], *loads: Load) -> tuple[Form, ...]:
 def listed_forms(
     models: Sequence[str | Model] | None = None, family: str | None = None
 ) -> tuple[Form, ...]:
-    """The forms of listed models, each once; those of the whole catalogue where none is listed.
+    """The forms of listed models, each once; by default those of the whole catalogue.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def _variants(model: Model) -> list[Form]:
 
 
 def families() -> tuple[str, ...]:
-    """Names of the families that models of the catalogue are forms of.
+    """Names of the families of forms in the catalogue.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def _every_form() -> list[Form]:
 
 
 def forms_for(loads: int, forms: Sequence[Form]) -> list[Form]:
-    """The forms that so many different loads can carry: a repeat tells no shape of a curve.
+    """Every form that the number of different loads supports; repeats show no shape.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def forms_for(loads: int, forms: Sequence[Form]) -> list[Form]:
 
 
 def knowing(forms: Sequence[Form], facts: Mapping[str, Fact]) -> list[Form]:
-    """Leave out forms that must be told what nothing discloses."""
+    """Leave out forms that need facts which nothing discloses."""
     return [form for form in forms if {*form.variant.disclosed} <= _stated(form, facts).keys()]
 
 
@@ -205,7 +205,7 @@ def _stated(form: Form, facts: Mapping[str, Fact]) -> dict[str, float]:
 def started(
     form: Form, rate: FloatArray, time: FloatArray, facts: Mapping[str, Fact] | None = None
 ) -> Model:
-    """A form with values to start from, read off the curve and off what is disclosed.
+    """A form with initial values from the curve and from disclosed facts.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def _shown(rate: FloatArray, time: FloatArray) -> dict[str, float]:
 def limits_from_curve(
     form: Form, rate: FloatArray, time: FloatArray
 ) -> dict[str, tuple[float, float]]:
-    """Bounds of free parameters that a curve sets, such as a step where nothing was measured.
+    """Bounds of free parameters that follow from a curve.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ _HARDLY = 0.15  # relative standard error up to which propagation is linear enou
 
 @dataclass(frozen=True)
 class ServerQuantity:
-    """A quantity that a fit tells of a server, with its 95 % interval, in SI."""
+    """A quantity of a server that a fit determines, with its 95 % interval, in SI."""
 
     name: str
     value: float
@@ -54,7 +54,7 @@ class ServerQuantity:
 
     @property
     def determined(self) -> bool:
-        """Whether its interval reaches no farther than a hundred times the value, up or down."""
+        """Whether its interval stays within a factor of a hundred of the value."""
         farthest = max(abs(self.low), abs(self.high))
         if not math.isfinite(farthest):
             return False
@@ -65,7 +65,7 @@ class ServerQuantity:
 
     @property
     def undetermined(self) -> str:
-        """What can be said of a quantity that is not determined: at least so much, or nothing."""
+        """What is known of an undetermined quantity: a lower bound, or nothing."""
         if not self.low > 0:
             return "not determined"
         return f"not determined: at least {Scale().text(self.low, unit(self.unit))}"
@@ -82,7 +82,7 @@ class ServerQuantity:
 
 
 def saturation_of(draws: Sequence[Draws], best: float) -> ServerQuantity:
-    """Saturation throughput by all plausible values of one model, or of several alike.
+    """Saturation throughput from all plausible values of one or several models.
 
     Ends more than three times apart are no use to decide by: then there is no upper one.
 
@@ -102,7 +102,7 @@ def saturation_of(draws: Sequence[Draws], best: float) -> ServerQuantity:
 
 
 def saturation_of_fit(fit: Fit) -> ServerQuantity | None:
-    """Saturation throughput of a fitted model; None for one without stations that can be full."""
+    """Saturation throughput of a fitted model; None if no station saturates."""
     if not fit.comparison.solution.stations or not len(fit.draws.free):
         return None
     best = float(saturations(fit.problem, fit.draws.limit, fit.optimum.free[None])[0])
@@ -110,7 +110,7 @@ def saturation_of_fit(fit: Fit) -> ServerQuantity | None:
 
 
 def server_quantities(fit: Fit, limit: ServerQuantity | None = None) -> tuple[ServerQuantity, ...]:
-    """Quantities of a fitted form, each as its parameters have it.
+    """Quantities of a fitted form, computed from its parameters.
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ class ServerFit(Answer):
 
     @cached_property
     def quantities(self) -> tuple[ServerQuantity, ...]:
-        """Base, slope, time per operation and cache as the chosen form has them, and saturation.
+        """Base, slope, time per operation, cache and saturation of the chosen form.
 
         The saturation throughput is that of all forms that fit not significantly worse.
         """
@@ -105,14 +105,14 @@ class ServerFit(Answer):
 
     @cached_property
     def plausible(self) -> tuple[tuple[Form, Fit], ...]:
-        """The chosen form, and those that fit not significantly worse than the best."""
+        """The chosen form, and those that fit about as well as the best."""
         fits = [(fit.problem, fit.optimum) for _, fit in self.candidates]
         pairs = zip(self.candidates, plausible(fits), strict=True)
         return tuple(pair for pair, fits_well in pairs if fits_well or pair is self.candidates[0])
 
     @cached_property
     def draws(self) -> tuple[Draws, ...]:
-        """Plausible values of each plausible form: all count alike."""
+        """Plausible values of each plausible form, equally weighted."""
         sets = [
             drawn(fit.problem, fit.optimum, fit.known, fit.model.form.saturation)
             for _, fit in self.plausible
@@ -122,7 +122,7 @@ class ServerFit(Answer):
 
     @cached_property
     def saturation(self) -> ServerQuantity | None:
-        """Saturation throughput by all plausible forms; None where none of them tells."""
+        """Saturation throughput from all plausible forms; None if none determines it."""
         if not self.draws:
             return None
         best, table = self.best, self.best.model.form
@@ -133,7 +133,7 @@ class ServerFit(Answer):
     def predict(
         self, loads: FloatArray | Sequence[float], percentiles: Sequence[float] | None = None
     ) -> Predictions:
-        r"""What to expect at other loads, by all plausible forms together.
+        r"""Predictions at other loads, from all plausible forms together.
 
         Parameters
         ----------
@@ -185,11 +185,11 @@ class ServerFit(Answer):
         return akaike_weights([fit.aicc for _, fit in self.candidates])
 
     def examined(self) -> "ServerFit":
-        """The same, with all computed that its tables show and that takes further fits."""
+        """The same with everything computed that its tables need, including further fits."""
         return self.examining(_ignore, 1.0)
 
     def examining(self, progress: Progress, share: float) -> "ServerFit":
-        """The same as `examined`, saying what goes on, and which part of a share is done."""
+        """As `examined`, with progress reports."""
         part = share / (len(self.candidates) + 1)
         progress(f"{self.form.name}: intervals", part)
         _ = self.quantities, self.best.examined()
@@ -203,7 +203,7 @@ class ServerFit(Answer):
         return self.best.to_toml(command)
 
     def next_loads(self, quantity: str = SATURATION_THROUGHPUT) -> NextLoads:
-        """Loads to measure at next; see `Fit.next_loads`.
+        """The loads to measure next; see `Fit.next_loads`.
 
         Parameters
         ----------
@@ -223,7 +223,7 @@ def fit_server(
     progress: Progress = _ignore,
     forms: Sequence[str | Model] | None = None,
 ) -> ServerFit:
-    r"""Fit the forms that a curve can carry, and choose among them.
+    r"""Fit every form that the number of points supports, and choose among them.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def choose_form(
     progress: Progress = _ignore,
     forms: Sequence[str | Model] | None = None,
 ) -> ServerFit:
-    """Fit and choose as `fit_server`, and leave intervals and left-out points for when asked."""
+    """Fit and choose as `fit_server` does; compute intervals and left-out points on demand."""
     measurements = measurements_in(measurements)
     curve = curve_for_forms(measurements, x, y, listed_forms(forms, family))
     inside = within.holds(curve.load)

@@ -1,4 +1,4 @@
-"""Several servers, each fitted by itself, and all by one form so that they compare."""
+"""Several servers, each fitted alone, and all by one form for comparison."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from headway.numerals import significant
 
 @dataclass(frozen=True)
 class SideBySide(Answer):
-    """Several servers, each fitted by itself, and all by one form so that they compare."""
+    """Several servers, each fitted alone, and all by one form for comparison."""
 
     servers: tuple[ServerFit, ...]
 
@@ -21,7 +21,7 @@ class SideBySide(Answer):
 
     @cached_property
     def common(self) -> Form:
-        """The form of least summed AICc whose quantities all of them determine."""
+        """The form with the lowest total AICc whose quantities all servers determine."""
         totals: dict[Form, float] = {}
         for server in self.servers:
             for form, fit in server.candidates:
@@ -49,7 +49,7 @@ def name_of(server: ServerFit) -> str:
 
 
 def differences(fits: Sequence[ServerFit]) -> list[str]:
-    """Say in which quantities servers differ beyond their 95 % intervals, and in which not."""
+    """List the quantities in which servers differ beyond their 95 % intervals, and the others."""
     sentences = []
     first = fits[0]
     for other in fits[1:]:

@@ -20,7 +20,7 @@ _RUNS_NEED = 7  # points from which signs of residuals say anything
 
 
 def quick_warnings(fit: Fit) -> list[str]:
-    """What there is to say that takes no further fits, but what the data cannot identify."""
+    """Warnings that need no further fits, except about identifiability."""
     return [
         *_at_bounds(fit),
         *_no_freedom(fit),
@@ -33,7 +33,7 @@ def quick_warnings(fit: Fit) -> list[str]:
 
 
 def costly_warnings(fit: Fit) -> list[str]:
-    """What there is to say of other answers, of unequal errors and of left-out points."""
+    """Warnings about other answers, unequal errors and left-out points."""
     parts = (_other_answers, _open_counts, _unequal, _extrapolates_badly)
     return [sentence for part in parts for sentence in part(fit)]
 

@@ -72,7 +72,7 @@ class Algorithm:
         return result  # type: ignore[no-any-return]
 
     def word_of(self, kind: type) -> str:
-        """What a model file says for a class; empty where there is one only."""
+        """The word for a class in a model file; empty if there is only one."""
         return next((word for word, name in self.kinds if name == kind.__name__), "")
 
     def keys(self, kind: type) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ class Algorithm:
         return tuple(sorted(own, key=lambda key: key not in self.lists))
 
     def check(self, name: str, kind: type, given: Iterable[str]) -> None:
-        """Refuse keys that a class does not have, and those that are missing.
+        """Refuse unknown and missing keys of a class.
 
         Raises
         ------
@@ -97,7 +97,7 @@ class Algorithm:
             raise GraphError(msg)
 
     def needed(self, kind: type) -> tuple[str, ...]:
-        """Those that must not be left out."""
+        """Required keys."""
         if not self.kinds:
             return tuple(key for key in self.keys(kind) if key not in dict(self.defaults))
         without = {f.name for f in fields(kind) if f.default is MISSING}
@@ -178,7 +178,7 @@ class Law:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """The names of what it takes, in their order.
+        """The names of its arguments, in order.
 
         Examples
         --------
@@ -188,7 +188,7 @@ class Law:
         return tuple(inspect.signature(self.function).parameters)
 
     def takes(self, count: int) -> bool:
-        """Tell whether it can be called with so many arguments."""
+        """Whether it accepts this number of arguments."""
         try:
             inspect.signature(self.function).bind(*range(count))
         except TypeError:

@@ -33,7 +33,7 @@ def shown_unit(stated: Unit, size: float) -> Unit:
 
 
 def with_unit(number: str, unit: Unit) -> str:
-    """A number that is written in a unit, and that unit."""
+    """A number with its unit."""
     return f"{number} {unit}".rstrip()
 
 
@@ -88,7 +88,7 @@ def with_error(value: float, error: float, unit: Unit) -> str:
 
 
 def to_error(value: float, error: float, unit: Unit) -> str:
-    """Write a value as far as its error lets it be known, without the error.
+    """Write a value to the digits that its error leaves, without the error.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def to_error(value: float, error: float, unit: Unit) -> str:
 
 
 def slope_unit(output: Unit, by: Unit, slope: float) -> Unit:
-    """A unit in which a slope, in SI, is as people say it: ms per 1,000 op/s.
+    """The usual unit of a slope: ms per 1,000 op/s.
 
     Parameters
     ----------

@@ -344,7 +344,7 @@ _PLAIN_WORDS: dict[type, str] = {
 
 
 def formula_at(text: str, place: str) -> Formula:
-    """Read a formula; of a quantity with unit say how to give it.
+    """Read a formula; for a quantity with unit, explain how to give it.
 
     Raises
     ------

@@ -30,7 +30,7 @@ _PAIRS: dict[Any, str] = {
 
 
 def from_sympy(expression: Any) -> Formula:
-    """Turn a SymPy expression into a formula.
+    """Convert a SymPy expression to a formula.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ class Frozen(Mapping[Key, Entry]):
 
 
 def frozen(value: Any) -> Any:
-    """Make mappings read-only, those in them too, and arrays; give anything else back.
+    """Make mappings (with those inside) and arrays read-only; return anything else as it is.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def frozen(value: Any) -> Any:
 
 
 def value_of(value: Any) -> Any:
-    """What two things have in common that are equal: arrays by their numbers, mappings in order.
+    """A key for equality: arrays by their numbers, mappings in order.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def value_of(value: Any) -> Any:
 
 
 class Kept:
-    """A frozen dataclass that is equal by value, and pickled without what it has cached."""
+    """A frozen dataclass, equal by value and pickled without its cache."""
 
     def __post_init__(self) -> None:
         for name, value in self.__dict__.items():

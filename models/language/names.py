@@ -9,7 +9,7 @@ LONGEST_NAME = 200
 
 
 def check_shown(name: str, what: str) -> None:
-    r"""Refuse a name that holds what a terminal would obey rather than show, or that is endless.
+    r"""Refuse a name with control characters, or one that is too long.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def check_shown(name: str, what: str) -> None:
 
 
 def check_name(name: str, taken: Iterable[str]) -> None:
-    """Refuse what is no name for a number, or has a meaning already.
+    """Refuse an invalid name for a number, or one with another meaning.
 
     Raises
     ------

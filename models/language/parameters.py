@@ -139,7 +139,7 @@ class Parameter(Kept):
         return Scale.of([(values, self.unit)], [self.unit])
 
     def at(self, value: Number | str | list[float] | tuple[float, ...]) -> "Parameter":
-        """Give the same parameter another value: SI number, array, list, or text with a unit.
+        """The same parameter with another value: SI number, array, list, or text with a unit.
 
         An interval is one of the value before: another value is certain.
 
@@ -194,7 +194,7 @@ class Parameter(Kept):
 
     @property
     def changed(self) -> bool:
-        """Whether it was given another value than the model's own.
+        """Whether its value differs from the model's own.
 
         Examples
         --------

@@ -32,7 +32,7 @@ _SUITS_BEST = 1.0, 1e3
 
 @dataclass(frozen=True)
 class Scale:
-    """The units of one answer: of times one, of rates one, whatever they are of.
+    """The units of one answer: one for all times, one for all rates.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class Scale:
         return _kind(own_unit) in self.units
 
     def suited(self, own_unit: Unit, size: float) -> Unit:
-        """The answer's unit; of a slope of times over a rate, and of sizes, one that suits it.
+        """The answer's unit; for slopes and sizes, one that suits the value.
 
         Examples
         --------
@@ -135,7 +135,7 @@ class Scale:
         return with_unit(in_unit(value, shown), shown)
 
     def stated(self, value: float, own_unit: Unit) -> str:
-        """A value that somebody stated, in as many digits as it has, up to six."""
+        """A stated value, in all its digits up to six."""
         shown = self.suited(own_unit, abs(value))
         return with_unit(digits(value / shown.scale), shown)
 
@@ -156,12 +156,12 @@ class Scale:
         return with_error(value, error, self.suited(own_unit, abs(value)))
 
     def to_error(self, value: float, error: float, meant: Unit) -> str:
-        """A value with the digits that its error leaves, and its unit."""
+        """A value to the digits that its error leaves, with its unit."""
         return to_error(value, error, self.suited(meant, abs(value)))
 
 
 def units_of(answer: object) -> Scale:
-    """The units of an answer, for all that shows it: tables, notes, figures.
+    """The units of an answer, for its tables, notes and figures.
 
     Examples
     --------

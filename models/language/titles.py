@@ -122,7 +122,7 @@ def unit_in_words(text: str) -> Unit:
 
 
 def plain_title(title: str) -> str:
-    """A title as roles know it: small letters, no unit, no words that change nothing.
+    """A title as roles use it: lower case, without unit and filler words.
 
     Examples
     --------

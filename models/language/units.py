@@ -24,7 +24,7 @@ _NONE: Dimension = (0, 0, 0, 0, 0)
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit: how much of the SI unit of its dimension it is, and what to call it.
+    """A unit: its factor to the SI unit of its dimension, and its name.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ _PLACES: dict[tuple[str, str], str] = {}
 
 
 def open_door(places: Mapping[str, Mapping[str, str]]) -> None:
-    """Say who does what is asked of a kind of value.
+    """Register the functions behind the verbs of kinds of values.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def open_door(places: Mapping[str, Mapping[str, str]]) -> None:
 
 
 def perform(value: object, verb: str, *details: Any) -> Any:
-    """Do what is asked of a value.
+    """Perform a verb of a value.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def perform(value: object, verb: str, *details: Any) -> Any:
 
 
 def who_does(kind: type, verb: str) -> Callable[..., Any]:
-    """Find the function that does a verb for a kind of value, imported only now.
+    """Find the function behind a verb of a kind of value, imported on demand.
 
     Raises
     ------

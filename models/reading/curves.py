@@ -19,7 +19,7 @@ AT = "@"
 
 
 def given(measurements: Measurements, settings: Mapping[str, str | float]) -> Measurements:
-    """Tell at which settings a curve was measured; see `Measurements.given`."""
+    """State the settings at which a curve was measured; see `Measurements.given`."""
     columns = dict(measurements.columns)
     for name, value in settings.items():
         column = _constant(measurements, name, str(value))
@@ -142,7 +142,7 @@ def _stacked(each: Sequence[Observed | None], tables: Sequence[Measurements]) ->
 
 
 def curve_and_settings(text: str) -> tuple[Path, dict[str, str]]:
-    """Read ``slow.csv@delay=1ms,overhead=+20us``; what exists as it is written is a path.
+    """Read ``slow.csv@delay=1ms,overhead=+20us``; an existing file of that name is a path.
 
     Raises
     ------

@@ -26,7 +26,7 @@ _WORKBOOK_PART = "xl/workbook.xml"
 
 
 def kind_of(content: bytes) -> str:
-    """What a file is that pandas reads; empty for any other. Its name does not matter.
+    """The kind of a file that pandas reads, by content; empty for any other.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def kind_of(content: bytes) -> str:
 
 
 def text_of(content: bytes, source: str) -> str:
-    """Make CSV of a Parquet file, or of the one sheet of a workbook that holds anything.
+    """Convert a Parquet file, or the only sheet with content of a workbook, to CSV.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def _sheet(pandas: Any, content: bytes, source: str) -> Any:
 def measurements_of_frame(
     frame: Any, source: str, units: Mapping[str, str], roles: Mapping[str, str]
 ) -> Measurements:
-    """Make measurements of a data frame; see `Measurements.from_frame`."""
+    """Read measurements from a data frame; see `Measurements.from_frame`."""
     names, rows = _cells(_readable(frame))
     measured = Measurements.parse(text_of_cells(names, rows), source, ".")
     return Hints(units, roles).of(measured)
@@ -99,7 +99,7 @@ def measurements_of_columns(
     units: Mapping[str, str],
     source: str,
 ) -> Measurements:
-    """Make measurements of sequences; see `Measurements.from_columns`."""
+    """Read measurements from sequences; see `Measurements.from_columns`."""
     columns = {(part, TITLES[part]): values for part, values in single.items()}
     for name, role, table in (
         (

@@ -26,7 +26,7 @@ Content = tuple[str, bytes | Long]
 
 
 def gather(places: Sequence[str]) -> Iterator[Content]:
-    """Read every file that some places name, in the order of their names.
+    """Read every file at some places, in the order of their names.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def _long(path: Path) -> Long | None:
 
 
 def megabytes(places: Sequence[str]) -> int:
-    """How many megabytes of long files some places name, for a bar that shows their reading."""
+    """Megabytes of long files at some places, for the progress bar."""
     files = (long for place in places for path in _files(place) if (long := _long(path)))
     return sum(long.steps for long in files)
 

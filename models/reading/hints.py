@@ -16,7 +16,7 @@ from headway.numerals import digits
 
 @dataclass(frozen=True)
 class Hints:
-    r"""What the user says of tables.
+    r"""The user's hints about tables.
 
     Parameters
     ----------
@@ -58,11 +58,11 @@ class Hints:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that something is said of."""
+        """The columns that have hints."""
         return tuple(dict.fromkeys([*self.units, *self.roles]))
 
     def of(self, measurements: Measurements) -> Measurements:
-        """Measurements with what is said of them.
+        """Measurements with the hints applied.
 
         Raises
         ------
@@ -73,7 +73,7 @@ class Hints:
         return with_roles(with_units(measurements, self.units), self.roles)
 
     def met_in(self, measurements: Measurements) -> Measurements:
-        """Measurements with what is said of those columns that they have."""
+        """Measurements with the hints applied to those columns that they have."""
         known = {c.header for c in measurements.named(*self.columns)} | set(measurements.labels)
         known |= {column.name for column in measurements.named(*self.columns)}
         units = {name: text for name, text in self.units.items() if name in known}
@@ -81,7 +81,7 @@ class Hints:
         return Hints(units, roles, self.decimal).of(measurements)
 
     def check_met(self, titles: Collection[str], source: str) -> None:
-        """Refuse what is said of a column that no table has.
+        """Refuse hints about a column that no table has.
 
         Raises
         ------
@@ -103,7 +103,7 @@ NO_HINTS = Hints()
 
 
 def with_units(measurements: Measurements, given: Mapping[str, str]) -> Measurements:
-    r"""Measurements in the units that the user says, by title or name.
+    r"""Measurements in the user's units, by title or name.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def _in(measurements: Measurements, column: Observed, stated: Unit) -> Observed:
 
 
 def with_roles(measurements: Measurements, given: Mapping[str, str]) -> Measurements:
-    r"""Measurements whose columns have the roles that the user says, by title or name.
+    r"""Measurements whose columns have the user's roles, by title or name.
 
     Raises
     ------

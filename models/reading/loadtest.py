@@ -30,7 +30,7 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class LoadTest(Answer):
-    """What load generators wrote: points in the order of their load.
+    """Output of load generators: points in the order of their load.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class LoadTest(Answer):
 
     @property
     def title(self) -> str:
-        """What tables about it are called: where it is from, how long it is, and what wrote it.
+        """The title of its tables: source, length and tools.
 
         Examples
         --------
@@ -73,7 +73,7 @@ class LoadTest(Answer):
 
     @property
     def tools(self) -> tuple[str, ...]:
-        """What wrote its files."""
+        """The tools that wrote its files."""
         return tuple(dict.fromkeys(point.tool for point in self.points))
 
     @property
@@ -84,7 +84,7 @@ class LoadTest(Answer):
 
     @property
     def measurements(self) -> Measurements:
-        """The same as a table, a row a point; a table that was read, with all its columns.
+        """The same as a table with a row for each point, or the original table with all columns.
 
         Examples
         --------
@@ -169,7 +169,7 @@ def read_load_test(
     advance: Callable[[], None] = _silent,
     hints: Hints = NO_HINTS,
 ) -> LoadTest:
-    """Read every file that some places name into points.
+    """Read every file at some places into points.
 
     Files of a folder or an archive that are no measurements (a licence, notes, scripts) are left
     out; one that is named, or that a reader knows and cannot read, is refused.
@@ -273,7 +273,7 @@ def _is_nothing(content: bytes | Long) -> bool:
 
 
 def points_of(text: str, source: str) -> list[Point]:
-    r"""Make the points of one file: what its tool says, else the rows of its table.
+    r"""The points of one file: from its tool's output, else from the rows of its table.
 
     Examples
     --------

@@ -30,7 +30,7 @@ class Long:
 
     @property
     def steps(self) -> int:
-        """Megabytes that its lines tell of as they are read."""
+        """Megabytes reported as its lines are read."""
         return self.size // _STEP
 
     def head(self) -> bytes:

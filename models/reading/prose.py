@@ -12,7 +12,7 @@ _LOOKED_AT = 20_000
 
 
 def is_no_measurement(content: bytes) -> bool:
-    r"""Whether a file that no reader knows is none of measurements: prose, a script, a picture.
+    r"""Whether an unrecognised file contains no measurements, such as prose, a script or a picture.
 
     What is empty, compressed, in UTF-16, or looks like JSON, XML or a table may be one that is
     spoilt, or of a tool that is not known: it is not passed over.

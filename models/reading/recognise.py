@@ -144,12 +144,12 @@ def read_measurements(path: Path, hints: Hints = NO_HINTS) -> Measurements:
 def read_with(
     path: Path, units: Mapping[str, str], roles: Mapping[str, str], decimal: str
 ) -> Measurements:
-    """Read a file of measurements with what the user says of its columns; see `Hints`."""
+    """Read a file of measurements with the user's hints; see `Hints`."""
     return read_measurements(path, Hints(units, roles, decimal))
 
 
 def read_any(text: str, source: str) -> Measurements:
-    r"""Read text of any known kind, as it tells itself.
+    r"""Read text of any known kind, recognised by content.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def read_table(text: str, source: str, decimal: str = "", kind: str = "") -> Mea
 
 
 def recognised(text: str) -> tuple[Reader, str]:
-    """Find the reader of a text, and what is wrong with those of other packages that failed.
+    """Find the reader of a text, and the errors of readers of other packages.
 
     What nobody knows is read as CSV.
 
@@ -218,7 +218,7 @@ def recognised(text: str) -> tuple[Reader, str]:
 
 
 def reader_kinds() -> dict[str, str]:
-    """Kinds of files that are read, and what each tells; those of other packages come last.
+    """Kinds of files that headway reads, and their contents; those of other packages come last.
 
     Raises
     ------
@@ -290,7 +290,7 @@ def _guarded(point: "EntryPoint", function: Callable[..., Any], *given: str) -> 
 
 
 def decoded(content: bytes, source: str) -> str:
-    """Decode as UTF-8; old SPEC pages are in the code page of their time.
+    """Decode as UTF-8, or in the code page of old SPEC pages.
 
     Files of bytes that a reader knows become a letter a byte.
     Parquet files and Excel workbooks become CSV.

@@ -29,7 +29,7 @@ from headway.models.measured.roles import (
 
 @dataclass(frozen=True)
 class Used:
-    """A column of a table, and what it was taken for.
+    """A column of a table, and its role.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Used:
 
 
 def read_rows(table: Measurements) -> tuple[list[Point], tuple[Used, ...]]:
-    r"""Points of a table, a row each, and what each of its columns was taken for.
+    r"""Points of a table, one per row, and the role of each column.
 
     Raises
     ------

@@ -30,7 +30,7 @@ def still_uncertain(
 def fault(
     correlations: Correlations, parameters: Mapping[str, Parameter]
 ) -> tuple[Pair, str] | None:
-    """The first pair that cannot be as it is told, and why; None if all can.
+    """The first impossible correlation, and why; None if all are possible.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def _contradiction(correlations: Correlations) -> tuple[Pair, str] | None:
 
 
 def check_correlations(correlations: Correlations, parameters: Mapping[str, Parameter]) -> None:
-    """Refuse correlations that cannot be.
+    """Refuse impossible correlations.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def check_correlations(correlations: Correlations, parameters: Mapping[str, Para
 
 
 def correlation_matrix(names: Sequence[str], correlations: Correlations) -> FloatArray:
-    """Correlations of these parameters as a matrix, 0 where nothing is told.
+    """Correlations of these parameters as a matrix, 0 where none is given.
 
     Examples
     --------

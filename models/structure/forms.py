@@ -34,7 +34,7 @@ _NAME = re.compile(r"[^\W\d]\w*")
 
 
 class Load(StrEnum):
-    """What a curve's load is.
+    """The kind of load of a curve.
 
     Open, open but bent back by a population, a population itself, or arrivals that are offered
     to a room which may be full, so that throughput falls short of them.
@@ -76,7 +76,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Telling:
-    """A quantity that the parameters of a form tell of a server: its name, formula and unit."""
+    """A quantity of a server that follows from a form's parameters: name, formula and unit."""
 
     name: str
     formula: Formula
@@ -120,7 +120,7 @@ class FormTable(Kept):
     most: Mapping[str, Formula] = field(default_factory=dict)
 
     def terms(self, variant: Variant) -> tuple[str, ...]:
-        """Terms of the response time in a variant: without those of parameters it is without."""
+        """Terms of the response time in a variant, without those of omitted parameters."""
         lacks = {*variant.without}
         own = variant.equation or self.equation
         return tuple(term for term in own if not lacks & {*_NAME.findall(term)})

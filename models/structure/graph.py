@@ -101,7 +101,7 @@ class ModelGraph(Traffic):
         return replace(graph, bindings={**graph.bindings, name: read})
 
     def link(self, name: str, machine: LogGP) -> "ModelGraph":
-        """Bring in a LogGP link, whose parts formulas can use: ``lan.overhead``.
+        """Add a LogGP link, whose parts formulas can use: ``lan.overhead``.
 
         Its latency is turned into that of the papers. Numbers, formulas apart, are parameters
         with these values, such as ``lan.latency``.
@@ -131,7 +131,7 @@ class ModelGraph(Traffic):
         transfer: Expression,
         packet: Expression,
     ) -> "ModelGraph":
-        """Bring in a pipeline, whose answers formulas can use: ``net.total_time``.
+        """Add a pipeline, whose answers formulas can use: ``net.total_time``.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ class ModelGraph(Traffic):
         labels: tuple[str, ...] = (),
         word: str = "",
     ) -> "ModelGraph":
-        """Bring in a component with an algorithm, by the table that it stands in.
+        """Add a component with an algorithm, by the name of its table.
 
         Parameters
         ----------
@@ -207,7 +207,7 @@ class ModelGraph(Traffic):
         return replace(graph, algorithms={**graph.algorithms, table: mine})
 
     def output(self, name: str, expression: Expression) -> "ModelGraph":
-        """Name a further result by a formula.
+        """Define a further output by a formula.
 
         Examples
         --------
@@ -221,7 +221,7 @@ class ModelGraph(Traffic):
         return replace(graph, outputs={**graph.outputs, name: read})
 
     def at(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> "Model":
-        """Give parameters values, by name or as a mapping: a model that can be solved."""
+        """Set parameter values, by name or as a mapping, to get a model that can be solved."""
         model: Model = perform(self, "at", {**(values or {}), **named})
         return model
 
@@ -255,7 +255,7 @@ class ModelGraph(Traffic):
 
     @cached_property
     def ways_by_class(self) -> frozenset[tuple[str, str]]:
-        """Classes at the stations that they may come to; empty where all go the same ways.
+        """Classes at the stations that they can reach; empty if all take the same routes.
 
         Examples
         --------

@@ -18,7 +18,7 @@ THINK_TIME = Parameter(
 
 
 def parameters_of(graph: ModelGraph) -> dict[str, Parameter]:
-    """Name what a graph needs to be solved, without values but for those of its links.
+    """List the parameters of a graph, without values except those of its links.
 
     Examples
     --------

@@ -38,7 +38,7 @@ _MORE = ("throughput", "bandwidth", "_saturation")
 
 
 def usual_meaning(name: str, rate: Unit) -> Meaning:
-    """What a number is by its name alone: a throughput in the unit of rates, or a time.
+    """The meaning of a number by its name alone: a throughput or a time.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def usual_meaning(name: str, rate: Unit) -> Meaning:
 
 
 def usual_better(output: str) -> Better | None:
-    """Which way an output is better by its name alone; None where it does not tell.
+    """Which direction of an output is better, by its name alone; None if unknown.
 
     Examples
     --------

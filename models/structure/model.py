@@ -73,7 +73,7 @@ class Model(Kept, ModelVerbs):
 
     @classmethod
     def of(cls, graph: ModelGraph) -> "Model":
-        """Make a model of a graph, its parameters still without values."""
+        """Make a model of a graph whose parameters have no values yet."""
         graph.plan  # noqa: B018 - refuses circles now rather than when it is solved
         return cls(graph, parameters_of(graph))
 
@@ -120,7 +120,7 @@ class Model(Kept, ModelVerbs):
         return replace(model, parameters=changed, correlations=kept)
 
     def exposing(self, *names: str, known: Iterable[str] = ()) -> "Model":
-        """The same model with these among its parameters; ``lan.overhead`` is that of both."""
+        """The same model with these among its parameters; ``lan.overhead`` is for both sides."""
         links, parameters = exposed(self.name, self.graph.links, self.parameters, names, known)
         if parameters is self.parameters:
             return self
@@ -177,7 +177,7 @@ class Model(Kept, ModelVerbs):
 
     @cached_property
     def network(self) -> "Model":
-        """The network that is solved: with one class alone, the one this class makes.
+        """The network that is solved; a single class is solved as one without classes.
 
         Of a closed network that nothing leaves, it is that of one round.
         """
@@ -304,7 +304,7 @@ class Model(Kept, ModelVerbs):
         return usual_meaning(name, rate.unit if rate else unit("1/s"))
 
     def better(self, output: str) -> Better | None:
-        """Whether less or more of an output is better; None where nothing says so.
+        """Whether less or more of an output is better; None if unknown.
 
         What the model says of its own outputs comes first. By their names, less of a time and
         of a loss is better, and more of a throughput, a bandwidth and of what it saturates at.
@@ -328,7 +328,7 @@ def model_at(graph: ModelGraph, values: Mapping[str, Amount]) -> Model:
 def with_intervals(
     model: Model, intervals: Mapping[str, tuple[End, End]], correlations: Correlations
 ) -> Model:
-    """Say how uncertain parameters are; see `ModelVerbs.uncertain`."""
+    """State the uncertainty of parameters; see `ModelVerbs.uncertain`."""
     model = model.exposing(*intervals)
     within = {name: model.parameters[name].within(*ends) for name, ends in intervals.items()}
     parameters = {**model.parameters, **within}

@@ -17,7 +17,7 @@ _NEVER = of_number(0.0)
 
 
 def alone(graph: ModelGraph) -> ModelGraph:
-    """Give the graph that the only class of another one makes.
+    """The equivalent graph without classes, of a graph with a single class.
 
     With one class there is nothing to share: each station may be of any kind, and what is known
     of a network without classes (saturation, percentiles, bounds) is known of it.
@@ -70,7 +70,7 @@ def alone(graph: ModelGraph) -> ModelGraph:
 
 
 def circulation(graph: ModelGraph, inputs: Mapping[str, Amount]) -> tuple[Amount, Amount] | None:
-    """Jobs of an only class that is closed, and their think time [s]; None where it is open."""
+    """Jobs and think time [s] of a single closed class; None if it is open."""
     name, numbers = next(iter(graph.classes.items()))
     if "population" not in numbers:
         return None

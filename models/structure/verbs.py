@@ -31,7 +31,7 @@ End: TypeAlias = float | str | None
 
 
 class ModelVerbs(ModelDisplay):
-    """Verbs of a model; who does them stands in `headway.models.door`."""
+    """Verbs of a model; `headway.models.door` lists the functions behind them."""
 
     def compare(
         self,
@@ -41,7 +41,7 @@ class ModelVerbs(ModelDisplay):
         low: float = -math.inf,
         high: float = math.inf,
     ) -> "Comparison":
-        r"""Hold the model against measurements; see `headway.models.analysis.comparison.compare`.
+        r"""Compare the model with measurements; see `headway.models.analysis.comparison.compare`.
 
         Examples
         --------
@@ -169,7 +169,7 @@ class ModelVerbs(ModelDisplay):
         seed: int = 1,
         at_most: float = 60.0,
     ) -> "Check":
-        """Set the solution and a simulation side by side.
+        """Compare the solution with a simulation.
 
         Parameters
         ----------
@@ -202,7 +202,7 @@ class ModelVerbs(ModelDisplay):
         intervals: Mapping[str, tuple[End, End]],
         correlations: Mapping[tuple[str, str], float] | None = None,
     ) -> Self:
-        """Say how uncertain parameters are.
+        """State the uncertainty of parameters.
 
         Parameters
         ----------
@@ -274,7 +274,7 @@ class ModelVerbs(ModelDisplay):
         out: "Path | None" = None,
         resume: bool = False,  # noqa: FBT001, FBT002 - as on the command line
     ) -> "Sweep":
-        """Solve it at any number of points, and keep what reductions say of them.
+        """Solve the model at any number of points, and keep reductions of the answers.
 
         Parameters
         ----------
@@ -357,7 +357,7 @@ class ModelVerbs(ModelDisplay):
         method: str = "auto",
         percentiles: Sequence[float] = (),
     ) -> "Propagation":
-        """Solve it with the 95 % bands that its uncertain parameters give every output.
+        """Solve the model with a 95 % band for every output, from its uncertain parameters.
 
         Parameters
         ----------

@@ -136,6 +136,6 @@ def _of_ends(four: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def most_important(importance: Importance, output: str, point: int) -> str | None:
-    """The parameter that is worth most to know for an output; None where none is told."""
+    """The most important parameter of an output; None if none is known."""
     shares = importance.first[output][:, point]
     return None if np.isnan(shares).all() else importance.parameters[first_largest(shares)]

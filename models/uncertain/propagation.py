@@ -31,7 +31,7 @@ BAND = (0.025, 0.975)
 
 @dataclass(frozen=True)
 class Propagation(Answer):
-    """A model's answers with the 95 % bands that its uncertain parameters give them.
+    """A model's answers with 95 % bands from its uncertain parameters.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Propagation(Answer):
 
     @property
     def count(self) -> int:
-        """How many sets of values were drawn."""
+        """Number of draws."""
         return self.drawn.shape[0]
 
     def band(self, name: str) -> tuple[Number, Number]:
@@ -104,12 +104,12 @@ class Propagation(Answer):
 
     @property
     def is_slow(self) -> bool:
-        """Whether percentiles were asked for that are found draw by draw."""
+        """Whether it has percentiles that are solved draw by draw."""
         return one_by_one(self.solution, self.percents)
 
     @cached_property
     def importance(self) -> Importance:
-        """Which parameter's uncertainty each output's comes from; takes further solutions.
+        """Share of each output's uncertainty by parameter; needs further solutions.
 
         Not of percentiles that are found one by one, which would take too long.
         """
@@ -125,7 +125,7 @@ class Propagation(Answer):
 
 
 def band_of(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Quantiles of values along the first axis that 95 % lie between.
+    """The quantiles of values along the first axis that enclose 95 %.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def propagate(
 
 
 def one_by_one(solution: Solution, percents: Sequence[float]) -> bool:
-    """Whether percentiles of a network have to be found point by point."""
+    """Whether percentiles of a network must be solved point by point."""
     return bool(percents) and not all_at_once(solution)
 
 

@@ -63,7 +63,7 @@ class Marginal:
 
     @property
     def is_logarithmic(self) -> bool:
-        """Whether the interval is more even about the value by ratios than by differences."""
+        """Whether the interval is more symmetric in ratios than in differences."""
         if not 0 < self.low < self.value < self.high:
             return False
         ratios = math.log(self.high / self.value) / math.log(self.value / self.low)
@@ -88,7 +88,7 @@ def _two_sided(low: float, middle: float, high: float, scores: FloatArray) -> Fl
 
 @dataclass(frozen=True, eq=False)
 class Joint(Kept):
-    """How the uncertain parameters of a model are distributed together.
+    """The joint distribution of a model's uncertain parameters.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class Joint(Kept):
         return {name: marginal.at(scores[name]) for name, marginal in self.marginals.items()}
 
     def describe(self) -> dict[str, Any]:
-        """What JSON shows of it."""
+        """Its JSON document."""
         marginals = {name: asdict(marginal) for name, marginal in self.marginals.items()}
         return {"parameters": marginals, "correlations": self.correlations.tolist()}
 
@@ -134,7 +134,7 @@ def _mixed(weights: FloatArray, columns: FloatArray) -> FloatArray:
 
 
 def triangle(correlations: FloatArray) -> FloatArray:
-    """A lower triangle L with unit rows and L L' these correlations, singular ones too.
+    """A lower triangle L with unit rows and L L' equal to these correlations, even singular.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def triangle(correlations: FloatArray) -> FloatArray:
 
 
 def joint(model: Model) -> Joint:
-    """How the uncertain parameters of a model are distributed.
+    """The joint distribution of a model's uncertain parameters.
 
     Raises
     ------
@@ -183,7 +183,7 @@ def _marginal(model: Model, name: str, low: float, high: float) -> Marginal:
 
 
 def normal_scores(count: int, width: int, seed: int) -> FloatArray:
-    """Independent normal numbers that fill the space evenly, shape (count, width).
+    """Independent, evenly spread normal numbers, shape (count, width).
 
     Raises
     ------
@@ -200,14 +200,14 @@ def normal_scores(count: int, width: int, seed: int) -> FloatArray:
 
 
 def scores_at(shares: FloatArray) -> FloatArray:
-    """Normal scores below which these shares of all lie, the ends moved to where digits end."""
+    """Normal scores of these probabilities, kept finite at the ends."""
     from scipy.special import ndtri
 
     return np.asarray(ndtri(np.clip(shares, _LEAST, 1 - _LEAST)))
 
 
 def check_whole(name: str, number: float, least: int, most: int) -> int:
-    """Refuse a number that is not whole, or too small or large; give the others as whole ones.
+    """Refuse a number that is not an integer, or is too small or large; return it as an int.
 
     Raises
     ------

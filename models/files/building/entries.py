@@ -17,7 +17,7 @@ from headway.models.structure.graph import ModelGraph
 
 
 class Entries:
-    """A file's entries and their places: what every table is read with."""
+    """A file's entries and their places, with which every table is read."""
 
     def __init__(self, entry: schema.ModelEntry, place: Place) -> None:
         self.entry = entry
@@ -47,7 +47,7 @@ class Entries:
                 raise self.place.error(msg, kind, name, key)
 
     def check_keys(self, kind: str, name: str, table: Mapping[str, Any], known: KeyTable) -> None:
-        """Refuse keys that an entry does not have, and values of another form than theirs."""
+        """Refuse unknown keys of an entry, and values of the wrong form."""
         self.check_names(kind, name, table, known)
         for key, entry in table.items():
             try:

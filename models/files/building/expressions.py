@@ -30,7 +30,7 @@ FIELD_UNITS = {
 
 
 def units_of(kind: type) -> dict[str, Unit]:
-    """Units of a kind's numbers: those that all kinds share, and what its fields declare.
+    """Units of a kind's numbers: shared ones, and those that its fields declare.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ _Tables = dict[str, Mapping[str, Number]]
 
 
 def with_forks(entry: ModelEntry, place: Place) -> ModelEntry:
-    """The same entries with a station of kind Fork, its branches named, for all that forks.
+    """The same entries with a station of kind Fork, with named branches, for each fork.
 
     Parameters
     ----------

@@ -124,7 +124,7 @@ def summary(kind: type) -> str:
 
 
 def field_docs(kind: type) -> dict[str, str]:
-    """What the docstring of a class says of each of its parameters.
+    """Descriptions of a class's parameters, from its docstring.
 
     Examples
     --------

@@ -62,7 +62,7 @@ class Links(Entries):
         return graph.link(name, LogGP(**values, convention=convention))
 
     def linked(self, model: Model) -> Model:
-        """Say of the numbers of links what the file says; one overhead for both sides stays one."""
+        """Describe the numbers of links as the file does; one overhead for both sides stays one."""
         both = [f"{name}.overhead" for name, table in self.links.items() if "overhead" in table]
         model = model.exposing(*(name for name in both if name in settable(model.graph.links, {})))
         parameters = dict(model.parameters)

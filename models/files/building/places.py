@@ -26,7 +26,7 @@ class Place:
         return ModelFileError(f"{self.of(list(path))}: {what}")
 
     def line(self, path: list[str]) -> int | None:
-        """Line of the longest part of the path that stands in the text."""
+        """Line of the longest part of the path that the text contains."""
         best, table, deepest = None, [], 0
         for number, content in enumerate(self.text.splitlines(), 1):
             head = re.match(r"\s*\[+\s*([^\]]+?)\s*\]+", content)

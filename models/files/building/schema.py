@@ -205,7 +205,7 @@ class _Settings(Shape):
         return {key: _PLAIN(entry, (*keys, key)) for key, entry in flat.items()}
 
     def described(self) -> Json:
-        """Describe the values, and what is said of them."""
+        """Describe the values and their descriptions."""
         plain = _PLAIN.described()
         value = {"type": [*plain["type"], "object"], "additionalProperties": plain}
         words = {name: {**value, "description": key.doc} for name, key in self.about.items()}

@@ -19,7 +19,7 @@ Json: TypeAlias = dict[str, Any]
 
 
 class Fault(Exception):
-    """Something that has no place in a model file: what it is, and the keys that lead there."""
+    """A mistake in a model file: what it is, and the keys that lead there."""
 
     def __init__(self, what: str, keys: Keys) -> None:
         super().__init__(what)
@@ -28,7 +28,7 @@ class Fault(Exception):
 
 
 class Shape(ABC):
-    """Gives a part of a document, or raises a `Fault` with its keys."""
+    """Reads a part of a document, or raises a `Fault` with its keys."""
 
     @abstractmethod
     def __call__(self, value: Any, keys: Keys) -> Any:
@@ -40,7 +40,7 @@ class Shape(ABC):
 
 
 class Key(NamedTuple):
-    """A key of a table: what may stand under it, what it means, and whether it must be there."""
+    """A key of a table: its possible values, its meaning, and whether it is required."""
 
     shape: Shape
     doc: str
@@ -68,7 +68,7 @@ def _with_words(key: Key) -> Json:
 
 @dataclass(frozen=True)
 class Text(Shape):
-    """Text; where it is one of a few words, these are offered to an editor.
+    """Text; if only a few words are possible, editors offer them.
 
     Whether it is one of them is for the reader of the whole to say, who names the nearest.
     """
@@ -84,7 +84,7 @@ class Text(Shape):
         return value
 
     def described(self) -> Json:
-        """Say that it is text, and which."""
+        """Describe it as text, with the possible words."""
         return {"type": "string", **({"enum": list(self.choices)} if self.choices else {})}
 
 
@@ -159,7 +159,7 @@ class Several(Shape):
         return ", or ".join(form for is_allowed, form in allowed if is_allowed)
 
     def described(self) -> Json:
-        """Say in which forms it may stand."""
+        """Describe its possible forms."""
         allowed = (
             (self.one, "string"),
             (self.one, "number"),
@@ -176,7 +176,7 @@ class Several(Shape):
 
 @dataclass(frozen=True)
 class Texts(Shape):
-    """A list of texts, and what they are."""
+    """A list of texts with their meaning."""
 
     what: str = "texts"
 
@@ -209,7 +209,7 @@ class TableOf(Shape):
 
 @dataclass(frozen=True)
 class ListOf(Shape):
-    """A list of tables of one shape; which of them is at fault is not said."""
+    """A list of tables of one shape; errors do not name the table."""
 
     shape: Shape
 
@@ -279,7 +279,7 @@ class Entry(Shape):
 
 @dataclass(frozen=True)
 class Keyed(Shape):
-    """A table whose keys are for the reader of the whole to check, who knows its kind.
+    """A table whose keys are checked later, when its kind is known.
 
     Parameters
     ----------

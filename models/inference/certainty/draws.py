@@ -61,7 +61,7 @@ class Draws:
 
 
 def saturations(problem: Problem, limit: Formula | None, free: FloatArray) -> FloatArray:
-    """Saturation throughput [1/s] at several sets of free values; NaN where nothing tells it.
+    """Saturation throughput [1/s] at several sets of free values; NaN where it is unknown.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def saturations(problem: Problem, limit: Formula | None, free: FloatArray) -> Fl
 
 
 def drawn(problem: Problem, optimum: Optimum, known: Uncertainty, limit: Formula | None) -> Draws:
-    """Draw plausible values of a form that starts from what a curve shows.
+    """Draw plausible values of a form whose start follows from a curve.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def drawn(problem: Problem, optimum: Optimum, known: Uncertainty, limit: Formula
 
 
 def drawn_about(problem: Problem, optimum: Optimum, known: Uncertainty) -> Draws:
-    """Draw plausible values of any model, from about its best ones.
+    """Draw plausible values of any model, around its best ones.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def _of(evidence: _Evidence, points: FloatArray, limit: Formula | None) -> Draws
 
 
 def plausible(fits: Sequence[tuple[Problem, Optimum]]) -> list[bool]:
-    """Which of several models fit not significantly worse than the best, all to the same numbers.
+    """Which of several models fit the same data about as well as the best one.
 
     Parameters
     ----------

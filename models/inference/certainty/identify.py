@@ -79,7 +79,7 @@ def _silent_sentence(shares: dict[str, float]) -> str:
 
 
 def precision(problem: Problem, free: FloatArray, known: Uncertainty) -> Identified:
-    """Name parameters whose standard error is as large as half of them, and what would help."""
+    """Name parameters with a standard error above half their value, and what would help."""
     size, usual = np.abs(free), np.abs(problem.initial)
     errors = known.standard_errors / np.where(size > _NOTHING * usual, size, usual)
     weak = [n for n, e in zip(problem.names, errors, strict=True) if not e < WEAK]
@@ -103,7 +103,7 @@ def _partner(names: Sequence[str], known: Uncertainty, k: int) -> str:
 
 
 def advice(problem: Problem, free: FloatArray, name: str) -> str:
-    """Say which further load would narrow a parameter most, were it measured twice.
+    """Name the further load that would narrow a parameter most if measured twice.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def _error(rows: FloatArray, k: int) -> float:
 
 
 def candidate_loads(model: Model) -> FloatArray:
-    """Loads from 5 to 98 % of saturation, or of thrice the highest where that is farther.
+    """Loads from 5 to 98 % of saturation, or of three times the highest if that is less.
 
     None where the load is no arrival rate.
     """
@@ -161,7 +161,7 @@ def candidate_loads(model: Model) -> FloatArray:
 def at_loads(
     problem: Problem, free: FloatArray, loads: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """The first output and its derivatives at other loads, all else as at the first point."""
+    """The first output and its derivatives at other loads, with all else as at the first point."""
     values = {
         n: (float(np.ravel(v)[0]) if np.ndim(v) else v) for n, v in problem.values(free).items()
     }

@@ -32,7 +32,7 @@ Quantity = Callable[[FloatArray], float]
 
 @dataclass(frozen=True)
 class Reached:
-    """A value that a quantity was held at, the least cost with it, and where that lies."""
+    """A fixed value of a quantity, the least cost with it, and the values at that cost."""
 
     value: float
     cost: float
@@ -111,7 +111,7 @@ def _middle(least: float, inside: Reached, outside: Reached, most: float) -> flo
 
 
 def holding_parameter(problem: Problem, k: int, follow: FloatArray, worth: float) -> Hold:
-    """Hold one free parameter.
+    """Fix one free parameter.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def _moved(
 
 
 def holding_quantity(problem: Problem, quantity: Quantity, width: float, worth: float) -> Hold:
-    """Hold a function of the free parameters.
+    """Fix a function of the free parameters.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def gradient(problem: Problem, quantity: Quantity, free: FloatArray) -> FloatArr
 
 
 def freed(problem: Problem) -> Problem:
-    """Let counts move too where fractions of them make sense; else, and at a bound, they stay."""
+    """Free counts where fractions of them make sense; elsewhere, and at a bound, fix them."""
     for name in problem.whole:
         value = float(problem.initial[problem.names.index(name)])
         if not problem.relaxed or value <= problem.scales[problem.names.index(name)].low:

@@ -16,7 +16,7 @@ from headway.numerals import significant
 
 @dataclass(frozen=True)
 class PureError:
-    """What repeats of loads tell of a fit.
+    """What repeated loads reveal about a fit.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class PureError:
 
     @property
     def words(self) -> str:
-        """Say how repeats scatter, and what the test says."""
+        """Describe the scatter of repeats and the result of the test."""
         scatter = ", ".join(
             f"{name.replace('_', ' ')} {share:.1%}" for name, share in self.scatter.items()
         )
@@ -49,13 +49,13 @@ class PureError:
         return f"pure error of repeats at {self.loads} load{many}: {scatter}; {test}"
 
     def document(self) -> dict[str, object]:
-        """The same for JSON."""
+        """The JSON document."""
         scatter = {"repeated_loads": self.loads, "freedom": self.freedom, "scatter": self.scatter}
         return {**self.misfit.document(), **scatter}
 
 
 def pure_error(problem: Problem, free: FloatArray) -> PureError | None:
-    """Hold a fit against the scatter of repeats; None where nothing was repeated.
+    """Compare a fit with the scatter of repeats; None if nothing was repeated.
 
     Parameters
     ----------

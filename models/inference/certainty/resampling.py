@@ -86,7 +86,7 @@ def bootstrap(
     progress: Callable[[], None],
     crew: Crew | None = None,
 ) -> Refits:
-    """Refit to predictions plus errors drawn from those observed, again and again.
+    """Refit many times to predictions plus errors drawn from those observed.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def _widened(problem: Problem, best: Problem, optimum: Optimum, refits: Refits) 
 def studentised(
     problem: Problem, optimum: Optimum, known: Uncertainty, refits: Refits
 ) -> list[Ends]:
-    """95 % intervals from refits, each measured by its own standard error.
+    """95 % intervals from refits, each scaled by its own standard error.
 
     No end is nearer than Student's t has it: a few residuals, drawn again, show no tails.
 

@@ -27,7 +27,7 @@ _REPEATS = "a shift common to repeats of a load"
 
 @dataclass(frozen=True)
 class Shift:
-    """What residuals of a load have in common, and what they do not.
+    """The share of residuals that repeats of a load have in common, and the rest.
 
     Parameters
     ----------
@@ -53,22 +53,22 @@ class Shift:
 
     @property
     def repeated(self) -> bool:
-        """Whether any load was."""
+        """Whether any load was repeated."""
         return self.points > self.loads
 
     @property
     def known(self) -> bool:
-        """Whether repeats and loads are enough to tell it."""
+        """Whether there are enough repeats and loads to estimate it."""
         return self.repeated and self.loads > self.parameters
 
     @property
     def is_detected(self) -> bool:
-        """Whether residuals of a load have more in common than chance leaves on average."""
+        """Whether residuals of a load share more than chance explains on average."""
         return self.known and self.mean_between > self.mean_within
 
     @property
     def by_load(self) -> bool:
-        """Whether loads count instead of points: where that leaves intervals wider."""
+        """Whether loads count instead of points, as they do where that widens the intervals."""
         if not self.known:
             return False
         loads, points = self.loads - self.parameters, self.points - self.parameters
@@ -77,7 +77,7 @@ class Shift:
 
     @property
     def counted(self) -> int:
-        """What counts as measured independently: points, or loads where repeats err together."""
+        """Number of independent measurements: points, or loads if repeats share errors."""
         return self.loads if self.by_load else self.points
 
     @property
@@ -92,14 +92,14 @@ class Shift:
 
     @property
     def variance(self) -> float:
-        """By what the estimates vary, in terms of the residuals' standard errors."""
+        """Variance of the estimates, relative to the residuals' standard errors."""
         if self.by_load:
             return self.weight * self.mean_between
         return (self.between + self.within) / self.degrees if self.degrees > 0 else np.nan
 
     @property
     def mean_between(self) -> float:
-        """Mean square of what residuals of a load have in common."""
+        """Mean square of the part that residuals of a load share."""
         return self.between / (self.loads - self.parameters)
 
     @property
@@ -115,14 +115,14 @@ class Shift:
 
     @property
     def scatter(self) -> float:
-        """Relative standard deviation of single measurements beside it."""
+        """Relative standard deviation of single measurements, without the shared part."""
         return self._share(self.mean_within)
 
     def _share(self, variance: float) -> float:
         return RELATIVE_NOISE * float(np.sqrt(variance))
 
     def single(self, variance: Any) -> Any:
-        """Variance of one further measurement, in a run of its own.
+        """Variance of one further measurement in a separate run.
 
         Parameters
         ----------
@@ -135,7 +135,7 @@ class Shift:
 
     @property
     def words(self) -> str:
-        """Say what is known of it."""
+        """Describe it in words."""
         if not self.repeated:
             return "no load was repeated, so run-to-run drift cannot be separated from model error"
         if not self.known:
@@ -156,7 +156,7 @@ class Shift:
         )
 
     def document(self) -> dict[str, object]:
-        """The same for JSON."""
+        """The JSON document."""
         return {
             "known": self.known,
             "detected": self.is_detected if self.known else None,
@@ -170,7 +170,7 @@ class Shift:
 
 
 def student(degrees: int) -> float:
-    """Student's t that 95 % of the distribution lie within.
+    """Student's t for a two-sided 95 % interval.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def student(degrees: int) -> float:
 
 
 def common_shift(problem: Problem, pulls: FloatArray, effects: FloatArray) -> Shift:
-    """Part residuals into what those of a load have in common, and the rest.
+    """Split residuals into the part that those of a load share, and the rest.
 
     Parameters
     ----------

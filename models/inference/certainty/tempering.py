@@ -51,7 +51,7 @@ class _Cloud:
 def tempered(
     guess: LogDensity, data: LogDensity, first: FloatArray, count: int, sweeps: int = SWEEPS
 ) -> FloatArray:
-    r"""Draw points whose density is a guess times what data say.
+    r"""Draw points from a density proportional to a prior times a likelihood.
 
     Points drawn by the guess are weighed by a rising power of what the data say, drawn again by
     their weights, and moved along the differences between them so that they spread out.

@@ -39,7 +39,7 @@ _UNKNOWN = 0.5  # of a value's natural scale: the first step where nothing is kn
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """What is known of the free parameters.
+    """The uncertainty of the free parameters.
 
     Parameters
     ----------
@@ -64,24 +64,24 @@ class Uncertainty:
 
     @property
     def degrees(self) -> int:
-        """Of freedom: points less parameters; loads less these where repeats err together."""
+        """Degrees of freedom: points (or loads, if repeats share errors) minus parameters."""
         return self.shift.degrees
 
     @property
     def covariance(self) -> FloatArray:
-        """Of the free parameters; infinite where nothing is known."""
+        """Covariance of the free parameters; infinite where the data say nothing."""
         unknown = (np.abs(self.silent) > np.sqrt(_RANK)).any(axis=0)
         return np.asarray(self.spread + np.diag(np.where(unknown, np.inf, 0.0)))
 
     @property
     def standard_errors(self) -> FloatArray:
-        """Of the free parameters, in SI."""
+        """Standard errors of the free parameters, in SI."""
         variances: FloatArray = np.diag(self.covariance)
         return np.asarray(np.sqrt(variances))
 
     @property
     def correlations(self) -> FloatArray:
-        """Between the free parameters; NaN where nothing is known."""
+        """Correlations of the free parameters; NaN where the data say nothing."""
         errors = self.standard_errors
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(self.covariance / np.outer(errors, errors))
@@ -96,7 +96,7 @@ class Uncertainty:
 
 
 def uncertainty(problem: Problem, optimum: Optimum) -> Uncertainty:
-    """Linearised uncertainty at the best values; rounding to the printed digits is the least."""
+    """Linearised uncertainty at the best values, at least that of rounding in print."""
     first, second = loss_derivatives(problem.residuals(optimum.free), problem.loss)
     curvature = _curvature(second, len(optimum.free))
     scale = natural_scale(problem, optimum.free)
@@ -132,7 +132,7 @@ def _inverse(jacobian: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def unequal_errors(problem: Problem, optimum: Optimum) -> FloatArray:
-    """Standard errors that hold where measurements err unequally: each by its own residual.
+    """Standard errors that allow for unequal errors of measurements, from each one's residual.
 
     Source: MacKinnon and White, *Some heteroskedasticity-consistent covariance matrix estimators*,
     1985, the jackknife form; residuals are set right by their leverage.
@@ -152,7 +152,7 @@ def unequal_errors(problem: Problem, optimum: Optimum) -> FloatArray:
 def set_right(
     problem: Problem, errors: FloatArray, known: FloatArray, power: float, spare: float = _SPARE
 ) -> FloatArray:
-    """Residuals as large as measurements have them: a fit leaves less, by its leverage.
+    """Residuals corrected for leverage: a fit makes them smaller than the measurement errors.
 
     The outputs of a point are set right together: (1 - H)^-power of their residuals, H the block
     of the hat matrix of the point (Bell and McCaffrey, 2002).

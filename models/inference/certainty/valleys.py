@@ -27,7 +27,7 @@ _MOST = 4  # answers told of
 
 @dataclass(frozen=True)
 class Minimum:
-    """Values that fit, and how far each may go.
+    """Values that fit, with their intervals.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Minimum:
 
 
 def answers(problem: Problem, optimum: Optimum, known: Uncertainty) -> tuple[Minimum, ...]:
-    """The best answer first, then others that fit not significantly worse.
+    """The best answer first, then others that fit about as well.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def answers(problem: Problem, optimum: Optimum, known: Uncertainty) -> tuple[Min
 
 
 def hull(minima: tuple[Minimum, ...]) -> list[Ends]:
-    """Intervals that hold whichever answer is right."""
+    """Intervals that cover every answer."""
     return [
         (min(low for low, _ in ends), max(high for _, high in ends))
         for ends in zip(*(answer.ends for answer in minima), strict=True)

@@ -28,7 +28,7 @@ Fits = Callable[[Sequence[int]], Sequence[bool]]
 def count_interval(
     problem: Problem, k: int, best: int, most: float, worth: float
 ) -> tuple[float, float]:
-    """Interval of a count by profile likelihood: the others are fitted anew for each number.
+    """Interval of a count by profile likelihood: the others are refitted for each number.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ LOADS = ("arrival_rate", "population", THROUGHPUT)
 
 
 def load_of(problem: Problem) -> str:
-    """Which of `LOADS` drives a fitted model; none for a program, or one that others drive."""
+    """The load among `LOADS` that drives a fitted model; empty if there is none."""
     inputs = problem.model.inputs
     driven = (name for name in LOADS[:2] if np.ndim(inputs.get(name, 0.0)))
     return next(driven, THROUGHPUT if problem.model.is_closed else "")
@@ -30,7 +30,7 @@ def load_of(problem: Problem) -> str:
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """A fitted model over other loads than those measured.
+    """A fitted model at loads that were not measured.
 
     Parameters
     ----------
@@ -62,12 +62,12 @@ class Elsewhere:
 
     @cached_property
     def load(self) -> str:
-        """Which of `LOADS` drives it."""
+        """The load among `LOADS` that drives it."""
         return load_of(self.problem)
 
     @cached_property
     def model(self) -> Model:
-        """The model at these loads, all else as at the first measured point."""
+        """The model at these loads, with all else as at the first measured point."""
         inputs = self.problem.model.inputs
         single = {n: float(np.ravel(v)[0]) for n, v in inputs.items() if np.ndim(v)}
         own = {} if self.load == THROUGHPUT else {self.load: self.loads}
@@ -98,7 +98,7 @@ class Elsewhere:
         return self._of(self._percentiles.setdefault(name, self._evaluated(name)), free)
 
     def refusal(self, percent: float) -> GraphError | None:
-        """Why a percentile of the response time is not known; None where it is.
+        """Why a percentile of the response time is unknown; None if it is known.
 
         Raises
         ------

@@ -32,7 +32,7 @@ _NORMAL = 1.96
 
 @dataclass(frozen=True)
 class NextLoads(Answer):
-    """Loads to measure at, each the one that narrows a quantity most after those before it.
+    """Loads to measure, each the one that narrows a quantity most after those before it.
 
     Parameters
     ----------

@@ -73,7 +73,7 @@ def predicted(
     best: FloatArray | None = None,
     percents: Sequence[float] = (),
 ) -> Predictions:
-    """Predict from plausible values of one model, or of several alike.
+    """Predict from plausible values of one or several models.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def _tail(
 
 
 def percents_of(problem: Problem) -> tuple[float, ...]:
-    """Percentages of the percentiles that a fit was of."""
+    """Percentages of the percentiles that were fitted."""
     percentiles = (parse_percentile(output) for output in problem.outputs)
     return tuple(one[0] for one in percentiles if one is not None)
 

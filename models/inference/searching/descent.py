@@ -70,14 +70,14 @@ class Valley:
         )
 
     def cost(self, errors: FloatArray) -> Any:
-        """What residuals cost, by start."""
+        """Cost of the residuals, by start."""
         if not self.exact:
             return loss_cost(errors, self.loss)
         exact = errors[..., -self.exact :]
         return loss_cost(errors[..., : -self.exact], self.loss) + 0.5 * (exact**2).sum(axis=-1)
 
     def weights(self, errors: FloatArray) -> FloatArray:
-        """By what squares of residuals are weighted here."""
+        """Weights of the squared residuals."""
         weights = loss_weights(errors, self.loss)
         weights[..., errors.shape[-1] - self.exact :] = 1.0
         return weights
@@ -94,7 +94,7 @@ class Valley:
 def descend(
     valley: Valley, starts: FloatArray, steps: int, precision: float, worth: float = 0.0
 ) -> tuple[FloatArray, FloatArray]:
-    """Go down from every start, side by side, until a further step gains nothing.
+    """Descend from every start in parallel until further steps gain nothing.
 
     Parameters
     ----------
@@ -151,13 +151,13 @@ class _Walk:
         """Starts that still go on."""
 
     def look(self, rows: Rows, errors: FloatArray) -> None:
-        """See the shape at the values of some starts, and let them go on."""
+        """Compute gradient and curvature at some starts, and let them go on."""
         if rows.size:
             self.slope[rows], self.bend[rows] = self.valley.shape(self.values[rows], errors, rows)
         self.rows = np.concatenate([self.rows, rows])
 
     def step(self, precision: float, worth: float) -> tuple[Rows, FloatArray]:
-        """Try a step from each; give those that it led down, which wait to be looked at again."""
+        """Try a step from each start; return those that descended."""
         rows = self.rows
         tried = np.clip(self.values[rows] + self._steps(rows), self.valley.low, self.valley.high)
         gain = -((tried - self.values[rows]) * self.slope[rows]).sum(axis=-1)
@@ -199,7 +199,7 @@ def reflected(
     precision: float,
     moving: NDArray[np.bool_],
 ) -> tuple[FloatArray, float]:
-    """Go down by SciPy's reflective trust region: slower, but many parameters hold it up less.
+    """Descend by SciPy's reflective trust region: slower, but better with many parameters.
 
     Kinks and bounds, where one of many derivatives jumps, stop `descend` short of the bottom.
 

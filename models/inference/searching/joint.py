@@ -35,7 +35,7 @@ _ROUNDS = 30
 
 
 def shares(match: Match, model: Model, free: Sequence[str]) -> FloatArray | float:
-    """How much each row of a fit counts, all points of the first output first.
+    """Weight of each row of a fit, all points of the first output first.
 
     Parameters
     ----------

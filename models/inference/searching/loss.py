@@ -13,7 +13,7 @@ from headway.kinds import FloatArray
 
 
 class Loss(StrEnum):
-    """How large residuals count: squared, or less so that outliers pull less."""
+    """How residuals count: squared, or less, so that outliers matter less."""
 
     LINEAR = "linear"
     SOFT_L1 = "soft_l1"
@@ -62,7 +62,7 @@ def loss_derivatives(residuals: FloatArray, loss: Loss) -> tuple[FloatArray, Flo
 
 
 def loss_cost(residuals: FloatArray, loss: Loss) -> Any:
-    """What a fit makes least: half the sum of the residuals' shares.
+    """The cost that a fit minimises: half the sum of the residuals' shares.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def loss_cost(residuals: FloatArray, loss: Loss) -> Any:
 
 
 def loss_weights(residuals: FloatArray, loss: Loss) -> FloatArray:
-    """By what a square would have to be weighted to pull as a residual does.
+    """Weights that make squared residuals pull as the loss does.
 
     Parameters
     ----------

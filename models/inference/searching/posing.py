@@ -32,7 +32,7 @@ SMALLEST = 1e-9
 def problem(
     model: Model, match: Match, free: Sequence[str], source: str, loss: Loss = Loss.LINEAR
 ) -> Problem:
-    """Set a fit up.
+    """Set up a fit.
 
     Parameters
     ----------

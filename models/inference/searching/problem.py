@@ -32,7 +32,7 @@ class Scale:
     least: float
 
     def within(self, low: float, high: float) -> tuple[float, float]:
-        """An interval inside the bounds; what reaches the least that is searched begins at none."""
+        """An interval inside the bounds; it begins at zero if it reaches the search's least."""
         return (self.least if low <= self.low else low), min(high, self.high)
 
 
@@ -95,7 +95,7 @@ class Problem:
 
     @property
     def counted(self) -> int:
-        """How many measurements count: a point counts once for all outputs that say the same."""
+        """Number of measurements; outputs that determine each other count once per point."""
         return round(float(np.sum(self.share * self.used)))
 
     @property
@@ -105,11 +105,11 @@ class Problem:
 
     @property
     def estimated(self) -> int:
-        """What was estimated of the errors: a scatter, or that of each output."""
+        """The estimated errors: one scatter, or one per output."""
         return len(set(self.scatter))
 
     def first(self, rows: FloatArray) -> FloatArray:
-        """Of what there is by row, along the last axis, that of the first output."""
+        """Select the rows of the first output, along the last axis."""
         return rows[..., : rows.shape[-1] // len(self.outputs)]
 
     def of_points(self, marks: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -166,7 +166,7 @@ class Problem:
         return self.evaluate.predict(self.values(free))
 
     def residuals(self, free: FloatArray) -> FloatArray:
-        """Errors of the used points over their standard errors; infinite if any is lost."""
+        """Errors of the used points over their standard errors; infinite if not sustained."""
         predicted = self.predict(free)
         solved = np.isfinite(predicted).all(axis=-1, keepdims=True)
         errors = (np.where(solved, predicted, 0.0) - self.measured) / self.sigma
@@ -174,7 +174,7 @@ class Problem:
         return np.where(solved, counted[..., self.used], np.inf)
 
     def cost(self, free: FloatArray) -> Any:
-        """What the search makes least; infinite where a measured load is not sustained."""
+        """The cost that the search minimises; infinite where a measured load is not sustained."""
         return loss_cost(self.residuals(free), self.loss)
 
     def jacobian(self, free: FloatArray) -> FloatArray:
@@ -220,7 +220,7 @@ class Problem:
         return replace(self, measured=measured, sigma=sigma)
 
     def of_rows(self, rows: NDArray[np.intp]) -> "Problem":
-        """What some sets of values are held against."""
+        """The measured values for some sets of free values."""
         if self.measured.ndim == 1:
             return self
         return self.weighing(self.measured[rows], self.sigma[rows])
@@ -244,7 +244,7 @@ class Problem:
 
     @cached_property
     def rounding(self) -> float:
-        """Variance that rounding to the printed digits alone gives, of the weighted errors."""
+        """Variance of the weighted errors from rounding to the printed digits."""
         noise = RELATIVE_NOISE * np.repeat(self.scatter, self.loads)
         own = 1 - (noise * self.measured / self.sigma) ** 2
         return float(np.mean(own[self.used]))

@@ -192,7 +192,7 @@ def _kicked(problem: Problem, best: Optimum) -> Optimum:
 
 
 def natural_scale(problem: Problem, free: FloatArray) -> FloatArray:
-    """How large a change of each value is large: of what went to nothing, its initial value."""
+    """Natural scale of each value: its size, or its initial size if it went to zero."""
     return np.asarray(np.maximum(np.abs(free), np.abs(problem.initial)) + 1e-300)
 
 
@@ -234,7 +234,7 @@ def _by_ratios(problem: Problem, starts: FloatArray, effort: Effort) -> FloatArr
 
 
 def polish(problem: Problem, start: FloatArray, worth: float = 0.0) -> Optimum:
-    """Follow one start to its end, as `polish_all`; a step is made if it gains what it is worth."""
+    """Follow one start to its end, as `polish_all` does."""
     return polish_all(problem, start[None], replace(WHOLE, worth=worth))[0]
 
 
@@ -352,7 +352,7 @@ def _ratio(problem: Problem, one: Optimum, other: Optimum) -> float:
 
 
 def lowest(problem: Problem, free: FloatArray) -> FloatArray:
-    """Of several sets of values the one of least cost."""
+    """The set of values with the least cost."""
     return np.asarray(free[np.argmin(problem.cost(free))])
 
 

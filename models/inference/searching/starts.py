@@ -34,7 +34,7 @@ _RIDGE = 1e-12  # relative: what two parameters of the same effect share
 
 
 def starts_of(problem: Problem, count: int) -> FloatArray:
-    """The initial values, and the best of many others, all of them sustained.
+    """The initial values and the best of many others, all sustained.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def starts_of(problem: Problem, count: int) -> FloatArray:
 
 
 def best_of(problem: Problem, free: FloatArray, count: int) -> FloatArray:
-    """The best so many, no two of them nearly the same in their values or in what they predict.
+    """The best few, no two of which nearly agree in values or predictions.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def _holds(problem: Problem, free: FloatArray) -> NDArray[np.bool_]:
 
 
 def linear_ways(problem: Problem, first: FloatArray) -> tuple[tuple[int, ...], ...]:
-    """Ways that predictions are straight along: single parameters, and two that grow together.
+    """Directions along which predictions are linear: single parameters, or two together.
 
     A delay is one; the service time and the number of servers together are another where their
     ratio alone bends the curve.
@@ -233,7 +233,7 @@ def _least_squares(
 
 
 def distinct(problem: Problem, free: FloatArray, count: int) -> FloatArray:
-    """The first so many that differ from each other in some value.
+    """The first few that differ in some value.
 
     Parameters
     ----------
@@ -297,7 +297,7 @@ def feasible(problem: Problem, free: FloatArray) -> FloatArray:
 
 
 def unsustained(problem: Problem) -> str:
-    """What to say of a model that sustains no measured load."""
+    """The error for a model that sustains no measured load."""
     return (
         f"{problem.model.name} saturates below the highest measured load for all values of "
         f"{', '.join(problem.names)}; free a service time, or raise the servers"

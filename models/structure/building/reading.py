@@ -17,7 +17,7 @@ Expression: TypeAlias = Quantity | str
 
 @dataclass(frozen=True, eq=False)
 class Reading(Structure):
-    """A graph that reads expressions: texts, numbers and SymPy's, as formulas of its names."""
+    """A graph that reads texts, numbers and SymPy expressions as formulas of its names."""
 
     def declare(self, *names: str) -> Self:
         """Name parameters that formulas may use and `at` gives values."""
@@ -82,7 +82,7 @@ class Reading(Structure):
         return self.declare(*sorted(read.names - self.names)), read
 
     def check_known(self, read: Formula, place: str) -> None:
-        """Refuse a formula with a name that nothing in this graph bears."""
+        """Refuse a formula with a name that is unknown in this graph."""
         for name in sorted(read.names - self.names):
             if "." in name and name.split(".")[0] not in self.components:
                 msg = f"{place}: unknown component {name!r}; check its name"

@@ -23,7 +23,7 @@ from headway.queueing.stations.base import Station
 
 @dataclass(frozen=True, eq=False)
 class Traffic(Reading):
-    """A graph that is given stations, classes of jobs, routes and arrivals."""
+    """The part of a graph that adds stations, classes of jobs, routes and arrivals."""
 
     def station(
         self,
@@ -131,7 +131,7 @@ class Traffic(Reading):
         return replace(graph, stations={**graph.stations, name: component})
 
     def region(self, name: str, stations: Sequence[str], limit: Expression) -> Self:
-        """Let stations together hold so many jobs at once; the others wait, in order of arrival.
+        """Limit the jobs at several stations together; the others wait, in order of arrival.
 
         Threads, connections and windows are such limits.
 
@@ -251,7 +251,7 @@ class Traffic(Reading):
         )
 
     def reference(self, station: str) -> Self:
-        """Say where rounds of a closed network begin, and end where nothing leaves.
+        """Set the station where the rounds of a closed network begin and end.
 
         Examples
         --------

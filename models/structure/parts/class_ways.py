@@ -16,7 +16,7 @@ EVERY = ""
 
 @dataclass(frozen=True, eq=False)
 class ClassWays(Kept):
-    """What a graph says of the ways of its classes, beside its routes for all of them.
+    """Routes, arrivals and references of single classes, beside the routes for all.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class ClassWays(Kept):
         return bool(self.routes or self.arrives or set(self.references) - {EVERY})
 
     def adding(self, route: Route) -> "ClassWays":
-        """Give these ways and a route more.
+        """The same with one more route.
 
         Raises
         ------
@@ -54,7 +54,7 @@ class ClassWays(Kept):
         return replace(self, routes=(*self.routes, route))
 
     def formulas(self) -> Iterator[tuple[Key[Amount], Formula]]:
-        """Every number there is, and its key."""
+        """Every number, with its key."""
         yield from ((share_by(route), route.probability) for route in self.routes)
         for name, shares in self.arrives.items():
             yield from ((entry_by(name, station), f) for station, f in shares.items())
@@ -75,10 +75,10 @@ def words_of(route: Route) -> str:
 
 
 def share_by(route: Route) -> Key[Amount]:
-    """Under which key the probability of a route of a class is calculated."""
+    """The key of the probability of a route of a class."""
     return Key(words_of(route))
 
 
 def entry_by(name: str, station: str) -> Key[Amount]:
-    """Share of a class that comes in at a station."""
+    """Share of a class that enters at a station."""
     return Key(f"class {name} arrives at {station}")

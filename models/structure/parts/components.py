@@ -67,17 +67,17 @@ class Component(Kept):
 
     @property
     def approximation(self) -> str:
-        """What is not exact about this kind; empty where nothing is."""
+        """What is approximate about this kind; empty if it is exact."""
         return str(getattr(self.kind, "approximation", ""))
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """Names of what it is made of, lists left out."""
+        """Names of its numbers, without lists."""
         return tuple(name for name, f in self.fields.items() if not isinstance(f, tuple))
 
     @property
     def loses(self) -> bool:
-        """Whether it turns away what finds no place, and does not hold it up elsewhere."""
+        """Whether it rejects jobs when full, instead of blocking them elsewhere."""
         return self.can.loses and not self.blocking
 
     def formulas(self) -> dict[str, tuple[Formula, ...]]:

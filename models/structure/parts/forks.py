@@ -19,7 +19,7 @@ def forks(stations: Mapping[str, Component]) -> dict[str, tuple[str, ...]]:
 
 
 def check_branches(stations: Mapping[str, Component], name: str, branches: Sequence[str]) -> None:
-    """Refuse a fork without branches, or with one that is no station of its own.
+    """Refuse a fork without branches, or with a branch that is not a station.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def _check_kind(name: str, branch: str, station: Component) -> None:
 def check_forks(
     name: str, stations: Mapping[str, Component], classes: Iterable[str], returning: Iterable[str]
 ) -> None:
-    """Refuse forks where what they do is not known.
+    """Refuse forks that headway cannot solve.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def with_parts(
 
 
 def others_at(visits: Mapping[str, Amount], fork: str, branch: str) -> Amount:
-    """Further arrivals at a branch for each request that forks; none where nobody does."""
+    """Further arrivals at a branch for each request that forks; none without forks."""
     all_of_them, forked = visits[branch], visits[fork]
     if is_symbolic(all_of_them, forked):
         return all_of_them / forked - 1

@@ -21,7 +21,7 @@ Amounts: TypeAlias = dict[str, Amount]
 
 
 class Key(str, Generic[Given]):
-    """Text under which a step gives a value of one type; messages show the text.
+    """The typed key of a value that a step calculates; messages show its text.
 
     Examples
     --------

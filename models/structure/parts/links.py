@@ -76,7 +76,7 @@ def by_sides(values: Mapping[str, Amount]) -> dict[str, Amount]:
 
 
 def link_machine(name: str, machine: LogGP) -> LogGP:
-    """Give a link's machine with the latency of the papers.
+    """Convert a link's machine to the papers' convention for latency.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def _given(link: Component, part: str) -> float | None:
 
 
 def published_source(link: Component, part: str, value: Amount) -> str:
-    """Where a number is printed, if it is that of a published machine."""
+    """The source of a number of a published machine."""
     if part == "processors" or not link.platform:
         return ""
     same = getattr(PLATFORMS[link.platform], part) == value
@@ -144,7 +144,7 @@ def published_source(link: Component, part: str, value: Amount) -> str:
 
 
 def is_published(link: Component, part: str, value: Amount) -> bool:
-    """Whether the name of its platform tells a number of a link."""
+    """Whether a number of a link follows from its platform's name."""
     known = PLATFORMS.get(link.platform)
     return known is not None and part in LINK_PARTS and bool(getattr(known, part) == value)
 
@@ -171,7 +171,7 @@ def exposed(
     names: Sequence[str],
     known: Iterable[str] = (),
 ) -> tuple[Links, Parameters]:
-    """Give links and parameters among which each of some names is.
+    """Links and parameters that include each of some names.
 
     Only overheads make a difference: of the sender and the receiver, or one for both.
 
@@ -286,7 +286,7 @@ def _check_apart(names: Sequence[str], parameters: Parameters) -> None:
 
 
 def check_links(links: Links, parameters: Parameters) -> None:
-    """Refuse a number of processors that is not whole.
+    """Refuse a number of processors that is not an integer.
 
     Raises
     ------

@@ -12,7 +12,7 @@ _QUEUES = {ServiceKind.QUEUE, ServiceKind.PARALLEL}
 
 
 def check_order(name: str, kind: type[Station], discipline: Discipline) -> None:
-    """Refuse a discipline beside the order that a kind of station has of its own.
+    """Refuse a discipline for a kind of station that has its own order.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def _can_have(can: Abilities, discipline: Discipline) -> bool:
 
 
 def check_priorities(graph: Structure) -> None:
-    """Refuse priorities that no station goes by, and stations that go by none.
+    """Refuse priorities that no station uses, and stations that lack them.
 
     Raises
     ------
@@ -70,14 +70,14 @@ def check_priorities(graph: Structure) -> None:
 
 
 def by_priority(graph: Structure) -> Iterator[str]:
-    """Names of the stations that go by priority."""
+    """Names of the stations that serve by priority."""
     for name, station in graph.stations.items():
         if Discipline(station.discipline).by_priority:
             yield name
 
 
 def check_turns_known(graph: Structure) -> None:
-    """Refuse stations whose order leaves response times beyond their means unknown.
+    """Refuse stations whose discipline leaves the distribution of response times unknown.
 
     Raises
     ------

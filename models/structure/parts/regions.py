@@ -27,7 +27,7 @@ class Region:
 def check_region(
     name: str, members: tuple[str, ...], stations: Mapping[str, Component], taken: Mapping[str, str]
 ) -> None:
-    """Refuse a region of no station, of unknown ones, of one that has a limit or another region.
+    """Refuse a region without stations, or with unknown, limited or already included ones.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ class Block(Kept):
         return float(self.matrix[source, target])
 
     def routes(self) -> Iterator[Route]:
-        """Routes that are taken at all, row by row."""
+        """Routes with a positive probability, row by row."""
         if self.matrix is not None:
             for i, j in zip(*np.nonzero(self.matrix), strict=True):
                 yield Route(self.names[i], self.names[j], of_number(float(self.matrix[i, j])))
@@ -91,7 +91,7 @@ class Routes(Sequence[Route]):
         return Route(source, target, of_number(chance)) if chance else None
 
     def adding(self, route: Route) -> "Routes":
-        """Give these routes and one more.
+        """The same with one more route.
 
         Raises
         ------
@@ -121,7 +121,7 @@ class Routes(Sequence[Route]):
     def with_matrix(
         self, names: Sequence[str], matrix: ArrayLike, *, closed: bool = False
     ) -> "Routes":
-        """Give these routes and those of a matrix over all stations; none may leave if `closed`.
+        """The same with the routes of a matrix over all stations; none may leave if `closed`.
 
         Raises
         ------
@@ -232,7 +232,7 @@ def routes_of(given: "Routes | FloatArray | Iterable[Route]", names: Sequence[st
 
 
 def share_at(route: Route) -> Key[Amount]:
-    """Under which key a route's probability is calculated."""
+    """The key of a route's probability."""
     return share_of(route.source, route.target)
 
 

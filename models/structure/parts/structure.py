@@ -28,7 +28,7 @@ CLASS_PLACES = ("arrives", "reference")
 
 @dataclass(frozen=True, eq=False)
 class Structure(Kept):
-    """The parts of a model and how they hang together.
+    """The parts of a model and their connections.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ class Structure(Kept):
 
     @property
     def spreads(self) -> bool:
-        """Whether arrivals say how they vary, at stations or of classes.
+        """Whether arrivals have a given variability, at stations or by class.
 
         Examples
         --------

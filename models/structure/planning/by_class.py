@@ -15,7 +15,7 @@ from headway.queueing.flows.traffic import SUM_TOLERANCE
 
 
 def check_ways(graph: Structure) -> None:
-    """Refuse classes and stations that are not there, and routes that no job ever takes.
+    """Refuse unknown classes and stations, and routes that no job can take.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def _check_taken(graph: Structure) -> None:
 
 
 def visited(graph: Structure) -> set[At]:
-    """Classes at the stations that they may come to, whatever the numbers are."""
+    """Classes at the stations that they can reach, whatever the numbers are."""
     onward: dict[str, list[Route]] = {}
     for route in (*graph.routes, *graph.class_ways.routes):
         onward.setdefault(route.source, []).append(route)
@@ -96,7 +96,7 @@ def _entries(graph: Structure, name: str) -> tuple[str, ...]:
 
 
 def needs_chains(graph: Structure) -> bool:
-    """Whether classes go ways of their own, or circulate by routes that nothing leaves."""
+    """Whether classes have their own routes, or circulate on routes without an exit."""
     if graph.class_ways.by_class:
         return True
     if len(graph.classes) < 2 or any(s.visits for s in graph.stations.values()):
@@ -111,7 +111,7 @@ def needs_chains(graph: Structure) -> bool:
 
 
 def chain_targets(graph: Structure) -> list[str]:
-    """Names of the numbers that say where jobs go by class."""
+    """Names of the numbers that define routes by class."""
     targets: list[str] = [key for key, _ in graph.class_ways.formulas()]
     targets += [share_at(route) for route in graph.routes.changing]
     return targets + [arrivals_at(name) for name in graph.arrivals]

@@ -26,7 +26,7 @@ from headway.models.structure.parts.structure import Structure
 
 @dataclass(frozen=True)
 class Step(Generic[Given]):
-    """What is to be calculated: its key, the keys of what it needs, and how.
+    """One step of a calculation: its key, the keys that it needs, and its function.
 
     The key of a number that formulas can use is its name.
     """
@@ -44,7 +44,7 @@ _NOTHING: Mapping[str, Amount] = MappingProxyType({})
 def step(
     key: Key[Given], needs: Iterable[str], calculate: Callable[[Values], Given]
 ) -> Step[Given]:
-    """A step for what is no number of a formula."""
+    """A step whose result is not a number for formulas."""
     return Step(key, frozenset(needs), calculate)
 
 
@@ -89,7 +89,7 @@ def link_steps(graph: Structure) -> list[AnyStep]:
 
 
 def algorithm_steps(table: str, name: str, component: Component) -> list[AnyStep]:
-    """Steps for a component's numbers, for the component made of them, and for its answers."""
+    """Steps for a component's numbers, for the component itself, and for its answers."""
     made = component_at(table, name)
     numbers = [f"{name}.{field}" for field in component.fields]
     answers = [
@@ -112,14 +112,14 @@ def _mean(names: tuple[str, str], values: Values) -> Amount:
 def build(
     component: Component, name: str, values: Values, more: Mapping[str, Amount] = _NOTHING
 ) -> Amount:
-    """Make a component of its numbers, and of more; its own checks refuse those out of domain."""
+    """Build a component from its numbers; its own checks refuse those outside their domain."""
     with named(name):
         return component.kind(**{p: values[f"{name}.{p}"] for p in component.fields}, **more)
 
 
 @contextmanager
 def named(name: str) -> Iterator[None]:
-    """Put a component's name before what it refuses."""
+    """Prefix a component's errors with its name."""
     try:
         yield
     except InvalidParameter as error:

@@ -62,30 +62,30 @@ FLOW: Key[Flow] = Key("flow")
 
 
 def losing(graph: Structure) -> list[str]:
-    """Stations that turn away what finds no place."""
+    """Stations that reject jobs when full."""
     return [name for name, component in graph.stations.items() if component.loses]
 
 
 def returning(graph: Structure) -> list[str]:
-    """Stations that send jobs straight back to themselves and have a law for it."""
+    """Stations that send jobs straight back to themselves, with a law for that."""
     return [n for n in graph.stations if n in graph.routes.loops and graph.stations[n].can.returns]
 
 
 def law(name: str, values: Values) -> Returning:
-    """Laws of a station that sends jobs back, at the rate of its stays."""
+    """Law of a station that sends jobs back, at the rate of its stays."""
     station, share = station_at(name).of(values), share_of(name, name).of(values)
     check_routes([name], {(name, name): share})
     return Returning(station.returning(share), station.service_time, share)
 
 
 def numbers_of(graph: Structure) -> FloatArray | None:
-    """Probabilities that are numbers as a matrix, once a graph; None where names are quicker."""
+    """Numeric probabilities as a matrix, cached by graph; None where names are faster."""
     names, routes = tuple(graph.stations), graph.routes
     return routes.fixed(names) if suits_a_matrix(len(names), len(routes)) else None
 
 
 def flow(graph: Structure, numbers: FloatArray | None, values: Values) -> Flow:
-    """Flow by routes; where stations lose jobs, losses and visits are made to agree.
+    """Flow by routes; where stations lose jobs, losses and visits are solved together.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ class _Network:
         self._chances = self._whole.without_returns(self.own)
 
     def share(self, name: str) -> Amount:
-        """Chance that a job returns straight to a station."""
+        """Probability that a job returns straight to a station."""
         return self._whole.share(name)
 
     def arrivals(self, admitted: Mapping[str, Amount]) -> dict[str, Amount]:
@@ -159,7 +159,7 @@ class _Network:
         return self._chances.arrivals(self.entries, admitted)
 
     def answered(self, stays: Mapping[str, Amount], admitted: Mapping[str, Amount]) -> Flow:
-        """Who is answered, by the same equations with every route reversed."""
+        """Probability of an answer by station, by the same equations with routes reversed."""
         leave = self._chances.leaving()
         after = self._chances.after(leave, admitted)
         parts = [share * admitted.get(n, 1.0) * after[n] for n, share in self.entries.items()]
@@ -207,7 +207,7 @@ def entry_shares(rates: Mapping[str, Amount]) -> dict[str, Amount]:
 
 
 def given_flow(graph: Structure, values: Values) -> Flow:
-    """Flow of a graph that gives the visits; in what order they are made is not known.
+    """Flow of a graph that gives visits, whose order is unknown.
 
     Raises
     ------

@@ -31,7 +31,7 @@ def _calculated(steps: Iterable[AnyStep], values: Amounts) -> Amounts:
 
 
 class Plan:
-    """The steps of a graph in an order in which each finds what it needs.
+    """The steps of a graph, in an order in which each has what it needs.
 
     Raises
     ------
@@ -69,7 +69,7 @@ class Plan:
         return frozenset(needed)
 
     def run(self, given: Mapping[str, Amount], targets: Iterable[str]) -> Amounts:
-        """Calculate the targets and all they need from given values; what is given stays."""
+        """Calculate the targets, and what they need, from given values."""
         key = (frozenset(targets), frozenset(given))
         if key not in self._runs:
             wanted = self.needed(*key) - key[1]
@@ -101,7 +101,7 @@ class Plan:
         return self._steps[name]
 
     def kept(self, key: Hashable, calculate: Callable[[], float]) -> float:
-        """What was calculated before under this key; of many, those asked for last are kept.
+        """A cached result by key; only the most recent ones are kept.
 
         Parameters
         ----------

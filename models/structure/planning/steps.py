@@ -221,7 +221,7 @@ def _product(names: tuple[str, ...], values: Values) -> Amount:
 
 
 def all_steps(graph: Structure) -> list[AnyStep]:
-    """Every number that a graph can be asked for."""
+    """Every number that a graph can calculate."""
     steps = [
         *formula_steps(graph.bindings.items()),
         *link_steps(graph),

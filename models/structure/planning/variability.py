@@ -21,7 +21,7 @@ from headway.queueing.variability.network import GeneralNetwork, GeneralSolution
 
 @dataclass(frozen=True)
 class Spread:
-    """What two moments say of each station.
+    """Two-moment results of each station.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ _NOBODY = 1e-12  # rate in place of none, at which variability has its limit
 
 
 def check_spread(graph: Structure) -> None:
-    """Refuse what variability cannot be propagated through.
+    """Refuse stations through which variability cannot be propagated.
 
     Raises
     ------
@@ -99,14 +99,14 @@ def _goes_through(can: Abilities) -> bool:
 
 
 def spread_steps(graph: Structure) -> list[AnyStep]:
-    """Steps for how arrivals vary, and for all that follows from it at once."""
+    """Steps for the variability of arrivals and everything that follows from it."""
     scvs = {scv_at(name): read for name, read in graph.arrival_scvs.items()}
     both = step(SPREAD, spread_needs(graph), partial(spread, graph))
     return [*formula_steps(scvs.items()), both]
 
 
 def waiting_steps(name: str) -> list[AnyStep]:
-    """Steps for the wait of a visit where variability is propagated, and what follows from it."""
+    """Steps for waiting times where variability is propagated, and what follows from them."""
     wait, made = f"{name}.waiting_time", station_at(name)
     return [
         number(wait, {SPREAD}, lambda v: SPREAD.of(v).waits[name]),

@@ -16,7 +16,7 @@ _ROUNDING = 1e-12  # of chances that sum to 1
 
 @dataclass(frozen=True)
 class Ways:
-    """Chances of entering at stations, of going on between them and of leaving, in their order."""
+    """Probabilities of entering at stations, of going on between them and of leaving."""
 
     entries: FloatArray
     onward: FloatArray
@@ -24,12 +24,12 @@ class Ways:
 
 
 def visits_given(graph: Structure) -> bool:
-    """Whether the graph gives visits as numbers, so that ways are not known."""
+    """Whether the graph gives visits as numbers, so that its routes are unknown."""
     return any(station.visits for station in graph.stations.values())
 
 
 def shares(graph: Structure, name: str) -> bool:
-    """Whether all who are at a station share its servers; else they wait in order of arrival."""
+    """Whether the jobs at a station share its servers; otherwise they wait in order of arrival."""
     station = graph.stations[name]
     queue = station.can.product_form in {ServiceKind.QUEUE, ServiceKind.PARALLEL}
     return queue and station.discipline == Discipline.SHARING
