@@ -5,10 +5,12 @@ gamma-distributed; its normal score is a Z + (1 - a**2)**(1/2) E, with Z common 
 E their own, so that given Z branches are independent, and how many are done by a time has a
 Poisson-binomial law. What a branch shares follows from how much of it comes by the fork,
 
-    a**2 = s (1 - (1 - r(U)) 2 scv / (1 + scv)),
+    a**2 = s r(U)**log2(1 + scv),
 
 with s the share of its arrivals that fork and r of U what makes two exponential branches that are
-alike take what Nelson and Tantawi say. Nothing else is fitted.
+alike take what Nelson and Tantawi say. So branches of constant service share all, the more
+services vary the less, and none share less than nothing: 1 / (1 + scv) is what arrivals are of the
+variance of a busy queue, of which exponential services leave a half. Nothing is fitted.
 
 Source: Nelson and Tantawi, IEEE Trans. Computers 37(6), 1988; Vasicek, "The distribution of loan
 portfolio value", Risk 15, 2002, for one common normal factor. What it misses is measured
@@ -82,8 +84,8 @@ def kth_sharing(waits: Wait, needed: FloatArray) -> FloatArray:
 
 def _shared(waits: Wait) -> FloatArray:
     """a**2 of each branch: what of the variance of its wait's score is common."""
-    own = (1 - np.polyval(_alike(), waits.busy)) * 2 * waits.scv / (1 + waits.scv)
-    return np.clip(waits.share * (1 - own), 0.0, _MOST_SHARED)
+    alike = np.polyval(_alike(), waits.busy) ** np.log2(1 + waits.scv)
+    return np.minimum(waits.share * alike, _MOST_SHARED)
 
 
 def _kth(waits: Wait, shared: FloatArray, needed: FloatArray) -> FloatArray:
