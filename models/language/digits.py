@@ -9,6 +9,7 @@ _KIB = 1024.0
 _SIZES = ("KiB", "MiB", "GiB", "TiB")
 _SLOPE = 0.1  # a slope below this is told of a thousand times as much
 _MOST = 2  # thousands of thousands
+_NOTHING = 1e-5  # of the other end of an interval: its last digit is larger
 
 
 def shown_unit(stated: Unit, size: float) -> Unit:
@@ -57,7 +58,10 @@ def ends(low: float, high: float, unit: Unit) -> str:
     >>> from headway.models.language.units import unit
     >>> with_unit(ends(0.0034, 0.012, unit("ms")), unit("ms"))
     '3.4 to 12 ms'
+    >>> ends(1e-9, 0.002709, unit("ms"))  # beside its high end the low one is zero
+    '0 to 2.709'
     """
+    low = 0.0 if math.isfinite(high) and abs(low) < _NOTHING * abs(high) else low
     return f"{in_unit(low, unit)} to {in_unit(high, unit)}"
 
 

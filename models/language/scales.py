@@ -18,13 +18,19 @@ from headway.models.language.digits import (
 )
 from headway.models.language.units import Dimension, Unit, readable, si_text, unit
 from headway.models.language.verbs import perform
-from headway.numerals import digits, settled
+from headway.numerals import digits, is_whole, settled
 
 _SUITS = 0.1, 1e4
 """Between these a value reads well in a unit that the model states."""
 
 _READS = 0.01, 1e4
 """Between these a value still reads well beside others in the unit that suits them."""
+
+_LEAST = 1e-4
+"""Below this a value needs a power of ten, and a unit of its own says more: 50 us beside 530 s."""
+
+_DEVIATIONS = 1.96
+"""Standard errors in half of a 95 % interval."""
 
 _SUITS_BEST = 1.0, 1e3
 """Between these a value reads well in any unit."""
@@ -108,7 +114,7 @@ class Scale:
         return _kind(own_unit) in self.units
 
     def suited(self, own_unit: Unit, size: float) -> Unit:
-        """The answer's unit; for slopes and sizes, one that suits the value.
+        """The answer's unit; for slopes, sizes, and what is far too small for it, one that suits.
 
         Examples
         --------
@@ -116,12 +122,16 @@ class Scale:
         >>> scale = Scale.of([(0.0034, unit("s"))])
         >>> str(scale.suited(unit("us*s/op"), 3e-8)), str(scale.suited(unit("B"), 4096))
         ('ms per 1,000,000 op/s', 'KiB')
+        >>> Scale.of([(529.8, unit("s"))]).text(5e-5, unit("us"))
+        '50 us'
         """
         seconds, data, *counts = own_unit.dimension
         if (seconds, data) == (2, 0) and min(counts) < 0:
             rate = unit(si_text((-1, 0, *(-each for each in counts))))  # type: ignore[arg-type]
             return slope_unit(self.unit(unit("ms")), rate, size)
-        return self.unit(own_unit) if self.covers(own_unit) else shown_unit(own_unit, size)
+        shown = self.unit(own_unit)
+        is_tiny = 0 < settled(size / shown.scale) < _LEAST
+        return shown_unit(own_unit, size) if is_tiny or not self.covers(own_unit) else shown
 
     def bare(self, value: float, own_unit: Unit) -> str:
         """A value with four digits, without its unit."""
@@ -154,6 +164,21 @@ class Scale:
     def with_error(self, value: float, error: float, own_unit: Unit) -> str:
         """A value and its error, with two digits of the latter."""
         return with_error(value, error, self.suited(own_unit, abs(value)))
+
+    def known(self, value: float, interval: tuple[float, float] | None, own_unit: Unit) -> str:
+        """A value as it was stated; one with a 95 % interval as far as that lets it be known.
+
+        Examples
+        --------
+        >>> from headway.models.language.units import unit
+        >>> scale = Scale.of([(0.0034, unit("ms"))])
+        >>> scale.known(0.000219542, (0.00020, 0.00024), unit("ms"))
+        '0.22 ms'
+        """
+        half = math.inf if interval is None else (interval[1] - interval[0]) / 2
+        if not math.isfinite(half) or is_whole(value / own_unit.scale):
+            return self.stated(value, own_unit)
+        return self.to_error(value, half / _DEVIATIONS, own_unit)
 
     def to_error(self, value: float, error: float, meant: Unit) -> str:
         """A value to the digits that its error leaves, with its unit."""

@@ -103,7 +103,7 @@ def _value(sensitivity: Sensitivity, name: str, scale: Scale) -> str:
     value, meant = float(model.inputs[name]), model.parameters[name].unit
     if name in sensitivity.errors:
         return scale.to_error(value, sensitivity.errors[name], meant)
-    return scale.stated(value, meant)
+    return scale.known(value, model.parameters[name].interval, meant)
 
 
 def _sentences(sensitivity: Sensitivity) -> list[str]:

@@ -49,9 +49,9 @@ WIDTH = 80
 
 def scale_of(values: FloatArray, own_unit: Unit, scale: Scale | None = None) -> Unit:
     """The unit of the answer, else the one in which the median of the values needs few digits."""
-    if scale is not None and scale.covers(own_unit):
-        return scale.unit(own_unit)
     finite = np.abs(values[np.isfinite(values)])
+    if scale is not None and scale.covers(own_unit):
+        return scale.suited(own_unit, float(finite.max(initial=0.0)))
     if not finite.size:
         return own_unit
     return shown_unit(own_unit, float(np.sort(finite, axis=None)[finite.size // 2]))

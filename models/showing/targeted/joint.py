@@ -41,7 +41,7 @@ def _change(target: JointTarget, scale: Scale) -> str:
     now = value_now(target.model, target.parameter)
     factor = f" (x {four_digits(target.value / now)})" if now else ""
     needed = scale.text(target.value, parameter.unit)
-    shown = f"{scale.stated(now, parameter.unit)} now, {needed} needed"
+    shown = f"{scale.known(now, parameter.interval, parameter.unit)} now, {needed} needed"
     return f"{target.parameter}: {shown}{factor}"
 
 

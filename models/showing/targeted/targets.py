@@ -27,7 +27,7 @@ def target_tables(answer: Target) -> list[Table]:
     factor = f"x {four_digits(answer.value / now)}" if now else "-"
     cells = {
         "parameter": answer.parameter,
-        "now": scale.stated(now, parameter.unit),
+        "now": scale.known(now, parameter.interval, parameter.unit),
         "needed": scale.text(answer.value, parameter.unit),
         "factor": factor,
     }
