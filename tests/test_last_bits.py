@@ -108,6 +108,7 @@ def test_the_first_of_several_equal_values_is_the_largest() -> None:
         0
     ] * 3
     assert int(first_largest([math.nan, 1.0, math.inf, math.inf])) == 2
+    assert int(first_largest([-math.inf, -1.7e308, -1.79e308])) == 1
     assert first_largest([[1.0, 2.0], [near(1.0, 1), 3.0]], axis=0).tolist() == [0, 1]
     values = {"b": 0.3, "a": near(0.3, -1), "c": 0.2}
     assert ranked(["b", "a", "c"], values) == ["c", "b", "a"]

@@ -160,7 +160,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
         (("--reduce", "exceeds(response_time, 3 kg)"), "kg"),
         (
             ("--set", "disks=1:1e15", "--set", "nvram=1:1e5", "--reduce", "points"),
-            "points(response_time): 1.41e+22 points exceed the limit of 1e+07",
+            "points(response_time): 1.41e+22 points exceed the limit of 10,000,000",
         ),
         (("--workers", "0"), "0 workers"),
         (("--workers", "2", "--cluster", "tcp://a:1"), "not both"),

@@ -113,7 +113,7 @@ class Scale:
         """Whether the answer has one unit for values with a unit of their own."""
         return _kind(own_unit) in self.units
 
-    def suited(self, own_unit: Unit, size: float) -> Unit:
+    def suited(self, own_unit: Unit, size: float, least: float = _LEAST) -> Unit:
         """The answer's unit; for slopes, sizes, and what is far too small for it, one that suits.
 
         Examples
@@ -130,7 +130,7 @@ class Scale:
             rate = unit(si_text((-1, 0, *(-each for each in counts))))  # type: ignore[arg-type]
             return slope_unit(self.unit(unit("ms")), rate, size)
         shown = self.unit(own_unit)
-        is_tiny = 0 < settled(size / shown.scale) < _LEAST
+        is_tiny = 0 < settled(size / shown.scale) < least
         return shown_unit(own_unit, size) if is_tiny or not self.covers(own_unit) else shown
 
     def bare(self, value: float, own_unit: Unit) -> str:

@@ -37,6 +37,9 @@ _WIDE = 30  # characters of a text that may wrap on a page
 
 _HUNDRED = 100.0
 
+_LEAST = 1e-3
+"""Where no value of a column reaches this, all would need powers of ten."""
+
 LITTLE = 0.1
 """Values below this get a fourth decimal."""
 
@@ -51,7 +54,7 @@ def scale_of(values: FloatArray, own_unit: Unit, scale: Scale | None = None) -> 
     """The unit of the answer, else the one in which the median of the values needs few digits."""
     finite = np.abs(values[np.isfinite(values)])
     if scale is not None and scale.covers(own_unit):
-        return scale.suited(own_unit, float(finite.max(initial=0.0)))
+        return scale.suited(own_unit, float(finite.max(initial=0.0)), _LEAST)
     if not finite.size:
         return own_unit
     return shown_unit(own_unit, float(np.sort(finite, axis=None)[finite.size // 2]))
@@ -136,7 +139,7 @@ def decimals(numbers: Sequence[float]) -> int | None:
     finite = [settled(abs(x), largest) for x in numbers if math.isfinite(x)]
     if all(map(is_whole, finite)) and largest < 1e7:
         return 0
-    if not 1e-3 <= largest < 1e7:
+    if not _LEAST <= largest < 1e7:
         return None
     size = power_of_ten(largest)
     if largest >= MANY and min(x for x in finite if x) >= _HUNDRED:

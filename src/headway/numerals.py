@@ -192,7 +192,9 @@ def first_largest(values: Any, axis: int | None = None) -> Any:
     """
     numbers = np.nan_to_num(np.asarray(values, float), nan=-np.inf)
     top = numbers.max(axis=axis, keepdims=True)
-    near = np.where(np.isfinite(top), top - _ALIKE * np.abs(top), top)
+    with np.errstate(all="ignore"):  # beside the largest float the difference has no room
+        near = top - _ALIKE * np.abs(top)
+    near = np.where(np.isfinite(near), near, top)
     return (numbers >= near).argmax(axis=axis)
 
 
