@@ -173,7 +173,7 @@ class Scale:
         >>> from headway.models.language.units import unit
         >>> scale = Scale.of([(0.0034, unit("ms"))])
         >>> scale.known(0.000219542, (0.00020, 0.00024), unit("ms"))
-        '0.22 ms'
+        '0.220 ms'
         """
         half = math.inf if interval is None else (interval[1] - interval[0]) / 2
         if not math.isfinite(half) or is_whole(value / own_unit.scale):
