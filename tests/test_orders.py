@@ -17,11 +17,13 @@ from headway.queueing import (
 from headway.queueing.classes.network import Saturation
 from headway.queueing.classes.ways import ClassWays
 from headway.queueing.orders.measured import ALONE, LAST, OPEN, TURNS
+from tests import random_order
 from tests.brute.drawing import LARGE
 from tests.brute.kinds import drawn
 from tests.class_networks import AGREE, shared
 from tests.order_chain import Coming, Served, solve_orders
 from tests.order_errors import FAMILIES, errors
+from tests.pages import accuracy
 
 TIMES = (0.5, 0.7, 0.3)
 RATES = (0.4, 0.3, 0.5)
@@ -240,7 +242,6 @@ def test_last_come_at_several_servers_is_labelled():
         ("head of the line, open, 2 to 3 servers", (100.0, OPEN)),
         ("last first at 2 to 3 servers, closed", LAST),
         ("random order, closed", TURNS),
-        ("random order, 3 classes at two queues", (13.25, 16.85)),  # as documents say
         ("in order of arrival, closed", TURNS),
     ],
 )
@@ -248,6 +249,23 @@ def test_errors_are_those_that_answers_tell(name, most):
     misses = errors(FAMILIES[name], 4)
 
     assert (misses.max(axis=1) <= most).all()
+
+
+def test_random_order_at_two_queues_misses_what_the_page_says():
+    """Median, 95 of 100 and largest errors of sixty networks whose chains are stored."""
+    misses = random_order.errors()
+    assert random_order.line(misses) in accuracy()
+    assert (misses.max(axis=1) <= TURNS).all()
+
+
+@pytest.mark.parametrize("draw", [3])
+def test_the_stored_chain_is_solved_again(draw):
+    """Nine digits are stored; 1e-8."""
+    stations, classes = dict(random_order.networks(draw + 1))[draw]
+    through, length = solve_orders(stations, classes)
+    rates, times = random_order.stored()[draw]
+    assert through == pytest.approx(rates, rel=1e-8)
+    assert length.sum(axis=1) / through == pytest.approx(times, rel=1e-8)
 
 
 def test_a_job_that_comes_back_at_once_may_not_go_first():

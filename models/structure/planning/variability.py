@@ -1,8 +1,9 @@
 """Where a graph says how arrivals vary: two moments of every flow, and what jobs wait by them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
@@ -143,7 +144,8 @@ def spread(graph: Structure, values: Values) -> Spread:
     InvalidParameter
         For an scv that is negative or not finite.
     """
-    if is_symbolic(*(values[name] for name in spread_needs(graph)), *_numbers(graph, values)):
+    numbers = list(map(_numbers, (station_at(name).of(values) for name in graph.stations)))
+    if is_symbolic(*(values[name] for name in spread_needs(graph)), *chain(*numbers)):
         msg = (
             f"{graph.name}: arrivals have an scv, and propagated variability has no "
             "closed form; solve with numbers"
@@ -153,7 +155,7 @@ def spread(graph: Structure, values: Values) -> Spread:
     if not ((scvs >= 0) & (scvs < np.inf)).all():
         for name in graph.arrival_scvs:
             check_not_negative(f"scv of arrivals at {name}", values[scv_at(name)])
-    network = _network(graph, values)
+    network = _network(graph, values, numbers)
     solution = solve_general(network)
     return Spread(
         _by_name(graph, solution.waiting_time),
@@ -168,37 +170,34 @@ def _by_name(graph: Structure, rows: FloatArray) -> dict[str, Amount]:
     return dict(zip(graph.stations, each, strict=True))
 
 
-def _numbers(graph: Structure, values: Values) -> Iterator[Amount]:
-    """Numbers of the stations that decide what is waited."""
-    for name in graph.stations:
-        station = station_at(name).of(values)
-        yield from (_time(station), _scv(station), station.count)
+def _numbers(station: Station) -> tuple[Amount, Amount, Amount]:
+    """Service time, its scv and servers, which decide how long jobs wait."""
+    return _time(station), _scv(station), station.count if station.can.limits else np.inf
 
 
-def _network(graph: Structure, values: Values) -> GeneralNetwork:
-    stations = [station_at(name).of(values) for name in graph.stations]
-    times = _columns(_time(each) for each in stations)
-    servers = _columns(each.count if each.can.limits else np.inf for each in stations)
-    scvs = _columns(map(_scv, stations))
-    rates = _columns(_rates(graph, values))
+def _network(
+    graph: Structure, values: Values, numbers: Sequence[tuple[Amount, Amount, Amount]]
+) -> GeneralNetwork:
+    times, scvs, servers = map(_columns, zip(*numbers, strict=True))
+    rates = _rates(graph, values)
     given = {name: scv_at(name).of(values) for name in graph.arrival_scvs}
     arrival_scvs = _columns(given.get(name, 1.0) for name in graph.stations)
     return GeneralNetwork(rates, arrival_scvs, _onward(graph, values), times, servers, scvs)
 
 
-def _columns(values: Iterator[Amount]) -> FloatArray:
+def _columns(values: Iterable[Amount]) -> FloatArray:
     rows = list(values)
     if not any(map(np.ndim, rows)):
         return np.array(rows, float)
     return np.stack(np.broadcast_arrays(*(np.asarray(v, float) for v in rows)), axis=-1)
 
 
-def _rates(graph: Structure, values: Values) -> Iterator[Amount]:
+def _rates(graph: Structure, values: Values) -> FloatArray:
     """Arrivals from outside by station [1/s], next to none where nobody comes."""
     given = {name: arrivals_at(name).of(values) for name in graph.arrivals}
     shares = entry_shares(given) if given else {next(iter(graph.stations)): 1.0}
     total = np.maximum(np.asarray(values["throughput"], float), _NOBODY)
-    return (np.asarray(shares.get(name, 0.0)) * total for name in graph.stations)
+    return _columns(shares.get(name, 0.0) for name in graph.stations) * total[..., None]
 
 
 def _onward(graph: Structure, values: Values) -> FloatArray:
