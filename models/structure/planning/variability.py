@@ -197,7 +197,8 @@ def _rates(graph: Structure, values: Values) -> FloatArray:
     given = {name: arrivals_at(name).of(values) for name in graph.arrivals}
     shares = entry_shares(given) if given else {next(iter(graph.stations)): 1.0}
     total = np.maximum(np.asarray(values["throughput"], float), _NOBODY)
-    return _columns(shares.get(name, 0.0) for name in graph.stations) * total[..., None]
+    each = _columns(shares.get(name, 0.0) for name in graph.stations)
+    return np.asarray(each * total[..., None])
 
 
 def _onward(graph: Structure, values: Values) -> FloatArray:
