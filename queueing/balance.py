@@ -14,7 +14,7 @@ _TRIES = 200
 
 @dataclass(frozen=True)
 class Guess:
-    """Rates to begin with, what is answered there, and how answers change; shape (points,)."""
+    """Initial rates, the answers there and their slopes; shape (points,)."""
 
     rate: FloatArray
     answer: FloatArray

@@ -44,7 +44,7 @@ class Visited(Protocol):
         """Of all visits of those who come straight back; None if unknown."""
 
     def stop(self, arrival_rate: float, again: float) -> Stop | None:
-        """What it is to a job that is followed through a loop; None if that is not known."""
+        """The station as a job followed through a loop sees it; None if unknown."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Met:
 
 
 def met_sharing(rates: FloatArray, times: FloatArray, own: float, servers: int, lanes: int) -> Met:
-    """Servers that all who are there share, as one of several kinds of jobs meets them.
+    """Servers shared by all present jobs, as one of several kinds of jobs sees them.
 
     To a job that is followed the others are of one kind, that of their mean.
 
@@ -121,7 +121,7 @@ def _shared(
 
 
 def met_in_turn(rates: FloatArray, times: FloatArray, own: float, law: TimeLaw) -> Met:
-    """One server in order of arrival, as a job of several classes meets it.
+    """One server in order of arrival, as a job of one of several classes sees it.
 
     Parameters
     ----------

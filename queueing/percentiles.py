@@ -207,7 +207,7 @@ def path_law(phases: Sequence[StationVisits]) -> TimeLaw:
 
 
 def of_visits(law: TimeLaw, visits: float) -> TimeLaw:
-    """How long so many independent visits take: of 2.4 two, and a third with a chance of 0.4.
+    """Time of independent visits: for 2.4 visits two, and a third with probability 0.4.
 
     Examples
     --------

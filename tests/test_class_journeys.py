@@ -1,4 +1,4 @@
-"""Percentiles of open classes that go ways of their own: exact, labelled, or refused."""
+"""Percentiles of open classes with their own routes: exact, labelled, or refused."""
 
 import json
 from dataclasses import replace

@@ -146,7 +146,7 @@ def _jobs(model: Model, network: Model, values: Mapping[str, Amount]) -> Iterato
 
 
 def _ways(graph: ModelGraph, values: Mapping[str, Amount]) -> _Visits:
-    """Mean visits by station and class where classes go ways of their own; none elsewhere."""
+    """Mean visits by station and class where classes have their own routes; none elsewhere."""
     if not graph.ways_by_class:
         return {}
     routes = class_routes(graph, values)

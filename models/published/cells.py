@@ -22,7 +22,7 @@ class Expectation(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What came of it."""
+    """The outcome of a cell."""
 
     AGREES = "agrees"
     DIFFERS = "DIFFERS"
@@ -63,7 +63,7 @@ class Cell:
 
     @property
     def difference(self) -> float | None:
-        """Recomputed less printed; none for words."""
+        """Recomputed minus printed; None for text."""
         if isinstance(self.printed, str) or isinstance(self.recomputed, str):
             return None
         return self.recomputed - self.printed
@@ -78,7 +78,7 @@ class Cell:
 
     @property
     def outcome(self) -> Outcome:
-        """Whether it agrees, or why it is not asked to."""
+        """Whether it agrees, or why it need not."""
         if self.expectation is Expectation.AGREE:
             return Outcome.AGREES if self.is_near else Outcome.DIFFERS
         return Outcome(self.expectation.value)
@@ -110,7 +110,7 @@ class PublishedTable:
 
 
 def half_unit(printed: str) -> float:
-    """Half a unit of a printed number's last digit: how well it is known.
+    """Half a unit of a printed number's last digit: its precision.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def half_unit(printed: str) -> float:
 
 
 def cell_of_print(name: str, printed: str, recomputed: float, slack: float = 0.0) -> Cell:
-    """A cell that should agree to its printed digit, and a slack for rounded inputs."""
+    """A cell that should agree to its printed digit, with slack for rounded inputs."""
     tolerance = half_unit(printed) + slack
     if not math.isfinite(recomputed):
         return Cell(name, float(printed), "infinite", tolerance)

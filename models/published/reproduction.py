@@ -16,7 +16,7 @@ from headway.models.tables.shown import Answer
 
 
 class View(StrEnum):
-    """What people are shown of a reproduction."""
+    """A view of a reproduction."""
 
     SUMMARY = "summary"
     CELLS = "cells"
@@ -44,7 +44,7 @@ class Document:
 
     @property
     def tables(self) -> tuple[PublishedTable, ...]:
-        """Its tables, the module imported only now."""
+        """Its tables; the module is imported on demand."""
         module = importlib.import_module(f"headway.models.published.documents.{self.module}")
         tables: tuple[PublishedTable, ...] = module.TABLES
         return tables
@@ -116,25 +116,25 @@ class Recomputed:
 
     @property
     def errata(self) -> list[Cell]:
-        """Cells that print got wrong."""
+        """Misprinted cells."""
         return [cell for cell in self.cells if cell.expectation is Expectation.ERRATUM]
 
     @property
     def largest_difference(self) -> float | None:
-        """Largest difference among the cells that should agree; none for words."""
+        """Largest difference among the cells that should agree; None for text."""
         gaps = [abs(cell.difference) for cell in self.expected if cell.difference is not None]
         return max(gaps, default=None)
 
     @property
     def worst(self) -> float | None:
-        """Largest difference over its tolerance among those cells; none for words."""
+        """Largest difference over its tolerance among those cells; None for text."""
         pairs = [(c.difference, c.tolerance) for c in self.expected if c.tolerance > 0]
         return max((abs(gap) / most for gap, most in pairs if gap is not None), default=None)
 
 
 @dataclass(frozen=True)
 class Reproduction(Answer):
-    """Every table that was asked for, recomputed.
+    """The requested tables, recomputed.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ Choice: TypeAlias = tuple[Document, PublishedTable]
 
 
 def published(name: str | None = None) -> list[Choice]:
-    """The tables that a name asks for: all, a document's, or one.
+    """The tables of a name: all, a document's, or one.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def recompute(
 
 
 def reproduce(name: str | None = None) -> Reproduction:
-    """Recompute published tables and hold them against print.
+    """Recompute published tables and compare them with print.
 
     Parameters
     ----------

@@ -9,19 +9,19 @@ from headway.models.tables.table import Column, Table
 
 
 def printed_scale(reproduction: Reproduction) -> Scale:
-    """No unit of its own: each cell is in the unit that its publication prints."""
+    """No common unit: each cell has the unit of its publication."""
     del reproduction
     return Scale()
 
 
 def shown_tables(reproduction: Reproduction) -> list[Table]:
-    """What the view asks for."""
+    """The tables of a view."""
     views = {View.SUMMARY: summary_tables, View.CELLS: cell_tables, View.ERRATA: errata_tables}
     return views[reproduction.view](reproduction)
 
 
 def summary_tables(reproduction: Reproduction) -> list[Table]:
-    """One line a table, and what came of all cells."""
+    """One line per table, and the outcome of all cells."""
     parts = reproduction.parts
     columns = (
         Column("table", tuple(part.name for part in parts)),
@@ -139,7 +139,7 @@ def document_of(reproduction: Reproduction) -> dict[str, Any]:
 
 
 def cell_rows(reproduction: Reproduction) -> list[dict[str, Any]]:
-    """A dict a cell, in the units of print."""
+    """A dict per cell, in printed units."""
     return [
         {"table": part.name, **_value(cell)} for part in reproduction.parts for cell in part.cells
     ]
@@ -183,7 +183,7 @@ def _value(cell: Cell) -> dict[str, Any]:
 
 
 def cells_csv(reproduction: Reproduction) -> str:
-    """A CSV row a cell, in the units of print."""
+    """A CSV row per cell, in printed units."""
     rows = [(part, cell) for part in reproduction.parts for cell in part.cells]
     columns = (
         Column("table", tuple(part.name for part, _ in rows)),

@@ -14,7 +14,7 @@ from headway.queueing.blocking.network import Blocking, BlockingNetwork
 
 @dataclass(frozen=True)
 class WindowAnswer:
-    """What a finite-capacity region does.
+    """Results of a finite-capacity region.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class WindowAnswer:
 
 @dataclass(frozen=True)
 class BlockingSolution:
-    """What a network with blocking does.
+    """Results of a network with blocking.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class BlockingSolution:
 
     @property
     def station_response_time(self) -> FloatArray:
-        """Mean time of a visit, that of being held up included [s]."""
+        """Mean time of a visit, including blocking [s]."""
         through = self.station_throughput
         return np.where(through > 0, self.queue_length / np.where(through > 0, through, 1.0), 0.0)
 

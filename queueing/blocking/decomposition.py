@@ -24,7 +24,7 @@ _MOST_FOLLOWING = 2000
 
 @dataclass(frozen=True)
 class Alone:
-    """A station by itself, with those who are blocked on their way to it.
+    """An isolated station, with the jobs that are blocked on their way to it.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Alone:
         return float(chances @ numbers / service)
 
     def carrying(self, rate: float, service: float) -> FloatArray:
-        """Chances where so many jobs leave it [1/s].
+        """Probabilities at this throughput [1/s].
 
         Raises
         ------

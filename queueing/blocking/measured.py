@@ -22,7 +22,7 @@ DELAYED = {OPEN: (0.0, 17.2), CLOSED: (1.1, 2.8)}
 
 
 def decomposed_note(*, closed: bool) -> str:
-    """Say what is not exact about stations that are decomposed."""
+    """The note on decomposed stations: what is approximate."""
     return (
         "networks that block are solved approximately, by decomposition; "
         f"{_largest(DECOMPOSED, closed=closed)}"
@@ -30,7 +30,7 @@ def decomposed_note(*, closed: bool) -> str:
 
 
 def equivalent_note(*, closed: bool) -> str:
-    """Say what is not exact about regions seen as one server."""
+    """The note on regions solved as one server: what is approximate."""
     return (
         "regions are approximated as flow-equivalent servers; "
         f"{_largest(EQUIVALENT, closed=closed)}"
@@ -38,13 +38,13 @@ def equivalent_note(*, closed: bool) -> str:
 
 
 def delayed_note(*, closed: bool) -> str:
-    """Say what is not exact about delays in a Markov chain."""
+    """The note on delays in a Markov chain: what is approximate."""
     errors = _largest(DELAYED, closed=closed)
     return f"times at delays are assumed exponential; {errors} with scv of 1/4 and 4"
 
 
 def poisson_note(names: Sequence[str]) -> str:
-    """Say what is not exact about stations behind those that hold jobs up.
+    """The note on stations behind blocking ones: what is approximate.
 
     Examples
     --------

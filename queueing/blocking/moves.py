@@ -40,7 +40,7 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True)
 class Shape:
-    """All that decides which states there are, whatever the rates.
+    """Everything that determines the states, whatever the rates.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class Rates:
 
 
 def rates_of(network: BlockingNetwork) -> Rates:
-    """Take a network apart into which moves there are, and how fast they are made.
+    """Split a network into its moves and their rates.
 
     Parameters
     ----------

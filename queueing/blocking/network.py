@@ -27,7 +27,7 @@ class Blocking(StrEnum):
 
 
 def check_blocking(name: str, blocking: str, *, can_be_full: bool) -> None:
-    """Refuse a kind of blocking that there is not, and one of a station that is never full.
+    """Refuse an unknown kind of blocking, and blocking at a station that is never full.
 
     Raises
     ------
@@ -99,7 +99,7 @@ class Room:
 
 @dataclass(frozen=True)
 class Window:
-    """A finite-capacity region: stations that together hold so many jobs; others wait outside.
+    """A finite-capacity region: stations with a common limit; other jobs wait outside.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ class BlockingNetwork:
 
     @property
     def circulating(self) -> FloatArray:
-        """Chance to go from each to each, those that leave beginning anew at once."""
+        """Routing probabilities, with jobs that leave returning at once."""
         return np.asarray(self.onward + np.outer(self.leaving, self.entry), float)
 
 
@@ -247,7 +247,7 @@ def check_losses(network: BlockingNetwork) -> None:
 
 
 def check_deadlock(network: BlockingNetwork) -> None:
-    """Refuse what comes to stand still for ever: jobs that wait for each other's places.
+    """Refuse networks with a deadlock: jobs that wait for each other's places.
 
     A ring of stations that block after service does, once it is full; a closed network with
     repetitive service, once all of its places are taken.

@@ -66,7 +66,7 @@ def _reach(ways: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def core_of(network: BlockingNetwork, parts: Parts) -> BlockingNetwork:
-    """The core as a network of its own, with what comes to it from before."""
+    """The core as a separate network, with its arrivals."""
     core, visits = parts.core, network.visits
     onward, entry = np.asarray(network.onward), np.asarray(network.entry)
     coming = entry[core] + visits[parts.before] @ onward[np.ix_(parts.before, core)]

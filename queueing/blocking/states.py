@@ -50,7 +50,7 @@ class Space:
 
 
 def estimate(shape: Shape) -> float:
-    """How many states a network has, at most, found without listing them.
+    """Upper bound on the number of states, without listing them.
 
     Blocked jobs are counted at the station that they wait for, each with where it comes from; those
     outside a region with where they go.
@@ -144,7 +144,7 @@ def check_size(shape: Shape, most: float = MOST) -> None:
 
 @lru_cache(maxsize=64)
 def space_of(shape: Shape) -> Space:
-    """List all states that are come to again and again.
+    """List all recurrent states.
 
     Raises
     ------
@@ -191,7 +191,7 @@ def _recurrent(shape: Shape, states: tuple[State, ...], ways: NDArray[np.intp]) 
 
 
 def start(shape: Shape) -> State:
-    """A state to begin with: nobody there, or a closed network's jobs wherever there is room.
+    """An initial state: empty, or with a closed network's jobs wherever there is room.
 
     Raises
     ------

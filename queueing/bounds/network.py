@@ -102,7 +102,7 @@ def least_throughput(
 def most_throughput(
     stations: Sequence[Station], visits: Sequence[Amount], population: Amount, think_time: Amount
 ) -> Amount:
-    """Throughput if nobody waited, or the bottleneck's: the asymptotic bound from above [1/s].
+    """Asymptotic upper bound on throughput: without waiting, or at the bottleneck [1/s].
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ from headway.queueing.stations.base import Station
 
 @dataclass(frozen=True)
 class StationUse:
-    """What a job does at a station, whatever holds it up there.
+    """A job's use of a station, apart from waiting and blocking.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class StationUse:
     own: Amount
 
     def least(self, population: Amount) -> FloatArray:
-        """Mean time of a job there if it finds nobody [s]."""
+        """Mean time of a job at an empty station [s]."""
         return np.asarray(self.own * _shortest(self.station, population), float)
 
     def inside(self, population: Amount) -> FloatArray:
@@ -73,7 +73,7 @@ def universal_bounds(
     think_time: Amount,
     regions: Sequence[tuple[Amount, Sequence[int]]] = (),
 ) -> dict[str, Bounds]:
-    """Bounds on a closed network whose jobs fork or are held up.
+    """Bounds on a closed network whose jobs fork or can be blocked.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def universal_bounds(
 def universal_open_bounds(
     uses: Sequence[StationUse], regions: Sequence[tuple[Amount, Sequence[int]]] = ()
 ) -> dict[str, Bounds]:
-    """Bounds on an open network whose jobs fork or are held up: X at most, and R at least.
+    """Bounds on an open network whose jobs fork or can be blocked: X at most, and R at least.
 
     Parameters
     ----------

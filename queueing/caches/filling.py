@@ -62,7 +62,7 @@ KEPT = Filling(
 
 @dataclass(frozen=True)
 class Answers:
-    """What a cache does.
+    """Results of a cache.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class Answers:
 
 
 def after(filling: Filling, popularity: Popularity, time: FloatArray) -> Answers:
-    """What a cache does whose objects stay for a time.
+    """Results of a cache whose objects stay for a given time.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def _after(filling: Filling, popularity: Popularity, time: FloatArray) -> Answer
 
 
 def filled(filling: Filling, popularity: Popularity, size: FloatArray) -> Answers:
-    """What a cache of a size does, by Che's approximation.
+    """Results of a cache of a given size, by Che's approximation.
 
     Parameters
     ----------

@@ -152,7 +152,7 @@ class _Sized(_Catalogue):
 
 @dataclass(frozen=True)
 class LRUCache(_Sized):
-    """A cache that drops what was not asked for the longest: least recently used.
+    """A cache that drops the least recently used object.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ class LRUCache(_Sized):
 
 @dataclass(frozen=True)
 class FIFOCache(_Sized):
-    """A cache that drops what it fetched first: first in, first out.
+    """A cache that drops the object fetched first: first in, first out.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ class FIFOCache(_Sized):
 
 @dataclass(frozen=True)
 class RandomCache(FIFOCache):
-    """A cache that drops any of what it holds.
+    """A cache that drops a random object.
 
     Parameters
     ----------
@@ -279,7 +279,7 @@ class TTLCache(_Catalogue):
 
 @dataclass(frozen=True)
 class RenewedTTLCache(TTLCache):
-    """A cache of any size that drops an object a lifetime after it was last asked for.
+    """A cache of any size that drops an object a lifetime after its last request.
 
     Exact where requests are Poisson.
 

@@ -43,7 +43,7 @@ class Popularity:
 
     @property
     def objects(self) -> float:
-        """Objects that are ever asked for."""
+        """Number of requested objects."""
         return float(self.count.sum())
 
 

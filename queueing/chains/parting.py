@@ -40,7 +40,7 @@ def assembled(
     busy: FloatArray,
     rate: FloatArray,
 ) -> MulticlassSolution:
-    """Put what is known by class together.
+    """Assemble the results by class.
 
     Parameters
     ----------

@@ -125,7 +125,7 @@ class _Walk:
         self.edges = _some(matrix > 0, 0)
 
     def reach(self, classes: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """States that jobs come to which begin as some classes."""
+        """States that jobs of some initial classes can reach."""
         return reached(self.edges, _some(self.starts[classes], 0))
 
     def chains(self) -> tuple[tuple[int, ...], ...]:

@@ -17,7 +17,7 @@ At = tuple[str, str]
 
 @dataclass(frozen=True)
 class ClassRoutes:
-    """Where jobs go, by class; what is not routed on leaves.
+    """Routes of jobs by class; the remaining jobs leave.
 
     Parameters
     ----------

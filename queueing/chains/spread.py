@@ -114,7 +114,7 @@ _WITHIN = {0.8: (12, 16), 0.9: (16, 18), 0.95: (24, 24)}
 
 
 def approximation(load: float) -> str:
-    """What is not exact about it, as measured up to some load.
+    """What is approximate about it, with the error measured up to some load.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ def by_priority(network: ClassNetwork) -> NDArray[np.bool_]:
 
 
 def disciplines_at(network: ClassNetwork) -> tuple[Discipline | None, ...]:
-    """Whose turn it is, order of arrival where all who come have one priority."""
+    """The disciplines of stations; order of arrival where all jobs have one priority."""
     real = by_priority(network)
     disciplines: list[Discipline | None] = []
     for station, first in zip(network.stations, real, strict=True):

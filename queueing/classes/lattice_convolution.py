@@ -61,7 +61,7 @@ class Speeds:
 
 
 class Convolved(NamedTuple):
-    """What a convolution gives.
+    """Results of a convolution.
 
     Parameters
     ----------

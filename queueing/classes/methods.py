@@ -81,7 +81,7 @@ def _by_product_form(network: ClassNetwork, load: FloatArray, method: Method) ->
 
 
 def by_chain(network: ClassNetwork, method: Method) -> Lengths | None:
-    """Solve all points state by state where that is possible; refuse if it is asked for and not.
+    """Solve all points state by state if possible; refuse if requested and impossible.
 
     Raises
     ------
@@ -272,7 +272,7 @@ def _guess(network: ClassNetwork, load: FloatArray) -> FloatArray:
 def convolution_stations(
     network: ClassNetwork, load: FloatArray
 ) -> tuple[list[int], tuple[FloatArray, ...], FloatArray, FloatArray]:
-    """Queues of the convolution, each of parallel ones by itself.
+    """Queues of the convolution, parallel ones separately.
 
     Servers beyond the number of closed jobs are never used by these: where open classes use some,
     what they leave closed jobs is a speed for each number of these, one more of which tells how

@@ -237,17 +237,17 @@ class ClassNetwork:
 
     @property
     def is_varying(self) -> Amount:
-        """Which stations have speeds of their own by the number there, shape (stations,)."""
+        """Which stations have speeds listed by the number present, shape (stations,)."""
         return self._are(ServiceKind.VARYING)
 
     @property
     def is_crowd(self) -> Amount:
-        """Which stations have a speed that depends on the number there, shape (stations,)."""
+        """Which stations have a speed that depends on the number present, shape (stations,)."""
         return self.is_pool | self.is_varying
 
     @property
     def full(self) -> FloatArray:
-        """Work that each station does when many are there [s/s], shape (stations, points)."""
+        """Work that each station completes under heavy load [s/s], shape (stations, points)."""
         return self._with_speeds(lambda speeds: speeds[-1])
 
     @property

@@ -33,7 +33,7 @@ from headway.queueing.stations.abilities import Discipline
 
 @dataclass(frozen=True)
 class Ordered:
-    """What classes do whose turn depends on their priority.
+    """Results of classes that are served by priority.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from headway.queueing.classes.network import ClassNetwork
 
 @dataclass(frozen=True)
 class Overload:
-    """What is saturated, and who suffers from it.
+    """Saturated stations, and the classes that they delay.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ from headway.queueing.stations.speeds.varying import empty_at
 
 @dataclass(frozen=True)
 class MulticlassSolution:
-    """What a network of several classes does at each operating point.
+    """Results of a network of several classes at each operating point.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from headway.kinds import FloatArray
 
 @dataclass(frozen=True)
 class ClassWays:
-    """Where jobs of each class come in and go on to, and what class they have there.
+    """Entries and routes of jobs by class, with changes of class.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ MOST_SOLVED = 200_000
 
 
 def most_states(method: Method) -> int:
-    """States that are gone through for a method: more where it is asked for."""
+    """Limit on the number of states for a method."""
     return MOST_STATES if method is Method.AUTO else MOST_REQUESTED
 
 

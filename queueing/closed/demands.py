@@ -261,7 +261,7 @@ def check_population(population: object) -> None:
 def check_network(
     stations: Sequence[Station], visits: Sequence[Amount], think_time: Amount
 ) -> None:
-    """Refuse what is not a closed network of numbers.
+    """Refuse anything but a closed network of numbers.
 
     Parameters
     ----------

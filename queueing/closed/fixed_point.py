@@ -30,7 +30,7 @@ _PLAIN = 3  # plain steps before Newton's
 
 @dataclass(frozen=True)
 class State:
-    """Throughputs X, what an arrival meets v, and queue lengths, at every point.
+    """Throughputs X, numbers v that an arrival finds, and queue lengths, at every point.
 
     Parameters
     ----------

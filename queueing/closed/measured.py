@@ -53,7 +53,7 @@ def closed_note(
     spread: bool = False,
     apart: Apart | None = None,
 ) -> str:
-    """Say what is not exact about a closed network's solution; empty for an exact method.
+    """The note on a closed network's approximation; empty for an exact method.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def closed_note(
 
 
 def open_note(in_order: Turns | Sequence[str], *, spread: bool = False) -> str:
-    """Say what is not exact about open classes of different times served in order of arrival."""
+    """The note on open classes with different times in order of arrival: what is approximate."""
     error = OPEN_SPREAD if spread else OPEN_IN_ORDER
     note = different_times(in_order, spread=spread)
     return f"{note}; largest error measured: response time {digits(error)} %"

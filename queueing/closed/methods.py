@@ -63,7 +63,7 @@ def _shares(stations: Sequence[ClosedStation], think: FloatArray, jobs: FloatArr
 
 
 def note(method: Method, stations: Sequence[ClosedStation]) -> str:
-    """Say what is not exact about a method's solution of these stations.
+    """The note on a method's approximation of these stations.
 
     Examples
     --------

@@ -26,7 +26,7 @@ _COPIES = 8  # of each number of a station, while populations below N are solved
 
 @dataclass(frozen=True)
 class ClosedSolution:
-    """What a closed network does at each operating point.
+    """Results of a closed network at each operating point.
 
     Parameters
     ----------

@@ -139,7 +139,7 @@ class RoomAdmitted(_Room):
 
 
 class RoomEmpty(_Room):
-    """Chance that nobody is there."""
+    """Probability that nobody is there."""
 
     nargs = 3
 

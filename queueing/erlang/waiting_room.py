@@ -35,7 +35,7 @@ _BERNOULLI = (
 
 @dataclass(frozen=True)
 class State:
-    """What a finite station does at a load.
+    """Results of a finite station at a load.
 
     Parameters
     ----------

@@ -141,7 +141,7 @@ def knee_population(
 
 
 def check_arrivals(rate: Amount) -> None:
-    """Refuse negative arrivals, or what is in proportion to them; NaN passes, and stays NaN.
+    """Refuse negative arrivals, or proportional numbers; NaN passes and stays NaN.
 
     Examples
     --------

@@ -36,7 +36,7 @@ class Order:
 
 
 def sharing(servers: int) -> Order:
-    """Servers shared among all present; as many as can be there make a delay.
+    """Servers shared among all present jobs; with a server for each, a delay.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def sharing(servers: int) -> Order:
 
 
 def in_order(servers: int) -> Order:
-    """First come, first served: in order of arrival, of whom the first are served.
+    """First come, first served: the earliest arrivals are in service.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def by_rank(ranks: tuple[int, ...], servers: int) -> Order:
 
 
 def next_by_rank(ranks: tuple[int, ...], servers: int) -> Order:
-    """The best rank that waits is taken next; nobody is interrupted.
+    """The waiting job of the best rank is next; service is never interrupted.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def next_by_rank(ranks: tuple[int, ...], servers: int) -> Order:
 
 
 def at_random(servers: int) -> Order:
-    """Whoever waits is taken by chance; those who wait stand as a set.
+    """Waiting jobs are taken at random; they form a set.
 
     Examples
     --------

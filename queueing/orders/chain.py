@@ -52,7 +52,7 @@ class Local:
 
     @property
     def states(self) -> int:
-        """How many states there are, at most."""
+        """Upper bound on the number of states."""
         lattice = prod(n + 1 for n in self.jobs)
         served = 1 if self.interrupts else comb(self.servers + len(self.jobs) - 1, self.servers)
         return lattice * served
@@ -61,7 +61,7 @@ class Local:
 def solve_local(
     local: Local, times: Sequence[float], away: Sequence[float], rates: Sequence[float]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Throughputs of the classes, mean numbers there, and chances that they have no room.
+    """Throughputs of the classes, mean numbers, and probabilities that they find no room.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ _BRIEF = 1e-11  # of a service time: away, for jobs that come straight back
 
 @dataclass(frozen=True)
 class BusyStation:
-    """A station and the classes that come to it, at one operating point."""
+    """A station and its classes at one operating point."""
 
     place: int
     classes: tuple[int, ...]

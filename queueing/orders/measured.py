@@ -26,7 +26,7 @@ LAST = (24.0, 86.0)
 
 
 def priority_note(names: Sequence[str], *, closed: bool, local: bool = False) -> str:
-    """Say what is not exact about classes that go before others.
+    """The note on priorities: what is approximate.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def priority_note(names: Sequence[str], *, closed: bool, local: bool = False) ->
 
 
 def turns_note(turns: Turns) -> str:
-    """Say what is not exact about stations in order or in random order, each solved alone.
+    """The note on stations in order of arrival or random order, each solved alone.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def turns_note(turns: Turns) -> str:
 
 
 def last_note(names: Sequence[str]) -> str:
-    """Say what is not exact about pools that serve the last first; empty where there are none."""
+    """The note on pools with last come, first served; empty if there are none."""
     if not names:
         return ""
     rate, time = LAST

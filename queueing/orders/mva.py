@@ -138,7 +138,7 @@ def _rate(network: Crossing, stays: FloatArray) -> FloatArray:
 
 
 def stays_at(network: Crossing, shares: Shares, stays: FloatArray) -> FloatArray:
-    """Times of visits among those whom the times of visits so far make jobs find."""
+    """Times of visits, given the jobs that arrivals find with the present times."""
     rate, jobs, busy_shares = _rate(network, stays), shares.jobs, shares.busy
     own = np.eye(len(rate))[:, :, None]
     is_open = network.is_open[:, None, None]

@@ -65,7 +65,7 @@ class Offered:
 
 
 def head_of_line(offered: Offered) -> FloatArray:
-    """Waits of each class where nobody is interrupted, shape (classes, points) [s].
+    """Waits of each class without preemption, shape (classes, points) [s].
 
     Infinite for a class that, with those before it, the station cannot serve; those before it
     then always find a job in service.

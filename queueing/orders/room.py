@@ -59,7 +59,7 @@ def with_room(local: Local, loads: Sequence[float]) -> Local:
 
 
 def with_more_room(local: Local, lost: FloatArray) -> Local | None:
-    """Double the room of classes that find none too often; None where there is no more.
+    """Double the room of classes that are rejected too often; None if there is no more.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from headway.queueing.stations.abilities import Discipline
 
 @dataclass(frozen=True)
 class Crossing:
-    """Stations and the classes that meet there.
+    """Stations and their classes.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ class Place:
 
 
 def place_of(name: str, station: Station, most: int) -> Place:
-    """Read a station as a job among so many sees it.
+    """Read a station as one of this many jobs sees it.
 
     Raises
     ------
@@ -223,7 +223,7 @@ class Circle:
         return np.array([place.is_delay for place in self.places], bool) & once & ~again
 
     def settled(self) -> "Circle":
-        """Without stations that nobody comes to, and those that take no time."""
+        """Without unvisited stations, and those that take no time."""
         used = (self.own_visits > 0) | (self.others_visits > 0)
         busy = np.array([place.time > 0 for place in self.places])
         return self.without(np.flatnonzero(~(used & busy)))

@@ -83,7 +83,7 @@ class FollowedJob:
 
 
 def cannot_overtake(circle: Circle) -> bool:
-    """Whether nobody who comes later can get ahead, so that the law is exact.
+    """Whether jobs cannot overtake each other, so that the law is exact.
 
     Examples
     --------

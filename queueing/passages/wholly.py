@@ -1,4 +1,4 @@
-"""How long closed jobs with ways of their own take, by a job followed through the whole chain."""
+"""How long closed jobs with their own routes take, by a job followed through the whole chain."""
 
 from collections.abc import Sequence
 from math import log

@@ -77,7 +77,7 @@ Solver = Callable[[Crowds], tuple[FloatArray, FloatArray]]
 def groups(
     demand: FloatArray, queues: FloatArray, think_time: FloatArray, population: FloatArray
 ) -> Iterator[_Group]:
-    """Part the operating points by what has to be the same for them to be solved together.
+    """Group the operating points that can be solved together.
 
     Parameters
     ----------

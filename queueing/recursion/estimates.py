@@ -31,7 +31,7 @@ SOLVERS: dict[Method, Solver] = {Method.RECAL: recal, Method.QUADRATURE: quadrat
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a method takes.
+    """Estimated cost of a method.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ class ServiceKind(StrEnum):
 
 
 class Discipline(StrEnum):
-    """Whose turn it is at a queue.
+    """The discipline of a queue.
 
     ``ps`` shares the servers among all who are present; ``lcfs`` serves the last one first, who
     interrupts the others: both have a product form for any times, the second at one server.
@@ -140,7 +140,7 @@ class Abilities:
 
 
 class InSearches:
-    """What a search asks of a station's law, besides what its kind can do."""
+    """Requirements of a search on a station's law, besides its kind's abilities."""
 
     can: ClassVar[Abilities]
 

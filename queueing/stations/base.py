@@ -66,12 +66,12 @@ class Station(Counted, ABC):
 
     @property
     def hastens(self) -> bool:
-        """Whether it never gets slower as more jobs come to it."""
+        """Whether it never gets slower with more jobs."""
         return True
 
     @property
     def alone(self) -> Amount:
-        """Mean time of a visit while nobody else is there [s]: S."""
+        """Mean time of a visit alone at the station [s]: S."""
         time: Amount = number("service_time", self.service_time)
         return time
 
@@ -129,7 +129,7 @@ class Station(Counted, ABC):
         raise GraphError(msg)
 
     def looped_law(self, arrival_rate: float) -> TimeLaw:
-        """The time law of a visit of those who come back, where that cannot be told in full."""
+        """The time law of a visit of returning jobs, where it is not known in full."""
         return self.time_law(arrival_rate)
 
     def feedback_law(self, arrival_rate: float, chance: float) -> TimeLaw | None:  # noqa: ARG002
@@ -140,7 +140,7 @@ class Station(Counted, ABC):
         return None
 
     def stop(self, arrival_rate: float, again: float) -> Stop | None:  # noqa: ARG002
-        """What it is to a job that is followed, and comes straight back with a chance; or None."""
+        """The station as a followed job that may come straight back sees it; or None."""
         if self.followed is None:
             return None
         stay, count = float(self.response_time(arrival_rate)), int(self.plain_count)

@@ -12,7 +12,7 @@ from headway.queueing.stations.abilities import InSearches, ServiceKind
 
 
 class Counted(InSearches):
-    """A station asked for laws at one arrival rate, below saturation.
+    """A station's laws at one arrival rate, below saturation.
 
     Kinds with a product form follow from how they serve; others say it themselves, or refuse.
     """
@@ -36,7 +36,7 @@ class Counted(InSearches):
         return float(np.asarray(self.count, float))
 
     def number_law(self, arrival_rate: float, again: float = 0.0) -> NumberLaw:
-        """How many jobs are there at any time.
+        """Distribution of the number of jobs.
 
         Parameters
         ----------

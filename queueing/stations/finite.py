@@ -31,11 +31,11 @@ State = TypeVar("State")
 
 
 class LimitedRoom(Station):
-    """A station that loses what it cannot hold: each of its laws follows from one state."""
+    """A station that rejects jobs when full: each of its laws follows from one state."""
 
     @property
     def capacity(self) -> Amount:
-        """Infinite: it loses what it cannot hold, and stays stable at any arrival rate."""
+        """Infinite: it rejects jobs when full, and is stable at any arrival rate."""
         return np.inf
 
     def _once(self, arrival_rate: Quantity, solve: Callable[[Quantity], State]) -> State:

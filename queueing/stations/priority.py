@@ -63,7 +63,7 @@ class PriorityMG1:
             check_not_negative("scv", scv)
 
     def utilisations(self, arrival_rates: Sequence[Quantity]) -> tuple[Amount, ...]:
-        """Share of time the server is asked for by each class: U_c = lambda_c S_c."""
+        """Utilisation of the server by each class: U_c = lambda_c S_c."""
         _check_lengths(self.service_times, arrival_rates, "arrival_rates")
         return tuple(
             rate * time for rate, time in zip(arrival_rates, self.service_times, strict=True)

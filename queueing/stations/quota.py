@@ -162,7 +162,7 @@ class Quota(Mixed):
         return saturation_throughput(number("service_time", self.service_time), self._share)
 
     def speedup(self, population: Quantity) -> Amount:  # noqa: ARG002 - the same with any
-        """The quota: so much of a server is what it has."""
+        """The quota: the share of a server that it has."""
         return self._share
 
     def stay(self, population: Amount) -> tuple[Amount, Amount]:
@@ -201,7 +201,7 @@ class Quota(Mixed):
         return while_stable(self.utilisation(arrival_rate), between)
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
-        """W = R - S [s]: waiting, and being held until the next period."""
+        """W = R - S [s]: waiting, including until the next period."""
         return self.response_time(arrival_rate) - number("service_time", self.service_time)
 
     def ends(self) -> tuple[Station, Station]:

@@ -67,7 +67,7 @@ def invert(transform: Transform, time: Amount) -> Amount:
 
 
 def invert_with_slope(transform: Transform, time: Amount) -> tuple[Amount, Amount]:
-    """The same, and how fast the function grows there, to fewer digits.
+    """The same with the slope, to fewer digits.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ class Journey:
 
 
 def mean_visits(entries: FloatArray, onward: FloatArray) -> FloatArray:
-    """Mean visits of a job to each station, by where jobs enter and where they go from there."""
+    """Mean visits of a job to each station, from entries and routes."""
     return np.asarray(np.linalg.solve(np.eye(len(entries)) - onward.T, entries))
 
 

@@ -32,7 +32,7 @@ Laws = list[list[TimeLaw]]
 
 @lru_cache(maxsize=32)  # as several percentiles are asked for, of several classes
 def loop_laws(loop: Loop, *, together: bool = False) -> Laws | None:
-    """How long jobs stay that enter a loop here and leave it there.
+    """Time in a loop, by the station where jobs enter and leave it.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ AS_ONE = (
 
 
 def shared_law(rate: Amount, time: Amount, own: float, servers: int) -> TimeLaw:
-    """Response time at servers that are shared by all who are there, none having more than one.
+    """Response time at servers shared by all present jobs, at most one server each.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ class Phases:
 
 
 def in_phases(mean: float, scv: float, most: int = STAGES) -> Phases:
-    """A time of a mean [s] and squared coefficient of variation, of so many phases at most.
+    """A phase-type time with this mean [s] and scv, with a limited number of phases.
 
     That of several stages of one speed below 1, of the first three moments of a gamma time above.
 

@@ -210,7 +210,7 @@ _WITHIN = {0.8: 19, 0.9: 14, 0.95: 13}
 
 
 def approximation(load: float) -> str:
-    """What is not exact about it, as measured up to some load.
+    """What is approximate about it, with the error measured up to some load.
 
     Parameters
     ----------

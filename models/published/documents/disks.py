@@ -61,7 +61,7 @@ def _parallel() -> Iterator[Cell]:
 
 @dataclass(frozen=True)
 class Change:
-    """A percentage of the text: figure and quantity in its table, and the rates it is made of.
+    """A percentage in the text, with its figure, quantity and rates.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Change:
 
     @property
     def rounding(self) -> float:
-        """What rates printed to 0.05 leave open, in per cent."""
+        """Rounding error of rates printed to 0.05, in percentage points."""
         return 100 * (0.05 / self.high + 0.05 * self.low / self.high**2)
 
 

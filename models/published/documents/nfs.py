@@ -19,7 +19,7 @@ _STEPS = 2.4
 
 @dataclass(frozen=True)
 class System:
-    """A measured server and the loads that were asked of it.
+    """A measured server and its requested loads.
 
     Parameters
     ----------

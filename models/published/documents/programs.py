@@ -75,7 +75,7 @@ class Prediction:
 
 
 def base_run_time(predictions: Iterable[Prediction], printed: float) -> float:
-    """The base run time nearest to print with which every prediction is met to the digit [s].
+    """The base run time nearest to print with which all predictions agree to the digit [s].
 
     Examples
     --------
@@ -109,7 +109,7 @@ def _of(table: str, program: str) -> list[Row]:
 
 
 def overheads(program: str) -> list[Prediction]:
-    """A Split-C program's cells of Table 3.3, the exchanged and the shifted ones put right too.
+    """A Split-C program's cells of Table 3.3, including corrected exchanges and shifts.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def _read(program: str, level: str, row: Row, added: float) -> list[Prediction]:
 
 
 def gaps(program: str) -> list[Prediction]:
-    """A Split-C program's cells of Table 3.4, the exchanged ones put right too."""
+    """A Split-C program's cells of Table 3.4, including corrected exchanges."""
     cells = []
     for level, row in zip(GAPS, _of("table_3_4_gap_predictions", program), strict=True):
         added = float(burst_gap_run_time(0.0, _messages()[program], (level - GAPS[0]) * _US))

@@ -53,7 +53,7 @@ def calibrated(system: str) -> Fit:
 
 
 def from_baseline(system: str) -> Fit:
-    """Fit the baseline curve of a system only; the rest is what the workload prescribes.
+    """Fit only the baseline curve of a system; the workload prescribes the rest.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ _LETTERS, _LINE = 0.4, 3.2  # decades and percent within which labels would over
 
 @dataclass(frozen=True)
 class Communication:
-    """What a program sends.
+    """The messages of a program.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def _draw_balance(axes: Axes, programs: Sequence[Communication]) -> None:
 
 
 def message_map(messages: ArrayLike, title: str = "") -> Figure:
-    """Draw how many messages each processor sends to each, dark for many.
+    """Draw the number of messages between each pair of processors, dark for many.
 
     Parameters
     ----------

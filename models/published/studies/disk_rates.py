@@ -115,7 +115,7 @@ USUAL_ERROR = 0.05
 
 
 def refit(table: RateTable, keep: Any = None) -> FloatArray:
-    """Fit the free parameters to the rates that `keep` names, all if it is left out.
+    """Fit the free parameters to the rates that `keep` names, by default to all.
 
     Least squares of the logarithm of the rate, with soft L1 loss beyond 5 %.
     """

@@ -51,7 +51,7 @@ class SlowdownPanel:
 
 
 def slowdown_figure(panels: Sequence[SlowdownPanel], axis: str, columns: int = 3) -> Figure:
-    """Draw a panel for each program, the scale of each its own.
+    """Draw a panel for each program, each with its own scale.
 
     Parameters
     ----------

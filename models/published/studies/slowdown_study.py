@@ -166,7 +166,7 @@ def predicted_slowdowns(model: str, preset: str, parameter: str, levels: FloatAr
 
 
 def slowdown_study(parameter: str, models: Mapping[str, str]) -> Study:
-    """Hold models of the catalogue against every measured run.
+    """Compare models of the catalogue with every measured run.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How response times are distributed where classes go ways of their own.
+"""How response times are distributed where classes have their own routes.
 
 Closed jobs are followed through the whole chain where it is small. An open job is followed from
 one class at one station to the next. Its visits are taken as independent, which is exact where
@@ -98,7 +98,7 @@ def _refuse_mixed(classes: Iterable[str], closed: Collection[str]) -> None:
     opened = [name for name in classes if name not in closed]
     if opened:
         msg = (
-            "percentiles of classes that go ways of their own are known for open classes or closed "
+            "percentiles of classes with their own routes are known for open classes or closed "
             f"ones, not for both: {opened[0]} is open and {next(iter(closed))} closed; simulate "
             "the model"
         )
@@ -116,7 +116,7 @@ def _closed_laws(point: "Solution") -> dict[str, TimeLaw | None]:
         laws = whole_laws(network, means)
     except GraphError as reason:
         msg = (
-            "percentiles of closed classes that go ways of their own need a job that is followed "
+            "percentiles of closed classes with their own routes need a job that is followed "
             f"state by state: {reason}; simulate the model"
         )
         raise GraphError(msg) from None
@@ -157,7 +157,7 @@ def _refuse_many_returns(point: "Solution", parts: Parts) -> None:
     if visits.max() > MOST_VISITS:
         name = point.stations[int(visits.max(axis=0).argmax())]
         msg = (
-            "percentiles of open classes that go ways of their own are known where jobs rarely "
+            "percentiles of open classes with their own routes are known where jobs rarely "
             f"come back to a station; they visit {name} {four_digits(visits.max())} times on "
             f"average (at most {digits(MOST_VISITS)}); simulate the model"
         )

@@ -275,7 +275,7 @@ def _mean(times: FloatArray, rates: FloatArray) -> FloatArray:
 
 
 def stations_by_class(graph: ModelGraph, solution: MulticlassSolution) -> Amounts:
-    """What is said of each station, of all classes together."""
+    """Results of each station, for all classes together."""
     values: Amounts = {}
     rate = np.asarray(solution.throughput)
     for position, name in enumerate(graph.stations):

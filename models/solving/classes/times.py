@@ -99,7 +99,7 @@ class Sharing:
         return set(zip(self.times[comes, k].tolist(), self.scvs[comes, k].tolist(), strict=True))
 
     def is_unlike(self, k: int, own: int) -> bool:
-        """Whether a class waits in order with others whose service times are not as its own."""
+        """Whether a class waits in order with others that have other service times."""
         return len(self.services(k, own)) > 1 and not self.is_shared(k)
 
     def station(self, k: int, time: float) -> Station:
@@ -174,7 +174,7 @@ def _visit_law(sharing: Sharing, k: int, own: int) -> TimeLaw:
 
 
 def station_for(sharing: Sharing, k: int, own: int) -> Visited:
-    """A station as a class meets it."""
+    """A station as jobs of a class see it."""
     station, time = sharing.stations[k], float(sharing.times[own, k])
     if station.kind is ServiceKind.DELAY or time == 0:
         return Delay(time)

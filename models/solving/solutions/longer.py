@@ -18,7 +18,7 @@ _DIGITS = 12
 
 @dataclass(frozen=True)
 class Longer:
-    """A chance that is asked for by its name.
+    """A probability that is requested by name.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Longer:
 
 
 def parse_exceedance(name: str, classes: Collection[str] = ()) -> Longer | None:
-    """The chance of a longer response that an output's name asks for.
+    """The probability of a longer response in an output's name.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def parse_exceedance(name: str, classes: Collection[str] = ()) -> Longer | None:
 
 
 def station_longer(name: str, stations: Collection[str]) -> tuple[str, Longer] | None:
-    """The station, and the chance of a longer visit to it that a name asks for.
+    """The station and the probability of a longer visit in an output's name.
 
     Examples
     --------

@@ -167,7 +167,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
 
     @property
     def class_parts(self) -> tuple[str, ...]:
-        """What is known of each class: throughput, response time, and what is asked of its law."""
+        """Results of each class: throughput, response time and requested percentiles."""
         computed = tuple(name for name in self.values if name.startswith((PERCENTILE, OVER)))
         return (*CLASS_PARTS, *computed)
 

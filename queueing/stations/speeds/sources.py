@@ -74,7 +74,7 @@ class FiniteSource(Station):
         return plain(sum(n * chance for n, chance in enumerate(self._chances(arrival_rate))))
 
     def response_time(self, arrival_rate: Quantity) -> Amount:
-        """R = Q / X [s]; S where nobody asks."""
+        """R = Q / X [s]; S without requests."""
         length, throughput = self.queue_length(arrival_rate), self.throughput(arrival_rate)
         if is_symbolic(length, throughput):
             return length / throughput

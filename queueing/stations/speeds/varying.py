@@ -241,7 +241,7 @@ def _named(station: ByLaw) -> str:
 
 
 def check_written(count: int) -> None:
-    """Refuse sums of so many terms in a closed form.
+    """Refuse closed forms with too many terms.
 
     Examples
     --------
