@@ -178,7 +178,7 @@ class Covered:
     several: bool
 
 
-def held(fit: Fit, truth: Sequence[float]) -> Covered:
+def covered_by(fit: Fit, truth: Sequence[float]) -> Covered:
     """Look whether the truth is in the interval of any of a fit's answers."""
     inside = [
         any(answer.ends[k][0] <= value <= answer.ends[k][1] for answer in fit.answers)
@@ -236,7 +236,7 @@ def fitted(task: Task) -> Covered | None:
         fit = fit_model(started(case), measured, case.free, rounds=task.rounds)
     except HeadwayError:
         return None
-    return held(fit, case.truth)
+    return covered_by(fit, case.truth)
 
 
 def covered(case: Case, noise: Noise, curves: int, rounds: int = 0) -> Count:
@@ -303,7 +303,7 @@ def further(task: tuple[Runs, int]) -> tuple[Covered, bool]:
     exact = float(_exact(case, np.array([_FURTHER]))[0])
     time = exact * np.exp(SCATTER * (noise[0] + runs.shift * noise[1]))
     low, _, high = fit.predict([_FURTHER]).response_time[:, 0]
-    return held(fit, case.truth), bool(low <= time <= high)
+    return covered_by(fit, case.truth), bool(low <= time <= high)
 
 
 def shifted(runs: Runs, curves: int) -> tuple[Count, int]:

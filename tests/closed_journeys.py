@@ -54,8 +54,8 @@ def model(number):
 
 def simulate(number):
     """Rows of the file: percentiles by class, with half widths of 99 % intervals."""
-    found = response_times(_plain(blueprint(model(number))), EVENTS, SEED + number)
-    for c, times in enumerate(found):
+    result = response_times(_plain(blueprint(model(number))), EVENTS, SEED + number)
+    for c, times in enumerate(result):
         parts = np.array([np.percentile(p, PERCENTS) for p in np.array_split(times, PARTS)])
         half = 2.861 * parts.std(axis=0, ddof=1) / np.sqrt(PARTS)
         pairs = zip(np.percentile(times, PERCENTS), half, strict=True)
@@ -79,14 +79,14 @@ def stored():
     return {(int(row[0]), int(row[1])): np.reshape(row[2:], (-1, 2)) for row in rows}
 
 
-def errors(found):
+def errors(actual):
     """Relative errors, those beyond the intervals, and where there are delays."""
     solved = {
         number: model(number).solve().with_percentiles(PERCENTS)
-        for number in sorted({number for number, _ in found})
+        for number in sorted({number for number, _ in actual})
     }
     rows, beyond, delays = [], [], []
-    for (number, c), pairs in found.items():
+    for (number, c), pairs in actual.items():
         known = [solved[number][f"class {'ab'[c]}.response_time_p{p}"] for p in PERCENTS]
         true, half = pairs.T
         rows.append(np.abs(np.array(known) / true - 1))
@@ -95,9 +95,9 @@ def errors(found):
     return np.array(rows), np.array(beyond), np.array(delays)
 
 
-def lines(found):
+def lines(actual):
     """The table of the page: mean error, largest error, and largest beyond the interval."""
-    rows, beyond, delays = errors(found)
+    rows, beyond, delays = errors(actual)
     yield "| stations | classes | p50 | p95 | p99 |"
     yield "|---|---|---|---|---|"
     for words, some in (("queues", ~delays), ("queues and a delay", delays)):

@@ -106,23 +106,23 @@ def stored(kind="own"):
     return {(int(row[0]), int(row[1])): row[2:] for row in rows}
 
 
-def errors(found, kind="own"):
+def errors(actual, kind="own"):
     """Relative errors of each percentile, shape (classes, percents), and where times are alike."""
     solved = {
         number: model(number, kind).solve().with_percentiles(PERCENTS)
-        for number in sorted({number for number, _ in found})
+        for number in sorted({number for number, _ in actual})
     }
     rows, alike = [], []
-    for (number, c), times in found.items():
+    for (number, c), times in actual.items():
         known = [solved[number][f"class c{c}.response_time_p{p}"] for p in PERCENTS]
         rows.append(np.array(known) / np.array(times) - 1)
         alike.append(number % 2 == 0)
     return np.array(rows), np.array(alike)
 
 
-def lines(found, kind="own"):
+def lines(actual, kind="own"):
     """The table of the page."""
-    rows, alike = errors(found, kind)
+    rows, alike = errors(actual, kind)
     yield "| service times of a station | classes | p50 | p95 | p99 |"
     yield "|---|---|---|---|---|"
     for words, some in (("alike", rows[alike]), ("by class", rows[~alike])):
@@ -138,15 +138,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--stored", action="store_true", help="tell what the file says")
     parser.add_argument("--kind", choices=PAGES, default="own", help="which networks")
-    asked = parser.parse_args()
-    if not asked.stored:
-        numbers = range(asked.kind == "common", NETWORKS, 1 + (asked.kind == "common"))
-        rows = [row for number in numbers for row in simulate(number, asked.kind)]
-        with PAGES[asked.kind].open("w", newline="") as file:
+    options = parser.parse_args()
+    if not options.stored:
+        numbers = range(options.kind == "common", NETWORKS, 1 + (options.kind == "common"))
+        rows = [row for number in numbers for row in simulate(number, options.kind)]
+        with PAGES[options.kind].open("w", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(TITLES)
             writer.writerows(rows)
-    print(*lines(stored(asked.kind), asked.kind), sep="\n")
+    print(*lines(stored(options.kind), options.kind), sep="\n")
 
 
 if __name__ == "__main__":

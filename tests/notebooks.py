@@ -67,18 +67,18 @@ def key_numbers(notebook):
 
 def texts(notebook):
     """What each cell shows in words, by the cell's id and the kind of output."""
-    found = {}
+    by_name = {}
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
-            said = dict(output.get("data", {})) or {output.name: output.text}
-            kinds = sorted(kind for kind in said if not kind.startswith("image/"))
-            found |= {f"{cell.id} {kind}": _words(said[kind]) for kind in kinds}
-    return found
+            text = dict(output.get("data", {})) or {output.name: output.text}
+            kinds = sorted(kind for kind in text if not kind.startswith("image/"))
+            by_name |= {f"{cell.id} {kind}": _words(text[kind]) for kind in kinds}
+    return by_name
 
 
-def _words(said):
+def _words(words):
     """Words of an output, without marks of HTML, and pictures in it; spaces only part them."""
-    return " ".join(_MARKS.sub(" ", said).split())
+    return " ".join(_MARKS.sub(" ", words).split())
 
 
 def unlike(stored, fresh):
@@ -106,8 +106,8 @@ def run(path, last="print('null')"):
 
 def executed(path, last="print('null')"):
     """Key numbers and texts of a notebook that is run, and what a last cell prints."""
-    fresh, found = run(path, last)
-    return {"key_numbers": key_numbers(fresh), "texts": texts(fresh), "found": found}
+    fresh, result = run(path, last)
+    return {"key_numbers": key_numbers(fresh), "texts": texts(fresh), "found": result}
 
 
 def store(path):

@@ -44,12 +44,12 @@ def _rows():
 
 def stored():
     """Throughputs and response times by draw, shape (2, classes)."""
-    found = {}
+    by_name = {}
     with PAGE.open(newline="") as file:
         for row in csv.DictReader(file):
             pair = float(row["throughput"]), float(row["response_time"])
-            found.setdefault(int(row["draw"]), []).append(pair)
-    return {draw: np.array(pairs).T for draw, pairs in found.items()}
+            by_name.setdefault(int(row["draw"]), []).append(pair)
+    return {draw: np.array(pairs).T for draw, pairs in by_name.items()}
 
 
 def errors(method=Method.AUTO):
@@ -63,9 +63,9 @@ def errors(method=Method.AUTO):
     return 100 * np.array(rows).T
 
 
-def line(found):
+def line(actual):
     """The row of the page."""
-    cells = (f"{v:.1f} %" for each in found for v in (*np.percentile(each, [50, 95]), each.max()))
+    cells = (f"{v:.1f} %" for each in actual for v in (*np.percentile(each, [50, 95]), each.max()))
     return f"| {NAME} | {' | '.join(cells)} |"
 
 

@@ -113,9 +113,9 @@ def _errors(seed, method, exact):
         )
         for k, m in enumerate(count)
     ]
-    told = [JobClass(str(c), population=jobs[c], think_time=think[c]) for c in (0, 1)]
+    values = [JobClass(str(c), population=jobs[c], think_time=think[c]) for c in (0, 1)]
     try:
-        near = solve_multiclass(stations, told, method)
+        near = solve_multiclass(stations, values, method)
     except InvalidParameter:  # some do not converge, and say so
         return np.nan, np.nan
     rate = relative(near.throughput, exact)
@@ -131,13 +131,13 @@ def stored():
 
 def regions(rows, method):
     """Largest errors of throughput and of response time, and their medians, of each region."""
-    rows, found = list(rows), {}
+    rows, by_name = list(rows), {}
     for ratio in RATIOS:
         for scv in SCVS:
             inside = [r.errors(method) for r in rows if r.ratio <= ratio and r.scv <= scv]
             errors = np.array(inside)[~np.isnan(inside).any(axis=1)]
-            found[ratio, scv] = (*errors.max(axis=0), *np.median(errors, axis=0), len(errors))
-    return found
+            by_name[ratio, scv] = (*errors.max(axis=0), *np.median(errors, axis=0), len(errors))
+    return by_name
 
 
 def lines(rows):

@@ -168,10 +168,10 @@ def test_a_closed_job_takes_as_long_as_the_solution_says(order):
             classes={n: {**graph.classes[n], "priority": of_number(k)} for k, n in zip((2, 1), "ab",
                      strict=True)},
         )  # fmt: skip
-    found = graph.at().solve(method="chain")
-    laws = journey_laws(found)
+    solution = graph.at().solve(method="chain")
+    laws = journey_laws(solution)
     for name in "ab":
-        assert laws[name].mean == pytest.approx(found[f"class {name}.response_time"], rel=1e-6)
+        assert laws[name].mean == pytest.approx(solution[f"class {name}.response_time"], rel=1e-6)
         assert laws[name].notes == ()
 
 
@@ -179,9 +179,9 @@ def test_a_closed_job_takes_as_long_as_the_solution_says(order):
 @given(st.integers(0, 30))
 def test_laws_of_closed_networks_have_their_means(number):
     """Random ones without delays; 1e-6."""
-    found = model(2 * number).solve()
-    for name, law in journey_laws(found).items():
-        mean = found[f"class {name}.response_time"] if name else found.response_time
+    solution = model(2 * number).solve()
+    for name, law in journey_laws(solution).items():
+        mean = solution[f"class {name}.response_time"] if name else solution.response_time
         assert law.mean == pytest.approx(mean, rel=1e-6)
 
 
@@ -193,11 +193,11 @@ def test_closed_jobs_in_a_line_take_as_long_as_the_theorem_says():
     graph = graph.route("x", "y", 1.0, "b")
     graph = graph.job_class("a", population=3, think_time=1.0)
     graph = graph.job_class("b", population=2, think_time=1.0)
-    found = graph.at().solve().with_percentiles([50, 95, 99.9])
-    assert found.approximation == ""
+    solution = graph.at().solve().with_percentiles([50, 95, 99.9])
+    assert solution.approximation == ""
     for share in ("50", "95", "99.9"):
         for name in ("", "class a.", "class b."):
-            time = found[f"{name}response_time_p{share}"]
+            time = solution[f"{name}response_time_p{share}"]
             assert time == pytest.approx(known[f"response_time_p{share}"], rel=1e-5)
 
 
@@ -207,9 +207,9 @@ def test_closed_jobs_that_change_and_think_for_no_time():
     graph = graph.route("x", "x", 0.5, "a", "b").route("x", "x", 0.5, "a")
     graph = graph.route("x", "x", 1, "b", "a")
     graph = graph.job_class("a", population=3, reference="x").job_class("b", population=0)
-    found = graph.at().solve()
-    for name, law in journey_laws(found).items():
-        mean = found[f"class {name}.response_time"] if name else found.response_time
+    solution = graph.at().solve()
+    for name, law in journey_laws(solution).items():
+        mean = solution[f"class {name}.response_time"] if name else solution.response_time
         assert law.mean == pytest.approx(mean, rel=1e-6)
 
 
@@ -252,10 +252,10 @@ def test_the_command_says_them_by_class(tmp_path):
 @pytest.mark.parametrize("kind", PAGES)
 def test_the_tables_of_the_page_and_the_labels_follow_from_the_files(kind):
     """The largest errors stored are those that labels state, rounded up to whole percents."""
-    page, found = accuracy(), stored(kind)
-    for line in lines(found, kind):
+    page, table = accuracy(), stored(kind)
+    for line in lines(table, kind):
         assert line in page, line
-    rows, alike = errors(found, kind)
+    rows, alike = errors(table, kind)
     for label, some in LABELS[kind]:
         largest = 100 * np.abs(rows[np.isin(alike, some)]).max()
         assert f"up to the 99th within {np.ceil(largest):.0f} %" in label
@@ -270,9 +270,9 @@ LABELS = {
 
 def test_the_table_of_closed_classes_follows_from_its_file():
     """Queues alone are within simulations' intervals, 0.5 % beside; delays within their label."""
-    page, found = accuracy(), closed_journeys.stored()
-    for line in closed_journeys.lines(found):
+    page, table = accuracy(), closed_journeys.stored()
+    for line in closed_journeys.lines(table):
         assert line in page, line
-    rows, beyond, delays = closed_journeys.errors(found)
+    rows, beyond, delays = closed_journeys.errors(table)
     assert beyond[~delays].max() < 5e-3
     assert f"up to the 99th within {np.ceil(100 * rows[delays].max()):.0f} %" in SMOOTHED

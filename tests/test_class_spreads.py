@@ -69,9 +69,9 @@ def test_sharing_does_not_ask_how_times_vary():
 def test_closed_classes_miss_no_more_than_is_said():
     for method in (Method.SCHWEITZER, Method.LINEARIZER):
         rates, times = spread_errors.closed_errors(6, seed=5, method=method)
-        said = WITHIN[method][-1][-1]
-        assert 100 * rates.max() <= said[0]
-        assert 100 * times.max() <= said[1]
+        text = WITHIN[method][-1][-1]
+        assert 100 * rates.max() <= text[0]
+        assert 100 * times.max() <= text[1]
         assert np.median(rates) < 0.15
 
 
@@ -162,8 +162,8 @@ def test_closed_classes_are_approximate_and_their_percentiles_refused():
 def test_it_is_simulated_with_an_scv_by_class():
     simulation = model(numbers=CLOSED).simulate(half_width=0.2, seed=1)
     assert "service times with an scv are gamma-distributed" in simulation.notes
-    found, solution = simulation["class batch.throughput"], model(numbers=CLOSED).solve()
-    low, high = found.interval(0.999)
+    throughput, solution = simulation["class batch.throughput"], model(numbers=CLOSED).solve()
+    low, high = throughput.interval(0.999)
     error = WITHIN[Method.LINEARIZER][-1][-1][0] / 100
     assert low * (1 - error) <= solution["class batch.throughput"] <= high * (1 + error)
 

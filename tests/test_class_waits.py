@@ -17,8 +17,10 @@ from tests.test_class_arrivals import queue
 def test_classes_that_vary_alike_wait_alike():
     """At the store their times differ by those of service where both are Poisson; 1e-12."""
     graph = ModelGraph("g").station("x", MM1(0.1), service_times={"a": 0.05, "b": 0.2})
-    found = graph.job_class("a", 3.0, arrival_scv=1.0).job_class("b", 2.0).at().solve(method="qna")
-    more = found["class b.response_time"] - found["class a.response_time"]
+    solution = (
+        graph.job_class("a", 3.0, arrival_scv=1.0).job_class("b", 2.0).at().solve(method="qna")
+    )
+    more = solution["class b.response_time"] - solution["class a.response_time"]
     assert more == pytest.approx(0.15, rel=1e-12)
 
 
@@ -31,8 +33,8 @@ def test_bursts_wait_longer_and_the_mean_wait_stays(load, share, burst, size):
     times *= load / (rates @ times)
     jobs = [JobClass(n, arrival_rate=r) for n, r in zip("ab", rates, strict=True)]
     routes = ClassRoutes(("x",), ("a", "b"), {})
-    found = solve_spread([queue(times.tolist())], jobs, routes, (burst, 1.0))
-    waits = found.classes.response_time - times
+    solution = solve_spread([queue(times.tolist())], jobs, routes, (burst, 1.0))
+    waits = solution.classes.response_time - times
     assert waits[0] > waits[1] >= 0
     if waits[1] > 0:  # else it would be below, and is 0
         flows = ClassFlows(
@@ -52,5 +54,5 @@ def test_how_much_longer_bursts_wait_is_simulated_too(load, share):
              np.ones(1), ones)  # fmt: skip
     visits, _ = events(drawn, 200_000, np.random.default_rng(1))
     true = visits[visits[:, 0] == 0, 2].mean() - visits[visits[:, 0] == 1, 2].mean()
-    told = solved(drawn).classes.response_time
-    assert told[0] - told[1] == pytest.approx(true, rel=0.15)
+    time = solved(drawn).classes.response_time
+    assert time[0] - time[1] == pytest.approx(true, rel=0.15)

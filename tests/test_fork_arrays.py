@@ -39,11 +39,11 @@ def test_a_long_array_gives_what_each_of_its_points_does(name):
     """Within 1e-9 relative: of points on a line most lie between others; half are saturated."""
     fork, scale = SWEPT[name]
     rates = scale * np.linspace(0.0, 250.0, 4 * FEWEST)
-    found = np.broadcast_to(fork.response_time(rates), (7, rates.size))[-1]
+    value = np.broadcast_to(fork.response_time(rates), (7, rates.size))[-1]
     last = Fork(fork.branches, fork.needed, tuple(np.ravel(other)[-1] for other in fork.others))
     some = [0, 1, *range(7, rates.size, 61)]
-    np.testing.assert_allclose(found[some], [last.response_time(r) for r in rates[some]], rtol=1e-9)
-    assert np.isinf(found[-1])
+    np.testing.assert_allclose(value[some], [last.response_time(r) for r in rates[some]], rtol=1e-9)
+    assert np.isinf(value[-1])
 
 
 def test_long_arrays_of_services_and_of_counts_give_what_their_points_do():

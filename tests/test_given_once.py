@@ -57,9 +57,9 @@ def test_a_second_value_is_refusal(
 ) -> None:
     """Whatever the values are, and before anything is read: one line, exit code 2."""
     for typed in ([spelling, "7", spelling, "8"], [f"{spelling}=7", f"{spelling}=7"]):
-        said = refusal(*path, *typed)
-        assert said.startswith(f"{max(option.opts, key=len)} is given twice; give it once")
-        assert ("give it once, as" in said) == ("," in (option.metavar or ""))
+        message = refusal(*path, *typed)
+        assert message.startswith(f"{max(option.opts, key=len)} is given twice; give it once")
+        assert ("give it once, as" in message) == ("," in (option.metavar or ""))
 
 
 @pytest.mark.parametrize(("path", "name"), MANY, ids=[" ".join((*p, n)) for p, n in MANY])

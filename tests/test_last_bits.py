@@ -62,7 +62,7 @@ def twins(*bits: int) -> Model:
 
 
 BITS = [(1, -1, 1, -1, 1), (-1, 1, -1, 1, -1), (0, 3, 0, 3, 0), (3, 0, -3, 0, 2)]
-SAID: dict[str, Callable[[Model], str]] = {
+ANSWERS: dict[str, Callable[[Model], str]] = {
     "solution": lambda model: "\n".join(map(str, model.solve().tables())),
     "sweep": lambda model: "\n".join(map(str, model.solve([100.0, 900.0]).tables())),
     "sensitivity": lambda model: "\n".join(map(str, model.sensitivity().tables())),
@@ -71,14 +71,14 @@ SAID: dict[str, Callable[[Model], str]] = {
 }
 
 
-@pytest.mark.parametrize("answer", SAID)
+@pytest.mark.parametrize("answer", ANSWERS)
 @pytest.mark.parametrize("bits", BITS)
 def test_of_equal_stations_the_first_of_the_model_is_named(
     answer: str, bits: tuple[int, ...]
 ) -> None:
-    expected = SAID[answer](twins())
+    expected = ANSWERS[answer](twins())
     assert "zeta" in expected
-    assert SAID[answer](twins(*bits)) == expected
+    assert ANSWERS[answer](twins(*bits)) == expected
 
 
 @pytest.mark.parametrize("text", ["0.1*n + 0.2*n", "0.3*n", "1000*n/3*3", "7*n*1e-5", "n*1e9/7"])

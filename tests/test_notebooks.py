@@ -24,7 +24,7 @@ def test_notebook(path, request):
 
 
 @pytest.mark.parametrize(
-    ("stored", "fresh", "said"),
+    ("stored", "fresh", "words"),
     [
         ("3.5 ms of 20", "3.5 ms of 20", ""),
         ("3.5 ms", "3.6 ms", ""),
@@ -35,8 +35,8 @@ def test_notebook(path, request):
         ("1200 op/s", "1202 op/s", "1200 is now 1202 in '1202 op/s'"),
     ],
 )
-def test_texts_differ_by_a_word_or_more_than_the_last_digit(stored, fresh, said):
-    assert unlike(stored, fresh) == said
+def test_texts_differ_by_a_word_or_more_than_the_last_digit(stored, fresh, words):
+    assert unlike(stored, fresh) == words
 
 
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))

@@ -38,13 +38,13 @@ FILES = [path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))]
 
 
 def test_no_file_formats_numbers_on_its_own() -> None:
-    found = {
+    names = {
         name
         for path in FILES
         if any(map(FEW_DIGITS.fullmatch, formats(path)))
         for name in [str(path.relative_to(ROOT))]
     }
-    assert found == OWN.keys()
+    assert names == OWN.keys()
 
 
 @pytest.mark.parametrize(

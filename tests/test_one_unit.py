@@ -195,9 +195,9 @@ def test_a_page_has_one_unit_a_dimension(kind: str, monkeypatch: pytest.MonkeyPa
         letters = [each.get_text() for figure in figures for each in figure.findobj(Text)]
         assert any("response time" in each for each in letters)
         own, words = units_of(report), "\n".join([words_of(page), *letters])
-        for meant, units in (("s", TIME), ("B/s", BANDWIDTH)):
-            found = set(units.findall(words))
-            assert found <= {str(own.unit(unit(meant)))}, (report, found)
+        for expected, units in (("s", TIME), ("B/s", BANDWIDTH)):
+            names = set(units.findall(words))
+            assert names <= {str(own.unit(unit(expected)))}, (report, names)
         assert not CROWDED.findall(words), report
         data = re.search(r'(?s)id="panel-data">(.*?)</script>', page)
         panel = json.loads(data[1]) if data else {"controls": []}

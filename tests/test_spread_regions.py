@@ -24,10 +24,10 @@ def test_each_network_measured_is_within_its_label(method):
 @pytest.mark.parametrize("method", BY_METHOD)
 def test_labels_are_the_largest_errors_of_their_regions(method):
     """Rounded up to a tenth, with those of the networks of `tests.spread_errors`."""
-    found = regions(stored(), method)
+    result = regions(stored(), method)
     for k, ratio in enumerate(RATIOS):
         for j, scv in enumerate(SCVS):
-            most = np.maximum(found[ratio, scv][:2], EARLIER[method][k][j])
+            most = np.maximum(result[ratio, scv][:2], EARLIER[method][k][j])
             label = np.array(WITHIN[method][k][j])
             assert ((most <= label) & (label <= most + 0.1 + 1e-9)).all()
 
@@ -36,9 +36,9 @@ def test_labels_are_the_largest_errors_of_their_regions(method):
 def test_stored_errors_are_those_that_are_found(seed):
     """Six digits are stored; in 218 the equations are singular on the way."""
     (row,) = (row for row in stored() if row.seed == seed)
-    found = measured(seed)
+    result = measured(seed)
     for name, value in vars(row).items():
-        assert getattr(found, name) == pytest.approx(value, rel=1e-3, abs=1e-6, nan_ok=True), name
+        assert getattr(result, name) == pytest.approx(value, rel=1e-3, abs=1e-6, nan_ok=True), name
 
 
 def test_the_page_has_the_table():

@@ -21,7 +21,7 @@ from headway.models.importing.foreign.numbers import name_of, number, unique, wh
 from headway.models.importing.forks import check_branches, folded
 from headway.models.importing.orders import hides_returns, means_only
 from headway.models.importing.regions import read_regions
-from headway.models.importing.rooms import check_held_up
+from headway.models.importing.rooms import check_blocking_rooms
 from headway.models.importing.routing import (
     SWITCH,
     Links,
@@ -86,7 +86,7 @@ def _network(
     boxes, links, forks = folded(boxes, links, bare.classes, source)
     stations = (*stations, *forks)
     check_branches(stations, source)
-    check_held_up(stations, boxes, links, bare.classes, source)
+    check_blocking_rooms(stations, boxes, links, bare.classes, source)
     expected = tuple(_expected(root, source))
     regions = read_regions(root, stations, bare.classes, source)
     notes = _notes(stations)
@@ -122,8 +122,8 @@ def routed(
     for each in bare.classes:
         visits |= _visits(boxes, each, matrices[each.name], source)
     _check_orders(bare.stations, bare.classes, visits, boxes, matrices, source)
-    held_up = bool(bare.regions) or any(station.blocking for station in bare.stations)
-    entries, routes = _ways(boxes, bare.classes, matrices, held_up=held_up)
+    can_block = bool(bare.regions) or any(station.blocking for station in bare.stations)
+    entries, routes = _ways(boxes, bare.classes, matrices, can_block=can_block)
     return replace(bare, visits=visits, entries=entries, routes=routes)
 
 
@@ -295,11 +295,11 @@ def _ways(
     classes: tuple[JobClass, ...],
     matrices: Mapping[str, FloatArray],
     *,
-    held_up: bool,
+    can_block: bool,
 ) -> tuple[dict[str, float], Shares]:
     """Arrivals and routes between stations, of a single class that is open or can be blocked."""
     closed = any(c.population is not None for c in classes)
-    if len(classes) != 1 or (closed and not held_up):
+    if len(classes) != 1 or (closed and not can_block):
         return {}, {}
     matrix, names = matrices[classes[0].name], list(boxes)
     kept = [k for k, box in enumerate(boxes.values()) if box.role in set(Serves)]

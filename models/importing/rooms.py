@@ -8,7 +8,7 @@ from headway.models.importing.sections import PASSED, SOURCE, Box
 from headway.queueing.stations.abilities import Discipline
 
 
-def check_held_up(
+def check_blocking_rooms(
     stations: Iterable[Station],
     boxes: Mapping[str, Box],
     links: Mapping[str, Sequence[str]],

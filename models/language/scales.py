@@ -180,9 +180,9 @@ class Scale:
             return self.stated(value, own_unit)
         return self.to_error(value, half / _DEVIATIONS, own_unit)
 
-    def to_error(self, value: float, error: float, meant: Unit) -> str:
+    def to_error(self, value: float, error: float, own_unit: Unit) -> str:
         """A value to the digits that its error leaves, with its unit."""
-        return to_error(value, error, self.suited(meant, abs(value)))
+        return to_error(value, error, self.suited(own_unit, abs(value)))
 
 
 def units_of(answer: object) -> Scale:

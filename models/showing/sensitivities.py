@@ -100,10 +100,10 @@ def _percent(effect: Effect) -> str:
 def _value(sensitivity: Sensitivity, name: str, scale: Scale) -> str:
     """A parameter as it was stated; a fitted one as far as it is known."""
     model = sensitivity.model
-    value, meant = float(model.inputs[name]), model.parameters[name].unit
+    value, own_unit = float(model.inputs[name]), model.parameters[name].unit
     if name in sensitivity.errors:
-        return scale.to_error(value, sensitivity.errors[name], meant)
-    return scale.known(value, model.parameters[name].interval, meant)
+        return scale.to_error(value, sensitivity.errors[name], own_unit)
+    return scale.known(value, model.parameters[name].interval, own_unit)
 
 
 def _sentences(sensitivity: Sensitivity) -> list[str]:

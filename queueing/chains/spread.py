@@ -97,14 +97,14 @@ def solve_spread(
     entries = entry_states(over_points(routes, parts.shape))
     flows = _flows(parts, rounds, entries, arrival_scvs)
     one = aggregated(flows)
-    found = solve_general(one.network)
+    general = solve_general(one.network)
     overload = find_overload(read_network(*network_of(parts)))
-    waits = np.moveaxis(waits_by_class(flows, one, found.waiting_time), 0, -1)
+    waits = np.moveaxis(waits_by_class(flows, one, general.waiting_time), 0, -1)
     answers = _by_class(parts, load, waits, overload)
     return SpreadSolution(
         answers,
-        _shaped(parts, found.arrival_scv),
-        _shaped(parts, found.departure_scv),
+        _shaped(parts, general.arrival_scv),
+        _shaped(parts, general.departure_scv),
         _is_exact(flows, one.network),
     )
 

@@ -75,13 +75,13 @@ def closed_note(
     """
     if not method.approximate:
         return ""
-    said = f"{_NAMES[method]} approximate mean value analysis"
+    note = f"{_NAMES[method]} approximate mean value analysis"
     if not in_order:
-        return f"{said}; {_largest(*MEASURED[method, 'pools' if pools else 'single'])}"
-    said = f"{said} with {different_times(in_order, spread=spread)}"
+        return f"{note}; {_largest(*MEASURED[method, 'pools' if pools else 'single'])}"
+    note = f"{note} with {different_times(in_order, spread=spread)}"
     if apart is None:
-        return f"{said}; {_largest(*CLOSED_IN_ORDER[method])}"
-    return f"{said}; {_largest(*apart.errors(method), f' {apart}')}"
+        return f"{note}; {_largest(*CLOSED_IN_ORDER[method])}"
+    return f"{note}; {_largest(*apart.errors(method), f' {apart}')}"
 
 
 def open_note(in_order: Turns | Sequence[str], *, spread: bool = False) -> str:

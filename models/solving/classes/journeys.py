@@ -175,7 +175,7 @@ def _law(
     if any(float(point[f"{point.stations[k]}.utilisation"]) >= 1 for _, k in pairs):
         return None
     size = len(parts.classes) * count
-    seen = tuple(station_for(sharing, k, c) for c, k in pairs)
+    visited = tuple(station_for(sharing, k, c) for c, k in pairs)
     loads = np.array([sharing.loads[:, k].sum() for _, k in pairs])
     ways = (
         entry[states],
@@ -184,10 +184,10 @@ def _law(
     )
     if _come_back(edges):
         _refuse_many_returns(point, parts)
-        visits = (s.looped_law(float(load)) for s, load in zip(seen, loads, strict=True))
+        visits = (s.looped_law(float(load)) for s, load in zip(visited, loads, strict=True))
         law = Journey(tuple(visits), *ways).law()
         return replace(law, notes=merged((BACK,), law.notes))
-    law = RoutedNetwork(tuple(point.stations[k] for _, k in pairs), seen, loads, *ways).law()
+    law = RoutedNetwork(tuple(point.stations[k] for _, k in pairs), visited, loads, *ways).law()
     unlike = any(sharing.is_unlike(k, c) for c, k in pairs)
     label = UNLIKE if unlike else ALIKE
     apart = len(pairs) > 1 and (not is_overtake_free(edges) or APART in law.notes)
