@@ -117,4 +117,4 @@ def test_the_first_of_several_equal_values_is_the_largest() -> None:
 def test_times_of_one_sentence_have_one_unit() -> None:
     assert times(0.0123456, 2e-5) == ["12.35 ms", "0.02 ms"]
     assert times(near(1e-3, -1)) == ["1 ms"]
-    assert times(3e-10) == ["3e-10 s"]
+    assert times(3e-10) == ["0.0003 us"]

@@ -172,7 +172,7 @@ class MeasuredLogp(Answer):
             burst, delay = self._worst()
             warnings.append(
                 f"lack of fit: these parameters miss bursts of {digits(burst)} at delay "
-                f"{times(delay)[0]} {self.misfit.words}"
+                f"{times(delay, self.misfit.measured)[0]} {self.misfit.words}"
             )
         if self.estimate.excess > 0:
             warnings.append(

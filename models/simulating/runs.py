@@ -16,7 +16,7 @@ from headway.models.simulating.replica import Replica, replica, seconds_an_event
 from headway.models.simulating.simulation import Effort, Simulation, is_judged
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import of_class
-from headway.numerals import digits, significant
+from headway.numerals import digits, significant, times
 
 FIRST = 10
 """Replicas before estimating how many are needed."""
@@ -175,7 +175,7 @@ def _check_time(replicas: int, each: float, at_most: float, half_width: float) -
         ways.append(f"accept a half width of {significant(100 * wider, 2)} % or more")
     msg = (
         f"half widths of {digits(100 * half_width)} % would take about {_rounded(time)}, more than "
-        f"the {digits(at_most)} s allowed; {', or '.join(ways)}"
+        f"the {times(at_most)[0]} allowed; {', or '.join(ways)}"
     )
     raise InvalidParameter(msg)
 

@@ -28,7 +28,7 @@ _ALIKE = 1e-11
 
 _SIZES, _KIB = ("KiB", "MiB", "GiB", "TiB"), 1024
 _LARGE = 1e9  # from here on powers of ten say more than noughts
-_TIMES = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9))
+_TIMES = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6))
 
 
 def settled(number: float, largest: float | None = None) -> float:
@@ -153,9 +153,11 @@ def times(*seconds: float) -> list[str]:
     --------
     >>> times(0.0123456, 2e-05), times(float("inf"))
     (['12.35 ms', '0.02 ms'], ['inf s'])
+    >>> times(5e-7)
+    ['0.5 us']
     """
     largest = max((settled(abs(each)) for each in seconds if np.isfinite(each)), default=0.0)
-    name, scale = next((each for each in _TIMES if largest >= each[1]), ("s", 1.0))
+    name, scale = next((x for x in _TIMES if largest >= x[1]), _TIMES[-1] if largest else _TIMES[0])
     return [f"{four_digits(each / scale)} {name}" for each in seconds]
 
 
