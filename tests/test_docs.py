@@ -10,7 +10,14 @@ from types import FunctionType, ModuleType
 import pytest
 
 ROOMS = ("headway.queueing", "headway.loggp", "headway.models", "headway.cli")
-SHARED = ("headway", "headway.columns", "headway.errors", "headway.kinds", "headway.lazy")
+SHARED = (
+    "headway",
+    "headway.columns",
+    "headway.errors",
+    "headway.kinds",
+    "headway.lazy",
+    "headway.numerals",
+)
 
 
 def module_names():
