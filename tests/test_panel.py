@@ -222,8 +222,10 @@ def test_the_widget_styles_nothing_else():
 
 HARNESS = """
 <!DOCTYPE html><html><body style="background: BACKGROUND; margin: 1rem"><style>STYLE</style>
-<div id="cell"></div></body></html>
+<style>.notebook dt { float: left; width: 20%; } .notebook dd { margin-left: 2em; }</style>
+<div id="cell" class="notebook"></div></body></html>
 """
+"""A page whose style of terms is that of JupyterLab, which a panel has to stand."""
 START = """async ({ code, state }) => {
   const file = new Blob([code], { type: "text/javascript" });
   const { default: widget } = await import(URL.createObjectURL(file));
@@ -304,6 +306,14 @@ def test_a_slider_reaches_the_solver_and_the_curve_comes_back(page):
     page.get_by_role("button", name="Reset").click()
     page.wait_for_function(SAME, arg=before)
     assert panel.model == raid()
+    names, texts = (
+        page.locator(f".readings {kind}").evaluate_all(
+            "all => all.map((one) => one.getBoundingClientRect())"
+        )
+        for kind in ("dt", "dd")
+    )
+    for name, text in zip(names, texts, strict=True):
+        assert text["top"] >= name["bottom"] - 1
     page.locator("select").first.select_option("cpu.utilisation")
     page.wait_for_function(OTHER, arg=before)
     assert panel.output == "cpu.utilisation"

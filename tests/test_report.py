@@ -14,6 +14,7 @@ from headway.errors import InvalidParameter, Saturated
 from headway.models import Measurements, catalogue_model
 from headway.models.files.reading import read_model
 from headway.models.reading.recognise import read_any
+from headway.models.reports import solved
 from headway.models.reports.controls import Role
 from headway.models.reports.formulas import equations
 from headway.models.reports.panel import NoPanel, Panel, panel
@@ -253,12 +254,12 @@ def test_a_percentile_has_its_formula_in_the_times_that_it_adds_up():
     assert "node.response_time*log(100)" in tail_of("server-single").to_html()
 
 
-def test_a_percentile_without_closed_form_says_why_it_has_no_panel():
-    result = tail_of("server-pool", servers=4.0)
+def test_a_percentile_without_closed_form_has_a_table_of_solved_points():
+    tail = tail_of("server-pool", servers=4.0)
 
-    assert "of response_time_p99: the response time of node (MMm) is not" in panel(result).reason
-    assert equations(result.model, "response_time_p99")[0].name == "response_time"
-    assert panel(result).reason in parsed(result.to_html()).text
+    assert equations(tail.model, "response_time_p99")[0].name == "response_time"
+    assert "solved points; in the middle of their cells" in panel(tail).note
+    assert panel(tail).note in parsed(tail.to_html()).text
 
 
 def tail_of(name, **values):
@@ -291,14 +292,16 @@ def test_every_model_with_a_panel_has_its_load_first_and_values_within_bounds():
     assert whole == {"disks"}
 
 
-def test_what_only_a_search_can_solve_has_no_panel():
+def test_a_table_that_is_too_far_off_says_why_there_is_no_formula_either(monkeypatch):
+    monkeypatch.setattr(solved, "LARGEST_ERROR", 1e-9)
     reads = catalogue_model("lopc").with_preset("em3d-read")
     data = Measurements.parse("added_latency_us,run_time_s\n0,114\n50,360\n100,600\n", "own")
 
-    page = panel(make_report(reads, data))
+    refused = panel(make_report(reads, data))
 
-    assert isinstance(page, NoPanel)
-    assert "lopc_cycle_time has no closed form" in page.reason
+    assert isinstance(refused, NoPanel)
+    assert "lopc_cycle_time has no closed form" in refused.reason
+    assert "and a table of solved points would be up to" in refused.reason
 
 
 def test_formulas_are_those_of_the_model():

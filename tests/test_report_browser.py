@@ -292,6 +292,11 @@ def test_it_fits_a_telephone_and_a_printer(opened):
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
     width = "all => all.map(one => one.scrollWidth - one.clientWidth)"
     assert max(page.locator(".equations").evaluate_all(width)) <= 0
+    drawn = page.locator("figure > svg")
+    ends = drawn.evaluate_all("all => all.map(one => one.getBoundingClientRect().right)")
+    assert max(ends) <= 400  # whole: a curve whose end is out of sight says the wrong thing
+    page.locator(".note").first.evaluate("one => { one.textContent = 'models/data/'.repeat(9) }")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
     scrolled = page.locator(".scroll").filter(has_text="Parameters of")
     assert scrolled.evaluate("one => one.scrollWidth > one.clientWidth")
     assert "linear-gradient" in scrolled.evaluate("one => getComputedStyle(one).backgroundImage")
@@ -301,6 +306,9 @@ def test_it_fits_a_telephone_and_a_printer(opened):
     assert right["x"] > 600
     page.emulate_media(media="print")
     assert page.locator("#what-if").is_hidden()
+    assert page.locator("details").first.is_hidden()  # on paper nobody opens it
+    graph = page.locator("#model figure svg").first
+    assert graph.bounding_box()["height"] > 300  # 60 mm were not legible
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 

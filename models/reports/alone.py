@@ -12,10 +12,12 @@ from headway.models.analysis.sensitivity import Sensitivity, sensitivity
 from headway.models.inference.fit import Fit
 from headway.models.language.scales import units_of
 from headway.models.language.verbs import perform
+from headway.models.reports.between.limits import full_loads
 from headway.models.reports.controls import load_of
 from headway.models.reports.ground import Ground
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
+from headway.models.structure.parts.counts import counts
 from headway.models.tables.table import scale_of
 
 _POINTS = 60  # of the curve, before it saturates
@@ -86,7 +88,7 @@ class ModelReport:
             return None
         loads = self._loads(self.load)
         few = loads[np.linspace(0, loads.size - 1, min(_ROWS, loads.size)).astype(int)]
-        digits = 2 if self.load == "population" else 3
+        digits = 2 if self.load in counts(self.model.graph) else 3
         rounded = {float(f"{load:.{digits}g}") for load in few.tolist()}
         return self.model.at({self.load: sorted(rounded)}).solve()
 
@@ -96,11 +98,15 @@ class ModelReport:
         own = float(np.ravel(self.model.inputs[name])[0])
         most = _FURTHEST * (own or 10 * parameter.unit.scale)
         solution = self.sensitivity.solution
-        if name == "population":
+        if name in counts(self.model.graph):
             return np.arange(1.0, min(most, max(own, _MOST_JOBS)) + 1)
         if name == "arrival_rate" and solution.stations:
             limit = float(np.ravel(solution.saturation_throughput)[0])
             most = _NEAREST * limit if np.isfinite(limit) else most
+        elif solution.classes:
+            most = _NEAREST * float(
+                np.min(full_loads(self.model, name, {}), initial=most / _NEAREST)
+            )
         return np.linspace(max(most / _POINTS, parameter.minimum), most, _POINTS)
 
     @property

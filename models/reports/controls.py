@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from headway.models.language.formula import Name
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import Unit
 from headway.models.structure.model import Model
@@ -106,8 +107,18 @@ def load_of(model: Model) -> str | None:
     ('arrival_rate', 'added_overhead')
     """
     rates = [name for name in ("arrival_rate", "population") if name in model.parameters]
+    rates += _class_loads(model)
     added = [name for name in model.parameters if name.startswith("added_")]
     return next(iter([*rates, *added]), None)
+
+
+def _class_loads(model: Model) -> list[str]:
+    """Parameters that are the arrival rate or population of a class, in the order of classes."""
+    numbers = [
+        each.get("arrival_rate") or each.get("population") for each in model.graph.classes.values()
+    ]
+    trees = [number.tree for number in numbers if number is not None]
+    return [t.name for t in trees if isinstance(t, Name) and t.name in model.parameters]
 
 
 def whole_numbers(model: Model) -> set[str]:

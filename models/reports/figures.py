@@ -187,7 +187,7 @@ def captions(report: Report | ModelReport, drawn: Drawings) -> dict[str, str]:
         if report.sensitivity
         else "Stations",
         "solid arrows are routes" if graph.routes or graph.class_ways.routes else "",
-        "dashed arrows lead to derived quantities" if graph.bindings else "",
+        "dashed boxes are derived quantities" if graph.bindings else "",
     ]
     found = {
         "graph": "; ".join(filter(None, parts)) + ".",

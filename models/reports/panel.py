@@ -1,4 +1,4 @@
-"""The what-if panel: a model's closed form as JavaScript, and the controls of its parameters."""
+"""The what-if panel: a model's closed form as JavaScript, or a table; controls of parameters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ import numpy as np
 from headway.errors import HeadwayError
 from headway.models.analysis.sensitivity import Sensitivity
 from headway.models.reports.alone import ModelReport
+from headway.models.reports.between.grids import Along
 from headway.models.reports.controls import Control, Role, slider_ends, whole_numbers
 from headway.models.reports.ground import Ground
 from headway.models.reports.report import Report
@@ -20,6 +21,7 @@ from headway.models.tables.table import scale_of
 MOST_CHARACTERS = 100_000
 """A longer closed form is not carried by a page."""
 
+_CLOSED = "the network is closed, so no formula solves it"
 _AGREEMENT = 1e-9  # of the closed form with the solver at the measured points
 _NO_FORM = (HeadwayError, TypeError, ValueError, AttributeError, ArithmeticError)
 
@@ -55,7 +57,7 @@ class NoPanel:
 
 
 def panel(report: Report | ModelReport) -> Panel | NoPanel:
-    """Write a model's closed form as a script, or say why there is none.
+    """Write a model's closed form as a script, else a table of solved points, or say why not.
 
     Parameters
     ----------
@@ -63,17 +65,29 @@ def panel(report: Report | ModelReport) -> Panel | NoPanel:
         Its model is evaluated at the operating point, with the load and one parameter
         changed at a time.
     """
-    ground = report.ground
+    ground, sensitivity = report.ground, report.sensitivity
     if ground is None:
         return NoPanel("no parameter of the model is the load")
-    if ground.model.network.is_closed and report.sensitivity is not None:
-        return _interpolated(ground, report.sensitivity)
-    reason = _obstacle(ground)
-    if reason or ground.point is None:
-        return NoPanel(reason)
+    missing = ""
+    if ground.load is None:
+        missing = "no parameter of the model is the measured load"
+    elif ground.point is None:
+        missing = "the model sustains none of the measured loads"
+    if missing or ground.point is None or sensitivity is None:
+        return NoPanel(f"{_CLOSED}, and {missing}" if ground.model.network.is_closed else missing)
+    exact = _exact(ground, ground.point)
+    return exact if isinstance(exact, Panel) else _interpolated(ground, sensitivity, exact.reason)
+
+
+def _exact(ground: Ground, point: Model) -> Panel | NoPanel:
+    """A panel that evaluates the closed form of an open network, or of a program."""
     from headway.models.solving.symbolic import bounded_symbols, closed_form
 
     model = ground.model
+    if model.network.is_closed:
+        return NoPanel(_CLOSED)
+    if model.graph.classes:
+        return NoPanel("jobs come in classes, so no formula solves the network")
     stations = [name for name in model.graph.stations if name not in losing(model.graph)]
     outputs = [ground.output, *(f"{name}.utilisation" for name in stations)]
     symbols = bounded_symbols(model)
@@ -84,7 +98,7 @@ def panel(report: Report | ModelReport) -> Panel | NoPanel:
         return NoPanel(f"there is no closed form that a page could evaluate ({error})")
     if not agrees:
         return NoPanel("the closed form is not exact enough here to be evaluated in a page")
-    controls = _controls(ground, ground.point)
+    controls = _controls(ground, point)
     try:
         script = javascript(forms, [symbols[c.parameter.name] for c in controls])
     except NotImplementedError:
@@ -94,28 +108,17 @@ def panel(report: Report | ModelReport) -> Panel | NoPanel:
     return Panel(script, controls, _document(ground, controls, stations))
 
 
-def _interpolated(ground: Ground, sensitivity: Sensitivity) -> Panel | NoPanel:
-    """A panel of a closed network, between points that are solved now."""
+def _interpolated(ground: Ground, sensitivity: Sensitivity, why: str) -> Panel | NoPanel:
+    """A panel between points that are solved now; `why` says what stands against a formula."""
     points = solved_points(ground, sensitivity)
     if isinstance(points, str):
-        why = f"the network is closed, so no formula solves it, and {points}"
-        return NoPanel(why)
+        return NoPanel(f"{why}, and {points}")
     controls = solved_controls(ground, points)
-    document = _document(ground, controls, list(ground.model.graph.stations))
-    return Panel(points.script, controls, document | {"throughput": True}, points.note)
-
-
-def _obstacle(ground: Ground) -> str:
-    """What stands against a panel before any formula is looked at."""
-    if ground.model.network.is_closed:
-        return f"the network is closed: it is solved by {solved_by(ground)}, not by one formula"
-    if ground.model.graph.classes:
-        return "jobs come in classes, and a panel has one load"
-    if ground.load is None:
-        return "no parameter of the model is the measured load"
-    if ground.point is None:
-        return "the model sustains none of the measured loads"
-    return ""
+    document = _document(ground, controls, list(ground.solution.stations))
+    jobs = points.grid.along is Along.JOBS
+    return Panel(
+        points.script, controls, document | {"table": True, "throughput": jobs}, points.note
+    )
 
 
 def solved_by(ground: Ground) -> str:
@@ -216,6 +219,7 @@ def _document(
     return {
         "controls": [c.document() for c in controls],
         "stations": list(stations),
+        "table": False,
         "throughput": False,
         "saturates": "arrival_rate" in model.parameters and not model.graph.arrivals,
         "output": {

@@ -1,7 +1,6 @@
-"""The what-if panel of a closed network: a table of solved points, and a script between them."""
+"""The what-if panel without a closed form: a table of solved points, read between them."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,62 +9,67 @@ from headway.errors import HeadwayError
 from headway.kinds import FloatArray
 from headway.models.analysis.sensitivity import Sensitivity
 from headway.models.plotting.dense import is_quick
+from headway.models.reports.between.grids import Along, Grid
+from headway.models.reports.between.limits import full_loads
 from headway.models.reports.controls import Control, Role, slider_ends, whole_numbers
 from headway.models.reports.ground import Ground
 from headway.models.reports.templates import shipped
 from headway.models.solving.solutions.on_demand import parse_percentile
 from headway.models.structure.model import Model
+from headway.models.structure.parts.counts import counts
 from headway.models.tables.table import scale_of
 
 LARGEST_ERROR = 0.02
 """A table that is further off between its points is no answer."""
 
-_SIZES = ((24, 9, 9), (40, 33))  # points along the load and each parameter, tried in this order
-_COSTLY_SIZES = ((12, 9),)  # where each point takes long, as percentiles do
+_SIZES = ((24, 9, 9), (40, 33), (64, 65))
+"""Points along the load and each parameter, tried in this order."""
+_FEW, _LONG = ((12, 9), (24, 33)), ((12, 9),)  # of closed classes; where points take long
+_LEAST, _MOST = 1e-6, 0.96  # share of the load that saturates, of the points' ends
+_BEYOND = 1.1  # times the largest load that is drawn, a slider goes
 
 
 @dataclass(frozen=True)
 class Points:
-    """A closed network solved at every combination of a few values.
+    """A model solved at every combination of a few values.
 
     Parameters
     ----------
-    axes
-        SI values by parameter, the load first; all positive.
+    grid
+        Where; the load first.
     values
-        The output, the utilisation of each station and the throughput; one more dimension, in
-        front.
-    error
-        The largest relative error of the output in the middle of a cell.
+        The output, the utilisation of each station and of jobs the throughput; one more
+        dimension, in front.
+    error, lost
+        The largest relative error of the output in the middle of a cell, and the largest error
+        of utilisations there.
     """
 
-    axes: dict[str, FloatArray]
+    grid: Grid
     values: FloatArray
     error: float
+    lost: float
 
     @property
     def script(self) -> str:
         """A JavaScript function of the values along the axes, as a closed form is written."""
-        table = {
-            "axes": [_rounded(np.log(axis), 12) for axis in self.axes.values()],
-            "output": _rounded(np.log(self.values[0]), 6),
-            "others": [_rounded(each, 5) for each in self.values[1:]],
-        }
-        written = json.dumps(table, separators=(",", ":"))
+        written = json.dumps(self.grid.table(self.values), separators=(",", ":"))
         call = "function closedForm(v) {\n  return betweenPoints(solvedPoints, v);\n}"
         return f"{shipped('between.js')}const solvedPoints = {written};\n{call}"
 
     @property
     def note(self) -> str:
         """How many points there are, and how far off it is between them."""
+        points = 100 * max(self.lost, 0.0005)
+        busy = f", utilisations {points:.1f} percentage points" if len(self.values) > 1 else ""
         return (
             f"The panel interpolates between {self.values[0].size:,} solved points; in the middle "
-            f"of their cells the output is at most {max(self.error, 0.0005):.1%} off."
+            f"of their cells the output is at most {max(self.error, 0.0005):.1%} off{busy}."
         )
 
 
 def solved_points(ground: Ground, sensitivity: Sensitivity) -> Points | str:
-    """Solve a closed network over its load and the one or two parameters that matter most.
+    """Solve a model over its load and the one or two parameters that matter most.
 
     Parameters
     ----------
@@ -78,57 +82,90 @@ def solved_points(ground: Ground, sensitivity: Sensitivity) -> Points | str:
     -------
     The points, or why there are none.
     """
-    reason = _obstacle(ground)
-    if reason or ground.point is None or ground.load is None:
-        return reason
-    names = _important(ground, sensitivity)
-    error = np.inf
-    for first, *others in _SIZES if _is_quick(ground) else _COSTLY_SIZES:
-        if len(names) < len(others):
+    others = [n for n, v in ground.model.inputs.items() if np.ndim(v) and n != ground.load]
+    if others:
+        return f"the data also set {', '.join(others)}, row by row"
+    if ground.solution.is_open and ground.model.graph.blocks:
+        return "the network blocks, so a table of solved points would take too long"
+    names, error = _important(ground, sensitivity), np.inf
+    for first, *counted in _sizes(ground):
+        if len(names) < len(counted):
             continue
-        axes = {ground.load: _loads(ground, first)}
-        axes |= {n: _spread(ground.point, n, k) for n, k in zip(names, others, strict=False)}
         try:
-            values = _solved(ground, axes)
-            error = _error(ground, axes, values)
+            grid = _grid(ground, first, dict(zip(names, counted, strict=False)))
+            values = grid.solved()
+            error, lost = _errors(grid, values)
         except HeadwayError as refusal:
-            return f"the network cannot be solved over the sliders ({refusal})"
+            return f"the model cannot be solved over the sliders ({refusal})"
         if error <= LARGEST_ERROR:
-            return Points(axes, values, error)
+            return Points(grid, values, error, lost)
     if not np.isfinite(error):
-        return "no parameter but the load changes the output smoothly"
+        return "no table of solved points is smooth enough over the sliders"
     return f"a table of solved points would be up to {error:.0%} off between them"
 
 
 def solved_controls(ground: Ground, points: Points) -> tuple[Control, ...]:
     """A slider for each axis of the points, within its ends."""
     controls = []
-    for name, axis in points.axes.items():
+    for name, axis in points.grid.axes.items():
         assert ground.point is not None  # noqa: S101 - points are solved at one
         parameter = ground.point.parameters[name]
-        low, high = float(axis[0]), float(axis[-1])
-        role = Role.LOAD if name == ground.load else Role.PARAMETER
-        own = scale_of(np.array([parameter.value], float), parameter.unit, ground.scale)
-        unit = ground.load_unit if name == ground.load else own
-        bounded = replace(parameter, minimum=low, maximum=high)
+        own = scale_of(np.array([parameter.value], float), parameter.unit)
         whole = name in whole_numbers(ground.point)
-        controls.append(Control(bounded, unit, low, high, whole, role))
+        low, high = float(axis[0]), float(axis[-1])
+        if name != ground.load:
+            role, unit = Role.PARAMETER, own
+        else:
+            role, unit = Role.LOAD, ground.load_unit
+        if name == ground.load and points.grid.along is Along.SHARE:
+            low, high = max(0.0, parameter.minimum), _BEYOND * float(ground.loads.max())
+        else:
+            parameter = replace(parameter, minimum=low, maximum=high)
+        controls.append(Control(parameter, unit, low, high, whole, role))
     return tuple(controls)
 
 
-def _obstacle(ground: Ground) -> str:
-    if ground.load is None:
-        return "no parameter of the model is the measured load"
-    if ground.point is None:
-        return "the model sustains none of the measured loads"
-    if ground.model.graph.classes:
-        return "jobs come in classes, and a panel has one load"
-    others = [n for n, v in ground.model.inputs.items() if np.ndim(v) and n != ground.load]
-    return f"the data also set {', '.join(others)}, row by row" if others else ""
+def _errors(grid: Grid, values: FloatArray) -> tuple[float, float]:
+    """How far off a table is; endless where the output has no logarithm."""
+    is_positive = np.isfinite(values).all() and (values[0] > 0).all()
+    error, lost = grid.errors(values) if is_positive else (np.inf, np.inf)
+    return (error if np.isfinite(error) else np.inf), lost
 
 
-def _is_quick(ground: Ground) -> bool:
-    return is_quick(ground.solution) and parse_percentile(ground.output) is None
+def _grid(ground: Ground, first: int, counted: dict[str, int]) -> Grid:
+    """Where to solve: along the load, and so many values of each of the others."""
+    point, load = _known(ground)
+    spreads = {name: _spread(point, name, count) for name, count in counted.items()}
+    most, nothing = float(ground.loads.max()), np.empty((0, *counted.values()))
+    if load in counts(point.graph):
+        axes = {load: _jobs(float(point.inputs[load]), most, first)}
+        return Grid(point, ground.output, Along.JOBS, axes | spreads, nothing)
+    full = nothing
+    if ground.solution.stations:
+        mesh = np.meshgrid(*spreads.values(), indexing="ij")
+        full = full_loads(point, load, dict(zip(spreads, mesh, strict=True)))
+    if full.shape[0]:
+        shares = -np.expm1(np.linspace(np.log1p(-_LEAST), np.log1p(-_MOST), first))
+        return Grid(point, ground.output, Along.SHARE, {load: shares} | spreads, full)
+    least = max(point.parameters[load].minimum, min(_LEAST * most, float(point.inputs[load])))
+    axes = {load: np.linspace(least, _BEYOND * most, first)}
+    return Grid(point, ground.output, Along.EVENLY, axes | spreads, nothing)
+
+
+def _known(ground: Ground) -> tuple[Model, str]:
+    """The operating point, and the load; a panel is refused before where there are none."""
+    assert ground.point is not None  # noqa: S101
+    assert ground.load is not None  # noqa: S101
+    return ground.point, ground.load
+
+
+def _sizes(ground: Ground) -> tuple[tuple[int, ...], ...]:
+    """How many points are tried, by how long each takes."""
+    if parse_percentile(ground.output) is not None:
+        return _LONG
+    if is_quick(ground.solution):
+        return _SIZES
+    return _FEW if ground.solution.classes else _LONG
 
 
 def _important(ground: Ground, sensitivity: Sensitivity) -> list[str]:
@@ -143,13 +180,9 @@ def _important(ground: Ground, sensitivity: Sensitivity) -> list[str]:
     return sorted(sizes, key=lambda name: -round(sizes[name], 6))
 
 
-def _loads(ground: Ground, count: int) -> FloatArray:
-    """Whole loads from one to the most that is drawn, those in use among them."""
-    assert ground.point is not None  # noqa: S101 - see `_obstacle`
-    assert ground.load is not None  # noqa: S101
-    most = float(np.ceil(ground.loads.max()))
-    own = float(ground.point.inputs[ground.load])
-    return np.unique([own, *np.round(np.geomspace(1.0, max(most, 2.0), count))])
+def _jobs(own: float, most: float, count: int) -> FloatArray:
+    """Whole numbers of jobs from one to the most that is drawn, the model's own among them."""
+    return np.unique([own, *np.round(np.geomspace(1.0, max(np.ceil(most), 2.0), count))])
 
 
 def _spread(point: Model, name: str, count: int) -> FloatArray:
@@ -160,34 +193,3 @@ def _spread(point: Model, name: str, count: int) -> FloatArray:
     spread = np.geomspace(low or own / 4, high, count)
     spread[np.argmin(np.abs(np.log(spread / own)))] = own  # the nearest gives way
     return spread
-
-
-def _solved(ground: Ground, axes: dict[str, FloatArray]) -> FloatArray:
-    """The output, utilisations and throughput at every combination."""
-    assert ground.point is not None  # noqa: S101 - see `_obstacle`
-    mesh = np.meshgrid(*axes.values(), indexing="ij")
-    given = {name: each.ravel() for name, each in zip(axes, mesh, strict=True)}
-    solution = ground.point.at(given).solve()
-    busy = [f"{name}.utilisation" for name in solution.stations]
-    names = [ground.output, *busy, "throughput"]
-    every = [np.broadcast_to(np.asarray(solution[n], float), solution.shape) for n in names]
-    return np.stack([each.reshape(mesh[0].shape) for each in every])
-
-
-def _error(ground: Ground, axes: dict[str, FloatArray], values: FloatArray) -> float:
-    """The largest relative error of the output in the middle of a cell."""
-    from scipy.interpolate import RegularGridInterpolator
-
-    middles = {name: np.sqrt(axis[:-1] * axis[1:]) for name, axis in axes.items()}
-    load = next(iter(axes))
-    middles[load] = np.unique(np.round(middles[load]))  # jobs are whole
-    logs = tuple(map(np.log, axes.values()))
-    between = RegularGridInterpolator(logs, np.log(values[0]))
-    mesh = np.meshgrid(*map(np.log, middles.values()), indexing="ij")
-    found = np.exp(between(np.stack([each.ravel() for each in mesh], axis=1)))
-    exact = _solved(ground, middles)[0].ravel()
-    return float(np.max(np.abs(found / exact - 1)))
-
-
-def _rounded(values: FloatArray, digits: int) -> Sequence[float]:
-    return [float(f"{value:.{digits}g}") for value in np.ravel(values).tolist()]

@@ -37,13 +37,15 @@ function wholeFloor(value) {
 
   const form = (values) => closedForm(values, erlangB, erlangC);
 
-  /* Of the output come first itself, then how busy stations are, then the throughput of a closed network. */
+  /* First comes the output, then how busy stations are, then of a closed network the throughput; last of a
+     table of solved points comes the load that saturates. */
   const busy = (values) => form(values).slice(1, 1 + data.stations.length);
   const busiest = (values) => Math.max(0, ...busy(values));
 
-  /* The output; endless where a station has more to do than it can. */
+  /* The output; endless where a station has more to do than it can, not known beyond a table. */
   function predict(values) {
     const [output] = form(values);
+    if (data.table && Number.isNaN(output)) return NaN;
     const lost = !Number.isFinite(output) || (!data.throughput && busiest(values) >= 1);
     return lost ? Infinity : output;
   }
@@ -57,6 +59,7 @@ function wholeFloor(value) {
   /* The smallest load at which a station is always busy: bracketed by doubling or halving from 1,
      then narrowed to the first of 16 cells, again and again. */
   function saturation(values) {
+    if (data.table) return form(values).at(-1);
     if (data.stations.length === 0) return Infinity;
     if (!data.saturates) return NaN;
     const full = (load) => busiest(at(values, load)) >= 1;
@@ -98,7 +101,7 @@ function wholeFloor(value) {
       utilisation,
       bottleneck: data.stations.length ? data.stations[most] : null,
       saturation_throughput: saturation(values),
-      throughput: data.throughput ? form(values).at(-1) : null,
+      throughput: data.throughput ? form(values)[1 + data.stations.length] : null,
       rms_relative_error: error,
       points,
     };
@@ -118,7 +121,7 @@ function wholeFloor(value) {
     const sustained = Number.isFinite(found.output);
     const words = {
       load,
-      output: sustained ? quantity(found.output, data.output) : "beyond saturation",
+      output: sustained ? quantity(found.output, data.output) : Number.isNaN(found.output) ? "beyond the table" : "beyond saturation",
       bottleneck: found.bottleneck === null ? "none" : `${found.bottleneck}, ${shareWords}`,
       saturation: data.throughput ? quantity(found.throughput, data.rate) : Number.isFinite(limit) ? `saturates at ${quantity(limit, data.rate)}` : ends,
       error: `${digits(100 * found.rms_relative_error, 3)}% over ${found.points} of ${data.measured.length} points`,

@@ -1,0 +1,147 @@
+"""A model solved at every combination of a few values, to be read between them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.models.structure.model import Model
+
+_NEVER = 1e30  # times any load: where a station is not full at some points, but at others
+
+
+class Along(StrEnum):
+    """How the load of a grid goes: jobs by factors, others evenly, or as a share of saturation."""
+
+    JOBS = "jobs"
+    EVENLY = "evenly"
+    SHARE = "share"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Where a model is solved.
+
+    Parameters
+    ----------
+    model
+        At its operating point.
+    output
+        What is read between the points.
+    along
+        How the load goes.
+    axes
+        Values by parameter, the load first; SI, but for shares of saturation.
+    full
+        Of shares: the load at which each station is full, one axis more than `axes` but for the
+        load, in front.
+    """
+
+    model: Model
+    output: str
+    along: Along
+    axes: dict[str, FloatArray]
+    full: FloatArray
+
+    @property
+    def load(self) -> str:
+        """The parameter that is the load."""
+        return next(iter(self.axes))
+
+    @property
+    def places(self) -> tuple[FloatArray, ...]:
+        """Where the values stand along axes on which the output changes evenly."""
+        first, *rest = self.axes.values()
+        if self.along is Along.JOBS:
+            first = np.log(first)
+        elif self.along is Along.SHARE:
+            first = -np.log1p(-first)
+        return (first, *map(np.log, rest))
+
+    @property
+    def logs(self) -> FloatArray:
+        """Logarithms of the loads at which stations are full, of those that ever are."""
+        ever = np.isfinite(self.full).any(axis=tuple(range(1, self.full.ndim)))
+        some = self.full[ever]
+        return np.log(np.where(np.isfinite(some), some, _NEVER))
+
+    def solved(self) -> FloatArray:
+        """The output, utilisations of stations, and of jobs the throughput, at every point."""
+        return _solved(self, self.axes, np.exp(np.min(self.logs, axis=0, initial=np.log(_NEVER))))
+
+    def errors(self, values: FloatArray) -> tuple[float, float]:
+        """The largest errors in the middle of a cell: relative of the output, of utilisations.
+
+        Parameters
+        ----------
+        values
+            As `solved` gives them.
+        """
+        from scipy.interpolate import RegularGridInterpolator
+
+        between, own = self._middles(), self.places
+        middle = Grid(self.model, self.output, self.along, between, np.empty(0)).places
+        mesh = np.meshgrid(*middle, indexing="ij")
+        rest = np.stack([each[0].ravel() for each in mesh[1:]], axis=1)
+        logs = [RegularGridInterpolator(own[1:], each)(rest) for each in self.logs]
+        limit = np.exp(np.min(logs, axis=0, initial=np.log(_NEVER)))
+        exact = _solved(self, between, _laid(limit, mesh[0].shape[1:]))
+        points = np.stack([each.ravel() for each in mesh], axis=1)
+        columns = np.stack([np.log(values[0]), *values[1:]], axis=-1)
+        interpolated = np.moveaxis(RegularGridInterpolator(own, columns)(points), -1, 0)
+        first, *busy = (each.ravel() for each in exact[: len(exact) - (self.along is Along.JOBS)])
+        lost = [np.max(np.abs(f - b)) for f, b in zip(interpolated[1:], busy, strict=False)]
+        return float(np.max(np.abs(np.exp(interpolated[0]) / first - 1))), float(
+            max(lost, default=0.0)
+        )
+
+    def _middles(self) -> dict[str, FloatArray]:
+        """Values in the middle of cells; jobs are whole."""
+        middles = {name: np.sqrt(axis[:-1] * axis[1:]) for name, axis in self.axes.items()}
+        place = self.places[0]
+        half = (place[:-1] + place[1:]) / 2
+        if self.along is Along.JOBS:
+            half = np.unique(np.round(np.exp(half)))
+        elif self.along is Along.SHARE:
+            half = -np.expm1(-half)
+        return middles | {self.load: half}
+
+    def table(self, values: FloatArray) -> dict[str, Any]:
+        """What a script needs in order to read between the points.
+
+        Parameters
+        ----------
+        values
+            As `solved` gives them.
+        """
+        return {
+            "along": self.along,
+            "axes": [_rounded(place, 12) for place in self.places],
+            "full": [_rounded(each, 9) for each in self.logs],
+            "output": _rounded(np.log(values[0]), 6),
+            "others": [_rounded(each, 5) for each in values[1:]],
+        }
+
+
+def _solved(grid: Grid, axes: dict[str, FloatArray], limit: FloatArray) -> FloatArray:
+    """Solve at every combination; `limit` is the load that saturates, by the other parameters."""
+    mesh = np.meshgrid(*axes.values(), indexing="ij")
+    loads = mesh[0] * limit if grid.along is Along.SHARE else mesh[0]
+    given = {n: x.ravel() for n, x in zip(axes, (loads, *mesh[1:]), strict=True)}
+    solution = grid.model.at(given).solve()
+    busy = [f"{name}.utilisation" for name in solution.stations]
+    names = [grid.output, *busy, *["throughput"] * (grid.along is Along.JOBS)]
+    every = [np.broadcast_to(np.asarray(solution[n], float), solution.shape) for n in names]
+    return np.stack([each.reshape(mesh[0].shape) for each in every])
+
+
+def _laid(limit: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+    """One limit for all, or one for each point."""
+    return limit.reshape(shape) if np.size(limit) > 1 else np.full(shape, limit)
+
+
+def _rounded(values: FloatArray, digits: int) -> Sequence[float]:
+    return [float(f"{value:.{digits}g}") for value in np.ravel(values).tolist()]
