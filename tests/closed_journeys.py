@@ -7,13 +7,16 @@ file. The simulation goes job by job and knows no law of a queue (`tests.crowd_s
 
 import csv
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from headway.models import ModelGraph
 from headway.models.simulating.jobs import blueprint
+from headway.models.solving.classes.journeys import journey_laws
 from headway.queueing import MM1, Delay, MMm
+from headway.queueing.percentiles import percentile_of
 from tests.campaigns import stored_or_simulated
 from tests.crowd_simulation import response_times
 
@@ -79,15 +82,17 @@ def stored():
     return {(int(row[0]), int(row[1])): np.reshape(row[2:], (-1, 2)) for row in rows}
 
 
+@cache
+def laws(number):
+    """What headway says of a network's times."""
+    return journey_laws(model(number).solve())
+
+
 def errors(actual):
     """Relative errors, those beyond the intervals, and where there are delays."""
-    solved = {
-        number: model(number).solve().with_percentiles(PERCENTS)
-        for number in sorted({number for number, _ in actual})
-    }
     rows, beyond, delays = [], [], []
     for (number, c), pairs in actual.items():
-        known = [solved[number][f"class {'ab'[c]}.response_time_p{p}"] for p in PERCENTS]
+        known = [percentile_of(laws(number)["ab"[c]], p / 100) for p in PERCENTS]
         true, half = pairs.T
         rows.append(np.abs(np.array(known) / true - 1))
         beyond.append(np.maximum(np.abs(np.array(known) - true) - half, 0) / true)

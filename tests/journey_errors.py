@@ -12,12 +12,16 @@ are those of all, and of `tests/data/common_journeys.csv`.
 
 import argparse
 import csv
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from headway.models import ModelGraph
+from headway.models.solving.classes.journeys import journey_laws
+from headway.models.solving.classes.times import class_laws
 from headway.queueing import MM1
+from headway.queueing.percentiles import percentile_of
 from tests.qna_class_errors import JOURNEY, events, network, through
 
 PAGES = {
@@ -106,15 +110,18 @@ def stored(kind="own"):
     return {(int(row[0]), int(row[1])): row[2:] for row in rows}
 
 
+@cache
+def laws(number, kind):
+    """What headway says of a network's times."""
+    known = class_laws if kind == "common" else journey_laws
+    return known(model(number, kind).solve())
+
+
 def errors(actual, kind="own"):
     """Relative errors of each percentile, shape (classes, percents), and where times are alike."""
-    solved = {
-        number: model(number, kind).solve().with_percentiles(PERCENTS)
-        for number in sorted({number for number, _ in actual})
-    }
     rows, alike = [], []
     for (number, c), times in actual.items():
-        known = [solved[number][f"class c{c}.response_time_p{p}"] for p in PERCENTS]
+        known = [percentile_of(laws(number, kind)[f"c{c}"], p / 100) for p in PERCENTS]
         rows.append(np.array(known) / np.array(times) - 1)
         alike.append(number % 2 == 0)
     return np.array(rows), np.array(alike)
