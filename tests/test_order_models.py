@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from headway.errors import GraphError, InvalidParameter, ModelFileError
-from headway.models import parse_model
+from headway.models import ModelGraph, parse_model
 from headway.models.files.writing import to_toml
-from headway.queueing import PriorityMG1
+from headway.queueing import MM1, PriorityMG1
 from headway.queueing.percentiles import percentile_of
 
 DATABASE = """
@@ -158,3 +158,13 @@ def test_a_priority_is_one_at_all_points():
         GraphError, match="class batch: priorities must be the same at all operating points"
     ):
         model.at(rank=np.array([1, 2])).solve()
+
+
+def test_random_order_is_simulated_as_any_of_those_that_wait():
+    """A closed class beside an open one at a server always busy: N = X R (Little), 5 %."""
+    graph = ModelGraph("g").station("cpu", MM1(1.0), None, {"a": 0.05, "b": 0.2}, "siro")
+    graph = graph.job_class("a", 0.8).job_class("b", population=6)
+    simulation = graph.at().simulate(half_width=0.2, seed=71)
+    rate, time = (simulation[f"class b.{part}"].mean for part in ("throughput", "response_time"))
+    assert rate == pytest.approx((1 - 0.04) / 0.2, rel=0.05)
+    assert rate * time == pytest.approx(6, rel=0.05)

@@ -49,7 +49,7 @@ class Turns(Queue):
         if self._discipline is Discipline.LAST:
             return (-self._come,)
         if self._discipline is Discipline.RANDOM:
-            return (_chance(),)
+            return (self._come,)
         return (self.simulation.priority(job), self._come)
 
     def _interrupted(self, job: Any) -> Any:
@@ -68,7 +68,7 @@ class Turns(Queue):
         self._serving.append((self.now + job.left, job.id_number, job))
 
     def _wait(self, job: Any) -> None:
-        heappush(self._waiting, (job.turn, job.id_number, job))
+        heappush(self._waiting, (job.turn, job.id_number, job))  # a heap but in random order
 
     def begin_service_if_possible_release(self, *_: Any) -> None:
         """The next job has already started."""
@@ -77,8 +77,16 @@ class Turns(Queue):
         """Release a job, and start the next."""
         self._serving = [one for one in self._serving if one[2] is not next_individual]
         if self._waiting:
-            self._serve(heappop(self._waiting)[2])
+            self._serve(self._next())
         super().release(next_individual, *options)
+
+    def _next(self) -> Any:
+        """Remove the next job from those that wait: in random order, any of them."""
+        if self._discipline is not Discipline.RANDOM:
+            return heappop(self._waiting)[2]
+        place = int(_chance() * len(self._waiting))
+        self._waiting[place], self._waiting[-1] = self._waiting[-1], self._waiting[place]
+        return self._waiting.pop()[2]
 
     def find_next_to_leave(self) -> None:
         """The job whose service ends first."""
