@@ -151,6 +151,8 @@ def test_an_open_table_says_where_the_model_saturates(page, tmp_path):  # noqa: 
     # between the table's values of cpu_time: (1 - 20 s) / s
     assert at(cpu_time=0.0081)["saturation_throughput"] == pytest.approx(0.838 / 0.0081, rel=1e-3)
     assert at(web_rate=181)["output"] is None or not np.isfinite(at(web_rate=181)["output"])
+    # of several classes the table knows the load, not the throughput of all
+    assert page.locator("#panel-out-saturation").inner_text() == "saturates at web rate 180"
     said = page.locator("#panel-out-output")
     page.locator("input[type=number]").first.fill("181")
     assert said.inner_text() == "beyond saturation"

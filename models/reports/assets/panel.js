@@ -117,13 +117,15 @@ function wholeFloor(value) {
     const load = quantity(state[0], controls[0]);
     const shareWords = share >= 1 && !data.throughput ? "saturated" : `${digits(100 * share, 3)}% busy`;
     const limit = found.saturation_throughput;
+    const loadName = controls[0].name.replaceAll("_", " ");
+    const full = data.table ? `${loadName} ${quantity(limit, controls[0])}` : quantity(limit, data.rate);
     const ends = limit === Infinity ? "does not saturate" : "not known";
     const sustained = Number.isFinite(found.output);
     const words = {
       load,
       output: sustained ? quantity(found.output, data.output) : Number.isNaN(found.output) ? "beyond the table" : "beyond saturation",
       bottleneck: found.bottleneck === null ? "none" : `${found.bottleneck}, ${shareWords}`,
-      saturation: data.throughput ? quantity(found.throughput, data.rate) : Number.isFinite(limit) ? `saturates at ${quantity(limit, data.rate)}` : ends,
+      saturation: data.throughput ? quantity(found.throughput, data.rate) : Number.isFinite(limit) ? `saturates at ${full}` : ends,
       error: `${digits(100 * found.rms_relative_error, 3)}% over ${found.points} of ${data.measured.length} points`,
     };
     for (const [name, text] of Object.entries(words)) {
