@@ -3,7 +3,7 @@
 ``python -m tests.spread_regions --count 1500`` measures anew what `tests/data/spread_regions.csv`
 holds (some minutes): closed networks of two classes at one or two stations against their whole
 chains, whose times go through phases. Labels of answers are the largest errors of a region of
-that file (`headway.queueing.closed.unlike`); the tests recompute them, and some rows.
+that file (`headway.queueing.closed.measured`); the tests recompute them, and some rows.
 """
 
 import csv
@@ -14,7 +14,7 @@ import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.queueing import Discipline, JobClass, Method, SharedStation, solve_multiclass
-from headway.queueing.closed.unlike import RATIOS, SCVS, Apart
+from headway.queueing.closed.measured import RATIOS, SCVS, Apart
 from tests import campaigns
 from tests.approximation_errors import relative
 from tests.brute.chain import TooLarge, solve_chain

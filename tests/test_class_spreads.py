@@ -17,8 +17,7 @@ from headway.queueing import (
     SharedStation,
     solve_multiclass,
 )
-from headway.queueing.closed.measured import OPEN_SPREAD
-from headway.queueing.closed.unlike import WITHIN
+from headway.queueing.closed.measured import OPEN_SPREAD, WITHIN
 from tests import spread_errors
 from tests.class_networks import AGREE, closed, opened, shared
 from tests.command import headway

@@ -7,7 +7,7 @@ import pytest
 
 from headway.models import find_model
 from headway.queueing import Discipline, JobClass, SharedStation, solve_multiclass
-from headway.queueing.closed.unlike import RATIOS, SCVS, WITHIN, Apart
+from headway.queueing.closed.measured import RATIOS, SCVS, WITHIN, Apart
 from tests.pages import accuracy
 from tests.spread_regions import BY_METHOD, EARLIER, lines, measured, regions, stored
 

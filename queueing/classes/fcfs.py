@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
 from headway.queueing.classes.network import ClassNetwork
-from headway.queueing.closed.measured import Turns
-from headway.queueing.closed.unlike import Apart
+from headway.queueing.closed.measured import Apart, Turns
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.general import GGm, MGm
