@@ -1,4 +1,4 @@
-"""How many of the 95 % intervals of fits hold the truth, over simulated curves.
+"""How many of the 95% intervals of fits hold the truth, over simulated curves.
 
 Run with ``make accuracy``; ``python -m benchmarks.accuracy --curves 40 --cell server`` runs less.
 It prints the tables of docs/accuracy.md.
@@ -120,7 +120,7 @@ def curve(case: Case, noise: Noise, seed: int) -> Measurements:
 
 @dataclass(frozen=True)
 class Runs:
-    """Loads measured in a run each: three repeats of 3 % noise, and how far runs are off."""
+    """Loads measured in a run each: three repeats of 3% noise, and how far runs are off."""
 
     loads: int
     shift: float

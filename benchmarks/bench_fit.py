@@ -43,8 +43,8 @@ def test_all_published_curves(capsys):
     with capsys.disabled():
         print(
             f"\nforms of a server on {len(fits)} curves: {taken:.0f} s (promised 60), median RMS "
-            f"{np.median(errors):.2%} (promised 4.5 %), {sum(e <= 0.1 for e in errors)} within "
-            "10 % (promised 20)"
+            f"{np.median(errors):.2%} (promised 4.5%), {sum(e <= 0.1 for e in errors)} within "
+            "10% (promised 20)"
         )
     assert np.median(errors) <= 0.045
 

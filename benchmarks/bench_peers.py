@@ -173,7 +173,7 @@ def test_simulation_of_a_pool(capsys):
 
 
 def sparse_graph(stations, ways=3, seed=8):
-    """Each station sends 90 % of its jobs on, to three others."""
+    """Each station sends 90% of its jobs on, to three others."""
     choose = random.Random(seed)  # noqa: S311 - a benchmark's network, no secret
     names = [f"s{k}" for k in range(stations)]
     built = ModelGraph("large")

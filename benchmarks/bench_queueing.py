@@ -79,7 +79,7 @@ def test_erlang_c_of_a_million_servers(capsys):
 
 
 @pytest.mark.parametrize("population", [10_000, 100_000])
-@pytest.mark.parametrize("spread", ["random demands", "demands within 1 %"])
+@pytest.mark.parametrize("spread", ["random demands", "demands within 1%"])
 def test_one_class_ten_stations(kernels, capsys, population, spread):
     rng = np.random.default_rng(2)
     demand = rng.random(10) if spread == "random demands" else rng.uniform(0.99, 1, 10)

@@ -110,7 +110,7 @@ def test_a_point_of_a_sweep_costs_little_more_than_one_of_an_array(capsys):
 
 
 def test_two_workers_do_twice_as_much(capsys):
-    """Promised: efficiency of at least 90 %, on a machine that does nothing else."""
+    """Promised: efficiency of at least 90%, on a machine that does nothing else."""
     model, space = opened(), plane(8 * POINTS)
     with workers(1) as one:
         model.sweep(plane(POINTS), reduce=REDUCE, executor=one)
@@ -121,7 +121,7 @@ def test_two_workers_do_twice_as_much(capsys):
     with capsys.disabled():
         print(
             f"\n{space.size / 1e6:.0f} million points: {alone:.1f} s by one worker, {both:.1f} s "
-            f"by two, efficiency {100 * alone / both / 2:.0f} % (promised 90)"
+            f"by two, efficiency {100 * alone / both / 2:.0f}% (promised 90)"
         )
     assert both > 0
 
@@ -135,7 +135,7 @@ def test_closed_points(capsys):
     with capsys.disabled():
         print(
             f"\nclosed nfs-server, N = 45: {swept.effort.rate / 1e3:.0f} thousand points/s a core, "
-            f"{100 * swept.effort.kernel_share:.0f} % of it solving; 10^7 would take {hours:.0f} s "
+            f"{100 * swept.effort.kernel_share:.0f}% of it solving; 10^7 would take {hours:.0f} s "
             "of one core"
         )
     assert swept.effort.points == 200_000

@@ -25,7 +25,7 @@ class Wish:
     given: tuple[str, ...] = ()
 
 
-_WIDTH, _SEED = twins("--half-width W, --seed N", "Precision (2%, 95 % confidence); random seed.")
+_WIDTH, _SEED = twins("--half-width W, --seed N", "Precision (2%, 95% confidence); random seed.")
 
 
 def simulation_options(function: Function) -> Function:

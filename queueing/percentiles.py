@@ -31,7 +31,7 @@ class StationVisits:
     Parameters
     ----------
     visits
-        Visits, 0 or more. 2.4 visits are two, and a third in 40 % of requests.
+        Visits, 0 or more. 2.4 visits are two, and a third in 40% of requests.
     station
         Any kind whose law is known: Delay (taken as constant), MM1, MMm, Parallel, MG1, MD1,
         MM1K or MMmK (of those let in).

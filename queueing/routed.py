@@ -25,15 +25,15 @@ from headway.queueing.times.loops import is_exact, loop_laws
 from headway.queueing.times.stops import Loop
 
 INDEPENDENT = "percentiles assume independent visits of a job"
-APART = f"{INDEPENDENT}: up to the 99th within 5 %, the 99.9th within 6 % where measured"
+APART = f"{INDEPENDENT}: up to the 99th within 5%, the 99.9th within 6% where measured"
 TOGETHER = (
     "percentiles assume that the other jobs are in equilibrium given their number: "
-    "up to the 99th within 5 %, the 99.9th within 6 % where measured"
+    "up to the 99th within 5%, the 99.9th within 6% where measured"
 )
 GIVEN = (
     f"{INDEPENDENT}, and exactly the given number of them (2.4 means two, and a "
-    "third in 40 %): for routes with that many visits on average, 99th "
-    "percentiles were up to 90 % too low where measured"
+    "third in 40%): for routes with that many visits on average, 99th "
+    "percentiles were up to 90% too low where measured"
 )
 
 
@@ -245,7 +245,7 @@ class _Part:
 def _loose(names: list[str]) -> str:
     return (
         f"{INDEPENDENT}, although they return to {_listed(names)}: 99th percentiles "
-        "were up to 40 % too low where measured"
+        "were up to 40% too low where measured"
     )
 
 

@@ -153,7 +153,7 @@ def in_order_errors(networks, seed=0, method=Method.LINEARIZER):
 
 def tandem_errors(networks, jobs=200_000, seed=0):
     """Errors of response times of two open classes at two queues in order of arrival, one behind
-    the other, against a simulation of so many jobs; times as above, 20 to 90 % busy."""
+    the other, against a simulation of so many jobs; times as above, 20 to 90% busy."""
     random = np.random.default_rng(seed)
     rows = []
     for _ in range(networks):
@@ -206,7 +206,7 @@ def main():
 
 def show(name, method, parts):
     """Print the largest and the median of each error."""
-    shown = [f"{100 * part.max():.2f} % {100 * np.median(part):.2f} %" for part in parts]
+    shown = [f"{100 * part.max():.2f}% {100 * np.median(part):.2f}%" for part in parts]
     print(f"{name:52} {method:12} {'   '.join(shown)}", flush=True)
 
 

@@ -1,7 +1,7 @@
 """How often bands hold the truth: servers measured with noise, fitted, written, read, propagated.
 
-Each server has random times and, in some, several servers; ten loads up to 90 % of what it takes,
-2 % noise. The fit is written as a model file, and that file is solved with its uncertainty at a
+Each server has random times and, in some, several servers; ten loads up to 90% of what it takes,
+2% noise. The fit is written as a model file, and that file is solved with its uncertainty at a
 load between those measured. `python -m tests.band_coverage 200` counts how many bands hold the
 true mean response time.
 """

@@ -70,10 +70,10 @@ def summary_rows(actual):
 
 def table(rows):
     """The rows as a page shows them: the largest errors."""
-    head = " | ".join(f"{100 * load:.0f} % busy" for load in LOADS)
+    head = " | ".join(f"{100 * load:.0f}% busy" for load in LOADS)
     lines = [f"| needed | `scv` | branches | {head} |", "|---" * (3 + len(LOADS)) + "|"]
     for needed, scv, count, parts in rows:
-        cells = [f"{part:.0f} %" for part in parts]
+        cells = [f"{part:.0f}%" for part in parts]
         lines.append("| " + " | ".join([needed, f"{scv:g}", str(count), *cells]) + " |")
     return "\n".join(lines)
 

@@ -164,7 +164,7 @@ def times(draw, count):
 
 
 def loaded(draw, net, most=0.9):
-    """At 10 % or more of what saturates it."""
+    """At 10% or more of what saturates it."""
     return replace(net, rate=draw.uniform(0.1, most) * limit(net))
 
 

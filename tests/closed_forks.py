@@ -133,7 +133,7 @@ def table(rows):
     head = "| needed | branches | jobs | cases | throughput | response time |"
     lines = [head, "|---|---|---|---|---|---|"]
     for *which, parts in rows:
-        cells = [f"{part.max():.1f} % ({np.quantile(part, 0.95):.1f})" for part in parts]
+        cells = [f"{part.max():.1f}% ({np.quantile(part, 0.95):.1f})" for part in parts]
         lines.append("| " + " | ".join(map(str, (*which, *cells))) + " |")
     return "\n".join(lines)
 

@@ -56,7 +56,7 @@ def model(number):
 
 
 def simulate(number):
-    """Rows of the file: percentiles by class, with half widths of 99 % intervals."""
+    """Rows of the file: percentiles by class, with half widths of 99% intervals."""
     result = response_times(_plain(blueprint(model(number))), EVENTS, SEED + number)
     for c, times in enumerate(result):
         parts = np.array([np.percentile(p, PERCENTS) for p in np.array_split(times, PARTS)])
@@ -107,7 +107,7 @@ def lines(actual):
     yield "|---|---|---|---|---|"
     for words, some in (("queues", ~delays), ("queues and a delay", delays)):
         sizes = (100 * rows[some].mean(0), 100 * rows[some].max(0), 100 * beyond[some].max(0))
-        cells = (f"{m:.1f} %, {w:.1f} %, {b:.1f} %" for m, w, b in zip(*sizes, strict=True))
+        cells = (f"{m:.1f}%, {w:.1f}%, {b:.1f}%" for m, w, b in zip(*sizes, strict=True))
         yield f"| {words} | {some.sum()} | {' | '.join(cells)} |"
 
 

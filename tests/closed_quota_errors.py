@@ -79,4 +79,4 @@ if __name__ == "__main__":
     print("| error of | largest | 99 of 100 | 95 of 100 | median |\n|---|---|---|---|---|")
     kinds = "throughput", "response time", "time under the quota"
     for kind, row in zip(kinds, summary_rows(errors()), strict=True):
-        print(f"| {kind} | " + " | ".join(f"{value:.2g} %" for value in row) + " |")
+        print(f"| {kind} | " + " | ".join(f"{value:.2g}%" for value in row) + " |")

@@ -79,8 +79,8 @@ def sentence():
     """What the page says of them."""
     (rate, time), (other, longer) = errors(sharing=False), errors(sharing=True)
     return (
-        f"throughput by up to {rate:.1f} % and response time by up to {time:.0f} % with "
-        f"independent exponential times as published, and by {other:.1f} % and {longer:.1f} % with "
+        f"throughput by up to {rate:.1f}% and response time by up to {time:.0f}% with "
+        f"independent exponential times as published, and by {other:.1f}% and {longer:.1f}% with "
         "the times that `Fork` takes"
     )
 

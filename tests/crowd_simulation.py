@@ -15,7 +15,7 @@ import numpy as np
 
 
 def response_times(plan, events, seed):
-    """Response times by class of a `headway.models.simulating` blueprint, but the first 5 %."""
+    """Response times by class of a `headway.models.simulating` blueprint, but the first 5%."""
     run = _Run(plan, seed)
     for _ in range(events):
         run.step()

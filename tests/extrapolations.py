@@ -1,7 +1,7 @@
 """What fits of low loads say of the high ones: coverage of bands, errors, saturation.
 
     python -m tests.extrapolations            the 24 shipped curves: the table of docs/accuracy.md
-    python -m tests.extrapolations 0.8        fitted below 80 % of the peak instead of 70 %
+    python -m tests.extrapolations 0.8        fitted below 80% of the peak instead of 70%
 
 Of each curve the points below a share of its peak are fitted by `fit_server`, without an option,
 and the rest is predicted.
@@ -76,7 +76,7 @@ def summary(each: Sequence[Tried]) -> dict[str, str]:
     misled = [one for one in values if abs(one.limit / one.peak - 1) > WRONG]
     return {
         "points predicted": f"{errors.size}",
-        "in the 95 % band": f"{holds.mean():.1%}",
+        "in the 95% band": f"{holds.mean():.1%}",
         "last point in the band": f"{np.mean(last):.0%}",
         "median error": f"{np.median(errors):.1%}",
         "saturation over peak, median": f"{np.median([one.limit / one.peak for one in each]):.2f}",

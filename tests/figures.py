@@ -77,7 +77,7 @@ def logp():
 
 
 def sizes_text():
-    """Times by message size with a break, and 1 % noise."""
+    """Times by message size with a break, and 1% noise."""
     rng = np.random.default_rng(3)
     all_sizes = [2**k for k in range(4, 21)]
     times = [(5 + 0.004 * size + (20 if size > 2000 else 0)) for size in all_sizes]

@@ -119,7 +119,7 @@ def table(rows):
     lines = []
     for *case, largest, most in rows:
         cells = [
-            "-" if np.isnan(largest[k]) else f"{largest[k]:.1f} % ({most[k]:.1f})"
+            "-" if np.isnan(largest[k]) else f"{largest[k]:.1f}% ({most[k]:.1f})"
             for k in (0, 3, 1, 2)
         ]
         lines.append("| " + " | ".join(str(cell) for cell in (*case, *cells)) + " |")

@@ -4,7 +4,7 @@
                                                  10 where the load is a population
     python -m tests.form_confusion 5 server-p    5 curves each of those whose name begins so
 
-Curves have 10 points and independent errors of 2 % in response time. Parameters are drawn so that
+Curves have 10 points and independent errors of 2% in response time. Parameters are drawn so that
 what makes a form another than the simpler ones shows: see `CASES`, by which x_s is where the curve
 saturates, S the service time and D the delay.
 """

@@ -96,7 +96,7 @@ def table(rows):
     """The rows as a page shows them."""
     head = "| law | error of | cases | largest | 95 of 100 | median |\n|---|---|---|---|---|---|\n"
     lines = (
-        f"| `{name}` | {what} | {n} | {a:.2g} % | {b:.2g} % | {c:.2g} % |"
+        f"| `{name}` | {what} | {n} | {a:.2g}% | {b:.2g}% | {c:.2g}% |"
         for name, what, n, a, b, c in rows
     )
     return head + "\n".join(lines)

@@ -37,7 +37,7 @@ LONGER = {(5, "own"): 1_500_000}  # whose error is more than scatter
 
 
 def drawn_network(number, kind="own"):
-    """Classes whose jobs go to later stations, or also back; single servers at most 80 % busy."""
+    """Classes whose jobs go to later stations, or also back; single servers at most 80% busy."""
     family = "turning" if kind == "back" else "own routes"
     rates, starts, _, onward, times, servers, _ = network(family, number)
     count = len(servers)
@@ -136,7 +136,7 @@ def lines(actual, kind="own"):
         if not len(some):  # with common routes only times by class are measured
             continue
         size = 100 * np.abs(some)
-        cells = (f"{m:.1f} %, {w:.1f} %" for m, w in zip(size.mean(0), size.max(0), strict=True))
+        cells = (f"{m:.1f}%, {w:.1f}%" for m, w in zip(size.mean(0), size.max(0), strict=True))
         yield f"| {words} | {len(some)} | {' | '.join(cells)} |"
 
 

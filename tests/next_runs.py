@@ -3,9 +3,9 @@
     python -m tests.next_runs             200 simulated servers: the table of docs/accuracy.md
     python -m tests.next_runs 20          fewer of them
 
-Each server has a delay, a service time and servers of its own; errors are 3 %. Twelve equally
-spaced loads up to 90 % of saturation give an interval of the saturation throughput. The other way
-begins with four loads up to 60 % and takes each next one where `Fit.next_loads` says (at 98 % where
+Each server has a delay, a service time and servers of its own; errors are 3%. Twelve equally
+spaced loads up to 90% of saturation give an interval of the saturation throughput. The other way
+begins with four loads up to 60% and takes each next one where `Fit.next_loads` says (at 98% where
 that is more than the server sustains), until its interval is as narrow.
 """
 
@@ -61,7 +61,7 @@ def fitted(loads: FloatArray, times: FloatArray) -> Fit:
 
 
 def spread(fit: Fit) -> float:
-    """How many times the lower end of saturation's 95 % interval its upper end is."""
+    """How many times the lower end of saturation's 95% interval its upper end is."""
     low, high = np.quantile(fit.draws.limits(), [0.025, 0.975])
     return float(high / low)
 

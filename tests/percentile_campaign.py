@@ -240,7 +240,7 @@ def row(name, networks):
     middle = np.median([np.abs(each.errors) for each in classes], axis=0)
     most = np.max([np.abs(each.beyond) for each in classes], axis=0)
     cells = [
-        f"{100 * h:.0f} %, {100 * m:.1f} %, {100 * w:.1f} %"
+        f"{100 * h:.0f}%, {100 * m:.1f}%, {100 * w:.1f}%"
         for h, m, w in zip(value, middle, most, strict=True)
     ]
     return f"| {name} | {len(networks)} | {len(classes)} | " + " | ".join(cells) + " |"

@@ -213,7 +213,7 @@ def beyond(solved, times, share):
 def written(name, networks, errors):
     """A row of the document's table: largest errors in percent."""
     worst = 100 * np.abs(errors).max(axis=0)
-    return f"| {name} | {networks} | " + " | ".join(f"{each:.2f} %" for each in worst) + " |"
+    return f"| {name} | {networks} | " + " | ".join(f"{each:.2f}%" for each in worst) + " |"
 
 
 def main():

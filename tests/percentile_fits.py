@@ -1,6 +1,6 @@
 """Curves of mean and 99th percentile whose variation is known, and what fits make of them.
 
-``python -m tests.percentile_fits 120`` fits that many curves made by the solver with 2 % noise and
+``python -m tests.percentile_fits 120`` fits that many curves made by the solver with 2% noise and
 counts how often the interval holds the variation that they were made with.
 ``python -m tests.percentile_fits --ciw FILE`` simulates a curve with Ciw.
 """

@@ -211,12 +211,12 @@ def lines(actual):
         for band in BANDS:
             some = between(rows, band)
             numbers = (*sizes(some), 100 * float(np.median([row[3] for row in some])))
-            cells = " | ".join(f"{v:.3g} %" for v in numbers)
-            yield f"| {kind} | to {100 * band[1]:.0f} % | {len(some)} | {cells} |"
+            cells = " | ".join(f"{v:.3g}%" for v in numbers)
+            yield f"| {kind} | to {100 * band[1]:.0f}% | {len(some)} | {cells} |"
     yield "| taken as | mean error | 95 of 100 | largest |"
     yield "|---|---|---|---|"
     for words, poisson in (("here", False), ("Poisson arrivals from outside", True)):
-        cells = " | ".join(f"{v:.3g} %" for v in sizes(errors(actual, poisson=poisson)[0]))
+        cells = " | ".join(f"{v:.3g}%" for v in sizes(errors(actual, poisson=poisson)[0]))
         yield f"| {words} | {cells} |"
 
 

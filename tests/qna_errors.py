@@ -202,22 +202,22 @@ def lines(actual):
     yield f"| busiest station | networks | {titles}"
     yield "|---|---|---|---|---|---|"
     for band in NETWORK_BANDS:
-        yield _line(f"to {100 * band[1]:.0f} %", between(networks, band))
+        yield _line(f"to {100 * band[1]:.0f}%", between(networks, band))
     yield f"| stations | how many | {titles}"
     yield "|---|---|---|---|---|---|"
     for family, words in FAMILIES_IN_WORDS.items():
         for band in BANDS:
             some = between(stations, band, (family,))
-            yield _line(f"{words}, to {100 * band[1]:.0f} % busy", some)
+            yield _line(f"{words}, to {100 * band[1]:.0f}% busy", some)
     yield "| taken as | mean error | 95 of 100 | largest |"
     yield "|---|---|---|---|"
     for words, how in HOW.items():
-        yield f"| {words} | {' | '.join(f'{v:.3g} %' for v in sizes(errors(actual, **how)[1]))} |"
+        yield f"| {words} | {' | '.join(f'{v:.3g}%' for v in sizes(errors(actual, **how)[1]))} |"
 
 
 def _line(what, rows):
     numbers = (*sizes(rows), 100 * float(np.median([row[3] for row in rows])))
-    return f"| {what} | {len(rows)} | {' | '.join(f'{v:.3g} %' for v in numbers)} |"
+    return f"| {what} | {len(rows)} | {' | '.join(f'{v:.3g}%' for v in numbers)} |"
 
 
 NETWORK_BANDS = ((0.0, 0.8), (0.8, 0.9), (0.9, 0.95))

@@ -67,4 +67,4 @@ if __name__ == "__main__":
     figures = [
         100 * value for value in (misses.max(), np.quantile(misses, 0.95), np.median(misses))
     ]
-    print("largest {:.1f} %, 95 of 100 within {:.1f} %, median {:.2f} %".format(*figures))
+    print("largest {:.1f}%, 95 of 100 within {:.1f}%, median {:.2f}%".format(*figures))

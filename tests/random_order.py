@@ -65,7 +65,7 @@ def errors(method=Method.AUTO):
 
 def line(actual):
     """The row of the page."""
-    cells = (f"{v:.1f} %" for each in actual for v in (*np.percentile(each, [50, 95]), each.max()))
+    cells = (f"{v:.1f}%" for each in actual for v in (*np.percentile(each, [50, 95]), each.max()))
     return f"| {NAME} | {' | '.join(cells)} |"
 
 

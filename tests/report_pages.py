@@ -92,7 +92,7 @@ CASES = {
 
 @lru_cache
 def of_catalogue(name):
-    """A model of the catalogue against data that it makes itself, 5 % too high."""
+    """A model of the catalogue against data that it makes itself, 5% too high."""
     model = catalogue_model(name)
     model = model.with_preset(next(iter(model.presets))) if model.presets else model
     added = (p for p in model.parameters if p.startswith("added_"))

@@ -133,7 +133,7 @@ def brute_force(case):
 
 
 def _front(costs, times):
-    """Costs of the configurations that are each 1 % faster than every cheaper one."""
+    """Costs of the configurations that are each 1% faster than every cheaper one."""
     kept, least = [], np.inf
     for place in np.lexsort((times, costs)):
         if np.isfinite(times[place]) and (not kept or times[place] < 0.99 * least):

@@ -92,7 +92,7 @@ def _throughputs(network):
 def tandem_errors(networks, jobs=200_000, seed=0):
     """Errors of response times of two open classes at two single servers in order of arrival.
 
-    Times as above, of gamma distributions; 20 to 90 % busy; simulated over so many jobs.
+    Times as above, of gamma distributions; 20 to 90% busy; simulated over so many jobs.
     """
     random = np.random.default_rng(seed)
     rows = []

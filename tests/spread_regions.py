@@ -149,8 +149,8 @@ def lines(rows):
     both = [regions(rows, method) for method in BY_METHOD]
     for key, (rate, time, rate_half, time_half, count) in both[0].items():
         other = both[1][key]
-        cells = [f"{rate:.1f} %, {rate_half:.1f} %", f"{time:.1f} %, {time_half:.1f} %"]
-        cells += [f"{other[k]:.1f} %, {other[k + 2]:.1f} %" for k in (0, 1)]
+        cells = [f"{rate:.1f}%, {rate_half:.1f}%", f"{time:.1f}%, {time_half:.1f}%"]
+        cells += [f"{other[k]:.1f}%, {other[k + 2]:.1f}%" for k in (0, 1)]
         yield f"| {key[0]:g} | {key[1]:g} | {count} | {' | '.join(cells)} |"
 
 

@@ -1,7 +1,7 @@
 """How often a size does that is stated to do with a probability: servers simulated and fitted.
 
 ``python -m tests.sure_sizes --servers 200`` measures each at ten loads with errors, fits it, asks
-for the slowest processor that keeps a promise with 95 %, and looks whether it truly does.
+for the slowest processor that keeps a promise with 95%, and looks whether it truly does.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ GRAPH = (
     .station("cpu", MM1("work / speed"))
     .route("network", "cpu")
 )
-SPEEDS = np.geomspace(0.5, 3.0, 1800)  # steps of 0.1 %, so that what is stated is hardly above 95 %
+SPEEDS = np.geomspace(0.5, 3.0, 1800)  # steps of 0.1%, so that what is stated is hardly above 95%
 NOISE = 0.03
 LOADS = np.linspace(0.1, 0.8, 10)
 
@@ -63,7 +63,7 @@ def main():
     stated, kept_inside = (
         np.mean([getattr(one, part) for one in items]) for part in ("stated", "holds")
     )
-    print(f"{100 * stated:.2f} % stated, {100 * kept_inside:.1f} % of {len(items)} servers hold it")
+    print(f"{100 * stated:.2f}% stated, {100 * kept_inside:.1f}% of {len(items)} servers hold it")
     return 0 if 0.92 <= kept_inside <= 0.98 else 1
 
 

@@ -68,8 +68,8 @@ def test_open_tandem_in_order_of_arrival():
 def test_words():
     assert closed_note(Method.LINEARIZER, pools=False) == (
         "Linearizer approximate mean value analysis; largest error measured: "
-        f"throughput {MEASURED[Method.LINEARIZER, 'single'][0]:g} %, "
-        f"response time {MEASURED[Method.LINEARIZER, 'single'][1]:g} %"
+        f"throughput {MEASURED[Method.LINEARIZER, 'single'][0]:g}%, "
+        f"response time {MEASURED[Method.LINEARIZER, 'single'][1]:g}%"
     )
     assert "cpu: first come first served" in closed_note(
         Method.SCHWEITZER, pools=True, in_order=["cpu"]

@@ -30,7 +30,7 @@ def open_points(loads, **more):
 
 
 def test_hidden_limits_are_found_and_no_others():
-    """60 curves, half with a limit: 90 % of those that reach it within 10 %, 5 % false alarms."""
+    """60 curves, half with a limit: 90% of those that reach it within 10%, 5% false alarms."""
     random = np.random.default_rng(2026)
     right, reached, false, free = 0, 0, 0, 0
     for number in range(60):
@@ -197,7 +197,7 @@ def test_a_monitor_among_the_files_tells_of_a_full_generator():
 
 
 def test_intervals_of_percentiles_are_those_of_order_statistics():
-    """Of 2000 exponential times, 400 times over: the interval holds the true p99 in 95 %."""
+    """Of 2000 exponential times, 400 times over: the interval holds the true p99 in 95%."""
     random = np.random.default_rng(11)
     inside = 0
     for _ in range(400):
@@ -222,7 +222,7 @@ def test_a_wide_percentile_is_said_with_its_interval():
 
 
 def test_repeats_tell_the_error_that_no_model_takes_away():
-    """Two base runs of a database, 12.6 % apart; chi-squared ends of their one degree."""
+    """Two base runs of a database, 12.6% apart; chi-squared ends of their one degree."""
     runs = [Point("pgbench", population=8, response_time=t, samples=1e6) for t in (1.0, 1.126)]
     result = findings_of(*runs)
     assert result["drift"].value == pytest.approx(0.126)

@@ -18,12 +18,12 @@ def test_the_table_of_the_page_is_that_of_the_simulation():
     assert table(rows) in accuracy()
     plain = max(max(parts) for needed, scv, _, parts in rows if needed == "all" and scv == 1)
     worst = max(max(parts) for *_, parts in rows)
-    assert f"within {np.ceil(plain):.0f} % of simulations where service is exponential" in BEHIND
-    assert f"else within {np.ceil(worst):.0f} %" in BEHIND
+    assert f"within {np.ceil(plain):.0f}% of simulations where service is exponential" in BEHIND
+    assert f"else within {np.ceil(worst):.0f}%" in BEHIND
 
 
 def test_the_witness_finds_the_queue_that_is_known():
-    """Poisson arrivals and exponential service, 2 s wide of 1 / (1 - 0.5): within 3 %."""
+    """Poisson arrivals and exponential service, 2 s wide of 1 / (1 - 0.5): within 3%."""
     random = np.random.default_rng(5)
     gaps, service = random.exponential(1.0, 400_000), random.exponential(0.5, 400_000)
     assert lindley(gaps, service).mean() == pytest.approx(1.0, rel=0.03)
@@ -59,4 +59,4 @@ def test_complementary_delays_miss_as_the_page_says(sharing):
         row = next(row for row in closed_stored() if row[0] == number)
         value = solve(Case(number), sharing=sharing)[place]
         assert abs(100 * (value / row[1 + place] - 1)) == pytest.approx(share, abs=0.5)
-        assert f"{share} %" in accuracy()
+        assert f"{share}%" in accuracy()

@@ -222,7 +222,7 @@ def test_decomposition_of_two_in_line_is_exact_in_what_saturates_it() -> None:
 
 
 def test_decomposition_is_near_the_chain() -> None:
-    """The whole table is in docs/accuracy.md; here a line at 80 % of what it lets through."""
+    """The whole table is in docs/accuracy.md; here a line at 80% of what it lets through."""
     rooms = [Room(1.0), Room(0.9, 1, 3, AFTER), Room(1.1, 2, 4, AFTER)]
     load = 0.8 * saturation(line(rooms, arrival_rate=1.0))
     exact, near = (f(line(rooms, arrival_rate=load)) for f in (solve_chain, solve_decomposed))

@@ -62,8 +62,8 @@ def test_words():
     rate, time = DECOMPOSED[CLOSED]
     assert decomposed_note(closed=True) == (
         "networks that block are solved approximately, by decomposition; largest error measured: "
-        f"throughput {rate:g} %, response time {time:g} %"
+        f"throughput {rate:g}%, response time {time:g}%"
     )
-    assert f"response time {EQUIVALENT[OPEN][1]:g} %" in equivalent_note(closed=False)
-    assert f"{DELAYED[OPEN][1]:g} %" in delayed_note(closed=False)
+    assert f"response time {EQUIVALENT[OPEN][1]:g}%" in equivalent_note(closed=False)
+    assert f"{DELAYED[OPEN][1]:g}%" in delayed_note(closed=False)
     assert poisson_note(["a", "b"]).startswith("arrivals at a, b are assumed Poisson; largest")

@@ -139,20 +139,20 @@ def test_what_is_called_exact_is(kind):
 
 
 def test_a_job_that_comes_back_at_once_is_seen_at_its_station():
-    """In random order among open jobs: mean value analysis missed it by 358 %, as it says."""
+    """In random order among open jobs: mean value analysis missed it by 358%, as it says."""
     result = hold(WORST)
     assert "s0: served in random order" in result.approximation
     assert result.error < 1e-4
 
     case = drawn(WORST)
     alone = parse_model(case.text).solve(method="linearizer")
-    assert "response time 358 %" in alone.approximation
+    assert "response time 358%" in alone.approximation
     missed = alone["class a.response_time"] / case.solve().numbers["class a.response_time"] - 1
     assert abs(missed) == pytest.approx(3.577, abs=1e-3)
 
 
 def test_a_larger_network_is_as_it_is_simulated():
-    """One open network of seven numbers at most, 99 % intervals; the seed is one that they hold."""
+    """One open network of seven numbers at most, 99% intervals; the seed is one that they hold."""
     result = see(1)
     assert result.kind == "one class, open"
     assert result.inside == result.numbers > 0

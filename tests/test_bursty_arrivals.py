@@ -208,7 +208,7 @@ def test_fits_sizes_and_sensitivities_follow():
 
 
 def test_the_simulation_draws_arrivals_of_that_scv():
-    """The witness against GI/M/1 that is exact: within its 99 % interval, of streams that meet."""
+    """The witness against GI/M/1 that is exact: within its 99% interval, of streams that meet."""
     graph = ModelGraph("g").station("x", MM1(0.06)).arrive("x", 10.0, scv=4.0)
     simulation = graph.at().simulate(half_width=0.1, seed=3)
     low, high = simulation["response_time"].interval(0.99)

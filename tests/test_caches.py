@@ -65,7 +65,7 @@ def test_simulated_requests_hit_as_often(kind, size, exponent):
     shares = zipf(1000.0, exponent).share
     simulated = oracles.simulated_hit_ratio(kind.policy, shares, size, 60_000, seed=5)
 
-    # The 1 %; the simulation's own standard error is 0.002.
+    # The 1%; the simulation's own standard error is 0.002.
     assert kind(size, 1000, exponent).hit_ratio == pytest.approx(simulated, abs=0.01)
     assert kind(size, popularity=list(shares)).hit_ratio == pytest.approx(
         kind(size, 1000, exponent).hit_ratio, rel=1e-12
@@ -86,7 +86,7 @@ def test_every_law_of_popularity_hits_as_often_as_simulated(kind, law):
     shares = LAWS[law] / LAWS[law].sum()
     for size in (8, 200):
         simulated = oracles.simulated_hit_ratio(kind.policy, shares, size, 40_000, seed=size)
-        # The 1 %, and twice the simulation's own standard error of 0.0026 at most.
+        # The 1%, and twice the simulation's own standard error of 0.0026 at most.
         hits = kind(size, popularity=list(shares)).hit_ratio
         assert hits == pytest.approx(simulated, abs=0.01 + 0.0052)
 
@@ -97,7 +97,7 @@ def test_a_measured_curve_is_between_its_points_as_simulated():
     traced = [1 - oracles.simulated_hit_ratio("lru", shares, s, 60_000, seed=s) for s in sizes]
     for size in (17, 55, 170):
         simulated = oracles.simulated_hit_ratio("lru", shares, size, 60_000, seed=size)
-        # Points three times as large as each other: 2 %, of which 0.004 is chance.
+        # Points three times as large as each other: 2%, of which 0.004 is chance.
         assert CurveCache(size, sizes, traced).hit_ratio == pytest.approx(simulated, abs=0.02)
 
 

@@ -238,4 +238,4 @@ def test_one_time_in_order_of_arrival_is_exact_and_several_are_labelled():
     with no_states():
         note = solve_chains(unlike, classes, ways(both, "ab")).approximation
     assert note.startswith("s1: first come first served with times that differ by class of a chain")
-    assert "throughput 15.6 %" in note
+    assert "throughput 15.6%" in note

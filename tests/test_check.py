@@ -1,6 +1,6 @@
 """Checks: analytic and simulated answers side by side, and what is said where they differ.
 
-Seeds are fixed; the intervals of a check hold together with 99 %.
+Seeds are fixed; the intervals of a check hold together with 99%.
 """
 
 import csv
@@ -66,11 +66,11 @@ def test_what_an_approximation_says_of_itself_stands_beside_what_it_misses_here(
 
 
 def test_a_quota_is_within_what_it_says_of_itself():
-    """Its approximation says that it misses 10.2 % at most; the interval has 5 % more."""
+    """Its approximation says that it misses 10.2% at most; the interval has 5% more."""
     model = ModelGraph("q").station("cpu", Quota(1.0, 0.6, 20.0)).at(arrival_rate=0.4)
     check = checked(model, 0.05)
     assert abs(check["response_time"].difference) < 0.102 + 0.05
-    assert "largest error measured: 10.2 %" in " ".join(str(check).split())
+    assert "largest error measured: 10.2%" in " ".join(str(check).split())
     assert check["cpu.utilisation"].inside
 
 
@@ -128,7 +128,7 @@ def test_the_command_shows_both_answers():
     assert result.code == 0, result.err
     for word in ("analytic", "simulated", "difference", "response_time_p95", "disks.utilisation"):
         assert word in result.out
-    assert "analytic answers lie in their intervals (99 % together)" in result.out
+    assert "analytic answers lie in their intervals (99% together)" in result.out
 
 
 def test_the_exit_code_says_nothing_of_the_difference():

@@ -149,7 +149,7 @@ def test_classes_that_meet_make_one_flow(load, first, second, share):
 @given(st.lists(st.tuples(st.floats(0.1, 1), st.floats(0.1, 3), spreads, spreads),
                 min_size=2, max_size=4))  # fmt: skip
 def test_bursts_of_long_jobs_bring_more_work(classes):
-    """Heavy traffic: W (1 - U) = sum of lambda S**2 (c_a + c_s) / 2 of independent flows; 1 %."""
+    """Heavy traffic: W (1 - U) = sum of lambda S**2 (c_a + c_s) / 2 of independent flows; 1%."""
     rates, times, coming, scvs = (np.array(each) for each in zip(*classes, strict=True))
     rates = rates * 0.9999 / (rates @ times)
     work = (rates * times**2 * (coming + scvs)).sum() / 2
@@ -293,7 +293,7 @@ def test_the_command_shows_it_by_class(tmp_path):
 
 
 def test_slopes_follow_the_solver():
-    """Elasticity of the response time by the scv of one class, by central differences; 1 %."""
+    """Elasticity of the response time by the scv of one class, by central differences; 1%."""
     model = shop()
     near = [model.solve(burst=b).response_time for b in (4.04, 3.96)]
     slope = (near[0] - near[1]) / 0.08 * 4.0 / model.solve().response_time
@@ -302,7 +302,7 @@ def test_slopes_follow_the_solver():
 
 
 def test_simulated_classes_vary_as_they_say():
-    """A class of scv 4 alone at an M-server queue by Ciw, against GI/M/1 that is exact; 99 %."""
+    """A class of scv 4 alone at an M-server queue by Ciw, against GI/M/1 that is exact; 99%."""
     graph = ModelGraph("g").station("x", MM1(0.06)).station("y", MM1(0.01))
     graph = graph.job_class("a", 10.0, arrival_scv=4.0, arrives="x").job_class(
         "b", 1.0, arrives="y"
@@ -327,12 +327,12 @@ def test_the_tables_of_the_page_follow_from_the_file():
 
 @pytest.mark.parametrize("band", BANDS)
 def test_the_label_states_what_was_measured(band):
-    """95 of 100 networks and classes lie within the label's share, and not far within: 1 %."""
+    """95 of 100 networks and classes lie within the label's share, and not far within: 1%."""
     (networks, journeys, _), most = errors(stored()), band[1]
     values = [float(word) for word in approximation(most).split() if word.isdecimal()]
     assert values[2] - 1 < sizes(between(networks, band))[1] <= values[2] + 0.05
     assert values[5] - 1 < sizes(between(journeys, band))[1] <= values[5] + 0.05
-    assert f"at most {100 * most:g} % busy" in approximation(most)
+    assert f"at most {100 * most:g}% busy" in approximation(most)
     assert "not measured" in approximation(0.96)
 
 

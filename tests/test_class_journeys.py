@@ -79,7 +79,7 @@ def test_two_ways_of_any_classes_are_labelled():
     assert graph.at().solve().with_percentile(99).approximation == ""
     twice = graph.route("x", "z", 1.0, "b").at().solve().with_percentile(99)
     assert TOGETHER in twice.approximation
-    assert "up to the 99th within 7 %" in twice.approximation
+    assert "up to the 99th within 7%" in twice.approximation
 
 
 @settings(max_examples=25)
@@ -258,7 +258,7 @@ def test_the_tables_of_the_page_and_the_labels_follow_from_the_files(kind):
     rows, alike = errors(table, kind)
     for label, some in LABELS[kind]:
         largest = 100 * np.abs(rows[np.isin(alike, some)]).max()
-        assert f"up to the 99th within {np.ceil(largest):.0f} %" in label
+        assert f"up to the 99th within {np.ceil(largest):.0f}%" in label
 
 
 LABELS = {
@@ -269,10 +269,10 @@ LABELS = {
 
 
 def test_the_table_of_closed_classes_follows_from_its_file():
-    """Queues alone are within simulations' intervals, 0.5 % beside; delays within their label."""
+    """Queues alone are within simulations' intervals, 0.5% beside; delays within their label."""
     page, table = accuracy(), closed_journeys.stored()
     for line in closed_journeys.lines(table):
         assert line in page, line
     rows, beyond, delays = closed_journeys.errors(table)
     assert beyond[~delays].max() < 5e-3
-    assert f"up to the 99th within {np.ceil(100 * rows[delays].max()):.0f} %" in SMOOTHED
+    assert f"up to the 99th within {np.ceil(100 * rows[delays].max()):.0f}%" in SMOOTHED

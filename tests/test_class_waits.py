@@ -48,7 +48,7 @@ def test_bursts_wait_longer_and_the_mean_wait_stays(load, share, burst, size):
 
 @pytest.mark.parametrize(("load", "share"), [(0.5, 0.2), (0.5, 0.5)])
 def test_how_much_longer_bursts_wait_is_simulated_too(load, share):
-    """An scv of 8 beside a Poisson class of the same services: 15 % of the difference."""
+    """An scv of 8 beside a Poisson class of the same services: 15% of the difference."""
     rates, ones = np.array([share, 1 - share]), np.ones((2, 1))
     drawn = (rates, np.zeros(2, int), np.array([8.0, 1.0]), np.zeros((2, 1, 2, 1)), load * ones,
              np.ones(1), ones)  # fmt: skip

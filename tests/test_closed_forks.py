@@ -35,8 +35,8 @@ def test_the_table_of_the_page_is_that_of_the_simulation():
     for needed, label in (("all", APPROXIMATION), ("some", SOME)):
         parts = [parts.max(axis=1) for which, *_, parts in rows if which == needed]
         rate, time = np.max(parts, axis=0)
-        assert f"throughput within {np.ceil(rate):.0f} % of simulations" in label
-        assert f"response time within {np.ceil(time):.0f} %" in label
+        assert f"throughput within {np.ceil(rate):.0f}% of simulations" in label
+        assert f"response time within {np.ceil(time):.0f}%" in label
 
 
 def test_one_job_takes_the_slowest_of_its_services():
@@ -93,7 +93,7 @@ def test_whoever_goes_first_leaves_parts_behind():
 
 
 def test_few_are_needed_among_many_who_think():
-    """So many that think so long are as good as an open network: within 1 %, of 400 jobs."""
+    """So many that think so long are as good as an open network: within 1%, of 400 jobs."""
     fork = ForkJoin(1.0, 4, 2)
     solution = ModelGraph("g").station("fork", fork).at().closed(400, 800.0).solve()
     opened = fork.response_time(solution.throughput)
@@ -132,7 +132,7 @@ def test_it_says_that_it_is_approximate_and_where_jobs_are():
 
 
 def test_a_simulation_anew_finds_the_same():
-    """Case 5 with a tenth of the rounds, within 3 %."""
+    """Case 5 with a tenth of the rounds, within 3%."""
     number, rate, time = next(row for row in stored() if row[0] == 5)
     again = Case(int(number)).simulated(6_000)
     assert again == pytest.approx((rate, time), rel=0.03)

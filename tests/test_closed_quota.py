@@ -70,12 +70,12 @@ def test_short_and_long_periods_are_the_bounds(population):
 
 
 def test_nfs_server_with_a_quota_saturates_at_its_share():
-    # Delay 27.5 us, service 32.5 us, 60 % of each 100 ms: saturates at 0.6 / S.
+    # Delay 27.5 us, service 32.5 us, 60% of each 100 ms: saturates at 0.6 / S.
     clients = np.array([1, 2, 4, 16, 64])
     stations = [Quota(32.5e-6, 0.6, 0.1), Delay(27.5e-6)]
     solution = solve_closed(stations, [1, 1], clients)
 
-    # One client asks for 54 %: so long a period hardly limits it.
+    # One client asks for 54%: so long a period hardly limits it.
     assert solution.throughput[0] == pytest.approx(1 / 60e-6, rel=1e-3)
     np.testing.assert_allclose(solution.throughput[1:], 0.6 / 32.5e-6, rtol=1e-6)
     np.testing.assert_allclose(
@@ -98,7 +98,7 @@ def test_more_jobs_hardly_ever_do_less(quota, length, rest, demand):
 def test_errors_are_those_stated():
     result = summary_rows(errors(cases=100, steps=12_000, seed=3))
 
-    assert result[0][3] < 1.5  # the short simulation misses 1 % itself
+    assert result[0][3] < 1.5  # the short simulation misses 1% itself
     assert result[0][2] < 6
 
 

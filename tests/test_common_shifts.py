@@ -36,7 +36,7 @@ def table(rows):
 
 
 def test_intervals_are_those_of_the_means_of_loads():
-    """Repeats that are all off by as much: a fit to one point a load says the same (1 %)."""
+    """Repeats that are all off by as much: a fit to one point a load says the same (1%)."""
     loads, off = np.linspace(100, 900, 8), np.random.default_rng(3).normal(0, 0.05, 8)
     times = np.asarray(CASE.model.solve(arrival_rate=loads).response_time) * np.exp(off)
     jitter = 1 + 1e-4 * np.array([-1, 0, 1])
@@ -53,7 +53,7 @@ def test_intervals_are_those_of_the_means_of_loads():
         assert three.ci95[name] == pytest.approx(one.ci95[name], rel=0.01)
     bands = [fit.predict([700.0, 950.0]).response_time for fit in (one, three)]
     widths = [np.log(band[2] / band[0]) for band in bands]
-    # Knowing beforehand that errors are some 2 % narrows bands of single points alone.
+    # Knowing beforehand that errors are some 2% narrows bands of single points alone.
     assert widths[1] == pytest.approx(widths[0], rel=0.35)
 
 
@@ -87,7 +87,7 @@ def test_degrees_are_those_of_the_wider_interval():
 def test_a_load_of_many_repeats_counts_as_one_run():
     """One load has twenty repeats that are off together: it must not outvote five others.
 
-    Of 40 curves 95 % should hold; fewer than 33 would come up once in 500 times.
+    Of 40 curves 95% should hold; fewer than 33 would come up once in 500 times.
     """
     expected = 0
     for seed in range(40):

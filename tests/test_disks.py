@@ -44,7 +44,7 @@ def test_rates_beyond_the_model_are_those_it_names():
 
 @pytest.mark.parametrize("name", TABLES)
 def test_the_catalogue_holds_the_fit(name):
-    """Values stand there with three digits, and flat directions move a little: 2 %."""
+    """Values stand there with three digits, and flat directions move a little: 2%."""
     table = TABLES[name]
 
     assert refit(table) == pytest.approx(table.start(), rel=0.02)
@@ -61,8 +61,8 @@ def test_leave_one_out(name):
 
     assert np.median(left) <= 10
     stated = (
-        f"| `{name}` | {np.median(fitted):.1f} % | {np.median(left):.1f} % "
-        f"| {fitted.max():.0f} % | {left.max():.0f} % |"
+        f"| `{name}` | {np.median(fitted):.1f}% | {np.median(left):.1f}% "
+        f"| {fitted.max():.0f}% | {left.max():.0f}% |"
     )
     assert stated in accuracy()
 

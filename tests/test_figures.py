@@ -192,7 +192,7 @@ def test_fit_shows_points_curve_band_and_residuals():
     upper, lower = figure("fit").axes
 
     assert names_of(upper) == [
-        "95 % band",
+        "95% band",
         "fit",
         "preset scsi, not fitted",
         "model saturates",
@@ -213,7 +213,7 @@ def test_a_server_shows_the_runners_up_that_have_some_weight():
     weighed = zip(fit.candidates[1:], fit.weights[1:].tolist(), strict=True)
     known = [f"{form.name}, weight {w:.0%}" for (form, _), w in weighed if w >= 0.005]
 
-    assert names[:2] == ["95 % band", "fit"]
+    assert names[:2] == ["95% band", "fit"]
     assert names[-1] == "measured"
     assert 0 < len(known) <= 4
     assert sorted(name for name in names if "weight" in name) == sorted(known)

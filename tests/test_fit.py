@@ -37,7 +37,7 @@ def test_servers_are_found_as_a_whole_number():
     fit = POOL.at(s=4e-3, servers=32).fit(noisy(true, loads, noise=1e-3), ["s", "servers"])
 
     assert fit.values["servers"] == 8
-    assert fit.values["s"] == pytest.approx(1e-3, rel=0.01)  # noise 0.1 %
+    assert fit.values["s"] == pytest.approx(1e-3, rel=0.01)  # noise 0.1%
 
 
 def test_jacobian_is_exact(scsi):

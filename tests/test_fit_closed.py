@@ -100,7 +100,7 @@ def test_pacing_agrees_with_the_solver():
     # the fixed point is settled to 1e-12 of the population
     np.testing.assert_allclose(again.throughput, loads, rtol=1e-8)
     np.testing.assert_allclose(again.response_time, solution.response_time, rtol=1e-6)
-    # Schweitzer's approximation is good to some percent below 80 % utilisation
+    # Schweitzer's approximation is good to some percent below 80% utilisation
     np.testing.assert_allclose(exact.response_time[:4], solution.response_time[:4], rtol=0.05)
 
 

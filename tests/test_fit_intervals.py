@@ -62,7 +62,7 @@ def test_a_saturation_that_the_data_do_not_show_is_not_told(shape, request, tmp_
     first = next(t for t in result.quantities if t.name == "saturation throughput")
 
     assert not first.determined
-    assert 700 < first.low < 1e5  # errors of 0.5 % hide a rise of some percent
+    assert 700 < first.low < 1e5  # errors of 0.5% hide a rise of some percent
     assert str(first).startswith("saturation throughput: not determined: at least ")
     assert "not determined: at least" in str(result)
     document = json.loads(result.to_json())["server"]["saturation_throughput"]
@@ -108,7 +108,7 @@ def test_best_value_of_nothing_has_an_end():
             break
     assert fit.optimum.at_bound[0]
     assert low == 0
-    assert 0 < high < 1e-4  # 3 % noise of 1.1 ms over 12 points: some hundredths of a millisecond
+    assert 0 < high < 1e-4  # 3% noise of 1.1 ms over 12 points: some hundredths of a millisecond
     assert 0 < fit.standard_errors["delay"] < 1e-4
     assert not any("no prediction" in text for text in fit.warnings)
     worse = TWO.at(delay=high * 1.5, s=1e-3).fit(fit.measurements, ["s"]).optimum.cost
@@ -224,7 +224,7 @@ def test_printing_never_computes(monkeypatch):
     whole = fit.examined()
     calls = counter.calls
     assert calls > 0
-    assert "95 % interval" in str(whole)
+    assert "95% interval" in str(whole)
     assert "leave-one-out" in str(whole)
     assert counter.calls == calls
 
@@ -266,7 +266,7 @@ def test_the_first_curves_agree_with_the_documented_shares(name, noise):
 
 
 def test_documented_shares_are_right_or_said():
-    """At alike noise 92 to 98 % at n = 10; below that the answer itself says so."""
+    """At alike noise 92 to 98% at n = 10; below that the answer itself says so."""
     rows = printed("## Intervals of fits")
     assert len(rows) == len(CASES) * len(NOISES)
     for (name, noise), (usual, robust) in rows.items():
@@ -297,7 +297,7 @@ def test_few_points_are_said():
 
 
 def test_unequal_errors_are_said():
-    """Noise that grows from 1 to 8 %: the usual interval is too narrow where the noise is large."""
+    """Noise that grows from 1 to 8%: the usual interval is too narrow where the noise is large."""
     case = CASES["single"]
     fits = [fit_model(started(case), curve(case, NOISES[2], seed), case.free) for seed in range(12)]
     values = [any("errors vary in size" in text for text in fit.warnings) for fit in fits]

@@ -54,7 +54,7 @@ def test_what_follows_by_littles_law_counts_once():
 
     assert (both.points, one.points) == (7, 7)
     assert both.known.degrees == one.known.degrees == 5
-    # relative errors of R and of 1/R differ by a quarter of their squares: 2 % of noise
+    # relative errors of R and of 1/R differ by a quarter of their squares: 2% of noise
     assert both.values == pytest.approx(one.values, rel=0.01)
     assert both.standard_errors == pytest.approx(one.standard_errors, rel=0.05)
     assert both.aicc == pytest.approx(one.aicc, abs=0.5)
@@ -97,7 +97,7 @@ def test_intervals_of_joint_fits_cover_the_truth(think, free):
         for name, reach in zip(free, half, strict=True):
             hits[name] += abs(fit.values[name] - model.inputs[name]) <= reach
 
-    # 95 % of 400, and three standard deviations of that count to either side; Little's law tells a
+    # 95% of 400, and three standard deviations of that count to either side; Little's law tells a
     # free think time exactly, which makes intervals wider than they need be
     most = 0.983 if think == 0 else 1.0
     assert all(0.917 <= count / _CURVES <= most for count in hits.values()), hits
@@ -186,7 +186,7 @@ TIMED = (
 
 
 def measured_with_utilisation(seed, times=0.05, shares=0.005):
-    """Response times that err by 5 %, and utilisations that err by half a per cent."""
+    """Response times that err by 5%, and utilisations that err by half a per cent."""
     loads = np.linspace(100, 850, 12)
     exact = TIMED.at(delay=2e-3, s=1e-3).solve(arrival_rate=loads)
     random = np.random.default_rng(seed)

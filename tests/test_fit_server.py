@@ -33,7 +33,7 @@ def curve(values, form, loads, seed=0):
 
 @pytest.mark.slow
 def test_all_published_curves(fitted_curves):
-    """The project's promise: median RMS error 4.5 % or less, 20 of 24 within 10 %."""
+    """The project's promise: median RMS error 4.5% or less, 20 of 24 within 10%."""
     value, errors = fitted_curves, {name: fit["error"] for name, fit in fitted_curves.items()}
 
     assert sorted(value) == sorted(p.stem for p in FOLDER.glob("*.csv"))
@@ -106,7 +106,7 @@ def test_saturation_and_time_per_operation_are_told():
 
     assert by_name["saturation throughput"].value == pytest.approx(1000, rel=0.02)
     assert by_name["saturation throughput"].low < by_name["saturation throughput"].value
-    assert by_name["time per operation"].value == pytest.approx(1e-3, rel=0.02)  # noise of 1 %
+    assert by_name["time per operation"].value == pytest.approx(1e-3, rel=0.02)  # noise of 1%
     assert by_name["base response time"].value == pytest.approx(4.09e-3, rel=0.02)
 
 
@@ -156,7 +156,7 @@ def test_a_server_may_be_fitted_by_one_form():
 def test_a_pool_of_whole_servers_is_told():
     """Counts are differenced by whole numbers, also where one fewer would be saturated.
 
-    The times are of 4 servers of 2.2 ms behind a delay of 2 ms, with 2 % noise.
+    The times are of 4 servers of 2.2 ms behind a delay of 2 ms, with 2% noise.
     """
     loads = [200, 400, 600, 800, 1000, 1200, 1400, 1500, 1600, 1700]
     times = [4.2, 4.2, 4.3, 4.3, 4.4, 4.8, 5.6, 6.3, 7.5, 11.2]

@@ -80,7 +80,7 @@ def test_bootstrap_agrees_with_t_intervals():
 
     for name in ("delay", "s"):
         width = np.ptp(plain.ci95[name])
-        # 200 rounds know a percentile to some 15 %, and t is wider than the normal by 14 %
+        # 200 rounds know a percentile to some 15%, and t is wider than the normal by 14%
         assert np.ptp(again.ci95[name]) == pytest.approx(width, rel=0.4)
 
 
@@ -110,7 +110,7 @@ COVERED = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COVERED)
 def test_intervals_cover_the_truth(name):
-    """Of 95 % intervals 92 to 98 % should hold the truth (standard error of 200: 1.5 %)."""
+    """Of 95% intervals 92 to 98% should hold the truth (standard error of 200: 1.5%)."""
     model, free, loads, curves = COVERED[name]
     truth = {parameter: model.parameters[parameter].value for parameter in free}
     hits = dict.fromkeys(free, 0)
@@ -139,7 +139,7 @@ def test_robust_loss_resists_an_outlier():
 @pytest.mark.slow
 @pytest.mark.parametrize("loss", ["soft_l1", "huber", "cauchy"])
 def test_robust_intervals_cover_the_truth_among_outliers(loss):
-    """Errors by Student's t of 3 degrees, which throws outliers; 200 trials, standard error 1.5 %.
+    """Errors by Student's t of 3 degrees, which throws outliers; 200 trials, standard error 1.5%.
 
     The theory is for many points: 20 are few, so the band is wider than for least squares.
     """

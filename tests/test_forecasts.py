@@ -21,21 +21,21 @@ CURVE = data_path("sfs_results/curves/storage2020-20250929-00140.csv")
 
 
 def test_bands_from_low_loads_hold_the_high_ones():
-    """The 24 curves below 70 % of their peaks: the whole table, as the page has it.
+    """The 24 curves below 70% of their peaks: the whole table, as the page has it.
 
-    Aims: 90 to 98 % of the points in the band (99.0 %: one point of 96 more), median error at
-    most 18 %.
+    Aims: 90 to 98% of the points in the band (99.0%: one point of 96 more), median error at
+    most 18%.
     """
     result = summary([tried(path) for path in curves()])
 
     for what, value in result.items():
         assert f"| {what} | {value} |" in PAGE
-    assert float(result["in the 95 % band"].removesuffix("%")) >= 90
+    assert float(result["in the 95% band"].removesuffix("%")) >= 90
     assert float(result["median error"].removesuffix("%")) <= 18
 
 
 def test_bands_hold_where_a_form_is_right():
-    """40 servers with 2 % noise, 9 points to 75 % of saturation, asked at 88 %: 95 % ± 3 errors."""
+    """40 servers with 2% noise, 9 points to 75% of saturation, asked at 88%: 95% ± 3 errors."""
     model = catalogue_model("server").at(delay="1 ms", service_time="2 ms", servers=4)
     loads, random, inside = np.linspace(200, 1500, 9), np.random.default_rng(4), 0
     truth = float(model.solve(1760).response_time)

@@ -64,7 +64,7 @@ def test_at_light_load_it_is_the_order_statistic_of_services(branches, needed, s
 
 @pytest.mark.parametrize("scv", [1e-300, 1e-100, 1e-12, 1e-8])
 def test_next_to_constant_is_near_constant(scv):
-    """Within 3 % in percentiles: what varies little is told by its moments."""
+    """Within 3% in percentiles: what varies little is told by its moments."""
     fork = ForkJoin(1.0, 8, 8, scv)
     assert fork.response_time(0.5) == pytest.approx(1.5, rel=1e-3)
     constant = response_time_percentile(MD1(1.0), 0.5, 0.99)
@@ -126,7 +126,7 @@ def test_what_branches_do_not_share_falls_with_the_load():
 
 
 def test_a_simulation_of_two_finds_the_exact_mean():
-    """The witness itself: within 1 % of Nelson and Tantawi's law."""
+    """The witness itself: within 1% of Nelson and Tantawi's law."""
     rows = simulate(2, 1.0, 0.7, 300_000, np.random.default_rng(17))
     assert [row[1] for row in rows] == needed_of(2) == [1, 2]
     assert rows[1][4] == pytest.approx((12 - 0.7) / 8 / 0.3, rel=0.01)
@@ -136,7 +136,7 @@ def test_a_simulation_of_two_finds_the_exact_mean():
     ("branches", "scv", "busy"), [(4, 0.5, 0.6), (12, 2.0, 0.7), (40, 1.0, 0.6)]
 )
 def test_forks_that_no_table_holds_are_near_a_simulation(branches, scv, busy):
-    """Mean within 5 %, p99 within 12 %; 3 % of a branch where fewer than half are needed."""
+    """Mean within 5%, p99 within 12%; 3% of a branch where fewer than half are needed."""
     values = np.array(
         simulate(branches, scv, busy, 2_000_000 // branches, np.random.default_rng(1))
     )
@@ -154,15 +154,15 @@ def test_the_table_of_the_page_is_that_of_the_simulation():
     few = [largest for needed, _, _, _, largest, _ in rows if needed == "fewer"]
     mean, median, high, _ = np.max(enough, axis=0)
     label = ForkJoin.approximation
-    assert f"mean response within {np.ceil(mean):.0f} % of simulations" in label
-    assert f"within {np.ceil(np.max(few, axis=0)[3]):.0f} % of one branch's" in label
+    assert f"mean response within {np.ceil(mean):.0f}% of simulations" in label
+    assert f"within {np.ceil(np.max(few, axis=0)[3]):.0f}% of one branch's" in label
     notes = ForkJoin(1.0, 4, 4).time_law(0.5).notes[-1]
-    assert f"the 99th within {np.ceil(high):.0f} % of simulations" in notes
-    assert f"the median within {np.ceil(median):.0f} %" in notes
+    assert f"the 99th within {np.ceil(high):.0f}% of simulations" in notes
+    assert f"the median within {np.ceil(median):.0f}%" in notes
 
 
 def test_it_is_nearer_than_the_formula_of_nelson_and_tantawi():
-    """Theirs for n exponential branches: within 5 % of the simulations, this one within 2 %."""
+    """Theirs for n exponential branches: within 5% of the simulations, this one within 2%."""
     rows = stored()
     rows = rows[(rows[:, 2] == 1) & (rows[:, 1] == rows[:, 0])]
     ratio = np.array([sum(1 / i for i in range(1, int(n) + 1)) for n in rows[:, 0]]) / 1.5

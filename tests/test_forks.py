@@ -74,7 +74,7 @@ def test_the_chain_itself_finds_what_nelson_and_tantawi_do():
 @pytest.mark.parametrize("rate", [0.2, 0.5, 0.7])
 @pytest.mark.parametrize("speed", [1.1, 1.6, 3.0])
 def test_two_unlike_exponential_branches_are_near_their_whole_chain(rate, speed):
-    """Within 1 %: what is approximate is what they share."""
+    """Within 1%: what is approximate is what they share."""
     time = Fork((MM1(1.0), MM1(1 / speed)), 2).response_time(rate)
     assert time == pytest.approx(both_done(rate, 1.0, speed), rel=0.01)
 
@@ -162,18 +162,18 @@ def test_the_table_of_the_page_is_that_of_the_simulation():
     mean = max(parts[0].max() for parts in every)
     part = max(parts[3].max() for parts in some)
     label = Fork.approximation
-    assert f"mean response within {np.ceil(mean):.0f} % of simulations" in label
-    assert f"within {np.ceil(part):.0f} % of the slowest's" in label
+    assert f"mean response within {np.ceil(mean):.0f}% of simulations" in label
+    assert f"within {np.ceil(part):.0f}% of the slowest's" in label
     most = max(parts[0].max() for parts in some)
-    assert f"of some of the branches within {np.ceil(most):.0f} %" in label
+    assert f"of some of the branches within {np.ceil(most):.0f}%" in label
     median, high = (max(np.nanmax(p[k]) for p in (*every, *some[:3])) for k in (1, 2))
     note = Fork((MM1(1.0), MM1(0.5)), 2).time_law(0.5).notes[-1]
-    assert f"the 99th within {np.ceil(high):.0f} % of simulations" in note
-    assert f"the median within {np.ceil(median):.0f} %" in note
+    assert f"the 99th within {np.ceil(high):.0f}% of simulations" in note
+    assert f"the median within {np.ceil(median):.0f}%" in note
 
 
 def test_a_stored_row_is_what_the_simulation_gives():
-    """Case 8: a fifth of what comes to one branch forks; within 2 % with a tenth of the jobs."""
+    """Case 8: a fifth of what comes to one branch forks; within 2% with a tenth of the jobs."""
     row = next(row for row in stored() if row[0] == 8)
     again = simulated(8, REQUESTS // 10)
     assert again.mean() == pytest.approx(row[2], rel=0.02)
@@ -253,7 +253,7 @@ def test_what_comes_to_branches_otherwise_goes_its_own_way():
 
 
 def test_some_of_them_and_a_branch_of_two_forks():
-    """30 % write to disk and log, the rest reads the first of disk and mirror."""
+    """30% write to disk and log, the rest reads the first of disk and mirror."""
     graph = ModelGraph("raid").station("cpu", MM1(1e-3)).station("disk", MM1(6e-3))
     graph = graph.station("log", MM1(2e-3)).station("mirror", MM1(6e-3))
     graph = graph.fork("write", ["disk", "log"]).fork("read", ["disk", "mirror"], needed=1)
@@ -267,7 +267,7 @@ def test_some_of_them_and_a_branch_of_two_forks():
 
 
 def test_visits_in_place_of_routes():
-    """Two of 28 disks at once, in 15 % of the requests: a branch may be named twice there."""
+    """Two of 28 disks at once, in 15% of the requests: a branch may be named twice there."""
     graph = ModelGraph("raid").station("disks", Parallel(0.012, 28), visits=0.5)
     graph = graph.fork("parity", ["disks", "disks"], visits=0.15)
     solution = graph.at().solve(arrival_rate=1000)

@@ -50,7 +50,7 @@ def test_the_table_has_a_row_for_each_and_adds_up():
 
 
 def test_curves_are_as_noisy_as_said():
-    """2 % of 10 points each; the standard deviation of 400 draws is known within a tenth."""
+    """2% of 10 points each; the standard deviation of 400 draws is known within a tenth."""
     case = next(case for case in CASES if case.form == "server-single")
     errors = []
     for seed in range(40):
@@ -63,7 +63,7 @@ def test_curves_are_as_noisy_as_said():
 
 
 def test_forms_are_told_apart():
-    """One curve of each: at least 95 % are right in the table, 8 of 9 at least of these."""
+    """One curve of each: at least 95% are right in the table, 8 of 9 at least of these."""
     ends = {case.name: chosen(case, 2)[0] == case.form for case in LIMITED}
 
     assert sum(ends.values()) >= len(LIMITED) - 1, ends

@@ -104,7 +104,7 @@ def test_a_choice_against_aicc_says_so():
 
 
 def test_forms_that_may_be_right_are_drawn(ibm):
-    """Those first that fit not significantly worse, of a weight that is not 0 %; four at most."""
+    """Those first that fit not significantly worse, of a weight that is not 0%; four at most."""
     labels = ibm.plot().axes[0].get_legend_handles_labels()[1]
     drawn = [label for label in labels if "weight" in label]
     weights = dict(zip((form for form, _ in ibm.candidates), ibm.weights, strict=True))

@@ -47,7 +47,7 @@ def constant_wait(servers, busy):
 @pytest.mark.parametrize("servers", [1, 2, 4, 8, 16])
 @pytest.mark.parametrize("busy", [0.5, 0.7, 0.9])
 def test_constant_times_are_near_their_whole_chain(servers, busy):
-    """Within 3 % of the wait, but 0.2 % of the response time where hardly anybody waits."""
+    """Within 3% of the wait, but 0.2% of the response time where hardly anybody waits."""
     exact = constant_wait(servers, busy)
     wait = MGm(1.0, servers, 0.0).waiting_time(servers * busy)
     assert wait == pytest.approx(exact, rel=0.03, abs=2e-3)
@@ -65,7 +65,7 @@ def test_the_table_of_the_page_is_that_of_the_simulation():
     assert table(rows) in accuracy()
     largest = {(law, what): row[1] for law, what, *row in rows}
     for law, kind in (("MGm", MGm), ("GGm", GGm)):
-        assert f"within {largest[law, 'response time']:.2g} %" in kind.approximation
+        assert f"within {largest[law, 'response time']:.2g}%" in kind.approximation
 
 
 def test_the_label_goes_with_every_answer():

@@ -91,7 +91,7 @@ def test_a_count_just_meets_them_all():
     goals = ["response_time<=2.5ms", "utilisation<=0.5", "saturation_throughput>=2000"]
     target = what_all_take(model, goals, "m")
 
-    assert (target.value, target.beyond) == (6, 5)  # 2.8 erlang: 5 are 56 % busy
+    assert (target.value, target.beyond) == (6, 5)  # 2.8 erlang: 5 are 56% busy
     assert [goal.output for goal in target.limiting] == ["utilisation"]
 
 

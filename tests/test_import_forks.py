@@ -114,7 +114,7 @@ def test_one_closed_job_waits_for_the_slowest_of_its_parts(tmp_path):
 
 
 def test_forks_agree_with_a_simulation(tmp_path):
-    """Ciw: an open fork within its interval at 99 %; closed within the 6 % that the answer states.
+    """Ciw: an open fork within its interval at 99%; closed within the 6% that the answer states.
 
     The queue behind the fork is taken as of Poisson arrivals, and is not looked at.
     """
@@ -124,7 +124,7 @@ def test_forks_agree_with_a_simulation(tmp_path):
     assert "mean value analysis" in closed.solution.approximation
     rows = {row["name"]: row["difference"] for row in closed.model.check(half_width=0.1).rows()}
     assert abs(rows["throughput"]) < 0.06
-    assert abs(rows["RAID.response_time"]) < 0.1  # 6 %, and the width of the interval
+    assert abs(rows["RAID.response_time"]) < 0.1  # 6%, and the width of the interval
 
 
 def test_a_fork_is_written_as_a_model_file(tmp_path):

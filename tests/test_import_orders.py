@@ -173,7 +173,7 @@ def test_times_of_any_spread_in_order_of_arrival_say_that_they_are_near():
     assert "not exponential" in answer.solution.approximation
     by_name = {row["name"]: row["difference"] for row in answer.model.check(half_width=0.05).rows()}
     for name in ("class Class1", "class Class2"):
-        assert abs(by_name[f"{name}.throughput"]) < 0.06  # 4 % are seen, in intervals of 3 to 7 %
+        assert abs(by_name[f"{name}.throughput"]) < 0.06  # 4% are seen, in intervals of 3 to 7%
         assert abs(by_name[f"{name}.response_time"]) < 0.06
 
 

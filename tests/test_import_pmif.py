@@ -58,7 +58,7 @@ def test_demands_and_work_units_are_a_closed_network(tmp_path, name):
 
 
 def test_open_workloads_share_a_server(tmp_path):
-    """2 /s twice for 0.1 s and 1 /s for 0.3 s: 70 % busy; each visit takes S / 0.3."""
+    """2 /s twice for 0.1 s and 1 /s for 0.3 s: 70% busy; each visit takes S / 0.3."""
     answer = imported_from(tmp_path, OPEN)
     assert answer.solution["CPU.utilisation"] == pytest.approx(0.7, rel=1e-12)
     assert answer.solution["class web.response_time"] == pytest.approx(0.2 / 0.3, rel=1e-12)

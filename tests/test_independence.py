@@ -95,5 +95,5 @@ def test_visits_given_in_place_of_routes():
         result = given_for_routes(MM1(1.0), float(back), float(busy))
         assert result == pytest.approx(float(cost), abs=0.06)
     worst = given_for_routes(MD1(1.0), 0.95, 0.8)
-    assert f"up to {-worst:.0f} % too low (feedback 0.95, 0.8 busy)" in PAGE
+    assert f"up to {-worst:.0f}% too low (feedback 0.95, 0.8 busy)" in PAGE
     assert float(re.search(r"(\d+) % too low", GIVEN)[1]) > -worst

@@ -23,7 +23,7 @@ def test_identities_of_the_communication_summary(program):
     mean = float(row["average_messages_per_processor"])
     traffic = small_message_traffic(rate, float(row["bulk_percent"]) / 100)
 
-    # rates are printed to 0.005 per ms (1.17: 0.5 %), percentages to 0.005
+    # rates are printed to 0.005 per ms (1.17: 0.5%), percentages to 0.005
     assert traffic / 1e3 == pytest.approx(float(row["small_traffic_kb_s"]), rel=0.005)
     assert message_interval(mean, mean / rate) * 1e6 == pytest.approx(
         float(row["message_interval_us"]), rel=0.009
@@ -91,6 +91,6 @@ def test_repeats_reach_the_accuracy_they_promise():
 
     means = 1 + 0.1 * random.standard_normal((4000, count)).mean(axis=1)
 
-    # 95 % of the means within 5 %; three standard errors of the share are 1 %
+    # 95% of the means within 5%; three standard errors of the share are 1%
     assert np.mean(np.abs(means - 1) <= 0.05) >= 0.94
     assert repeats_needed(0.0) == 2

@@ -182,7 +182,7 @@ def test_reads_of_em3d_cost_a_round_trip_each():
         for level, time in measured.items()
         if level > 5.5
     ]
-    # source-models N18: 1.6 to 6.9 % low
+    # source-models N18: 1.6 to 6.9% low
     assert -0.075 < min(errors) < max(errors) < -0.01
 
 

@@ -98,8 +98,8 @@ class Processors:
 
 @pytest.mark.parametrize(
     ("work", "latency", "scv", "within"),
-    # documented: 11 % without computation, where queues are longest, and 5 % from five
-    # handler times of work on; 1 % of that is the simulation's own error
+    # documented: 11% without computation, where queues are longest, and 5% from five
+    # handler times of work on; 1% of that is the simulation's own error
     [(0, 0, 1, 0.11), (0, 0, 0, 0.11), (5, 0, 1, 0.05), (5, 5, 0, 0.05), (50, 0, 0, 0.05)],
 )
 def test_lopc_agrees_with_a_simulation(work, latency, scv, within):

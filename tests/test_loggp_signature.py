@@ -128,7 +128,7 @@ def test_intervals_hold_the_truth_at_their_nominal_rate():
             low, high = getattr(signature, name).interval
             hits[name] += low <= value <= high
 
-    # 95 % nominal; three standard errors of a share over 400 trials are 3.3 %
+    # 95% nominal; three standard errors of a share over 400 trials are 3.3%
     for name, count in hits.items():
         assert 0.917 <= count / trials <= 0.983, name
 

@@ -151,7 +151,7 @@ def test_lines_are_never_negative_and_as_good_as_bounded_least_squares(times):
 def test_deviation_comes_from_repeats_and_else_from_neighbours():
     times = curve(PIECES["none"], SIZES)
 
-    # a median over 180 differences or 43 triples is known to about 8 and 15 %
+    # a median over 180 differences or 43 triples is known to about 8 and 15%
     assert size_from(times, repeats=5).deviation == pytest.approx(0.03, rel=0.3)
     assert size_from(times, repeats=1).deviation == pytest.approx(0.03, rel=0.5)
 
@@ -185,7 +185,7 @@ def test_machine_comes_back_from_its_series():
     result = machine_from_sizes(fit)
 
     assert [one.below for one in fit.breaks] == [65536]
-    # 2 % noise, 5 repeats and some thirty sizes: about 0.5 % each, and L is a difference
+    # 2% noise, 5 repeats and some thirty sizes: about 0.5% each, and L is a difference
     assert result.gap == pytest.approx(MACHINE.gap, rel=0.03)
     assert result.gap_per_byte == pytest.approx(MACHINE.gap_per_byte, rel=0.03)
     assert result.send_overhead == pytest.approx(MACHINE.send_overhead, rel=0.03)
@@ -221,7 +221,7 @@ def test_intervals_hold_slope_and_break():
         assert value.interval[0] <= 16384 <= value.interval[1]
         assert value.interval[0] <= value.below < value.above <= value.interval[1]
     # medians of five repeats drawn anew spread more than the medians do, so the intervals
-    # are too wide rather than too narrow; three misses of the nominal 95 % are expected
+    # are too wide rather than too narrow; three misses of the nominal 95% are expected
     assert inside >= 54
 
 

@@ -93,7 +93,7 @@ def test_the_command_says_it_with_its_error(tmp_path):
 
 
 def test_a_real_open_client_saw_about_that():
-    """A shop under wrk and under k6 at a rate: 1.9 %, 1.1 % and 13 % apart (docs/accuracy.md)."""
+    """A shop under wrk and under k6 at a rate: 1.9%, 1.1% and 13% apart (docs/accuracy.md)."""
     wrk, k6 = (read_load_test([f"load_tests/{tool}"]).points for tool in ("wrk", "k6"))
     rates = [p.throughput for p in k6 if p.load < 200]
     times = [p.response_time for p in k6 if p.load < 200]

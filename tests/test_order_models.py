@@ -114,7 +114,7 @@ def test_simulations_go_by_the_discipline(discipline, batch):
 
     for name in ("web", "batch"):
         time = f"class {name}.response_time"
-        # half the 95 % intervals of two means each miss less than 15 %
+        # half the 95% intervals of two means each miss less than 15%
         assert simulated[time].mean == pytest.approx(float(solution[time]), rel=0.2)
 
 
@@ -161,7 +161,7 @@ def test_a_priority_is_one_at_all_points():
 
 
 def test_random_order_is_simulated_as_any_of_those_that_wait():
-    """A closed class beside an open one at a server always busy: N = X R (Little), 5 %."""
+    """A closed class beside an open one at a server always busy: N = X R (Little), 5%."""
     graph = ModelGraph("g").station("cpu", MM1(1.0), None, {"a": 0.05, "b": 0.2}, "siro")
     graph = graph.job_class("a", 0.8).job_class("b", population=6)
     simulation = graph.at().simulate(half_width=0.2, seed=71)

@@ -290,7 +290,7 @@ def test_a_class_that_is_never_served_stays_for_ever():
 
 
 def test_ties_of_open_and_closed_classes_are_not_called_exact():
-    """Order of arrival in a rank, where state by state it is by chance: 0.06 % apart (seed 851)."""
+    """Order of arrival in a rank, where state by state it is by chance: 0.06% apart (seed 851)."""
     cpu = shared("cpu", (0.2,) * 3, 2, discipline=Discipline.PRIORITY)
     first = JobClass("a", population=2, think_time=0.5)
     equals = [JobClass("b", population=1, think_time=0.5, priority=2),

@@ -84,7 +84,7 @@ def test_editors_know_a_kind_by_the_schema_that_headway_prints():
 
 @pytest.mark.usefixtures("pounder")
 def test_a_kind_does_all_that_its_abilities_say():
-    """A clocked server is an M/M/1 of 4 ms: 95 % of exponential times are within R ln 20."""
+    """A clocked server is an M/M/1 of 4 ms: 95% of exponential times are within R ln 20."""
     model = catalogue_model("clocked-server").with_preset("slow")
     twin = catalogue_model("server-single").at(service_time=4e-3, delay=0.0)
     solved, closed = model.solve(), model.closed(3, think_time=0.1).solve()

@@ -18,11 +18,11 @@ from tests.command import headway, refusal
 
 SHEET = """\
 Users;Requests/sec;Average;99% Line;CPU;Host;note_ms
-1;199,2;5,02;8;12 %;a;see below
-2;386,1;5,18;9;23 %;a;3
-4;683,8;5,85;;41 %;a;
-8;963,9;8,30;16;70 %;a;
-16;1.003,1;15,95;31;99 %;a;
+1;199,2;5,02;8;12%;a;see below
+2;386,1;5,18;9;23%;a;3
+4;683,8;5,85;;41%;a;
+8;963,9;8,30;16;70%;a;
+16;1.003,1;15,95;31;99%;a;
 """
 HINTS = ("--unit", "Average=ms", "--unit", "99% Line=ms", "--role", "Average=response_time")
 
@@ -54,7 +54,7 @@ def cells(*lines, decimal=""):
         (["1.234;5.678"], [[1.234], [5.678]]),  # a lone point is a decimal one
         (["3.4;1,5"], [[3.4], [1.5]]),  # each column by itself where it tells
         (["-1,5e3;1"], [[-1500], [1]]),
-        (["12 %;12%"], [[0.12], [0.12]]),
+        (["12%;12%"], [[0.12], [0.12]]),
     ],
 )
 def test_the_decimal_mark_is_found(lines, values):
@@ -92,8 +92,8 @@ def test_numbers_of_two_places_are_read_in_any_convention(numbers, marks):
 @pytest.mark.parametrize(
     ("header", "cell", "message"),
     [
-        ("p99_ms", "12 %", "p99_ms is '12 %', but the column is in ms"),
-        ("errors", "-3 %", "errors is -3 %; it cannot be negative"),
+        ("p99_ms", "12%", "p99_ms is '12%', but the column is in ms"),
+        ("errors", "-3%", "errors is -3%; it cannot be negative"),
         ("load_ops_s", "1.2.3", "'1.2.3', not a number"),
         ("load_ops_s", "1,23,4", "'1,23,4', not a number"),
         ("load_ops_s", "1e999", "not a finite number"),
@@ -109,7 +109,7 @@ def test_bad_cells_are_said_once_they_are_asked_for(header, cell, message):
 
 
 def test_cells_in_per_cent_and_not_are_not_mixed():
-    table = Measurements.parse("errors\n12 %\n3\n", "own.csv")
+    table = Measurements.parse("errors\n12%\n3\n", "own.csv")
     with pytest.raises(
         MeasurementError, match="own.csv:3: errors is '3', but other cells are in %"
     ):

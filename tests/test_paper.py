@@ -84,7 +84,7 @@ CLAIMS = {
     r"and (\d+) are errors in print": lambda: cells(Expectation.ERRATUM),
     r"The remaining (\d+) all agree": lambda: cells(Expectation.AGREE),
     r"with (\d+) printed figures of (\d+) textbook cases": textbooks,
-    r"([\d.]+) % of the 95 % intervals contain the true delay and ([\d.]+) % the true service": (
+    r"([\d.]+) % of the 95% intervals contain the true delay and ([\d.]+) % the true service": (
         lambda: shares("3%, n = 10", ("usual", "delay"), ("usual", "service_time"))
     ),
     r"only ([\d.]+) % contain the true service time": lambda: shares(
@@ -96,10 +96,10 @@ CLAIMS = {
 }
 SETTINGS = [
     "M/M/1",
-    "95 % intervals and with",
+    "95% intervals and with",
     "with 50-digit arithmetic",
-    "Of 400 simulated curves with ten points and 3 % noise at every load",
-    "grows from 1 % to 8 % with the load",
+    "Of 400 simulated curves with ten points and 3% noise at every load",
+    "grows from 1% to 8% with the load",
 ]
 """What is no result: names, and how a result was found."""
 

@@ -14,7 +14,7 @@ from tests.percentile_campaign import KINDS, case, interval
 
 @pytest.mark.parametrize("number", [0, 1, 2, 6, 8, 12])
 def test_percentiles_of_a_random_network_are_as_simulated(number):
-    """Within 5 % of 40,000 events or in their 99 % interval, of every class."""
+    """Within 5% of 40,000 events or in their 99% interval, of every class."""
     for result in case(number, events=40_000):
         assert result.kind == KINDS[number]
         assert result.is_within.all(), (result.solved, result.low, result.high)
@@ -33,7 +33,7 @@ def test_what_is_far_off_is_not_held():
 
 
 def test_the_interval_holds_the_percentile_of_independent_times():
-    """In 99 % of 200 samples, at least 96 % here."""
+    """In 99% of 200 samples, at least 96% here."""
     random = np.random.default_rng(15)
     expected = 0
     for _ in range(200):

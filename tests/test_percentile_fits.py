@@ -158,7 +158,7 @@ FORMS = ["server-single", "server-batching", "server-cache"]
 
 @cache
 def single_curve(noise, seed=3):
-    """A curve of an M/M/1 up to 70 %, which some forms make."""
+    """A curve of an M/M/1 up to 70%, which some forms make."""
     random, loads = np.random.default_rng(seed), np.arange(100, 800, 100)
     times = (2 + 1 / (1 - loads / 1000)) * np.exp(noise * random.standard_normal(loads.size))
     rows = [f"{load},{time:.4f}\n" for load, time in zip(loads, times, strict=True)]
@@ -215,7 +215,7 @@ def test_percentiles_at_a_throughput_that_a_closed_model_paces_itself_to_are_ref
 
 @cache
 def single_tails():
-    """Means and 99th percentiles of an M/M/1 behind a delay, 1 % off and back in turns."""
+    """Means and 99th percentiles of an M/M/1 behind a delay, 1% off and back in turns."""
     model = catalogue_model("server-single").at(delay=2e-3, service_time=1e-3)
     solution, off = model.solve(LOADS), 1 + 0.01 * np.array([1, -1, -1, 1, 1, -1, -1, 1])
     return text(LOADS, solution.response_time * off, solution["response_time_p99"] * off)
@@ -227,7 +227,7 @@ def test_forms_are_chosen_by_percentiles_if_they_have_a_law(y):
     server = choose_form(curve, y=y, forms=FORMS)
     assert server.form.model == "server-single"
     assert str(server.best.comparison.axes) == f"y = {y}, x = throughput_ops_s"
-    # Tolerance: the 1 % of the curve.
+    # Tolerance: the 1% of the curve.
     assert server.best.values["service_time"] == pytest.approx(1e-3, rel=0.01)
     assert server.best.values["delay"] == pytest.approx(2e-3, rel=0.05)
     assert [form.model for form, _ in server.left_out] == ["server-cache", "server-batching"]

@@ -1,4 +1,4 @@
-"""Closed curves of each form, and a step, are recognised with 2 % noise as what they are."""
+"""Closed curves of each form, and a step, are recognised with 2% noise as what they are."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ TRUE = {
 
 
 def measured(name):
-    """Throughput against population, as the true model has it but for 2 % (seed 0)."""
+    """Throughput against population, as the true model has it but for 2% (seed 0)."""
     model = catalogue_model(name).closed(1, 0.0).at({**TRUE[name], "population": JOBS})
     exact = np.asarray(model.solve()["throughput"])
     noisy = exact * np.random.default_rng(0).lognormal(0, 0.02, JOBS.size)
@@ -30,7 +30,7 @@ def test_a_closed_curve_is_recognised(name):
 
     assert server.form.model == name
     for parameter, value in TRUE[name].items():
-        # Noise of 2 % on twelve points; the smallest parameters are known to about a fifth.
+        # Noise of 2% on twelve points; the smallest parameters are known to about a fifth.
         assert server.best.values[parameter] == pytest.approx(value, rel=0.2)
 
 

@@ -35,7 +35,7 @@ def test_three_classes_lie_where_simulation_puts_them():
     for law, result in zip(laws, simulated(rates, times, 250_000, seed=3), strict=True):
         assert law.notes == ()
         for share in (0.5, 0.95, 0.99):
-            # 60,000 and more correlated jobs of each class leave some 2 % at the 99th percentile
+            # 60,000 and more correlated jobs of each class leave some 2% at the 99th percentile
             time = percentile_of(law, share)
             assert time == pytest.approx(np.quantile(result, share), rel=0.03)
 

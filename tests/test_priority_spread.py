@@ -127,5 +127,5 @@ def test_a_simulation_agrees():
 
     for name in ("web", "batch"):
         time = f"class {name}.response_time"
-        # half the 95 % intervals of two means each miss less than 15 %
+        # half the 95% intervals of two means each miss less than 15%
         assert simulated[time].mean == pytest.approx(float(solution[time]), rel=0.2)

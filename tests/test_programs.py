@@ -348,7 +348,7 @@ def test_comparison_with_measured_run_times(radix_csv, tmp_path):
 
     document = json.loads(headway(*arguments, "--json", "--plot", tmp_path / "radix.png").out)
 
-    # N14: Radix is up to 40.5 % low, 13.4 % on the mean of the eight additions
+    # N14: Radix is up to 40.5% low, 13.4% on the mean of the eight additions
     errors = [point["relative_error"] for point in document["points"]]
     assert min(errors) == pytest.approx(-0.405, abs=0.001)
     assert np.mean(np.abs(errors[1:])) == pytest.approx(0.134, abs=0.005)

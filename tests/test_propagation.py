@@ -75,7 +75,7 @@ def alone(low="1.9 ms", high="2.1 ms"):
 
 
 def test_a_band_of_what_rises_with_one_parameter_lies_between_its_interval_s_ends():
-    """R = d + s / (1 - x s) at both ends of s: to 0.5 % of the band's width."""
+    """R = d + s / (1 - x s) at both ends of s: to 0.5% of the band's width."""
     bands = alone().at(arrival_rate=[100, 300, 400]).propagate(draws=4096)
 
     low, high = bands.band("response_time")
@@ -252,7 +252,7 @@ def test_the_command_prints_bands_and_what_to_measure_next(path):
     printed = headway("solve", path, "--uncertain").out
 
     assert (
-        "95 % bands of 1000 draws, seed 1: delay 0.8 to 1.3 ms, cpu_time 1.9 to 2.15 ms" in printed
+        "95% bands of 1000 draws, seed 1: delay 0.8 to 1.3 ms, cpu_time 1.9 to 2.15 ms" in printed
     )
     assert "correlations: delay, cpu_time -0.70" in printed
     assert "measure cpu_time next: 9" in printed
@@ -290,7 +290,7 @@ def test_a_plot_has_the_band(path, tmp_path):
     assert len(grid.propagate(draws=200).plot().axes[0].collections) == 2
     drawn = tmp_path / "band.svg"
     headway("solve", path, "--uncertain", "--set", "arrival_rate=100,300", "--plot", drawn)
-    assert b"95 % band" in drawn.read_bytes() or drawn.stat().st_size > 1000
+    assert b"95% band" in drawn.read_bytes() or drawn.stat().st_size > 1000
 
 
 @pytest.mark.parametrize(
@@ -319,7 +319,7 @@ def test_bad_requests_are_one_line(path, options, message):
 def test_an_open_interval_is_refused_with_its_reason(path):
     path.write_text(FILE.replace('"1.3 ms"', '""'))
 
-    assert "delay: its 95 % interval has no upper end" in refusal("solve", path, "--uncertain")
+    assert "delay: its 95% interval has no upper end" in refusal("solve", path, "--uncertain")
 
 
 def test_drawn_values_that_cannot_be_solved_are_refused_as_such():

@@ -36,7 +36,7 @@ def test_scatter_is_that_of_repeats_about_their_means():
 
 @pytest.mark.slow
 def test_chances_are_even_where_the_model_is_right():
-    """F(6, 16) holds: of 200 tests 5 % are below 0.05, within three standard deviations."""
+    """F(6, 16) holds: of 200 tests 5% are below 0.05, within three standard deviations."""
     chances = np.array([fitted(seed).pure_error.misfit.p for seed in range(200)])
 
     assert 1 <= (chances < 0.05).sum() <= 20

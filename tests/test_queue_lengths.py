@@ -312,7 +312,7 @@ def test_the_page_shows_the_picture_that_the_command_makes(request):
     fresh = picture(solution.queue_lengths("cpu", "disks").plot(), "svg").decode()
     shown = request.config.rootpath / "docs" / "pictures" / "queue-lengths.svg"
     words = re.findall(r"<!-- (.+) -->", fresh)
-    assert "90 % of the time" in words
+    assert "90% of the time" in words
     assert words == re.findall(r"<!-- (.+) -->", shown.read_text())
 
 

@@ -261,7 +261,7 @@ def test_approximations_keep_their_published_error(network, population, think_ti
     near = solve_closed(stations, visits, population, think_time, Method.SCHWEITZER)
     nearer = solve_closed(stations, visits, population, think_time, Method.LINEARIZER)
 
-    # Lazowska et al., chapter 7: throughput within some 5 to 10 %, Linearizer within 1 to 2 %.
+    # Lazowska et al., chapter 7: throughput within some 5 to 10%, Linearizer within 1 to 2%.
     assert near.throughput == pytest.approx(exact.throughput, rel=0.10)
     assert nearer.throughput == pytest.approx(exact.throughput, rel=0.02)
     assert near.approximation.startswith("Bard-Schweitzer")

@@ -142,7 +142,7 @@ def test_mg1_against_simulation(scv, utilisation):
     for share in (0.5, 0.9, 0.95, 0.99):
         exact = simulated_percentile(service, gaps, share)
         result = response_time_percentile(station, utilisation, share)
-        # Two million correlated requests leave about 2 % at the 99th percentile.
+        # Two million correlated requests leave about 2% at the 99th percentile.
         assert result == pytest.approx(exact, rel=0.03)
 
 

@@ -63,9 +63,9 @@ def test_capacity_and_utilisation_are_exact():
 
 
 def test_errors_of_the_response_are_those_declared():
-    assert "10.2 %" in Quota.approximation
+    assert "10.2%" in Quota.approximation
     result = np.abs(errors(cases=150, jobs=10_000, seed=3))
-    assert np.median(result) < 0.015  # 0.4 % with 200,000 jobs each
+    assert np.median(result) < 0.015  # 0.4% with 200,000 jobs each
     assert np.quantile(result, 0.95) < 0.08  # of which the short simulation misses a part
 
 

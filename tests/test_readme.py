@@ -57,7 +57,7 @@ def test_the_figures_of_the_vendor_s_curve():
     low, high = (round(end, -3) for end in limit["ci95"])
     assert (
         f"saturates at {round(limit['value'], -3):,.0f} op/s "
-        f"(95 % interval: {low:,.0f} to {high:,.0f} op/s)"
+        f"(95% interval: {low:,.0f} to {high:,.0f} op/s)"
     ) in PROSE
 
 
@@ -65,7 +65,7 @@ def test_the_picture_is_that_of_the_fit():
     words = re.findall(r"<!-- (.+) -->", picture(vendor().plot(), "svg").decode())
 
     shown = (ROOT / "docs/pictures/vendor.svg").read_text()
-    assert "95 % band" in words
+    assert "95% band" in words
     assert words == re.findall(r"<!-- (.+) -->", shown)
 
 
@@ -78,7 +78,7 @@ def test_the_figures_of_the_three_commands(answers):
     assert f"one queue with {fit['parameters']['servers']['value']:.0f} servers" in PROSE
     assert (
         f"takes {fit['parameters']['service_time']['value'] * 1e3:.2f} ms "
-        f"(95 % interval: {low:.2f} to {high:.2f} ms); "
+        f"(95% interval: {low:.2f} to {high:.2f} ms); "
         f"the RMS error is {fit['summary']['rms_relative_error']:.1%}.".replace("%.", " %.")
     ) in PROSE
     best, less = size["cheapest"], size["next_cheaper"]

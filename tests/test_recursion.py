@@ -190,7 +190,7 @@ def test_auto_takes_the_cheapest_exact_one():
         Method.RECAL,
         Method.QUADRATURE,
     ]
-    # six classes of 200: by the Linearizer before; its error where it was measured is up to 5.4 %
+    # six classes of 200: by the Linearizer before; its error where it was measured is up to 5.4%
     near = solve_multiclass(two, crowds, Method.LINEARIZER)
     assert crowded.throughput == pytest.approx(near.throughput, rel=0.054)
     assert crowded.throughput != pytest.approx(near.throughput, rel=1e-6)

@@ -305,7 +305,7 @@ def test_states_survive_a_file_and_a_pipe(text, values):
 
 
 def test_intervals_are_of_samples_alone_and_hold_the_truth():
-    """Of 200 samples of 400 exponential draws, 95 % intervals hold it in 180 to 199."""
+    """Of 200 samples of 400 exponential draws, 95% intervals hold it in 180 to 199."""
     rng = np.random.default_rng(11)
     truth = {"mean": 1.0, "p50": math.log(2), "share above 1": math.exp(-1)}
     result = dict.fromkeys(truth, 0)

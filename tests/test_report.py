@@ -169,8 +169,8 @@ def test_captions_name_only_what_is_drawn():
     fitted, given = parsed(html("nfs-scsi-fitted")), parsed(html("pool"))
 
     captions = [[c.text for c in page.every("figcaption")] for page in (fitted, given)]
-    assert "95 % band" in " ".join(captions[0])
-    assert "95 % band" not in " ".join(captions[1])
+    assert "95% band" in " ".join(captions[0])
+    assert "95% band" not in " ".join(captions[1])
     assert "derived quantities" in captions[0][0]
     assert "derived quantities" not in captions[1][0]
 
@@ -223,7 +223,7 @@ def test_a_fit_shows_values_with_uncertainty_and_admits_what_is_wrong():
     assert rows["disks"][1:4] == ["24", "-", "preset scsi: section 5.3.1 and Table A.2"]
     for warning in report.fit.warnings:
         assert warning in page.text
-    assert "95 % band" in page.text
+    assert "95% band" in page.text
 
 
 def test_measured_values_stand_as_printed():
@@ -353,11 +353,11 @@ def test_a_fitted_value_at_its_bound_is_called_that():
 def test_a_fit_gives_elasticities_their_intervals():
     page = parsed(html("nfs-scsi-fitted"))
 
-    (table,) = (t for t in page.every("table") if "per 1 % of each parameter" in t.text)
+    (table,) = (t for t in page.every("table") if "per 1% of each parameter" in t.text)
     rows = {row.children[0].text: [c.text for c in row.children] for row in table.every("tr")}
     assert rows["cpu_time"][-1] == "-1.000 ± 0.000"
     assert re.fullmatch(r"\+\d\.\d{3} ± \d\.\d{3}", rows["delay"][-2])
-    assert "± is half of a 95 % interval, from the fit" in page.text
+    assert "± is half of a 95% interval, from the fit" in page.text
 
 
 def test_the_operating_point_is_the_median_that_is_sustained_or_as_set():

@@ -24,7 +24,7 @@ MANY = 25
 
 
 def chances(size, seed):
-    """Chances of about half of all routes; a job leaves after 6 % of visits at least."""
+    """Chances of about half of all routes; a job leaves after 6% of visits at least."""
     generator = np.random.default_rng(seed)
     weights = generator.random((size, size + 1))
     weights[weights < 0.5] = 0
@@ -86,7 +86,7 @@ def test_arrays_give_what_names_give(size, seed, admitted, factor):
         numbers = (leave, away.arrivals(entries, let_in), away.after(leave, let_in))
         answers.append([np.broadcast_to(v, 2) for part in numbers for v in part.values()])
 
-    # Tolerance: a job leaves after 6 % of visits at least, so the condition is below 1e3.
+    # Tolerance: a job leaves after 6% of visits at least, so the condition is below 1e3.
     np.testing.assert_allclose(*answers, rtol=1e-11, atol=1e-13)
 
 

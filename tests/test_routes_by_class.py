@@ -138,7 +138,7 @@ def test_sweeps_solve_each_point_as_alone(passes):
 
 
 def test_simulated_jobs_turn_too(passes):
-    """99 % intervals of one seed: rounds by class and stations, none of them from the solver."""
+    """99% intervals of one seed: rounds by class and stations, none of them from the solver."""
     exact = passes.solve()
     simulation = passes.simulate(half_width=0.1, seed=17)
     names = ["throughput", "response_time", "server.utilisation", "disk.queue_length"]

@@ -91,7 +91,7 @@ def test_two_kinds_of_jobs_have_the_law_of_the_whole_chain():
 
 
 def test_many_kinds_count_as_fewer_near_saturation(monkeypatch):
-    """Less than 1 % off where the nearest are joined, as is said."""
+    """Less than 1% off where the nearest are joined, as is said."""
     rates, times = np.array([0.1, 0.05, 0.02]), np.array([1.0, 2.0, 8.0])
     exact = shared_law(rates, times, 1.0, 1)
     monkeypatch.setattr(meeting, "_STATES", 2000)

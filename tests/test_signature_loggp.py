@@ -41,7 +41,7 @@ def test_breaks_and_lines_of_a_series(write):
     assert brink["below"] == 16384
     assert brink["interval"][0] <= 16384 <= brink["interval"][1]
     first, second = document["series"]["time"]["lines"]
-    # truths: 10 us and 1 ns/B, then 60 us and 2/3 ns/B; 3 % noise over twenty sizes
+    # truths: 10 us and 1 ns/B, then 60 us and 2/3 ns/B; 3% noise over twenty sizes
     assert first["intercept"]["value"] == pytest.approx(10e-6, rel=0.03)
     assert second["slope"]["value"] == pytest.approx(1e-9 / 1.5, rel=0.05)
     assert second["intercept"]["ci95"][0] < 60e-6 < second["intercept"]["ci95"][1]

@@ -84,7 +84,7 @@ def test_repeats_give_intervals_in_table_json_and_csv(write):
 
     for name, interval in document["ci95"].items():
         assert interval[0] < document[name] < interval[1], name
-    assert "95 % from [us]" in table
+    assert "95% from [us]" in table
     assert "the network sets the gap" in table
     head = "send_overhead_s,receive_overhead_s,gap_s,latency_s,overhead_s,warnings"
     assert csv.splitlines()[0] == head
@@ -98,7 +98,7 @@ def test_intervals_hold_the_truth_at_their_rate():
         for name in ("send_overhead", "receive_overhead", "latency"):
             low, high = getattr(estimate, name).interval
             inside.append(low <= getattr(PARAGON, name) <= high)
-    # 95 % of 600, of which three by three go together: four standard errors of 200 trials
+    # 95% of 600, of which three by three go together: four standard errors of 200 trials
     assert 0.95 - 4 * np.sqrt(0.05 * 0.95 / 200) <= np.mean(inside)
     assert np.mean(inside) <= 0.95 + 4 * np.sqrt(0.05 * 0.95 / 200)
 
@@ -149,7 +149,7 @@ def test_bursts_far_apart_that_still_bend_are_refused(write):
 
 
 def test_scatter_of_bursts_close_together_is_no_bend(write):
-    """Slopes between 900 and 1,000 requests are uncertain by 27 % where costs are by 2 %."""
+    """Slopes between 900 and 1,000 requests are uncertain by 27% where costs are by 2%."""
     random = np.random.default_rng(1)
     bursts = (1, *range(100, 1001, 100))
     for _ in range(20):
@@ -221,7 +221,7 @@ def test_short_bursts_that_the_parameters_miss_are_told(repeats, write):
 
 @pytest.mark.parametrize(("noise", "repeats"), [(0.02, 1), (0.02, 5), (0.08, 4)])
 def test_costs_that_the_parameters_explain_are_not_told_of(noise, repeats):
-    """Of 100 signatures with noise one is held to lack fit, at a level of 1 %; 5 would be many."""
+    """Of 100 signatures with noise one is held to lack fit, at a level of 1%; 5 would be many."""
     expected = 0
     for seed in range(100):
         data = Measurements.parse(signature_text(noise, repeats, seed), "noisy.csv")

@@ -106,8 +106,8 @@ def test_medians_come_before_means_and_counts_weigh_alone():
 
 
 def test_summed_up_intervals_cover_and_the_test_keeps_its_level():
-    """Of 150 right models with 5 repeats; 400 at 3, 5, 10 and 30 repeats gave 91 to 96 % for the
-    intervals, and 1.5 to 6 % of p below 5 %.
+    """Of 150 right models with 5 repeats; 400 at 3, 5, 10 and 30 repeats gave 91 to 96% for the
+    intervals, and 1.5 to 6% of p below 5%.
     """
     random = np.random.default_rng(1)
     covered, rejected = 0, 0
@@ -118,7 +118,7 @@ def test_summed_up_intervals_cover_and_the_test_keeps_its_level():
         covered += low <= 1e-9 <= high
         rejected += line_misfits([one], fit)["time"].p < 0.05
 
-    # 95 % of 150 are 142.5 with a deviation of 2.7; 5 % are 7.5
+    # 95% of 150 are 142.5 with a deviation of 2.7; 5% are 7.5
     assert covered >= 134
     assert 1 <= rejected <= 14
 
@@ -135,7 +135,7 @@ def test_raw_repeats_keep_their_level_too(monkeypatch):
         fit = fit_sizes([one], seed=0)
         rejected += line_misfits([one], fit)["time"].p < 0.05
 
-    # 2 to 4 % over thousands: medians are tested, against a spread that is resistant too
+    # 2 to 4% over thousands: medians are tested, against a spread that is resistant too
     assert 1 <= rejected <= 14
 
 

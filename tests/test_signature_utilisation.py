@@ -42,7 +42,7 @@ def test_intervals_cover_the_truth():
         truth = zip(columns.demands, (READ, WRITE), strict=True)
         hits += [demand.low <= true <= demand.high for demand, true in truth]
 
-    # 95 % of 400, and three standard deviations of that count to either side
+    # 95% of 400, and three standard deviations of that count to either side
     assert ((hits / _TESTS >= 0.917) & (hits / _TESTS <= 0.983)).all(), hits
 
 

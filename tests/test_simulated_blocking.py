@@ -1,6 +1,6 @@
 """Jobs that are held up, job by job, held to whole Markov chains; and servers of unequal speed.
 
-All intervals are of 99 %, at fixed seeds.
+All intervals are of 99%, at fixed seeds.
 """
 
 import numpy as np

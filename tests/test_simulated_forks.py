@@ -14,7 +14,7 @@ def simulated(model, half_width=0.06):
 
 
 def within(estimate, value):
-    """In the interval of 99 %; one fixed seed."""
+    """In the interval of 99%; one fixed seed."""
     assert estimate.holds(value, 0.99)
 
 

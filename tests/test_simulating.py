@@ -1,6 +1,6 @@
 """Simulation as a method: laws that are known lie in its intervals, and what it must refuse.
 
-Seeds are fixed. Each interval is one of 99.9 %: of a correct law one in a thousand is outside, and
+Seeds are fixed. Each interval is one of 99.9%: of a correct law one in a thousand is outside, and
 with another seed or version of Ciw it may be this one.
 """
 
@@ -341,7 +341,7 @@ def test_what_would_take_too_long_is_refused_with_an_estimate():
     with pytest.raises(InvalidParameter, match="more than the 1 us allowed"):
         one(MM1(1.0), 0.5).simulate(at_most=1e-6)
     with pytest.raises(
-        InvalidParameter, match=r"half widths of 1e-05 % .* or accept a half width of"
+        InvalidParameter, match=r"half widths of 1e-05% .* or accept a half width of"
     ):
         one(MM1(1.0), 0.2).simulate(1e-7, at_most=1000.0)
 
@@ -362,7 +362,7 @@ def test_whoever_stops_it_gets_what_is_there():
     result = simulate_model(model, 0.01, 1, (), math.inf, stop_after(4))
     assert result.effort.interrupted
     assert result.effort.replicas == 4
-    assert "interrupted: intervals may be wider than the 1 % requested" in str(result)
+    assert "interrupted: intervals may be wider than the 1% requested" in str(result)
     assert json.loads(result.to_json())["interrupted"] is True
     with pytest.raises(KeyboardInterrupt):
         simulate_model(model, 0.01, 1, (), math.inf, stop_after(1))

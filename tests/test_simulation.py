@@ -1,7 +1,7 @@
 """Solutions against a discrete-event simulation of the same graphs, which knows no formulas.
 
 Each graph's numbers are drawn from a fixed seed. All answers of a graph must lie together in
-their 99 % confidence intervals (Bonferroni over the answers, batch means), and the intervals
+their 99% confidence intervals (Bonferroni over the answers, batch means), and the intervals
 must be narrow enough to mean something.
 
 With another seed, length of run or version of Ciw, one graph in a hundred misses by chance.
@@ -46,7 +46,7 @@ def random_routes(graph, random, stay):
 
 
 def loaded(graph, random):
-    """Open, at 60 to 75 % of what its bottleneck carries."""
+    """Open, at 60 to 75% of what its bottleneck carries."""
     most = graph.at().solve(arrival_rate=1e-9).saturation_throughput
     return graph.at(arrival_rate=most * random.uniform(0.6, 0.75))
 
@@ -216,7 +216,7 @@ def test_every_answer_is_in_the_interval_of_the_simulation(number):
 
 @pytest.mark.slow
 def test_the_simulation_can_tell_a_wrong_model():
-    """A station that is 5 % slower than the one simulated is found out."""
+    """A station that is 5% slower than the one simulated is found out."""
     slow = ModelGraph("a").declare("s").station("cpu", MM1("s")).at(arrival_rate=0.5)
 
     _, batches = run(slow.at(s=1.0), 2 * STAYS, seed=1)

@@ -63,4 +63,4 @@ def test_the_command_gives_what_is_there_at_ctrl_c(monkeypatch):
     result = headway(*SIMULATE)
     assert result.code == 130
     assert "simulated: 3 replicas" in result.out
-    assert "interrupted: intervals may be wider than the 20 % requested" in result.out
+    assert "interrupted: intervals may be wider than the 20% requested" in result.out

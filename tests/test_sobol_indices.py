@@ -103,7 +103,7 @@ def test_chunks_merged_in_one_tree_have_the_same_bits():
 
 
 def test_intervals_hold_the_truth():
-    """Of 30 seeds, 95 % intervals of each index that is not 0 hold it in 26 or more."""
+    """Of 30 seeds, 95% intervals of each index that is not 0 hold it in 26 or more."""
     truth = ishigami_shares()
     value = dict.fromkeys([("a", "first"), ("a", "total"), ("b", "first"), ("c", "total")], 0)
     for seed in range(30):

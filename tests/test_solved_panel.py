@@ -146,7 +146,7 @@ def test_an_open_table_says_where_the_model_saturates(page, tmp_path):  # noqa: 
     def at(**values):
         return page.evaluate("values => window.headway.evaluate(values)", values)
 
-    # of a CPU with 5 ms a job, batch takes 20 * 5 ms = 10 %; web may have the other 90 %
+    # of a CPU with 5 ms a job, batch takes 20 * 5 ms = 10%; web may have the other 90%
     assert at()["saturation_throughput"] == pytest.approx(180, rel=1e-6)
     # between the table's values of cpu_time: (1 - 20 s) / s
     assert at(cpu_time=0.0081)["saturation_throughput"] == pytest.approx(0.838 / 0.0081, rel=1e-3)
@@ -156,7 +156,7 @@ def test_an_open_table_says_where_the_model_saturates(page, tmp_path):  # noqa: 
     said = page.locator("#panel-out-output")
     page.locator("input[type=number]").first.fill("181")
     assert said.inner_text() == "beyond saturation"
-    page.locator("input[type=number]").first.fill("178")  # 98.9 % of it
+    page.locator("input[type=number]").first.fill("178")  # 98.9% of it
     assert said.inner_text() == "beyond the table"
 
 

@@ -53,7 +53,7 @@ def test_answers_say_their_region():
         classes = [JobClass(n, None, p, 1.0) for n, p in zip("ab", jobs, strict=True)]
         return solve_multiclass([cpu], classes, "linearizer").approximation
 
-    assert "up to 2 times apart and scv up to 2: throughput 13 %" in solve((0.3, 0.2), (2.0, 0.5))
+    assert "up to 2 times apart and scv up to 2: throughput 13%" in solve((0.3, 0.2), (2.0, 0.5))
     assert "up to 32 times apart and scv up to 1: " in solve((0.3, 0.03), ())
     assert "(these are beyond that)" in solve((0.3, 0.2), (5.0, 0.5))
     assert "up to 2 times apart" in str(Apart(1.0, 1.0))
@@ -61,4 +61,4 @@ def test_answers_say_their_region():
 
 def test_the_peer_model_in_order_of_arrival_has_a_useful_label():
     model = find_model("tests/data/peer_models/fcfs.jsimg")
-    assert "response time 31.3 %" in model.solve().approximation
+    assert "response time 31.3%" in model.solve().approximation

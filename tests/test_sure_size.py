@@ -49,7 +49,7 @@ def normal(x):
 
 @pytest.mark.parametrize("speed", [0.8, 1.0, 1.1, 1.3])
 def test_the_probability_by_hand(speed):
-    """S/v <= R / (1 + rate R), and S is normal; 2048 even draws tell it to 0.1 %."""
+    """S/v <= R / (1 + rate R), and S is normal; 2048 even draws tell it to 0.1%."""
     limit = 2.2e-3
     edge = speed * limit / (1 + 500 * limit)
     result = normal((edge - 1e-3) / (0.1e-3 / 1.959963984540054))
@@ -124,7 +124,7 @@ def test_refusals_say_how_sure_the_best_one_is(tmp_path):
 
     assert "no parameter is uncertain" in none
     result = normal(math.log(1.2) / (math.log(1.3) / 1.959963984540054))  # with servers enough
-    assert f"with a probability of 95 %; the nearest is m 18 with {100 * result:.1f} %" in message
+    assert f"with a probability of 95%; the nearest is m 18 with {100 * result:.1f}%" in message
 
 
 def test_command_states_the_probability(tmp_path):
@@ -140,7 +140,7 @@ def test_command_states_the_probability(tmp_path):
     assert document["cheapest"]["probability"] == same.best.probability >= 0.95
     assert document["next_cheaper"]["probability"] < 0.95
     assert float(rows[0]["probability"]) == same.best.probability
-    assert "from 2048 draws of s; 95 % is required" in text
+    assert "from 2048 draws of s; 95% is required" in text
     assert "one step cheaper, m = " in text
 
 

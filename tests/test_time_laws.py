@@ -109,7 +109,7 @@ def test_constants_in_a_loop_jump_at_each_round():
     )
     solved = graph.at().solve(arrival_rate=0.0).with_percentile(99.5)
 
-    # 0.3**4 = 0.81 % make four rounds or more, 0.243 % five: it is of those with four
+    # 0.3**4 = 0.81% make four rounds or more, 0.243% five: it is of those with four
     result = brent(lambda t: 0.3**5 + 0.7 * 0.3**4 * gamma_law.sf((t - 40) / 0.01, 5) - 0.005)
     assert solved["response_time_p99.5"] == pytest.approx(result, rel=1e-9)
 
@@ -312,7 +312,7 @@ def test_what_is_taken_for_granted_is_said():
 
     assert "gamma" in notes_of(ModelGraph("g").station("s", MG1(1.0, 2.0)))
     assert notes_of(ModelGraph("d").station("s", MD1(1.0))) == ""
-    assert "varying by 10 %" in notes_of(again(MD1(1.0), 0.5))
+    assert "varying by 10%" in notes_of(again(MD1(1.0), 0.5))
     assert notes_of(again(MMm(1.0, 2), 0.5)) == ""  # followed exactly
     given = ModelGraph("v").station("a", MM1(1.0), visits=2.4)
     assert "exactly the given number of them" in notes_of(given)

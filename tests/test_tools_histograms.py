@@ -268,7 +268,7 @@ def test_maps_of_bpftrace_are_points_by_name():
 
 
 def test_a_bucket_without_an_end_has_no_mean():
-    """The last holds 27 % of the values, so only the median is known; K is 1024."""
+    """The last holds 27% of the values, so only the median is known; K is 1024."""
     linear = points("bpftrace/read.txt")[0]
     assert (linear.samples, linear.response_time) == (7797, None)
     assert linear.percentiles == {50: shown((16e3 + 2e3 * (7797 / 2 - 1248) / 3278) * 1e-9)}

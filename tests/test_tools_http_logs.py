@@ -87,7 +87,7 @@ def test_iterations_that_k6_dropped_are_offered_too():
 
 
 def test_points_of_k6_sum_up_to_its_summary():
-    """Times agree to rounding; rates to 1 %, as k6 divides by the whole run."""
+    """Times agree to rounding; rates to 1%, as k6 divides by the whole run."""
     (log,), (text,) = points("k6/points.ndjson"), points("k6/points-summary.json")
     assert log.response_time == pytest.approx(text.response_time, rel=1e-9)
     for percent, value in text.percentiles.items():

@@ -17,7 +17,7 @@ def test_a_monitor_knows_its_own_files(file):
 
 
 def test_mpstat_as_perfkit_has_it():
-    """Its two samples: all CPUs idle 49.98 and 49.98 %, the second 99.98 and 99.97 %."""
+    """Its two samples: all CPUs idle 49.98 and 49.98%, the second 99.98 and 99.97%."""
     (point,) = points("mpstat/perfkit.json")
     assert point.utilisation == shown({"cpu": 0.5002, "cpu_0": 1.0, "cpu_1": 0.00025})
     assert (point.duration, point.more) == (120.0, {"cores": 2.0})
@@ -191,7 +191,7 @@ def test_shares_are_shares(number):
 
 
 def test_sar_as_json_gives_what_its_text_does():
-    """Three samples: idle 38.97, 43.88 and 36.50 %; the disk busy 1.20 % in the third."""
+    """Three samples: idle 38.97, 43.88 and 36.50%; the disk busy 1.20% in the third."""
     (point,) = points("sar/each.json")
     idle = (38.97 + 43.88 + 36.50) / 3
     assert point.utilisation["cpu"] == shown(1 - idle / 100)

@@ -54,7 +54,7 @@ def test_fio_2_17_tells_its_options_and_samples():
 
 
 def test_fio_3_is_in_nanoseconds_and_depth_times_jobs_are_inside():
-    """X R of a closed test is iodepth x numjobs, within 1 % (2 s, 58,630 I/O)."""
+    """X R of a closed test is iodepth x numjobs, within 1% (2 s, 58,630 I/O)."""
     (point,) = points(FIO / "fio-3.33-depth-4.json")
     same(point, throughput=29256.487026, response_time=272911.50684e-9, population=8.0)
     same(point, samples=58630, duration=2.004, more={"bandwidth_bytes_s": 119834570.0})
@@ -143,7 +143,7 @@ def test_spoilt_fio_is_refused(text, words):
 
 
 def test_diskspd_adds_its_threads_up():
-    """22,645 + 22,623 + 22,548 + 23,154 I/O in 30.02 s; 4 threads of 2; 3.20 % busy."""
+    """22,645 + 22,623 + 22,548 + 23,154 I/O in 30.02 s; 4 threads of 2; 3.20% busy."""
     (point,) = points(TOOLS / "diskspd" / "diskspd-2.0.21a.xml")
     same(point, samples=90970, duration=30.02, throughput=90970 / 30.02, population=8.0)
     same(point, more={"bandwidth_bytes_s": 90970 * 65536 / 30.02}, utilisation={"cpu": 0.032})
@@ -187,7 +187,7 @@ def test_an_invalid_run_of_sfssum_says_so():
 
 
 def test_vdbench_gives_the_averages_of_each_run():
-    """The averages in the file; with two threads and a rate out of reach X R is 2 within 1 %."""
+    """The averages in the file; with two threads and a rate out of reach X R is 2 within 1%."""
     by_name = {point.name: point for point in points(TOOLS / "vdbench" / "by_hand.html")}
     same(by_name["rd1"], offered_rate=25000.0, throughput=125.0, response_time=16e-3)
     same(by_name["rd1"], population=2.0, more={"bandwidth_bytes_s": 0.4883 * 2**20})

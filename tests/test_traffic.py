@@ -40,7 +40,7 @@ def test_agrees_with_dense_linear_algebra(matrix):
 
     visits = visit_ratios(range(size), {0: 1.0}, routes)
 
-    # Tolerance: every job leaves with chance 0.8 % at least, so the condition is below 1e3.
+    # Tolerance: every job leaves with chance 0.8% at least, so the condition is below 1e3.
     np.testing.assert_allclose(list(visits.values()), expected, rtol=1e-11, atol=1e-13)
 
 
@@ -98,7 +98,7 @@ def test_a_matrix_gives_what_its_routes_do(matrix):
 
     expected = visit_ratios(stations, entries, routes)
 
-    # Tolerance: every job leaves with chance 0.8 % at least, so the condition is below 1e3.
+    # Tolerance: every job leaves with chance 0.8% at least, so the condition is below 1e3.
     result = visit_ratios(stations, entries, routes=matrix)
     assert list(result) == stations
     np.testing.assert_allclose(list(result.values()), list(expected.values()), 1e-11, 1e-13)

@@ -173,14 +173,14 @@ def test_uncertain_in_python_is_what_a_file_says():
         InvalidParameter, match="correlation of delay, cpu_time: delay has no uncertainty"
     ):
         certain.uncertain({}, {("delay", "cpu_time"): 0.5})
-    with pytest.raises(InvalidParameter, match="sure: its 95 % interval begins at 2 ms, above"):
+    with pytest.raises(InvalidParameter, match="sure: its 95% interval begins at 2 ms, above"):
         certain.uncertain({"sure": (0.002, 0.0005)})
     with pytest.raises(InvalidParameter, match="nan"):
         certain.uncertain({"sure": (math.nan, 0.002)})
 
 
 def test_draws_keep_intervals_correlations_and_bounds():
-    """Quantiles to 1 % of the interval's width, rank correlation (6/pi) asin(r/2) to 0.02."""
+    """Quantiles to 1% of the interval's width, rank correlation (6/pi) asin(r/2) to 0.02."""
     model = sampled()
     result = draws(model, 4096, seed=3)
 
@@ -250,7 +250,7 @@ def test_a_triangle_makes_its_correlations_again(numbers):
 
 
 def test_what_is_not_determined_is_not_drawn():
-    with pytest.raises(InvalidParameter, match="disk_time: its 95 % interval has no upper end"):
+    with pytest.raises(InvalidParameter, match="disk_time: its 95% interval has no upper end"):
         draws(server())
     assert set(draws(server().at(disk_time="3 ms"))) == {"delay", "cpu_time"}
 
@@ -267,7 +267,7 @@ def test_counts_and_seeds_are_whole_numbers(wrong):
 
 
 def test_an_interval_is_of_one_value():
-    with pytest.raises(InvalidParameter, match="delay: its 95 % interval needs a single value"):
+    with pytest.raises(InvalidParameter, match="delay: its 95% interval needs a single value"):
         Parameter("delay", np.array([0.1, 0.2]), unit("s"), interval=(0.0, 1.0))
 
 
@@ -301,7 +301,7 @@ def test_what_a_fit_does_not_determine_has_an_open_end_in_its_file():
     again = parse_model(model.fit(few, ["delay", "service_time"]).to_toml())
 
     assert again.parameters["delay"].interval[1] == math.inf
-    with pytest.raises(InvalidParameter, match="delay: its 95 % interval has no upper end"):
+    with pytest.raises(InvalidParameter, match="delay: its 95% interval has no upper end"):
         again.draws()
 
 

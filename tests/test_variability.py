@@ -95,7 +95,7 @@ def exact_wait(scv, busy):
 
 @pytest.mark.parametrize("scv", [0, 0.25, 0.5, 1, 2, 4, 8])
 def test_renewal_arrivals_are_near_the_exact_queue(scv):
-    """Response time of D/M/1, gamma/M/1 and H2/M/1 within 7 % to an scv of 4, within 13 % to 8."""
+    """Response time of D/M/1, gamma/M/1 and H2/M/1 within 7% to an scv of 4, within 13% to 8."""
     for busy in (0.3, 0.5, 0.7, 0.9, 0.95):
         near = float(general_wait(1.0, busy, 1, scv, 1.0)) + busy
         exact = exact_wait(scv, busy) + busy
@@ -173,7 +173,7 @@ def test_many_stations_are_solved_as_few_are(monkeypatch):
 
 
 def test_published_queues_in_series_with_bursty_arrivals():
-    """Nine exponential queues (Suresh and Whitt): the first within 5 %, the bottleneck within 12 %.
+    """Nine exponential queues (Suresh and Whitt): the first within 5%, the bottleneck within 12%.
 
     With one scv a flow, as in 1983, it is 8.9 there: two thirds too little.
     """
@@ -227,7 +227,7 @@ def test_what_it_misses_is_what_the_documents_say(simulated):
         assert line in page, line
     networks = errors(simulated)[1]
     for band in NETWORK_BANDS:
-        within = f"95 of 100 within {sizes(between(networks, band))[1]:.0f} %"
+        within = f"95 of 100 within {sizes(between(networks, band))[1]:.0f}%"
         assert within in approximation(band[1])
     assert "not measured" in approximation(0.96)
     assert "not measured" not in approximation(0.95)
@@ -243,7 +243,7 @@ def test_what_it_knows_helps(simulated):
 
 @pytest.mark.parametrize("case", [("series", 4), ("meeting", 2), ("loops", 1)])
 def test_the_campaign_tells_the_same_again(case, simulated):
-    """A short run of some networks: waits at stations up to 80 % busy within both half widths."""
+    """A short run of some networks: waits at stations up to 80% busy within both half widths."""
     rates, _, onward, service, servers, _ = network(*case)
     through = np.linalg.solve(np.eye(len(rates)) - onward.T, rates)
     again = zip(simulate(*case, jobs=40_000), simulated[case], strict=True)

@@ -132,7 +132,7 @@ def test_a_station_that_takes_no_time_at_some_points_lets_everybody_through(shor
 
 
 def test_a_steep_station_is_solved_alike_beside_larger_populations():
-    """Weights up to 104 jobs took the digits of one: its throughput was 4 % too high."""
+    """Weights up to 104 jobs took the digits of one: its throughput was 4% too high."""
     times, growth = np.array([1652.3, 9e-11]), np.array([744.8, 0.02])
     steep, beside = Slowing(times, growth, 105), WakeUp(np.array([360.4, 1.7e-4]), 0.0)
     solution = solve_closed([steep, beside], [1, 1], np.array([1, 104]), 0.04)

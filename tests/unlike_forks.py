@@ -194,7 +194,7 @@ def table(rows):
 def _cell(part):
     if not np.isfinite(part).any():
         return "-"
-    return f"{np.nanmax(part):.1f} % ({np.nanquantile(part, 0.95):.1f})"
+    return f"{np.nanmax(part):.1f}% ({np.nanquantile(part, 0.95):.1f})"
 
 
 def main():

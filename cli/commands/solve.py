@@ -41,7 +41,7 @@ METHODS = (
     SIMULATION,
 )
 DRAWS = 1000
-_UNCERTAIN, _DRAWS = twins("--uncertain, --draws N", "Add 95 % bands from ci95; N draws (1000).")
+_UNCERTAIN, _DRAWS = twins("--uncertain, --draws N", "Add 95% bands from ci95; N draws (1000).")
 EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=200:1600:200"
 
 
@@ -70,7 +70,7 @@ EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=20
     metavar="STATIONS",
     help="Probabilities of 0, 1, 2... jobs at stations.",
 )
-@click.option("--uncertain", cls=_UNCERTAIN, is_flag=True, help="Add 95 % bands from ci95.")
+@click.option("--uncertain", cls=_UNCERTAIN, is_flag=True, help="Add 95% bands from ci95.")
 @click.option("--draws", cls=_DRAWS, type=Whole(), metavar="N", help="Number of draws (1000).")
 @simulation_options
 @format_options

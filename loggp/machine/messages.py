@@ -240,7 +240,7 @@ def many_to_one_gap(machine: LogGP, senders: Quantity) -> Amount:
 
     References
     ----------
-    Culler et al. 1996, section "LogP model" and Table 5 (measured: within 14 %).
+    Culler et al. 1996, section "LogP model" and Table 5 (measured: within 14%).
     """
     check_count("senders", senders)
     return senders * machine.gap

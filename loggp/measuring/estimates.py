@@ -25,7 +25,7 @@ class Estimate:
     standard_error
         Standard error; ``None`` without repeats.
     interval
-        95 % confidence interval, cut off at zero; ``None`` without repeats.
+        95% confidence interval, cut off at zero; ``None`` without repeats.
 
     Examples
     --------
@@ -136,7 +136,7 @@ ONCE = Repeated()
 
 
 def repeats_needed(deviation: float, accuracy: float = 0.05) -> int:
-    """Number of repeats needed for a 95 % interval of a mean within an accuracy.
+    """Number of repeats needed for a 95% interval of a mean within an accuracy.
 
     The least n of 2 or more with t(n - 1) deviation / sqrt(n) <= accuracy.
 
@@ -154,7 +154,7 @@ def repeats_needed(deviation: float, accuracy: float = 0.05) -> int:
 
     References
     ----------
-    Culler et al. 1996, section "Small-message empirical results" (5 % and 95 %).
+    Culler et al. 1996, section "Small-message empirical results" (5% and 95%).
     """
     check_not_negative("deviation", deviation)
     check_positive("accuracy", accuracy)

@@ -18,7 +18,7 @@ from headway.numerals import data_size, digits
 SAMPLES = 200
 """Number of bootstrap samples of the repeats."""
 
-_INTERVAL = (2.5, 97.5)  # percentiles of the 95 % interval
+_INTERVAL = (2.5, 97.5)  # percentiles of the 95% interval
 _ROUNDING = 1e-12
 Drawn: TypeAlias = tuple[FloatArray, FloatArray]
 """Times and the scales of their residuals [s], as measured (first) and resampled."""
@@ -37,7 +37,7 @@ class LineParameter:
     value
         Least-squares value; 0 where the data would have it negative.
     interval
-        95 % interval at fixed breaks; ``None`` without repeats.
+        95% interval at fixed breaks; ``None`` without repeats.
     determined
         Whether the data distinguish it from zero. If not, only an upper limit is known.
 
@@ -93,7 +93,7 @@ class Break:
     below, above
         Last size on one line and first size on the next [B].
     interval
-        Sizes between which 95 % of the resampled series break; ``None`` without repeats.
+        Sizes between which 95% of the resampled series break; ``None`` without repeats.
     pinned
         Whether it was given rather than found.
     """
@@ -290,7 +290,7 @@ def fit_sizes(
     intercept and slope of 0 or more. Intervals keep the number of breaks, and come from resampling
     the repeats (with few repeats they are somewhat too wide; they do not include a misfit of the
     lines themselves). If standard errors are given, they weight the residuals, and times and errors
-    are drawn from normal distributions: with three or more repeats, the intervals cover 91 to 96 %.
+    are drawn from normal distributions: with three or more repeats, the intervals cover 91 to 96%.
 
     Parameters
     ----------

@@ -145,8 +145,8 @@ def lopc_cycle_time(
     ----------
     Frank, Agarwal and Vernon, "LoPC: modeling contention in parallel algorithms", PPoPP 1997, for
     the model; the equations are derived here from its assumptions, because the thesis prints none.
-    An approximation: a simulation of 32 processors agrees within 11 % with no computation at all,
-    and within 5 % when computing takes five handler times.
+    An approximation: a simulation of 32 processors agrees within 11% with no computation at all,
+    and within 5% when computing takes five handler times.
     """
     if is_symbolic(work, latency, handler_time, handler_scv):
         msg = "lopc_cycle_time has no closed form; give numbers"

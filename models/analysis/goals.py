@@ -84,7 +84,7 @@ class Goal:
         >>> from headway.models import catalogue_model
         >>> goal, model = Goal("response_time", "<=", 0.3), catalogue_model("server-single")
         >>> [goal.by(model, miss) for miss in (0.091, 227.3, np.inf)]
-        ['by 9.1 %', 'by 227 times the limit', 'by an infinite amount']
+        ['by 9.1%', 'by 227 times the limit', 'by an infinite amount']
         """
         if np.isinf(miss):
             return "by an infinite amount"
@@ -92,7 +92,7 @@ class Goal:
             return f"by {self.shown(model, miss)}"
         few = miss < _TIMES
         return (
-            f"by {significant(100 * miss, 3)} %"
+            f"by {significant(100 * miss, 3)}%"
             if few
             else f"by {significant(miss, 3)} times the limit"
         )

@@ -82,7 +82,7 @@ class Growth(Answer):
     start
         The load now [SI].
     per_year
-        Growth in a year as a share, above 0: 0.3 is 30 %.
+        Growth in a year as a share, above 0: 0.3 is 30%.
     first
         The present month; None for no dates.
 
@@ -114,7 +114,7 @@ class Growth(Answer):
                 raise InvalidParameter(msg)
 
     def __repr__(self) -> str:
-        return f"Growth({digits(self.start)} by {digits(100 * self.per_year)} % a year)"
+        return f"Growth({digits(self.start)} by {digits(100 * self.per_year)}% a year)"
 
     def fillings(self) -> list[Filling]:
         """When each resource saturates, in order, machine by machine."""

@@ -195,5 +195,5 @@ def _nowhere(
         )
     return (
         f"no value of {parameter} meets {goals_text}; the best value, {shown(tried[best])}, misses "
-        f"one by {four_digits(100 * missed[best])} %; choose another target or parameter"
+        f"one by {four_digits(100 * missed[best])}%; choose another target or parameter"
     )

@@ -35,7 +35,7 @@ class Effect:
     elasticity
         Relative change per relative change; NaN if either value is zero.
     half_width
-        Half-width of the elasticity's 95 % interval; None if parameters are not uncertain.
+        Half-width of the elasticity's 95% interval; None if parameters are not uncertain.
     change
         The kind: a derivative, the change over a whole step, the mean of both sides of a corner, or
         none because the output jumps.
@@ -56,7 +56,7 @@ class Effect:
 
     @property
     def ci95(self) -> tuple[float, float] | None:
-        """95 % interval of the elasticity, if the parameters were fitted."""
+        """95% interval of the elasticity, if the parameters were fitted."""
         if self.half_width is None:
             return None
         return self.elasticity - self.half_width, self.elasticity + self.half_width

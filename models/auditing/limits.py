@@ -124,7 +124,7 @@ def hidden_limit(points: Sequence[Point]) -> tuple[float, float, float] | None:
 
     Returns
     -------
-    The limit and its 95 % interval; None if the points show none: fewer than two points near or
+    The limit and its 95% interval; None if the points show none: fewer than two points near or
     past saturation, and none of known length past it.
 
     Examples
@@ -194,7 +194,7 @@ def _of_growth(
 
 
 def _interval(inside: FloatArray, filled: FloatArray | None = None) -> tuple[float, float, float]:
-    """Mean and 95 % interval of the points that had filled up.
+    """Mean and 95% interval of the points that had filled up.
 
     It allows for their scatter (at least that of rate and time), and for half of the correction for
     filling up, or of the possible deficit.

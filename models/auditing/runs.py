@@ -13,7 +13,7 @@ from headway.numerals import four_digits
 
 _FAILED = 0.01  # share of failed requests above which it is a finding
 _DROP = 0.05  # relative fall of throughput past its peak
-_CHANCE = 4 * 0.03  # fall at a single point that scatter of 3 % can cause
+_CHANCE = 4 * 0.03  # fall at a single point that scatter of 3% can cause
 _STEPS = 3  # consecutive falls that are not chance
 _LENGTHS = 30.0  # response times that a run should last at least
 _APART = 0.1  # relative difference of repeats above which they drift
@@ -21,7 +21,7 @@ _APART = 0.1  # relative difference of repeats above which they drift
 ERRORS = Kind(
     "errors",
     Severity.WARNING,
-    "a share `value` of requests failed; an error from 10 % on",
+    "a share `value` of requests failed; an error from 10% on",
     "failed requests return quickly, which distorts rate and response time: fix the failures, or "
     "exclude such points",
 )

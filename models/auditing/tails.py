@@ -24,7 +24,7 @@ FEW = Kind(
 WIDE = Kind(
     "percentile_interval",
     Severity.NOTE,
-    "a percentile `value` whose interval, by order statistics, is wider than 10 % either way",
+    "a percentile `value` whose interval, by order statistics, is wider than 10% either way",
     "state the interval too, or run longer",
     percentiles=True,
 )
@@ -100,7 +100,7 @@ def _widest(point: Point) -> tuple[float, tuple[float, float], float] | None:
 def percentile_interval(
     percentiles: Mapping[float, float], percent: float, samples: float
 ) -> tuple[float, float] | None:
-    """The 95 % interval of a percentile by order statistics, whatever the distribution.
+    """The 95% interval of a percentile by order statistics, whatever the distribution.
 
     The number of n requests below the true percentile is binomial, so that it lies between the
     order statistics of two ranks. Times at these ranks are interpolated between known percentiles,

@@ -137,7 +137,7 @@ class Fit(Answer):
 
     @cached_property
     def ci95(self) -> dict[str, tuple[float, float]]:
-        """95 % interval of each fitted parameter, which covers every answer."""
+        """95% interval of each fitted parameter, which covers every answer."""
         return dict(zip(self.free, hull(self.answers), strict=True))
 
     @cached_property
@@ -244,7 +244,7 @@ class Fit(Answer):
     def predict(
         self, loads: FloatArray | Sequence[float], percentiles: Sequence[float] | None = None
     ) -> Predictions:
-        r"""Prediction and 95 % band of a further measurement, inside or outside the measured loads.
+        r"""Prediction and 95% band of a further measurement, inside or outside the measured loads.
 
         Parameters
         ----------
@@ -331,7 +331,7 @@ class Fit(Answer):
         return self.uncertain_model(command).to_toml()
 
     def uncertain_model(self, command: str = "") -> Model:
-        """The fitted model with sources, 95 % intervals and correlations of its values.
+        """The fitted model with sources, 95% intervals and correlations of its values.
 
         Parameters
         ----------

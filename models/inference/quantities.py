@@ -44,7 +44,7 @@ _HARDLY = 0.15  # relative standard error up to which propagation is linear enou
 
 @dataclass(frozen=True)
 class ServerQuantity:
-    """A quantity of a server that a fit determines, with its 95 % interval, in SI."""
+    """A quantity of a server that a fit determines, with its 95% interval, in SI."""
 
     name: str
     value: float

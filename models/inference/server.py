@@ -145,7 +145,7 @@ class ServerFit(Answer):
 
         Returns
         -------
-        Throughput and response time, each with the 95 % band of one further measurement, and the
+        Throughput and response time, each with the 95% band of one further measurement, and the
         share of what is plausible that sustains each load.
 
         Raises

@@ -49,7 +49,7 @@ def name_of(server: ServerFit) -> str:
 
 
 def differences(fits: Sequence[ServerFit]) -> list[str]:
-    """List the quantities in which servers differ beyond their 95 % intervals, and the others."""
+    """List the quantities in which servers differ beyond their 95% intervals, and the others."""
     sentences = []
     first = fits[0]
     for other in fits[1:]:

@@ -77,7 +77,7 @@ def _no_freedom(fit: Fit) -> list[str]:
     if fit.known.degrees > 0:
         what = ("load" if fit.known.shift.by_load else "point") + "s" * (fit.known.degrees > 1)
         more = f"{fit.known.degrees} {what} more than free parameters"
-        return [f"{more}: intervals are wide, and cover less than 95 % where the curve has a kink"]
+        return [f"{more}: intervals are wide, and cover less than 95% where the curve has a kink"]
     return [
         "as many free parameters as points, so errors and intervals cannot be estimated; fix "
         "a parameter or add points"
@@ -151,7 +151,7 @@ def _runs(errors: FloatArray, what: str) -> list[str]:
     runs = 1 + int((np.diff(np.sign(errors[errors != 0])) != 0).sum())
     mean = 1 + 2 * up * down / total
     variance = (mean - 1) * (mean - 2) / (total - 1)
-    if runs < mean - 1.645 * np.sqrt(variance) - 0.5:  # one-sided at 5 %
+    if runs < mean - 1.645 * np.sqrt(variance) - 0.5:  # one-sided at 5%
         return [f"lack of fit: errors{what} come in {runs} runs of one sign, {mean:.0f} expected"]
     return []
 

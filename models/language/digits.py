@@ -34,8 +34,9 @@ def shown_unit(stated: Unit, size: float) -> Unit:
 
 
 def with_unit(number: str, unit: Unit) -> str:
-    """A number with its unit."""
-    return f"{number} {unit}".rstrip()
+    """A number with its unit; per cent follows the number at once."""
+    space = "" if unit.text == "%" else " "
+    return f"{number}{space}{unit}".rstrip()
 
 
 def in_unit(value: float, unit: Unit) -> str:

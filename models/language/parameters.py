@@ -34,7 +34,7 @@ class Parameter(Kept):
     own
         The model's own value where it was given another; parameters equal without it.
     interval
-        95 % interval of the value, in SI; an end that is not known is infinite. None where the
+        95% interval of the value, in SI; an end that is not known is infinite. None where the
         value is taken as certain.
 
     Examples
@@ -67,7 +67,7 @@ class Parameter(Kept):
     def _check_interval(self, low: float, high: float) -> None:
         wrong = self._wrong_interval(low, high)
         if wrong:
-            msg = f"{self.name}: its 95 % interval {wrong}"
+            msg = f"{self.name}: its 95% interval {wrong}"
             raise InvalidParameter(msg)
 
     def _wrong_interval(self, low: float, high: float) -> str:
@@ -164,7 +164,7 @@ class Parameter(Kept):
         return replace(self, value=value, own=own, interval=kept)
 
     def within(self, low: float | str | None, high: float | str | None) -> "Parameter":
-        """The same parameter with a 95 % interval of its value.
+        """The same parameter with a 95% interval of its value.
 
         Parameters
         ----------

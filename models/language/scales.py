@@ -30,7 +30,7 @@ _LEAST = 1e-4
 """Below this a value needs a power of ten, and a unit of its own says more: 50 us beside 530 s."""
 
 _DEVIATIONS = 1.96
-"""Standard errors in half of a 95 % interval."""
+"""Standard errors in half of a 95% interval."""
 
 _SUITS_BEST = 1.0, 1e3
 """Between these a value reads well in any unit."""
@@ -166,7 +166,7 @@ class Scale:
         return with_error(value, error, self.suited(own_unit, abs(value)))
 
     def known(self, value: float, interval: tuple[float, float] | None, own_unit: Unit) -> str:
-        """A value as it was stated; one with a 95 % interval as far as that lets it be known.
+        """A value as it was stated; one with a 95% interval as far as that lets it be known.
 
         Examples
         --------

@@ -187,7 +187,7 @@ def quantity(text: str | float, wanted: Unit | None = None, name: str = "value")
     Parameters
     ----------
     text
-        A number (taken as SI), or text such as "650 us", "12ms", "800", "40 %".
+        A number (taken as SI), or text such as "650 us", "12ms", "800", "40%".
     wanted
         The unit that the quantity must be convertible to; not checked if none is given.
     name

@@ -157,7 +157,7 @@ def observed(
 
     Examples
     --------
-    >>> observed("errors", ["12 %", "3 %"], [2, 3], "own.csv").values.tolist()
+    >>> observed("errors", ["12%", "3%"], [2, 3], "own.csv").values.tolist()
     [0.12, 0.03]
     """
     name, title_unit = split_header(title)
@@ -195,7 +195,7 @@ def is_number(cell: str, decimal: str = ".") -> bool:
 
     Examples
     --------
-    >>> is_number("12 %"), is_number("3,4"), is_number("3,4", ","), is_number("raid")
+    >>> is_number("12%"), is_number("3,4"), is_number("3,4", ","), is_number("raid")
     (True, False, True, False)
     """
     bare = _bare(cell)

@@ -179,7 +179,7 @@ def think_time(measurements: Measurements, population: Observed) -> float:
     ----------
     measurements
         A table; Z is 0 where it has no column of throughput or none of response time, and where
-        it would be less than 5 % of a cycle, as noise alone can cause that.
+        it would be less than 5% of a cycle, as noise alone can cause that.
     population
         Its column of circulating jobs.
 

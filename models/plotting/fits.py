@@ -39,12 +39,12 @@ from headway.models.plotting.pieces import (
 )
 
 _RUNNERS_UP = 4  # drawn at most
-_LEAST_WEIGHT = 0.005  # that is not written as 0 %
+_LEAST_WEIGHT = 0.005  # that is not written as 0%
 _ROW = 0.21  # inches that an entry of a legend takes
 
 
 def fit_figure(fit: Fit) -> Figure:
-    """Draw measured points, the fitted curve with its 95 % band, and relative errors."""
+    """Draw measured points, the fitted curve with its 95% band, and relative errors."""
     return _figure(fit, (), fit, units_of(fit))
 
 

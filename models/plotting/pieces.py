@@ -110,9 +110,9 @@ def draw_curve(axes: Any, x: FloatArray, y: FloatArray, label: str = "model") ->
 
 
 def draw_band(axes: Any, x: FloatArray, low: FloatArray, high: FloatArray) -> None:
-    """A model's 95 % band."""
+    """A model's 95% band."""
     axes.fill_between(
-        x, visible(low), visible(high), color=MODELLED, alpha=0.2, linewidth=0, label="95 % band"
+        x, visible(low), visible(high), color=MODELLED, alpha=0.2, linewidth=0, label="95% band"
     )
 
 

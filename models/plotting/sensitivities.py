@@ -13,7 +13,7 @@ _LEAST = 1e-3  # elasticity worth a bar
 
 
 def tornado(sensitivity: Sensitivity) -> Figure:
-    """Draw what 1 % of each parameter does to each output, the largest on top."""
+    """Draw what 1% of each parameter does to each output, the largest on top."""
     panels = {
         output: bars for output in sensitivity.effects if (bars := _bars(sensitivity, output))
     }
@@ -27,7 +27,7 @@ def tornado(sensitivity: Sensitivity) -> Figure:
     for axes, (output, bars) in zip(all_axes, panels.items(), strict=True):
         _draw_bars(axes, bars)
         axes.set_title(output.replace("_", " "), fontsize=LETTER)
-    all_axes[-1].set_xlabel("elasticity [% per 1 % of the parameter]")
+    all_axes[-1].set_xlabel("elasticity [% per 1% of the parameter]")
     figure.suptitle(title_of(sensitivity.model))
     return figure
 

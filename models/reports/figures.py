@@ -191,11 +191,11 @@ def captions(report: Report | ModelReport, drawn: Drawings) -> dict[str, str]:
     ]
     found = {
         "graph": "; ".join(filter(None, parts)) + ".",
-        "tornado": "The change of each output, in percent, when a parameter grows by 1 %.",
+        "tornado": "The change of each output, in percent, when a parameter grows by 1%.",
         "curve": drawn.curve.words if drawn.curve else "",
     }
     if isinstance(report, Report):
-        band = ", with its 95 % band" if "95 % band" in found["curve"] else ""
+        band = ", with its 95% band" if "95% band" in found["curve"] else ""
         found["curve"] = f"Measured points and the model{band}; below, the relative errors."
     return found
 
@@ -237,12 +237,12 @@ def curve_drawing(report: Report) -> PageFigure:
         for column in (comparison.load, comparison.measured)
     )
     drawn = figure.axes[0].get_children()
-    has_band = any("95 %" in str(artist.get_label()) for artist in drawn)
+    has_band = any("95%" in str(artist.get_label()) for artist in drawn)
     output, load = (name.replace("_", " ") for name in (comparison.output, comparison.load.name))
     words = (
         f"{output.capitalize()} over {load}: {len(comparison.load.values)} measured points from "
         f"{loads}, with values from {heights}, with the model"
-        f"{', its 95 % band' if has_band else ''} and, below, its relative errors; "
+        f"{', its 95% band' if has_band else ''} and, below, its relative errors; "
         f"their root mean square is {comparison.summary['rms_relative_error']:.1%}."
     )
     figure.axes[0].set_title("")  # the page says what it is

@@ -100,7 +100,7 @@ def parameter_table(report: Report | ModelReport) -> Table:
     """Every parameter: value with its uncertainty, interval, where it comes from, meaning."""
     scale = units_of(report)
     rows = [_parameter_row(report, p, scale) for p in report.model.parameters.values()]
-    titles = ("parameter", "value", "95 % interval", "from", "meaning")
+    titles = ("parameter", "value", "95% interval", "from", "meaning")
     cells = zip(*rows, strict=True) if rows else [()] * len(titles)
     columns = [Column(t, tuple(c)) for t, c in zip(titles, cells, strict=True)]
     shown = columns if report.fit else [c for c in columns if c.name != titles[2]]
@@ -221,7 +221,7 @@ def _fixed(value: float, unit: Unit, places: int) -> str:
 def sensitivity_table(sensitivity: Sensitivity, scale: Scale) -> Table:
     """Elasticities by output."""
     table = sensitivity_tables(sensitivity, scale)[0]
-    title = "Change of each output [%] per 1 % of each parameter"
+    title = "Change of each output [%] per 1% of each parameter"
     return Table(title, table.columns, table.notes[len(sensitivity.bottlenecks[:1]) :])
 
 
@@ -288,7 +288,7 @@ def _strongest(sensitivity: Sensitivity) -> str:
     words = output.replace("_", " ")
     return (
         f"The model has no stations, so nothing saturates; {name} matters most: "
-        f"1 % more of it changes {words} by {sizes[name]:+.2g} %."
+        f"1% more of it changes {words} by {sizes[name]:+.2g}%."
     )
 
 

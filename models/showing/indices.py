@@ -22,9 +22,9 @@ def index_columns(rows: Sequence[Row]) -> tuple[Column, ...]:
         Column("output", tuple(first["output"].replace("_", " ") for first, _ in pairs)),
         Column("parameter", tuple(first["parameter"] for first, _ in pairs)),
         Column("first [%]", tuple(_percent(first["value"]) for first, _ in pairs)),
-        Column("95 % interval", tuple(_interval(first) for first, _ in pairs)),
+        Column("95% interval", tuple(_interval(first) for first, _ in pairs)),
         Column("total [%]", tuple(_percent(total["value"]) for _, total in pairs)),
-        Column("95 % interval ", tuple(_interval(total) for _, total in pairs)),
+        Column("95% interval ", tuple(_interval(total) for _, total in pairs)),
     )
     return columns if len(set(columns[0].cells)) > 1 else columns[1:]
 

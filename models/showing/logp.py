@@ -36,7 +36,7 @@ def logp_tables(logp: MeasuredLogp) -> list[Table]:
     if logp.estimate.gap.interval is not None:
         columns += [
             Column(title, tuple(rows[name][place] for name in names), second)
-            for place, title in ((1, "95 % from"), (2, "to"))
+            for place, title in ((1, "95% from"), (2, "to"))
         ]
     return [Table(f"{logp.source}: LogP signature", tuple(columns), _notes(logp))]
 

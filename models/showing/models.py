@@ -90,13 +90,13 @@ def _unit(value: Any, own_unit: Unit, scale: Scale) -> Unit:
 
 
 def _intervals(model: Model, units: list[Unit]) -> list[Column]:
-    """The 95 % intervals, where some parameter has one."""
+    """The 95% intervals, where some parameter has one."""
     given = [parameter.interval for parameter in model.parameters.values()]
     if not any(given):
         return []
     pairs = zip(given, units, strict=True)
     cells = tuple(ends(*interval, shown) if interval else "-" for interval, shown in pairs)
-    return [Column("95 % interval", cells)]
+    return [Column("95% interval", cells)]
 
 
 def _value(value: Any, scale: float) -> str:

@@ -79,7 +79,7 @@ def _elasticity_table(sensitivity: Sensitivity, scale: Scale) -> Table:
     for output, effects in shown.items():
         cells = [_percent(effects[name]) for name in names]
         columns.append(Column(output.replace("_", " "), tuple(cells)))
-    title = f"{sensitivity.model.title}: change of each output [%] per 1 % of each parameter"
+    title = f"{sensitivity.model.title}: change of each output [%] per 1% of each parameter"
     return Table(title, tuple(columns), tuple(_sentences(sensitivity)))
 
 
@@ -121,7 +121,7 @@ def _sentences(sensitivity: Sensitivity) -> list[str]:
     sentences += _warnings(sensitivity) + labels(sensitivity.solution)
     effects = [effect for each in sensitivity.effects.values() for effect in each.values()]
     if any(effect.half_width is not None for effect in effects):
-        sentences.append("± is half of a 95 % interval, from the fit")
+        sentences.append("± is half of a 95% interval, from the fit")
     return sentences
 
 

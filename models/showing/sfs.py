@@ -108,7 +108,7 @@ def _table(measured_use: MeasuredUse, use: Use, scale: Scale) -> Table:
     columns = (
         Column("rate", tuple(demand.rate for demand in use.demands)),
         Column("demand of one", tuple(value for value, _ in cells)),
-        Column("95 % interval", tuple(both for _, both in cells)),
+        Column("95% interval", tuple(both for _, both in cells)),
     )
     rates = ", ".join(demand.rate for demand in use.demands)
     notes = [

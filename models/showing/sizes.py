@@ -60,7 +60,7 @@ def _lines_table(sizes: MeasuredSizes) -> Table:
 
 def _notes(sizes: MeasuredSizes) -> tuple[str, ...]:
     spread = ", ".join(
-        f"{name} {significant(100 * d, 2)} %" for name, d in sizes.fit.deviation.items()
+        f"{name} {significant(100 * d, 2)}%" for name, d in sizes.fit.deviation.items()
     )
     notes = [note for one in sizes.series for note in one.notes]
     notes.append(f"spread of one measurement: {spread}")
@@ -68,7 +68,7 @@ def _notes(sizes: MeasuredSizes) -> tuple[str, ...]:
     if first.intercept.interval is None:
         notes.append("no intervals: repeat the measurements, as further rows")
     else:
-        notes.append("in brackets: 95 % intervals, with the breaks fixed")
+        notes.append("in brackets: 95% intervals, with the breaks fixed")
     return (*notes, *_tests(sizes), *sizes.warnings)
 
 
@@ -88,7 +88,7 @@ def _breaks_table(sizes: MeasuredSizes) -> Table:
     columns = (
         Column("break above", tuple(_size(b.below) for b in breaks)),
         Column("and up to", tuple(_size(b.above) for b in breaks)),
-        Column("95 % interval", tuple(sure)),
+        Column("95% interval", tuple(sure)),
         Column("", tuple("pinned" if b.pinned else _advice(b) for b in breaks)),
     )
     return Table("breaks", columns)

@@ -27,7 +27,7 @@ def sweep_tables(swept: Sweep) -> list[Table]:
         Column("output", tuple(row["output"].replace("_", " ") for row in rows)),
         Column("statistic", tuple(row["statistic"] for row in rows)),
         Column("value", tuple(_value(row, units[row["output"]], scale) for row in rows)),
-        Column("95 % interval", tuple(_interval(row, units[row["output"]], scale) for row in rows)),
+        Column("95% interval", tuple(_interval(row, units[row["output"]], scale) for row in rows)),
         Column("at", tuple(_places(swept, scale))),
     )
     kept = tuple(column for column in columns if any(cell is not None for cell in column.cells))
@@ -70,7 +70,7 @@ def _value(row: Row, own_unit: Unit, scale: Scale) -> str | None:
 
 
 def _percent(share: float) -> str:
-    return f"{four_digits(100 * share)} %"
+    return f"{four_digits(100 * share)}%"
 
 
 def _interval(row: Row, own_unit: Unit, scale: Scale) -> str | None:
@@ -121,7 +121,7 @@ def _notes(swept: Sweep) -> Iterator[str]:
     worst = {r["reduction"]: r["error_relative"] for r in sorted(swept.results, key=_error)}
     for name, error in worst.items():
         if error:
-            yield f"{name}: within {significant(100 * error, 2)} % of the points' own"
+            yield f"{name}: within {significant(100 * error, 2)}% of the points' own"
     lost = {
         row["output"]: row["absent"]
         for row in swept.results

@@ -35,7 +35,7 @@ class Demand:
     rate
         Column of the rate; empty for the share used without load.
     value, low, high
-        Time [s], or a share of the resource, and its 95 % interval.
+        Time [s], or a share of the resource, and its 95% interval.
     standard_error
         Standard error of the value.
     inflation

@@ -18,7 +18,7 @@ ALL = ""
 
 IN_ROUNDS = (
     "the model gives visits, not routes: each job makes rounds of the stations that it still has "
-    "to visit, in their order (2.4 visits are two, and a third in 40 % of cases)"
+    "to visit, in their order (2.4 visits are two, and a third in 40% of cases)"
 )
 
 

@@ -44,7 +44,7 @@ def simulate_model(
     model
         With one operating point.
     half_width
-        Relative half width of the 95 % intervals of throughput, response time and percentiles.
+        Relative half width of the 95% intervals of throughput, response time and percentiles.
     seed
         Seed of all random numbers; the same seed gives the same answer.
     percentiles
@@ -172,9 +172,9 @@ def _check_time(replicas: int, each: float, at_most: float, half_width: float) -
     ways = [f"allow {_rounded(time)} with at_most"]
     if replicas > FIRST:
         wider = half_width * (time / at_most) ** 0.5
-        ways.append(f"accept a half width of {significant(100 * wider, 2)} % or more")
+        ways.append(f"accept a half width of {significant(100 * wider, 2)}% or more")
     msg = (
-        f"half widths of {digits(100 * half_width)} % would take about {_rounded(time)}, more than "
+        f"half widths of {digits(100 * half_width)}% would take about {_rounded(time)}, more than "
         f"the {times(at_most)[0]} allowed; {', or '.join(ways)}"
     )
     raise InvalidParameter(msg)

@@ -25,7 +25,7 @@ class Effort:
     seed
         Of all random numbers.
     half_width
-        Requested relative half width of the 95 % intervals.
+        Requested relative half width of the 95% intervals.
     replicas
         Independent runs.
     warm_up, window

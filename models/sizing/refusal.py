@@ -59,7 +59,7 @@ def _unsure(model: Model, explored: Explored, nearest: int, chance: Chance) -> s
     values = _values(explored, nearest)
     share = chance.confidence - float(explored.verdict.misses[nearest])
     return (
-        f"with a probability of {digits(100 * chance.confidence)} %; the nearest is "
+        f"with a probability of {digits(100 * chance.confidence)}%; the nearest is "
         f"{shown_values(model, values)} with {significant(100 * share, 3)} %{_limit(model, values)}"
     )
 
@@ -90,8 +90,8 @@ def _limit(model: Model, values: Mapping[str, float]) -> str:
     name = str(np.ravel(solution.bottleneck)[0])
     busy = float(np.ravel(solution[f"{name}.utilisation"])[0])
     if busy < _IDLE:
-        return f"; no station is busy: the busiest is {name}, {significant(100 * busy, 3)} %"
-    return f"; {name} is the bottleneck, {significant(100 * busy, 3)} % busy"
+        return f"; no station is busy: the busiest is {name}, {significant(100 * busy, 3)}%"
+    return f"; {name} is the bottleneck, {significant(100 * busy, 3)}% busy"
 
 
 def _saturated(model: Model, explored: Explored) -> str:

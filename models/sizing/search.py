@@ -48,7 +48,7 @@ class Explored:
     nearest: int | None
 
     def front(self) -> list[int]:
-        """Indices of configurations that no cheaper one beats, each at least 1 % faster."""
+        """Indices of configurations that no cheaper one beats, each at least 1% faster."""
         order = np.lexsort((self.measures, self.costs[: self.measures.size]))
         kept: list[int] = []
         for number in order[_falls(self.measures[order])].tolist():

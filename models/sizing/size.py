@@ -74,7 +74,7 @@ class Size(Kept, Answer):
     steps
         By choice: the best configuration with only that choice at its next cheaper value.
     front
-        Configurations that no cheaper one beats in response time, each at least 1 % faster.
+        Configurations that no cheaper one beats in response time, each at least 1% faster.
     scope, looked_at
         Which configurations were examined for the front and the cheaper ones, and how many: all, as
         many of the cheapest as can be solved, or, of very many, those around the best one.

@@ -55,7 +55,7 @@ def _wrong(pair: Pair, value: float, parameters: Mapping[str, Parameter]) -> str
             return f"there is no parameter {name!r}{nearest(name, parameters)}"
         if parameters[name].interval is None:
             return (
-                f"{name} has no uncertainty; give it a 95 % interval (ci95), or delete this "
+                f"{name} has no uncertainty; give it a 95% interval (ci95), or delete this "
                 "correlation"
             )
     if pair[0] == pair[1]:

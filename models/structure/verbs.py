@@ -137,7 +137,7 @@ class ModelVerbs(ModelDisplay):
         Parameters
         ----------
         half_width
-            Of the 95 % interval of throughput, response time and each percentile, relative.
+            Of the 95% interval of throughput, response time and each percentile, relative.
         seed
             Of all random numbers; the same one gives the same answer.
         percentiles
@@ -207,7 +207,7 @@ class ModelVerbs(ModelDisplay):
         Parameters
         ----------
         intervals
-            95 % interval of the value by parameter: SI numbers or text with a unit, ``None`` for
+            95% interval of the value by parameter: SI numbers or text with a unit, ``None`` for
             an end that is not known.
         correlations
             Between -1 and 1, by pair of names, beside those told before.
@@ -318,7 +318,7 @@ class ModelVerbs(ModelDisplay):
         seed: int = 1,
         executor: "Executor | Crew | None" = None,
     ) -> "Sweep":
-        """First and total Sobol indices of outputs, each with its 95 % interval.
+        """First and total Sobol indices of outputs, each with its 95% interval.
 
         Parameters
         ----------
@@ -357,7 +357,7 @@ class ModelVerbs(ModelDisplay):
         method: str = "auto",
         percentiles: Sequence[float] = (),
     ) -> "Propagation":
-        """Solve the model with a 95 % band for every output, from its uncertain parameters.
+        """Solve the model with a 95% band for every output, from its uncertain parameters.
 
         Parameters
         ----------

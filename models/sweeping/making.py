@@ -122,7 +122,7 @@ def drawn(model: Model, count: int, seed: int = 1) -> Drawn:
     Parameters
     ----------
     model
-        A model whose parameters have 95 % intervals, such as a fitted one; correlations are used.
+        A model whose parameters have 95% intervals, such as a fitted one; correlations are used.
     count, seed
         Number of points, up to 2^30, and a whole number of 0 or more.
 

@@ -51,8 +51,8 @@ class Effort:
         workers = f"{self.workers} workers" if self.workers > 1 else "1 worker"
         return (
             f"{self.points:,} points in {significant(self.seconds, 3)} s by {workers}, "
-            f"{100 * self.busy_share:.0f} % busy: {significant(self.rate, 3)} points/s a core, "
-            f"{100 * self.kernel_share:.0f} % of the time solving"
+            f"{100 * self.busy_share:.0f}% busy: {significant(self.rate, 3)} points/s a core, "
+            f"{100 * self.kernel_share:.0f}% of the time solving"
         )
 
     @property

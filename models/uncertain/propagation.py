@@ -1,4 +1,4 @@
-"""Uncertain parameters carried through a model: every output with its 95 % band."""
+"""Uncertain parameters carried through a model: every output with its 95% band."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from headway.models.uncertain.importance import Importance, sobol_importance
 from headway.models.uncertain.sampling import check_whole, draws, joint
 
 LEAST_DRAWS, MOST_DRAWS = 100, 100_000
-"""Fewer draws have no 2.5 % quantile worth telling."""
+"""Fewer draws have no 2.5% quantile worth telling."""
 
 MOST_SOLVED = 5_000_000
 """Draws times operating points."""
@@ -26,12 +26,12 @@ MOST_ONE_BY_ONE = 5_000
 """The same, where percentiles are found one by one."""
 
 BAND = (0.025, 0.975)
-"""Quantiles that a 95 % band lies between."""
+"""Quantiles that a 95% band lies between."""
 
 
 @dataclass(frozen=True)
 class Propagation(Answer):
-    """A model's answers with 95 % bands from its uncertain parameters.
+    """A model's answers with 95% bands from its uncertain parameters.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class Propagation(Answer):
         return self.drawn.shape[0]
 
     def band(self, name: str) -> tuple[Number, Number]:
-        """Lower and upper end of an output's 95 % band, by operating point [SI].
+        """Lower and upper end of an output's 95% band, by operating point [SI].
 
         Parameters
         ----------
@@ -125,7 +125,7 @@ class Propagation(Answer):
 
 
 def band_of(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The quantiles of values along the first axis that enclose 95 %.
+    """The quantiles of values along the first axis that enclose 95%.
 
     Examples
     --------

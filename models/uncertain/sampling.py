@@ -1,7 +1,7 @@
 """Values of uncertain parameters, drawn so that each keeps its interval and all their correlations.
 
 Each parameter is normal on either side of its value, by its logarithm where its interval is more
-even so: half of the draws lie below the value, 2.5 % below the lower end of its interval and 2.5 %
+even so: half of the draws lie below the value, 2.5% below the lower end of its interval and 2.5%
 above the upper one. A Gaussian copula joins them: correlations are those of their normal scores.
 
 Source: Nelsen, *An Introduction to Copulas*, 2006; Owen, *Scrambling Sobol' and Niederreiter-Xing
@@ -23,7 +23,7 @@ from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
 
 HALF = 1.959963984540054
-"""Standard deviations from the middle of a normal law to the ends of its 95 % interval."""
+"""Standard deviations from the middle of a normal law to the ends of its 95% interval."""
 
 MOST_DRAWS = 1_000_000
 """Draws at once."""
@@ -41,7 +41,7 @@ class Marginal:
     Parameters
     ----------
     value, low, high
-        The middle, and the ends of the 95 % interval [SI].
+        The middle, and the ends of the 95% interval [SI].
     minimum, maximum
         What it cannot pass.
     is_whole
@@ -174,7 +174,7 @@ def _marginal(model: Model, name: str, low: float, high: float) -> Marginal:
     if math.isinf(low) or math.isinf(high):
         side = "upper" if math.isinf(high) else "lower"
         msg = (
-            f"{name}: its 95 % interval has no {side} end, so it cannot be sampled; give that "
+            f"{name}: its 95% interval has no {side} end, so it cannot be sampled; give that "
             "end, or set a value to treat it as certain"
         )
         raise InvalidParameter(msg)
@@ -226,7 +226,7 @@ def draws(model: Model, count: int = 1000, seed: int = 1) -> dict[str, FloatArra
     Parameters
     ----------
     model
-        Some of whose parameters have 95 % intervals; correlations of those count.
+        Some of whose parameters have 95% intervals; correlations of those count.
     count
         How many sets of values, from 1 to a million.
     seed

@@ -52,15 +52,15 @@ def poisson_note(names: Sequence[str]) -> str:
     'arrivals at disk are assumed Poisso'
     """
     note = f"arrivals at {', '.join(names)} are assumed Poisson"
-    return f"{note}; largest error measured: response time {digits(BEHIND)} %"
+    return f"{note}; largest error measured: response time {digits(BEHIND)}%"
 
 
 def _largest(measured: dict[str, tuple[float, float]], *, closed: bool) -> str:
     rate, time = measured[CLOSED if closed else OPEN]
     which = "throughput" if closed else "saturation throughput"
     errors = (
-        f"{which} {digits(rate)} %, response time {digits(time)} %"
+        f"{which} {digits(rate)}%, response time {digits(time)}%"
         if rate
-        else f"response time {digits(time)} %"
+        else f"response time {digits(time)}%"
     )
     return f"largest error measured: {errors}"

@@ -136,7 +136,7 @@ def _note(parts: Parts, known: str) -> str:
     own = (
         f"{where}: first come first served with times that differ by class of a "
         "chain, treated as one class there; largest error measured: throughput "
-        f"{digits(rate)} %, response time of a visit {digits(time)} %"
+        f"{digits(rate)}%, response time of a visit {digits(time)}%"
     )
     return f"{known}; {own}" if known else own
 

@@ -124,15 +124,15 @@ def approximation(load: float) -> str:
     Examples
     --------
     >>> approximation(0.85).split(", ")[-1]
-    'of classes 95 of 100 within 18 % of simulations at most 90 % busy'
+    'of classes 95 of 100 within 18% of simulations at most 90% busy'
     """
     most = next((limit for limit in _WITHIN if load <= limit), 0.95)
     beyond = "" if load <= most else " (beyond that not measured)"
     network, journey = _WITHIN[most]
     return (
         "each flow and service is approximated by two moments, of all classes together (QNA): "
-        f"mean response times of networks, 95 of 100 within {network} %, of classes 95 of 100 "
-        f"within {journey} % of simulations at most {digits(100 * most)} % busy{beyond}"
+        f"mean response times of networks, 95 of 100 within {network}%, of classes 95 of 100 "
+        f"within {journey}% of simulations at most {digits(100 * most)}% busy{beyond}"
     )
 
 

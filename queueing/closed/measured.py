@@ -156,7 +156,7 @@ def open_note(in_order: Turns | Sequence[str], *, spread: bool = False) -> str:
     """The note on open classes with different times in order of arrival: what is approximate."""
     error = OPEN_SPREAD if spread else OPEN_IN_ORDER
     note = different_times(in_order, spread=spread)
-    return f"{note}; largest error measured: response time {digits(error)} %"
+    return f"{note}; largest error measured: response time {digits(error)}%"
 
 
 def different_times(at: Turns | Sequence[str], *, spread: bool = False) -> str:
@@ -182,5 +182,5 @@ def different_times(at: Turns | Sequence[str], *, spread: bool = False) -> str:
 
 
 def _largest(rate: float, time: float, where: str = "") -> str:
-    errors = f"throughput {digits(rate)} %, response time {digits(time)} %"
+    errors = f"throughput {digits(rate)}%, response time {digits(time)}%"
     return f"largest error measured{where}: {errors}"

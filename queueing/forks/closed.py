@@ -31,11 +31,11 @@ MOST = 10_000
 
 APPROXIMATION = (
     "a fork in a closed network is approximated by mean value analysis: throughput within "
-    "4 % of simulations, response time within 6 % (measured up to 64 branches and 50 jobs)"
+    "4% of simulations, response time within 6% (measured up to 64 branches and 50 jobs)"
 )
 SOME = (
     "a fork in a closed network that needs some of its branches is approximated by mean value "
-    "analysis: throughput within 6 % of simulations, response time within 12 % (measured up to 64 "
+    "analysis: throughput within 6% of simulations, response time within 12% (measured up to 64 "
     "branches and 50 jobs)"
 )
 _TURNS, _NEAR = 100, 1e-9  # of the search for a throughput that gives itself back

@@ -30,13 +30,13 @@ from headway.queueing.times.laws import TimeLaw
 from headway.queueing.times.orders import lasting
 
 _ABOUT = (
-    "percentiles of a fork with unlike branches: the 99th within 8 % of simulations, the median "
-    "within 7 %"
+    "percentiles of a fork with unlike branches: the 99th within 8% of simulations, the median "
+    "within 7%"
 )
 BEHIND = (
-    "of a station behind a fork the mean response is within 12 % of simulations where service is "
-    "exponential and all branches are needed, else within 53 % (measured up to 32 branches, scv "
-    "0.25 to 2 and 90 % busy)"
+    "of a station behind a fork the mean response is within 12% of simulations where service is "
+    "exponential and all branches are needed, else within 53% (measured up to 32 branches, scv "
+    "0.25 to 2 and 90% busy)"
 )
 """What it costs to take the requests that join for a Poisson process."""
 
@@ -103,9 +103,9 @@ class Fork(Station):
     )
     approximation: ClassVar[str] = (
         "unlike branches of a fork share arrivals, which is approximated: mean "
-        "response within 4 % of "
-        "simulations, of some of the branches within 4 % and within 2 % of the slowest's (measured "
-        "up to 8 branches, scv 2 and 90 % busy)"
+        "response within 4% of "
+        "simulations, of some of the branches within 4% and within 2% of the slowest's (measured "
+        "up to 8 branches, scv 2 and 90% busy)"
     )
 
     branches: tuple[Station, ...]

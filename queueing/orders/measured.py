@@ -40,13 +40,13 @@ def priority_note(names: Sequence[str], *, closed: bool, local: bool = False) ->
     Examples
     --------
     >>> priority_note(["cpu"], closed=False)
-    'cpu: by priority; largest error measured: response time 20 %'
+    'cpu: by priority; largest error measured: response time 20%'
     """
     note = f"{', '.join(names)}: by priority"
     if not closed:
-        return f"{note}; largest error measured: response time {digits(OPEN)} %"
+        return f"{note}; largest error measured: response time {digits(OPEN)}%"
     rate, time = ALONE if local else MEAN
-    errors = f"throughput {digits(rate)} %, response time {digits(time)} %"
+    errors = f"throughput {digits(rate)}%, response time {digits(time)}%"
     if local:
         return f"{note}, times between visits assumed exponential; largest error measured: {errors}"
     return (
@@ -66,7 +66,7 @@ def turns_note(turns: Turns) -> str:
     rate, time = TURNS
     return (
         f"{different_times(turns)}, times between visits assumed exponential; largest error "
-        f"measured: throughput {digits(rate)} %, response time {digits(time)} %"
+        f"measured: throughput {digits(rate)}%, response time {digits(time)}%"
     )
 
 
@@ -77,6 +77,6 @@ def last_note(names: Sequence[str]) -> str:
     rate, time = LAST
     return (
         f"{', '.join(names)}: last come first served by several servers is approximated as "
-        f"processor sharing; largest error measured: throughput {digits(rate)} %, response time "
-        f"{digits(time)} %"
+        f"processor sharing; largest error measured: throughput {digits(rate)}%, response time "
+        f"{digits(time)}%"
     )

@@ -24,8 +24,8 @@ from headway.queueing.times.laws import TimeLaw
 from headway.queueing.times.steps import law_of_steps, steps_out
 
 BESIDE = (
-    "percentiles assume that the other jobs are in equilibrium: up to the 99th within 2 %, "
-    "the 99.9th within 4 % where measured"
+    "percentiles assume that the other jobs are in equilibrium: up to the 99th within 2%, "
+    "the 99.9th within 4% where measured"
 )
 MOST_WORK = 8e8
 """Moves between states times steps: a second, about."""

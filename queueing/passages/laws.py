@@ -28,23 +28,23 @@ from headway.queueing.times.shared import Sharing
 
 STAYS_AS_ENTERED = (
     "percentiles assume that each station stays as a job finds it on entry: "
-    "within 2 % where measured"
+    "within 2% where measured"
 )
 FOLLOWED = (
-    "percentiles assume that the other jobs are in equilibrium: up to the 99th within 2 %, "
-    "the 99.9th within 3 % where measured"
+    "percentiles assume that the other jobs are in equilibrium: up to the 99th within 2%, "
+    "the 99.9th within 3% where measured"
 )
 FEWER_STATES = (
     "percentiles assume that the other jobs, also those behind, are in "
-    "equilibrium: up to the 99th within 6 %, the 99.9th within 10 % where measured"
+    "equilibrium: up to the 99th within 6%, the 99.9th within 10% where measured"
 )
 APART = (
-    "percentiles assume independent visits of a job: up to the 99th within 8 %, the 99.9th "
-    "within 12 % where measured"
+    "percentiles assume independent visits of a job: up to the 99th within 8%, the 99.9th "
+    "within 12% where measured"
 )
 SHARED = (
     "percentiles assume independent visits of a job, some of them to shared servers: up to "
-    "the 99th within 6 %, the 99.9th within 9 % where measured"
+    "the 99th within 6%, the 99.9th within 9% where measured"
 )
 SMOOTHED = "constant times that only some jobs spend are approximated as varying"
 

@@ -14,14 +14,14 @@ from headway.queueing.times.laws import TimeLaw, constant, in_series, merged
 
 APART = (
     "percentiles assume independent visits of a job to shared servers: up to the 99th within "
-    "2 %, the 99.9th within 4 % where measured"
+    "2%, the 99.9th within 4% where measured"
 )
 SMOOTHED = (
     "constant times that only some jobs spend are approximated as varying: "
     "percentiles up to the 99th "
-    "within 6 %, the 99.9th within 6 % where measured"
+    "within 6%, the 99.9th within 6% where measured"
 )
-NEAREST = "classes with the closest service times are merged: percentiles within 8 % where measured"
+NEAREST = "classes with the closest service times are merged: percentiles within 8% where measured"
 
 
 @lru_cache(maxsize=64)  # as several percentiles are asked for, one after the other

@@ -17,8 +17,8 @@ MOST_STATES = 10_000
 """States of all jobs, and of the followed one among the others, up to which it is followed."""
 
 SMOOTHED = (
-    "a constant delay is approximated as varying by 32 % for the followed job and as exponential "
-    "for the others: percentiles up to the 99th within 10 % where measured"
+    "a constant delay is approximated as varying by 32% for the followed job and as exponential "
+    "for the others: percentiles up to the 99th within 10% where measured"
 )
 _MOST_WORK = 3e9  # moves times steps: some seconds
 

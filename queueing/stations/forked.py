@@ -23,7 +23,7 @@ from headway.queueing.times.laws import GAMMA, TimeLaw
 from headway.queueing.times.orders import moments, ordered
 
 _CONSTANT = 1e-9  # scv below which rounding would tell how times vary
-_ABOUT = "percentiles of a fork: the 99th within 11 % of simulations, the median within 13 %"
+_ABOUT = "percentiles of a fork: the 99th within 11% of simulations, the median within 13%"
 _LAWLESS = (
     "the response time of ForkJoin has no known distribution where fewer than half of its branches "
     "are needed: only its mean is approximated"
@@ -82,8 +82,8 @@ class ForkJoin(Station):
     approximation: ClassVar[str] = (
         "branches of a fork share arrivals, which is approximated (exact for 1, for "
         "2 exponential and for "
-        "constant ones): mean response within 4 % of simulations, of the first few of many within "
-        "4 % of one branch's (measured up to 64 branches, scv 2 and 95 % busy)"
+        "constant ones): mean response within 4% of simulations, of the first few of many within "
+        "4% of one branch's (measured up to 64 branches, scv 2 and 95% busy)"
     )
 
     service_time: Quantity | str

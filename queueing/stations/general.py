@@ -287,7 +287,7 @@ class MGm(_ByMoments):
     approximation: ClassVar[str] = (
         "mean and variation of service determine the wait at several servers only "
         "approximately: response time "
-        "within 13 % of simulations, 95 of 100 within 4.8 %"
+        "within 13% of simulations, 95 of 100 within 4.8%"
     )
     can: ClassVar[Abilities] = Abilities(
         shared=True, spread=True, counts=frozenset({"servers"}), scv="scv"
@@ -359,7 +359,7 @@ class GGm(_ByMoments):
     lawless: ClassVar[str] = "two moments of arrivals and service do not determine it"
     approximation: ClassVar[str] = (
         "two-moment approximation (Allen-Cunneen; Kingman for 1 server): response time within "
-        "22 % of simulations, 95 of 100 within 14 %"
+        "22% of simulations, 95 of 100 within 14%"
     )
 
     arrival_scv: Quantity | str

@@ -94,7 +94,7 @@ class PriorityMG1:
         E[exp(-s W_c)] = ((1 - U) z + sum over lower classes of lambda_j (1 - B_j(z)))
         / (s - lambda_c + lambda_c B_c(z)), with z = s + L (1 - G(s)), L the rate of the higher
         classes and G the transform of their busy period. Service is taken as gamma-distributed,
-        varying by 10 % at least.
+        varying by 10% at least.
 
         Raises
         ------

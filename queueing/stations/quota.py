@@ -133,13 +133,13 @@ class Quota(Mixed):
     can: ClassVar[Abilities] = Abilities(mixed=True)
     lawless: ClassVar[str] = "only its mean is approximated"
     approximation: ClassVar[str] = (
-        "the mean response under a quota is fitted to simulations up to 95 % of capacity; "
-        "largest error measured: 10.2 %"
+        "the mean response under a quota is fitted to simulations up to 95% of capacity; "
+        "largest error measured: 10.2%"
     )
     mixed_note: ClassVar[str] = (
         "the throughput under a quota is approximated from its exact bounds and the "
         "variation of busy times; "
-        "largest error measured: throughput 3.7 %, response time 29 % (99 of 100 within 11 %)"
+        "largest error measured: throughput 3.7%, response time 29% (99 of 100 within 11%)"
     )
 
     service_time: Quantity | str

@@ -20,7 +20,7 @@ _NEGLIGIBLE = 1e-14
 STEADIEST = 0.01
 """Least squared coefficient of variation of a service that jobs come back to."""
 
-NEARLY_CONSTANT = "constant service that some jobs return to is approximated as varying by 10 %"
+NEARLY_CONSTANT = "constant service that some jobs return to is approximated as varying by 10%"
 
 
 @dataclass(frozen=True)

@@ -30,10 +30,10 @@ _WHOLE = 800  # states of which all exponentials are found
 _STEPS = 1600
 _AGREED = 1e-8
 
-NEAREST = "classes with the closest service times are merged: percentiles within 1 % where measured"
+NEAREST = "classes with the closest service times are merged: percentiles within 1% where measured"
 AS_ONE = (
-    "classes with different service times are merged: up to the 99th percentile within 9 %, the "
-    "99.9th within 17 % where measured"
+    "classes with different service times are merged: up to the 99th percentile within 9%, the "
+    "99.9th within 17% where measured"
 )
 
 

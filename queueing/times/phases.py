@@ -12,9 +12,9 @@ import numpy as np
 from headway.kinds import FloatArray
 
 STAGES = 10
-"""Phases at most, by which a constant time is taken as one that varies by 32 %."""
+"""Phases at most, by which a constant time is taken as one that varies by 32%."""
 
-IN_PHASES = "services in a loop that vary by less than 32 % are approximated as varying by 32 %"
+IN_PHASES = "services in a loop that vary by less than 32% are approximated as varying by 32%"
 
 
 @dataclass(frozen=True, eq=False)

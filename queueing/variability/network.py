@@ -220,12 +220,12 @@ def approximation(load: float) -> str:
     Examples
     --------
     >>> approximation(0.85).split(", ")[-1]
-    '95 of 100 within 14 % of simulations at most 90 % busy'
+    '95 of 100 within 14% of simulations at most 90% busy'
     """
     most = next((limit for limit in _WITHIN if load <= limit), 0.95)
     beyond = "" if load <= most else " (beyond that not measured)"
     return (
         "each flow and service is approximated by two moments (QNA): mean response times of "
-        f"networks, 95 of 100 within {_WITHIN[most]} % of simulations at most {digits(100 * most)} "
-        f"% busy{beyond}"
+        f"networks, 95 of 100 within {_WITHIN[most]}% of simulations at most {digits(100 * most)}% "
+        f"busy{beyond}"
     )

@@ -19,7 +19,7 @@ EXACT = 1e-10
 HEAVY = 1e-4
 """Share of arrivals cut off from which a chain says too little, as one too large."""
 
-LOADS = {"under 50 % busy": 0.5, "50 to 80 % busy": 0.8, "over 80 % busy": 2.0}
+LOADS = {"under 50% busy": 0.5, "50 to 80% busy": 0.8, "over 80% busy": 2.0}
 """Columns by load, and where they end."""
 
 TINY = 1e-3
@@ -123,7 +123,7 @@ def column(check: Checked) -> str:
 def _cell(errors: Sequence[float]) -> str:
     if not errors:
         return "-"
-    return f"{len(errors)}: {100 * np.median(errors):.1f} %, {100 * max(errors):.1f} %"
+    return f"{len(errors)}: {100 * np.median(errors):.1f}%, {100 * max(errors):.1f}%"
 
 
 if __name__ == "__main__":

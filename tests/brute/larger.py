@@ -26,7 +26,7 @@ NO_MORE = 60.0
 class Misses:
     """A network held to its simulation: how many numbers, how many within their intervals.
 
-    `missed` says whether any lies outside an interval so wide that all hold with 99 % at once.
+    `missed` says whether any lies outside an interval so wide that all hold with 99% at once.
     """
 
     seed: int

@@ -203,7 +203,7 @@ QUANTITIES = (
     "12 kB",
     "800 op/s",
     "1.5",
-    "40 %",
+    "40%",
     "2 MB*s/op",
     "1e-3 s",
     "5 us/message",

@@ -273,7 +273,7 @@ _VALUED: KeyTable = {
     "min": Key(_PLAIN, "The smallest possible value."),
     "max": Key(_PLAIN, "The largest possible value."),
     **_ABOUT,
-    "ci95": Key(_Ends(), 'Its 95 % interval, such as ["0.9 ms", "1.1 ms"]; "" for an unknown end.'),
+    "ci95": Key(_Ends(), 'Its 95% interval, such as ["0.9 ms", "1.1 ms"]; "" for an unknown end.'),
 }
 PARAMETER = Entry(ParameterEntry, _VALUED, short="value")
 """A number with a value or a formula."""

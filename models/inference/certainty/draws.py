@@ -2,7 +2,7 @@
 
 Before the data, each value is about where its search starts (a start is read off the curve), and
 any utilisation at the highest load is as likely as any other. The scatter of the measurements is
-not known: 2 % is worth two of them.
+not known: 2% is worth two of them.
 """
 
 from collections.abc import Sequence
@@ -23,9 +23,9 @@ COUNT = 512
 """Draws of each form."""
 
 WORTH = 2.0
-"""Measurements that it is worth to know beforehand that errors are some 2 %."""
+"""Measurements that it is worth to know beforehand that errors are some 2%."""
 
-_ABOUT = 0.5  # scale of a logistic law of logarithms: 95 % lie within a factor of 6
+_ABOUT = 0.5  # scale of a logistic law of logarithms: 95% lie within a factor of 6
 _ANY = 2.0  # the same where a start is but a guess: within a factor of 1,500
 _BEFORE = 8  # times as many points are drawn before the data have their say
 _TAILS = 5.0  # degrees of freedom of the law about the best values

@@ -71,9 +71,9 @@ def _silent_sentence(shares: dict[str, float]) -> str:
         return f"no prediction at these points depends on {name}; fix it"
     names = sorted(shares, key=lambda n: -abs(shares[n]))
     first = shares[names[0]]
-    others = ", ".join(f"{n} by {shares[n] / first:+.2g} %" for n in names[1:])
+    others = ", ".join(f"{n} by {shares[n] / first:+.2g}%" for n in names[1:])
     return (
-        f"the data determine only a combination of {', '.join(names)}: changing {names[0]} by 1 % "
+        f"the data determine only a combination of {', '.join(names)}: changing {names[0]} by 1% "
         f"and {others} changes no prediction; fix one of them, or vary it in the measurements"
     )
 
@@ -147,7 +147,7 @@ def _error(rows: FloatArray, k: int) -> float:
 
 
 def candidate_loads(model: Model) -> FloatArray:
-    """Loads from 5 to 98 % of saturation, or of three times the highest if that is less.
+    """Loads from 5 to 98% of saturation, or of three times the highest if that is less.
 
     None where the load is no arrival rate.
     """

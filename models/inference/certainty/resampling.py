@@ -179,7 +179,7 @@ def _widened(problem: Problem, best: Problem, optimum: Optimum, refits: Refits) 
 def studentised(
     problem: Problem, optimum: Optimum, known: Uncertainty, refits: Refits
 ) -> list[Ends]:
-    """95 % intervals from refits, each scaled by its own standard error.
+    """95% intervals from refits, each scaled by its own standard error.
 
     No end is nearer than Student's t has it: a few residuals, drawn again, show no tails.
 

@@ -170,7 +170,7 @@ class Shift:
 
 
 def student(degrees: int) -> float:
-    """Student's t for a two-sided 95 % interval.
+    """Student's t for a two-sided 95% interval.
 
     Examples
     --------

@@ -186,7 +186,7 @@ def worst_cost(optimum: Optimum, known: Uncertainty) -> float:
 def intervals(
     problem: Problem, optimum: Optimum, known: Uncertainty, most: float | None = None
 ) -> tuple[Ends, ...]:
-    """95 % interval of each free parameter.
+    """95% interval of each free parameter.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ class Minimum:
     cost
         Half the sum of squared residuals, by the loss.
     ends
-        95 % interval of each.
+        95% interval of each.
     """
 
     free: FloatArray

@@ -43,7 +43,7 @@ class NextLoads(Answer):
     loads
         Where to measure, in this order [SI]; none where no run pays.
     factors
-        How many times the quantity its 95 % interval reaches up (and down), now and expected
+        How many times the quantity its 95% interval reaches up (and down), now and expected
         after each of these runs.
     """
 

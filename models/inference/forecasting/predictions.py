@@ -25,7 +25,7 @@ _NODES = 9  # of a normal error, at the middles of as many equal chances
 
 @dataclass(frozen=True)
 class Predictions(Answer):
-    """Throughput and response time at some loads, with the 95 % band of one further measurement.
+    """Throughput and response time at some loads, with the 95% band of one further measurement.
 
     Parameters
     ----------

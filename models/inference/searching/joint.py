@@ -101,7 +101,7 @@ def weighed_search(problem: Problem, starts: int) -> tuple[Problem, Optimum]:
 def by_own_scatter(problem: Problem, free: FloatArray) -> Problem:
     """The same problem with each output weighed by its own scatter, where these clearly differ.
 
-    They do where an F test says so at 1 %, each output having five degrees of freedom at least.
+    They do where an F test says so at 1%, each output having five degrees of freedom at least.
 
     Parameters
     ----------

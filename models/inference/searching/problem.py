@@ -68,7 +68,7 @@ class Problem:
     share
         How much each row counts: half of a point, where two outputs of it say the same.
     scatter
-        By how much each output errs more than 2 %, relative to the others.
+        By how much each output errs more than 2%, relative to the others.
     added
         What was added to free parameters, an entry a point.
     places

@@ -64,7 +64,7 @@ def _needed(row: Mapping[str, str], title: str, place: str) -> float:
 
 
 def _percentiles(row: Mapping[str, str], place: str) -> dict[float, float]:
-    """Percentiles of the columns such as ``99.9%``; 100 % is the largest time, not a percentile."""
+    """Percentiles of the columns such as ``99.9%``; 100% is the largest time, not a percentile."""
     cells = {title: _cell(row, title, place) for title in row if title.endswith("%")}
     named = {number(title[:-1], place): cell for title, cell in cells.items()}
     return {p: cell * 1e-3 for p, cell in named.items() if cell is not None and p < 100}

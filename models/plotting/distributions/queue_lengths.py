@@ -61,7 +61,7 @@ def _draw_across(axes: Axes, lengths: QueueLengths[Solution], name: str, place: 
     x, colour = values / shown.scale, style(place).colour
     for low, high, alpha in _BANDS:
         least, most = (_flat(lengths, name, share) for share in (low, high))
-        label = f"{100 * (high - low):.0f} % of the time"
+        label = f"{100 * (high - low):.0f}% of the time"
         axes.fill_between(
             x, least, most, color=colour, alpha=alpha, linewidth=0, step="mid", label=label
         )

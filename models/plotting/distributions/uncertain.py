@@ -1,4 +1,4 @@
-"""Figures of answers with 95 % bands: the lines of a solution, and what the draws leave open."""
+"""Figures of answers with 95% bands: the lines of a solution, and what the draws leave open."""
 
 from itertools import product
 from typing import Any
@@ -25,7 +25,7 @@ _ABOVE = 1.1  # of the highest finite end: how far up a panel shows a band witho
 
 
 def propagation_figure(propagation: Propagation) -> Figure:
-    """Draw a solution over its first swept input, each line with its 95 % band.
+    """Draw a solution over its first swept input, each line with its 95% band.
 
     A band that has no upper end, as draws saturate, goes on to the top of its panel.
     """
@@ -63,7 +63,7 @@ def _draw_stations(axes: Axes, x: FloatArray, propagation: Propagation) -> None:
     used = [n for n in solution.stations if np.any(np.asarray(solution[f"{n}.utilisation"]) > 0)]
     for place, name in enumerate(used):
         low, high = (100 * end for end in _ends(propagation, f"{name}.utilisation"))
-        _draw_band(axes, x, low, high, place, "_" if place else "95 % band")
+        _draw_band(axes, x, low, high, place, "_" if place else "95% band")
 
 
 def _draw_band(
@@ -72,7 +72,7 @@ def _draw_band(
     top = np.where(np.isposinf(high), _far_above(low, high), high)
     axes.fill_between(
         x, low, top, where=np.isfinite(low).tolist(), color=style(place).colour, alpha=_FAINT,
-        linewidth=0, label=label or ("_" if place else "95 % band"),
+        linewidth=0, label=label or ("_" if place else "95% band"),
     )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ def simulation_figure(simulation: Simulation) -> Figure:
     halves = np.array([one.half_width() for one in each]) / shown.scale
     _intervals(axes, means, halves)
     axes.set_xlim(left=0)
-    axes.set_xlabel(f"simulated, with 95 % intervals [{shown}]")
+    axes.set_xlabel(f"simulated, with 95% intervals [{shown}]")
     axes.set_title(literal(simulation.model.title))
     return figure
 

@@ -125,20 +125,20 @@ TABLES = (
         "rates of one disk (disk-streams)",
         "MB/s",
         _one_disk,
-        "20 % for one rate, 10 % for the median; most rates are said 'about'",
+        "20% for one rate, 10% for the median; most rates are said 'about'",
     ),
     PublishedTable(
         "section-3",
         "rates of parallel files, sections 3 and 4 (parallel-file)",
         "MB/s",
         _parallel,
-        "20 % for one rate, 10 % for the median",
+        "20% for one rate, 10% for the median",
     ),
     PublishedTable(
         "percentages",
         "percentages of the text from its rates",
         "%",
         _changes,
-        "half of the last digit, the rounding of both rates, 10 % of what is said 'about'",
+        "half of the last digit, the rounding of both rates, 10% of what is said 'about'",
     ),
 )

@@ -105,6 +105,6 @@ TABLES = (
         "K senders to one receiver",
         "",
         _table_5,
-        "15 %: measured ratios, which the document calls a close fit",
+        "15%: measured ratios, which the document calls a close fit",
     ),
 )

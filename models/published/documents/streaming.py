@@ -122,7 +122,7 @@ def _printed(section: str, quantity: str) -> float:
 
 
 _CALIBRATED = "clocks per instruction are solved from this rate"
-_PEAK = "65 % of the printed 80 MB/s is 52; 55 to 60 follows from 22 MB/s at 25 % instead"
+_PEAK = "65% of the printed 80 MB/s is 52; 55 to 60 follows from 22 MB/s at 25% instead"
 
 
 def _extrapolated() -> float:
@@ -269,14 +269,14 @@ TABLES = (
         "measured bus traffic per byte read, explained",
         "",
         _traffic_ratios,
-        "10 %: ratios are read off plots; I/O bus to the digit",
+        "10%: ratios are read off plots; I/O bus to the digit",
     ),
     PublishedTable(
         "section-5",
         "disk rate at which each resource is full",
         "MB/s",
         _saturation,
-        "half of the last digit, the printed range, 10 % of what is said 'about', 2 % if 'under'",
+        "half of the last digit, the printed range, 10% of what is said 'about', 2% if 'under'",
     ),
     PublishedTable(
         "figure-8",

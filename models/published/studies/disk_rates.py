@@ -117,7 +117,7 @@ USUAL_ERROR = 0.05
 def refit(table: RateTable, keep: Any = None) -> FloatArray:
     """Fit the free parameters to the rates that `keep` names, by default to all.
 
-    Least squares of the logarithm of the rate, with soft L1 loss beyond 5 %.
+    Least squares of the logarithm of the rate, with soft L1 loss beyond 5%.
     """
     from scipy.optimize import least_squares
 

@@ -61,7 +61,7 @@ def main_tables(fit: Fit, scale: Scale | None = None) -> list[Table]:
 
 
 def _parameter_table(fit: Fit, scale: Scale) -> Table:
-    interval = ("95 % interval",) if fit.is_examined else ()
+    interval = ("95% interval",) if fit.is_examined else ()
     titles = ("parameter", "value", *interval, "started from", "meaning")
     rows = [(name, *_parameter_cells(fit, name, scale)) for name in fit.free]
     columns = [

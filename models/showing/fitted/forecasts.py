@@ -16,9 +16,7 @@ from headway.numerals import four_digits, significant
 _SURE = 0.995  # share from which a load counts as sustained
 
 _TIME, _RATE = unit("s"), unit("op/s")
-_BAND = (
-    "bands hold 95 % of further measurements, if the load is sustained and a form tried is right"
-)
+_BAND = "bands hold 95% of further measurements, if the load is sustained and a form tried is right"
 
 
 def prediction_scale(predictions: Predictions) -> Scale:
@@ -40,7 +38,7 @@ def prediction_tables(predictions: Predictions, scale: Scale | None = None) -> l
     columns = [Column("at", tuple(loads))]
     for name, band, own_unit in bands:
         columns.append(Column(name, _values(band, own_unit, scale)))
-        columns.append(Column("95 % band", _bands(band, own_unit, scale)))
+        columns.append(Column("95% band", _bands(band, own_unit, scale)))
     chances = tuple(_chance(share) for share in predictions.sustained.tolist())
     columns.append(Column("sustained", chances))
     notes = (_BAND, *_without(predictions))
@@ -151,14 +149,14 @@ def next_tables(loads: NextLoads) -> list[Table]:
     """A row a further run."""
     scale = next_scale(loads)
     title = f"{loads.quantity.replace('_', ' ')}: where to measure next"
-    now = f"its 95 % interval now: {_reach(loads.factors[0])}"
+    now = f"its 95% interval now: {_reach(loads.factors[0])}"
     stop = f"a run after these narrows it by less than {PAYS:.0%}"
     if not loads.loads.size:
         return [Table(title, (), (now, f"no further run narrows it by {PAYS:.0%} or more"))]
     columns = (
         Column("run", tuple(str(k + 1) for k in range(loads.loads.size))),
         Column("measure at", tuple(scale.text(load, loads.unit) for load in loads.loads.tolist())),
-        Column("95 % interval then", tuple(map(_reach, loads.factors[1:].tolist()))),
+        Column("95% interval then", tuple(map(_reach, loads.factors[1:].tolist()))),
     )
     return [Table(title, columns, (now, stop))]
 
@@ -167,7 +165,7 @@ def _reach(factor: float) -> str:
     """How far an interval reaches: in percent, or as a factor where that is more than twofold."""
     if factor > 2:
         return f"up to {four_digits(factor)} times as much or as little"
-    return f"± {significant(100 * (factor - 1), 2)} %"
+    return f"± {significant(100 * (factor - 1), 2)}%"
 
 
 def next_rows(loads: NextLoads) -> list[dict[str, Any]]:

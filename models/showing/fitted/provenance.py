@@ -26,7 +26,7 @@ def with_provenance(fit: Fit, command: str) -> Model:
     for name in fit.free:
         low, high = fit.ci95[name]
         unit = parameters[name].unit
-        interval = f"95 % interval {with_unit(ends(low, high, unit), unit)}"
+        interval = f"95% interval {with_unit(ends(low, high, unit), unit)}"
         bounded = parameters[name].within(*_holding(parameters[name], low, high))
         parameters[name] = replace(bounded, source=f"{source}; {interval}")
     load = fit.comparison.load_parameter

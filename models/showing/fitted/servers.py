@@ -155,7 +155,7 @@ def _quantity_table(server_fit: ServerFit, scale: Scale) -> Table:
     texts = tuple(
         _quantity_text(t, scale) + _where_to_look(server_fit, t) for t in server_fit.quantities
     )
-    columns = (Column("derived quantity", names), Column("value (95 % interval)", texts))
+    columns = (Column("derived quantity", names), Column("value (95% interval)", texts))
     return Table("", columns)
 
 
@@ -283,7 +283,7 @@ def _winners_table(servers: Sequence[ServerFit], scale: Scale) -> Table:
     errors = [s.best.comparison.summary["rms_relative_error"] for s in servers]
     notes = [
         f"median RMS error {np.median(errors):.2%}, "
-        f"{sum(error <= 0.1 for error in errors)} of {len(errors)} within 10 %"
+        f"{sum(error <= 0.1 for error in errors)} of {len(errors)} within 10%"
     ]
     notes += sorted({str(s.best.comparison.axes) for s in servers})
     if len(servers) <= MOST_COLUMNS:

@@ -66,7 +66,7 @@ def _percent(value: float | None) -> str | None:
 def _verdict(check: Check) -> list[str]:
     """Which analytic answers the intervals do not hold, and what that says of them."""
     count = sum(row.inside is not None for row in check.rows_checked)
-    sure = f"{digits(100 * TOGETHER)} %"
+    sure = f"{digits(100 * TOGETHER)}%"
     largest = check.largest
     most = f"{largest.name}, {_percent(largest.difference)}" if largest else "none"
     if not check.outside:

@@ -94,7 +94,7 @@ def effort_notes(simulation: Simulation) -> list[str]:
     if effort.interrupted:
         notes.append(
             "interrupted: intervals may be wider than the "
-            f"{digits(100 * effort.half_width)} % requested"
+            f"{digits(100 * effort.half_width)}% requested"
         )
     return [*notes, *simulation.notes]
 
@@ -129,7 +129,7 @@ def simulation_rows(simulation: Simulation) -> list[dict[str, Any]]:
 
 
 def interval_document(estimate: Estimate) -> dict[str, Any]:
-    """A value with its 95 % interval."""
+    """A value with its 95% interval."""
     return {"value": estimate.mean, "ci95": list(estimate.interval())}
 
 

@@ -17,7 +17,7 @@ from headway.queueing.times.laws import merged
 _SHOWN = 0.999  # share of the time that a printed table covers
 _MOST_ROWS = 30  # rows of a printed table; of more numbers several share a row
 _SHARES = (0.5, 0.95, 0.99)
-_HEADS = ("mean", "variance", "P(0)", "waits", *(f"{digits(100 * s)} %" for s in _SHARES))
+_HEADS = ("mean", "variance", "P(0)", "waits", *(f"{digits(100 * s)}%" for s in _SHARES))
 
 
 def length_scale(lengths: QueueLengths[Solution]) -> Scale:
@@ -44,7 +44,7 @@ def _summary_table(lengths: QueueLengths[Solution]) -> Table:
     moments = list(zip(*map(_moments, laws), strict=True))
     columns = [Column.of(head, values) for head, values in zip(_HEADS, moments, strict=True)]
     notes = (*notes_of(solution, scale), *_assumed(lengths))
-    last = "50 %, 95 %, 99 %: at most this many jobs are present for that share of the time"
+    last = "50%, 95%, 99%: at most this many jobs are present for that share of the time"
     more = ["the chances themselves are in --csv and --json"] if count > 1 else []
     title = f"{solution.model.title}: jobs at stations"
     return Table(title, (*keys, names, *columns), (*notes, last, *more), len(keys) + 1)

@@ -18,7 +18,7 @@ def growth_scale(growth: Growth) -> Scale:
 def growth_tables(growth: Growth) -> list[Table]:
     """A row for each resource, in the order in which they saturate."""
     start = growth_scale(growth).stated(growth.start, growth.balance.machines[0].unit)
-    title = f"from {start}, {digits(100 * growth.per_year)} % more a year"
+    title = f"from {start}, {digits(100 * growth.per_year)}% more a year"
     return [Table(title, _columns(growth), tuple(_words(growth)))]
 
 

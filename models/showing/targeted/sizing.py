@@ -94,7 +94,7 @@ def _notes(size: Size, scale: Scale) -> Iterator[str]:
     if size.chance is not None:
         yield (
             f"probability that all targets hold: from {size.chance.draws} draws of "
-            f"{', '.join(size.chance.names)}; {digits(100 * size.chance.confidence)} % is required"
+            f"{', '.join(size.chance.names)}; {digits(100 * size.chance.confidence)}% is required"
         )
     yield from _binding(size, scale)
     if not size.proven:
@@ -113,7 +113,7 @@ def _binding(size: Size, scale: Scale) -> Iterator[str]:
         why = f"one step cheaper, {name} = {shown}:"
         if step.probability is not None:
             chance = significant(100 * step.probability, 3)
-            yield f"{why} all targets hold with probability {chance} %"
+            yield f"{why} all targets hold with probability {chance}%"
         elif missed == "saturated":
             yield f"{why} the network saturates"
         elif missed:
@@ -135,7 +135,7 @@ def _front_table(size: Size, scale: Scale) -> Table:
     notes = [_extent(size)]
     if count > _MOST_STEPS:
         notes.append(f"{_MOST_STEPS} of {count}; --csv and --json have all")
-    title = f"what more money buys: each 1 % better in {measure} at least"
+    title = f"what more money buys: each 1% better in {measure} at least"
     return Table(title, tuple(columns), tuple(notes), len(size.grid.names))
 
 

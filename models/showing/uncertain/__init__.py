@@ -1,1 +1,1 @@
-"""Answers with 95 % bands as tables, rows, JSON and CSV."""
+"""Answers with 95% bands as tables, rows, JSON and CSV."""

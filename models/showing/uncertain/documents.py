@@ -1,4 +1,4 @@
-"""Answers with 95 % bands as rows, JSON and CSV: null where an end is infinite."""
+"""Answers with 95% bands as rows, JSON and CSV: null where an end is infinite."""
 
 from collections.abc import Iterable
 from typing import Any

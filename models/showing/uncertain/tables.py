@@ -1,4 +1,4 @@
-"""Answers with 95 % bands as tables, and which parameter to measure next."""
+"""Answers with 95% bands as tables, and which parameter to measure next."""
 
 from typing import Any
 
@@ -54,7 +54,7 @@ def _notes(propagation: Propagation, scale: Scale) -> list[str]:
     ]
     notes = [
         *notes_of(propagation.solution, scale),
-        f"95 % bands of {propagation.count} draws, seed {propagation.seed}: {', '.join(texts)}",
+        f"95% bands of {propagation.count} draws, seed {propagation.seed}: {', '.join(texts)}",
     ]
     if propagation.model.correlations:
         pairs = propagation.model.correlations.items()
@@ -79,7 +79,7 @@ def _limit(propagation: Propagation) -> list[str]:
         return []
     rate = solution.model.meaning(name).unit
     band = with_unit(ends(float(low[0]), float(high[0]), rate), rate)
-    return [f"95 % band of the saturation throughput: {band}"]
+    return [f"95% band of the saturation throughput: {band}"]
 
 
 def _sweep_table(propagation: Propagation, scale: Scale) -> Table:
@@ -136,7 +136,7 @@ def _outputs_table(propagation: Propagation, scale: Scale) -> Table:
     units = {n: solution.model.meaning(n).unit for n in solution.outputs}
     rows = [(n, *_cells(propagation, n, unit, scale)) for n, unit in units.items()]
     names, values, bands = zip(*rows, strict=True)
-    columns = (Column("output", names), Column("value", values), Column("95 % band", bands))
+    columns = (Column("output", names), Column("value", values), Column("95% band", bands))
     return Table(solution.model.title, columns, tuple(_notes(propagation, scale)))
 
 
@@ -181,7 +181,7 @@ def _parts(
     for part, each in zip(parts, keys, strict=True):
         cells = [_cells(propagation, key, part_unit(part), scale) for key in each]
         values, bands = zip(*cells, strict=True)
-        columns += [Column(part.replace("_", " "), values), Column("95 % band", bands)]
+        columns += [Column(part.replace("_", " "), values), Column("95% band", bands)]
     return Table(title, tuple(columns))
 
 

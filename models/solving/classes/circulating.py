@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
 
 AS_ONE = (
-    "percentiles treat the jobs of closed classes as one class: up to the 99th within 13 %, the "
-    "99.9th within 13 % where measured"
+    "percentiles treat the jobs of closed classes as one class: up to the 99th within 13%, the "
+    "99.9th within 13% where measured"
 )
 
 

@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
 
 
-ALIKE = f"{INDEPENDENT}: up to the 99th within 7 % where measured"
+ALIKE = f"{INDEPENDENT}: up to the 99th within 7% where measured"
 """Error where a station's jobs ask for the same, whatever their class."""
 
-UNLIKE = f"{INDEPENDENT}, and Poisson arrivals: up to the 99th within 16 % where measured"
+UNLIKE = f"{INDEPENDENT}, and Poisson arrivals: up to the 99th within 16% where measured"
 """Error where classes have times of their own and wait in order; `tests.journey_errors`."""
 
 BACK = (
-    f"{INDEPENDENT}, although they return, and Poisson arrivals: up to the 99th within 19 % where "
+    f"{INDEPENDENT}, although they return, and Poisson arrivals: up to the 99th within 19% where "
     "measured"
 )
 """Error where open jobs of any class come back to a station, not more often than `MOST_VISITS`."""

@@ -33,7 +33,7 @@ from headway.queueing.times.laws import (
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
 
-UNLIKE = f"{INDEPENDENT}, and Poisson arrivals: up to the 99th within 12 % where measured"
+UNLIKE = f"{INDEPENDENT}, and Poisson arrivals: up to the 99th within 12% where measured"
 """Error where classes on common routes wait in order with times of their own."""
 
 

@@ -123,7 +123,7 @@ class QueueLengths(Answer, Generic[Of]):
         >>> from headway.models import ModelGraph
         >>> from headway.queueing import MM1
         >>> lengths = ModelGraph("one").station("cpu", MM1(0.1)).at().solve(9).queue_lengths()
-        >>> lengths.covering("cpu", 0.99)  # 0.9 ** 44 < 1 %
+        >>> lengths.covering("cpu", 0.99)  # 0.9 ** 44 < 1%
         43.0
         """
         if not 0 < share < 1:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from headway.kinds import FloatArray
 
 STEPS = 16
-"""Trial rates per doubling: an excess over 1/16 octave (4.4 %) is never missed."""
+"""Trial rates per doubling: an excess over 1/16 octave (4.4%) is never missed."""
 
 OCTAVES = 12
 """Doublings to search for an earlier excess, below a rate that is too high."""
@@ -42,7 +42,7 @@ def first_crossing(share: Callable[[FloatArray], FloatArray], shape: tuple[int, 
     Returns
     -------
     Rates in that shape; infinite where the share stays below 1. A share of 1 or more over less
-    than a 1/16 octave (4.4 %), or only at rates 4,096 times smaller than one that reaches 1 at
+    than a 1/16 octave (4.4%), or only at rates 4,096 times smaller than one that reaches 1 at
     a power of two, may be missed.
 
     Examples

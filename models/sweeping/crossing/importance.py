@@ -35,7 +35,7 @@ def global_sensitivity(
     executor: Crew | Executor | None = None,
     progress: Progress | None = None,
 ) -> Sweep:
-    """First and total Sobol indices of outputs, each with its 95 % interval.
+    """First and total Sobol indices of outputs, each with its 95% interval.
 
     The model is solved at `samples` times (number of parameters + 2) points, or `samples` times 4
     times the number of parameters if some are correlated.

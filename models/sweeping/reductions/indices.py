@@ -17,7 +17,7 @@ from headway.models.sweeping.reductions.crossing import REPLICATES, Crossing
 from headway.models.sweeping.reductions.reduction import Reduction, Row, State
 
 _STUDENT = 2.131449545559323
-"""97.5 % quantile of Student's distribution with `REPLICATES` - 1 degrees of freedom."""
+"""97.5% quantile of Student's distribution with `REPLICATES` - 1 degrees of freedom."""
 
 _STILL = 1e-9
 """Relative standard deviation below which an output counts as constant."""
@@ -92,7 +92,7 @@ class Indices(Reduction):
         return {"counts": left["counts"] + right["counts"], "sums": sums}
 
     def rows(self, state: State, *, sampled: bool = True) -> list[Row]:  # noqa: ARG002
-        """Both indices of every parameter, each with its 95 % interval."""
+        """Both indices of every parameter, each with its 95% interval."""
         used, lost = state["counts"].sum(axis=0).tolist()
         both = self._shares(state) if not lost and state["counts"][:, 0].all() else None
         rows = []
@@ -136,7 +136,7 @@ def _total(left: FloatArray, right: FloatArray) -> FloatArray:
 
 
 def _estimate(shares: FloatArray) -> tuple[float, tuple[float, float] | None]:
-    """Mean of the replicates within 0 and 1, and its 95 % interval."""
+    """Mean of the replicates within 0 and 1, and its 95% interval."""
     mean = float(np.mean(shares))
     if np.isnan(mean):
         return mean, None

@@ -84,7 +84,7 @@ def rank_of(percent: float, size: int) -> int:
 
 
 def _interval(distribution: Distribution, percent: float) -> tuple[float, float]:
-    """The values between whose ranks the true quantile lies in 95 % of samples."""
+    """The values between whose ranks the true quantile lies in 95% of samples."""
     size, share = distribution.size, percent / 100
     half = NORMAL * math.sqrt(size * share * (1 - share))
     low, high = math.floor(size * share - half), math.ceil(size * share + half) + 1

@@ -19,7 +19,7 @@ Row: TypeAlias = dict[str, Any]
 """A statistic; `Reduction.row` documents its keys."""
 
 NORMAL = 1.959963984540054
-"""Standard normal quantile of 97.5 %, for 95 % intervals."""
+"""Standard normal quantile of 97.5%, for 95% intervals."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Reduction(ABC):
             Of all points.
         sampled
             Whether the points are random draws rather than all points: shares, means and quantiles
-            then have 95 % intervals, as for independent draws.
+            then have 95% intervals, as for independent draws.
         """
 
     def column(self, columns: Mapping[str, FloatArray]) -> FloatArray:
@@ -117,7 +117,7 @@ class Reduction(ABC):
         error
             Largest error of the value, in its unit.
         interval
-            95 % interval, if the points are a sample.
+            95% interval, if the points are a sample.
         point
             Index of the point in the space that has this value.
         """
@@ -173,7 +173,7 @@ def no_arguments(kind: str, output: str, arguments: tuple[str, ...]) -> None:
 
 
 def share_interval(count: int, points: int) -> tuple[float, float]:
-    """95 % interval of a share estimated from a sample.
+    """95% interval of a share estimated from a sample.
 
     Source: Wilson, *Probable inference, the law of succession, and statistical inference*, 1927.
 

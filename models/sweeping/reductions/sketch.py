@@ -1,4 +1,4 @@
-"""Counts of values by the leading bits of their floats: a distribution to 0.1 %, merged exactly.
+"""Counts of values by the leading bits of their floats: a distribution to 0.1%, merged exactly.
 
 A bin contains the floats with the same sign, exponent and first 9 bits of the mantissa: 512 bins
 per octave, the same for all data, so that the counts of two sketches add. The middle of its bin

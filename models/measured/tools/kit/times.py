@@ -12,7 +12,7 @@ CHUNK = 2**16
 """Number of times kept before they are counted."""
 
 MOST_DIFFERENT = 2**19
-"""Distinct times that are counted separately; beyond it, times within 0.05 % share a bucket."""
+"""Distinct times that are counted separately; beyond it, times within 0.05% share a bucket."""
 
 PRECISION = 5e-4
 """Relative error of a percentile when times share buckets."""

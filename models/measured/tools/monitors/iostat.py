@@ -154,7 +154,7 @@ def _disk(
     utilisation = dict(cpus)
     if (used := _mean(rows, "%util", "util")) is not None:
         utilisation[name] = used / 100
-        notes = (*notes, "A disk that serves several requests at once may do more even at 100 %.")
+        notes = (*notes, "A disk that serves several requests at once may do more even at 100%.")
     if rate and time == 0:
         time, notes = None, (*notes, "Its mean time is below 0.005 ms, printed as 0: omitted.")
     further = filled(_further(rows))
