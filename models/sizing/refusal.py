@@ -60,7 +60,7 @@ def _unsure(model: Model, explored: Explored, nearest: int, chance: Chance) -> s
     share = chance.confidence - float(explored.verdict.misses[nearest])
     return (
         f"with a probability of {digits(100 * chance.confidence)}%; the nearest is "
-        f"{shown_values(model, values)} with {significant(100 * share, 3)} %{_limit(model, values)}"
+        f"{shown_values(model, values)} with {significant(100 * share, 3)}%{_limit(model, values)}"
     )
 
 
