@@ -46,7 +46,7 @@ def check_coverage(name, hits, curves):
     page = (Path(__file__).parent.parent / "docs/explanation/intervals.md").read_text()
     for parameter, count in hits.items():
         assert 0.92 <= count / curves <= 0.98, (parameter, count)
-        printed = re.search(rf"\| {name} \| `{parameter}` \| {curves} \| (\d+) \| ([\d.]+) %", page)
+        printed = re.search(rf"\| {name} \| `{parameter}` \| {curves} \| (\d+) \| ([\d.]+)%", page)
         # another machine's rounding may move an end or two across the truth
         assert abs(int(printed[1]) - count) <= 2, (parameter, count)
         assert float(printed[2]) == pytest.approx(100 * int(printed[1]) / curves, abs=0.051)

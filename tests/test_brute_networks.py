@@ -124,7 +124,7 @@ def documented(check):
         r for r in accuracy().splitlines() if r.startswith(f"| {check.kind} | ") and ":" in r
     )
     cell = line.split("|")[2:-1][list(LOADS).index(column(check))]
-    number, largest = int(cell.split(":")[0]), float(cell.split(", ")[1].removesuffix(" % "))
+    number, largest = int(cell.split(":")[0]), float(cell.split(", ")[1].strip(" %"))
     assert number > 0
     return largest / 100 + 5e-4  # rounded to a tenth
 

@@ -1,6 +1,7 @@
 """Open classes whose arrivals vary in their own ways: law, files, Python, and what is refused."""
 
 import json
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -329,9 +330,9 @@ def test_the_tables_of_the_page_follow_from_the_file():
 def test_the_label_states_what_was_measured(band):
     """95 of 100 networks and classes lie within the label's share, and not far within: 1%."""
     (networks, journeys, _), most = errors(stored()), band[1]
-    values = [float(word) for word in approximation(most).split() if word.isdecimal()]
-    assert values[2] - 1 < sizes(between(networks, band))[1] <= values[2] + 0.05
-    assert values[5] - 1 < sizes(between(journeys, band))[1] <= values[5] + 0.05
+    network, journey = map(float, re.findall(r"95 of 100 within (\d+)%", approximation(most)))
+    assert network - 1 < sizes(between(networks, band))[1] <= network + 0.05
+    assert journey - 1 < sizes(between(journeys, band))[1] <= journey + 0.05
     assert f"at most {100 * most:g}% busy" in approximation(most)
     assert "not measured" in approximation(0.96)
 

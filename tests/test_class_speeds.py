@@ -125,7 +125,7 @@ def test_points_of_different_speeds_are_solved_as_one_by_one():
 def test_open_classes_saturate_it_at_its_last_speed():
     place = station("s", LoadDependent((1.0, 2.0)), (0.5, 0.5))
     solve_multiclass([place], [opened(2.0), opened(1.9)])
-    with pytest.raises(Saturated, match=r"s: utilisation 1\.02 by open classes"):
+    with pytest.raises(Saturated, match=r"s: utilisation 1\.025 by open classes"):
         solve_multiclass([place], [opened(2.1), opened(2.0)])
 
 

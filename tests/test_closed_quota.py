@@ -105,7 +105,7 @@ def test_errors_are_those_stated():
 def test_document_states_the_errors_that_answers_do():
     page = accuracy().partition("| error of |")[2]
     rate, time = (
-        re.search(rf"^\| {kind} \| (\S+ %) \| (\S+ %)", page, re.MULTILINE).groups()
+        re.search(rf"^\| {kind} \| (\S+%) \| (\S+%)", page, re.MULTILINE).groups()
         for kind in ("throughput", "response time")
     )
 

@@ -18,7 +18,7 @@ from tests.pages import accuracy
 from tests.time_oracles import loop_exceedance
 
 PAGE = accuracy()
-ROW = re.compile(r"^\| (loop|feedback) ([^|]*) \| (\S+) \| (\S+) % \| (\S+) % \|$", re.MULTILINE)
+ROW = re.compile(r"^\| (loop|feedback) ([^|]*) \| (\S+) \| (\S+)% \| (\S+)% \|$", re.MULTILINE)
 LOOPS = {
     "0.8, disk twice as slow": ((0.1, 0.2), ((0.0, 0.8), (1.0, 0.0)), 26),
     "0.5, equally busy": ((0.1, 0.2), ((0.0, 0.5), (1.0, 0.0)), 26),
@@ -89,11 +89,11 @@ def given_for_routes(station, back, busy):
 
 
 def test_visits_given_in_place_of_routes():
-    rows = re.findall(r"^\| as of feedback (\S+) \| (\S+) \| (\S+) % \|$", PAGE, re.MULTILINE)
+    rows = re.findall(r"^\| as of feedback (\S+) \| (\S+) \| (\S+)% \|$", PAGE, re.MULTILINE)
     assert len(rows) == 3
     for back, busy, cost in rows:
         result = given_for_routes(MM1(1.0), float(back), float(busy))
         assert result == pytest.approx(float(cost), abs=0.06)
     worst = given_for_routes(MD1(1.0), 0.95, 0.8)
     assert f"up to {-worst:.0f}% too low (feedback 0.95, 0.8 busy)" in PAGE
-    assert float(re.search(r"(\d+) % too low", GIVEN)[1]) > -worst
+    assert float(re.search(r"(\d+)% too low", GIVEN)[1]) > -worst

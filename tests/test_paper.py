@@ -76,7 +76,7 @@ CLAIMS = {
     ),
     r"cluster this is ([\d.]+) µs instead of ([\d.]+) µs": latencies,
     r"There are (\d+) kinds of stations": lambda: (len(STATIONS),),
-    r"error falls from ([\d.]+) % to ([\d.]+) %": errors,
+    r"error falls from ([\d.]+)% to ([\d.]+)%": errors,
     r"recomputes (\d+) tables": lambda: published()[:1],
     r"Of their (\d+) cells": lambda: published()[1:2],
     r"(\d+) set the model and prove nothing": lambda: cells(Expectation.INPUT),
@@ -84,13 +84,13 @@ CLAIMS = {
     r"and (\d+) are errors in print": lambda: cells(Expectation.ERRATUM),
     r"The remaining (\d+) all agree": lambda: cells(Expectation.AGREE),
     r"with (\d+) printed figures of (\d+) textbook cases": textbooks,
-    r"([\d.]+) % of the 95% intervals contain the true delay and ([\d.]+) % the true service": (
+    r"([\d.]+)% of the 95% intervals contain the true delay and ([\d.]+)% the true service": (
         lambda: shares("3%, n = 10", ("usual", "delay"), ("usual", "service_time"))
     ),
-    r"only ([\d.]+) % contain the true service time": lambda: shares(
+    r"only ([\d.]+)% contain the true service time": lambda: shares(
         "1% to 8%, n = 10", ("usual", "service_time")
     ),
-    r"of which ([\d.]+) % contain it": lambda: shares(
+    r"of which ([\d.]+)% contain it": lambda: shares(
         "1% to 8%, n = 10", ("robust", "service_time")
     ),
 }

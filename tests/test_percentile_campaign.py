@@ -62,5 +62,5 @@ def largest(flows, classes, ways):
     ],
 )
 def test_what_is_said_covers_the_errors_of_the_table(note, kinds):
-    values = [float(number) for number in re.findall(r"within (\d+) %", note)]
+    values = [float(number) for number in re.findall(r"within (\d+)%", note)]
     assert all(error <= most for error, most in zip(largest(*kinds), values, strict=True))

@@ -287,7 +287,7 @@ def _share(percent: str, place: str) -> str:
     """Write a percentage as a share with the digits it was printed with."""
     value = number_of(percent)
     if value is None:
-        msg = f"{place} is {percent!r}%, not a number"
+        msg = f"{place} is {percent!r} %, not a number"
         raise MeasurementError(msg)
     decimals = len(percent.partition(".")[2])
     return f"{value / 100:.{decimals + 2}f}"

@@ -110,7 +110,7 @@ def solved_controls(ground: Ground, points: Points) -> tuple[Control, ...]:
     for name, axis in points.grid.axes.items():
         assert ground.point is not None  # noqa: S101 - points are solved at one
         parameter = ground.point.parameters[name]
-        own = scale_of(np.array([parameter.value], float), parameter.unit)
+        own = scale_of(np.array([parameter.value], float), parameter.unit, ground.scale)
         whole = name in whole_numbers(ground.point)
         low, high = float(axis[0]), float(axis[-1])
         if name != ground.load:

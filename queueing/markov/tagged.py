@@ -120,8 +120,8 @@ def passages(circuit: TaggedCircuit, most: int) -> Passages | None:
         for c, rate, after in circuit.arrivals(state):
             begun[c][after] += share * rate
     for c, states in enumerate(begun):
-        if not states:
-            states.update(circuit.alone(len(begun) + c))
+        if not any(states.values()):  # nobody comes: a job that would
+            begun[c] = dict(circuit.alone(len(begun) + c))
     inside = _inside(circuit, begun, most)
     return None if inside is None else _passages(inside, circuit.tagged_rates, begun)
 
