@@ -92,7 +92,7 @@ def test_at_a_bound_says_so():
     fit = model.fit(Measurements.read(SCSI), ["cpu_time"], bounds={"cpu_time": (0, 7e-4)})
 
     assert fit.values["cpu_time"] == pytest.approx(7e-4)
-    assert "upper bound, 700 us" in " ".join(fit.warnings)
+    assert "upper bound, 0.7 ms" in " ".join(fit.warnings)
 
 
 def test_worse_than_a_constant_says_so():

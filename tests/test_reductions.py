@@ -283,7 +283,7 @@ def test_points_come_back_in_their_order(values, size):
 def test_too_many_points_are_not_gathered():
     made("moments").check(10**20)
     with pytest.raises(
-        HeadwayError, match=r"points\(time\): 1e\+20 points exceed the limit of 1e\+07"
+        HeadwayError, match=r"points\(time\): 1e\+20 points exceed the limit of 10,000,000"
     ):
         made("points").check(10**20)
 

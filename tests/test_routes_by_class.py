@@ -168,7 +168,7 @@ def test_tables_and_drawings_say_whose_a_route_is(passes, capsys, tmp_path):
     [
         (
             lambda m: m.solve()["response_time_p99"],
-            "not for closed ones such as request",
+            "web is open and request closed",
         ),
         (lambda m: m.closed_form("response_time"), "class request is closed"),
         (to_jmva, "class request becomes answer after server; no class changes in JMVA"),

@@ -154,8 +154,8 @@ def test_changes_of_protocol_that_no_line_can_follow_are_detected(write):
     path = write("\n".join(["size_bytes,time_us,sd_us,repeats", *rows]) + "\n")
     solution = answer(path)
     (warning,) = solution["warnings"]
-    assert "at 256 bytes by 19%" in warning  # a line of its own begins beyond
-    assert "others missed: 128 bytes" in warning
+    assert "at 256 B by 19%" in warning  # a line of its own begins beyond
+    assert "others missed: 128 B" in warning
     assert "set a break with --pin SIZE" in warning
     test = solution["series"]["time"]["lack_of_fit"]
     table = headway("signature", "loggp", path).out
@@ -225,9 +225,7 @@ def test_real_files_of_netgauge_and_simgrid():
     calls = answer(TOOLS / "simgrid/PingPong.csv")
     sends = answer(TOOLS / "simgrid/Isend.csv")
 
-    assert (
-        "these data do not determine the gap at 1025 bytes" in trains["series"]["gap"]["notes"][0]
-    )
+    assert "these data do not determine the gap at 1025 B" in trains["series"]["gap"]["notes"][0]
     assert trains["regimes"][0]["latency"] > 0
     assert "as if measured once" in pairs["series"]["one_way"]["notes"][1]
     assert set(calls["series"]) == {"MPI_Send", "MPI_Recv", "round_trip"}

@@ -101,7 +101,7 @@ def test_a_file_lists_points(tmp_path):
         (["disks"], {}, "--set disks: write NAME=VALUE"),
         (["disk=1,2"], {}, "no parameter 'disk'; did you mean disks"),
         (["disks=1,2", "disks=3"], {}, r"--set disks is given twice; write a list as disks=1,2,4"),
-        (["disks=1:1e20"], {}, r"1e\+20 operating points exceed the limit of 9007199254740992"),
+        (["disks=1:1e20"], {}, r"1e\+20 operating points exceed the limit of 9.0072e.15"),
         (["disks=4:1"], {}, "disks is '4:1': steps of 1 do not lead from 4 to 1"),
         (["delay=1:2MB"], {}, r"delay is '1MB', which is data \(B\); it needs time"),
         (["disks=1,-2"], {}, "disks is -2; it must be"),

@@ -42,7 +42,7 @@ def test_a_client_that_falls_behind_is_noted():
     assert point.offered_rate == 183.38
     assert point.throughput == pytest.approx(103.078, abs=5e-4)
     assert point.more["schedule_delay_s"] == pytest.approx(19.92, abs=0.005)
-    assert "sent 19.9 s after they were due" in point.notes[0]
+    assert "sent 19.92 s after they were due" in point.notes[0]
 
 
 def test_a_stage_in_which_nothing_succeeded_is_refused():

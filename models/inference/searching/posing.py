@@ -11,7 +11,7 @@ from headway.errors import InvalidParameter, MeasurementError, nearest
 from headway.models.inference.searching.joint import shares
 from headway.models.inference.searching.loss import Loss
 from headway.models.inference.searching.problem import RELATIVE_NOISE, Ends, Problem, Scale
-from headway.models.language.digits import ends, in_unit, with_unit
+from headway.models.language.digits import in_unit, with_unit
 from headway.models.measured.cells import Observed
 from headway.models.measured.columns import find
 from headway.models.measured.matching import Match
@@ -165,7 +165,8 @@ _WIDEST_LOAD = 1e7  # times the least load: what a slip of decades makes, and no
 def _check_span(column: Observed, source: str, widest: float) -> None:
     least, most = float(column.values.min()), float(column.values.max())
     if most > widest * least:
-        between = with_unit(ends(least, most, column.unit), column.unit)
+        lowest, highest = in_unit(least, column.unit), in_unit(most, column.unit)
+        between = with_unit(f"{lowest} to {highest}", column.unit)
         msg = f"{source}: {column.header} goes from {between}; check it"
         raise MeasurementError(msg)
 
