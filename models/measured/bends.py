@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from headway.columns import distinct_columns
 from headway.kinds import FloatArray
 
 _ROSE = 1.5  # times: how far a curve has risen before it can bend back
@@ -60,10 +61,10 @@ def bends_by_level(
     settings = [np.asarray(v) for n, v in inputs.items() if n != "throughput"]
     if not settings:
         return bends_back(throughput, response_time)
-    _, curve = np.unique(np.stack(settings), axis=1, return_inverse=True)
+    _, curve = distinct_columns(np.stack(settings))
     marks = np.zeros(throughput.shape, bool)
     for number in np.unique(curve):
-        own = np.ravel(curve) == number
+        own = curve == number
         marks[own] = bends_back(throughput[own], response_time[own])
     product = throughput * response_time
     if marks.any():

@@ -92,8 +92,11 @@ class LoadTest(Answer):
         >>> LoadTest(points).measurements.column("throughput").values.tolist()
         [90.0]
         """
-        if self.table is not None:
-            return self.table
+        return self.by_points if self.table is None else self.table
+
+    @property
+    def by_points(self) -> Measurements:
+        """The points as a table with headway's own columns, whatever the files' were."""
         table = measurements_of(self.points, self.source)
         return replace(table, kind=", ".join(self.tools))
 

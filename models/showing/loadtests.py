@@ -6,7 +6,7 @@ from typing import Any
 from headway.models.auditing.finding import time_units
 from headway.models.language.scales import Scale
 from headway.models.language.units import ONE, Unit, unit
-from headway.models.measured.points import Point, measurements_of
+from headway.models.measured.points import Point
 from headway.models.measured.roles import ROLES
 from headway.models.reading.loadtest import LoadTest
 from headway.models.tables.table import Column, Table
@@ -50,7 +50,7 @@ _MOST_COLUMNS = 8  # that a terminal of ordinary width shows without breaking nu
 
 def _further(test: LoadTest, room: int, scale: Scale) -> tuple[list[Column], list[str]]:
     """What else the tools tell, all of it or as much as there is room for, and what is left."""
-    table = measurements_of(test.points, test.source)
+    table = test.by_points
     own = {name for point in test.points for name in point.more}
     tells = [table.columns[name] for name in table.columns if name in own]
     shown = tells if test.wide else tells[: max(room, 0)]
@@ -119,7 +119,7 @@ def loadtest_document(test: LoadTest) -> dict[str, Any]:
 
 def loadtest_csv(test: LoadTest) -> str:
     """Headway's own CSV of the points: what `fit` and `compare` read."""
-    table = measurements_of(test.points, test.source)
+    table = test.by_points
     rows = range(len(table))
     lines = [",".join(table.columns)]
     lines += [

@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.columns import distinct_columns
 from headway.errors import InvalidParameter
 from headway.kinds import (
     Amount,
@@ -107,10 +108,11 @@ class _Catalogue(Cache):
         values = np.broadcast_arrays(self._amount(), *law)
         shape = values[0].shape
         amount, *rows = (np.asarray(value, float).ravel() for value in values)
-        different, group = np.unique(np.array(rows), axis=1, return_inverse=True)
+        laws = np.array(rows)
+        first, group = distinct_columns(laws)
         answers = Answers(*(np.zeros(amount.shape) for _ in range(3)))
-        for number, numbers in enumerate(different.T):
-            points: NDArray[np.intp] = np.flatnonzero(group.ravel() == number)
+        for number, numbers in enumerate(laws[:, first].T):
+            points: NDArray[np.intp] = np.flatnonzero(group == number)
             popularity = listed(numbers) if objects is None else zipf(*numbers.tolist())
             for part, own in vars(self._at(popularity, amount[points])).items():
                 getattr(answers, part)[points] = own

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from headway.kinds import Amount, FloatArray
-from headway.numerals import digits
 from headway.queueing.chains.parting import assembled
 from headway.queueing.chains.parts import Parts, network_of, over_points, parts_of
 from headway.queueing.chains.routes import ClassRoutes, entry_states
@@ -24,7 +23,7 @@ from headway.queueing.classes.solve import MulticlassSolution
 from headway.queueing.closed.demands import Method
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.variability.classes import ClassFlows, aggregated, waits_by_class
-from headway.queueing.variability.network import GeneralNetwork, solve_general
+from headway.queueing.variability.network import GeneralNetwork, at_load, solve_general
 
 _NOBODY = 1e-12
 """Rate in place of none, at which variability has its limit [1/s]."""
@@ -126,13 +125,11 @@ def approximation(load: float) -> str:
     >>> approximation(0.85).split(", ")[-1]
     'of classes 95 of 100 within 18% of simulations at most 90% busy'
     """
-    most = next((limit for limit in _WITHIN if load <= limit), 0.95)
-    beyond = "" if load <= most else " (beyond that not measured)"
-    network, journey = _WITHIN[most]
+    (network, journey), busy = at_load(_WITHIN, load)
     return (
         "each flow and service is approximated by two moments, of all classes together (QNA): "
         f"mean response times of networks, 95 of 100 within {network}%, of classes 95 of 100 "
-        f"within {journey}% of simulations at most {digits(100 * most)}% busy{beyond}"
+        f"within {journey}% of simulations {busy}"
     )
 
 

@@ -6,6 +6,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.columns import distinct_columns
 from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.queueing.classes.approximate import approximated, by_station
@@ -216,7 +217,7 @@ def _grown(
 
 def _by_convolutions(network: ClassNetwork, load: FloatArray) -> Lengths:
     """Convolve the points of each set of numbers of servers together."""
-    _, group = np.unique(network.servers, axis=1, return_inverse=True)
+    _, group = distinct_columns(network.servers)
     rate, queue = np.zeros(network.demand.shape)[:, 0], np.zeros(network.demand.shape)
     rate, queue = rate[~network.is_open], queue[~network.is_open]
     growth, empty, single = np.ones(load.shape), np.ones(load.shape), np.zeros(queue.shape)

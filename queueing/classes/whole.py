@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.columns import distinct_columns
 from headway.kinds import FloatArray
 from headway.queueing.classes.network import ClassNetwork, SharedStation
 from headway.queueing.classes.ways import ClassWays
@@ -98,7 +99,7 @@ def _alike(network: ClassNetwork, ways: ClassWays) -> list[NDArray[np.intp]]:
     parts = [network.population, network.servers, network.think_time > 0]
     parts += [part.reshape(-1, part.shape[-1]) for part in ways.parts]
     rows = np.concatenate([np.broadcast_to(part, (len(part), points)) for part in parts])
-    _, group = np.unique(rows, axis=1, return_inverse=True)
+    _, group = distinct_columns(rows)
     return [np.flatnonzero(group == number) for number in range(int(group.max()) + 1)]
 
 

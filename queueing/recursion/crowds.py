@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.columns import distinct_columns
 from headway.kinds import FloatArray
 
 
@@ -88,9 +89,9 @@ def groups(
     think_time, population
         Z [s] and N, shape (classes, points).
     """
-    _, group = np.unique(np.vstack([population, queues]), axis=1, return_inverse=True)
+    _, group = distinct_columns(np.vstack([population, queues]))
     for number in range(int(group.max(initial=-1)) + 1):
-        points = np.flatnonzero(group.ravel() == number)
+        points = np.flatnonzero(group == number)
         if population[:, points[0]].any():
             yield _group(points, demand, queues, think_time, population)
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from headway.columns import distinct_columns
 from headway.kinds import Amount, FloatArray
 from headway.queueing.times.laws import (
     ComplexArray,
@@ -108,10 +109,10 @@ def moments(branches: Amount, needed: Amount, scv: Amount, busy: Amount) -> tupl
         return polynomial(one.mean, busy), polynomial(one.square, busy)
     parts = np.broadcast_arrays(branches, needed, scv, busy)
     rows = np.array([np.ravel(part).astype(float) for part in parts])
-    kinds, which = np.unique(rows[:3], axis=1, return_inverse=True)
+    first, which = distinct_columns(rows[:3])
     both = np.empty((2, rows.shape[1]))
-    for place, kind in enumerate(kinds.T):
-        some = np.ravel(which) == place
+    for place, kind in enumerate(rows[:3, first].T):
+        some = which == place
         both[0, some], both[1, some] = moments(kind[0], kind[1], kind[2], rows[3, some])
     mean, square = both.reshape(2, *parts[0].shape)
     return mean, square

@@ -3,7 +3,9 @@
 Source: Whitt, "The Queueing Network Analyzer", Bell System Technical Journal 62(9), 1983.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,6 +19,8 @@ from headway.queueing.variability.flows import (
     scvs_of_arrivals,
 )
 from headway.queueing.variability.waiting import general_wait
+
+Errors = TypeVar("Errors")
 
 
 @dataclass(frozen=True)
@@ -222,10 +226,28 @@ def approximation(load: float) -> str:
     >>> approximation(0.85).split(", ")[-1]
     '95 of 100 within 14% of simulations at most 90% busy'
     """
-    most = next((limit for limit in _WITHIN if load <= limit), 0.95)
-    beyond = "" if load <= most else " (beyond that not measured)"
+    within, busy = at_load(_WITHIN, load)
     return (
         "each flow and service is approximated by two moments (QNA): mean response times of "
-        f"networks, 95 of 100 within {_WITHIN[most]}% of simulations at most {digits(100 * most)}% "
-        f"busy{beyond}"
+        f"networks, 95 of 100 within {within}% of simulations {busy}"
     )
+
+
+def at_load(errors: Mapping[float, Errors], load: float) -> tuple[Errors, str]:
+    """Errors measured up to some load, and the words for that load.
+
+    Parameters
+    ----------
+    errors
+        By largest utilisation, rising.
+    load
+        Largest utilisation; beyond the last the errors are those of the last.
+
+    Examples
+    --------
+    >>> at_load({0.8: 19, 0.9: 14}, 0.85), at_load({0.8: 19}, 0.9)[1]
+    ((14, 'at most 90% busy'), 'at most 80% busy (beyond that not measured)')
+    """
+    most = next((limit for limit in errors if load <= limit), max(errors))
+    beyond = "" if load <= most else " (beyond that not measured)"
+    return errors[most], f"at most {digits(100 * most)}% busy{beyond}"
