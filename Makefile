@@ -20,7 +20,9 @@ help:
 VERSION = $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null || echo missing)
 NEW = $(shell $(PYTHON) -c 'import sys; print("yes" if sys.version_info >= (3, 11) else "")' 2>/dev/null)
 check_python = $(if $(NEW),,$(error needs Python 3.11 or later, and $(PYTHON) is $(VERSION): make PYTHON=python3.12 takes another))
-install = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e
+# Python compiles what is imported, when it is: most of what is installed never is.
+install = $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e
+unexport PYTHONDONTWRITEBYTECODE
 
 $(READY): setup.cfg pyproject.toml constraints.txt
 	$(check_python)$(PYTHON) -m venv $(VENV)
