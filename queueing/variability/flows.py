@@ -29,13 +29,17 @@ analyzer based on indices of dispersion", Naval Research Logistics 69(1), 2022 (
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _STEADIEST = 0.2  # scv below which service leaves departures no steadier
 _FULL = 1 - 1e-9  # utilisation at which flows are looked at beyond saturation
@@ -45,7 +49,7 @@ _LEAST = 1e-300
 _STEEPEST = 1.0639  # w*(t) / sqrt(t) is 8 / (3 sqrt(2 pi)) at most
 _DENSE = 40  # stations up to which equations are eliminated, not iterated
 _MOST_NUMBERS = 1_000_000  # of all points' equations that are held at once
-_SETTLED, _UNSEEN, _MOST_ROUNDS = 1e-11, 5, 2000  # what is looked at once in five rounds
+_SETTLED, _MOST_ROUNDS = 1e-11, 10_000
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,31 @@ class Traffic:
 
     def at(self, points: slice) -> "Traffic":
         """Some of the points."""
-        return Traffic(*(each[points] for each in vars(self).values()))
+        return Traffic(*(getattr(self, each.name)[points] for each in fields(self)))
+
+    @cached_property
+    def both(self) -> FloatArray:
+        """p_ij q_ij."""
+        return np.asarray(self.shares * self.onward)
+
+    @cached_property
+    def fixed(self) -> FloatArray:
+        """What of the arrivals' scv depends on no other, of shape (points, stations)."""
+        fixed = self.outside * self.outside_scv + (self.shares - self.both).sum(axis=-2)
+        return np.where((self.outside + self.shares.sum(axis=-2)) > 0, fixed, 1.0)
+
+    @cached_property
+    def many(self) -> FloatArray:
+        """V - 1: how many flows meet beside one, by their shares."""
+        flows = (self.shares**2).sum(axis=-2) + self.outside**2 / self.outside_flows
+        return np.asarray(np.maximum(1 / np.maximum(flows, _LEAST) - 1, 0.0))
+
+    @cached_property
+    def backwards(self) -> "csr_array":
+        """What each flow adds to those that it meets: routes of the first point, reversed."""
+        from scipy.sparse import csr_array
+
+        return csr_array(np.ascontiguousarray(self.both[0].T))
 
 
 def departing_alone(scv: FloatArray, servers: FloatArray) -> FloatArray:
@@ -177,26 +205,13 @@ def remembered(scale: FloatArray) -> FloatArray:
     return np.where(scale < 1e-5, 0.0, 1 - (1 - alike) / (2 * time))
 
 
-def _many(traffic: Traffic) -> FloatArray:
-    """V - 1: how many flows meet beside one, by their shares."""
-    flows = (traffic.shares**2).sum(axis=-2) + traffic.outside**2 / traffic.outside_flows
-    return np.asarray(np.maximum(1 / np.maximum(flows, _LEAST) - 1, 0.0))
-
-
-def _fixed(traffic: Traffic, both: FloatArray) -> FloatArray:
-    """What of the arrivals' scv depends on no other."""
-    fixed = traffic.outside * traffic.outside_scv + (traffic.shares - both).sum(axis=-2)
-    return np.where((traffic.outside + traffic.shares.sum(axis=-2)) > 0, fixed, 1.0)
-
-
 def _at_once(traffic: Traffic) -> FloatArray:
     """Whitt's equations of 1983, in which a flow has one scv whoever sees it."""
     load = np.minimum(traffic.busy, 1.0)
-    both = traffic.shares * traffic.onward
-    weight = 1 / (1 + 4 * (1 - load) ** 2 * _many(traffic))
-    own = ((load**2 * traffic.serving)[..., :, None] * both).sum(axis=-2)
-    constants = 1 + weight * (_fixed(traffic, both) + own - 1)
-    through = np.swapaxes(both * (1 - load**2)[..., :, None], -1, -2)
+    weight = 1 / (1 + 4 * (1 - load) ** 2 * traffic.many)
+    own = ((load**2 * traffic.serving)[..., None, :] @ traffic.both)[..., 0, :]
+    constants = 1 + weight * (traffic.fixed + own - 1)
+    through = np.swapaxes(traffic.both * (1 - load**2)[..., :, None], -1, -2)
     matrix = np.eye(load.shape[-1]) - weight[..., :, None] * through
     return np.asarray(np.linalg.solve(matrix, constants[..., None])[..., 0])
 
@@ -211,14 +226,11 @@ class _View:
         w and h.
     fixed
         What does not depend on who sees, one a station.
-    both
-        p_ij q_ij.
     """
 
     weight: FloatArray
     through: FloatArray
     fixed: FloatArray
-    both: FloatArray
 
     def constants(self, own: FloatArray) -> FloatArray:
         """What of each scv depends on no other, with what services add to it."""
@@ -228,16 +240,14 @@ class _View:
 def _view(traffic: Traffic, coming: FloatArray) -> _View:
     load = np.minimum(traffic.busy, 1.0)
     most = np.maximum(load[..., None, :], load[..., :, None])
-    weight = 1 / (1 + 4 * (1 - most) ** 2 * _many(traffic)[..., None, :])
-    both = traffic.shares * traffic.onward
-    through = _let_through(traffic, coming + traffic.scvs)
-    return _View(weight, through, _fixed(traffic, both), both)
+    weight = 1 / (1 + 4 * (1 - most) ** 2 * traffic.many[..., None, :])
+    return _View(weight, _let_through(traffic, coming + traffic.scvs), traffic.fixed)
 
 
 def _eliminated(traffic: Traffic, coming: FloatArray) -> FloatArray:
     view = _view(traffic, coming)
-    own = ((1 - view.through) * traffic.serving[..., None, :]) @ view.both
-    through = np.swapaxes(view.both[..., None, :, :] * view.through[..., :, None], -1, -2)
+    own = ((1 - view.through) * traffic.serving[..., None, :]) @ traffic.both
+    through = np.swapaxes(traffic.both[..., None, :, :] * view.through[..., :, None], -1, -2)
     matrix = np.eye(traffic.busy.shape[-1]) - view.weight[..., :, None] * through
     scvs = np.linalg.solve(matrix, view.constants(own)[..., None])[..., 0]
     return np.asarray(np.diagonal(scvs, axis1=-2, axis2=-1))
@@ -245,20 +255,16 @@ def _eliminated(traffic: Traffic, coming: FloatArray) -> FloatArray:
 
 def _iterated(traffic: Traffic, coming: FloatArray) -> FloatArray:
     """The same of one point with many stations, whose routes are few."""
-    from scipy.sparse import csr_array
-
-    view = _view(traffic, coming)
-    backwards = csr_array(np.ascontiguousarray(view.both[0].T))
+    view, backwards = _view(traffic, coming), traffic.backwards
     weight, through = view.weight[0].T.copy(), view.through[0].T.copy()
     own = backwards @ ((1 - through) * traffic.serving[0][:, None])
     constants = view.constants(own.T)[0].T
     change, passing = through * constants, through * weight
     total = change.copy()
     for _ in range(_MOST_ROUNDS):
-        for _ in range(_UNSEEN):
-            change = backwards @ change
-            change *= passing
-            total += change
+        change = backwards @ change
+        change *= passing
+        total += change
         if change.max() <= _SETTLED:
             scvs = constants + weight * (backwards @ total)
             return np.diagonal(scvs)[None]

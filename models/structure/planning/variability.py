@@ -102,7 +102,8 @@ def _goes_through(can: Abilities) -> bool:
 def spread_steps(graph: Structure) -> list[AnyStep]:
     """Steps for the variability of arrivals and everything that follows from it."""
     scvs = {scv_at(name): read for name, read in graph.arrival_scvs.items()}
-    both = step(SPREAD, spread_needs(graph), partial(spread, graph))
+    fixed = graph.routes.fixed(tuple(graph.stations))
+    both = step(SPREAD, spread_needs(graph), partial(spread, graph, fixed))
     return [*formula_steps(scvs.items()), both]
 
 
@@ -134,8 +135,17 @@ def spread_needs(graph: Structure) -> set[str]:
     return needs | {share_at(route) for route in graph.routes.changing}
 
 
-def spread(graph: Structure, values: Values) -> Spread:
+def spread(graph: Structure, fixed: FloatArray, values: Values) -> Spread:
     """Solve a network by two moments at all operating points.
+
+    Parameters
+    ----------
+    graph
+        Stations, arrivals and routes.
+    fixed
+        Probabilities of its routes that are numbers, shape (stations, stations).
+    values
+        What `spread_needs` names.
 
     Raises
     ------
@@ -155,7 +165,7 @@ def spread(graph: Structure, values: Values) -> Spread:
     if not ((scvs >= 0) & (scvs < np.inf)).all():
         for name in graph.arrival_scvs:
             check_not_negative(f"scv of arrivals at {name}", values[scv_at(name)])
-    network = _network(graph, values, numbers)
+    network = _network(graph, values, numbers, _onward(graph, fixed, values))
     solution = solve_general(network)
     return Spread(
         _by_name(graph, solution.waiting_time),
@@ -176,18 +186,21 @@ def _numbers(station: Station) -> tuple[Amount, Amount, Amount]:
 
 
 def _network(
-    graph: Structure, values: Values, numbers: Sequence[tuple[Amount, Amount, Amount]]
+    graph: Structure,
+    values: Values,
+    numbers: Sequence[tuple[Amount, Amount, Amount]],
+    onward: FloatArray,
 ) -> GeneralNetwork:
     times, scvs, servers = map(_columns, zip(*numbers, strict=True))
     rates = _rates(graph, values)
     given = {name: scv_at(name).of(values) for name in graph.arrival_scvs}
     arrival_scvs = _columns(given.get(name, 1.0) for name in graph.stations)
-    return GeneralNetwork(rates, arrival_scvs, _onward(graph, values), times, servers, scvs)
+    return GeneralNetwork(rates, arrival_scvs, onward, times, servers, scvs)
 
 
 def _columns(values: Iterable[Amount]) -> FloatArray:
     rows = list(values)
-    if not any(map(np.ndim, rows)):
+    if all(type(row) is float for row in rows) or not any(map(np.ndim, rows)):
         return np.array(rows, float)
     return np.stack(np.broadcast_arrays(*(np.asarray(v, float) for v in rows)), axis=-1)
 
@@ -201,10 +214,8 @@ def _rates(graph: Structure, values: Values) -> FloatArray:
     return np.asarray(each * total[..., None])
 
 
-def _onward(graph: Structure, values: Values) -> FloatArray:
-    names = tuple(graph.stations)
-    place = {name: k for k, name in enumerate(names)}
-    fixed = graph.routes.fixed(names)
+def _onward(graph: Structure, fixed: FloatArray, values: Values) -> FloatArray:
+    place = {name: k for k, name in enumerate(graph.stations)}
     changing = {route: share_at(route).of(values) for route in graph.routes.changing}
     shape = np.broadcast_shapes(*(np.shape(chance) for chance in changing.values()))
     onward = np.broadcast_to(fixed, (*shape, *fixed.shape)).copy()
