@@ -217,11 +217,11 @@ def _quieten() -> None:
     warnings.simplefilter("ignore", RuntimeWarning)
 
 
-def _alike(name: str, known: Sequence[str]) -> Sequence[str]:
+def _alike(name: str, names: Sequence[str]) -> Sequence[str]:
     """The offered names that are close to a typing error, or all."""
     from difflib import get_close_matches
 
-    return get_close_matches(name, known, cutoff=0.75) or known
+    return get_close_matches(name, names, cutoff=0.75) or names
 
 
 def _message(error: Exception) -> str:

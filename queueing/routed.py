@@ -142,12 +142,12 @@ class RoutedNetwork:
         again = np.diag(inside).tolist()
         pairs = zip(members, again, strict=True)
         stops = [self.stations[k].stop(float(self.rates[k]), chance) for k, chance in pairs]
-        known = tuple(stop for stop in stops if stop is not None)
-        if len(known) < len(members) or len(members) > _MOST_FOLLOWED:
+        complete = tuple(stop for stop in stops if stop is not None)
+        if len(complete) < len(members) or len(members) > _MOST_FOLLOWED:
             return None
         entries = np.maximum(self.rates[members] - self.rates[members] @ inside, 0.0)
         entries[entries < 1e-12 * entries.max()] = 0.0
-        return Loop(known, entries / entries.sum(), inside)
+        return Loop(complete, entries / entries.sum(), inside)
 
     def _followed(self, members: list[int], loop: Loop) -> "list[_Part] | None":
         """The loop from each entry to each exit, or whole if they leave all that there is."""

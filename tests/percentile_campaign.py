@@ -20,7 +20,7 @@ from tests.crowd_simulation import response_times
 
 PERCENTS = (50, 95, 99, 99.9)
 NEAR = 0.05
-"""An error of which a percentile is held, wherever the interval of the simulation lies."""
+"""An error up to which a percentile agrees, wherever the interval of the simulation lies."""
 
 EVENTS, COUNT, SEED = 300_000, 200, 15
 BATCHES, CONFIDENCE = 20, 0.99
@@ -234,7 +234,7 @@ def tried(number, seed):
 
 
 def row(name, networks):
-    """A row of the document's table: share held, median error and largest beyond the interval."""
+    """A row of the document's table: share that agrees, median error, largest beyond it."""
     classes = [result for each in networks for result in each]
     value = np.mean([each.is_within for each in classes], axis=0)
     middle = np.median([np.abs(each.errors) for each in classes], axis=0)
@@ -264,7 +264,7 @@ def main():
 
 
 def _missed(network):
-    """Classes of a network with a percentile that is not held, a line each."""
+    """Classes of a network with a percentile that does not agree, a line each."""
     lines = []
     for result in network:
         ends = zip(PERCENTS, result.solved, result.low, result.high, strict=True)

@@ -327,5 +327,5 @@ def test_every_form_answers_ordinary_curves():
         base, slope, noise = random.uniform(1, 5), random.uniform(0, 4), random.uniform(0, 0.05)
         times = base * (1 + slope * (LOADS / 1000) ** 3) * (1 + noise * random.standard_normal(7))
         server = fit_server(Measurements.parse(text_of(times), "curve"))
-        assert len(server.candidates) >= len(catalogue_forms(Load.OPEN, Load.BENT)) - 2
+        assert len(server.candidates) >= len(catalogue_forms(Load.OPEN, Load.CLOSED)) - 2
         assert str(server)

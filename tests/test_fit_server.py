@@ -15,7 +15,7 @@ from headway.models.inference.side_by_side import SideBySide, differences
 from headway.models.structure.forms import Load
 from tests.command import headway, refusal
 
-FORMS = catalogue_forms(Load.OPEN, Load.BENT)
+FORMS = catalogue_forms(Load.OPEN, Load.CLOSED)
 FOLDER = data_path("sfs_results/curves")
 
 

@@ -32,7 +32,7 @@ LIMITED = [case for case in CASES if case.load in (OPEN, BENT)]
 
 
 def test_every_form_of_open_and_closed_curves_is_drawn():
-    wanted = {form.model for form in catalogue_forms(Load.OPEN, Load.BENT, Load.POPULATION)}
+    wanted = {form.model for form in catalogue_forms(Load.OPEN, Load.CLOSED, Load.POPULATION)}
 
     assert wanted == {case.form for case in CASES}
 
@@ -81,7 +81,7 @@ def test_a_closed_curve_that_does_not_bend_is_not_told():
     case = next(case for case in CASES if case.load == UNBENT)
     measured = curve(case, 0)
     server, result = choose_form(measured), curve_of(measured)
-    [form] = catalogue_forms(Load.BENT)
+    [form] = catalogue_forms(Load.CLOSED)
     model = started(form, result.load.values, result.response_time.values)
 
     closed = fit_model(model, measured, form.free)

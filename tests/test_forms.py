@@ -30,7 +30,7 @@ def test_every_form_is_complete():
         assert not {*form.free} & {*form.variant.without}
         assert model.form.saturation is not None
         assert parse_model(model.to_toml()) == model
-    orders = [form.variant.order for form in catalogue_forms(Load.OPEN, Load.BENT)]
+    orders = [form.variant.order for form in catalogue_forms(Load.OPEN, Load.CLOSED)]
     assert len(set(orders)) == len(orders)
     assert families() == ("server",)
 
@@ -44,7 +44,7 @@ def test_what_a_form_starts_from_is_documented(name):
     ("old", "new", "why"),
     [
         ('free = ["service_time"]', 'free = ["service_tiem"]', "'service_tiem'; did you mean serv"),
-        ('load = "open"', 'load = "opened"', "must be one of open, bent, population, offered"),
+        ('load = "open"', 'load = "opened"', "must be one of open, closed, population, offered"),
         ("least_time / 4", "last_time / 4", "'last_time'; did you mean least_time"),
         ("least_time / 4", "least_time /", "formula"),
         ("0.5 / service_time", "0.5 / times", "unknown name 'times'"),

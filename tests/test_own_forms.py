@@ -137,7 +137,7 @@ def test_what_nothing_discloses_is_not_told():
 
 def test_what_is_told_is_where_a_search_starts():
     """Clients of a test circulate: load generators times processes, about."""
-    [form] = catalogue_forms(Load.BENT)
+    [form] = catalogue_forms(Load.CLOSED)
     facts = disclosed(["Number of Load Generators: 6", "Processes per LG: 4"])
 
     result = started(

@@ -20,7 +20,7 @@ def test_percentiles_of_a_random_network_are_as_simulated(number):
         assert result.is_within.all(), (result.solved, result.low, result.high)
 
 
-def test_what_is_far_off_is_not_held():
+def test_a_percentile_that_is_far_off_does_not_agree():
     (result,) = case(6, events=40_000)
     wrong = type(result)(
         *(getattr(result, name) for name in ("number", "kind", "name")),

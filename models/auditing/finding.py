@@ -36,6 +36,14 @@ class Finding:
         The number in it, with its interval; None if there is none.
     points
         Positions of the points concerned; empty if it concerns the whole test.
+    times
+        Times in the sentence, in their order: each as it is written there, and in seconds.
+
+    Examples
+    --------
+    >>> late = Finding("sent_late", Severity.WARNING, "sent 0.02 s late", times=(("0.02 s", 0.02),))
+    >>> late.text_in(Scale.of([(0.003, unit("s"))]))
+    'sent 20 ms late'
     """
 
     kind: str
@@ -44,6 +52,21 @@ class Finding:
     value: float | None = None
     ci95: tuple[float, float] | None = None
     points: tuple[int, ...] = ()
+    times: tuple[tuple[str, float], ...] = ()
+
+    def text_in(self, scale: Scale) -> str:
+        """The sentence with its times in the units of another answer, such as a fit.
+
+        Parameters
+        ----------
+        scale
+            The units of that answer.
+        """
+        parts, rest = [], self.text
+        for written, seconds in self.times:
+            before, _, rest = rest.partition(written)
+            parts += [before, scale.text(seconds, _TIME)]
+        return "".join([*parts, rest])
 
 
 Look = Callable[[Sequence[Point]], Iterator[Finding]]
@@ -87,6 +110,7 @@ class Kind:
         value: float | None = None,
         ci95: tuple[float, float] | None = None,
         severity: Severity | None = None,
+        times: Sequence[tuple[str, float]] = (),
     ) -> Finding:
         """Make a finding of this kind: the sentence, then what to do.
 
@@ -94,13 +118,14 @@ class Kind:
         ----------
         sentence
             The sentence without the remedy.
-        points, value, ci95
+        points, value, ci95, times
             As for `Finding`.
         severity
             If it differs from that of the kind.
         """
         text = f"{sentence}; {self.remedy}"
-        return Finding(self.name, severity or self.severity, text, value, ci95, tuple(points))
+        places, much = tuple(points), severity or self.severity
+        return Finding(self.name, much, text, value, ci95, places, tuple(times))
 
 
 def series(points: Sequence[Point]) -> list[list[int]]:

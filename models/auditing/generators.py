@@ -143,6 +143,7 @@ def sent_late(points: Sequence[Point]) -> Iterator[Finding]:
             "timed from when they were sent",
             late,
             most,
+            times=[(shown, most)],
         )
 
 

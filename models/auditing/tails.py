@@ -73,7 +73,8 @@ def is_wide(points: Sequence[Point]) -> Iterator[Finding]:
         worst = max(wide, key=lambda k: wide[k][2])
         percent, ends, _ = wide[worst]
         value = points[worst].percentiles[percent]
-        shown = [time_text(time, points) for time in (value, *ends)]
+        times = (value, *ends)
+        shown = [time_text(time, points) for time in times]
         yield WIDE.finding(
             f"{naming([worst], points)}: p{digits(percent)} of "
             f"{digits(points[worst].samples or 0)} requests, {shown[0]}, lies between {shown[1]} "
@@ -81,6 +82,7 @@ def is_wide(points: Sequence[Point]) -> Iterator[Finding]:
             wide,
             value,
             ends,
+            times=tuple(zip(shown, times, strict=True)),
         )
 
 

@@ -43,6 +43,7 @@ from headway.models.inference.forecasting.predictions import (
 )
 from headway.models.inference.searching.problem import Problem
 from headway.models.inference.searching.search import Optimum
+from headway.models.language.scales import Scale, units_of
 from headway.models.language.verbs import perform
 from headway.models.measured.measurements import Measurements
 from headway.models.structure.model import Model
@@ -50,6 +51,9 @@ from headway.models.tables.shown import Answer
 
 SATURATION_THROUGHPUT = "saturation_throughput"
 """Name of the throughput at which a model's bottleneck is always busy."""
+
+ARRIVAL_RATE = "arrival_rate"
+"""Name of the load of an open model."""
 
 _TOO_GOOD = 0.1  # of the variance of rounding: less than chance leaves of it
 _EXACT = 1e-20  # variance that rounding in the computer alone leaves
@@ -169,7 +173,13 @@ class Fit(Answer):
         before = structure(self.problem, self.optimum.free)
         if before.sentences:
             return before
-        return precision(self.problem, self.optimum.free, self.known)
+        return precision(self.problem, self.optimum.free, self.known, self._rate_text)
+
+    def _rate_text(self, rate: float) -> str:
+        """An arrival rate in the unit of the load that was measured, where that is the rate."""
+        is_load = self.comparison.load_parameter == ARRIVAL_RATE
+        stated = self.comparison.load if is_load else self.model.parameters[ARRIVAL_RATE]
+        return units_of(self).text(rate, stated.unit)
 
     @cached_property
     def leave_one_out(self) -> FloatArray:
@@ -212,12 +222,25 @@ class Fit(Answer):
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """Warnings about the fit, one sentence each; empty if there are none."""
-        return (*self.quick_warnings, *perform(self, "costly_warnings"))
+        return self.warnings_in(units_of(self))
 
     @cached_property
     def quick_warnings(self) -> tuple[str, ...]:
         """Warnings that need no further fits."""
-        return (*self.identified.sentences, *perform(self, "quick_warnings"))
+        return self.warnings_in(units_of(self), are_quick=True)
+
+    def warnings_in(self, scale: Scale, *, are_quick: bool = False) -> tuple[str, ...]:
+        """The same warnings in the units of another answer that shows the fit.
+
+        Parameters
+        ----------
+        scale
+            The units of that answer.
+        are_quick
+            Whether to leave out those that need further fits.
+        """
+        quick = (*self.identified.sentences, *perform(self, "quick_warnings", scale))
+        return quick if are_quick else (*quick, *perform(self, "costly_warnings", scale))
 
     @property
     def summary(self) -> dict[str, float]:

@@ -95,7 +95,7 @@ def _chosen(
     curve = curve_of(measurements, x, y)
     columns = (curve.load.header, curve.response_time.header)
     circulating = clients_of(measurements, *columns)
-    self_limiting = (Load.BENT,) if circulating is not None and circulating.closed else ()
+    self_limiting = (Load.CLOSED,) if circulating is not None and circulating.closed else ()
     forms = _suiting(measurements, every, Load.OPEN, *self_limiting)
     load = curve.load.values
     return FormCurve(columns, load, load, curve.response_time.values, forms)

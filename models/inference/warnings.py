@@ -4,7 +4,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.inference.fit import Fit
-from headway.models.language.scales import units_of
+from headway.models.language.scales import Scale
 from headway.models.measured.matching import turns_away
 from headway.numerals import digits
 
@@ -19,10 +19,10 @@ _FEW = 2  # points more than free parameters that are few
 _RUNS_NEED = 7  # points from which signs of residuals say anything
 
 
-def quick_warnings(fit: Fit) -> list[str]:
+def quick_warnings(fit: Fit, scale: Scale) -> list[str]:
     """Warnings that need no further fits, except about identifiability."""
     return [
-        *_at_bounds(fit),
+        *_at_bounds(fit, scale),
         *_no_freedom(fit),
         *_worse_than_constant(fit),
         *_lack_of_fit(fit),
@@ -32,17 +32,21 @@ def quick_warnings(fit: Fit) -> list[str]:
     ]
 
 
-def costly_warnings(fit: Fit) -> list[str]:
+def costly_warnings(fit: Fit, scale: Scale) -> list[str]:
     """Warnings about other answers, unequal errors and left-out points."""
-    parts = (_other_answers, _open_counts, _unequal, _extrapolates_badly)
-    return [sentence for part in parts for sentence in part(fit)]
+    return [
+        *_other_answers(fit),
+        *_open_counts(fit),
+        *_unequal(fit, scale),
+        *_extrapolates_badly(fit),
+    ]
 
 
-def _unequal(fit: Fit) -> list[str]:
+def _unequal(fit: Fit, scale: Scale) -> list[str]:
     """Say when errors that differ in size make intervals much wider."""
     if fit.known.degrees < _TELLING:
         return []
-    wider, scale = [], units_of(fit)
+    wider = []
     for name, (low, high) in fit.robust_ci95.items():
         own = fit.ci95[name]
         if np.isfinite(high - low) and high - low > _WIDER * (own[1] - own[0]):
@@ -54,16 +58,16 @@ def _unequal(fit: Fit) -> list[str]:
     ]
 
 
-def _at_bounds(fit: Fit) -> list[str]:
+def _at_bounds(fit: Fit, scale: Scale) -> list[str]:
     sentences = []
     for name, at_bound in zip(fit.free, fit.optimum.at_bound, strict=True):
         if at_bound:
             parameter = fit.model.parameters[name]
-            scale = fit.problem.scales[fit.free.index(name)]
-            near_low = fit.values[name] - scale.low <= scale.high - fit.values[name]
-            side, limit = ("lower", scale.low) if near_low else ("upper", scale.high)
+            bounds = fit.problem.scales[fit.free.index(name)]
+            near_low = fit.values[name] - bounds.low <= bounds.high - fit.values[name]
+            side, limit = ("lower", bounds.low) if near_low else ("upper", bounds.high)
             is_zero = limit <= 1e-6 * parameter.unit.scale
-            shown = parameter.shown(0.0 if is_zero else limit, units_of(fit))
+            shown = parameter.shown(0.0 if is_zero else limit, scale)
             sentences.append(
                 f"{name} reached its {side} bound, {shown}: the data do not support this "
                 "parameter, or the model lacks something"

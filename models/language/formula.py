@@ -2,7 +2,7 @@
 
 A formula knows ``+ - * / **``, comparisons, the functions of `headway.kinds.FUNCTIONS`, the
 laws of `headway.models.language.algorithms.LAWS` and names, nothing else. Its text is parsed by
-the ``ast`` module and every node is held against that list before anything is calculated; no
+the ``ast`` module and every node is checked against that list before anything is calculated; no
 text ever reaches ``eval``.
 """
 

@@ -51,10 +51,12 @@ def curves_of(solution: Solution) -> Curves:
     if not points < across.size <= _MOST:
         return alone
     name, *_ = swept(solution)
-    asked = [output for output in solution.outputs if parse_percentile(output)]
+    percentiles = [output for output in solution.outputs if parse_percentile(output)]
     try:
-        found = solution.model.at({name: across, **others}).solve(method=solution.marks.again)
-        return Curves(solution, found.answering(*asked) if asked else found, own, is_fine=True)
+        fine = solution.model.at({name: across, **others}).solve(method=solution.marks.again)
+        return Curves(
+            solution, fine.answering(*percentiles) if percentiles else fine, own, is_fine=True
+        )
     except HeadwayError:  # a point between that has no answer: the sweep's own have
         return alone
 
@@ -66,9 +68,9 @@ def is_quick(solution: Solution) -> bool:
     network = solution.model.network
     if solution.is_open or network.graph.classes:
         return True
-    asked = any(parse_percentile(output) for output in solution.outputs)
+    has_percentiles = any(parse_percentile(output) for output in solution.outputs)
     jobs = float(np.max(np.asarray(network.inputs["population"], float)))
-    return not asked and jobs <= _MOST_JOBS
+    return not has_percentiles and jobs <= _MOST_JOBS
 
 
 def _between(solution: Solution) -> tuple[FloatArray, dict[str, FloatArray], NDArray[np.bool_]]:
@@ -77,8 +79,8 @@ def _between(solution: Solution) -> tuple[FloatArray, dict[str, FloatArray], NDA
     model = solution.model
     columns = {n: np.asarray(model.inputs[n], float).ravel() for n in (name, *rest)}
     keys = list(zip(*(columns[n].tolist() for n in rest), strict=True)) or [()] * len(columns[name])
-    asked = any(parse_percentile(output) for output in solution.outputs)
-    count, whole = _COSTLY_POINTS if asked else _POINTS, name in counts(model.graph)
+    has_percentiles = any(parse_percentile(output) for output in solution.outputs)
+    count, whole = _COSTLY_POINTS if has_percentiles else _POINTS, name in counts(model.graph)
     across, marks, others = [], [], []
     for key in dict.fromkeys(keys):
         given = columns[name][np.array([k == key for k in keys])]

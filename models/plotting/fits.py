@@ -182,5 +182,5 @@ def _shared_label(fits: Sequence[Fit], shown: Unit) -> str:
     """Words for the axis, with the columns where all servers have the same."""
     first = fits[0].comparison
     label = axis_label(first.output, shown)
-    said = {str(fit.comparison.axes) for fit in fits}
-    return f"{label}\n{said.pop()}" if len(said) == 1 else label
+    axes = {str(fit.comparison.axes) for fit in fits}
+    return f"{label}\n{axes.pop()}" if len(axes) == 1 else label

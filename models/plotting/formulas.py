@@ -98,14 +98,14 @@ def _where(forms: dict[str, Any], bindings: dict[Any, Any], setter: Typesetter) 
 
 def _used(forms: list[Any], bindings: dict[Any, Any]) -> dict[Any, Any]:
     """Bindings that forms use, and those that these use, each in terms of the others."""
-    found: dict[Any, Any] = {}
+    used: dict[Any, Any] = {}
     names = {name for form in forms for name in form.free_symbols}
     for form, name in bindings.items():
         others = {f: n for f, n in bindings.items() if n != name}
-        if name in names and name not in found.values():
-            found[form.xreplace(others)] = name
+        if name in names and name not in used.values():
+            used[form.xreplace(others)] = name
             names |= form.xreplace(others).free_symbols
-    return found
+    return used
 
 
 def _form(model: Model, name: str) -> Any:
@@ -118,9 +118,9 @@ def _form(model: Model, name: str) -> Any:
 
 def _bindings(model: Model) -> dict[Any, Any]:
     """What bindings stand for, by form, the longest first, so that the widest is named."""
-    found = {}
+    by_form = {}
     for name in model.graph.bindings:
         form = _form(model, name)
         if not isinstance(form, str) and not form.is_Atom:
-            found[form] = symbol(name)
-    return dict(sorted(found.items(), key=lambda item: -item[0].count_ops()))
+            by_form[form] = symbol(name)
+    return dict(sorted(by_form.items(), key=lambda item: -item[0].count_ops()))

@@ -51,11 +51,11 @@ def _draw_percentile(
     axes: Axes, points: list[Point], percent: float, place: int, shown: Unit
 ) -> None:
     """Mark a percentile of the points that have it."""
-    told = [(p.throughput, p.percentiles[percent] / shown.scale)
+    times = [(p.throughput, p.percentiles[percent] / shown.scale)
             for p in points if percent in p.percentiles]  # fmt: skip
-    if told:
+    if times:
         own = style(place)
-        axes.plot(*zip(*told, strict=True), own.marker, color=own.colour, alpha=_FAINT,
+        axes.plot(*zip(*times, strict=True), own.marker, color=own.colour, alpha=_FAINT,
                   markersize=4, label=f"p{digits(percent)}")  # fmt: skip
 
 

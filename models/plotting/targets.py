@@ -44,10 +44,10 @@ def _figure(target: Target | JointTarget, wanted: Sequence[tuple[str, float]]) -
     for axes, (output, limit) in zip(panels, wanted, strict=True):
         _draw(axes, target, output, limit)
     now = value_now(target.model, target.parameter)
-    meant = target.model.parameters[target.parameter].unit
+    unit = target.model.parameters[target.parameter].unit
     panels[-1].set_xlabel(
         axis_label(
-            target.parameter, scale_of(np.array([now, target.value]), meant, units_of(target))
+            target.parameter, scale_of(np.array([now, target.value]), unit, units_of(target))
         )
     )
     panels[0].set_title(title_of(target.model))

@@ -134,14 +134,14 @@ class Typesetter:
 
     def lines(self, name: str, form: Any) -> list[str]:
         """The lines of ``name = form``; tried again for less room where the estimate was low."""
-        known = dict(self.named)
+        before = dict(self.named)
         for share in _SHARES:
             self.named.clear()
-            self.named.update(known)
-            found = self._lines(name, form, share * self.room)
-            if all(extent(line, self.size)[0] <= self.room for line in found):
+            self.named.update(before)
+            lines = self._lines(name, form, share * self.room)
+            if all(extent(line, self.size)[0] <= self.room for line in lines):
                 break
-        return found
+        return lines
 
     def _lines(self, name: str, form: Any, room: float) -> list[str]:
         head = f"{word(name)} = "

@@ -1,1 +1,1 @@
-"""Reports: one page with all that is known of a model held against data."""
+"""Reports: one page with all that is known of a model compared with data."""

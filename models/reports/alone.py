@@ -39,7 +39,7 @@ class ModelReport:
         Of its output and its saturation throughput there.
     output
         What the curve shows.
-    held
+    fixed
         Names of parameters whose values were set by hand.
     command
         What was typed to get the page.
@@ -54,7 +54,7 @@ class ModelReport:
     model: Model
     sensitivity: Sensitivity
     output: str
-    held: frozenset[str] = frozenset()
+    fixed: frozenset[str] = frozenset()
     command: str = ""
 
     def __repr__(self) -> str:
@@ -181,5 +181,5 @@ def report_model(
     solution = model.solve()
     shown = output or ("response_time" if solution.stations else solution.outputs[0])
     has_limit = "saturation_throughput" in solution.outputs and shown != "saturation_throughput"
-    found = sensitivity(model, [shown, *(["saturation_throughput"] if has_limit else [])])
-    return ModelReport(found.model, found, shown, frozenset(fixed), command)
+    sensitivities = sensitivity(model, [shown, *(["saturation_throughput"] if has_limit else [])])
+    return ModelReport(sensitivities.model, sensitivities, shown, frozenset(fixed), command)

@@ -124,10 +124,10 @@ def _points(audit: Audit) -> Table:
 
 def _checks(audit: Audit) -> Table:
     """Every kind of finding, what it looks for, and how often it was found."""
-    found = [sum(f.kind == kind.name for f in audit.findings) for kind in CHECKS]
+    counts = [sum(f.kind == kind.name for f in audit.findings) for kind in CHECKS]
     columns = (
         Column("check", tuple(kind.name.replace("_", " ") for kind in CHECKS)),
         Column("looks for", tuple(kind.means.replace("`value`", "x") for kind in CHECKS)),
-        Column("findings", tuple(str(count) if count else "none" for count in found)),
+        Column("findings", tuple(str(count) if count else "none" for count in counts)),
     )
     return Table("Checks", columns)

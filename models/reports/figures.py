@@ -129,10 +129,10 @@ def palette(drawn: str) -> tuple[str, str]:
     >>> palette('<path style="fill: var(--c-ffffff)"/><path style="fill: var(--c-000000)"/>')
     ('--c-000000: #000000; --c-ffffff: #ffffff;', '--c-000000: #ebebeb; --c-ffffff: #171717;')
     """
-    found = sorted(set(_NAMED.findall(drawn)))
+    colours = sorted(set(_NAMED.findall(drawn)))
     light, dark = (
-        [f"--c-{c}: {shown};" for c, shown in zip(found, all_, strict=True)]
-        for all_ in ([f"#{c}" for c in found], [*map(_on_dark, found)])
+        [f"--c-{c}: {shown};" for c, shown in zip(colours, all_, strict=True)]
+        for all_ in ([f"#{c}" for c in colours], [*map(_on_dark, colours)])
     )
     return " ".join(light), " ".join(dark)
 
@@ -170,8 +170,8 @@ def predicted_drawing(report: ModelReport) -> PageFigure | None:
     figure = report.curve.plot()
     figure.axes[0].set_title("")
     loads = np.asarray(report.curve.model.inputs[report.load])
-    meant = report.model.parameters[report.load].unit
-    ends = units_of(report).ends(float(loads.min()), float(loads.max()), meant)
+    unit = report.model.parameters[report.load].unit
+    ends = units_of(report).ends(float(loads.min()), float(loads.max()), unit)
     words = (
         f"Predictions over {report.load.replace('_', ' ')} from {ends}, "
         "with every other parameter at the value in the table."
@@ -189,15 +189,15 @@ def captions(report: Report | ModelReport, drawn: Drawings) -> dict[str, str]:
         "solid arrows are routes" if graph.routes or graph.class_ways.routes else "",
         "dashed boxes are derived quantities" if graph.bindings else "",
     ]
-    found = {
+    texts = {
         "graph": "; ".join(filter(None, parts)) + ".",
         "tornado": "The change of each output, in percent, when a parameter grows by 1%.",
         "curve": drawn.curve.words if drawn.curve else "",
     }
     if isinstance(report, Report):
-        band = ", with its 95% band" if "95% band" in found["curve"] else ""
-        found["curve"] = f"Measured points and the model{band}; below, the relative errors."
-    return found
+        band = ", with its 95% band" if "95% band" in texts["curve"] else ""
+        texts["curve"] = f"Measured points and the model{band}; below, the relative errors."
+    return texts
 
 
 def graph_drawing(report: Report | ModelReport) -> PageFigure | None:
@@ -223,8 +223,8 @@ def graph_drawing(report: Report | ModelReport) -> PageFigure | None:
 
 def _station_words(report: Report | ModelReport, name: str) -> str:
     kind = report.model.graph.stations[name].kind.__name__
-    found = report.sensitivity
-    busy = float(np.ravel(found.solution[f"{name}.utilisation"])[0]) if found else 0.0
+    sensitivity = report.sensitivity
+    busy = float(np.ravel(sensitivity.solution[f"{name}.utilisation"])[0]) if sensitivity else 0.0
     return f"{name} ({kind}, {busy:.0%} busy)" if busy else f"{name} ({kind})"
 
 

@@ -159,12 +159,12 @@ def equations(model: Model, output: str = "") -> list[Equation]:
     """
     graph = model.graph
     written = partial(_as_written, bounded_symbols(model))
-    found = [_percentile_equation(model, output)] if parse_percentile(output) else []
-    found += [_equation(model, name, written(read)) for name, read in graph.outputs.items()]
+    forms = [_percentile_equation(model, output)] if parse_percentile(output) else []
+    forms += [_equation(model, name, written(read)) for name, read in graph.outputs.items()]
     if not (graph.classes or model.is_closed):
-        found += _part_equations(model)
-    found += [_equation(model, name, written(read)) for name, read in graph.bindings.items()]
-    return [equation for equation in found if equation is not None]
+        forms += _part_equations(model)
+    forms += [_equation(model, name, written(read)) for name, read in graph.bindings.items()]
+    return [equation for equation in forms if equation is not None]
 
 
 def _as_written(symbols: Mapping[str, Any], read: Formula) -> Any:
@@ -195,14 +195,14 @@ def _percentile_equation(model: Model, name: str) -> Equation | None:
 def _part_equations(model: Model) -> list[Equation | None]:
     """Response time by residence times, and every part of a component that is used."""
     graph = model.graph
-    known = {name: _calculated(name) for name in graph.bindings} | bounded_symbols(model)
-    found, parts = [], _parts_used(model)
+    symbols = {name: _calculated(name) for name in graph.bindings} | bounded_symbols(model)
+    forms, parts = [], _parts_used(model)
     if graph.stations and "response_time" not in graph.outputs:
         residences = [f"{name}.residence_time" for name in graph.stations]
-        given = known | {name: _calculated(name) for name in residences}
-        found.append(_equation(model, "response_time", _run(model, given, "response_time")))
+        given = symbols | {name: _calculated(name) for name in residences}
+        forms.append(_equation(model, "response_time", _run(model, given, "response_time")))
         parts = list(dict.fromkeys([*residences, *parts]))
-    return found + [_equation(model, name, _run(model, known, name)) for name in parts]
+    return forms + [_equation(model, name, _run(model, symbols, name)) for name in parts]
 
 
 def _parts_used(model: Model) -> list[str]:

@@ -67,11 +67,12 @@ def page(report: Report | ModelReport) -> str:
 def _texts(report: Report | ModelReport) -> dict[str, Any]:
     """Sentences, figures and formulas."""
     output = report.comparison.output if isinstance(report, Report) else report.output
-    found = equations(report.model, output)
+    formulas = equations(report.model, output)
     drawn = drawings(report)
     return {
         **_of_data(report, drawn),
         "title": report.title,
+        "scale": units_of(report),
         "lead": report.model.doc or _LEADS[isinstance(report, Report)],
         "typed": report.command,
         "style": page_style(drawn.graph, drawn.curve, drawn.tornado),
@@ -80,9 +81,9 @@ def _texts(report: Report | ModelReport) -> dict[str, Any]:
         "bottleneck": bottleneck_words(report),
         "warnings": warnings(report),
         "operating_point": operating_point_words(report),
-        "equations": found,
-        "erlang": uses_erlang(found),
-        "method": _method(report, found),
+        "equations": formulas,
+        "erlang": uses_erlang(formulas),
+        "method": _method(report, formulas),
         "drawings": drawn,
         "captions": captions(report, drawn),
         "output": output.replace("_", " "),
@@ -92,9 +93,9 @@ def _texts(report: Report | ModelReport) -> dict[str, Any]:
 def _of_data(report: Report | ModelReport, drawn: Drawings) -> dict[str, Any]:
     """What a page says of measurements, where it has any, and the sections that it has."""
     missing = {"curve"}
-    found: dict[str, Any] = {"findings": (), "question": "", "fitted_by": ""}
+    texts: dict[str, Any] = {"findings": (), "question": "", "fitted_by": ""}
     if isinstance(report, Report):
-        found = {
+        texts = {
             "findings": report.comparison.findings,
             "question": question(report),
             "fitted_by": fitted_by(report),
@@ -103,8 +104,8 @@ def _of_data(report: Report | ModelReport, drawn: Drawings) -> dict[str, Any]:
         missing = {"data", "curve-and-residuals"} | ({"curve"} if drawn.curve is None else set())
     there = [section for section in SECTIONS if section[0] not in missing]
     curves = [section for section in there if section[0].startswith("curve")]
-    sections = [*there[:1], *[TRUST] * bool(found["findings"]), *there[1:]]
-    return {**found, "sections": sections, "curve_section": next(iter(curves), None)}
+    sections = [*there[:1], *[TRUST] * bool(texts["findings"]), *there[1:]]
+    return {**texts, "sections": sections, "curve_section": next(iter(curves), None)}
 
 
 def page_style(*drawn: PageFigure | None) -> str:
@@ -115,10 +116,10 @@ def page_style(*drawn: PageFigure | None) -> str:
     return f"{style}{colours}\n  :root {{ {dark} }}\n}}"
 
 
-def _method(report: Report | ModelReport, found: list[Equation]) -> str:
+def _method(report: Report | ModelReport, formulas: list[Equation]) -> str:
     """How a network without closed form is solved."""
     if not (report.model.is_closed or report.model.graph.classes):
-        return "" if found else "The model has no formula short enough to be read."
+        return "" if formulas else "The model has no formula short enough to be read."
     kind = "closed network" if report.model.is_closed else "network of several classes"
     ground = report.ground
     how = f"it is solved by {solved_by(ground)}" if ground else "it is solved numerically"
@@ -126,12 +127,12 @@ def _method(report: Report | ModelReport, found: list[Equation]) -> str:
 
 
 def _tables(report: Report | ModelReport) -> dict[str, Any]:
-    found, scale = report.sensitivity, units_of(report)
+    effects, scale = report.sensitivity, units_of(report)
     return {
         **_tables_of_data(report),
         "parameter_table": parameter_table(report),
-        "sensitivity_table": sensitivity_table(found, scale) if found else None,
-        "derivative_table": derivative_table(found, scale) if found else None,
+        "sensitivity_table": sensitivity_table(effects, scale) if effects else None,
+        "derivative_table": derivative_table(effects, scale) if effects else None,
     }
 
 

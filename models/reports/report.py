@@ -1,4 +1,4 @@
-"""A report: what one page says of a model and the measurements it is held against."""
+"""A report: what one page says of a model and of the measurements it is compared with."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Report:
     Parameters
     ----------
     measurements
-        What the model is held against.
+        What the model is compared with.
     comparison
         The model, fitted if it was, at the measured points.
     fit
@@ -36,7 +36,7 @@ class Report:
     sensitivity
         Of the measured output and the saturation throughput, at the operating point; None where
         the model sustains no measured load.
-    held
+    fixed
         Names of parameters whose values were set by hand.
     command
         What was typed to get the report.
@@ -56,7 +56,7 @@ class Report:
     comparison: Comparison
     fit: Fit | None
     sensitivity: Sensitivity | None
-    held: frozenset[str] = frozenset()
+    fixed: frozenset[str] = frozenset()
     command: str = ""
     forms: ServerFit | None = None
 
@@ -159,8 +159,8 @@ def make_report(
     measurements = measurements_in(measurements)
     fit = fit_model(model, measurements, free, x, y, within) if free else None
     comparison = fit.comparison if fit else compare(model, measurements, x, y, within)
-    known = _known(model, comparison, fit, fixed)
-    return Report(measurements, comparison, fit, known, frozenset(fixed), command)
+    sensitivities = _at_operating_point(model, comparison, fit, fixed)
+    return Report(measurements, comparison, fit, sensitivities, frozenset(fixed), command)
 
 
 def server_report(server_fit: ServerFit, command: str = "") -> Report:
@@ -182,11 +182,13 @@ def server_report(server_fit: ServerFit, command: str = "") -> Report:
     Report(server-single against curve, 9 points)
     """
     fit = server_fit.best
-    known = _known(fit.model, fit.comparison, fit)
-    return Report(fit.measurements, fit.comparison, fit, known, command=command, forms=server_fit)
+    sensitivities = _at_operating_point(fit.model, fit.comparison, fit)
+    return Report(
+        fit.measurements, fit.comparison, fit, sensitivities, command=command, forms=server_fit
+    )
 
 
-def _known(
+def _at_operating_point(
     model: Model, comparison: Comparison, fit: Fit | None, fixed: Collection[str] = ()
 ) -> Sensitivity | None:
     """Sensitivities at the operating point; None where no measured load is sustained."""

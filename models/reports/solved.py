@@ -134,7 +134,7 @@ def _errors(grid: Grid, values: FloatArray) -> tuple[float, float]:
 
 def _grid(ground: Ground, first: int, counted: dict[str, int]) -> Grid:
     """Where to solve: along the load, and so many values of each of the others."""
-    point, load = _known(ground)
+    point, load = _point_and_load(ground)
     spreads = {name: _spread(point, name, count) for name, count in counted.items()}
     most, nothing = float(ground.loads.max()), np.empty((0, *counted.values()))
     if load in counts(point.graph):
@@ -152,7 +152,7 @@ def _grid(ground: Ground, first: int, counted: dict[str, int]) -> Grid:
     return Grid(point, ground.output, Along.EVENLY, axes | spreads, nothing)
 
 
-def _known(ground: Ground) -> tuple[Model, str]:
+def _point_and_load(ground: Ground) -> tuple[Model, str]:
     """The operating point, and the load; a panel is refused before where there are none."""
     assert ground.point is not None  # noqa: S101
     assert ground.load is not None  # noqa: S101

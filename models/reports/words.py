@@ -63,8 +63,8 @@ def source_note(data: Measurements) -> str:
     readme = shipped / path.relative_to(shipped).parts[0] / "README.md"
     if not os.path.isfile(readme):  # noqa: PTH113
         return ""
-    found = re.search(r"(?ms)^Source: (.*?)(?:\n\n|\Z)", readme.read_text("utf-8"))
-    return " ".join(re.sub("[*`]", "", found[1]).split()) if found else ""
+    source = re.search(r"(?ms)^Source: (.*?)(?:\n\n|\Z)", readme.read_text("utf-8"))
+    return " ".join(re.sub("[*`]", "", source[1]).split()) if source else ""
 
 
 def _place(data: Measurements) -> Path:
@@ -79,10 +79,10 @@ def listed(data: Measurements) -> dict[str, str]:
     index = path.parent.parent / "index.csv"
     if shipped not in path.parents or not index.is_file():
         return {}
-    found = data_rows(str(index.relative_to(shipped).with_suffix("")))
-    rows = {row.pop("id"): row for row in found}
-    said = rows.get(path.stem, {})
-    named = {split_header(title): text for title, text in said.items()}
+    entries = data_rows(str(index.relative_to(shipped).with_suffix("")))
+    rows = {row.pop("id"): row for row in entries}
+    cells = rows.get(path.stem, {})
+    named = {split_header(title): text for title, text in cells.items()}
     return {_heading(name, unit or ONE): text for (name, unit), text in named.items()}
 
 
@@ -142,7 +142,7 @@ def _fitted_cells(fit: Fit, parameter: Parameter, scale: Scale) -> tuple[str, st
 
 def _origin(report: Report | ModelReport, parameter: Parameter) -> str:
     """Where a value that is not fitted comes from: the user, its preset, or its own source."""
-    if parameter.name in report.held:
+    if parameter.name in report.fixed:
         return "set by hand"
     preset = report.model.presets.get(report.model.preset or "")
     if preset is not None and preset.values.get(parameter.name) == parameter.value:
@@ -257,18 +257,18 @@ def operating_point_words(report: Report | ModelReport) -> str:
 
 def bottleneck_words(report: Report | ModelReport) -> list[str]:
     """What is the bottleneck, in one sentence, and what would be the next one, in another."""
-    found = report.sensitivity
-    if found is None:
+    effects = report.sensitivity
+    if effects is None:
         solution = report.comparison.solution  # type: ignore[union-attr]
         return [f"Every measured load saturates the model: {solution.saturation_message}."]
-    if found.bottleneck is None:
-        return [_strongest(found)]
-    busy = float(np.ravel(found.solution[f"{found.bottleneck}.utilisation"])[0])
-    load = _rate(report, float(np.ravel(found.solution.throughput)[0]))
-    limits = {b.station: _rate(report, b.saturation_throughput) for b in found.bottlenecks}
-    own = limits.pop(found.bottleneck, None)
+    if effects.bottleneck is None:
+        return [_strongest(effects)]
+    busy = float(np.ravel(effects.solution[f"{effects.bottleneck}.utilisation"])[0])
+    load = _rate(report, float(np.ravel(effects.solution.throughput)[0]))
+    limits = {b.station: _rate(report, b.saturation_throughput) for b in effects.bottlenecks}
+    own = limits.pop(effects.bottleneck, None)
     ends = f" and saturates at {own}" if own else ", and nothing saturates"
-    sentences = [f"{found.bottleneck} is the bottleneck: it is {busy:.0%} busy at {load}{ends}."]
+    sentences = [f"{effects.bottleneck} is the bottleneck: it is {busy:.0%} busy at {load}{ends}."]
     for name, limit in list(limits.items())[:1]:
         sentences.append(f"If it were faster, {name} would be the next bottleneck, at {limit}.")
     return sentences
@@ -298,31 +298,33 @@ def warnings(report: Report | ModelReport) -> list[str]:
         approximation = report.sensitivity.solution.approximation
         return [f"approximate: {approximation}"] if approximation else []
     comparison, solution = report.comparison, report.comparison.solution
-    said = list(report.fit.warnings) if report.fit else []
+    texts = list(report.fit.warnings_in(units_of(report))) if report.fit else []
     if solution.approximation:
-        said.append(f"approximate: {solution.approximation}")
+        texts.append(f"approximate: {solution.approximation}")
     lost = int(comparison.in_range.sum() - comparison.counted.sum())
     if lost:
-        said.append(
+        texts.append(
             f"{lost} points are beyond saturation and not counted: {solution.saturation_message}"
         )
     error = comparison.summary["rms_relative_error"]
     if report.fit and report.fit.leave_one_out_rms > max(3 * error, _LARGE):
         missed = _percent(report.fit.leave_one_out_rms)
-        said.append(f"the fit depends on every point: a point left out is missed by {missed} (RMS)")
+        texts.append(
+            f"the fit depends on every point: a point left out is missed by {missed} (RMS)"
+        )
     if report.fit is None and error > _LARGE:
-        said.append(f"the model misses the measured curve by {error:.1%} (RMS); it was not fitted")
+        texts.append(f"the model misses the measured curve by {error:.1%} (RMS); it was not fitted")
     if report.fit is None and report.measurements.invalid:
-        said.append(f"the benchmark marks {report.measurements.invalid} points as invalid")
-    return said
+        texts.append(f"the benchmark marks {report.measurements.invalid} points as invalid")
+    return texts
 
 
 def key_figures(report: Report | ModelReport) -> list[tuple[str, str]]:
     """The few numbers that stand at the top."""
     figures = _errors(report) if isinstance(report, Report) else _predicted(report)
-    found = report.sensitivity
-    if found is not None and found.bottlenecks:
-        first = found.bottlenecks[0]
+    effects = report.sensitivity
+    if effects is not None and effects.bottlenecks:
+        first = effects.bottlenecks[0]
         figures.append(("bottleneck", first.station))
         limit = _rate(report, first.saturation_throughput)
         figures.append(("saturates at", limit))

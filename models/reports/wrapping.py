@@ -93,14 +93,14 @@ def _operator(sign: str) -> ET.Element:
 
 def _joined(children: Pieces, room: float) -> Iterator[Pieces]:
     """Pieces of elements in a row; an operator goes with what follows it, ``=`` with the left."""
-    held: list[Pieces] = []
+    pieces: list[Pieces] = []
     is_open = False
     for child in children:
         sign = (child.text or "") if child.tag == "mo" else ""
         parts = [[_operator(sign)]] if sign in _OPENING | _GLUED and sign else _pieces(child, room)
-        if held and (is_open or sign in ("=", *_GLUED)):
-            held[-1] = held[-1] + parts[0]
+        if pieces and (is_open or sign in ("=", *_GLUED)):
+            pieces[-1] = pieces[-1] + parts[0]
             parts = parts[1:]
-        held += parts
+        pieces += parts
         is_open = bool(sign) and sign != "=" and sign not in _GLUED
-    yield from held
+    yield from pieces

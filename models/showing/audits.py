@@ -89,9 +89,9 @@ def audit_rows(audit: Audit) -> list[dict[str, Any]]:
     return finding_rows(audit.findings)
 
 
-def finding_lines(findings: Sequence[Finding]) -> list[str]:
-    """A line a finding, for the notes of an answer that it touches."""
-    return [f"{each.severity.value} of the test: {each.text}" for each in findings]
+def finding_lines(findings: Sequence[Finding], scale: Scale) -> list[str]:
+    """A line a finding, for the notes of an answer that it touches, in that answer's units."""
+    return [f"{each.severity.value} of the test: {each.text_in(scale)}" for each in findings]
 
 
 def finding_rows(findings: Sequence[Finding]) -> list[dict[str, Any]]:

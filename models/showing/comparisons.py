@@ -123,7 +123,7 @@ def _notes(comparison: Comparison, scale: Scale) -> list[str]:
     if left_out:
         why = comparison.solution.saturation_message
         notes.append(f"{left_out} points not counted, beyond saturation: {why}")
-    return [*notes, *finding_lines(comparison.findings)]
+    return [*notes, *finding_lines(comparison.findings, scale)]
 
 
 def closed_notes(comparison: Comparison, scale: Scale) -> list[str]:

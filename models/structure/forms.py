@@ -28,7 +28,7 @@ FACTS = (
     "nfs_processes",
     "file_set",
 )
-"""What forms may be told: numbers that result pages disclose, amounts in bytes."""
+"""Facts for forms: numbers that result pages disclose, amounts in bytes."""
 
 _NAME = re.compile(r"[^\W\d]\w*")
 
@@ -36,12 +36,13 @@ _NAME = re.compile(r"[^\W\d]\w*")
 class Load(StrEnum):
     """The kind of load of a curve.
 
-    Open, open but bent back by a population, a population itself, or arrivals that are offered
-    to a room which may be full, so that throughput falls short of them.
+    Open; a throughput that a fixed number of clients limits, so that the curve may bend back; the
+    number of clients itself; or arrivals that are offered to a room which may be full, so that
+    throughput falls short of them.
     """
 
     OPEN = "open"
-    BENT = "bent"
+    CLOSED = "closed"
     POPULATION = "population"
     OFFERED = "offered"
 
@@ -63,7 +64,7 @@ class Variant:
     equation
         Terms of the response time, where they are other than the form's own.
     disclosed
-        Parameters that are not determined but held at what facts tell.
+        Parameters fixed at the value that a result page discloses.
     """
 
     load: Load
@@ -104,7 +105,7 @@ class FormTable(Kept):
         throughput.
     disclosed
         Formula in facts that a result page discloses of the value a parameter starts from, or has
-        where a variant holds it.
+        where a variant fixes it.
     least, most
         Formulas in `CURVE` of bounds that a parameter has because no curve tells of more.
     """

@@ -35,8 +35,8 @@ def check_blocking(name: str, blocking: str, *, can_be_full: bool) -> None:
         Naming the station, and what there is.
     """
     if blocking not in set(Blocking):
-        known = " or ".join(repr(str(kind)) for kind in Blocking if kind)
-        msg = f"{name}: unknown blocking {blocking!r}; it must be {known}"
+        kinds = " or ".join(repr(str(kind)) for kind in Blocking if kind)
+        msg = f"{name}: unknown blocking {blocking!r}; it must be {kinds}"
         raise GraphError(msg)
     if blocking and not can_be_full:
         msg = f"{name}: blocking needs a capacity; use MM1K or MMmK"

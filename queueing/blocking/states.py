@@ -152,20 +152,20 @@ def space_of(shape: Shape) -> Space:
         For too many, or where several sets of states hold the network for ever.
     """
     check_size(shape)
-    known: dict[State, int] = {start(shape): 0}
-    todo, ways = list(known), []
+    numbers: dict[State, int] = {start(shape): 0}
+    todo, ways = list(numbers), []
     position = {move: k for k, move in enumerate(shape.moves)}
     while todo:
         state = todo.pop()
         for event in shape.events(state):
             if shape.longest(event.after) > shape.cap:
                 continue
-            if event.after not in known:
-                known[event.after] = len(known)
+            if event.after not in numbers:
+                numbers[event.after] = len(numbers)
                 todo.append(event.after)
-            ways.append((known[state], known[event.after], position[event.move], event.servers))
+            ways.append((numbers[state], numbers[event.after], position[event.move], event.servers))
     table = np.array(ways, dtype=np.intp).reshape(-1, 4)
-    return _recurrent(shape, tuple(known), table)
+    return _recurrent(shape, tuple(numbers), table)
 
 
 def _recurrent(shape: Shape, states: tuple[State, ...], ways: NDArray[np.intp]) -> Space:

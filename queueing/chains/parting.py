@@ -118,12 +118,12 @@ def _journeys(parts: Parts, stay: FloatArray) -> FloatArray:
     return times
 
 
-def _note(parts: Parts, known: str) -> str:
+def _note(parts: Parts, other: str) -> str:
     """Label queues in order of arrival where the times of one chain's classes differ."""
-    known = known or _open_note(parts)
+    other = other or _open_note(parts)
     names = [s.name for k, s in enumerate(parts.stations) if _is_unlike(parts, k, opened=False)]
     if not names:
-        return known
+        return other
     varying = [s.name for s in parts.stations if s.name in names and len(s.speeds)]
     if varying:
         msg = (
@@ -138,7 +138,7 @@ def _note(parts: Parts, known: str) -> str:
         "chain, treated as one class there; largest error measured: throughput "
         f"{digits(rate)}%, response time of a visit {digits(time)}%"
     )
-    return f"{known}; {own}" if known else own
+    return f"{other}; {own}" if other else own
 
 
 def _open_note(parts: Parts) -> str:

@@ -202,12 +202,12 @@ def _by_class(
     through = load[:, None] * parts.visits
     queue = np.where(through > 0, through * np.where(through > 0, stay, 0.0), 0.0)
     busy = through * parts.times / _servers(parts).T
-    known = replace(
+    outcome = replace(
         unsolved(parts, Method.AUTO),
         saturated=overload.saturated.reshape(parts.shape),
         overload=overload.message,
     )
-    return assembled(parts, known, stay, queue, busy, load)
+    return assembled(parts, outcome, stay, queue, busy, load)
 
 
 def _is_exact(flows: ClassFlows, network: GeneralNetwork) -> bool:

@@ -99,5 +99,5 @@ def _rounds(parts: Parts, through: FloatArray) -> FloatArray:
 
 def unsolved(parts: Parts, method: Method) -> MulticlassSolution:
     """What is said of a whole answer; its numbers are put in by `assembled`."""
-    none, known = np.zeros(0), np.zeros(parts.shape, bool)
-    return MulticlassSolution(method, none, none, none, none, none, none, none, saturated=known)
+    none, saturated = np.zeros(0), np.zeros(parts.shape, bool)
+    return MulticlassSolution(method, none, none, none, none, none, none, none, saturated=saturated)

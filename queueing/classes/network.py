@@ -151,8 +151,8 @@ class SharedStation:
             check_not_negative(f"{self.name}: visits", value)
         check_count(f"{self.name}: servers", self.servers)
         if self.discipline not in set(Discipline):
-            known = ", ".join(Discipline)
-            msg = f"{self.name}: unknown discipline {self.discipline!r}; it must be one of {known}"
+            names = ", ".join(Discipline)
+            msg = f"{self.name}: unknown discipline {self.discipline!r}; it must be one of {names}"
             raise InvalidParameter(msg)
         object.__setattr__(self, "discipline", Discipline(self.discipline))
         self._check_speeds()

@@ -165,13 +165,13 @@ class ByNumber:
         let_in = {self.place[name]: share for name, share in admitted.items()}
         spread = (right, let_in, self.changing, self.scale)
         shape = np.broadcast_shapes(*(np.shape(v) for part in spread for v in part.values()))
-        known = np.zeros((len(self.stations), int(np.prod(shape))))
+        right_side = np.zeros((len(self.stations), int(np.prod(shape))))
         for name, value in right.items():
-            known[self.place[name]] = _at(value, shape)
-        solution = np.empty_like(known)
+            right_side[self.place[name]] = _at(value, shape)
+        solution = np.empty_like(right_side)
         for points, matrices in self._blocks(shape, let_in, rows=forward):
             system = np.eye(len(self.stations)) - (matrices.swapaxes(1, 2) if forward else matrices)
-            solution[:, points] = _columns(system, known[:, points])
+            solution[:, points] = _columns(system, right_side[:, points])
         each = solution.reshape(-1, *shape) if shape else solution[:, 0].tolist()
         return dict(zip(self.stations, each, strict=True))
 
@@ -214,8 +214,8 @@ def _at(value: Amount, shape: tuple[int, ...], points: slice = slice(None)) -> A
     return np.broadcast_to(value, shape).ravel()[points] if np.ndim(value) else value
 
 
-def _columns(systems: FloatArray, known: FloatArray) -> FloatArray:
+def _columns(systems: FloatArray, right_sides: FloatArray) -> FloatArray:
     """Solve for each point, a column of what is known, by its system or by the only one."""
     if len(systems) == 1:
-        return np.asarray(np.linalg.solve(systems[0], known), float)
-    return np.asarray(np.linalg.solve(systems, known.T[..., None])[..., 0].T, float)
+        return np.asarray(np.linalg.solve(systems[0], right_sides), float)
+    return np.asarray(np.linalg.solve(systems, right_sides.T[..., None])[..., 0].T, float)

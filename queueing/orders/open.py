@@ -118,8 +118,8 @@ def preemptive(offered: Offered) -> FloatArray:
 
 def _part(wanted: FloatArray, number: FloatArray, pools: Amount) -> FloatArray:
     """By what the waits at a fast server become those at a pool."""
-    known = pools & (number > 0) & np.isfinite(number)
-    return np.where(known, np.maximum(wanted, 0.0) / np.where(known, number, 1.0), 1.0)
+    shared = pools & (number > 0) & np.isfinite(number)
+    return np.where(shared, np.maximum(wanted, 0.0) / np.where(shared, number, 1.0), 1.0)
 
 
 def _share(offered: Offered, here: Amount) -> FloatArray:

@@ -237,8 +237,8 @@ class _Chain:
         source, target, rate = (np.concatenate(each) for each in zip(*edges, strict=True))
         states = self.among.states
         ends = np.minimum(np.searchsorted(states, target), len(states) - 1)
-        known = states[ends] == target
-        return np.searchsorted(states, source[known]), ends[known], rate[known]
+        inside = states[ends] == target
+        return np.searchsorted(states, source[inside]), ends[inside], rate[inside]
 
     def _places(self, codes: Codes) -> Places:
         return np.searchsorted(self.among.states, codes)

@@ -110,10 +110,10 @@ def _apart(company: Company, mean: float) -> TimeLaw | None:
         else _among(replace(company, circle=circle.through(k)), None)
         for k, place in enumerate(circle.places)
     ]
-    known = [law for law in laws if law is not None]
-    if len(known) < len(laws):
+    every = [law for law in laws if law is not None]
+    if len(every) < len(laws):
         return None
-    law = Journey(tuple(known), circle.entries, circle.onward, circle.leaving).law()
+    law = Journey(tuple(every), circle.entries, circle.onward, circle.leaving).law()
     return replace(law, mean=mean, notes=merged((APART,), law.notes))
 
 

@@ -238,8 +238,8 @@ class Chain:
         yield from self._straight(k)
         before, after, speed = part.stop.departures(self.most)
         begins = part.counted[after] & ~part.counted[before]
-        known = before[~begins], after[~begins], pace * speed[~begins]
-        states, places, numbers, rate = part.moved(known)
+        starts = before[~begins], after[~begins], pace * speed[~begins]
+        states, places, numbers, rate = part.moved(starts)
         counted = part.counted[part.place[states - part.here[0]]]
         again = float(self.loop.onward[k, k]) * part.share * counted
         yield states, part.first[places] + numbers - 1, out * rate

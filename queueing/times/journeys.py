@@ -172,8 +172,8 @@ class _Ways:
         laws = np.stack([law.transform(s) for law in journey.laws], axis=1)
         visits = _solved(laws[:, :, None] * journey.onward, _rows(journey.entries, s))
         ways = enumerate(self.shifts)
-        known = sum(np.exp(-s * shift) * self.part(way, s) for way, shift in ways)
-        return np.asarray((visits * laws) @ journey.leaving / journey.answered - known)
+        own = sum(np.exp(-s * shift) * self.part(way, s) for way, shift in ways)
+        return np.asarray((visits * laws) @ journey.leaving / journey.answered - own)
 
     def _arrivals(
         self, way: int, between: ComplexArray, before: list[ComplexArray], s: ComplexArray

@@ -117,8 +117,8 @@ def _laws(loop: Loop, followed: Loop, ends: FloatArray) -> Laws | None:
     for entry in np.flatnonzero(loop.entries).tolist():
         steps = chain.leaving(entry) @ ends
         mean = law_of_steps(chain.pace, steps.sum(axis=1)).mean
-        known = mean if loop.is_mixed else float(followed.means[entry])
-        pace = chain.pace * mean / known * float(followed.means[entry] / loop.means[entry])
+        mean_here = mean if loop.is_mixed else float(followed.means[entry])
+        pace = chain.pace * mean / mean_here * float(followed.means[entry] / loop.means[entry])
         for last in np.flatnonzero(steps.any(axis=0)).tolist():
             laws[entry][last] = law_of_steps(pace, steps[:, last])
     return laws

@@ -331,9 +331,7 @@ CLASS: KeyTable = {
 _TRIED = Entry(
     TriedEntry,
     {
-        "load": Key(
-            Text(tuple(Load)), "The kind of load (open or closed) for which headway tries it."
-        ),
+        "load": Key(Text(tuple(Load)), "The kind of load of the curves on which headway tries it."),
         "free": Key(_NAMES, "The parameters that a fit estimates."),
         "order": Key(Real(), "Its rank among the variants of the family, simplest first."),
         "without": Key(_NAMES, "The parameters that are zero in this variant."),

@@ -1,6 +1,6 @@
 """What the data can and cannot determine, in words, and which measurement would help."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +9,6 @@ from headway.kinds import FloatArray
 from headway.models.inference.certainty.uncertainty import Uncertainty
 from headway.models.inference.searching.problem import RELATIVE_NOISE, Problem
 from headway.models.inference.searching.search import natural_scale
-from headway.models.language.digits import in_unit, with_unit
 from headway.models.structure.model import Model
 
 RANK = 1e-6
@@ -78,8 +77,20 @@ def _silent_sentence(shares: dict[str, float]) -> str:
     )
 
 
-def precision(problem: Problem, free: FloatArray, known: Uncertainty) -> Identified:
-    """Name parameters with a standard error above half their value, and what would help."""
+def precision(
+    problem: Problem, free: FloatArray, known: Uncertainty, rate_text: Callable[[float], str]
+) -> Identified:
+    """Name parameters with a standard error above half their value, and what would help.
+
+    Parameters
+    ----------
+    problem, free
+        The fit and its best values.
+    known
+        Their standard errors and correlations.
+    rate_text
+        Writes an arrival rate [1/s] with a unit.
+    """
     size, usual = np.abs(free), np.abs(problem.initial)
     errors = known.standard_errors / np.where(size > _NOTHING * usual, size, usual)
     weak = [n for n, e in zip(problem.names, errors, strict=True) if not e < WEAK]
@@ -89,7 +100,7 @@ def precision(problem: Problem, free: FloatArray, known: Uncertainty) -> Identif
         error = f"{errors[k]:.0%}" if np.isfinite(errors[k]) else "unbounded"
         partner = _partner(problem.names, known, k)
         sentence = f"{name} is poorly determined (standard error {error}{partner})"
-        sentences.append(f"{sentence}; {advice(problem, free, name)}")
+        sentences.append(f"{sentence}; {advice(problem, free, name, rate_text)}")
     return Identified(frozenset(weak), tuple(sentences))
 
 
@@ -102,7 +113,7 @@ def _partner(names: Sequence[str], known: Uncertainty, k: int) -> str:
     return f", correlation with {names[other]} {known.correlations[k, other]:+.2f}"
 
 
-def advice(problem: Problem, free: FloatArray, name: str) -> str:
+def advice(problem: Problem, free: FloatArray, name: str, rate_text: Callable[[float], str]) -> str:
     """Name the further load that would narrow a parameter most if measured twice.
 
     Parameters
@@ -111,6 +122,8 @@ def advice(problem: Problem, free: FloatArray, name: str) -> str:
         The fit and its best values.
     name
         The parameter.
+    rate_text
+        Writes an arrival rate [1/s] with a unit.
     """
     k = problem.names.index(name)
     rows = problem.jacobian(free)
@@ -131,11 +144,7 @@ def advice(problem: Problem, free: FloatArray, name: str) -> str:
             best, where = gain, float(load)
     if best > _HELPS:
         return f"no single further load would help; fix {name}, or measure it separately"
-    unit = problem.model.meaning("throughput").unit
-    return (
-        f"two more points near {with_unit(in_unit(where, unit), unit)} would reduce the error "
-        f"to {best:.0%} of this"
-    )
+    return f"two more points near {rate_text(where)} would reduce the error to {best:.0%} of this"
 
 
 def _error(rows: FloatArray, k: int) -> float:

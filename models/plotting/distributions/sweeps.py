@@ -30,13 +30,13 @@ def sweep_figure(swept: Sweep) -> Figure:
     """
     if swept.has_indices:
         return index_figure(swept)
-    known = swept.distributions
-    if not known:
+    distributions = swept.distributions
+    if not distributions:
         msg = "no distribution was kept to draw; reduce to quantiles=p50,p99 too"
         raise InvalidParameter(msg)
-    figure = sheet(1 + 3 * len(known))
-    panels = figure.subplots(len(known), squeeze=False).ravel()
-    for axes, (output, distribution) in zip(panels, known.items(), strict=True):
+    figure = sheet(1 + 3 * len(distributions))
+    panels = figure.subplots(len(distributions), squeeze=False).ravel()
+    for axes, (output, distribution) in zip(panels, distributions.items(), strict=True):
         _draw(axes, swept, output, distribution)
     panels[0].set_title(f"{title_of(swept.model)}: {swept.effort.points:,} points")
     return figure

@@ -106,12 +106,12 @@ def bent_arc(
     """
     source, target = (boxes[name] for name in ends)
     others = [box for name, box in boxes.items() if name not in ends]
-    known = [one.points() for one in drawn.values()]
+    paths = [one.points() for one in drawn.values()]
 
     def cost(one: Arc) -> float:
         points = one.points()
         hits = sum(bool(box.holds(points, _CLEAR).any()) for box in others)
-        return hits + sum(_shared(points, other) for other in known)
+        return hits + sum(_shared(points, other) for other in paths)
 
     arcs = [arc(source, target, bend) for bend in _BENDS[1 if has_return else 0 :]]
     costs = [round(cost(one), 2) for one in arcs]

@@ -80,10 +80,10 @@ def placed(scheme: Scheme, way: Way, widest: float) -> Picture:
     boxes = _along(scheme, rows, sizes, way)
     boxes |= _beside(scheme, boxes, sizes, way)
     arcs: dict[tuple[str, str], Arc] = {}
-    known = {(edge.source, edge.target) for edge in scheme.edges}
+    pairs = {(edge.source, edge.target) for edge in scheme.edges}
     for edge in sorted(scheme.edges, key=lambda edge: not edge.is_route):
         ends = edge.source, edge.target
-        arcs[ends] = bent_arc(ends, boxes, arcs, has_return=ends[::-1] in known)
+        arcs[ends] = bent_arc(ends, boxes, arcs, has_return=ends[::-1] in pairs)
     return Picture(scheme, boxes, arcs, _labels(scheme, boxes, arcs))
 
 
@@ -105,7 +105,7 @@ def _layers(scheme: Scheme) -> list[list[str]]:
 
 def _returns(flow: "nx.DiGraph[str]") -> list[tuple[str, str]]:
     """Routes that lead back to where jobs were before, followed from the first box on."""
-    found, done, here = [], set[str](), list[str]()
+    returns, done, here = [], set[str](), list[str]()
     for start in flow:
         steps = [(start, iter(flow[start]))] if start not in done else []
         here = [start]
@@ -117,11 +117,11 @@ def _returns(flow: "nx.DiGraph[str]") -> list[tuple[str, str]]:
                 steps.pop()
                 here.pop()
             elif target in here:
-                found.append((name, target))
+                returns.append((name, target))
             elif target not in done:
                 here.append(target)
                 steps.append((target, iter(flow[target])))
-    return found
+    return returns
 
 
 def _cut(

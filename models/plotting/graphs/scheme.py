@@ -123,11 +123,11 @@ def scheme_of(
 
 def _between(graph: ModelGraph, parts: Mapping[str, Part]) -> Iterator[Edge]:
     """Arrows between the parts of a graph, but for those from a station to itself."""
-    for source, target, told in to_networkx(graph).edges(data=True):
+    for source, target, marks in to_networkx(graph).edges(data=True):
         if source in parts and target in parts and source != target:
-            text = str(told.get("probability", ""))
+            text = str(marks.get("probability", ""))
             label = "" if text == "1" else _wrapped(text, _LABEL)
-            yield Edge(source, target, label, told["sort"] == "route")
+            yield Edge(source, target, label, marks["sort"] == "route")
 
 
 def _station(graph: ModelGraph, name: str, busy: float, wide: int, scale: Scale) -> Part:

@@ -145,5 +145,5 @@ def number_text(key: str, formula: Formula, scale: Scale) -> str:
     """
     if formula.constant is None:
         return formula.text
-    meant = usual_meaning("throughput" if key == "arrival_rate" else key, unit("1/s")).unit
-    return scale.stated(formula.constant, meant)
+    usual = usual_meaning("throughput" if key == "arrival_rate" else key, unit("1/s")).unit
+    return scale.stated(formula.constant, usual)

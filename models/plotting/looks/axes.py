@@ -50,11 +50,11 @@ def spans_decades(values: FloatArray) -> bool:
     >>> spans_decades(np.geomspace(1, 1000, 4)), spans_decades(np.arange(1.0, 1000.0))
     (True, False)
     """
-    known = values[np.isfinite(values)]
-    if known.size < 3 or known.min() <= 0:
+    finite = values[np.isfinite(values)]
+    if finite.size < 3 or finite.min() <= 0:
         return False
-    top = float(known.max())
-    return top > DECADES * float(known.min()) and float(np.median(known)) < _LOW * top
+    top = float(finite.max())
+    return top > DECADES * float(finite.min()) and float(np.median(finite)) < _LOW * top
 
 
 def set_scales(figure: Figure, log: str | None) -> None:
@@ -91,13 +91,13 @@ def set_scales(figure: Figure, log: str | None) -> None:
 
 def _groups(figure: Figure, way: Way) -> list[list[Axes]]:
     """Panels that share an axis, once each, where it is linear."""
-    found: list[list[Axes]] = []
+    groups: list[list[Axes]] = []
     for axes in figure.axes:
         shared = getattr(axes, f"get_shared_{way}_axes")().get_siblings(axes)
         own = [one for one in figure.axes if one in shared]
-        if own not in found and getattr(axes, f"get_{way}scale")() == "linear":
-            found.append(own)
-    return found
+        if own not in groups and getattr(axes, f"get_{way}scale")() == "linear":
+            groups.append(own)
+    return groups
 
 
 def _has_log(figure: Figure, way: Way) -> bool:
@@ -131,10 +131,12 @@ def _values(group: list[Axes], way: Way) -> FloatArray:
 def _is_able(group: list[Axes], way: Way) -> bool:
     """Whether all that is drawn along an axis is positive, and numbers."""
     values = _values(group, way)
-    known = values[np.isfinite(values)]
+    finite = values[np.isfinite(values)]
     named = any(isinstance(_axis(a, way).get_major_formatter(), FixedFormatter) for a in group)
     bars = any(isinstance(one, BarContainer) for axes in group for one in axes.containers)
-    return bool(known.size > 1 and known.min() > 0 and not named and not bars and _is_shown(group))
+    return bool(
+        finite.size > 1 and finite.min() > 0 and not named and not bars and _is_shown(group)
+    )
 
 
 def _is_shown(group: list[Axes]) -> bool:
@@ -144,11 +146,11 @@ def _is_shown(group: list[Axes]) -> bool:
 def _make_log(group: list[Axes], way: Way) -> None:
     """Change the scale of panels that share an axis; its upper end stays, or leaves points room."""
     values = _values(group, way)
-    known = values[np.isfinite(values)]
-    low = float(known.min()) / _ROOM
+    finite = values[np.isfinite(values)]
+    low = float(finite.min()) / _ROOM
     high = max(getattr(axes, f"get_{way}lim")()[1] for axes in group)
     if any(line.get_marker() not in ("", "None", None) for line in _lines(group)):
-        high = max(high, float(known.max()) * _ROOM)
+        high = max(high, float(finite.max()) * _ROOM)
     for axes in group:
         getattr(axes, f"set_{way}scale")("log")
         write_log_ticks(_axis(axes, way), high / low)

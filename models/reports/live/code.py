@@ -65,8 +65,8 @@ def _origins(opened: Model) -> list[tuple[Model, list[str]]]:
 
 def _changed(model: Model, values: Mapping[str, Number | None]) -> dict[str, float]:
     """Values that are not the model's own."""
-    known = {n: float(v) for n, v in values.items() if v is not None and n in model.parameters}
-    return {n: value for n, value in known.items() if value != model.parameters[n].value}
+    given = {n: float(v) for n, v in values.items() if v is not None and n in model.parameters}
+    return {n: value for n, value in given.items() if value != model.parameters[n].value}
 
 
 def _at(model: Model, changed: Mapping[str, float]) -> list[str]:

@@ -156,11 +156,11 @@ class PanelView:
         """Names and texts of what stands below the picture."""
         solution, over = self.solution, self.over.parameter
         here = float(self.model.inputs[over.name])
-        found = [(_words(over.name), over.shown(here, self.scale))]
+        readings = [(_words(over.name), over.shown(here, self.scale))]
         value = self.value
         text = with_unit(in_unit(value, self.unit), self.unit)
         text = text if np.isfinite(value) else "beyond saturation"
-        found.append((f"{_words(self.output)} there", text))
+        readings.append((f"{_words(self.output)} there", text))
         if solution.stations:
             name = str(np.ravel(solution.bottleneck)[0])
             busy = f"{name}.utilisation"
@@ -169,12 +169,12 @@ class PanelView:
                 if name in solution.stations
                 else ""
             )
-            found.append(("bottleneck", name + share))
+            readings.append(("bottleneck", name + share))
         if "saturation_throughput" in solution.outputs:
             limit = float(np.ravel(solution.saturation_throughput)[0])
             ends = self.scale.text(limit, self.model.meaning("throughput").unit)
-            found.append(("saturates at", ends if np.isfinite(limit) else "no load"))
-        return found
+            readings.append(("saturates at", ends if np.isfinite(limit) else "no load"))
+        return readings
 
     def _busy(self, station: str) -> str:
         """How busy a station is; nothing of a region."""

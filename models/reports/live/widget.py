@@ -103,13 +103,13 @@ class ModelPanel(anywidget.AnyWidget):
     @traitlets.validate("values")
     def _check_values(self, proposal: Any) -> dict[str, float]:
         given: Mapping[str, Any] = proposal["value"]
-        known = {name: control.value for name, control in self._controls.items()} | self.values
-        unknown = [name for name in given if name not in known]
+        values = {name: control.value for name, control in self._controls.items()} | self.values
+        unknown = [name for name in given if name not in values]
         if unknown:
-            msg = f"the panel has no slider {unknown[0]!r}{nearest(unknown[0], known)}"
+            msg = f"the panel has no slider {unknown[0]!r}{nearest(unknown[0], values)}"
             raise InvalidParameter(msg)
         read = {n: self._controls[n].parameter.at(value).value for n, value in given.items()}
-        return {**known, **{name: float(value) for name, value in read.items()}}  # type: ignore[arg-type]
+        return {**values, **{name: float(value) for name, value in read.items()}}  # type: ignore[arg-type]
 
     @traitlets.validate("over")
     def _check_over(self, proposal: Any) -> str:
@@ -136,8 +136,8 @@ class ModelPanel(anywidget.AnyWidget):
             self.view = {**self.view, "error": str(error)}
 
 
-def _one_of(name: str, known: Any, what: str) -> str:
-    if name in known:
+def _one_of(name: str, names: Any, what: str) -> str:
+    if name in names:
         return name
-    msg = f"the panel has no {what} {name!r}{nearest(name, list(known))}"
+    msg = f"the panel has no {what} {name!r}{nearest(name, list(names))}"
     raise InvalidParameter(msg)

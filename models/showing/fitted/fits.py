@@ -69,8 +69,8 @@ def _parameter_table(fit: Fit, scale: Scale) -> Table:
     ]
     first_notes = (str(fit.comparison.axes), *closed_notes(fit.comparison, scale), *_weights(fit))
     first_notes = (*first_notes, *derivation(fit, scale))
-    warnings = fit.warnings if fit.is_examined else fit.quick_warnings
-    findings = finding_lines(fit.comparison.findings)
+    warnings = fit.warnings_in(scale, are_quick=not fit.is_examined)
+    findings = finding_lines(fit.comparison.findings, scale)
     notes = (*first_notes, *(f"warning: {text}" for text in warnings), *findings)
     notes = (*notes, _HOLDS if fit.is_examined else _NOT_YET, fit.known.shift.words)
     title = f"{fit.model.title}: fitted to {fit.measurements.source}"
@@ -82,9 +82,7 @@ def _weights(fit: Fit) -> list[str]:
     problem, headers = fit.problem, [one.measured.header for one in fit.comparison.each]
     notes = []
     if np.min(problem.share) < 1:
-        notes.append(
-            "throughput and response time tell each other by Little's law: a point counts once"
-        )
+        notes.append("Little's law relates throughput and response time: each point counts once")
     if problem.estimated > 1:
         least = min(problem.scatter)
         errs = [

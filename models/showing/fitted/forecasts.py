@@ -16,7 +16,9 @@ from headway.numerals import four_digits, significant
 _SURE = 0.995  # share from which a load counts as sustained
 
 _TIME, _RATE = unit("s"), unit("op/s")
-_BAND = "bands hold 95% of further measurements, if the load is sustained and a form tried is right"
+_BAND = (
+    "bands contain 95% of new measurements if the load is sustained and one of the forms is right"
+)
 
 
 def prediction_scale(predictions: Predictions) -> Scale:

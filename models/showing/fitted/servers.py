@@ -23,7 +23,6 @@ from headway.models.showing.fitted.fits import (
     main_tables,
 )
 from headway.models.tables.table import Column, Table
-from headway.numerals import four_digits
 
 
 def server_scale(server_fit: ServerFit) -> Scale:
@@ -270,13 +269,13 @@ def side_scale(side: SideBySide) -> Scale:
 
 
 def _winners_table(servers: Sequence[ServerFit], scale: Scale) -> Table:
-    bases, time = [_value_of(s, "base") for s in servers], unit("ms")
+    bases, time, rate = [_value_of(s, "base") for s in servers], unit("ms"), unit("op/s")
     columns = (
         Column("server", tuple(name_of(s) for s in servers)),
         Column("chosen form", tuple(s.form.name for s in servers)),
         Column("RMS error", tuple(_rms(s.best) for s in servers)),
         Column("leave-one-out", tuple(_left_out(s.best) for s in servers)),
-        Column("saturation [op/s]", tuple(_limit_of(s) for s in servers)),
+        Column(f"saturation [{scale.unit(rate)}]", tuple(_limit_of(s, scale) for s in servers)),
         Column(f"base [{scale.unit(time)}]", tuple(scale.bare(base, time) for base in bases)),
         Column("runner-up", tuple(_runner_up(s) for s in servers)),
     )
@@ -287,11 +286,11 @@ def _winners_table(servers: Sequence[ServerFit], scale: Scale) -> Table:
     ]
     notes += sorted({str(s.best.comparison.axes) for s in servers})
     if len(servers) <= MOST_COLUMNS:
-        notes += [f"{name_of(s)}: {text}" for s in servers for text in s.best.warnings]
+        notes += [f"{name_of(s)}: {text}" for s in servers for text in s.best.warnings_in(scale)]
         notes += [
             f"{name_of(s)}: {text}"
             for s in servers
-            for text in finding_lines(s.best.comparison.findings)
+            for text in finding_lines(s.best.comparison.findings, scale)
         ]
     return Table("servers, each with its best form", columns, tuple(notes))
 
@@ -305,9 +304,10 @@ def _value_of(server: ServerFit, begins: str) -> float:
     return next(t.value for t in server.quantities if t.name.startswith(begins))
 
 
-def _limit_of(server: ServerFit) -> str:
+def _limit_of(server: ServerFit, scale: Scale) -> str:
     limit = next(t for t in server.quantities if t.name.startswith("saturation"))
-    return four_digits(limit.value) if limit.determined else f"at least {four_digits(limit.low)}"
+    shown = scale.bare(limit.value if limit.determined else limit.low, unit(limit.unit))
+    return shown if limit.determined else f"at least {shown}"
 
 
 def _side_table(side: SideBySide, scale: Scale) -> Table:

@@ -6,6 +6,7 @@ from headway.models.analysis.joint import JointTarget
 from headway.models.analysis.target import value_now
 from headway.models.language.scales import Scale
 from headway.models.showing.solutions import labels
+from headway.models.showing.targeted.targets import now_text
 from headway.models.tables.table import Column, Table
 from headway.numerals import four_digits
 
@@ -41,7 +42,7 @@ def _change(target: JointTarget, scale: Scale) -> str:
     now = value_now(target.model, target.parameter)
     factor = f" (x {four_digits(target.value / now)})" if now else ""
     needed = scale.text(target.value, parameter.unit)
-    shown = f"{scale.known(now, parameter.interval, parameter.unit)} now, {needed} needed"
+    shown = f"{now_text(now, parameter, scale)} now, {needed} needed"
     return f"{target.parameter}: {shown}{factor}"
 
 

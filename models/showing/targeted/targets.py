@@ -3,10 +3,11 @@
 from typing import Any
 
 from headway.models.analysis.target import Target, value_now
+from headway.models.language.parameters import Parameter
 from headway.models.language.scales import Scale
 from headway.models.showing.solutions import labels
 from headway.models.tables.table import Column, Table
-from headway.numerals import four_digits
+from headway.numerals import four_digits, is_whole
 
 
 def target_scale(answer: Target) -> Scale:
@@ -27,7 +28,7 @@ def target_tables(answer: Target) -> list[Table]:
     factor = f"x {four_digits(answer.value / now)}" if now else "-"
     cells = {
         "parameter": answer.parameter,
-        "now": scale.known(now, parameter.interval, parameter.unit),
+        "now": now_text(now, parameter, scale),
         "needed": scale.text(answer.value, parameter.unit),
         "factor": factor,
     }
@@ -36,6 +37,21 @@ def target_tables(answer: Target) -> list[Table]:
     columns = tuple(Column(name, (cell,)) for name, cell in cells.items())
     fitted = [f"fitted: {answer.axes}"] if answer.axes else []
     return [Table(title, columns, (*fitted, *labels(answer.solution)))]
+
+
+def now_text(now: float, parameter: Parameter, scale: Scale) -> str:
+    """The present value, with as many digits as the needed one beside it; counts in full.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> service_time = catalogue_model("server-single").parameters["service_time"]
+    >>> now_text(0.000653217, service_time, Scale.of([(0.002, service_time.unit)]))
+    '0.6532 ms'
+    """
+    if parameter.interval is None and not is_whole(now / parameter.unit.scale):
+        return scale.text(now, parameter.unit)
+    return scale.known(now, parameter.interval, parameter.unit)
 
 
 def target_rows(target: Target) -> list[dict[str, Any]]:
