@@ -9,6 +9,7 @@ from typing import Any
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from pygments.lexers.shell import BashSessionLexer
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.transforms import SphinxTransform
@@ -43,6 +44,7 @@ html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#1f5fa8", "color-brand-content": "#1f5fa8"},
     "dark_css_variables": {"color-brand-primary": "#7ab4f5", "color-brand-content": "#7ab4f5"},
 }
+highlight_language = "none"  # a block without a language is no Python
 pygments_style = "default"
 pygments_dark_style = "github-dark"
 
@@ -71,7 +73,16 @@ highlight_options = {"default": {"stripall": False}}
 FOREIGN = "dict, tuple, str, int, Enum, StrEnum, Exception, object"
 EXAMPLE = re.compile(r"Example: (headway .*)")
 OPTION = re.compile(r"(?<![\w`-])(--[a-z][a-z-]*)(?![^`]*``)")
+ADDRESS = re.compile(r"(?<!`)\b[\w.-]+@[\w=+]+")
+"""What would become a link to a mailbox: a file with a setting behind an @."""
 ROOMS = ("headway.models", "headway.queueing", "headway.loggp")
+
+
+class Terminal(BashSessionLexer):
+    """Commands behind ``$`` and what they print: no line of an answer is taken for a prompt."""
+
+    _ps1rgx = re.compile(r"^(\$ )(.*\n?)")
+    _venv = re.compile(r"(?!)")  # no environment stands before a prompt here
 
 
 class PublicNames(SphinxDirective):
@@ -107,6 +118,26 @@ class BothThemes(SphinxTransform):
                 light.parent.insert(light.parent.index(light) + 1, dark)
 
 
+class NoEmptyEnds(SphinxTransform):
+    """Leave out empty lines at the end of blocks: doctest needs one, a reader none."""
+
+    default_priority = 10
+
+    def apply(self, **_: Any) -> None:
+        """Cut each block behind its last line."""
+        for block in self.document.findall(nodes.literal_block):
+            text = block.astext()
+            if text.endswith("\n"):
+                block.children = [nodes.Text(text.rstrip("\n"))]
+                block.rawsource = block.astext()
+
+
+def keep_colons(_app: Sphinx, what: str, _n: str, _o: Any, _p: Any, lines: list[str]) -> None:
+    """Keep a property's first sentence whole: words before a colon would become its type."""
+    if what in ("property", "attribute", "data"):
+        lines[:0] = ["..", ""]  # an empty comment: napoleon looks at the first line alone
+
+
 def name_module(_app: Sphinx, what: str, name: str, _o: Any, _p: Any, lines: list[str]) -> None:
     """Show a module by its name and the first line of what it says of itself."""
     if what == "module":
@@ -117,6 +148,7 @@ def mark_options(_app: Sphinx, _context: Any, lines: list[str]) -> None:
     """Set options that help texts name as code: elsewhere two hyphens become a dash."""
     for number, line in enumerate(lines):
         if not line.lstrip().startswith((".. ", ":")):
+            line = ADDRESS.sub(r"``\g<0>``", line)
             lines[number] = OPTION.sub(r"``\1``", EXAMPLE.sub(r"Example: ``\1``", line))
 
 
@@ -142,8 +174,11 @@ def setup(app: Sphinx) -> None:
     """Add what this documentation needs of its own."""
     app.connect("builder-inited", draw_pictures)
     app.add_transform(BothThemes)
+    app.add_transform(NoEmptyEnds)
+    app.add_lexer("console", Terminal)
     app.add_directive("public-names", PublicNames)
     app.connect("autodoc-process-docstring", name_module)
+    app.connect("autodoc-process-docstring", keep_colons, priority=400)  # before napoleon
     for part in ("description", "options", "epilog"):
         app.connect(f"sphinx-click-process-{part}", mark_options)
     homes = imported_from()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from headway.numerals import significant
 from headway.queueing import GGm, MGm
 
 PAGE = Path("tests/data/general_pools.csv")
@@ -96,8 +97,8 @@ def table(rows):
     """The rows as a page shows them."""
     head = "| law | error of | cases | largest | 95 of 100 | median |\n|---|---|---|---|---|---|\n"
     lines = (
-        f"| `{name}` | {what} | {n} | {a:.2g}% | {b:.2g}% | {c:.2g}% |"
-        for name, what, n, a, b, c in rows
+        f"| `{name}` | {what} | {n} | {'% | '.join(significant(e, 2) for e in errors)}% |"
+        for name, what, n, *errors in rows
     )
     return head + "\n".join(lines)
 

@@ -130,6 +130,14 @@ def test_no_code_is_left_unrun(path):
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=names)
+def test_no_sentence_is_lost_as_a_comment(path):
+    """MyST leaves out lines that begin with a per cent sign."""
+    lines = BLOCK.sub("", path.read_text()).splitlines()
+
+    assert [line for line in lines if line.lstrip().startswith("%")] == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=names)
 def test_relative_links(path):
     """Each link leads to a file that is there, and to a heading that is in it."""
     for target, heading in LINK.findall(BLOCK.sub("", path.read_text())):

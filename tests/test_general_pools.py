@@ -8,6 +8,7 @@ from scipy.stats import poisson
 from sympy import Symbol
 
 from headway.models import catalogue_model
+from headway.numerals import significant
 from headway.queueing import MD1, MG1, GGm, MGm, MMm
 from tests.general_pools import stored, summary_rows, table
 from tests.pages import accuracy
@@ -65,7 +66,7 @@ def test_the_table_of_the_page_is_that_of_the_simulation():
     assert table(rows) in accuracy()
     largest = {(law, what): row[1] for law, what, *row in rows}
     for law, kind in (("MGm", MGm), ("GGm", GGm)):
-        assert f"within {largest[law, 'response time']:.2g}%" in kind.approximation
+        assert f"within {significant(largest[law, 'response time'], 2)}%" in kind.approximation
 
 
 def test_the_label_goes_with_every_answer():

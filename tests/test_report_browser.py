@@ -309,6 +309,8 @@ def test_it_fits_a_telephone_and_a_printer(opened):
     assert page.locator("details").first.is_hidden()  # on paper nobody opens it
     graph = page.locator("#model figure svg").first
     assert graph.bounding_box()["height"] > 300  # 60 mm were not legible
+    table = page.locator("#model .scroll").first  # above the graph, it fills the first page
+    assert table.bounding_box()["y"] < graph.bounding_box()["y"]
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 

@@ -23,6 +23,7 @@ _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _SIZE = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 _WIDE = 2.0  # this much wider than high
+_TALL = 1.5  # this much higher than wide
 _HALF = 560.0  # of the width of a page, in points
 _PIXELS = 4 / 3  # of a style sheet, to a point
 _COLOUR = re.compile(r"#([0-9a-fA-F]{6})\b")
@@ -57,6 +58,18 @@ class PageFigure:
         """
         width, height = map(float, _SIZE.search(self.svg).groups())  # type: ignore[union-attr]
         return width > _WIDE * height and width > _HALF
+
+    @property
+    def is_tall(self) -> bool:
+        """Whether it is so tall that it needs most of a printed page to be legible.
+
+        Examples
+        --------
+        >>> PageFigure('<svg viewBox="0 0 432 792">', "four panels").is_tall
+        True
+        """
+        width, height = map(float, _SIZE.search(self.svg).groups())  # type: ignore[union-attr]
+        return height > _TALL * width
 
 
 def inline_svg(figure: Any, name: str, words: str) -> str:

@@ -124,7 +124,7 @@ def make_report(
     fixed: Collection[str] = (),
     command: str = "",
 ) -> Report:
-    r"""Hold a model against measurements, fit it if asked to, and differentiate it.
+    r"""Compare a model with measurements, fit it if asked to, and differentiate it.
 
     The operating point of the sensitivities is the measured one of median load among those
     that the model sustains.

@@ -150,15 +150,22 @@ def _origin(report: Report | ModelReport, parameter: Parameter) -> str:
     return parameter.source or "the model"
 
 
+_SUMMARIES = {
+    "summary": "Errors in sum",
+    "quality": "Quality of the fit",
+    "answer": "Answers that fit about as well",
+    "output": "Errors by output",
+    "correlation": "Correlations of the estimates",
+}
+"""Titles of the tables beside the curve, by that of their first column."""
+
+
 def summary_tables(report: Report) -> list[Table]:
     """Errors in sum, and how good the fit is."""
     scale = units_of(report)
-    summary = comparison_tables(report.comparison, scale)[1]
-    quality = fit_tables(report.fit, scale)[1:] if report.fit else []
-    titles = ("Errors in sum", "Quality of the fit", "Correlations of the estimates")
-    tables = quality or [summary]
-    names = titles[1:] if quality else titles[:1]
-    return [Table(n, t.columns, t.notes) for n, t in zip(names, tables, strict=False)]
+    tables = fit_tables(report.fit, scale)[1:] if report.fit else []
+    tables = tables or [comparison_tables(report.comparison, scale)[1]]
+    return [Table(_SUMMARIES[t.columns[0].name], t.columns, t.notes) for t in tables]
 
 
 def point_table(report: Report) -> Table:
