@@ -156,7 +156,7 @@ set_option = click.option(
     "settings",
     metavar="NAME=VALUE",
     multiple=True,
-    help="650us, 1,2,5 or 200:1400:100; may be repeated.",
+    help="Set 650us, 1,2,5 or 200:1400:100; may be repeated.",
     shell_complete=complete_setting,
 )
 
@@ -199,7 +199,7 @@ _y_option = click.option(
     help="Column of the measured output.",
     shell_complete=_complete_column,
 )
-_UNIT, _ROLE = twins("--unit, --role COL=IS", "If the header lacks them: ms; throughput.")
+_UNIT, _ROLE = twins("--unit, --role COL=IS", "State a column's unit (ms) or role (throughput).")
 _unit_option = click.option(
     "--unit",
     cls=_UNIT,

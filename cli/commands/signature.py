@@ -48,7 +48,10 @@ def sfs(
     output_format: Format | None,
     plot: Drawing | None,
 ) -> None:
-    """Derive base, slope, saturation and overall response time of an SFS curve in FILE."""
+    """Derive base, slope and saturation from a curve.
+
+    FILE has response times by throughput, as SFS measures them; the overall response time is SFS's.
+    """
     from headway.models.signatures.sfs import MeasuredSignature, Range, curve
 
     answer = MeasuredSignature.of(
@@ -71,7 +74,11 @@ def utilisation(
     hints: "Hints",
     output_format: Format | None,
 ) -> None:
-    """Derive service demands of operations from utilisations and rates in FILE: U = sum of X D."""
+    """Estimate service demands from utilisations.
+
+    FILE has utilisations of resources and rates X of operations. The service demands D of the
+    operations follow from the utilisation law: U is the sum of X D.
+    """
     from headway.models.signatures.sfs import Range
     from headway.models.signatures.utilisation import MeasuredUse
 
@@ -94,10 +101,10 @@ def logp(
     output_format: Format | None,
     plot: Drawing | None,
 ) -> None:
-    """Derive overheads, gap and latency from burst_size, delay_us and cost_us in FILE (CSV).
+    """Derive overheads, gap and latency (LogP).
 
-    The cost is the mean time to issue one request of a burst, including its delay
-    (computation). Repeated rows give intervals.
+    FILE is a CSV of burst_size, delay_us and cost_us. The cost is the mean time to issue one
+    request of a burst, including its delay (computation). Repeated rows give intervals.
     """
     from headway.loggp.measuring.signature import WINDOW
     from headway.models.language.units import quantity, unit
@@ -127,7 +134,11 @@ def loggp(
     output_format: Format | None,
     plot: Drawing | None,
 ) -> None:
-    """Fit lines and breaks by message size to size_bytes,time_us or benchmark output in FILE."""
+    """Fit lines by message size (LogGP).
+
+    FILE is a CSV of size_bytes and time_us, or the output of a benchmark. A line of its own
+    describes each range of sizes; headway finds where they break.
+    """
     from headway.models.files.intake import read_text
     from headway.models.files.shipped import shipped_or_own
     from headway.models.language.units import quantity, unit

@@ -50,7 +50,7 @@ EXAMPLE = (
     metavar="NAME=VALUES",
     multiple=True,
     required=True,
-    help="1:32 or 2,4,8; may be repeated.",
+    help="Values to try: 1:32 or 2,4,8; may be repeated.",
     shell_complete=complete_setting,
 )
 @click.option(
