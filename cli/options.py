@@ -156,7 +156,7 @@ set_option = click.option(
     "settings",
     metavar="NAME=VALUE",
     multiple=True,
-    help="Set 650us, 1,2,5 or 200:1400:100; may be repeated.",
+    help="Set 650us, 1,2,5 or 200:1400:100; repeatable.",
     shell_complete=complete_setting,
 )
 

@@ -31,7 +31,7 @@ EXAMPLE = "Example: headway balance streaming-io --preset sort-cluster"
     "presets",
     metavar="NAME",
     multiple=True,
-    help="A published set of values; may be repeated.",
+    help="A published set of values; repeatable.",
     shell_complete=complete_preset,
 )
 @set_option

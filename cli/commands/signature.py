@@ -122,7 +122,7 @@ def logp(
     "pins",
     multiple=True,
     metavar="SIZE",
-    help="A size at which the lines break; may be repeated.",
+    help="A size at which the lines break; repeatable.",
 )
 @hint_options
 @format_options

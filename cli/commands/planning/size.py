@@ -42,7 +42,7 @@ EXAMPLE = (
     metavar="LIMIT",
     multiple=True,
     required=True,
-    help="OUTPUT<=VALUE or OUTPUT>=VALUE; may be repeated.",
+    help="OUTPUT<=VALUE or OUTPUT>=VALUE; repeatable.",
 )
 @click.option(
     "--choose",
@@ -50,7 +50,7 @@ EXAMPLE = (
     metavar="NAME=VALUES",
     multiple=True,
     required=True,
-    help="Values to try: 1:32 or 2,4,8; may be repeated.",
+    help="Values to try: 1:32 or 2,4,8; repeatable.",
     shell_complete=complete_setting,
 )
 @click.option(
