@@ -37,9 +37,7 @@ EXAMPLE = "Example: headway report nfs-server --preset raid --data curve.csv --o
 
 @click.command("report", help=COMMANDS["report"], epilog=EXAMPLE)
 @click.argument("model", required=False, shell_complete=complete_model)
-@click.option(
-    "--data", multiple=True, metavar="FILE", help="Measurements (optional); repeatable."
-)
+@click.option("--data", multiple=True, metavar="FILE", help="Measurements (optional); repeatable.")
 @click.option(
     "--out",
     required=True,
