@@ -19,7 +19,6 @@ from headway.models.reports.controls import Role
 from headway.models.reports.formulas import equations
 from headway.models.reports.panel import NoPanel, Panel, panel
 from headway.models.reports.report import make_report
-from headway.models.reports.words import summary_tables
 from tests.report_pages import CASES, RAID, SCSI, TAIL, html, made, parsed, report
 
 
@@ -225,20 +224,6 @@ def test_a_fit_shows_values_with_uncertainty_and_admits_what_is_wrong():
     for warning in report.fit.warnings:
         assert warning in page.text
     assert "95% band" in page.text
-
-
-def test_each_table_of_a_fit_has_its_own_title():
-    text = "clients,throughput_ops_s,response_ms\n1,199,5.02\n2,386,5.18\n4,684,5.85\n8,964,8.30\n"
-    model = catalogue_model("server-single").at(delay="4 ms", service_time="1 ms")
-    both = "response_ms,throughput_ops_s"
-    report = make_report(
-        model, Measurements.parse(text, "two.csv"), ["delay", "service_time"], y=both
-    )
-
-    titles = {table.title: table.columns[0].name for table in summary_tables(report)}
-
-    assert titles["Errors by output"] == "output"
-    assert titles["Correlations of the estimates"] == "correlation"
 
 
 def test_measured_values_stand_as_printed():

@@ -1,0 +1,19 @@
+"""Tables of a report, beside its curve."""
+
+from headway.models import Measurements, catalogue_model
+from headway.models.reports.report import make_report
+from headway.models.reports.words import summary_tables
+
+
+def test_each_table_of_a_fit_has_its_own_title():
+    text = "clients,throughput_ops_s,response_ms\n1,199,5.02\n2,386,5.18\n4,684,5.85\n8,964,8.30\n"
+    model = catalogue_model("server-single").at(delay="4 ms", service_time="1 ms")
+    both = "response_ms,throughput_ops_s"
+    report = make_report(
+        model, Measurements.parse(text, "two.csv"), ["delay", "service_time"], y=both
+    )
+
+    titles = {table.title: table.columns[0].name for table in summary_tables(report)}
+
+    assert titles["Errors by output"] == "output"
+    assert titles["Correlations of the estimates"] == "correlation"
