@@ -21,6 +21,8 @@ Residuals = Callable[[FloatArray, Rows], FloatArray]
 _FIRST = 1e-3  # damping of the first step
 _EASED = 0.1  # factor on the damping after a step that went down
 _RAISED = 5.0  # factor on it after one that did not
+_CREPT = 8  # steps down after which one leads as far as all of them
+_REACH = 2.0  # times that far
 _LEAST = 1e-14  # damping: enough that no system of equations is singular
 _NOTHING = 1e-300
 _SMALLEST = 1e-24  # sum of squares that rounding alone leaves
@@ -149,6 +151,8 @@ class _Walk:
         self.slope, self.bend = np.zeros((count, width)), np.zeros((count, width, width))
         self.rows: Rows = np.arange(0)
         """Starts that still go on."""
+        self.since, self.down = values.copy(), np.zeros(count, int)
+        """Where each was some steps down ago, and how many."""
 
     def look(self, rows: Rows, errors: FloatArray) -> None:
         """Compute gradient and curvature at some starts, and let them go on."""
@@ -166,14 +170,26 @@ class _Walk:
         rows = self.rows
         if not rows.size:
             return rows, tried
+        leaping = self.down[rows] >= _CREPT
+        tried[leaping] = self._leaps(rows[leaping])
         errors = self.valley.residuals(tried, rows)
         reached = self.valley.cost(errors)
         down = reached < self.cost[rows]
         lower, self.rows = rows[down], rows[~down]
         self.values[lower], self.cost[lower] = tried[down], reached[down]
-        self.damping[self.rows] *= _RAISED
-        self.damping[lower] = np.maximum(self.damping[lower] * _EASED, _LEAST)
+        self.damping[rows[~down & ~leaping]] *= _RAISED
+        eased = rows[down & ~leaping]
+        self.damping[eased] = np.maximum(self.damping[eased] * _EASED, _LEAST)
+        self.down[eased] += 1
+        self.down[rows[leaping & ~down]] = 0
         return lower, errors[down]
+
+    def _leaps(self, rows: Rows) -> FloatArray:
+        """Go on as far as the last steps led, for steps zigzag along a kink and hardly advance."""
+        here = self.values[rows]
+        ahead = here + _REACH * (here - self.since[rows])
+        self.since[rows] = here
+        return np.clip(ahead, self.valley.low, self.valley.high)
 
     def _steps(self, rows: Rows) -> FloatArray:
         values, slope, bend = self.values[rows], self.slope[rows], self.bend[rows]
