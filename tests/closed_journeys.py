@@ -88,14 +88,19 @@ def laws(number):
     return journey_laws(model(number).solve())
 
 
+@cache
+def percentiles(number, name):
+    """What headway says of a class [s], shape (percents,)."""
+    return np.array([percentile_of(laws(number)[name], p / 100) for p in PERCENTS])
+
+
 def errors(actual):
     """Relative errors, those beyond the intervals, and where there are delays."""
     rows, beyond, delays = [], [], []
     for (number, c), pairs in actual.items():
-        known = [percentile_of(laws(number)["ab"[c]], p / 100) for p in PERCENTS]
-        true, half = pairs.T
-        rows.append(np.abs(np.array(known) / true - 1))
-        beyond.append(np.maximum(np.abs(np.array(known) - true) - half, 0) / true)
+        known, (true, half) = percentiles(number, "ab"[c]), pairs.T
+        rows.append(np.abs(known / true - 1))
+        beyond.append(np.maximum(np.abs(known - true) - half, 0) / true)
         delays.append(has_delay(number))
     return np.array(rows), np.array(beyond), np.array(delays)
 

@@ -171,8 +171,8 @@ def draw(graph: nx.DiGraph, path: Path, *, dark: bool = False) -> None:
     from headway.models.plotting.looks.colours import darken
     from headway.models.plotting.looks.page import LETTER, WIDTH, size_of
 
-    result = rooms(graph)
-    sizes = Counter(room_of(name, modules(FOLDERS)) for name in graph)
+    result, known = rooms(graph), modules(FOLDERS)
+    sizes = Counter(room_of(name, known) for name in graph)
     words = {room: label(room, sizes[room]) for room in result}
     at = places(result, {room: size_of(text)[0] + _PAD for room, text in words.items()}, WIDTH)
     low = min(y for _, y in at.values()) - 0.3

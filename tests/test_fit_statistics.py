@@ -139,7 +139,7 @@ def test_robust_loss_resists_an_outlier():
 @pytest.mark.slow
 @pytest.mark.parametrize("loss", ["soft_l1", "huber", "cauchy"])
 def test_robust_intervals_cover_the_truth_among_outliers(loss):
-    """Errors by Student's t of 3 degrees, which throws outliers; 200 trials, standard error 1.5%.
+    """Errors by Student's t of 3 degrees, which throws outliers; 120 trials, standard error 2%.
 
     The theory is for many points: 20 are few, so the band is wider than for least squares.
     """
@@ -147,14 +147,14 @@ def test_robust_intervals_cover_the_truth_among_outliers(loss):
     model = TWO.at(delay=2e-3, s=1e-3)
     exact = np.asarray(model.solve(arrival_rate=loads).response_time)
     hits = {"delay": 0, "s": 0}
-    for seed in range(200):
+    for seed in range(120):
         errors = 0.02 * np.random.default_rng(seed).standard_t(3, len(loads))
         fit = model.fit(table(loads, exact * (1 + errors)), list(hits), loss=loss)
         for name, (low, high) in fit.ci95.items():
             hits[name] += low <= model.parameters[name].value <= high
 
     for name, count in hits.items():
-        assert 0.90 <= count / 200 <= 0.99, (name, count)
+        assert 0.89 <= count / 120 <= 0.99, (name, count)
 
 
 @pytest.mark.parametrize("loss", Loss)

@@ -35,18 +35,18 @@ def test_bands_from_low_loads_hold_the_high_ones():
 
 
 def test_bands_hold_where_a_form_is_right():
-    """40 servers with 2% noise, 9 points to 75% of saturation, asked at 88%: 95% ± 3 errors."""
+    """24 servers with 2% noise, 9 points to 75% of saturation, asked at 88%: 95% ± 3 errors."""
     model = catalogue_model("server").at(delay="1 ms", service_time="2 ms", servers=4)
     loads, random, inside = np.linspace(200, 1500, 9), np.random.default_rng(4), 0
     truth = float(model.solve(1760).response_time)
-    for _ in range(40):
+    for _ in range(24):
         times = model.solve(loads).response_time * np.exp(0.02 * random.standard_normal(9))
         rows = "\n".join(f"{x},{1e3 * y:.6f}" for x, y in zip(loads, times, strict=True))
         server = choose_form(Measurements.parse(f"throughput_ops_s,response_ms\n{rows}\n", "sim"))
         low, _, high = server.predict([1760]).response_time[:, 0]
         again = truth * np.exp(0.02 * random.standard_normal())
         inside += bool(low <= again <= high)
-    assert inside >= 35
+    assert inside >= 20
 
 
 def test_half_of_the_runs_tell_as_much():
