@@ -58,7 +58,7 @@ def test_what_follows_by_littles_law_counts_once():
     assert both.values == pytest.approx(one.values, rel=0.01)
     assert both.standard_errors == pytest.approx(one.standard_errors, rel=0.05)
     assert both.aicc == pytest.approx(one.aicc, abs=0.5)
-    assert "a point counts once" in " ".join(str(both).split())
+    assert "each point counts once" in " ".join(str(both).split())
 
 
 def test_what_was_measured_apart_counts_twice():
