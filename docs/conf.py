@@ -40,6 +40,7 @@ html_css_files = ["pages.css"]
 html_copy_source = False
 html_show_sphinx = False
 html_domain_indices = False  # of modules, which are no concern of those who import names
+html_search_scorer = str(Path(__file__).parent / "scorer.js")
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#1f5fa8", "color-brand-content": "#1f5fa8"},
     "dark_css_variables": {"color-brand-primary": "#7ab4f5", "color-brand-content": "#7ab4f5"},

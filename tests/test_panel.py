@@ -112,6 +112,14 @@ def test_the_code_of_a_catalogue_model_stands_alone():
     assert panel.model == raid()
 
 
+def test_a_value_of_a_slider_is_written_with_its_unit():
+    panel = raid().panel()
+
+    panel.values = {"cpu_time": 1.207 * 1e-3}  # 0.0012070000000000002
+
+    assert panel.code().splitlines()[-1] == 'model = model.at(cpu_time="1207 us")'
+
+
 def test_names_with_dots_are_given_as_a_mapping():
     panel = link().panel()
 
