@@ -6,25 +6,8 @@ import pytest
 from headway.models import parse_model
 from headway.queueing import MD1, MG1, MM1, Delay, Fork, MMm, Parallel
 from headway.queueing.forks.along import FEWEST
+from tests.test_forks import FILE, ROUTE
 
-FILE = """name = "write"
-[parameters]
-arrival_rate = "50 /s"
-[stations.cpu]
-kind = "MM1"
-service_time = "1 ms"
-[stations.disk]
-kind = "MM1"
-service_time = "8 ms"
-[stations.log]
-kind = "MG1"
-service_time = "4 ms"
-scv = 0.5
-[[routes]]
-from = "cpu"
-parallel = ["disk", "log"]
-needed = 1
-"""
 SWEPT = {
     "all": (Fork((MM1(0.008), MG1(0.002, 0.5), MMm(0.01, 2)), 3, (0.0, 0.5, 0.0)), 1.0),
     "some": (Fork((MM1(0.008), MG1(0.002, 2.0), MMm(0.01, 2), Parallel(0.01, 2)), 2), 1.0),
@@ -59,7 +42,7 @@ def test_long_arrays_of_services_and_of_counts_give_what_their_points_do():
 
 def test_a_long_sweep_of_a_model_gives_what_its_points_do():
     rates = np.linspace(1.0, 120.0, 2 * FEWEST)
-    model = parse_model(FILE)
+    model = parse_model(f"{FILE}{ROUTE}needed = 1\n")
     swept = model.at(arrival_rate=rates).solve().response_time
     for k in (0, 77, 199):
         one = model.at(arrival_rate=float(rates[k])).solve().response_time
