@@ -5,7 +5,12 @@ import json
 import pytest
 
 from headway.models import Measurements, catalogue_model, compare
+from headway.models.auditing.generators import sent_late
+from headway.models.language.scales import Scale
+from headway.models.language.units import unit
+from headway.models.measured.points import Point
 from headway.models.reports.report import make_report
+from headway.models.showing.audits import finding_lines
 from tests.command import headway
 
 CLEAN = "requested_ops_s,throughput_ops_s,response_ms\n20,20,12.5\n40,40,16.7\n60,60,25\n"
@@ -59,6 +64,17 @@ def test_a_report_has_a_section_where_there_is_anything():
     assert '<a href="#trust">' in page
     assert "levels off at 40" in page
     assert "trust" not in make_report(SINGLE, Measurements.parse(CLEAN, "runs.csv")).to_html()
+
+
+def test_a_time_in_a_finding_has_the_unit_of_the_answer():
+    """A test in seconds, touched by an answer whose times are in ms."""
+    points = [Point("k6", response_time=time, lateness=late) for time, late in ((2, 0.4), (3, 2.5))]
+    [finding] = sent_late(points)
+    scale = Scale.of([(0.004, unit("s"))])
+
+    assert "up to 2.5 s late" in finding.text
+    assert finding.text_in(scale) == finding.text.replace("2.5 s", "2500 ms")
+    assert finding.text_in(scale) in finding_lines([finding], scale)[0]
 
 
 def test_points_of_tools_keep_what_no_column_holds(tmp_path):

@@ -87,6 +87,16 @@ def test_advice_names_a_load_that_helps():
     assert "two more points near" in " ".join(fit.warnings)
 
 
+def test_advice_names_a_load_in_the_unit_of_the_file():
+    loads = np.linspace(5e3, 3e4, 8)  # far below saturation at a million
+    data = noisy(TWO.at(delay=2e-6, s=1e-6), loads, seed=5)
+    rows = zip(data.column("throughput").values, data.column("response").values, strict=True)
+    text = "throughput_kops_s,response_ms\n" + "".join(f"{x / 1e3},{1e3 * y}\n" for x, y in rows)
+    fit = TWO.at(delay=1e-6, s=5e-7).fit(Measurements.parse(text, "k.csv"), ["delay", "s"])
+
+    assert "two more points near 88.2 kop/s" in " ".join(fit.identified.sentences)
+
+
 def test_at_a_bound_says_so():
     model = catalogue_model("nfs-server").with_preset("scsi")
     fit = model.fit(Measurements.read(SCSI), ["cpu_time"], bounds={"cpu_time": (0, 7e-4)})
