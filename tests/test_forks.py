@@ -27,8 +27,8 @@ from headway.queueing import (
     response_time_percentile,
 )
 from headway.queueing.forks.kth import kth
-from headway.queueing.forks.parting import Wait
 from headway.queueing.forks.sharing import kth_sharing
+from headway.queueing.joins.parting import Wait
 from tests.command import headway
 from tests.pages import accuracy
 from tests.unlike_forks import REQUESTS, case, errors, simulated, stored, summary_rows, table

@@ -22,8 +22,8 @@ from headway.queueing.forks.along import FEWEST, along
 from headway.queueing.forks.branches import Part, check_branch, part, service_of, waiting
 from headway.queueing.forks.kth import kth
 from headway.queueing.forks.line import Line, line_of
-from headway.queueing.forks.parting import Wait
 from headway.queueing.forks.sharing import kth_sharing, likeness
+from headway.queueing.joins.parting import Wait
 from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import Station
 from headway.queueing.times.laws import TimeLaw

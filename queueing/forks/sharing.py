@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.queueing.forks.counting import fewer_done, lowest
-from headway.queueing.forks.parting import CONSTANT, FACTORS, STEP, Wait, done, factors, step_of
+from headway.queueing.joins.parting import CONSTANT, FACTORS, STEP, Wait, done, factors, step_of
 
 _LOW, _HIGH = 14.0, 40.0  # times begin so far below the shortest mean, and end above the longest
 _FINE = 0.02  # of the rule that integrates where services are constant

@@ -284,6 +284,36 @@ def repeated(law: TimeLaw, count: int) -> TimeLaw:
     return TimeLaw((Piece(count * start, power),), count * law.mean, law.notes)
 
 
+def by_points(laws: Sequence[TimeLaw], parts: Sequence[NDArray[np.intp]]) -> TimeLaw:
+    """The law over points of laws over some of them.
+
+    Parameters
+    ----------
+    laws
+        Each of one piece.
+    parts
+        Places of the points of each law; together all places.
+
+    Examples
+    --------
+    >>> laws = exponential(np.array([0.5])), exponential(np.array([1.0, 2.0]))
+    >>> by_points(laws, (np.array([1]), np.array([0, 2]))).mean.tolist()
+    [1.0, 0.5, 2.0]
+    """
+    size = sum(part.size for part in parts)
+    means, shifts = np.empty((2, size))
+    for law, part in zip(laws, parts, strict=True):
+        means[part], shifts[part] = law.mean, law.pieces[0].shift
+
+    def transform(s: ComplexArray) -> ComplexArray:
+        values, wide = np.empty((len(s), size), complex), np.broadcast_to(s, (len(s), size))
+        for law, part in zip(laws, parts, strict=True):
+            values[:, part] = law.pieces[0].transform(wide[:, part])
+        return values
+
+    return TimeLaw((Piece(shifts, transform),), means)
+
+
 def by_chance(law: TimeLaw, share: float) -> TimeLaw:
     """Take a time with a chance of `share`, and no time at all otherwise.
 

@@ -20,7 +20,7 @@ CONSTANT = 0.01
 """Scv of service below which it is taken as constant."""
 
 FACTORS = 16
-"""Values of the common factor, by Gauss and Hermite."""
+"""Values of the common factor of unlike branches."""
 
 STEP = 0.1
 """Widest step of logarithms of times."""
@@ -64,9 +64,9 @@ class Wait(NamedTuple):
 
 
 @cache
-def factors() -> tuple[FloatArray, FloatArray]:
-    """Values of the common factor, and their weights."""
-    values, weights = np.polynomial.hermite_e.hermegauss(FACTORS)
+def factors(count: int = FACTORS) -> tuple[FloatArray, FloatArray]:
+    """Values of the common factor, and their weights, by Gauss and Hermite."""
+    values, weights = np.polynomial.hermite_e.hermegauss(count)
     return values, weights / weights.sum()
 
 
@@ -97,27 +97,37 @@ def done(wait: Wait, shared: FloatArray, times: FloatArray) -> FloatArray:
     -------
     Shape (points, factors, times).
     """
-    found = np.empty((len(times), FACTORS, times.shape[1]))
+    chances = np.empty((len(times), FACTORS, times.shape[1]))
     steady = (wait.service == 0) | (wait.scv < CONSTANT)
     if steady.any():
         rest = times[steady] - wait.service[steady, None]
-        waited = _waited(wait.at(steady), shared[steady], np.maximum(rest, 0.0))
-        found[steady] = np.where(rest[:, None] < 0, 0.0, waited)
+        after = waited(wait.at(steady), shared[steady], np.maximum(rest, 0.0))
+        chances[steady] = np.where(rest[:, None] < 0, 0.0, after)
     for scv in np.unique(wait.scv[~steady]):
         some = ~steady & (wait.scv == scv)
-        found[some] = _served(wait.at(some), float(scv), shared[some], times[some])
-    return found
+        chances[some] = _served(wait.at(some), float(scv), shared[some], times[some])
+    return chances
 
 
-def _waited(wait: Wait, shared: FloatArray, times: FloatArray) -> FloatArray:
-    """Chance to wait no longer than each time, shape (points, factors, times)."""
+def waited(wait: Wait, shared: FloatArray, times: FloatArray, count: int = FACTORS) -> FloatArray:
+    """Chance to wait no longer than each time, shape (points, factors, times).
+
+    Parameters
+    ----------
+    wait, shared, times
+        As of `done`.
+    count
+        Values of the common factor.
+    """
     from scipy.special import gammaincc, ndtr, ndtri
 
     some = wait.chance > 0
     mean, variance = (np.where(some, part, 1.0)[:, None] for part in (wait.wait, wait.variance))
     shape = mean**2 / variance
     longer = wait.chance[:, None] * gammaincc(shape, times * shape / mean)
-    scores = ndtri(1 - longer)[:, None] - np.sqrt(shared)[:, None, None] * factors()[0][:, None]
+    scores = (
+        ndtri(1 - longer)[:, None] - np.sqrt(shared)[:, None, None] * factors(count)[0][:, None]
+    )
     return np.asarray(ndtr(scores / np.sqrt(1 - shared)[:, None, None]))
 
 
@@ -132,8 +142,8 @@ def _served(wait: Wait, scv: float, shared: FloatArray, times: FloatArray) -> Fl
     last = _up(log(float((waits * most).max()) * _ABOVE) / step)
     ends = _down(float(places.min()) - 2), _up(float(places.max()) + 3)
     grid = service * np.exp(step * np.arange(first, last))
-    waited = _waited(wait, shared, np.concatenate([np.zeros_like(service), grid], axis=1))
-    together = waited @ _adding(scv, (first, last), ends)
+    after = waited(wait, shared, np.concatenate([np.zeros_like(service), grid], axis=1))
+    together = after @ adding(scv, (first, last), ends)
     return _between(together, places - ends[0])
 
 
@@ -166,8 +176,16 @@ def _cubic(part: FloatArray) -> list[FloatArray]:
 
 
 @lru_cache(maxsize=256)
-def _adding(scv: float, waits: tuple[int, int], ends: tuple[int, int]) -> FloatArray:
-    """Matrix from chances of waits (none, then grid) to those of waits and services (grid)."""
+def adding(scv: float, waits: tuple[int, int], ends: tuple[int, int]) -> FloatArray:
+    """Matrix from chances of waits (none, then grid) to those of waits and services (grid).
+
+    Parameters
+    ----------
+    scv
+        Of service, whose mean is 1.
+    waits, ends
+        First place of each grid, and the one past its last, in steps of `step_of`.
+    """
     step = step_of(scv)
     finer = max(round(step / _FINEST), 1)
     places = np.arange(finer * waits[0], finer * (waits[1] - 1) + 1)

@@ -1,0 +1,1 @@
+"""The time until some of several branches are done, given what they share."""
