@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.queueing.forward import ForwardLaw, ForwardNetwork, in_blocks
+from headway.queueing.times.laws import ComplexArray
 
 Flags: TypeAlias = NDArray[np.bool_]
 
@@ -144,8 +145,8 @@ def _series(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Chance of more than a time, its density, and how far fewer terms are from the chance."""
     weights, fewer = _weights(terms), _weights(round(_LESS * terms))
-    nodes = _DAMPING / 2 + 1j * pi * np.arange(weights.size)
-    transformed = law.transform(nodes[:, None] / time)
+    nodes: ComplexArray = np.asarray(_DAMPING / 2 + 1j * pi * np.arange(weights.size))
+    transformed = law.transform(np.asarray(nodes[:, None] / time))
     chances = (transformed / nodes[:, None]).real
     above = 1 - weights @ chances
     change = np.abs(1 - fewer @ chances[: fewer.size] - above)

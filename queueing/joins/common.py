@@ -97,7 +97,8 @@ def conditional(scv: float, loads: tuple[float, ...]) -> Conditional:
     done = np.concatenate([after, alone], axis=1)
     np.clip(done, 0.0, 1.0, out=done)
     both = (factors(_FACTORS)[1][:, None] * weights[:, None]).reshape(busy.size, -1)
-    return Conditional(step * np.arange(*ends), done.reshape(*both.shape, -1), both)
+    logs = np.asarray(step * np.arange(*ends), float)
+    return Conditional(logs, done.reshape(*both.shape, -1), both)
 
 
 def _waits(scv: float, busy: FloatArray) -> Wait:
@@ -110,7 +111,8 @@ def _waits(scv: float, busy: FloatArray) -> Wait:
 
 def _shared(scv: float, busy: FloatArray) -> FloatArray:
     """What of the variance of a score is common."""
-    return np.minimum(np.polyval(_ALIKE[::-1], busy) ** np.log2(1 + scv), _MOST)
+    alike = np.polyval(_ALIKE[::-1], busy) ** np.log2(1 + scv)
+    return np.asarray(np.minimum(alike, _MOST))
 
 
 def _ends(waits: Wait, step: float) -> tuple[int, int]:
@@ -133,7 +135,8 @@ def _gaps(busy: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _hats(places: FloatArray, count: int) -> FloatArray:
     """What values at whole places count at others between them, shape (rows, count, places)."""
     inside = np.clip(places, 0, count - 1)
-    return np.maximum(1 - np.abs(inside[:, None] - np.arange(count)[:, None]), 0.0)
+    apart = np.abs(inside[:, None] - np.arange(count)[:, None])
+    return np.asarray(np.maximum(1 - apart, 0.0))
 
 
 def _down(place: float) -> int:

@@ -145,7 +145,7 @@ def mixture(branches: int, needed: int, scv: float) -> Mixture:
     means = np.arange(*ends, _APART * deviation)
     weights = _weights(logs, chances, means, doublings)
     series = np.linalg.solve(chebyshev.chebvander(_nodes(), _DEGREE), weights)
-    return Mixture(np.exp(means), doublings, series)
+    return Mixture(np.exp(means), doublings, np.asarray(series, float))
 
 
 @cache

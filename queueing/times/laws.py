@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from math import comb
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -301,7 +301,8 @@ def by_points(laws: Sequence[TimeLaw], parts: Sequence[NDArray[np.intp]]) -> Tim
     [1.0, 0.5, 2.0]
     """
     size = sum(part.size for part in parts)
-    means, shifts = np.empty((2, size))
+    means: Any = np.empty(size)
+    shifts: Any = np.empty(size)
     for law, part in zip(laws, parts, strict=True):
         means[part], shifts[part] = law.mean, law.pieces[0].shift
 
