@@ -45,8 +45,8 @@ def test_intervals_are_those_of_the_means_of_loads():
 
     one, three = (fit_model(started(CASE), table(rows), CASE.free) for rows in (means, repeats))
 
-    assert three.known.degrees == one.known.degrees == 6
-    assert three.known.shift.by_load
+    assert three.uncertainty.degrees == one.uncertainty.degrees == 6
+    assert three.uncertainty.shift.by_load
     for name in CASE.free:
         assert three.values[name] == pytest.approx(one.values[name], rel=1e-4)
         assert three.standard_errors[name] == pytest.approx(one.standard_errors[name], rel=0.01)
@@ -58,7 +58,7 @@ def test_intervals_are_those_of_the_means_of_loads():
 
 
 def test_components_are_those_of_an_analysis_of_variance():
-    shift = fitted(3.0).known.shift
+    shift = fitted(3.0).uncertainty.shift
     fit = fitted(3.0)
     residuals = fit.problem.residuals(fit.optimum.free).reshape(10, 3)
 
@@ -71,13 +71,13 @@ def test_components_are_those_of_an_analysis_of_variance():
     assert shift.repeats == pytest.approx(3, rel=0.01)
     size = 0.02 * np.sqrt((between / 8 - within / 20) / 3)
     assert shift.size == pytest.approx(size, rel=0.01)
-    assert fit.known.variance == pytest.approx(between / 8, rel=0.01)
+    assert fit.uncertainty.variance == pytest.approx(between / 8, rel=0.01)
 
 
 def test_degrees_are_those_of_the_wider_interval():
     """Without a shift all points count, or loads where they leave intervals wider."""
     for seed in range(20):
-        shift = fitted(0.0, seed=seed).known.shift
+        shift = fitted(0.0, seed=seed).uncertainty.shift
         pooled = (shift.between + shift.within) / 28
         by_load = student_t.ppf(0.975, 8) ** 2 * shift.weight * shift.between / 8
         assert shift.by_load == (by_load > student_t.ppf(0.975, 28) ** 2 * pooled)

@@ -292,7 +292,7 @@ def test_bootstrap_intervals_cover(noise):
 
 def test_few_points_are_said():
     fit = chain_fit(3, NOISES[1])
-    assert fit.known.degrees == 2
+    assert fit.uncertainty.degrees == 2
     assert any("2 points more than free parameters" in text for text in fit.warnings)
 
 

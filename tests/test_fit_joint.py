@@ -53,7 +53,7 @@ def test_what_follows_by_littles_law_counts_once():
     both, one = (SERVER.fit(data, FREE, y=y) for y in (None, "response_us"))
 
     assert (both.points, one.points) == (7, 7)
-    assert both.known.degrees == one.known.degrees == 5
+    assert both.uncertainty.degrees == one.uncertainty.degrees == 5
     # relative errors of R and of 1/R differ by a quarter of their squares: 2% of noise
     assert both.values == pytest.approx(one.values, rel=0.01)
     assert both.standard_errors == pytest.approx(one.standard_errors, rel=0.05)
@@ -68,7 +68,7 @@ def test_what_was_measured_apart_counts_twice():
     fit = SERVER.fit(table(*noisy), FREE)
 
     assert fit.points == 14
-    assert fit.known.degrees == 12
+    assert fit.uncertainty.degrees == 12
 
 
 @pytest.mark.parametrize("source", ["column", "setting", "free", "little"])
@@ -93,7 +93,7 @@ def test_intervals_of_joint_fits_cover_the_truth(think, free):
     hits = dict.fromkeys(free, 0)
     for seed in range(_CURVES):
         fit = fit_model(model, table(*runs(seed, think)), free, starts=1)
-        half = fit.known.standard_errors * _student(fit.known.degrees)
+        half = fit.uncertainty.standard_errors * _student(fit.uncertainty.degrees)
         for name, reach in zip(free, half, strict=True):
             hits[name] += abs(fit.values[name] - model.inputs[name]) <= reach
 
@@ -228,7 +228,7 @@ def test_intervals_with_own_weights_cover_the_truth():
     for seed in range(_CURVES):
         data = measured_with_utilisation(seed)
         fit = fit_model(TIMED.at(**truth), data, ["delay", "s"], y=list(data.columns)[1:], starts=1)
-        half = fit.known.standard_errors * _student(fit.known.degrees)
+        half = fit.uncertainty.standard_errors * _student(fit.uncertainty.degrees)
         for name, reach in zip(truth, half, strict=True):
             hits[name] += abs(fit.values[name] - truth[name]) <= reach
 

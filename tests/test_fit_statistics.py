@@ -40,7 +40,7 @@ def test_standard_errors_agree_with_two_other_programs():
     )
     third.migrad()
     third.hesse()
-    scale = math.sqrt(fit.known.variance)
+    scale = math.sqrt(fit.uncertainty.variance)
     for name in ("delay", "s"):
         assert fit.values[name] == pytest.approx(other.params[name].value, rel=1e-4)
         assert fit.values[name] == pytest.approx(third.values[name], rel=1e-3)
@@ -165,7 +165,7 @@ def test_profile_and_linear_intervals_agree_for_every_loss(loss):
         noisy(TWO.at(delay=2e-3, s=1e-3), loads), ["delay", "s"], loss=loss
     )
     for name in fit.free:
-        ends = profile_interval(fit.problem, fit.optimum, fit.known, name)
+        ends = profile_interval(fit.problem, fit.optimum, fit.uncertainty, name)
         assert ends == pytest.approx(fit.ci95[name], abs=0.15 * np.ptp(fit.ci95[name]))
 
 

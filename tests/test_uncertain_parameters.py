@@ -288,7 +288,7 @@ def test_a_fitted_model_file_has_the_printed_intervals_and_correlations():
     for name, ends in fit.ci95.items():
         assert again.parameters[name].value == fit.values[name]
         assert again.parameters[name].interval == ends
-    text = float(fit.known.correlations[0, 1])
+    text = float(fit.uncertainty.correlations[0, 1])
     assert again.correlations == {("delay", "service_time"): text}
     assert text < -0.5
     assert parse_model(again.to_toml()) == again == fit.uncertain_model("headway fit")

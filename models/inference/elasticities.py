@@ -46,12 +46,13 @@ def elasticities(
     """
     here = sensitivity(point or fit.model, wanted)
     slopes = [_slopes(fit, name, here) for name in fit.free]
-    factor = student(fit.known.degrees)
+    factor = student(fit.uncertainty.degrees)
     effects = {
         output: {
             name: replace(
                 effect,
-                half_width=factor * fit.known.error_of(np.array([s[output][name] for s in slopes])),
+                half_width=factor
+                * fit.uncertainty.error_of(np.array([s[output][name] for s in slopes])),
             )
             for name, effect in by_parameter.items()
         }

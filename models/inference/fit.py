@@ -121,22 +121,22 @@ class Fit(Answer):
         return dict(zip(self.free, map(float, self.optimum.free), strict=True))
 
     @cached_property
-    def known(self) -> Uncertainty:
+    def uncertainty(self) -> Uncertainty:
         """Covariance, standard errors and correlations."""
         return uncertainty(self.problem, self.optimum)
 
     @property
     def standard_errors(self) -> dict[str, float]:
         """Standard errors by name, in SI; infinite where nothing is known."""
-        return dict(zip(self.free, map(float, self.known.standard_errors), strict=True))
+        return dict(zip(self.free, map(float, self.uncertainty.standard_errors), strict=True))
 
     @cached_property
     def answers(self) -> tuple[Minimum, ...]:
         """The best values, and others far from them that fit about as well."""
-        minima = answers(self.problem, self.optimum, self.known)
+        minima = answers(self.problem, self.optimum, self.uncertainty)
         if self.refits is None:
             return minima
-        ends = studentised(self.problem, self.optimum, self.known, self.refits)
+        ends = studentised(self.problem, self.optimum, self.uncertainty, self.refits)
         return (replace(minima[0], ends=tuple(ends)), *minima[1:])
 
     @cached_property
@@ -147,7 +147,7 @@ class Fit(Answer):
     @cached_property
     def robust_ci95(self) -> dict[str, tuple[float, float]]:
         """Intervals that allow for relative errors that differ along the curve; never narrower."""
-        factor = student(self.known.degrees)
+        factor = student(self.uncertainty.degrees)
         errors = unequal_errors(self.problem, self.optimum)
         intervals = {}
         for k, (name, (low, high)) in enumerate(self.ci95.items()):
@@ -173,7 +173,7 @@ class Fit(Answer):
         before = structure(self.problem, self.optimum.free)
         if before.sentences:
             return before
-        return precision(self.problem, self.optimum.free, self.known, self._rate_text)
+        return precision(self.problem, self.optimum.free, self.uncertainty, self._rate_text)
 
     def _rate_text(self, rate: float) -> str:
         """An arrival rate in the unit of the load that was measured, where that is the rate."""
@@ -262,7 +262,7 @@ class Fit(Answer):
     @cached_property
     def draws(self) -> Draws:
         """Values of the free parameters that are plausible given the data."""
-        return drawn_about(self.problem, self.optimum, self.known)
+        return drawn_about(self.problem, self.optimum, self.uncertainty)
 
     def predict(
         self, loads: FloatArray | Sequence[float], percentiles: Sequence[float] | None = None

@@ -184,7 +184,7 @@ def _linear(fit: Fit, name: str, shown: str, of: Callable[[Values], float]) -> S
     quantity = _of_array(fit, of)
     value = quantity(fit.optimum.free)
     slopes = gradient(fit.problem, quantity, fit.optimum.free)
-    half = student(fit.known.degrees) * fit.known.error_of(slopes)
+    half = student(fit.uncertainty.degrees) * fit.uncertainty.error_of(slopes)
     if half < value:
         factor = math.exp(half / value)
         return ServerQuantity(name, value, value / factor, value * factor, shown)
@@ -201,7 +201,7 @@ def _profiled(
     plain = _linear(fit, name, shown, of)
     narrow = math.isfinite(plain.high) and math.log(plain.high / plain.value) < 2 * _HARDLY
     rest = freed(fit.problem.starting(fit.optimum.free)) if fit.problem.whole else fit.problem
-    stuck = rest.names != fit.free or fit.known.degrees <= 0
+    stuck = rest.names != fit.free or fit.uncertainty.degrees <= 0
     if stuck or (narrow and not fit.optimum.at_bound.any()):
         return plain
 
@@ -213,7 +213,7 @@ def _profiled(
     reach = min(math.log(plain.high / plain.value), _REACH) if plain.high < math.inf else _REACH
     wide = math.log(_WIDEST)
     limits = (math.log(least) if least else best.value - wide, best.value + wide)
-    most = worst_cost(fit.optimum, fit.known)
+    most = worst_cost(fit.optimum, fit.uncertainty)
     hold = holding_quantity(rest, quantity, reach, WORTH * (most - fit.optimum.cost))
     ends = profile_ends(hold, best, reach, limits, most)
     low = math.exp(ends[0])

@@ -114,7 +114,7 @@ class ServerFit(Answer):
     def draws(self) -> tuple[Draws, ...]:
         """Plausible values of each plausible form, equally weighted."""
         sets = [
-            drawn(fit.problem, fit.optimum, fit.known, fit.model.form.saturation)
+            drawn(fit.problem, fit.optimum, fit.uncertainty, fit.model.form.saturation)
             for _, fit in self.plausible
             if fit.model.form is not None and fit.model.form.saturation is not None
         ]

@@ -44,7 +44,7 @@ def costly_warnings(fit: Fit, scale: Scale) -> list[str]:
 
 def _unequal(fit: Fit, scale: Scale) -> list[str]:
     """Say when errors that differ in size make intervals much wider."""
-    if fit.known.degrees < _TELLING:
+    if fit.uncertainty.degrees < _TELLING:
         return []
     wider = []
     for name, (low, high) in fit.robust_ci95.items():
@@ -76,11 +76,13 @@ def _at_bounds(fit: Fit, scale: Scale) -> list[str]:
 
 
 def _no_freedom(fit: Fit) -> list[str]:
-    if fit.known.degrees > _FEW:
+    if fit.uncertainty.degrees > _FEW:
         return []
-    if fit.known.degrees > 0:
-        what = ("load" if fit.known.shift.by_load else "point") + "s" * (fit.known.degrees > 1)
-        more = f"{fit.known.degrees} {what} more than free parameters"
+    if fit.uncertainty.degrees > 0:
+        what = ("load" if fit.uncertainty.shift.by_load else "point") + "s" * (
+            fit.uncertainty.degrees > 1
+        )
+        more = f"{fit.uncertainty.degrees} {what} more than free parameters"
         return [f"{more}: intervals are wide, and cover less than 95% where the curve has a kink"]
     return [
         "as many free parameters as points, so errors and intervals cannot be estimated; fix "
@@ -161,7 +163,7 @@ def _runs(errors: FloatArray, what: str) -> list[str]:
 
 
 def _correlated(fit: Fit) -> list[str]:
-    correlations = np.nan_to_num(fit.known.correlations)
+    correlations = np.nan_to_num(fit.uncertainty.correlations)
     pairs = np.argwhere(np.triu(np.abs(correlations) > _CORRELATED, 1))
     return [
         f"{fit.free[i]} and {fit.free[j]} are strongly correlated ({correlations[i, j]:+.3f}): "

@@ -72,7 +72,7 @@ def _parameter_table(fit: Fit, scale: Scale) -> Table:
     warnings = fit.warnings_in(scale, are_quick=not fit.is_examined)
     findings = finding_lines(fit.comparison.findings, scale)
     notes = (*first_notes, *(f"warning: {text}" for text in warnings), *findings)
-    notes = (*notes, _HOLDS if fit.is_examined else _NOT_YET, fit.known.shift.words)
+    notes = (*notes, _HOLDS if fit.is_examined else _NOT_YET, fit.uncertainty.shift.words)
     title = f"{fit.model.title}: fitted to {fit.measurements.source}"
     return Table(title, tuple(columns), notes)
 
@@ -206,7 +206,9 @@ def _correlation_table(fit: Fit) -> Table | None:
         return None
     columns = [Column("correlation", fit.free)]
     for k, name in enumerate(fit.free):
-        cells = [f"{c:+.2f}" if math.isfinite(c) else "-" for c in fit.known.correlations[:, k]]
+        cells = [
+            f"{c:+.2f}" if math.isfinite(c) else "-" for c in fit.uncertainty.correlations[:, k]
+        ]
         columns.append(Column(name, tuple(cells)))
     return Table("", tuple(columns))
 
@@ -256,7 +258,7 @@ def fit_document(fit: Fit) -> dict[str, Any]:
         "parameters": parameter_document(fit),
         "correlations": {
             name: dict(zip(fit.free, map(float, row), strict=True))
-            for name, row in zip(fit.free, fit.known.correlations, strict=True)
+            for name, row in zip(fit.free, fit.uncertainty.correlations, strict=True)
         },
         "robust_ci95": {name: list(ends) for name, ends in fit.robust_ci95.items()},
         "answers": [
@@ -274,7 +276,7 @@ def fit_document(fit: Fit) -> dict[str, Any]:
         "saturation_throughput": limit_document(perform(fit, "saturation")),
         "summary": fit.summary,
         "lack_of_fit": None if fit.pure_error is None else fit.pure_error.document(),
-        "common_shift": fit.known.shift.document(),
+        "common_shift": fit.uncertainty.shift.document(),
         "outputs": _output_documents(fit),
         "points": [point for one in fit.comparison.each for point in _points(fit, one)],
         "warnings": list(fit.warnings),

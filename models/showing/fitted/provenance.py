@@ -52,7 +52,7 @@ def _holding(parameter: Parameter, low: float, high: float) -> tuple[float, floa
 
 def _correlations(fit: Fit) -> Correlations:
     """Correlations by pair, where the data tell them, beside those of what was not fitted."""
-    correlations, before = fit.known.correlations, fit.model.correlations
+    correlations, before = fit.uncertainty.correlations, fit.model.correlations
     others = {pair: value for pair, value in before.items() if not {*pair} & {*fit.free}}
     pairs = combinations(range(len(fit.free)), 2)
     own = {(fit.free[i], fit.free[j]): float(np.clip(correlations[i, j], -1, 1)) for i, j in pairs}

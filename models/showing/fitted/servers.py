@@ -100,7 +100,10 @@ def _untried(server_fit: ServerFit) -> list[str]:
     """Say which forms were left out because points repeat loads."""
     if not server_fit.untried:
         return []
-    names, shift = ", ".join(form.name for form in server_fit.untried), server_fit.best.known.shift
+    names, shift = (
+        ", ".join(form.name for form in server_fit.untried),
+        server_fit.best.uncertainty.shift,
+    )
     return [
         f"not tried: {names}; {shift.points} points at {shift.loads} loads do not support "
         f"{min(len(form.free) for form in server_fit.untried)} free parameters: measure more loads"
