@@ -5,7 +5,7 @@ y_k = T_k(s) (q_k + sum over j of p_kj y_j), with T_k the transforms of independ
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from headway.kinds import Amount, FloatArray
 from headway.queueing.stations.base import Station
+from headway.queueing.stations.rows import in_a_row
 from headway.queueing.times.inversion import invert, invert_with_slope
 from headway.queueing.times.laws import ComplexArray
 
@@ -56,7 +57,7 @@ class ForwardNetwork:
     def mapped(self, change: Callable[[FloatArray], FloatArray]) -> "ForwardNetwork":
         """The network of what a change makes of each row of numbers over points."""
         onward = {ends: change(chance) for ends, chance in self.onward.items()}
-        stations = tuple(_mapped(station, change) for station in self.stations)
+        stations = tuple(in_a_row(station, change) for station in self.stations)
         rates = np.array([change(row) for row in self.rates])
         entries = np.array([change(row) for row in self.entries])
         return ForwardNetwork(stations, rates, entries, onward)
@@ -137,12 +138,6 @@ class ForwardLaw:
 
     def _beyond_constant(self, time: FloatArray) -> FloatArray:
         return np.maximum(time - self.constant, _INSTANT * (self.constant + self.beyond))
-
-
-def _mapped(station: Station, change: Callable[[FloatArray], FloatArray]) -> Station:
-    own = {f.name: getattr(station, f.name) for f in fields(station)}  # type: ignore[arg-type]
-    arrays = {name: change(value) for name, value in own.items() if np.ndim(value)}
-    return replace(station, **arrays) if arrays else station  # type: ignore[type-var]
 
 
 def in_blocks(

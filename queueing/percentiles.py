@@ -7,7 +7,7 @@ Source: Kleinrock, *Queueing Systems* I, 1975, sections 3.2, 3.5 and 5.7.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from math import floor, isfinite, log
 
 import numpy as np
@@ -16,6 +16,7 @@ from scipy.optimize import brentq
 from headway.errors import GraphError
 from headway.kinds import Amount, check_domain, check_not_negative, plain
 from headway.queueing.stations.base import Station
+from headway.queueing.stations.rows import arrays_in, in_a_row
 from headway.queueing.times.inversion import exceedance
 from headway.queueing.times.laws import TimeLaw, by_chance, in_series, repeated
 
@@ -226,7 +227,7 @@ def _pointwise(
     """Answer point by point; a saturated one has the answer given for it."""
     if not phases:
         raise GraphError("a path needs at least one phase")
-    numbers = [n for p in phases for n in (p.visits, p.arrival_rate, *_numbers(p.station).values())]
+    numbers = [n for p in phases for n in (p.visits, p.arrival_rate, *arrays_in(p.station))]
     shape = np.broadcast_shapes(*(np.shape(n) for n in (*numbers, settings)))
     values = np.empty(shape)
     for index in np.ndindex(shape):
@@ -237,14 +238,8 @@ def _pointwise(
     return plain(values)
 
 
-def _numbers(station: Station) -> dict[str, Amount]:
-    own = {f.name: getattr(station, f.name) for f in fields(station)}  # type: ignore[arg-type]
-    return {name: v for name, v in own.items() if isinstance(v, np.ndarray)}
-
-
 def _at(phase: StationVisits, shape: tuple[int, ...], index: tuple[int, ...]) -> StationVisits:
-    own = {n: _pick(v, shape, index) for n, v in _numbers(phase.station).items()}
-    station = replace(phase.station, **own) if own else phase.station  # type: ignore[type-var]
+    station = in_a_row(phase.station, lambda value: _pick(value, shape, index))
     visits, rate = (_pick(v, shape, index) for v in (phase.visits, phase.arrival_rate))
     return StationVisits(visits, station, rate)
 

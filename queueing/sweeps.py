@@ -87,7 +87,9 @@ def _of_service(station: Station, time: Amount) -> Station:
 
 
 def _in_services(network: ForwardNetwork) -> ForwardNetwork:
-    """The same in units of the first service time that varies."""
+    """The same in units of the first service time that varies; a fork has none of its own."""
+    if any(one.can.joins for one in network.stations):
+        return network
     times = [np.asarray(one.service_time, float) for one in network.stations]
     unit = next((time for time in times if time.ndim), np.ones(1))
     if not (unit > 0).all():

@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 
 from headway.models import parse_model
-from headway.queueing import MD1, MG1, MM1, Delay, Fork, MMm, Parallel
+from headway.queueing import MD1, MG1, MM1, Delay, Fork, MMm, Parallel, response_time_percentile
 from headway.queueing.forks.along import FEWEST
+from headway.queueing.forward import ForwardNetwork
+from headway.queueing.stations.rows import in_a_row
+from headway.queueing.sweeps import sweep_percentiles
+from headway.queueing.swift import swift_percentiles
 from tests.test_forks import FILE, ROUTE
 
 SWEPT = {
@@ -47,3 +51,20 @@ def test_a_long_sweep_of_a_model_gives_what_its_points_do():
     for k in (0, 77, 199):
         one = model.at(arrival_rate=float(rates[k])).solve().response_time
         assert swept[k] == pytest.approx(one, rel=1e-9)
+
+
+def test_percentiles_of_long_sweeps_are_those_of_their_points():
+    """Of unlike branches: arrays lie in them, which sweeps of over 96 points ended on."""
+    rates, times = np.linspace(1.0, 90.0, 1200), np.linspace(0.004, 0.006, 1200)
+    for second in (MG1(0.006, 0.2), MG1(times**2 / 0.006, 0.2)):
+        fork = Fork((MG1(0.008, 0.3), second), 2)
+        network = ForwardNetwork((fork,), rates[None], np.ones((1, rates.size)), {})
+        some = np.array([0, 700, 1100])
+        exact = response_time_percentile(_at(fork, some), rates[some], 0.95)
+        # Tolerance: what a sweep and a swift search promise.
+        np.testing.assert_allclose(sweep_percentiles(network, 0.95)[some], exact, rtol=1e-8)
+        np.testing.assert_allclose(swift_percentiles(network, 0.95)[some], exact, rtol=1e-6)
+
+
+def _at(fork, points):
+    return in_a_row(fork, lambda row: row[points])

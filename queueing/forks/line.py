@@ -7,7 +7,7 @@ import numpy as np
 
 from headway.kinds import Amount, FloatArray
 from headway.queueing.stations.base import Station
-from headway.queueing.stations.rows import in_a_row
+from headway.queueing.stations.rows import arrays_in, in_a_row
 
 _ROUNDING = 1e-14  # relative
 
@@ -63,7 +63,7 @@ def line_of(station: Station, arrival_rate: Amount, fewest: int) -> Line | None:
     ([0.301511, 0.603023, 1.0], [0.275])
     >>> line_of(MM1(np.array([0.5, 1.0, 0.5])), np.array([0.1, 0.4, 1.1]), fewest=2)
     """
-    arrays = [np.asarray(a) for a in (arrival_rate, *_numbers(station)) if np.ndim(a)]
+    arrays = [np.asarray(a) for a in (arrival_rate, *arrays_in(station)) if np.ndim(a)]
     shape = np.broadcast_shapes(*(a.shape for a in arrays))
     if int(np.prod(shape)) <= fewest or not arrays or _counts(station):
         return None
@@ -86,17 +86,6 @@ def _all_on(rows: Sequence[FloatArray], places: FloatArray) -> bool:
         bool((miss <= _ROUNDING * np.abs(row).max()).all())
         for row, miss in zip(rows, off, strict=True)
     )
-
-
-def _numbers(station: Station) -> list[Amount]:
-    found: list[Amount] = []
-
-    def kept(value: Amount) -> FloatArray:
-        found.append(value)
-        return np.asarray(value)
-
-    in_a_row(station, kept)
-    return found
 
 
 def _counts(station: Station) -> bool:

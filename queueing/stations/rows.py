@@ -10,13 +10,32 @@ from headway.kinds import Amount, FloatArray
 from headway.queueing.stations.base import Station
 
 
-def in_a_row(station: Station, row: Callable[[Amount], FloatArray]) -> Station:
+def in_a_row(station: Station, row: Callable[[Amount], Amount]) -> Station:
     """A station whose arrays are laid out as rows of points."""
     own = {f.name: getattr(station, f.name) for f in fields(station)}  # type: ignore[arg-type]
     return replace(station, **{name: _row(value, row) for name, value in own.items()})  # type: ignore[type-var]
 
 
-def _row(value: Any, row: Callable[[Amount], FloatArray]) -> Any:
+def arrays_in(station: Station) -> list[FloatArray]:
+    """The arrays among the numbers of a station, and of those in it.
+
+    Examples
+    --------
+    >>> from headway.queueing import MG1
+    >>> [array.tolist() for array in arrays_in(MG1(0.5, np.array([0.5, 1.0])))]
+    [[0.5, 1.0]]
+    """
+    arrays: list[FloatArray] = []
+
+    def kept(value: Amount) -> FloatArray:
+        arrays.append(np.asarray(value))
+        return arrays[-1]
+
+    in_a_row(station, kept)
+    return arrays
+
+
+def _row(value: Any, row: Callable[[Amount], Amount]) -> Any:
     """A number, an array as a row of points, or the like of several numbers or stations."""
     if isinstance(value, tuple):
         return tuple(_row(one, row) for one in value)
