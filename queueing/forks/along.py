@@ -20,14 +20,13 @@ FEWEST = 100
 """Numbers that are worked out one by one, if there are no more."""
 
 _NODES = 49
-_TAIL, _NOTHING = 4, 1e-11  # of the last coefficients, and next to the least value
-_SAME = 1e-10  # relative: polynomial and value, where both are known
+_TAIL, _NOTHING = 4, 0.1  # of the last coefficients, and of what counts as the same
 
 Values: TypeAlias = Callable[[FloatArray], FloatArray]
 Places: TypeAlias = NDArray[np.intp]
 
 
-def along(values: Values, at: FloatArray) -> FloatArray:
+def along(values: Values, at: FloatArray, same: float = 1e-10) -> FloatArray:
     """Values at each number, to some 1e-10 of them.
 
     Parameters
@@ -37,6 +36,8 @@ def along(values: Values, at: FloatArray) -> FloatArray:
         above 0, or not a number where it has none.
     at
         The numbers, shape (points,).
+    same
+        How far values may be off, relative.
 
     Examples
     --------
@@ -50,7 +51,9 @@ def along(values: Values, at: FloatArray) -> FloatArray:
         given = np.split(values(np.concatenate(asked)), np.cumsum([a.size for a in asked])[:-1])
         later: list[Places] = []
         for piece, numbers, value in zip(pieces, asked, given, strict=True):
-            known = value if piece.size <= FEWEST else _interpolated(numbers, value, at[piece])
+            known = (
+                value if piece.size <= FEWEST else _interpolated(numbers, value, at[piece], same)
+            )
             if known is None:
                 middle = np.searchsorted(at[piece], (at[piece[0]] + at[piece[-1]]) / 2)
                 later += np.split(piece, [middle])
@@ -67,14 +70,16 @@ def _asked(numbers: FloatArray) -> FloatArray:
     return np.concatenate([nodes, numbers[:: numbers.size // _TAIL]])
 
 
-def _interpolated(asked: FloatArray, values: FloatArray, at: FloatArray) -> FloatArray | None:
+def _interpolated(
+    asked: FloatArray, values: FloatArray, at: FloatArray, same: float
+) -> FloatArray | None:
     """Values of the polynomial; none where it does not hold."""
     middle, half = (at[0] + at[-1]) / 2, max((at[-1] - at[0]) / 2, np.finfo(float).tiny)
     series = 2 / _NODES * np.cos(np.outer(np.arange(_NODES), _angles())) @ values[:_NODES]
     series[0] /= 2
     checked = chebyshev.chebval((asked[_NODES:] - middle) / half, series)
-    close = np.abs(checked - values[_NODES:]) <= _SAME * values[_NODES:]
-    if close.all() and np.abs(series[-_TAIL:]).max() <= _NOTHING * np.abs(values).min():
+    close = np.abs(checked - values[_NODES:]) <= same * values[_NODES:]
+    if close.all() and np.abs(series[-_TAIL:]).max() <= _NOTHING * same * np.abs(values).min():
         return np.asarray(chebyshev.chebval((at - middle) / half, series))
     return None
 

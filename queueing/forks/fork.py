@@ -26,6 +26,7 @@ from headway.queueing.forks.sharing import kth_sharing, likeness
 from headway.queueing.joins.parting import Wait
 from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import Station
+from headway.queueing.stations.rows import arrays_in
 from headway.queueing.times.laws import TimeLaw
 from headway.queueing.times.orders import lasting
 
@@ -48,6 +49,7 @@ _JUMPS = (
     "the response time of a Fork with unlike branches has no known distribution where service at "
     "one is constant: only its mean is approximated; give a branch with an scv"
 )
+_SAME, _SWEPT = 1e-10, 1e-7  # relative: points on a line, and the same of branches that change
 _STEADIEST = 0.1  # scv of service that makes a distribution smooth enough for two moments
 _NEARER = 4.0  # how much more a branch tells of the k-th's spread that takes as long, measured
 _FACTOR = 0.6  # how near the variance is to that of a common factor, measured
@@ -149,13 +151,15 @@ class Fork(Station):
         """Mean time until k of n branches are done [s]; infinite where a branch is saturated.
 
         Of many operating points on a line, as of a sweep, it takes what lies between some of them,
-        to 1e-9 of what each alone has.
+        to 1e-9 of what each alone has; to 1e-6 where some branches are needed and they change, as
+        times are then on other grids.
         """
         self._check_numbers(arrival_rate)
         line = line_of(self, arrival_rate, FEWEST)
         if line is None:
             return self._response(arrival_rate)
-        return _along(line, Fork._response, Fork._busiest)
+        swept = np.any(self.needed != len(self.branches)) and any(map(arrays_in, self.branches))
+        return _along(line, Fork._response, Fork._busiest, _SWEPT if swept else _SAME)
 
     def _busiest(self, rate: Amount) -> FloatArray:
         """Utilisation of the busiest branch."""
@@ -244,7 +248,7 @@ class Fork(Station):
 
 
 def _along(
-    line: Line, response: Callable[..., Amount], busiest: Callable[..., FloatArray]
+    line: Line, response: Callable[..., Amount], busiest: Callable[..., FloatArray], same: float
 ) -> FloatArray:
     """Response times, of points at which something comes and is served by way of a few of them."""
 
@@ -257,7 +261,7 @@ def _along(
     some = (left > 0) & (rate > 0)
     found = np.empty(left.shape)
     found[~some] = response(*line.at(line.places[~some]))
-    found[some] = along(unsaturated, line.places[some]) / left[some]
+    found[some] = along(unsaturated, line.places[some], same) / left[some]
     return found.reshape(line.shape)
 
 
