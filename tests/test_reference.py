@@ -8,10 +8,10 @@ import pytest
 from headway.loggp import PLATFORMS, Convention
 from headway.models.files.building.entries import FILE_KEYS
 from headway.models.files.building.schema import (
+    DerivedEntry,
     ModelEntry,
     OutputEntry,
     ParameterEntry,
-    TellsEntry,
     TriedEntry,
 )
 from headway.models.language.algorithms import ALGORITHMS
@@ -42,7 +42,7 @@ def test_every_table_of_a_model_file_is_listed():
         ("[parameters] NAME", ParameterEntry),
         ("[outputs] NAME", OutputEntry),
         ("[[form.tried]]", TriedEntry),
-        ("[form.tells] WORDS", TellsEntry),
+        ("[form.derived] WORDS", DerivedEntry),
     ],
 )
 def test_every_key_of_an_entry_is_listed(place, entry):

@@ -191,7 +191,7 @@ delay = "least_time"
 [form.disclosed]
 cpu_time = "processors"
 
-[form.tells]
+[form.derived]
 "busy time" = { formula = "cpu_time", unit = "ms" }
 """
 CLASSED = """
@@ -275,7 +275,7 @@ think_time = "5 s"
 WHOLE = [tomllib.loads(text) for text in (EVERYTHING, CLASSED, POOLED, FORKED, SOURCED)]
 NAMED = {"stations", "links", "pipelines", "contention", "caches", "classes", "regions"}
 FREE = {"parameters", "outputs", "arrivals", "presets", "correlations", *NAMED}
-FREE_OF_FORM = {"start", "least", "most", "disclosed", "tells"}
+FREE_OF_FORM = {"start", "least", "most", "disclosed", "derived"}
 
 
 def tables(table, path=()):

@@ -8,7 +8,7 @@ from headway.models.files.building import schema
 from headway.models.files.building.places import Place
 from headway.models.language.formula import Formula, formula
 from headway.models.language.units import unit
-from headway.models.structure.forms import CURVE, FACTS, FormTable, Load, Telling, Variant
+from headway.models.structure.forms import CURVE, FACTS, Derived, FormTable, Load, Variant
 
 Names = Collection[str]
 
@@ -33,7 +33,7 @@ def form_of(entry: schema.FormEntry | None, known: Names, place: Place) -> FormT
         tuple(_variant(tried, known, entry.disclosed, place) for tried in entry.tried),
         start,
         _formula(limit, known, place, "saturation") if limit else None,
-        tuple(_telling(name, tell, known, place) for name, tell in entry.tells.items()),
+        tuple(_derived(name, each, known, place) for name, each in entry.derived.items()),
         entry.equation,
         {
             n: _formula(str(text), FACTS, place, "disclosed", n)
@@ -63,10 +63,10 @@ def _variant(entry: schema.TriedEntry, known: Names, facts: Names, place: Place)
     return Variant(Load(entry.load), entry.order, *read)
 
 
-def _telling(name: str, entry: schema.TellsEntry, known: Names, place: Place) -> Telling:
-    read = _formula(entry.formula, known, place, "tells", name)
-    with place("form", "tells", name, "unit"):
-        return Telling(name, read, unit(entry.unit))
+def _derived(name: str, entry: schema.DerivedEntry, known: Names, place: Place) -> Derived:
+    read = _formula(entry.formula, known, place, "derived", name)
+    with place("form", "derived", name, "unit"):
+        return Derived(name, read, unit(entry.unit))
 
 
 def _formula(text: str, known: Names, place: Place, *path: str) -> Formula:
@@ -90,7 +90,7 @@ def form_table(form: FormTable) -> dict[str, Any]:
         "saturation": form.saturation.text if form.saturation else "",
         "tried": [_tried(variant) for variant in form.variants],
         "start": {name: read.text for name, read in form.start.items()},
-        "tells": {telling.name: _tells(telling) for telling in form.tells},
+        "derived": {each.name: _derived_entry(each) for each in form.derived},
         "equation": list(form.equation),
         "disclosed": {name: read.text for name, read in form.disclosed.items()},
         "least": {name: read.text for name, read in form.least.items()},
@@ -99,8 +99,8 @@ def form_table(form: FormTable) -> dict[str, Any]:
     return _filled(table)
 
 
-def _tells(telling: Telling) -> dict[str, Any]:
-    return _filled({"formula": telling.formula.text, "unit": telling.unit.text})
+def _derived_entry(derived: Derived) -> dict[str, Any]:
+    return _filled({"formula": derived.formula.text, "unit": derived.unit.text})
 
 
 def _tried(variant: Variant) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from headway.models.language.units import Unit, unit
 from headway.models.measured.columns import is_rate
 from headway.models.measured.regression import FEWEST_POINTS, regression_line
 from headway.models.solving.solutions.on_demand import parse_percentile
-from headway.models.structure.forms import Telling
+from headway.models.structure.forms import Derived
 from headway.numerals import digits
 
 Values = dict[str, float]
@@ -128,29 +128,29 @@ def server_quantities(fit: Fit, limit: ServerQuantity | None = None) -> tuple[Se
     table = fit.model.form
     if table is not None and table.saturation is not None:
         quantities += [limit or _limit(fit, table.saturation)]
-    tells = table.tells if table is not None else ()
-    return (*quantities, *(_telling(fit, t, 0.0) for t in tells if t.formula.names & {*fit.free}))
+    derived = table.derived if table is not None else ()
+    return (*quantities, *(_derived(fit, d, 0.0) for d in derived if d.formula.names & {*fit.free}))
 
 
 def _limit(fit: Fit, read: Formula) -> ServerQuantity:
     """Saturation throughput as this form alone has it."""
     rate = is_rate(fit.comparison.load)
     top = float(fit.comparison.load.values.max()) if rate else 0.0
-    return _telling(fit, Telling(SATURATION, read, unit("op/s")), top)
+    return _derived(fit, Derived(SATURATION, read, unit("op/s")), top)
 
 
-def _telling(fit: Fit, telling: Telling, least: float) -> ServerQuantity:
+def _derived(fit: Fit, derived: Derived, least: float) -> ServerQuantity:
     """What parameters tell: a free one itself with its interval, or what follows from some."""
-    read, shown = telling.formula, telling.unit.text
+    read, shown = derived.formula, derived.unit.text
     if read.text in fit.values:
-        return ServerQuantity(telling.name, fit.values[read.text], *fit.ci95[read.text], shown)
+        return ServerQuantity(derived.name, fit.values[read.text], *fit.ci95[read.text], shown)
     inputs = fit.model.inputs
     fixed = {name: float(np.ravel(inputs[name])[0]) for name in read.names - {*fit.free}}
 
     def of(values: Values) -> float:
         return float(read.evaluate(fixed | values))
 
-    return _profiled(fit, telling.name, shown, of, least)
+    return _profiled(fit, derived.name, shown, of, least)
 
 
 def _predicted(fit: Fit, values: Values) -> FloatArray:

@@ -24,7 +24,7 @@ class Reader:
         `headway.errors.MeasurementError` for a corrupt one.
     points
         Makes points from the output of a tool; None if the file is a table as it is.
-    tells
+    contents
         What its files contain, for the list of formats.
     stream
         Makes points from a file of any length line by line; None if it is read as a whole.
@@ -42,7 +42,7 @@ class Reader:
     recognises: Callable[[str], object]
     read: Callable[[str, str], Measurements]
     points: "Points | None" = None
-    tells: str = ""
+    contents: str = ""
     stream: "Stream | None" = None
 
 
@@ -54,13 +54,13 @@ Stream = Callable[[Iterable[str], str], Sequence[Point]]
 
 
 def tool_reader(
-    kind: str, recognises: Callable[[str], object], points: Points, tells: str
+    kind: str, recognises: Callable[[str], object], points: Points, contents: str
 ) -> Reader:
     """Make a reader of a tool's output.
 
     Parameters
     ----------
-    kind, recognises, tells
+    kind, recognises, contents
         As for `Reader`.
     points
         Makes one point or several, in the order of the file.
@@ -77,17 +77,17 @@ def tool_reader(
     def read(text: str, source: str) -> Measurements:
         return measurements_of(points(text, source), source)
 
-    return Reader(kind, recognises, read, points, tells)
+    return Reader(kind, recognises, read, points, contents)
 
 
 def line_reader(
-    kind: str, recognises: Callable[[str], object], stream: Stream, tells: str
+    kind: str, recognises: Callable[[str], object], stream: Stream, contents: str
 ) -> Reader:
     """Make a reader of a tool's output, line by line: its files may have any length.
 
     Parameters
     ----------
-    kind, recognises, tells
+    kind, recognises, contents
         As for `Reader`; it recognises a file by its first lines.
     stream
         As for `Reader`; it reads each line once.
@@ -104,4 +104,4 @@ def line_reader(
     def points(text: str, source: str) -> Sequence[Point]:
         return stream(io.StringIO(text, newline=""), source)
 
-    return replace(tool_reader(kind, recognises, points, tells), stream=stream)
+    return replace(tool_reader(kind, recognises, points, contents), stream=stream)

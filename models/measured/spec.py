@@ -202,8 +202,8 @@ def _read_html(text: str, source: str) -> Measurements:
     return read_page(html_as_text(text, source), source)
 
 
-_TELLS = "the curve, and the page's facts about the system"
+_CONTENTS = "the curve, and the page's facts about the system"
 SPEC_HTML = Reader(
-    _KIND, lambda text: is_html(text) and _SPEC.search(text), _read_html, tells=_TELLS
+    _KIND, lambda text: is_html(text) and _SPEC.search(text), _read_html, contents=_CONTENTS
 )
-SPEC_PAGE = Reader(_KIND, _SPEC.search, read_page, tells=_TELLS)
+SPEC_PAGE = Reader(_KIND, _SPEC.search, read_page, contents=_CONTENTS)

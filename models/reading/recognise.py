@@ -104,7 +104,7 @@ CSV = Reader(
     "CSV",
     lambda _: True,
     Measurements.parse,
-    tells="a column for each quantity, named by its title; a row for each point",
+    contents="a column for each quantity, named by its title; a row for each point",
 )
 """What reads a file that no other reader knows."""
 
@@ -232,7 +232,7 @@ def reader_kinds() -> dict[str, str]:
     """
     own: list[Reader] = [CSV, *map(loaded, (*READERS, *TOOLS))]
     others = [outside(GROUP, name, _reader_of) for name in offered(GROUP)]
-    return {reader.kind: reader.tells for reader in (*own, *others)}
+    return {reader.kind: reader.contents for reader in (*own, *others)}
 
 
 def _read(reader: Reader, text: str, source: str) -> Measurements:

@@ -49,12 +49,12 @@ _MOST_COLUMNS = 8  # that a terminal of ordinary width shows without breaking nu
 
 
 def _further(test: LoadTest, room: int, scale: Scale) -> tuple[list[Column], list[str]]:
-    """What else the tools tell, all of it or as much as there is room for, and what is left."""
+    """What else the tools report, all of it or as much as there is room for, and what is left."""
     table = test.by_points
     own = {name for point in test.points for name in point.more}
-    tells = [table.columns[name] for name in table.columns if name in own]
-    shown = tells if test.wide else tells[: max(room, 0)]
-    hidden = ", ".join(each.header for each in tells[len(shown) :])
+    others = [table.columns[name] for name in table.columns if name in own]
+    shown = others if test.wide else others[: max(room, 0)]
+    hidden = ", ".join(each.header for each in others[len(shown) :])
     columns = [
         column
         for each in shown

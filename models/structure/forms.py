@@ -76,7 +76,7 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Telling:
+class Derived:
     """A quantity of a server that follows from a form's parameters: name, formula and unit."""
 
     name: str
@@ -97,9 +97,9 @@ class FormTable(Kept):
     start
         Formula in `CURVE` of the value that a parameter starts from.
     saturation
-        Formula of the throughput at which it saturates; None where it tells none.
-    tells
-        What else it tells.
+        Formula of the throughput at which it saturates; None where there is none.
+    derived
+        Quantities that follow from its parameters.
     equation
         Terms that add up to the response time, in words and names of parameters; x is the
         throughput.
@@ -107,14 +107,14 @@ class FormTable(Kept):
         Formula in facts that a result page discloses of the value a parameter starts from, or has
         where a variant fixes it.
     least, most
-        Formulas in `CURVE` of bounds that a parameter has because no curve tells of more.
+        Formulas in `CURVE` of bounds beyond which no curve determines a parameter.
     """
 
     family: str
     variants: tuple[Variant, ...]
     start: Mapping[str, Formula]
     saturation: Formula | None = None
-    tells: tuple[Telling, ...] = ()
+    derived: tuple[Derived, ...] = ()
     equation: tuple[str, ...] = ()
     disclosed: Mapping[str, Formula] = field(default_factory=dict)
     least: Mapping[str, Formula] = field(default_factory=dict)

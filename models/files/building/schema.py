@@ -99,8 +99,8 @@ class TriedEntry(NamedTuple):
     disclosed: tuple[str, ...] = ()
 
 
-class TellsEntry(NamedTuple):
-    """``[form.tells] NAME``: a quantity that the parameters of a form tell of a server."""
+class DerivedEntry(NamedTuple):
+    """``[form.derived] NAME``: a quantity that follows from the parameters of a form."""
 
     formula: str
     unit: str = ""
@@ -113,7 +113,7 @@ class FormEntry(NamedTuple):
     saturation: str = ""
     tried: tuple[TriedEntry, ...] = ()
     start: Mapping[str, Scalar] = {}
-    tells: Mapping[str, TellsEntry] = {}
+    derived: Mapping[str, DerivedEntry] = {}
     equation: tuple[str, ...] = ()
     disclosed: Mapping[str, Scalar] = {}
     least: Mapping[str, Scalar] = {}
@@ -339,7 +339,7 @@ _TRIED = Entry(
         "disclosed": Key(_NAMES, "Parameters fixed at the value that a result page discloses."),
     },
 )
-_TELLS = Entry(TellsEntry, {"formula": _FORMULA, "unit": _UNIT}, short="formula")
+_DERIVED = Entry(DerivedEntry, {"formula": _FORMULA, "unit": _UNIT}, short="formula")
 _FORM = Entry(
     FormEntry,
     {
@@ -347,7 +347,7 @@ _FORM = Entry(
         "saturation": Key(_TEXT, "Formula of the saturation throughput."),
         "tried": Key(ListOf(_TRIED), "The variants of the form that headway tries."),
         "start": Key(_FORMULAS, "Formulas of a fit's starting values, from the curve."),
-        "tells": Key(TableOf(_TELLS), "Derived quantities, by name."),
+        "derived": Key(TableOf(_DERIVED), "Derived quantities, by name."),
         "equation": Key(_LINES, "The terms that add up to the response time, for display."),
         "disclosed": Key(_FORMULAS, "Formulas of parameter values, from a result page."),
         "least": Key(_FORMULAS, "Lower bounds of parameters, as formulas over the curve."),
