@@ -216,7 +216,7 @@ def test_utilisation_tells_what_times_hardly_do():
     assert joint.points == 24
     assert joint.standard_errors["s"] < 0.3 * times.standard_errors["s"]
     assert joint.problem.scatter[0] / joint.problem.scatter[1] == pytest.approx(10, rel=0.7)
-    assert "each output is weighed by its own scatter" in str(joint)
+    assert "each output is weighted by its own scatter" in str(joint)
     alike = fitted_with_utilisation(1, times=0.02, shares=0.02)
     assert alike.problem.scatter == (1.0, 1.0)
 

@@ -277,5 +277,5 @@ def test_what_shows_many_routes_says_how_many_it_leaves_out():
 
     assert len(table.columns[0].cells) == MOST_SHOWN + 1
     assert "400 more routes are not shown" in " ".join(table.notes)
-    with pytest.raises(GraphError, match="900 routes; a drawing shows 500 at most"):
+    with pytest.raises(GraphError, match="900 routes, and a drawing is legible up to 500"):
         model.plot()

@@ -4,7 +4,7 @@ A closed test measures both throughput X and response time R at a population N. 
 Z Little's law N = X (R + Z) holds for every run whatever the server did, so one of them tells the
 other: together they count as one measurement, each for half of it.
 
-What is measured independently may err by different shares: then each output is weighed by the
+What is measured independently may err by different shares: then each output is weighted by the
 scatter of its own residuals, found anew with the fit until it settles (iterated least squares).
 
 Source: Seber and Wild, *Nonlinear Regression*, 1989, sections 2.8.6 and 11.2.
@@ -76,7 +76,7 @@ def says_the_same(match: Match, model: Model, free: Sequence[str]) -> bool:
 
 
 def weighed_search(problem: Problem, starts: int) -> tuple[Problem, Optimum]:
-    """Find the values that fit best, each output weighed by its own scatter if these differ.
+    """Find the values that fit best, each output weighted by its own scatter if these differ.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def weighed_search(problem: Problem, starts: int) -> tuple[Problem, Optimum]:
 
 
 def by_own_scatter(problem: Problem, free: FloatArray) -> Problem:
-    """The same problem with each output weighed by its own scatter, where these clearly differ.
+    """The same problem with each output weighted by its own scatter, where these clearly differ.
 
     They do where an F test says so at 1%, each output having five degrees of freedom at least.
 

@@ -95,8 +95,8 @@ def graph_figure(
     many = len(graph.routes) + len(graph.class_ways.routes)
     if many > MOST_SHOWN:
         msg = (
-            f"{graph.name} has {many} routes; a drawing shows {MOST_SHOWN} at most, "
-            "more cannot be told apart: draw a graph of some of the stations"
+            f"{graph.name} has {many} routes, and a drawing is legible up to {MOST_SHOWN}; "
+            "draw a graph of some of the stations"
         )
         raise GraphError(msg)
     busy, units = utilisations or {}, scale or Scale()

@@ -89,7 +89,7 @@ def _weights(fit: Fit) -> list[str]:
             f"{h} {significant(s / least, 3)}"
             for h, s in zip(headers, problem.scatter, strict=True)
         ]
-        notes.append(f"each output is weighed by its own scatter, relative: {', '.join(errs)}")
+        notes.append(f"each output is weighted by its own scatter (relative: {', '.join(errs)})")
     return notes
 
 
