@@ -25,7 +25,7 @@ def no_class_bounds(solution: "Solution") -> str:
     """Why a network of several classes has no bounds; empty if it has some."""
     network = solution.model.network
     if network.graph.blocks:
-        return "with blocking or regions, bounds are known for one class only"
+        return "bounds by class are unknown with blocking or regions"
     if np.any(solution.saturated):
         return "open classes saturate a station"
     if network.graph.ways_by_class:
