@@ -17,3 +17,12 @@ def test_each_table_of_a_fit_has_its_own_title():
 
     assert titles["Errors by output"] == "output"
     assert titles["Correlations of the estimates"] == "correlation"
+
+
+def test_a_comparison_of_several_outputs_has_errors_of_each():
+    text = "clients,throughput_ops_s,response_ms\n1,199,5.02\n2,386,5.18\n4,684,5.85\n8,964,8.30\n"
+    model = catalogue_model("server-single").at(delay="4 ms", service_time="1 ms")
+
+    tables = summary_tables(make_report(model, Measurements.parse(text, "two.csv")))
+
+    assert [table.title for table in tables] == ["Errors by output", "Errors in sum"]

@@ -163,9 +163,11 @@ _SUMMARIES = {
 def summary_tables(report: Report) -> list[Table]:
     """Errors in sum, and how good the fit is."""
     scale = units_of(report)
-    tables = fit_tables(report.fit, scale)[1:] if report.fit else []
-    tables = tables or [comparison_tables(report.comparison, scale)[1]]
-    return [Table(_SUMMARIES[t.columns[0].name], t.columns, t.notes) for t in tables]
+    fit, comparison = report.fit, report.comparison
+    tables = fit_tables(fit, scale) if fit else comparison_tables(comparison, scale)
+    titles = [_SUMMARIES.get(table.columns[0].name) for table in tables]
+    pairs = zip(titles, tables, strict=True)
+    return [Table(title, table.columns, table.notes) for title, table in pairs if title]
 
 
 def point_table(report: Report) -> Table:
