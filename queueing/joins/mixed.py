@@ -24,6 +24,7 @@ from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw, by_points
 Kind: TypeAlias = tuple[Amount, Amount, Amount]
 
 _STEADIEST, _MOST_BRANCHES = 0.05, 128  # scv of service; else laws are too narrow
+_WILDEST, _PER_OCTAVE = 8.0, 8  # most scv, and how many scvs of an octave have a law of their own
 _DEGREE = 28  # of polynomials in U
 _NARROW, _WIDEST = 0.35, 0.15  # of a gamma law: in deviations of the narrowest law, and most
 _DOUBLINGS, _CLOSE = 9, 0.9  # of shapes, unless they leave more than this of the narrowest law
@@ -85,11 +86,14 @@ def mixes(branches: Amount, scv: Amount) -> Amount:
     >>> bool(mixes(64, 0.1)), bool(mixes(64, 0.01)), bool(mixes(1, 1.0))
     (True, False, False)
     """
-    return (branches > 1) & (branches <= _MOST_BRANCHES) & (scv >= _STEADIEST)
+    enough = (branches > 1) & (branches <= _MOST_BRANCHES)
+    return enough & (scv >= _STEADIEST) & (scv <= _WILDEST)
 
 
 def joined(kind: Kind, busy: Amount, mean: Amount) -> TimeLaw:
     """The time until k of n alike branches are done.
+
+    An scv between those that have a mixture has its share of both neighbours.
 
     Parameters
     ----------
@@ -103,6 +107,22 @@ def joined(kind: Kind, busy: Amount, mean: Amount) -> TimeLaw:
     >>> joined((2, 2, 1.0), 0.5, 2.875).mean
     2.875
     """
+    branches, needed, scv = kind
+    places = _PER_OCTAVE * np.log2(scv)
+    lower, upper = (_at((branches, needed, f(places)), busy, mean) for f in (np.floor, np.ceil))
+    part = places - np.floor(places)
+    if not np.any(part):
+        return lower
+
+    def transform(s: ComplexArray) -> ComplexArray:
+        low, high = (law.pieces[0].transform(s) for law in (lower, upper))
+        return np.asarray(low + part * (high - low))
+
+    return TimeLaw((Piece(0.0, transform),), mean)
+
+
+def _at(kind: Kind, busy: Amount, mean: Amount) -> TimeLaw:
+    """The law of n, k and a number of parts of octaves of the scv."""
     if all(np.ndim(part) == 0 for part in kind):
         return _of_kind(*kind).law(busy, mean)
     rows = np.array(np.broadcast_arrays(*kind, busy, mean), float)
@@ -112,8 +132,8 @@ def joined(kind: Kind, busy: Amount, mean: Amount) -> TimeLaw:
     return by_points([_of_kind(*rows[:3, one]).law(*rows[3:, some]) for one, some in each], parts)
 
 
-def _of_kind(branches: Amount, needed: Amount, scv: Amount) -> Mixture:
-    return mixture(int(branches), int(needed), float(scv))
+def _of_kind(branches: Amount, needed: Amount, place: Amount) -> Mixture:
+    return mixture(int(branches), int(needed), float(2 ** (place / _PER_OCTAVE)))
 
 
 @lru_cache(maxsize=256)

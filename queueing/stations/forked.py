@@ -137,7 +137,7 @@ class ForkJoin(Station):
     def time_law(self, arrival_rate: float) -> TimeLaw:
         """A mixture of gamma times, of waits that share arrivals: an approximation.
 
-        Below an scv of 0.05, and for more than 128 branches, a wait in common and a rest.
+        Of an scv below 0.05 or above 8, and of over 128 branches, a wait in common and a rest.
 
         Raises
         ------

@@ -261,7 +261,8 @@ def _spread(
     first, second = pair
     term = all_of_one + one**2 * (second - first**2 - own)
     factor = (one**2 + all_of_one) / (1 + own) * second - (one * first) ** 2
-    return one * first, term ** (1 - _FACTOR) * factor**_FACTOR
+    least, most = (np.maximum(both, _TINY) for both in (term, factor))  # of rounding at large scvs
+    return one * first, least ** (1 - _FACTOR) * most**_FACTOR
 
 
 def lasting(mean: Amount, variance: Amount) -> Piece:
