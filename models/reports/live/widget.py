@@ -108,7 +108,8 @@ class ModelPanel(anywidget.AnyWidget):
         if unknown:
             msg = f"the panel has no slider {unknown[0]!r}{nearest(unknown[0], values)}"
             raise InvalidParameter(msg)
-        read = {n: self._controls[n].parameter.at(value).value for n, value in given.items()}
+        moved = {n: value for n, value in given.items() if value != values[n]}
+        read = {n: self._controls[n].parameter.at(value).value for n, value in moved.items()}
         # A slider's 1.207 ms is 0.0012070000000000002 s, and the code would show all its digits.
         return {**values, **{name: float(f"{value:.15g}") for name, value in read.items()}}
 
