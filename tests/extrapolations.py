@@ -2,11 +2,13 @@
 
     python -m tests.extrapolations            the 24 shipped curves: the table of docs/accuracy.md
     python -m tests.extrapolations 0.8        fitted below 80% of the peak instead of 70%
+    python -m tests.extrapolations --store    the same, stored in tests/data/extrapolations.csv
 
 Of each curve the points below a share of its peak are fitted by `fit_server`, without an option,
-and the rest is predicted.
+and the rest is predicted. The tests recompute the table from the stored results.
 """
 
+import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +23,8 @@ from headway.models.measured.measurements import Measurements
 from headway.models.signatures.sfs import Range, curve
 from tests import campaigns
 
+PAGE = Path("tests/data/extrapolations.csv")
+TITLES = ("curve", "load", "measured", "low", "middle", "high", "peak", "limit", "determined")
 SHARE = 0.7
 WRONG = 0.25  # relative error from which a prediction that passes for sure would mislead
 
@@ -67,6 +71,33 @@ def tried(path: Path, share: float = SHARE) -> Tried:
     return Tried(path.stem, rate[high], time[high], band, peak, limit.value, limit.determined)
 
 
+def stored() -> list[Tried]:
+    """The curves as they were fitted last."""
+    by_name: dict[str, list[list[float]]] = {}
+    with PAGE.open(encoding="utf-8", newline="") as file:
+        lines = (line for line in file if not line.startswith("#"))
+        for name, *numbers in csv.reader(lines):
+            if name != TITLES[0]:
+                by_name.setdefault(name, []).append([float(number) for number in numbers])
+    each = []
+    for name, rows in by_name.items():
+        load, measured, *band, peak, limit, determined = np.array(rows).T
+        ends = float(peak[0]), float(limit[0]), bool(determined[0])
+        each.append(Tried(name, load, measured, np.array(band), *ends))
+    return each
+
+
+def store(each: Sequence[Tried]) -> None:
+    """Write what was fitted: a row for each point that was predicted."""
+    with PAGE.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(TITLES)
+        for one in each:
+            ends = f"{one.peak:.6g}", f"{one.limit:.6g}", int(one.determined)
+            for point in zip(one.load, one.measured, *one.band, strict=True):
+                writer.writerow([one.name, *(f"{number:.6g}" for number in point), *ends])
+
+
 def summary(each: Sequence[Tried]) -> dict[str, str]:
     """What the table says, a line each."""
     errors = np.concatenate([one.errors for one in each])
@@ -89,6 +120,7 @@ def main() -> None:
     """Print the table."""
     parser = campaigns.parser(__doc__)
     parser.add_argument("share", nargs="?", type=float, default=SHARE, help="of the peak")
+    parser.add_argument("--store", action="store_true", help=f"write {PAGE}")
     options = parser.parse_args()
     each = []
     with campaigns.shared(options) as done:
@@ -98,6 +130,8 @@ def main() -> None:
                 f"{one.name:40} {one.holds.sum()} of {one.holds.size} in the band, "
                 f"median error {np.median(one.errors):.1%}"
             )
+    if options.store:
+        store(each)
     print("\n".join(f"| {what} | {value} |" for what, value in summary(each).items()))
 
 

@@ -17,27 +17,7 @@ from headway.models.measured.bends import bends_back
 from headway.models.solving import throughput_driven
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.listed.kinds import STATIONS, station_kind
-from tests.fit_data import TWO, check_coverage, table
-
-_CURVES = 200
-
-
-@pytest.mark.slow
-def test_intervals_of_a_closed_model_cover_the_truth():
-    model = catalogue_model("server-closed").at(
-        population=40, delay=2e-3, service_time=1e-3, servers=1
-    )
-    loads = np.linspace(100, 950, 10)
-    free = ["delay", "service_time"]
-    exact = model.compare(table(loads, np.full(10, 5e-3))).predicted
-    hits = dict.fromkeys(free, 0)
-    for seed in range(_CURVES):
-        times = exact * (1 + 0.03 * np.random.default_rng(seed).standard_normal(10))
-        fit = fit_model(model, table(loads, times), free, starts=1)
-        for parameter, (low, high) in fit.ci95.items():
-            hits[parameter] += low <= model.parameters[parameter].value <= high
-
-    check_coverage("closed", hits, _CURVES)
+from tests.fit_data import TWO, table
 
 
 def test_further_fits_of_a_closed_graph_compile_nothing(monkeypatch):

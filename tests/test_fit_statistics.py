@@ -10,13 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import least_squares
 
-from headway.models import (
-    catalogue_model,
-    fit_model,
-)
+from headway.models import catalogue_model, fit_model
 from headway.models.inference.certainty.uncertainty import profile_interval
 from headway.models.inference.searching.loss import Loss, loss_derivatives
-from tests.fit_data import ONE, POOL, TWO, check_coverage, noisy, table
+from tests.fit_data import ONE, TWO, noisy, table
 
 
 def test_standard_errors_agree_with_two_other_programs():
@@ -95,33 +92,6 @@ def test_bands_widen_outside_the_data():
     assert (high / low)[1] > 1.5 * (high / low)[0]
 
 
-COVERED = {
-    "M/M/1": (ONE.at(s=1e-3), ["s"], np.linspace(100, 930, 8), 400),
-    "M/M/m": (POOL.at(s=4e-3, servers=4), ["s"], np.linspace(100, 930, 8), 400),
-    "cache": (
-        catalogue_model("nfs-server").with_preset("scsi"),
-        ["delay", "cpu_time", "touched_per_load"],
-        np.linspace(100, 1050, 12),
-        200,
-    ),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", COVERED)
-def test_intervals_cover_the_truth(name):
-    """Of 95% intervals 92 to 98% should hold the truth (standard error of 200: 1.5%)."""
-    model, free, loads, curves = COVERED[name]
-    truth = {parameter: model.parameters[parameter].value for parameter in free}
-    hits = dict.fromkeys(free, 0)
-    for seed in range(curves):
-        fit = fit_model(model, noisy(model, loads, seed), free, starts=1)
-        for parameter, (low, high) in fit.ci95.items():
-            hits[parameter] += low <= truth[parameter] <= high
-
-    check_coverage(name, hits, curves)
-
-
 def test_robust_loss_resists_an_outlier():
     loads = np.linspace(100, 900, 12)
     data = noisy(TWO.at(delay=2e-3, s=1e-3), loads, noise=0.005)
@@ -139,7 +109,7 @@ def test_robust_loss_resists_an_outlier():
 @pytest.mark.slow
 @pytest.mark.parametrize("loss", ["soft_l1", "huber", "cauchy"])
 def test_robust_intervals_cover_the_truth_among_outliers(loss):
-    """Errors by Student's t of 3 degrees, which throws outliers; 120 trials, standard error 2%.
+    """Errors by Student's t of 3 degrees, which throws outliers; 60 trials, standard error 2.8%.
 
     The theory is for many points: 20 are few, so the band is wider than for least squares.
     """
@@ -147,14 +117,14 @@ def test_robust_intervals_cover_the_truth_among_outliers(loss):
     model = TWO.at(delay=2e-3, s=1e-3)
     exact = np.asarray(model.solve(arrival_rate=loads).response_time)
     hits = {"delay": 0, "s": 0}
-    for seed in range(120):
+    for seed in range(60):
         errors = 0.02 * np.random.default_rng(seed).standard_t(3, len(loads))
         fit = model.fit(table(loads, exact * (1 + errors)), list(hits), loss=loss)
         for name, (low, high) in fit.ci95.items():
             hits[name] += low <= model.parameters[name].value <= high
 
     for name, count in hits.items():
-        assert 0.89 <= count / 120 <= 0.99, (name, count)
+        assert 0.86 <= count / 60 <= 0.99, (name, count)
 
 
 @pytest.mark.parametrize("loss", Loss)

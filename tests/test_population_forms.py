@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from headway.models import Measurements, catalogue_model
-from headway.models.inference.server import fit_server
+from headway.models.inference.server import choose_form, fit_server
 
 JOBS = np.array([1.0, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64])
 TRUE = {
@@ -26,7 +26,7 @@ def measured(name):
 
 @pytest.mark.parametrize("name", TRUE)
 def test_a_closed_curve_is_recognised(name):
-    server = fit_server(measured(name))
+    server = choose_form(measured(name))
 
     assert server.form.model == name
     for parameter, value in TRUE[name].items():

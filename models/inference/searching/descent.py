@@ -151,8 +151,8 @@ class _Walk:
         self.slope, self.bend = np.zeros((count, width)), np.zeros((count, width, width))
         self.rows: Rows = np.arange(0)
         """Starts that still go on."""
-        self.since, self.down = values.copy(), np.zeros(count, int)
-        """Where each was some steps down ago, and how many."""
+        self.marks, self.descents = values.copy(), np.zeros(count, int)
+        """Where each leapt last or began, and its steps down since then."""
 
     def look(self, rows: Rows, errors: FloatArray) -> None:
         """Compute gradient and curvature at some starts, and let them go on."""
@@ -170,25 +170,29 @@ class _Walk:
         rows = self.rows
         if not rows.size:
             return rows, tried
-        leaping = self.down[rows] >= _CREPT
+        leaping = self.descents[rows] >= _CREPT
         tried[leaping] = self._leaps(rows[leaping])
         errors = self.valley.residuals(tried, rows)
         reached = self.valley.cost(errors)
         down = reached < self.cost[rows]
         lower, self.rows = rows[down], rows[~down]
         self.values[lower], self.cost[lower] = tried[down], reached[down]
-        self.damping[rows[~down & ~leaping]] *= _RAISED
-        eased = rows[down & ~leaping]
-        self.damping[eased] = np.maximum(self.damping[eased] * _EASED, _LEAST)
-        self.down[eased] += 1
-        self.down[rows[leaping & ~down]] = 0
+        self._adapt(rows, down, leaping)
         return lower, errors[down]
+
+    def _adapt(self, rows: Rows, down: NDArray[np.bool_], leaping: NDArray[np.bool_]) -> None:
+        """Damp steps that did not descend, ease others; leap again only after a leap that did."""
+        eased = rows[down & ~leaping]
+        self.damping[rows[~down & ~leaping]] *= _RAISED
+        self.damping[eased] = np.maximum(self.damping[eased] * _EASED, _LEAST)
+        self.descents[eased] += 1
+        self.descents[rows[leaping & ~down]] = 0
 
     def _leaps(self, rows: Rows) -> FloatArray:
         """Go on as far as the last steps led, for steps zigzag along a kink and hardly advance."""
         here = self.values[rows]
-        ahead = here + _REACH * (here - self.since[rows])
-        self.since[rows] = here
+        ahead = here + _REACH * (here - self.marks[rows])
+        self.marks[rows] = here
         return np.clip(ahead, self.valley.low, self.valley.high)
 
     def _steps(self, rows: Rows) -> FloatArray:
