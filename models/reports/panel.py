@@ -15,7 +15,6 @@ from headway.models.reports.ground import Ground
 from headway.models.reports.report import Report
 from headway.models.reports.solved import solved_controls, solved_points
 from headway.models.structure.model import Model
-from headway.models.structure.planning.flows import losing
 from headway.models.tables.table import scale_of
 
 MOST_CHARACTERS = 100_000
@@ -88,7 +87,7 @@ def _exact(ground: Ground, point: Model) -> Panel | NoPanel:
         return NoPanel(_CLOSED)
     if model.graph.classes:
         return NoPanel("jobs come in classes, so no formula solves the network")
-    stations = [name for name in model.graph.stations if name not in losing(model.graph)]
+    stations = [name for name in model.graph.stations if name not in model.graph.losing]
     outputs = [ground.output, *(f"{name}.utilisation" for name in stations)]
     symbols = bounded_symbols(model)
     try:

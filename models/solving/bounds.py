@@ -8,7 +8,6 @@ import numpy as np
 from headway.kinds import Amount
 from headway.models.solving.classes.bounds import no_class_bounds
 from headway.models.structure.parts.keys import OWN_VISITS, VISITS, station_at
-from headway.models.structure.planning.flows import losing
 from headway.queueing.blocking.network import Blocking
 from headway.queueing.bounds.common import Bounds
 from headway.queueing.bounds.network import network_bounds
@@ -75,7 +74,7 @@ def _unbounded(solution: "Solution") -> str:
     again = [n for n, one in graph.stations.items() if one.blocking == Blocking.REPETITIVE]
     if network.is_closed and np.any(np.asarray(network.inputs["population"]) < 1):
         return "the population is 0 at some point"
-    if lost := losing(graph):
+    if lost := graph.losing:
         return f"{lost[0]} can lose jobs"
     if np.any(np.asarray(solution.values.get("loss_probability", 0.0)) > 0):
         return "jobs that find no room when they arrive are lost"

@@ -16,7 +16,7 @@ from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
 from headway.models.structure.parts.forks import queued_behind_forks
 from headway.models.structure.parts.keys import ANSWERED, Amounts, of_class
-from headway.models.structure.planning.flows import losing, returning
+from headway.models.structure.planning.flows import returning
 from headway.models.structure.planning.variability import SPREAD
 from headway.queueing.forks.fork import BEHIND
 
@@ -106,7 +106,7 @@ def _open_values(model: Model) -> tuple[Amounts, Marks]:
         targets.append("response_time")
         targets += [f"{name}.{part}" for name in graph.stations for part in STATION_RESULTS]
         targets += [f"{name}.arrival_rate" for name in graph.stations]
-        targets += ["loss_probability", ANSWERED] if losing(graph) else []
+        targets += ["loss_probability", ANSWERED] if graph.losing else []
     if graph.arrival_scvs:
         values = with_spread(graph, graph.plan.run(model.inputs, [*targets, SPREAD]))
         return values, Marks(QNA, doubts_of_spread(graph, values))
@@ -124,7 +124,7 @@ def _doubts(model: Model) -> str:
         notes.append(f"arrivals at and departures from {', '.join(others)} are assumed Poisson")
     if queued_behind_forks(model.graph):
         notes.append(BEHIND)
-    lost = losing(model.graph)
+    lost = model.graph.losing
     if lost and len(stations) > 1 and stations[lost[0]].visits:
         notes.append(f"visits hide which jobs {', '.join(lost)} loses, so times include them")
     return "; ".join(notes)

@@ -89,8 +89,9 @@ def doubts_of_spread(graph: Structure, values: Values) -> str:
     """Notes on approximation: only networks of M/M/m queues, and M/G/1 alone, are exact."""
     if SPREAD.of(values).exact:
         return ""
-    busy = np.stack(np.broadcast_arrays(*(values[f"{n}.utilisation"] for n in graph.stations)))
+    busy = (values[f"{name}.utilisation"] for name in graph.stations)
+    most = max(each if type(each) is float else float(np.max(each, initial=0)) for each in busy)
     own = [n for n, station in graph.stations.items() if "arrival_scv" in station.fields]
-    notes = [approximation(float(busy.max(initial=0.0)))]
+    notes = [approximation(most)]
     notes += [f"flows replace the arrival_scv of {', '.join(own)}"] if own else []
     return "; ".join(notes)

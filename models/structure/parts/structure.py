@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.formula import Formula
@@ -73,6 +74,19 @@ class Structure(Kept):
         object.__setattr__(self, "routes", routes_of(self.routes, tuple(self.stations)))
         super().__post_init__()
         check_shown(self.name, "model")
+
+    @cached_property
+    def losing(self) -> tuple[str, ...]:
+        """Stations that reject jobs when full.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1, MM1K
+        >>> ModelGraph("shop").station("cpu", MM1(0.1)).station("disk", MM1K(0.1, 3)).losing
+        ('disk',)
+        """
+        return tuple(name for name, component in self.stations.items() if component.loses)
 
     @property
     def needs_arrival_rate(self) -> bool:

@@ -61,11 +61,6 @@ FLOW: Key[Flow] = Key("flow")
 """Means of a job, by station."""
 
 
-def losing(graph: Structure) -> list[str]:
-    """Stations that reject jobs when full."""
-    return [name for name, component in graph.stations.items() if component.loses]
-
-
 def returning(graph: Structure) -> list[str]:
     """Stations that send jobs straight back to themselves, with a law for that."""
     return [n for n in graph.stations if n in graph.routes.loops and graph.stations[n].can.returns]
@@ -100,7 +95,7 @@ def flow(graph: Structure, numbers: FloatArray | None, values: Values) -> Flow:
         For routes that nothing leaves by, or losses that do not settle.
     """
     network = _Network(graph, numbers, values)
-    if not losing(graph):
+    if not graph.losing:
         visits = network.arrivals({})
         returns = {name: network.share(name) for name in returning(graph)}
         return Flow({n: v * (1 - returns.get(n, 0)) for n, v in visits.items()}, visits, {})
@@ -113,7 +108,7 @@ def _settled(
 ) -> tuple[dict[str, Amount], dict[str, Amount]]:
     """Stays, and the chance to find a place where there may be none, by successive rounds."""
     laws = {n: law_at(n).of(values) if n in returning(graph) else station_at(n).of(values)
-            for n in losing(graph)}  # fmt: skip
+            for n in graph.losing}  # fmt: skip
     admitted: dict[str, Amount] = dict.fromkeys(laws, 1.0)
     for round_number in range(_MOST_ROUNDS):
         stays = network.arrivals(admitted)
@@ -145,7 +140,7 @@ class _Network:
         first = next(iter(graph.stations))
         rates = {name: arrivals_at(name).of(values) for name in graph.arrivals}
         self.entries: dict[str, Amount] = entry_shares(rates) if rates else {first: 1.0}
-        self.own = set(losing(graph)) & set(returning(graph))
+        self.own = set(graph.losing) & set(returning(graph))
         self._whole = _chances(graph, numbers, values)
         self._whole.check()
         self._chances = self._whole.without_returns(self.own)
@@ -178,7 +173,7 @@ def _chances(graph: Structure, numbers: FloatArray | None, values: Values) -> Ch
     """Chances of the routes, as a matrix where that is quicker and they are numbers."""
     names, routes = tuple(graph.stations), graph.routes
     changing = {(r.source, r.target): share_at(r).of(values) for r in routes.changing}
-    rates = [values["throughput"]] if losing(graph) else []
+    rates = [values["throughput"]] if graph.losing else []
     many = any(np.ndim(value) for value in (*changing.values(), *rates))
     by_name = is_symbolic(*changing.values()) or (many and is_sparse(len(names), len(routes)))
     if numbers is None or by_name:
@@ -217,7 +212,7 @@ def given_flow(graph: Structure, values: Values) -> Flow:
     visits = {name: visits_by(name).of(values) for name in graph.stations}
     for station, number in visits.items():
         check_not_negative(f"{station}.visits", number)
-    few = losing(graph)
+    few = graph.losing
     if not few:
         return Flow(visits, visits, {})
     admitted = {n: station_at(n).of(values).admitted(visits[n] * values["throughput"]) for n in few}

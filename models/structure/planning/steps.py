@@ -54,7 +54,6 @@ from headway.models.structure.planning.flows import (
     flow,
     given_flow,
     law,
-    losing,
     numbers_of,
     returning,
 )
@@ -108,7 +107,7 @@ def _by_class(name: str, values: Values) -> Flow:
 
 def _laws_that_lose(graph: Structure) -> set[str]:
     """What visits depend on where stations lose jobs."""
-    few = losing(graph)
+    few = graph.losing
     loops = {law_at(name) for name in few if name in returning(graph)}
     return loops | {station_at(name) for name in few} | ({"throughput"} if few else set())
 
@@ -252,10 +251,10 @@ def all_steps(graph: Structure) -> list[AnyStep]:
 def _system_steps(graph: Structure) -> list[AnyStep]:
     """Response time of a job; where some are lost, of those that are answered, and how many."""
     residence = [f"{name}.residence_time" for name in graph.stations]
-    if not losing(graph):
+    if not graph.losing:
         mean = number("response_time", residence, lambda v: sum(v[part] for part in residence))
         return [] if mean.key in graph.outputs else [mean]
-    lost = {name: f"{name}.loss_probability" for name in losing(graph)}
+    lost = {name: f"{name}.loss_probability" for name in graph.losing}
     served = [f"{name}.throughput" for name in graph.stations]
     stations = tuple(graph.stations)
     steps = [
