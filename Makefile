@@ -1,4 +1,5 @@
-# make demo: fit a model to shipped data, and name the page to open.  make test: all tests.  make check: lint, types, layers, docs.
+# make demo: fit a model to shipped data, and name the page to open.  make test: all tests but the slow ones.  make check: lint, types, layers, docs.
+# make test-slow: the tests that simulate, fit or spoil by the hundred
 # make dist: wheel and source archive, checked, installed into empty environments and run there.
 # make fuzz FUZZ=100000 SEED=17: spoilt inputs by the thousand, and the property tests on random examples.
 # make fuzz-inputs KIND=tool: spoilt files of tools only, each read and audited
@@ -45,7 +46,11 @@ demo: $(RUNS)
 	@echo "Open demo/report.html in a browser: it shows the fitted model beside the published one, with sliders. (file://$(CURDIR)/demo/report.html)"
 
 test: $(READY)
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
+
+.PHONY: test-slow
+test-slow: $(READY)
+	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
 
 # Spoilt inputs, then the property tests on random examples; both say again how to repeat them.
 SEED := $(or $(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))

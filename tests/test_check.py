@@ -65,6 +65,7 @@ def test_what_an_approximation_says_of_itself_stands_beside_what_it_misses_here(
     assert abs(most.difference) == max(abs(r.difference or 0) for r in check.rows_checked)
 
 
+@pytest.mark.slow
 def test_a_quota_is_within_what_it_says_of_itself():
     """Its approximation says that it misses 10.2% at most; the interval has 5% more."""
     model = ModelGraph("q").station("cpu", Quota(1.0, 0.6, 20.0)).at(arrival_rate=0.4)

@@ -249,6 +249,7 @@ def test_the_command_says_them_by_class(tmp_path):
     assert "p99 [ms]" in headway("solve", path, "--percentile", "99").out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PAGES)
 def test_the_tables_of_the_page_and_the_labels_follow_from_the_files(kind):
     """The largest errors stored are those that labels state, rounded up to whole percents."""
@@ -268,6 +269,7 @@ LABELS = {
 }
 
 
+@pytest.mark.slow
 def test_the_table_of_closed_classes_follows_from_its_file():
     """Queues alone are within simulations' intervals, 0.5% beside; delays within their label."""
     page, table = accuracy(), closed_journeys.stored()

@@ -29,6 +29,7 @@ def closed(fork, population, think=0.0, needed=None, **numbers):
     return graph.route("cpu", "fork").at(numbers).closed(population, think)
 
 
+@pytest.mark.slow
 def test_the_table_of_the_page_is_that_of_the_simulation():
     rows = summary_rows(stored())
     assert table(rows) in accuracy()

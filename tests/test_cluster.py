@@ -184,7 +184,6 @@ def test_a_sweep_survives_a_worker_that_is_killed_half_way(machine, monkeypatch)
 PAGES = [path for path in DOCUMENTS if joins_a_cluster(path)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", PAGES, ids=names)
 def test_commands_of_documents(path, tmp_path, monkeypatch):
     """As printed, but for where a process listens, and two workers in place of eight."""

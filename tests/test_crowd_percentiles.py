@@ -69,6 +69,7 @@ def test_a_class_without_end_has_none():
     assert np.isinf(solution.with_percentile(95)["class web.response_time_p95"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [next(iter(CROWDS)), next(reversed(CROWDS))])
 def test_simulated_networks_are_within_what_is_said(name):
     worst = 100 * np.abs(crowd_errors(*CROWDS[name], count=1)).max(axis=0)

@@ -46,7 +46,6 @@ def test_standard_errors_agree_with_two_other_programs():
         assert fit.standard_errors[name] == pytest.approx(third.errors[name] * scale, rel=0.02)
 
 
-@pytest.mark.slow
 def test_two_hundred_starts_over_four_decades_find_the_optimum():
     loads = np.linspace(50, 950, 12)
     data = noisy(ONE.at(s=1e-3), loads, seed=1)

@@ -45,6 +45,7 @@ def test_curves_fitted_anew_say_what_is_stored(number):
     assert here.limit == pytest.approx(there.limit, rel=0.02)
 
 
+@pytest.mark.slow
 def test_bands_hold_where_a_form_is_right():
     """24 servers with 2% noise, 9 points to 75% of saturation, asked at 88%: 95% ± 3 errors."""
     model = catalogue_model("server").at(delay="1 ms", service_time="2 ms", servers=4)

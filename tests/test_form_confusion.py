@@ -62,6 +62,7 @@ def test_curves_are_as_noisy_as_said():
     assert np.sqrt(np.mean(np.square(errors)) / 0.3) == pytest.approx(NOISE, rel=0.2)
 
 
+@pytest.mark.slow
 def test_forms_are_told_apart():
     """One curve of each: at least 95% are right in the table, 8 of 9 at least of these."""
     ends = {case.name: chosen(case, 2)[0] == case.form for case in LIMITED}
@@ -69,6 +70,7 @@ def test_forms_are_told_apart():
     assert sum(ends.values()) >= len(LIMITED) - 1, ends
 
 
+@pytest.mark.slow
 def test_forms_of_populations_are_told_apart():
     plain = {"server-single", "server-slowing"}
     cases = [case for case in CASES if case.load == POPULATION and case.form in plain]

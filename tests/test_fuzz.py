@@ -15,6 +15,7 @@ from tests.fuzz.targets import TARGETS
 SEED, SHARES, EACH = 20_011, 4, 500
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", range(SHARES))
 def test_spoilt_inputs_are_answered_or_refused(share):
     findings, counts = campaign(SEED, range(share * EACH, (share + 1) * EACH))

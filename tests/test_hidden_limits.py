@@ -58,6 +58,7 @@ def test_what_is_not_found_cannot_be():
     assert single == {22, 38}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 30, 76])
 def test_the_file_is_what_ciw_gives(number):
     lines = hidden_limits.FILE.read_text().splitlines()

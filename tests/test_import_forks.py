@@ -113,6 +113,7 @@ def test_one_closed_job_waits_for_the_slowest_of_its_parts(tmp_path):
     assert answer.solution.throughput == pytest.approx(1 / (1 + slower), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_forks_agree_with_a_simulation(tmp_path):
     """Ciw: an open fork within its interval at 99%; closed within the 6% that the answer states.
 

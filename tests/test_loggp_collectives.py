@@ -139,7 +139,6 @@ def test_all_to_all_is_the_best_of_all_orders(machine):
     assert all_to_all_time(machine) == best_exchange(machine)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("parts", [(6, 2, 2, 4), (5, 1, 3, 2), (0, 3, 2, 9), (9, 0, 1, 1)])
 def test_all_to_all_of_eight_is_the_best_of_all_orders(parts):
     machine = LogGP(*map(float, parts), 0.0, 8)

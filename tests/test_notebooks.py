@@ -7,7 +7,6 @@ from tests.notebooks import FOLDER, executed, key_numbers, texts, unlike
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.ipynb")), ids=lambda path: path.stem)
 def test_notebook(path, request):
     stored = nbformat.read(path, as_version=4)

@@ -251,6 +251,7 @@ def test_errors_are_those_that_answers_tell(name, most):
     assert (misses.max(axis=1) <= most).all()
 
 
+@pytest.mark.slow
 def test_random_order_at_two_queues_misses_what_the_page_says():
     """Median, 95 of 100 and largest errors of sixty networks whose chains are stored."""
     misses = random_order.errors()

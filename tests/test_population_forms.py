@@ -24,6 +24,7 @@ def measured(name):
     return Measurements.parse("clients,throughput_ops_s\n" + rows, f"{name}.csv")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRUE)
 def test_a_closed_curve_is_recognised(name):
     server = choose_form(measured(name))

@@ -215,6 +215,7 @@ def test_bad_run_files(text, message):
         read_any(text, "file")
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.text(max_size=300), st.sampled_from([*PAGES.values(), XML, SFSSUM_CSV, SFSRES]))
 def test_garbage_is_refused_in_one_line_or_read(noise, start):

@@ -20,6 +20,7 @@ from headway.queueing import MM1
 from tests.search_ends import CURVES, SOURCES, least_costs, missed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "form"),
     [
@@ -50,6 +51,7 @@ def test_a_step_is_looked_for_among_the_measured_loads_only():
     assert parse_model(server.to_toml()).form.least == server.form.made.form.least
 
 
+@pytest.mark.slow
 def test_a_batch_larger_than_the_room_is_left_behind():
     """From here a search of one count at a time ended at a cost 20 times as high."""
     measurements = SOURCES["offered"][0]()

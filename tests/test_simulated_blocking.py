@@ -35,6 +35,7 @@ def of(solution, graph):
     return {name: float(np.ravel(solution[name])[0]) for name in names}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", BLOCKING)
 @pytest.mark.parametrize("turn", [0, 2])
 def test_networks_that_hold_jobs_up_do_what_their_chains_say(kind, turn):

@@ -68,6 +68,7 @@ EXACT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXACT)
 def test_exact_laws_of_each_kind_lie_in_the_intervals(name):
     model = one(*EXACT[name])

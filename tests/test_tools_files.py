@@ -30,11 +30,13 @@ def test_samples_are_recognised_and_survive_being_spoilt(name):
         assert survives(text, 40) < 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", KINDS)
 def test_two_hundred_spoilt_texts_of_a_tool(tool):
     assert 0 < survives(sample(min(samples(tool)))) < 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", samples())
 def test_spoilt_files_are_read_or_refused_in_one_line(name):
     """Asked of the tool's own reader, whatever it still recognises."""

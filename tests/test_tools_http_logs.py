@@ -28,6 +28,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "known"), KINDS.items())
 def test_files_are_recognised_and_spoilt_ones_are_read_or_refused(name, known):
     text = sample(name)
