@@ -15,6 +15,7 @@ from headway.models.published.studies.calibration import (
 from headway.models.published.studies.families import FAMILIES, family
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("system", "median", "ninety"), [("scsi", 0.015, 0.05), ("raid", 0.04, 0.12)]
 )

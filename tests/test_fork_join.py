@@ -147,6 +147,7 @@ def test_a_fork_that_no_table_holds_is_near_a_simulation():
     assert missed[~enough, 3].max() < 0.04
 
 
+@pytest.mark.slow
 def test_the_table_of_the_page_is_that_of_the_simulation(rows):
     assert table(rows) in accuracy()
     enough = [largest for needed, _, _, _, largest, _ in rows if needed != "fewer"]

@@ -5,14 +5,22 @@ import pytest
 
 from tests.notebooks import FOLDER, executed, key_numbers, texts, unlike
 
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+FITS_ALL = "vendor_curves"
+"""The notebook that fits every published curve."""
+
+
+def _param(path):
+    return pytest.param(path, marks=pytest.mark.slow if path.stem == FITS_ALL else (), id=path.stem)
+
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.ipynb")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [_param(path) for path in NOTEBOOKS])
 def test_notebook(path, request):
     stored = nbformat.read(path, as_version=4)
 
     # what the fits of this one found many tests hold: it runs once for all
-    shared = path.stem == "vendor_curves"
+    shared = path.stem == FITS_ALL
     fresh = request.getfixturevalue("vendor_notebook") if shared else executed(path)
 
     assert key_numbers(stored)
@@ -38,7 +46,6 @@ def test_texts_differ_by_a_word_or_more_than_the_last_digit(stored, fresh, words
     assert unlike(stored, fresh) == words
 
 
-NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 LONGEST_CELL = 25
 
 
