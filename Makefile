@@ -24,6 +24,7 @@ check_python = $(if $(NEW),,$(error needs Python 3.11 or later, and $(PYTHON) is
 # Python compiles what is imported, when it is: most of what is installed never is.
 install = $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e
 unexport PYTHONDONTWRITEBYTECODE
+pytest = $(BIN)/python -m pytest -n auto --dist worksteal
 
 $(READY): setup.cfg pyproject.toml constraints.txt
 	$(check_python)$(PYTHON) -m venv $(VENV)
@@ -46,11 +47,11 @@ demo: $(RUNS)
 	@echo "Open demo/report.html in a browser: it shows the fitted model beside the published one, with sliders. (file://$(CURDIR)/demo/report.html)"
 
 test: $(READY)
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
+	$(pytest) -m "not slow"
 
 .PHONY: test-slow
 test-slow: $(READY)
-	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
+	$(pytest) -m slow
 
 # Spoilt inputs, then the property tests on random examples; both say again how to repeat them.
 SEED := $(or $(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))
@@ -65,11 +66,10 @@ fuzz-inputs: $(READY)
 
 # Random small models: MODELS of them from the seed on.
 fuzz-models: $(READY)
-	HEADWAY_MODELS=$(SEED):$(MODELS) $(BIN)/python -m pytest -q -n auto --dist worksteal \
-	    tests/test_random_models.py
+	HEADWAY_MODELS=$(SEED):$(MODELS) $(pytest) -q tests/test_random_models.py
 
 fuzz-properties: $(READY)
-	HEADWAY_FUZZ=$(SEED) $(BIN)/python -m pytest -n auto --dist worksteal
+	HEADWAY_FUZZ=$(SEED) $(pytest)
 
 check: lint types layers docs
 

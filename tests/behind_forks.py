@@ -14,6 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.campaigns import stored_numbers
+
 PAGE = Path("tests/data/behind_forks.csv")
 TITLES = ("branches", "needed", "scv", "utilisation", "behind", "response")
 BRANCHES, SPREADS, LOADS = (2, 8, 32), (0.25, 1.0, 2.0), (0.3, 0.6, 0.9)
@@ -46,9 +48,7 @@ def simulate(branches, scv, busy, requests, random):
 
 def stored():
     """What was simulated, shape (cases, titles)."""
-    with PAGE.open(encoding="utf-8", newline="") as file:
-        lines = (line for line in file if not line.startswith("#"))
-        return np.array([[float(row[t]) for t in TITLES] for row in csv.DictReader(lines)])
+    return stored_numbers(PAGE, TITLES)
 
 
 def errors(actual):

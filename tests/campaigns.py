@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 
+import numpy as np
+
 from headway.cli.crews import crew_for
 from headway.models.running.spreading import spread
 
@@ -47,17 +49,32 @@ def seeded(function, about, count, arguments=None):
         yield from done(function, range(args.seed, args.seed + args.count))
 
 
+def stored_rows(page):
+    """The rows of a file, by title; lines that begin with # are remarks."""
+    with page.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def stored_numbers(page, titles):
+    """What was simulated, shape (rows, titles)."""
+    return np.array([[float(row[title]) for title in titles] for row in stored_rows(page)])
+
+
+def store(page, titles, rows):
+    """Write rows with their titles."""
+    with page.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(titles)
+        writer.writerows(rows)
+
+
 def stored_or_simulated(about, page, titles, simulate):
     """Write the rows that a file stores anew, unless ``--stored`` asks only for its tables."""
     options = ArgumentParser(description=about.splitlines()[0])
     options.add_argument("--stored", action="store_true", help="print what the file contains")
     if options.parse_args().stored:
         return
-    rows = list(simulate())
-    with page.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(titles)
-        writer.writerows(rows)
+    store(page, titles, list(simulate()))
 
 
 def _done(crew, function, tasks):

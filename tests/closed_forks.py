@@ -16,6 +16,7 @@ import numpy as np
 
 from headway.models import ModelGraph
 from headway.queueing import MG1, MM1, Delay, ForkJoin, MMm
+from tests.campaigns import stored_numbers
 
 PAGE = Path("tests/data/closed_forks.csv")
 TITLES = ("case", "throughput", "response")
@@ -103,9 +104,7 @@ class Case:
 
 def stored():
     """What was simulated, shape (cases, titles)."""
-    with PAGE.open(encoding="utf-8", newline="") as file:
-        lines = (line for line in file if not line.startswith("#"))
-        return np.array([[float(row[t]) for t in TITLES] for row in csv.DictReader(lines)])
+    return stored_numbers(PAGE, TITLES)
 
 
 def summary_rows(actual):

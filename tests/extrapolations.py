@@ -8,8 +8,7 @@ Of each curve the points below a share of its peak are fitted by `fit_server`, w
 and the rest is predicted. The tests recompute the table from the stored results.
 """
 
-import csv
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -74,11 +73,8 @@ def tried(path: Path, share: float = SHARE) -> Tried:
 def stored() -> list[Tried]:
     """The curves as they were fitted last."""
     by_name: dict[str, list[list[float]]] = {}
-    with PAGE.open(encoding="utf-8", newline="") as file:
-        lines = (line for line in file if not line.startswith("#"))
-        for name, *numbers in csv.reader(lines):
-            if name != TITLES[0]:
-                by_name.setdefault(name, []).append([float(number) for number in numbers])
+    for row in campaigns.stored_rows(PAGE):
+        by_name.setdefault(row[TITLES[0]], []).append([float(row[title]) for title in TITLES[1:]])
     each = []
     for name, rows in by_name.items():
         load, measured, *band, peak, limit, determined = np.array(rows).T
@@ -87,15 +83,12 @@ def stored() -> list[Tried]:
     return each
 
 
-def store(each: Sequence[Tried]) -> None:
-    """Write what was fitted: a row for each point that was predicted."""
-    with PAGE.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(TITLES)
-        for one in each:
-            ends = f"{one.peak:.6g}", f"{one.limit:.6g}", int(one.determined)
-            for point in zip(one.load, one.measured, *one.band, strict=True):
-                writer.writerow([one.name, *(f"{number:.6g}" for number in point), *ends])
+def predicted_rows(each: Sequence[Tried]) -> Iterator[tuple[str, ...]]:
+    """Rows of the file: one for each point that was predicted."""
+    for one in each:
+        ends = f"{one.peak:.6g}", f"{one.limit:.6g}", str(int(one.determined))
+        for point in zip(one.load, one.measured, *one.band, strict=True):
+            yield one.name, *(f"{number:.6g}" for number in point), *ends
 
 
 def summary(each: Sequence[Tried]) -> dict[str, str]:
@@ -131,7 +124,7 @@ def main() -> None:
                 f"median error {np.median(one.errors):.1%}"
             )
     if options.store:
-        store(each)
+        campaigns.store(PAGE, TITLES, predicted_rows(each))
     print("\n".join(f"| {what} | {value} |" for what, value in summary(each).items()))
 
 

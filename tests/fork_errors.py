@@ -18,6 +18,7 @@ import numpy as np
 from headway.queueing import MG1, ForkJoin
 from headway.queueing.forward import ForwardNetwork
 from headway.queueing.swift import swift_percentiles
+from tests.campaigns import stored_numbers
 
 PAGE = Path("tests/data/fork_errors.csv")
 FRESH = Path("tests/data/fork_errors_fresh.csv")
@@ -86,9 +87,7 @@ def simulate(branches, scv, busy, requests, random, needed=needed_of, kept_each=
 
 def stored(page=PAGE):
     """What was simulated, shape (cases, titles)."""
-    with page.open(encoding="utf-8", newline="") as file:
-        lines = (line for line in file if not line.startswith("#"))
-        return np.array([[float(row[t]) for t in TITLES] for row in csv.DictReader(lines)])
+    return stored_numbers(page, TITLES)
 
 
 def percentiles(actual, share):

@@ -11,6 +11,7 @@ import numpy as np
 
 from headway.numerals import significant
 from headway.queueing import GGm, MGm
+from tests.campaigns import stored_numbers
 
 PAGE = Path("tests/data/general_pools.csv")
 TITLES = ("servers", "utilisation", "arrival_scv", "scv", "waiting_time", "standard_error")
@@ -68,9 +69,7 @@ def simulate(cases, jobs, random):
 
 def stored():
     """The cases simulated, shape (cases, titles)."""
-    with PAGE.open(encoding="utf-8", newline="") as file:
-        lines = (line for line in file if not line.startswith("#"))
-        return np.array([[float(row[t]) for t in TITLES] for row in csv.DictReader(lines)])
+    return stored_numbers(PAGE, TITLES)
 
 
 def summary_rows(actual):

@@ -5,7 +5,6 @@ the server and its queue hold N. ``python -m tests.hidden_limits`` writes the 10
 ``tests/data/hidden_limits.csv`` anew.
 """
 
-import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ import numpy as np
 from ciw import dists
 
 from headway.models.measured.points import Loop, Point
+from tests.campaigns import stored_rows
 
 FILE = Path(__file__).parent / "data/hidden_limits.csv"
 CURVES = 100
@@ -152,14 +152,13 @@ def rows(number: int) -> list[list[str]]:
 def read() -> dict[int, tuple[int, list[Stage]]]:
     """The tests of the file: limit and stages by number."""
     by_name: dict[int, tuple[int, list[Stage]]] = {}
-    with FILE.open(encoding="utf-8") as file:
-        for row in csv.DictReader(line for line in file if not line.startswith("#")):
-            lasted = float(row["duration"]) if row["duration"] else None
-            one = Stage(
-                float(row["offered"]), float(row["throughput"]), float(row["response"]),
-                int(row["samples"]), lasted, float(row["delayed"]),
-            )  # fmt: skip
-            by_name.setdefault(int(row["curve"]), (int(row["limit"]), []))[1].append(one)
+    for row in stored_rows(FILE):
+        lasted = float(row["duration"]) if row["duration"] else None
+        one = Stage(
+            float(row["offered"]), float(row["throughput"]), float(row["response"]),
+            int(row["samples"]), lasted, float(row["delayed"]),
+        )  # fmt: skip
+        by_name.setdefault(int(row["curve"]), (int(row["limit"]), []))[1].append(one)
     return by_name
 
 

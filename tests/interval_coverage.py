@@ -5,7 +5,6 @@
 docs/explanation/intervals.md; the tests recompute the table from that file.
 """
 
-import csv
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from headway.models import catalogue_model, fit_model
-from tests.campaigns import stored_or_simulated
+from tests.campaigns import stored_or_simulated, stored_rows
 from tests.fit_data import ONE, POOL, table
 
 PAGE = Path("tests/data/interval_coverage.csv")
@@ -56,12 +55,10 @@ def inside(name, seed):
 
 def stored():
     """What was fitted: whether it lies inside, by model, parameter and seed."""
-    with PAGE.open(encoding="utf-8", newline="") as file:
-        lines = (line for line in file if not line.startswith("#"))
-        return {
-            (row["model"], row["parameter"], int(row["seed"])): row["inside"] == "1"
-            for row in csv.DictReader(lines)
-        }
+    return {
+        (row["model"], row["parameter"], int(row["seed"])): row["inside"] == "1"
+        for row in stored_rows(PAGE)
+    }
 
 
 def rows(results):

@@ -20,6 +20,7 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.queueing import MG1, MM1, Delay, Fork, MGm, MMm, Parallel, response_time_percentile
+from tests.campaigns import stored_numbers
 
 PAGE = Path("tests/data/unlike_forks.csv")
 TITLES = ("case", "needed", "mean", "p50", "p99", "slowest")
@@ -138,9 +139,7 @@ def _several(arrivals, service, servers):
 
 def stored():
     """What was simulated, shape (cases, titles)."""
-    with PAGE.open(encoding="utf-8", newline="") as file:
-        lines = (line for line in file if not line.startswith("#"))
-        return np.array([[float(row[t]) for t in TITLES] for row in csv.DictReader(lines)])
+    return stored_numbers(PAGE, TITLES)
 
 
 def errors(actual):

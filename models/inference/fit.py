@@ -224,11 +224,6 @@ class Fit(Answer):
         """Warnings about the fit, one sentence each; empty if there are none."""
         return self.warnings_in(units_of(self))
 
-    @cached_property
-    def quick_warnings(self) -> tuple[str, ...]:
-        """Warnings that need no further fits."""
-        return self.warnings_in(units_of(self), are_quick=True)
-
     def warnings_in(self, scale: Scale, *, are_quick: bool = False) -> tuple[str, ...]:
         """The same warnings in the units of another answer that shows the fit.
 

@@ -56,7 +56,7 @@ class PageFigure:
         >>> PageFigure('<svg viewBox="0 0 700 300">', "a line").is_wide
         True
         """
-        width, height = map(float, _SIZE.search(self.svg).groups())  # type: ignore[union-attr]
+        width, height = self._size
         return width > _WIDE * height and width > _HALF
 
     @property
@@ -68,8 +68,14 @@ class PageFigure:
         >>> PageFigure('<svg viewBox="0 0 432 792">', "four panels").is_tall
         True
         """
-        width, height = map(float, _SIZE.search(self.svg).groups())  # type: ignore[union-attr]
+        width, height = self._size
         return height > _TALL * width
+
+    @property
+    def _size(self) -> tuple[float, float]:
+        """Width and height, in points."""
+        width, height = map(float, _SIZE.search(self.svg).groups())  # type: ignore[union-attr]
+        return width, height
 
 
 def inline_svg(figure: Any, name: str, words: str) -> str:

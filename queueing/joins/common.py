@@ -12,13 +12,21 @@ is measured (docs/accuracy/forks.md).
 """
 
 from functools import lru_cache
-from math import ceil, floor, log
+from math import log
 from typing import NamedTuple
 
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.queueing.joins.parting import Wait, adding, factors, step_of, waited
+from headway.queueing.joins.parting import (
+    Wait,
+    adding,
+    factors,
+    rounded_down,
+    rounded_up,
+    step_of,
+    waited,
+)
 
 _ALIKE = (0.5149, -0.5469, 0.6537, -0.1791)  # r by rising powers of U
 _MOST = 0.985  # of the variance of a score that is shared
@@ -27,7 +35,6 @@ _BELOW, _ABOVE = 9.0, 40.0  # waits begin so far below the shortest, and end abo
 _FIRST, _LAST = 1e-2, 60.0  # times in services, and in 1 / (1 - U) of them
 _SELDOM, _EARLIEST = 1e-3, 1e-8  # chance of a service before the first time, and least such time
 _TABLE = 16384  # chances, between which 128 branches lose less than 1e-5
-_ROUNDED = 16  # steps to which the ends of a grid are rounded
 
 
 class Conditional(NamedTuple):
@@ -85,7 +92,7 @@ def conditional(scv: float, loads: tuple[float, ...]) -> Conditional:
     waits, shared = _waits(scv, busy), _shared(scv, busy)
     begin, end = _ends(waits, step)
     first = max(min(_FIRST, scv * _SELDOM**scv), _EARLIEST)
-    ends = _down(log(first) / step), _up(log(_LAST / (1 - busy.max())) / step)
+    ends = rounded_down(log(first) / step), rounded_up(log(_LAST / (1 - busy.max())) / step)
     grid = np.concatenate([[0.0], np.exp(step * np.arange(begin, end))])
     service = adding(scv, (begin, end), ends)
     before = waited(waits, shared, np.tile(grid, (busy.size, 1)), _FACTORS)
@@ -119,7 +126,7 @@ def _ends(waits: Wait, step: float) -> tuple[int, int]:
     """Places of the first and the last wait on the grid."""
     longest = np.maximum(waits.wait * np.maximum(waits.variance / waits.wait**2, 1.0), 1.0).max()
     shortest = min(float(waits.wait.min()), 1.0)
-    return _down((log(shortest) - _BELOW) / step), _up(log(longest * _ABOVE) / step)
+    return rounded_down((log(shortest) - _BELOW) / step), rounded_up(log(longest * _ABOVE) / step)
 
 
 def _gaps(busy: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -137,11 +144,3 @@ def _hats(places: FloatArray, count: int) -> FloatArray:
     inside = np.clip(places, 0, count - 1)
     apart = np.abs(inside[:, None] - np.arange(count)[:, None])
     return np.asarray(np.maximum(1 - apart, 0.0))
-
-
-def _down(place: float) -> int:
-    return floor(place / _ROUNDED) * _ROUNDED
-
-
-def _up(place: float) -> int:
-    return ceil(place / _ROUNDED) * _ROUNDED

@@ -28,7 +28,7 @@ STEP = 0.1
 _DEVIATIONS = 0.3  # of a service, that a step is wide at the most
 _FINEST = 0.025  # step of logarithms of waits, where a service is added to them
 _SURE = 36.0  # exp(-36) counts as none
-_ROUNDED = 16  # steps to which the ends of a grid are rounded, so that matrices are found again
+_ROUNDED = 16  # steps
 _BELOW, _ABOVE = 12.0, 40.0  # waits begin so far below the shortest, and end above the longest
 _NEXT = np.array([-1, 0, 1, 2])
 
@@ -138,20 +138,22 @@ def _served(wait: Wait, scv: float, shared: FloatArray, times: FloatArray) -> Fl
     some = wait.chance > 0
     waits = np.where(some, wait.wait, wait.service) / wait.service
     most = np.maximum(wait.variance / np.where(some, wait.wait, 1.0) ** 2, 1.0)
-    first = _down((log(waits.min()) - _BELOW) / step)
-    last = _up(log(float((waits * most).max()) * _ABOVE) / step)
-    ends = _down(float(places.min()) - 2), _up(float(places.max()) + 3)
+    first = rounded_down((log(waits.min()) - _BELOW) / step)
+    last = rounded_up(log(float((waits * most).max()) * _ABOVE) / step)
+    ends = rounded_down(float(places.min()) - 2), rounded_up(float(places.max()) + 3)
     grid = service * np.exp(step * np.arange(first, last))
     after = waited(wait, shared, np.concatenate([np.zeros_like(service), grid], axis=1))
     together = after @ adding(scv, (first, last), ends)
     return _between(together, places - ends[0])
 
 
-def _down(place: float) -> int:
+def rounded_down(place: float) -> int:
+    """Where a grid begins that holds a place: rounded, so that matrices are found again."""
     return floor(place / _ROUNDED) * _ROUNDED
 
 
-def _up(place: float) -> int:
+def rounded_up(place: float) -> int:
+    """Where a grid ends that holds a place, rounded likewise."""
     return ceil(place / _ROUNDED) * _ROUNDED
 
 

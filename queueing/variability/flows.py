@@ -216,49 +216,34 @@ def _at_once(traffic: Traffic) -> FloatArray:
     return np.asarray(np.linalg.solve(matrix, constants[..., None])[..., 0])
 
 
-@dataclass(frozen=True)
-class _View:
-    """The equations by who sees the flows (rows) at which station (columns).
-
-    Parameters
-    ----------
-    weight, through
-        w and h.
-    fixed
-        What does not depend on who sees, one a station.
-    """
-
-    weight: FloatArray
-    through: FloatArray
-    fixed: FloatArray
-
-    def constants(self, own: FloatArray) -> FloatArray:
-        """What of each scv depends on no other, with what services add to it."""
-        return 1 + self.weight * (self.fixed[..., None, :] + own - 1)
-
-
-def _view(traffic: Traffic, coming: FloatArray) -> _View:
+def _view(traffic: Traffic, coming: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Both w and h, by who sees the flows (rows) at which station (columns)."""
     load = np.minimum(traffic.busy, 1.0)
     most = np.maximum(load[..., None, :], load[..., :, None])
     weight = 1 / (1 + 4 * (1 - most) ** 2 * traffic.many[..., None, :])
-    return _View(weight, _let_through(traffic, coming + traffic.scvs), traffic.fixed)
+    return weight, _let_through(traffic, coming + traffic.scvs)
+
+
+def _constants(traffic: Traffic, weight: FloatArray, own: FloatArray) -> FloatArray:
+    """What of each scv depends on no other, with what services add to it."""
+    return 1 + weight * (traffic.fixed[..., None, :] + own - 1)
 
 
 def _eliminated(traffic: Traffic, coming: FloatArray) -> FloatArray:
-    view = _view(traffic, coming)
-    own = ((1 - view.through) * traffic.serving[..., None, :]) @ traffic.both
-    through = np.swapaxes(traffic.both[..., None, :, :] * view.through[..., :, None], -1, -2)
-    matrix = np.eye(traffic.busy.shape[-1]) - view.weight[..., :, None] * through
-    scvs = np.linalg.solve(matrix, view.constants(own)[..., None])[..., 0]
+    weight, let = _view(traffic, coming)
+    own = ((1 - let) * traffic.serving[..., None, :]) @ traffic.both
+    through = np.swapaxes(traffic.both[..., None, :, :] * let[..., :, None], -1, -2)
+    matrix = np.eye(traffic.busy.shape[-1]) - weight[..., :, None] * through
+    scvs = np.linalg.solve(matrix, _constants(traffic, weight, own)[..., None])[..., 0]
     return np.asarray(np.diagonal(scvs, axis1=-2, axis2=-1))
 
 
 def _iterated(traffic: Traffic, coming: FloatArray) -> FloatArray:
     """The same of one point with many stations, whose routes are few."""
     view, backwards = _view(traffic, coming), traffic.backwards
-    weight, through = view.weight[0].T.copy(), view.through[0].T.copy()
+    weight, through = (part[0].T.copy() for part in view)
     own = backwards @ ((1 - through) * traffic.serving[0][:, None])
-    constants = view.constants(own.T)[0].T
+    constants = _constants(traffic, view[0], own.T)[0].T
     change, passing = through * constants, through * weight
     total = change.copy()
     for _ in range(_MOST_ROUNDS):
