@@ -160,25 +160,43 @@ def scvs_of_arrivals(traffic: Traffic) -> FloatArray:
     return np.concatenate([_again(each, solve) for each in blocks])
 
 
-Solver: TypeAlias = Callable[[Traffic, FloatArray], FloatArray]
+Solver: TypeAlias = Callable[[Traffic, FloatArray, FloatArray], FloatArray]
+"""Scvs of arrivals at each station (rows) by w and h as some see the flows (columns)."""
 
 
 def _again(traffic: Traffic, solve: Solver) -> FloatArray:
     """Solve the equations as every station sees them, by the solution before."""
-    scvs = _at_once(traffic)
+    scvs = _at_once(traffic, solve)
     for _ in range(_TIMES):
-        scvs = solve(traffic, scvs)
-    return scvs
+        each = solve(traffic, *_view(traffic, scvs))
+        scvs = np.diagonal(each, axis1=-2, axis2=-1)
+    return np.asarray(scvs)
+
+
+def _at_once(traffic: Traffic, solve: Solver) -> FloatArray:
+    """Whitt's equations of 1983, in which a flow has one scv whoever sees it."""
+    load = np.minimum(traffic.busy, 1.0)
+    weight = 1 / (1 + 4 * (1 - load) ** 2 * traffic.many)
+    return solve(traffic, weight[..., None], (1 - load**2)[..., None])[..., 0]
+
+
+def _view(traffic: Traffic, coming: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Both w and h at each station (rows), by who sees the flows (columns)."""
+    idle = 1 - np.minimum(traffic.busy, 1.0)
+    least = np.minimum(idle[..., :, None], idle[..., None, :])
+    weight = 1 / (1 + least**2 * (4 * traffic.many)[..., :, None])
+    return weight, _let_through(traffic, coming + traffic.scvs)
 
 
 def _let_through(traffic: Traffic, spread: FloatArray) -> FloatArray:
-    """h_ij by who sees (rows) and who lets through (columns), shape (..., stations, stations)."""
+    """h_ij by who lets through (rows) and who sees (columns), shape (..., stations, stations)."""
     load = np.minimum(traffic.busy, _FULL)
     own = traffic.rates * (1 - load) ** 2 / np.maximum(load * spread, _IDLE)
     growth = load**2 * spread / (2 * (1 - load) ** 2 * np.maximum(traffic.rates, _LEAST))
-    scale = own[..., None, :] * growth[..., :, None]
-    factors = np.broadcast_to(1 - load[..., None, :] ** 2, scale.shape).copy()
-    later = scale > (factors / _STEEPEST) ** 2  # only there w* may be more
+    scale = own[..., :, None] * growth[..., None, :]
+    at_once = 1 - load[..., :, None] ** 2
+    factors = np.broadcast_to(at_once, scale.shape).copy()
+    later = scale > (at_once / _STEEPEST) ** 2  # only there w* may be more
     factors[later] = np.maximum(factors[later], remembered(scale[later]))
     return factors
 
@@ -205,53 +223,33 @@ def remembered(scale: FloatArray) -> FloatArray:
     return np.where(scale < 1e-5, 0.0, 1 - (1 - alike) / (2 * time))
 
 
-def _at_once(traffic: Traffic) -> FloatArray:
-    """Whitt's equations of 1983, in which a flow has one scv whoever sees it."""
-    load = np.minimum(traffic.busy, 1.0)
-    weight = 1 / (1 + 4 * (1 - load) ** 2 * traffic.many)
-    own = ((load**2 * traffic.serving)[..., None, :] @ traffic.both)[..., 0, :]
-    constants = 1 + weight * (traffic.fixed + own - 1)
-    through = np.swapaxes(traffic.both * (1 - load**2)[..., :, None], -1, -2)
-    matrix = np.eye(load.shape[-1]) - weight[..., :, None] * through
-    return np.asarray(np.linalg.solve(matrix, constants[..., None])[..., 0])
-
-
-def _view(traffic: Traffic, coming: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Both w and h, by who sees the flows (rows) at which station (columns)."""
-    load = np.minimum(traffic.busy, 1.0)
-    most = np.maximum(load[..., None, :], load[..., :, None])
-    weight = 1 / (1 + 4 * (1 - most) ** 2 * traffic.many[..., None, :])
-    return weight, _let_through(traffic, coming + traffic.scvs)
-
-
 def _constants(traffic: Traffic, weight: FloatArray, own: FloatArray) -> FloatArray:
     """What of each scv depends on no other, with what services add to it."""
-    return 1 + weight * (traffic.fixed[..., None, :] + own - 1)
+    return 1 + weight * (own + (traffic.fixed - 1)[..., None])
 
 
-def _eliminated(traffic: Traffic, coming: FloatArray) -> FloatArray:
-    weight, let = _view(traffic, coming)
-    own = ((1 - let) * traffic.serving[..., None, :]) @ traffic.both
-    through = np.swapaxes(traffic.both[..., None, :, :] * let[..., :, None], -1, -2)
-    matrix = np.eye(traffic.busy.shape[-1]) - weight[..., :, None] * through
-    scvs = np.linalg.solve(matrix, _constants(traffic, weight, own)[..., None])[..., 0]
-    return np.asarray(np.diagonal(scvs, axis1=-2, axis2=-1))
+def _eliminated(traffic: Traffic, weight: FloatArray, let: FloatArray) -> FloatArray:
+    back = np.swapaxes(traffic.both, -1, -2)
+    constants = _constants(traffic, weight, back @ ((1 - let) * traffic.serving[..., None]))
+    by_viewer, let, right_sides = (np.swapaxes(v, -1, -2) for v in (weight, let, constants))
+    through = back[..., None, :, :] * let[..., None, :]
+    matrix = np.eye(traffic.busy.shape[-1]) - by_viewer[..., None] * through
+    scvs = np.linalg.solve(matrix, right_sides[..., None])[..., 0]
+    return np.swapaxes(scvs, -1, -2)
 
 
-def _iterated(traffic: Traffic, coming: FloatArray) -> FloatArray:
+def _iterated(traffic: Traffic, weight: FloatArray, let: FloatArray) -> FloatArray:
     """The same of one point with many stations, whose routes are few."""
-    view, backwards = _view(traffic, coming), traffic.backwards
-    weight, through = (part[0].T.copy() for part in view)
-    own = backwards @ ((1 - through) * traffic.serving[0][:, None])
-    constants = _constants(traffic, view[0], own.T)[0].T
-    change, passing = through * constants, through * weight
+    weight, let, backwards = weight[0], let[0], traffic.backwards
+    own = backwards @ ((1 - let) * traffic.serving[0][:, None])
+    constants = _constants(traffic, weight, own)[0]
+    change, passing = let * constants, let * weight
     total = change.copy()
     for _ in range(_MOST_ROUNDS):
         change = backwards @ change
         change *= passing
         total += change
         if change.max() <= _SETTLED:
-            scvs = constants + weight * (backwards @ total)
-            return np.diagonal(scvs)[None]
+            return np.asarray(constants + weight * (backwards @ total))[None]
     msg = "the flows between the stations do not converge; send fewer jobs round loops"
     raise GraphError(msg)

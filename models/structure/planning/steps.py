@@ -208,7 +208,7 @@ def _product_step(name: str, *factors: str) -> AnyStep:
 def _product(names: tuple[str, ...], values: Values) -> Amount:
     """Multiply, where no visits times endless waiting is none."""
     factors = [values[name] for name in names]
-    if all(type(factor) is float for factor in factors):  # these never warn
+    if {*map(type, factors)} == {float}:  # these never warn
         product = math.prod(factors)
         return product if product == product or 0.0 not in factors else 0.0
     with np.errstate(invalid="ignore"):
