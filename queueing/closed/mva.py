@@ -4,7 +4,10 @@ Source: Reiser and Lavenberg, "Mean-value analysis of closed multichain queuing 
 JACM 27(2), 1980; Lazowska et al., *Quantitative System Performance*, 1984, chapter 6.
 """
 
+from itertools import pairwise
+
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.queueing.closed.points import by_network
@@ -41,58 +44,64 @@ def mean_value_analysis(
     >>> throughput.round(12).tolist(), queue.round(12).tolist()
     ([0.8], [[1.2]])
     """
+    first, column = _networks(np.vstack([demand, queues, think_time]), population)
     throughput, queue = np.zeros(demand.shape[1]), np.zeros(demand.shape)
-    alike = by_network(np.vstack([demand, queues, think_time]), population)
-    for group in alike:
-        one = group[0]
-        throughput[group], queue[:, group] = _sweep(
-            demand[:, one], queues[:, one], float(think_time[one]), population[group]
-        )
-    if alike:
-        return throughput, queue
     step = max(1, _BLOCK // len(demand))
-    for start in range(0, demand.shape[1], step):
-        part = np.s_[..., start : start + step]
-        throughput[part], queue[part] = _block(
-            np.ascontiguousarray(demand[part]), queues[part], think_time[part], population[part]
+    by_column = np.argsort(column, kind="stable")
+    ends = np.searchsorted(column[by_column], np.arange(0, first.size + step, step))
+    for block, (start, stop) in enumerate(pairwise(ends)):
+        points, part = by_column[start:stop], first[block * step : (block + 1) * step]
+        throughput[points], queue[:, points] = _block(
+            demand.take(part, axis=1),
+            queues.take(part, axis=1),
+            think_time[part],
+            population[points].astype(int),
+            column[points] - block * step,
         )
     return throughput, queue
 
 
-def _sweep(
-    demand: FloatArray, queues: FloatArray, think_time: float, population: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Run the recursion of one network once, and keep what it gives for each population."""
-    ends, which = np.unique(population.astype(int), return_inverse=True)
-    kept, rates = np.zeros((ends.size, demand.size)), np.zeros(ends.size)
-    queue, residence = np.zeros(demand.shape), np.empty(demand.shape)
-    wanted = iter([n for n in ends.tolist() if n > 0])
-    position, following = ends.size - int((ends > 0).sum()), next(wanted, None)
-    split = None if (queues == 1).all() else queues
-    for n in range(1, int(ends[-1]) + 1):
-        np.add(queue if split is None else queue / split, 1.0, out=residence)
-        np.multiply(residence, demand, out=residence)
-        rate = n / (think_time + float(np.add.reduce(residence)))
-        np.multiply(residence, rate, out=queue)
-        if n == following:
-            rates[position], kept[position] = rate, queue
-            position, following = position + 1, next(wanted, None)
-    return rates[which], kept[which].T
+def _networks(
+    numbers: FloatArray, population: FloatArray
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """First point of each network, those with most jobs first, and which network each point is."""
+    which = np.arange(population.size)
+    for number, group in enumerate(by_network(numbers, population)):
+        which[group] = number
+    _, first = np.unique(which, return_index=True)
+    largest = np.zeros(first.size)
+    np.maximum.at(largest, which, population)
+    order = np.argsort(-largest, kind="stable")
+    place = np.empty(first.size, np.intp)
+    place[order] = np.arange(first.size)
+    return first[order], place[which]
 
 
 def _block(
-    demand: FloatArray, queues: FloatArray, think_time: FloatArray, population: FloatArray
+    demand: FloatArray,
+    queues: FloatArray,
+    think_time: FloatArray,
+    population: NDArray[np.intp],
+    column: NDArray[np.intp],
 ) -> tuple[FloatArray, FloatArray]:
-    throughput, wanted = np.zeros(demand.shape[1]), np.zeros(demand.shape)
-    queue, residence = np.zeros(demand.shape), np.empty(demand.shape)
-    whole = bool((queues == 1).all())
-    ends = set(population.astype(int).tolist())
-    for n in range(1, max(ends) + 1):
-        np.add(queue if whole else queue / queues, 1, out=residence)
+    """Run the recursion of some networks side by side, and keep each where points end."""
+    order = np.argsort(population, kind="stable")
+    column, answers = column[order], np.zeros((1 + len(demand), order.size))
+    ends, begins = np.unique(population[order], return_index=True)
+    ending = dict(zip(ends.tolist(), map(slice, begins, [*begins[1:], order.size]), strict=True))
+    both = np.zeros((1 + len(demand), demand.shape[1]))
+    rate, queue, residence = both[0], both[1:], np.empty(demand.shape)
+    whole, alone = bool((queues == 1).all()), demand.shape[1] == 1
+    for n in range(1, int(ends[-1]) + 1):
+        np.add(queue if whole else queue / queues, 1.0, out=residence)
         residence *= demand
-        rate = n / (think_time + residence.sum(axis=0))
+        np.add.reduce(residence, axis=0, out=rate)
+        rate += think_time
+        np.divide(n, rate, out=rate)
         np.multiply(residence, rate, out=queue)
-        if n in ends:
-            here = population == n
-            throughput[here], wanted[:, here] = rate[here], queue[:, here]
-    return throughput, wanted
+        if n in ending:
+            here = ending[n]
+            answers[:, here] = both if alone else both.take(column[here], axis=1)
+    back = np.empty_like(answers)
+    back[:, order] = answers
+    return back[0], back[1:]

@@ -190,8 +190,10 @@ class _Walk:
 
     def _leaps(self, rows: Rows) -> FloatArray:
         """Go on as far as the last steps led, for steps zigzag along a kink and hardly advance."""
-        here = self.values[rows]
-        ahead = here + _REACH * (here - self.marks[rows])
+        here, mark = self.values[rows], self.marks[rows]
+        by_ratio = (here > 0) & (mark > 0)
+        ratio = np.where(by_ratio, here, 1.0) / np.where(by_ratio, mark, 1.0)
+        ahead = np.where(by_ratio, here * ratio**_REACH, here + _REACH * (here - mark))
         self.marks[rows] = here
         return np.clip(ahead, self.valley.low, self.valley.high)
 

@@ -227,10 +227,11 @@ class ByLaw(Varying):
         if count > MOST_STATES:
             msg = f"{_named(self)} is {count}; it must be at most {MOST_STATES:,}"
             raise InvalidParameter(msg)
-        if is_symbolic(self.rate(1)):
+        alone = self.rate(1)
+        if is_symbolic(alone):
             check_written(count)
             return [self.rate(n) for n in range(1, count + 1)]
-        width = max(np.ndim(steady), np.ndim(self.rate(1)))
+        width = max(np.ndim(steady), np.ndim(alone))
         present = np.arange(1.0, count + 1).reshape(-1, *[1] * width)
         return np.asarray(self.rate(np.minimum(present, steady)))
 
