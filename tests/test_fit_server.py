@@ -45,6 +45,7 @@ def test_all_published_curves(fitted_curves):
     assert value["sfs2008-20110527-00186"]["model"] == "server-batching"
 
 
+@pytest.mark.slow
 def test_the_documented_table_of_all_published_curves_is_what_headway_prints(vendor_notebook):
     page = (Path(__file__).parent.parent / "docs/reference/fitting.md").read_text()
     shown = next(block for block in re.findall(r"```text\n(.*?)```", page, re.DOTALL))

@@ -77,10 +77,9 @@ class RateTable:
             mine = [k for k, point in enumerate(self.points) if point.preset == preset]
             names = dict.fromkeys(n for k in mine for n in self.points[k].settings)
             model = self._with(preset, values)
+            usual = model.inputs
             settings = {
-                name: np.array(
-                    [self.points[k].settings.get(name, model.inputs[name]) for k in mine]
-                )
+                name: np.array([self.points[k].settings.get(name, usual[name]) for k in mine])
                 for name in names
             }
             rates[mine] = np.broadcast_to(model.at(settings).solve()["rate"], len(mine))
