@@ -11,7 +11,6 @@ are those of all, and of `tests/data/common_journeys.csv`.
 """
 
 import argparse
-import csv
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from headway.models.solving.classes.journeys import journey_laws
 from headway.models.solving.classes.times import class_laws
 from headway.queueing import MM1
 from headway.queueing.percentiles import percentile_of
+from tests.campaigns import store, stored_numbers
 from tests.qna_class_errors import JOURNEY, events, network, through
 
 PAGES = {
@@ -105,9 +105,8 @@ def comes(onward, starts, c, k):
 
 def stored(kind="own"):
     """Percentiles of the file by network and class."""
-    with PAGES[kind].open(newline="") as file:
-        rows = [[float(v) for v in row.values()] for row in csv.DictReader(file)]
-    return {(int(row[0]), int(row[1])): row[2:] for row in rows}
+    rows = stored_numbers(PAGES[kind], TITLES).tolist()
+    return {(int(number), int(c)): percentiles for number, c, *percentiles in rows}
 
 
 @cache
@@ -149,10 +148,7 @@ def main():
     if not options.stored:
         numbers = range(options.kind == "common", NETWORKS, 1 + (options.kind == "common"))
         rows = [row for number in numbers for row in simulate(number, options.kind)]
-        with PAGES[options.kind].open("w", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(TITLES)
-            writer.writerows(rows)
+        store(PAGES[options.kind], TITLES, rows)
     print(*lines(stored(options.kind), options.kind), sep="\n")
 
 

@@ -9,7 +9,6 @@ and turn into other classes. Times with an scv below 1 are gamma-distributed, ab
 hyperexponential with balanced means.
 """
 
-import csv
 from heapq import heapify, heappop, heappush, heapreplace
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from headway.queueing.chains.routes import ClassRoutes
 from headway.queueing.chains.spread import solve_spread
 from headway.queueing.classes.network import JobClass, SharedStation
 from headway.queueing.stations.abilities import Discipline
-from tests.campaigns import stored_or_simulated
+from tests.campaigns import stored_or_simulated, stored_rows
 from tests.qna_errors import draws
 
 PAGE = Path("tests/data/qna_class_errors.csv")
@@ -137,11 +136,10 @@ def simulate(family, number, visits=VISITS):
 def stored():
     """Networks of the file: family, number, and mean and half width by class and station."""
     by_name = {}
-    with PAGE.open(newline="") as file:
-        for row in csv.DictReader(file):
-            key = row["family"], int(row["number"])
-            place = int(row["class"]), int(row["station"])
-            by_name.setdefault(key, {})[place] = float(row["mean"]), float(row["half_width"])
+    for row in stored_rows(PAGE):
+        key = row["family"], int(row["number"])
+        place = int(row["class"]), int(row["station"])
+        by_name.setdefault(key, {})[place] = float(row["mean"]), float(row["half_width"])
     return by_name
 
 

@@ -9,7 +9,6 @@ waits by Lindley's max(wait + service - gap, 0), its departures parted by chance
 Times with an scv below 1 are gamma-distributed, above 1 hyperexponential with balanced means.
 """
 
-import csv
 from heapq import heapify, heappop, heappush, heapreplace
 from pathlib import Path
 
@@ -17,7 +16,7 @@ import numpy as np
 
 from headway.queueing.variability import flows
 from headway.queueing.variability.network import GeneralNetwork, solve_general
-from tests.campaigns import stored_or_simulated
+from tests.campaigns import stored_or_simulated, stored_rows
 
 PAGE = Path("tests/data/qna_errors.csv")
 TITLES = ("family", "number", "station", "visits", "wait", "half_width")
@@ -153,10 +152,9 @@ def simulate(family, number, jobs=None):
 def stored():
     """Networks of the file: family, number, and waits by station."""
     by_name = {}
-    with PAGE.open(newline="") as file:
-        for row in csv.DictReader(file):
-            key = row["family"], int(row["number"])
-            by_name.setdefault(key, []).append((float(row["wait"]), float(row["half_width"])))
+    for row in stored_rows(PAGE):
+        key = row["family"], int(row["number"])
+        by_name.setdefault(key, []).append((float(row["wait"]), float(row["half_width"])))
     return {key: np.array(rows) for key, rows in by_name.items()}
 
 

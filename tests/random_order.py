@@ -6,13 +6,12 @@ from seed 0. The tests solve the networks approximately, and recompute from that
 docs/accuracy/classes-and-orders.md says of them.
 """
 
-import csv
 from pathlib import Path
 
 import numpy as np
 
 from headway.queueing import Method
-from tests.campaigns import stored_or_simulated
+from tests.campaigns import stored_or_simulated, stored_rows
 from tests.order_chain import solve_orders
 from tests.order_errors import FAMILIES, LEAST, drawn, solved
 
@@ -45,10 +44,9 @@ def _rows():
 def stored():
     """Throughputs and response times by draw, shape (2, classes)."""
     by_name = {}
-    with PAGE.open(newline="") as file:
-        for row in csv.DictReader(file):
-            pair = float(row["throughput"]), float(row["response_time"])
-            by_name.setdefault(int(row["draw"]), []).append(pair)
+    for row in stored_rows(PAGE):
+        pair = float(row["throughput"]), float(row["response_time"])
+        by_name.setdefault(int(row["draw"]), []).append(pair)
     return {draw: np.array(pairs).T for draw, pairs in by_name.items()}
 
 
