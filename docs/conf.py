@@ -1,6 +1,7 @@
 """Settings of the documentation: ``make docs`` builds it with warnings as errors."""
 
 import importlib
+import inspect
 import re
 import subprocess
 import sys
@@ -9,12 +10,15 @@ from typing import Any
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from numpy.typing import ArrayLike
 from pygments.lexers.shell import BashSessionLexer
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
+from sphinx.util.typing import stringify_annotation
 
 import headway
 
@@ -65,9 +69,8 @@ python_use_unqualified_type_names = True
 toc_object_entries_show_parents = "hide"
 myst_heading_anchors = 4
 default_role = "py:obj"
-# No lexer knows CSV; the tests know these blocks by that name. Words of a Returns line, such as
-# "shape (classes, points)", are taken for names of types; several classes have fields so called.
-suppress_warnings = ["misc.highlighting_failure", "ref.python"]
+# No lexer knows CSV; the tests know these blocks by that name.
+suppress_warnings = ["misc.highlighting_failure"]
 # Console blocks show tables that no lexer knows; they are checked by tests/test_documents.py.
 highlight_options = {"default": {"stripall": False}}
 
@@ -77,6 +80,15 @@ OPTION = re.compile(r"(?<![\w`-])(--[a-z][a-z-]*)(?![^`]*``)")
 ADDRESS = re.compile(r"(?<!`)\b[\w.-]+@[\w=+]+")
 """What would become a link to a mailbox: a file with a setting behind an @."""
 ROOMS = ("headway.models", "headway.queueing", "headway.loggp")
+
+
+ARRAY = re.compile(
+    r"~?(?:numpy\.)?ndarray\[tuple\[~?(?:typing\.)?Any, \.\.\.\], "
+    r"~?(?:numpy\.)?dtype\[~?(?:\w+\.)*(\w+)\]\]"
+)
+DOTTED = re.compile(r"(?<![\w.~])(?:\w+\.)+\w+")
+SMART = stringify_annotation(ArrayLike, "smart")
+ARRAY_LIKE = (SMART, SMART.replace("~typing.", "").replace("~", ""), re.sub(r"~|\w+\.", "", SMART))
 
 
 class Terminal(BashSessionLexer):
@@ -139,6 +151,45 @@ def keep_colons(_app: Sphinx, what: str, _n: str, _o: Any, _p: Any, lines: list[
         lines[:0] = ["..", ""]  # an empty comment: napoleon looks at the first line alone
 
 
+def keep_returns(_app: Sphinx, _w: str, _n: str, obj: Any, _p: Any, lines: list[str]) -> None:
+    """Put the type before what a Returns section says: napoleon takes its first line for one."""
+    for start in range(len(lines) - 1):
+        if lines[start] == "Returns" and set(lines[start + 1]) == {"-"}:
+            rest = lines[start + 2 :]
+            end = next((k for k, line in enumerate(rest) if not line), len(rest))
+            given = aliased(stringify_annotation(inspect.signature(obj).return_annotation, "smart"))
+            lines[start + 2 :] = [given, *(f"    {line}" for line in rest[:end]), *rest[end:]]
+            return
+
+
+def aliased(text: str) -> str:
+    """Name types of arrays as NumPy does, where these aliases are written out."""
+    for long in ARRAY_LIKE:
+        text = text.replace(long, "ArrayLike")
+    return ARRAY.sub(r"NDArray[\1]", text)
+
+
+def short_fields(_app: Sphinx, _w: str, _n: str, _o: Any, _p: Any, lines: list[str]) -> None:
+    """Name the types of a class's arguments without their modules, as those of functions."""
+    for number, line in enumerate(lines):
+        if line.startswith(":type "):
+            lines[number] = DOTTED.sub(r"~\g<0>", aliased(line))
+
+
+def short_types(app: Sphinx, _domain: str, _type: str, content: Any) -> None:
+    """Name the types of arguments and of properties by their aliases."""
+    for types in app.env.current_document.autodoc_annotations.values():
+        types.update({name: aliased(text) for name, text in types.items()})
+    for written in content.parent.findall(addnodes.desc_annotation):
+        parts = (
+            part["reftarget"] if isinstance(part, addnodes.pending_xref) else part.astext()
+            for part in written.children
+        )
+        if (text := aliased(whole := "".join(parts))) != whole:
+            written.clear()
+            written += nodes.Text(text)
+
+
 def name_module(_app: Sphinx, what: str, name: str, _o: Any, _p: Any, lines: list[str]) -> None:
     """Show a module by its name and the first line of what it says of itself."""
     if what == "module":
@@ -180,6 +231,9 @@ def setup(app: Sphinx) -> None:
     app.add_directive("public-names", PublicNames)
     app.connect("autodoc-process-docstring", name_module)
     app.connect("autodoc-process-docstring", keep_colons, priority=400)  # before napoleon
+    app.connect("autodoc-process-docstring", keep_returns, priority=400)
+    app.connect("autodoc-process-docstring", short_fields, priority=600)  # after it
+    app.connect("object-description-transform", short_types, priority=400)  # they come at 500
     for part in ("description", "options", "epilog"):
         app.connect(f"sphinx-click-process-{part}", mark_options)
     homes = imported_from()

@@ -2,9 +2,12 @@
 
 import importlib.util
 
+import numpy as np
 import pytest
+from numpy.typing import ArrayLike, NDArray
 from pygments.token import Generic
 from sphinx.ext.napoleon import NumpyDocstring
+from sphinx.util.typing import stringify_annotation
 
 from tests.pages import DOCS
 
@@ -40,3 +43,41 @@ def test_a_property_keeps_its_sentence(conf):
     conf.keep_colons(None, "property", "limits", None, None, lines)
 
     assert str(NumpyDocstring(lines, what="property", name="limits")).endswith(sentence)
+
+
+def test_what_is_returned_is_a_sentence_and_no_type(conf):
+    def bounds() -> tuple[NDArray[np.float64], bool]:
+        raise NotImplementedError
+
+    lines = ["Bounds.", "", "Returns", "-------", "Both ends [s], shape", "(points, 2)."]
+
+    conf.keep_returns(None, "function", "bounds", bounds, None, lines)
+
+    shown = str(NumpyDocstring(lines, what="function", name="bounds")).split()
+    assert " ".join(shown) == (
+        "Bounds. :returns: Both ends [s], shape (points, 2). :rtype: tuple[NDArray[float64], bool]"
+    )
+
+
+@pytest.mark.parametrize("mode", ["smart", "fully-qualified-except-typing"])
+@pytest.mark.parametrize(
+    ("alias", "name"),
+    [
+        (ArrayLike, "ArrayLike"),
+        (NDArray[np.float64], "NDArray[float64]"),
+        (list[NDArray[np.bool_]], "list[NDArray[bool]]"),
+    ],
+)
+def test_arrays_have_the_names_that_numpy_gives_them(conf, alias, name, mode):
+    assert conf.aliased(stringify_annotation(alias, mode)) == name
+
+
+def test_classes_show_types_without_modules(conf):
+    lines = [
+        ":param many: As many.",
+        ":type many: collections.abc.Sequence[headway.models.Model] | str",
+    ]
+
+    conf.short_fields(None, "class", "Two", None, None, lines)
+
+    assert lines[1] == ":type many: ~collections.abc.Sequence[~headway.models.Model] | str"

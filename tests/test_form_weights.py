@@ -1,11 +1,14 @@
 """Weights of models by AICc."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.models.inference.certainty.weights import akaike_weights
+from headway.models.inference.server import ranked
 
 AICCS = st.lists(st.floats(-1e4, 1e4), min_size=1, max_size=8)
 
@@ -31,3 +34,13 @@ def test_weights_sum_to_one_and_depend_on_differences_alone(aiccs, shift):
 def test_too_few_points_weigh_nothing():
     assert akaike_weights([np.inf, 3.0]).tolist() == [0.0, 1.0]
     assert akaike_weights([np.inf, np.inf]).tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("aiccs", "order"), [((5.0, 4.9999, 9.0), "abc"), ((5.0, 4.9, 9.0), "bac")]
+)
+def test_of_forms_that_fit_alike_the_simpler_comes_first(aiccs, order):
+    """Which form comes second in a table must not hang on where a search stopped."""
+    fits = [SimpleNamespace(aicc=aicc, free=("s",), leave_one_out_rms=0.1) for aicc in aiccs]
+
+    assert "".join(form for form, _ in ranked(zip("abc", fits, strict=True))) == order

@@ -56,6 +56,7 @@ CLEARLY = 0.8
 Progress = Callable[[str, float], None]
 """ServerQuantity what goes on, and the share of the whole that it is."""
 
+_DIGITS = 2  # of an AICc, to compare forms by
 _FITTING = 0.5  # share of the work that fitting is; the rest are intervals and left-out points
 
 
@@ -333,9 +334,14 @@ def _too_few(
     )
 
 
+def compared(candidate: tuple[Form, Fit]) -> float:
+    """AICc so far as it compares forms: those that differ in later digits fit alike."""
+    return round(candidate[1].aicc, _DIGITS)
+
+
 def ranked(fits: Sequence[tuple[Form, Fit]]) -> list[tuple[Form, Fit]]:
-    """The chosen form first, the others by AICc."""
-    by_aicc = sorted(fits, key=lambda pair: pair[1].aicc)
+    """The chosen form first, the others by AICc; of those that fit alike, the simpler first."""
+    by_aicc = sorted(fits, key=compared)
     chosen = by_aicc[0]
     for pair in by_aicc[1:]:
         richer = len(pair[1].free) > len(chosen[1].free)

@@ -10,7 +10,7 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.models.inference.fit import Fit
 from headway.models.inference.quantities import ServerQuantity
-from headway.models.inference.server import ServerFit
+from headway.models.inference.server import ServerFit, compared
 from headway.models.inference.side_by_side import SideBySide, differences, name_of
 from headway.models.language.digits import in_unit, with_unit
 from headway.models.language.scales import Scale
@@ -124,7 +124,7 @@ def _choice(server_fit: ServerFit) -> str:
     """Say what was chosen and why, and what came next."""
     others = [form.name for form, _ in server_fit.candidates[1:3]]
     runners = f"; runners-up: {', '.join(others)}" if others else ""
-    least, fit = min(server_fit.candidates, key=lambda pair: pair[1].aicc)
+    least, fit = min(server_fit.candidates, key=compared)
     why = "(lowest AICc)"
     if fit is not server_fit.best:
         more = server_fit.best.aicc - fit.aicc
