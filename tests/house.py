@@ -55,18 +55,19 @@ def import_graph(folders: dict[str, Path]) -> nx.DiGraph:
     graph = nx.DiGraph()
     graph.add_nodes_from(known)
     for name, path in known.items():
-        graph.add_edges_from((name, other) for other in _imported(_tree(path), name, known))
+        graph.add_edges_from((name, other) for other in _imported(nodes_of(path), name, known))
     return graph
 
 
 @cache
-def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    """Everything in a file: it is parsed and walked once for all who look."""
+    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
-def _imported(tree: ast.Module, name: str, known: dict[str, Path]) -> Iterator[str]:
-    typed = _type_imports(tree) if name in VERBS else set()
-    for node in ast.walk(tree):
+def _imported(nodes: tuple[ast.AST, ...], name: str, known: dict[str, Path]) -> Iterator[str]:
+    typed = _type_imports(nodes) if name in VERBS else set()
+    for node in nodes:
         if node in typed:
             continue
         for target in _targets(node, known):
@@ -74,11 +75,11 @@ def _imported(tree: ast.Module, name: str, known: dict[str, Path]) -> Iterator[s
                 yield target
 
 
-def _type_imports(tree: ast.Module) -> set[ast.AST]:
+def _type_imports(nodes: tuple[ast.AST, ...]) -> set[ast.AST]:
     """Imports that only type checkers see."""
     blocks = (
         node
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
     )
     return {inner for block in blocks for inner in ast.walk(block)}
@@ -105,7 +106,7 @@ def late_imports(folders: dict[str, Path]) -> int:
     """How many imports of headway stand inside functions."""
     count = 0
     for path in modules(folders).values():
-        for node in ast.walk(_tree(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.FunctionDef):
                 inside = (n for n in ast.walk(node) if isinstance(n, ast.ImportFrom))
                 count += sum((n.module or "").startswith("headway") for n in inside)

@@ -14,7 +14,7 @@ from headway.models.structure.forms import CURVE, Load
 from headway.models.structure.parts.components import STATION_PARTS
 from headway.models.structure.parts.structure import CLASS_KEYS, RESERVED
 from tests.command import headway, refusal
-from tests.house import FOLDERS, modules
+from tests.house import FOLDERS, modules, nodes_of
 from tests.outside import make_package
 from tests.pages import model_files
 
@@ -102,9 +102,9 @@ SHARED = {
 
 def texts(path):
     """Text in a module's code: no docstrings, and no examples of a command's help."""
-    tree = ast.parse(path.read_text())
-    prose = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    nodes = nodes_of(path)
+    prose = {node.value for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
         text = isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in prose
         if text and not node.value.startswith("Example: "):
             yield node.value

@@ -16,6 +16,7 @@ from tests.house import (
     late_imports,
     main,
     modules,
+    nodes_of,
     room_of,
     rooms,
 )
@@ -66,11 +67,10 @@ def test_files_and_functions_are_small():
     long = {}
     tests = itertools.chain((ROOT / "tests").rglob("*.py"), (ROOT / "benchmarks").rglob("*.py"))
     for path in (*modules(FOLDERS).values(), *tests):
-        text = path.read_text(encoding="utf-8")
-        lines = len(text.splitlines())
+        lines = len(path.read_text(encoding="utf-8").splitlines())
         if lines > MOST_LINES:
             long[str(path.relative_to(ROOT))] = lines
-        for node in ast.walk(ast.parse(text)):
+        for node in nodes_of(path):
             if isinstance(node, ast.FunctionDef) and _body(node) > MOST_BODY:
                 long[f"{path.name}:{node.name}"] = _body(node)
     assert long == {}
@@ -88,7 +88,7 @@ def test_names_that_a_function_does_not_list_are_those_of_a_model():
     takes = {
         f"{name.rpartition('.')[2]}.{node.name}"
         for name, path in modules(FOLDERS).items()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes_of(path)
         if isinstance(node, ast.FunctionDef) and node.args.kwarg and not node.name.startswith("_")
     }
     assert takes - {"symbols.doit"} == {"graph.at", "model.at", "model.solve"}  # doit is SymPy's

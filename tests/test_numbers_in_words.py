@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from headway.numerals import data_size, four_digits, significant
+from tests.house import nodes_of
 
 ROOT = Path(__file__).parent.parent
 ROOMS = ("models", "cli", "loggp", "queueing", "src")
@@ -28,7 +29,7 @@ OWN = {
 
 def formats(path: Path) -> Iterator[str]:
     """Formats of numbers in a file's texts."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, ast.FormattedValue) and isinstance(node.format_spec, ast.JoinedStr):
             parts = node.format_spec.values
             yield "".join(p.value if isinstance(p, ast.Constant) else "N" for p in parts)
