@@ -209,3 +209,18 @@ def test_several_classes_have_no_one_saturation_throughput():
     ):
         solution["saturation_throughput"]
     assert solution.plot().axes
+
+
+@pytest.mark.parametrize(("discipline", "is_exact"), [("ps", True), ("preemptive", False)])
+def test_open_classes_are_solved_by_no_method_of_closed_ones(discipline, is_exact):
+    """What is approximate about a station must not stand beneath "method: exact"."""
+    graph = ModelGraph("two").station("cpu", MM1(0.01), None, {"a": 0.01, "b": 0.03}, discipline)
+    graph = graph.station("disk", MM1(0.01)).route("cpu", "disk")
+    first, second = (None, None) if is_exact else (1, 2)
+    graph = graph.job_class("a", arrival_rate=20, priority=first)
+    solution = graph.job_class("b", arrival_rate=10, priority=second).at().solve()
+
+    assert json.loads(solution.to_json())["method"] == "open"
+    assert "method" not in str(solution)
+    assert (solution.approximation == "") == is_exact
+    assert ("approximate" in str(solution)) != is_exact

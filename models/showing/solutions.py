@@ -19,7 +19,7 @@ from headway.models.showing.parts.regions import (
 from headway.models.showing.parts.servers import server_columns, server_parts, server_tables
 from headway.models.solving.arrays import part_unit
 from headway.models.solving.solutions.limits import station_limits
-from headway.models.solving.solutions.marks import QNA
+from headway.models.solving.solutions.marks import Marks
 from headway.models.solving.solutions.on_demand import parse_station_outputs
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
@@ -137,7 +137,7 @@ def _cells(values: Any) -> tuple[float, ...]:
 def labels(solution: Solution) -> list[str]:
     """Say how it was solved, and what is not exact about it: a line each, for every answer."""
     exact = "" if solution.approximation or solution.method == "exact" else " (exact)"
-    usual = not solution.stations or (solution.is_open and solution.method != QNA)
+    usual = not solution.stations or solution.method == Marks.method
     notes = [] if usual else [f"method: {solution.method}{exact}"]
     doubt = [f"approximate: {solution.approximation}"] if solution.approximation else []
     return notes + doubt

@@ -59,8 +59,9 @@ def class_values(model: Model, method: str) -> tuple[Amounts, Marks]:
     values |= system_by_class(graph, solution) | stations_by_class(graph, solution)
     values = graph.plan.run(values, list(graph.outputs))
     used = solution.method
-    marks = (used.value, solution.approximation, solution.saturated, solution.overload)
     circulating = any("population" in each for each in graph.classes.values())
+    method = used.value if circulating else Marks.method
+    marks = (method, solution.approximation, solution.saturated, solution.overload)
     return values, Marks(*marks, is_quick=used.quick and not circulating, again=used.value)
 
 
