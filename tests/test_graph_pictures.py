@@ -70,8 +70,8 @@ def test_terminals_show_population_and_think_time():
     (axes,) = chain("a", "b").at().closed(5, think_time="0.5 s").plot().axes
     (unknown,) = chain("a", "b").at().closed(np.array([1, 2])).plot().axes
 
-    assert "terminals\npopulation 5\nthink time 0.5 s" in [t.get_text() for t in axes.texts]
-    assert "terminals\npopulation\nthink time 0 s" in [t.get_text() for t in unknown.texts]
+    assert "terminals\npopulation 5\nthink time 500 ms" in [t.get_text() for t in axes.texts]
+    assert "terminals\npopulation\nthink time 0 ms" in [t.get_text() for t in unknown.texts]
 
 
 def test_each_class_has_its_numbers_and_arrows_of_its_own():

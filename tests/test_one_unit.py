@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.text import Text
 
-from headway.models import catalogue_model
+from headway.models import catalogue_model, parse_model
 from headway.models.door import PLACES
 from headway.models.language.digits import in_unit, shown_unit, slope_unit, with_error
 from headway.models.language.scales import Scale, units_of
@@ -218,3 +218,36 @@ def test_a_timeline_has_the_unit_of_its_answer() -> None:
 @pytest.mark.parametrize("kind", SHOWN)
 def test_a_kind_says_its_units_once_for_table_and_figure(kind: str) -> None:
     assert "scale" in PLACES[kind]
+
+
+LITERAL = """
+name = "literal"
+doc = "numbers that stand in its stations"
+
+[classes.web]
+arrival_rate = "30 /s"
+[classes.desk]
+population = 4
+think_time = "2 s"
+
+[stations.cpu]
+kind = "MM1"
+service_time = { web = "4 ms", desk = "9 ms" }
+[stations.disk]
+kind = "Quota"
+service_time = "2 ms"
+quota = 0.5
+period = "0.1 s"
+"""
+
+
+def test_numbers_of_a_model_s_own_parts_have_units() -> None:
+    """A file may give its stations and classes numbers, where no parameter has a unit for them."""
+    model = parse_model(LITERAL)
+    shown = " ".join("\n".join(table.text(200) for table in model.tables()).split())
+
+    assert shown.startswith("literal: numbers that stand in its stations station")
+    assert "service_time[web] = 4 ms, service_time[desk] = 9 ms" in shown
+    assert "service_time = 2 ms, quota = 0.5, period = 100 ms" in shown
+    assert "web 30 1/s - -" in shown
+    assert "desk - 4 2000 ms" in shown

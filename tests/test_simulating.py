@@ -347,6 +347,15 @@ def test_what_would_take_too_long_is_refused_with_an_estimate():
         one(MM1(1.0), 0.2).simulate(1e-7, at_most=1000.0)
 
 
+def test_what_seemed_short_at_first_is_refused_when_it_is_not(monkeypatch):
+    """Few replicas may be alike by chance; with more the estimate grows without limit."""
+    wanted = iter([11, 10**12])
+    monkeypatch.setattr("headway.models.simulating.runs._Series.wanted", lambda *_: next(wanted))
+
+    with pytest.raises(InvalidParameter, match="more than the 1000 s allowed; allow"):
+        one(MM1(1.0), 0.5).simulate(at_most=1000.0)
+
+
 def stop_after(replicas):
     rows = []
 

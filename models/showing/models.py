@@ -10,7 +10,8 @@ import numpy as np
 from headway.errors import HeadwayError
 from headway.models.language.digits import ends
 from headway.models.language.scales import Scale
-from headway.models.language.units import Unit
+from headway.models.language.units import ONE, Unit
+from headway.models.showing.parts.numbers import LOAD_UNITS, RATE, constants, number_text, unit_in
 from headway.models.showing.solutions import labels
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
@@ -36,20 +37,22 @@ def description_tables(model: Model) -> list[Table]:
         tables.append(_link_table(graph))
     for kind, components in graph.algorithms.items():
         notes = () if graph.stations else _doubts_about(components)
-        tables.append(replace(_component_table(kind, dict(components)), notes=notes))
+        table = _component_table(kind, dict(components), description_scale(model))
+        tables.append(replace(table, notes=notes))
     if graph.stations:
         tables += _station_tables(model)
     if graph.classes:
         tables.append(_class_table(model))
     if model.presets:
         tables.append(_preset_table(model))
-    return tables
+    title = f"{model.title}: {model.doc}".rstrip(": ")
+    return [*(replace(table, title=title) for table in tables[:1]), *tables[1:]]
 
 
 def _station_tables(model: Model) -> list[Table]:
     """Stations, ways between them, and regions around some."""
     graph = model.graph
-    stations = _component_table("stations", dict(graph.stations))
+    stations = _component_table("stations", dict(graph.stations), description_scale(model))
     tables = [replace(stations, notes=tuple(doubts_of(model)))]
     if graph.routes or graph.class_ways.routes or graph.arrivals or not graph.classes:
         tables.append(_route_table(model))
@@ -64,7 +67,7 @@ def description_scale(model: Model) -> Scale:
     for preset in model.presets.values():
         known = model.exposing(*preset.values).parameters
         shown += [(value, known[name].unit) for name, value in preset.values.items()]
-    return Scale.of(shown, [parameter.unit for parameter in parameters])
+    return Scale.of([*shown, *constants(model.graph)], [parameter.unit for parameter in parameters])
 
 
 def _parameter_table(model: Model) -> Table:
@@ -81,7 +84,7 @@ def _parameter_table(model: Model) -> Table:
     )
     pairs = [f"{a} and {b} {value:+.2f}" for (a, b), value in model.correlations.items()]
     notes = (f"correlations: {', '.join(pairs)}",) if pairs else ()
-    return Table(f"{model.title}: {model.doc}".rstrip(": "), columns, notes)
+    return Table("", columns, notes)
 
 
 def _unit(value: Any, own_unit: Unit, scale: Scale) -> Unit:
@@ -117,21 +120,26 @@ def _formula_table(model: Model) -> Table:
     return Table("", columns)
 
 
-def _component_table(title: str, components: dict[str, Component]) -> Table:
-    numbers = [
-        ", ".join(
-            f"{key.replace('[]', '')} = {_listed([read.text for read in formulas])}"
-            for key, formulas in component.formulas().items()
-            if f"{key}[" not in "".join(component.formulas())
-        )
-        for component in components.values()
-    ]
+def _component_table(title: str, components: dict[str, Component], scale: Scale) -> Table:
+    numbers = [_numbers(component, scale) for component in components.values()]
     columns = (
         Column(title.removesuffix("s"), tuple(components)),
         Column("kind", tuple(_kind(component) for component in components.values())),
         Column("numbers", tuple(numbers)),
     )
     return Table("", columns)
+
+
+def _numbers(component: Component, scale: Scale) -> str:
+    """What a component is made of; a mean of all classes is left out where they have their own."""
+    formulas = component.formulas()
+    by_class = "".join(formulas)
+    return ", ".join(
+        f"{key.replace('[]', '')} = "
+        f"{_listed([number_text(read, unit_in(component, key), scale) for read in reads])}"
+        for key, reads in formulas.items()
+        if f"{key}[" not in by_class
+    )
 
 
 def _listed(texts: list[str]) -> str:
@@ -178,12 +186,13 @@ def _region_table(graph: ModelGraph) -> Table:
 
 
 def _route_table(model: Model) -> Table:
-    graph = model.graph
+    graph, scale = model.graph, description_scale(model)
     closed = model.is_closed
     source, rate = ("(clients)", "population") if closed else ("(arrivals)", "arrival_rate")
     start = graph.class_ways.references.get(EVERY) or next(iter(graph.stations))
     spread = {n: f", scv {f.text}" for n, f in graph.arrival_scvs.items()}
-    entries = {n: f.text + spread.get(n, "") for n, f in graph.arrivals.items()} or {start: rate}
+    rates = {n: number_text(f, RATE, scale) for n, f in graph.arrivals.items()}
+    entries = {n: text + spread.get(n, "") for n, text in rates.items()} or {start: rate}
     entries = {} if graph.class_ways.by_class and not graph.arrivals else entries
     rows = [(source, name, text, "", "") for name, text in entries.items()]
     routes = (*islice(graph.routes, MOST_SHOWN), *graph.class_ways.routes)[:MOST_SHOWN]
@@ -201,10 +210,14 @@ def _route_table(model: Model) -> Table:
 
 def _class_table(model: Model) -> Table:
     graph = model.graph
-    classes = graph.classes
+    classes, scale = graph.classes, description_scale(model)
     columns = [Column("class", tuple(classes))]
     for key in CLASS_KEYS:
-        texts = [numbers[key].text if key in numbers else "" for numbers in classes.values()]
+        own_unit = LOAD_UNITS.get(key, ONE)
+        texts = [
+            number_text(numbers[key], own_unit, scale) if key in numbers else ""
+            for numbers in classes.values()
+        ]
         if key not in ("priority", "arrival_scv") or any(texts):
             columns.append(Column(key, tuple(texts)))
     ways = graph.class_ways

@@ -50,7 +50,7 @@ def simulate_model(
     percentiles
         Between 0 and 100, e.g. 95.
     at_most
-        The longest time it may take [s], estimated from the first replicas.
+        The longest time it may take [s], estimated anew whenever more replicas are needed.
     progress
         Called with a message, and the share done since the last call.
 
@@ -145,18 +145,21 @@ class _Series:
         return len(self.made) if most <= len(self.made) else int(most * MORE) + 1
 
 
+_OVERRUN = 2.0  # times as long as is allowed one may take that seemed short enough at first
+
+
 def _until(series: _Series, half_width: float, at_most: float) -> bool:
     """Make replicas until every half width is met; returns whether it was interrupted."""
     try:
         guess = seconds_an_event(series.plan, series.planned, series.seed) * series.planned.events
         _check_time(FIRST, guess, at_most, half_width)
-        began = perf_counter()
-        series.extend(FIRST)
-        wanted = series.wanted(half_width)
-        _check_time(wanted, (perf_counter() - began) / FIRST, at_most, half_width)
+        began, wanted, overrun = perf_counter(), FIRST, 1.0
         while wanted > len(series.made):
             series.extend(wanted)
-            wanted = series.wanted(half_width)
+            each, wanted = (perf_counter() - began) / wanted, series.wanted(half_width)
+            if wanted > len(series.made):
+                _check_time(wanted, each, at_most, half_width, overrun)
+            overrun = _OVERRUN
     except KeyboardInterrupt:
         if len(series.made) < 2:
             raise
@@ -164,10 +167,12 @@ def _until(series: _Series, half_width: float, at_most: float) -> bool:
     return False
 
 
-def _check_time(replicas: int, each: float, at_most: float, half_width: float) -> None:
+def _check_time(
+    replicas: int, each: float, at_most: float, half_width: float, overrun: float = 1.0
+) -> None:
     """Refuse a simulation that would take too long."""
     time = replicas * each
-    if time <= at_most:
+    if time <= overrun * at_most:
         return
     ways = [f"allow {_rounded(time)} with at_most"]
     if replicas > FIRST:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from headway.models.language.scales import Scale
-from headway.models.plotting.graphs.sources import number_text, sources_of
+from headway.models.plotting.graphs.sources import sources_of
+from headway.models.showing.parts.numbers import number_text, unit_in
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.components import Component
 from headway.models.structure.parts.networks import to_networkx
@@ -147,11 +148,12 @@ def _numbers(component: Component, wide: int, scale: Scale) -> str:
     if len(component.fields) <= _MOST_NUMBERS:
         for key, read in component.fields.items():
             each = read if isinstance(read, tuple) else (read,)
-            texts = ", ".join(number_text(key, f, scale) for f in each)
+            texts = ", ".join(number_text(f, unit_in(component, key), scale) for f in each)
             lines.append(f"{key.replace('_', ' ')}: {texts}")
     for what, by in (("visits", component.visits), ("service_time", component.service_times)):
         lines += [
-            f"{what.replace('_', ' ')}{f' {c}' if c else ''}: {number_text(what, f, scale)}"
+            f"{what.replace('_', ' ')}{f' {c}' if c else ''}: "
+            f"{number_text(f, unit_in(component, what), scale)}"
             for c, f in by.items()
         ]
     return "\n".join(_wrapped(line, wide) for line in lines)

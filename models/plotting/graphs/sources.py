@@ -6,9 +6,9 @@ from typing import Any
 
 from headway.models.language.formula import Formula
 from headway.models.language.scales import Scale
-from headway.models.language.units import unit
+from headway.models.language.units import ONE
+from headway.models.showing.parts.numbers import LOAD_UNITS, RATE, number_text
 from headway.models.structure.graph import ModelGraph
-from headway.models.structure.meanings import usual_meaning
 from headway.models.structure.parts.class_ways import EVERY
 from headway.models.structure.parts.components import Route
 
@@ -59,7 +59,7 @@ def sources_of(graph: ModelGraph, terminals: str | None, scale: Scale) -> Iterat
         for name, rate in graph.arrivals.items():
             spread = graph.arrival_scvs.get(name)
             scv = f"\nscv {spread.text}" if spread else ""
-            words = f"arrivals\n{number_text('arrival_rate', rate, scale)}{scv}"
+            words = f"arrivals\n{number_text(rate, RATE, scale)}{scv}"
             yield Source(f"(arrivals at {name})", words, {name: ""})
     else:
         names = list(graph.stations)
@@ -127,23 +127,7 @@ def _is_sure(routes: list[Route]) -> bool:
 def _class_words(name: str, loads: Mapping[str, Formula], scale: Scale) -> str:
     """A class with its numbers, a line each."""
     numbers = (
-        f"{key.replace('_', ' ')} {number_text(key, load, scale)}" for key, load in loads.items()
+        f"{key.replace('_', ' ')} {number_text(load, LOAD_UNITS.get(key, ONE), scale)}"
+        for key, load in loads.items()
     )
     return "\n".join((name, *numbers))
-
-
-def number_text(key: str, formula: Formula, scale: Scale) -> str:
-    """A formula, or a number with the unit that its name implies.
-
-    Examples
-    --------
-    >>> from headway.models.language.formula import formula
-    >>> number_text("service_time", formula("0.01"), Scale())
-    '10 ms'
-    >>> number_text("servers", formula("2 * n"), Scale())
-    '2 * n'
-    """
-    if formula.constant is None:
-        return formula.text
-    usual = usual_meaning("throughput" if key == "arrival_rate" else key, unit("1/s")).unit
-    return scale.stated(formula.constant, usual)
