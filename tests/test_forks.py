@@ -313,7 +313,7 @@ def test_percentiles_that_two_moments_do_not_tell_are_refused():
 
 
 def test_numbers_out_of_their_domain_are_refused():
-    with pytest.raises(InvalidParameter, match="needed is 3, but there are 2 branches"):
+    with pytest.raises(InvalidParameter, match="needed is 3, more than the number of branches, 2"):
         Fork((MM1(1.0), MM1(0.5)), 3)
     graph = ModelGraph("raid").station("disks", Parallel(0.012, 2))
     with pytest.raises(InvalidParameter, match="disks is named 3 times, but has 2 servers"):
@@ -325,7 +325,7 @@ def test_numbers_out_of_their_domain_are_refused():
 
 
 BAD = {
-    "needed": (ROUTE + "needed = 3\n", "needed is 3, but there are 2 branches"),
+    "needed": (ROUTE + "needed = 3\n", "needed is 3, more than the number of branches, 2"),
     "none": (ROUTE.replace('["disk", "log"]', "[]"), "parallel is empty"),
     "unknown": (ROUTE.replace('"log"', '"lot"'), "there is no station 'lot'; did you mean log"),
     "twice": (ROUTE.replace('"log"', '"disk"'), "disk is named twice"),

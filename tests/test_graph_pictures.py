@@ -192,3 +192,12 @@ def test_a_row_that_is_too_wide_is_cut():
     rows = {box.y for name, box in picture.boxes.items() if name.startswith("disk")}
     assert len(rows) > 1
     assert picture.width < 1.5 * WIDTH
+
+
+def test_a_station_shows_whose_turn_it_is_and_the_times_of_each_class_once():
+    graph = ModelGraph("two").station("cpu", MM1(0.02), None, {"a": 0.02, "b": 0.03}, "ps")
+    graph = graph.job_class("a", arrival_rate=5.0).job_class("b", arrival_rate=1.0)
+    (axes,) = graph.at().plot().axes
+
+    (box,) = [t.get_text() for t in axes.texts if t.get_text().startswith("cpu")]
+    assert box == "cpu\nMM1, ps\nbusy 13%\nservice time a: 20 ms\nservice time b: 30 ms"

@@ -11,7 +11,15 @@ from headway.errors import HeadwayError
 from headway.models.language.digits import ends
 from headway.models.language.scales import Scale
 from headway.models.language.units import ONE, Unit
-from headway.models.showing.parts.numbers import LOAD_UNITS, RATE, constants, number_text, unit_in
+from headway.models.showing.parts.numbers import (
+    LOAD_UNITS,
+    RATE,
+    constants,
+    kind_text,
+    number_text,
+    numbers_of,
+    unit_in,
+)
 from headway.models.showing.solutions import labels
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
@@ -21,7 +29,6 @@ from headway.models.structure.parts.routes import MOST_SHOWN
 from headway.models.structure.parts.structure import CLASS_KEYS
 from headway.models.tables.table import Column, Table
 from headway.numerals import digits
-from headway.queueing.stations.abilities import Discipline
 
 _MOST_LISTED = 12
 
@@ -131,14 +138,9 @@ def _component_table(title: str, components: dict[str, Component], scale: Scale)
 
 
 def _numbers(component: Component, scale: Scale) -> str:
-    """What a component is made of; a mean of all classes is left out where they have their own."""
-    formulas = component.formulas()
-    by_class = "".join(formulas)
     return ", ".join(
-        f"{key.replace('[]', '')} = "
-        f"{_listed([number_text(read, unit_in(component, key), scale) for read in reads])}"
-        for key, reads in formulas.items()
-        if f"{key}[" not in by_class
+        f"{name} = {_listed([number_text(r, unit_in(component, name), scale) for r in reads])}"
+        for name, reads in numbers_of(component)
     )
 
 
@@ -168,10 +170,8 @@ def _kind(component: Component) -> str:
     """A kind with its stages or branches, whose turn it is, and what it does when full."""
     stages = f" through {', '.join(component.labels)}" if component.labels else ""
     branches = f" to {', '.join(component.branches)}" if component.branches else ""
-    plain = component.discipline == Discipline.FCFS.value
-    turn = "" if plain else f", {component.discipline}"
     blocking = f", blocking {component.blocking}" if component.blocking else ""
-    return component.kind.__name__ + stages + branches + turn + blocking
+    return kind_text(component, stages + branches) + blocking
 
 
 def _region_table(graph: ModelGraph) -> Table:

@@ -301,7 +301,8 @@ class Model(Kept, ModelVerbs):
         if name in self.meanings:
             return self.meanings[name]
         rate = self.parameters.get("arrival_rate")
-        return usual_meaning(name, rate.unit if rate else unit("1/s"))
+        stated = rate.unit if rate else unit("1/s")
+        return usual_meaning(name, stated if stated.text else unit("1/s"))  # a number alone
 
     def better(self, output: str) -> Better | None:
         """Whether less or more of an output is better; None if unknown.

@@ -285,7 +285,8 @@ def check_needed(needed: Amount, branches: int) -> None:
     """
     most = float(np.max(np.asarray(number("needed", needed), float)))
     if most > branches:
-        msg = f"needed is {digits(most)}, but there are {branches} branches; reduce needed"
+        more = f"needed is {digits(most)}, more than the number of branches, {branches}"
+        msg = f"{more}; reduce needed"
         raise InvalidParameter(msg)
 
 

@@ -7,7 +7,7 @@ from enum import Enum
 
 from headway.models.language.scales import Scale
 from headway.models.plotting.graphs.sources import sources_of
-from headway.models.showing.parts.numbers import number_text, unit_in
+from headway.models.showing.parts.numbers import kind_text, number_text, numbers_of, unit_in
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.components import Component
 from headway.models.structure.parts.networks import to_networkx
@@ -134,7 +134,7 @@ def _between(graph: ModelGraph, parts: Mapping[str, Part]) -> Iterator[Edge]:
 def _station(graph: ModelGraph, name: str, busy: float, wide: int, scale: Scale) -> Part:
     component, full = graph.stations[name], busy > _SATURATED
     share = f"busy {busy:.0%}{' saturated' if full else ''}" if busy else ""
-    lines = [name, component.kind.__name__, share, _numbers(component, wide, scale)]
+    lines = [name, kind_text(component), share, _numbers(component, wide, scale)]
     back = graph.routes.between(name, name)
     if back:
         text = f"\N{ANTICLOCKWISE OPEN CIRCLE ARROW} returns: {back.probability.text}"
@@ -143,20 +143,19 @@ def _station(graph: ModelGraph, name: str, busy: float, wide: int, scale: Scale)
 
 
 def _numbers(component: Component, wide: int, scale: Scale) -> str:
-    """A component's numbers, where they are few."""
+    """A component's numbers, those of its kind where they are few."""
     lines = []
-    if len(component.fields) <= _MOST_NUMBERS:
-        for key, read in component.fields.items():
-            each = read if isinstance(read, tuple) else (read,)
-            texts = ", ".join(number_text(f, unit_in(component, key), scale) for f in each)
-            lines.append(f"{key.replace('_', ' ')}: {texts}")
-    for what, by in (("visits", component.visits), ("service_time", component.service_times)):
-        lines += [
-            f"{what.replace('_', ' ')}{f' {c}' if c else ''}: "
-            f"{number_text(f, unit_in(component, what), scale)}"
-            for c, f in by.items()
-        ]
+    for name, reads in numbers_of(component):
+        if name not in component.fields or len(component.fields) <= _MOST_NUMBERS:
+            texts = ", ".join(number_text(r, unit_in(component, name), scale) for r in reads)
+            lines.append(f"{_words(name)}: {texts}")
     return "\n".join(_wrapped(line, wide) for line in lines)
+
+
+def _words(name: str) -> str:
+    """A number's name as words: of a class, with its name."""
+    number, _, job_class = name.rstrip("]").partition("[")
+    return f"{number.replace('_', ' ')} {job_class}".rstrip()
 
 
 def _wrapped(text: str, wide: int) -> str:

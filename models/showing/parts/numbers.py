@@ -8,6 +8,7 @@ from headway.models.language.scales import Scale
 from headway.models.language.units import ONE, Unit, unit
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.components import Component
+from headway.queueing.stations.abilities import Discipline
 
 RATE = unit("1/s")
 LOAD_UNITS = {"arrival_rate": RATE, "think_time": unit("s")}
@@ -50,6 +51,37 @@ def unit_in(component: Component, key: str) -> Unit:
     ('s', '')
     """
     return units_of(component.kind).get(key.partition("[")[0], ONE)
+
+
+def kind_text(component: Component, ways: str = "") -> str:
+    """A component's kind, and the discipline of one that does not serve in order of arrival.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1
+    >>> graph = ModelGraph("one").station("cpu", MM1(0.01), discipline="ps")
+    >>> kind_text(graph.stations["cpu"])
+    'MM1, ps'
+    """
+    plain = component.discipline == Discipline.FCFS.value
+    return component.kind.__name__ + ways + ("" if plain else f", {component.discipline}")
+
+
+def numbers_of(component: Component) -> Iterator[tuple[str, tuple[Formula, ...]]]:
+    """What a component is made of, by name; no mean of all classes where they have their own.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1
+    >>> two = ModelGraph("two").station("cpu", MM1(0.01), None, {"web": 0.01, "desk": 0.02})
+    >>> [name for name, _ in numbers_of(two.stations["cpu"])]
+    ['service_time[web]', 'service_time[desk]']
+    """
+    formulas = component.formulas()
+    by_class = "".join(formulas)
+    for name, reads in formulas.items():
+        if f"{name}[" not in by_class:
+            yield name.replace("[]", ""), reads
 
 
 def constants(graph: ModelGraph) -> Iterator[tuple[float, Unit]]:
