@@ -39,14 +39,11 @@ def closed_errors(networks, seed=0, method=Method.LINEARIZER, servers=2, spreads
     Times log-uniform from 0.1 to 3.2 s with one of five scvs by class and station, 1 to 3 jobs
     each, think times from 0.1 to 5 s.
     """
-    random = np.random.default_rng(seed)
     rates, times = [], []
-    while len(rates) < networks:
-        stations = int(random.integers(1, 3))
-        means = 10 ** random.uniform(-1, 0.5, (stations, 2))
-        count = random.integers(1, servers + 1, stations)
-        scv = random.choice(spreads, (stations, 2))
-        jobs, think = random.integers(1, 4, 2), random.uniform(0.1, 5, 2)
+    for means, scv, count, jobs, think in draws(seed, servers, spreads):
+        if len(rates) == networks:
+            break
+        stations = len(count)
         places = tuple(
             Phased(tuple(means[k]), int(count[k]), scvs=tuple(scv[k])) for k in range(stations)
         )
@@ -76,6 +73,18 @@ def closed_errors(networks, seed=0, method=Method.LINEARIZER, servers=2, spreads
         rates.append(relative(near.throughput, exact))
         times.append(relative(near.response_time, jobs / exact - think))
     return [np.array(rates), np.array(times)]
+
+
+def draws(seed=0, servers=2, spreads=SPREADS):
+    """Means and scvs by station and class, servers, jobs and think times, without end."""
+    random = np.random.default_rng(seed)
+    while True:
+        stations = int(random.integers(1, 3))
+        means = 10 ** random.uniform(-1, 0.5, (stations, 2))
+        count = random.integers(1, servers + 1, stations)
+        scv = random.choice(spreads, (stations, 2))
+        jobs, think = random.integers(1, 4, 2), random.uniform(0.1, 5, 2)
+        yield means, scv, count, jobs, think
 
 
 def _throughputs(network):

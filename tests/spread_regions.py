@@ -1,13 +1,14 @@
 """What is missed in order of arrival by how far the times of closed classes are apart.
 
 ``python -m tests.spread_regions --count 1500`` measures anew what `tests/data/spread_regions.csv`
-holds (some minutes): closed networks of two classes at one or two stations against their whole
-chains, whose times go through phases. Labels of answers are the largest errors of a region of
-that file (`headway.queueing.closed.measured`); the tests recompute them, and some rows.
+and `tests/data/spread_errors.csv` hold (some minutes): closed networks of two classes at one or
+two stations against their whole chains, whose times go through phases. Labels of answers are the
+largest errors of a region of both (`headway.queueing.closed.measured`); the tests recompute them,
+and some rows.
 """
 
-import csv
 from dataclasses import astuple, dataclass, fields
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -20,22 +21,15 @@ from tests.approximation_errors import relative
 from tests.brute.chain import TooLarge, solve_chain
 from tests.brute.network import Jobs
 from tests.brute.phased import Phased
-from tests.spread_errors import MOST_STATES, SPREADS, Phases
+from tests.spread_errors import MOST_STATES, SPREADS, Phases, draws
 
 PAGE = Path("tests/data/spread_regions.csv")
-EARLIER = {
-    Method.LINEARIZER: (
-        ((9.3, 11.3), (12.1, 31.3), (31.8, 52.8)),
-        ((14.6, 21.4), (31.4, 68.4), (45.4, 108.3)),
-        ((40.0, 116.9), (40.1, 116.9), (78.9, 423.0)),
-    ),
-    Method.SCHWEITZER: (
-        ((8.9, 14.0), (16.8, 26.8), (35.2, 61.6)),
-        ((20.1, 32.7), (36.6, 75.0), (54.4, 155.5)),
-        ((43.8, 136.7), (43.8, 141.4), (79.4, 434.0)),
-    ),
-}
-"""Largest errors of the networks of `tests.spread_errors` in each region [%]."""
+WIDE = Path("tests/data/spread_errors.csv")
+"""The same of networks of `tests.spread_errors`, whose mean times are up to 32 apart."""
+
+_FAMILY = 1000  # numbers of a family of those
+FAMILIES = [(0, 1, SPREADS, 210), (0, 2, SPREADS, 210), *((1, 2, (scv,), 55) for scv in SPREADS)]
+"""Their seed, largest number of servers, scvs, and how many are drawn."""
 
 BY_METHOD = {Method.LINEARIZER: "linearizer", Method.SCHWEITZER: "schweitzer"}
 
@@ -83,30 +77,37 @@ def drawn(seed):
     return means, scv, count, jobs, random.uniform(0.1, 5, 2)
 
 
-def measured(seed):
+def wide(number):
+    """A network of `tests.spread_errors`: of which family, and which of its draws."""
+    family, place = divmod(number, _FAMILY)
+    seed, servers, spreads, _ = FAMILIES[family]
+    return next(islice(draws(seed, servers, spreads), place, None))
+
+
+def measured(seed, drawn=drawn):
     """The row of a seed; None where its chain is too large."""
-    means, scv, count, jobs, think = drawn(seed)
+    means, scv, count, jobs, think = network = drawn(seed)
     places = tuple(
         Phased(tuple(means[k]), int(count[k]), scvs=tuple(scv[k])) for k in range(len(count))
     )
     classes = tuple(Jobs(str(c), None, int(jobs[c]), float(think[c])) for c in (0, 1))
     onward = {k: k + 1 if k + 1 < len(count) else None for k in range(len(count))}
     hops = {(k, c): [(1.0, onward[k], c)] for k in range(len(count)) for c in (0, 1)}
-    network = Phases(places, classes, hops)
+    whole = Phases(places, classes, hops)
     try:
-        chain = solve_chain(network.start, network.moves, MOST_STATES)
+        chain = solve_chain(whole.start, whole.moves, MOST_STATES)
     except TooLarge:
         return None
     thinking = [chain.mean(lambda state, c=c: state[1][c]) for c in (0, 1)]
     exact = np.array(thinking) / think
-    errors = [error for method in BY_METHOD for error in _errors(seed, method, exact)]
+    errors = [error for method in BY_METHOD for error in _errors(network, method, exact)]
     ratio = (means.max(axis=1) / means.min(axis=1)).max()
     busy = ((means @ exact) / count).max()
     return Row(seed, *(float(f"{v:.6g}") for v in (ratio, scv.max(), busy, *errors)))
 
 
-def _errors(seed, method, exact):
-    means, scv, count, jobs, think = drawn(seed)
+def _errors(network, method, exact):
+    means, scv, count, jobs, think = network
     stations = [
         SharedStation(
             str(k), means[k], (1, 1), servers=m, discipline=Discipline.FCFS, scv=tuple(scv[k])
@@ -122,11 +123,10 @@ def _errors(seed, method, exact):
     return 100 * rate, 100 * relative(near.response_time, jobs / exact - think)
 
 
-def stored():
-    """The rows of the file."""
-    with PAGE.open(newline="") as file:
-        for row in csv.DictReader(file):
-            yield Row(int(row.pop("seed")), *map(float, row.values()))
+def stored(page=PAGE):
+    """The rows of a file."""
+    for row in campaigns.stored_rows(page):
+        yield Row(int(row.pop("seed")), *map(float, row.values()))
 
 
 def regions(rows, method):
@@ -156,12 +156,15 @@ def lines(rows):
 
 def main(arguments=None):
     """Measure, and print the table."""
-    rows = [row for row in campaigns.seeded(measured, __doc__, 1500, arguments) if row]
-    with PAGE.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(field.name for field in fields(Row))
-        writer.writerows(tuple(f"{v:.6g}" for v in astuple(row)) for row in rows)
+    _store(PAGE, campaigns.seeded(measured, __doc__, 1500, arguments))
+    numbers = (_FAMILY * k + place for k, each in enumerate(FAMILIES) for place in range(each[-1]))
+    _store(WIDE, (measured(number, wide) for number in numbers))
     print(*lines(stored()), sep="\n")
+
+
+def _store(page, rows):
+    titles = [field.name for field in fields(Row)]
+    campaigns.store(page, titles, [[f"{v:.6g}" for v in astuple(row)] for row in rows if row])
 
 
 if __name__ == "__main__":
