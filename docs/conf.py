@@ -176,10 +176,15 @@ def short_fields(_app: Sphinx, _w: str, _n: str, _o: Any, _p: Any, lines: list[s
             lines[number] = DOTTED.sub(r"~\g<0>", aliased(line))
 
 
-def short_types(app: Sphinx, _domain: str, _type: str, content: Any) -> None:
+def short_types(app: Sphinx, domain: str, _type: str, content: Any) -> None:
     """Name the types of arguments and of properties by their aliases."""
-    for types in app.env.current_document.autodoc_annotations.values():
-        types.update({name: aliased(text) for name, text in types.items()})
+    if domain != "py":
+        return
+    own = content.parent[0]
+    types = app.env.current_document.autodoc_annotations.get(
+        f"{own['module']}.{own['fullname']}", {}
+    )
+    types.update({name: aliased(text) for name, text in types.items()})
     for written in content.parent.findall(addnodes.desc_annotation):
         parts = (
             part["reftarget"] if isinstance(part, addnodes.pending_xref) else part.astext()
