@@ -22,7 +22,8 @@ from tests.house import (
 )
 from tests.pages import design
 
-MOST_FILES, MOST_LINES, MOST_BODY = 15, 400, 50
+# Cohesion comes first: a file tells one algorithm, and what is kept low is branches (ruff's C901).
+MOST_FILES, MOST_LINES, MOST_BODY = 20, 600, 80
 
 
 def test_imports_go_one_way(capsys):
