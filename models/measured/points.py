@@ -1,16 +1,19 @@
 """Measured points: what a load test offered, what it completed, and how many jobs were inside."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from itertools import chain
+from typing import Any, TypeVar
 
-from headway.errors import MeasurementError
+from headway.errors import ImpossiblePoint, MeasurementError
 from headway.models.language.frozen import Kept
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.roles import PERCENTILE, ROLES, UTILISATION, Part
 from headway.numerals import digits
+
+Given = TypeVar("Given")
 
 
 class Loop(StrEnum):
@@ -64,10 +67,20 @@ class Point(Kept):
     file
         The file it was read from.
 
+    Raises
+    ------
+    ImpossiblePoint
+        For numbers that cannot be: negative or not finite; a share above 1; no throughput although
+        requests were answered.
+
     Examples
     --------
     >>> Point("wrk", Loop.CLOSED, population=64, throughput=800.0, response_time=0.08).inside
     64.0
+    >>> Point("wrk", throughput=-800.0)
+    Traceback (most recent call last):
+        ...
+    headway.errors.ImpossiblePoint: throughput is -800; it cannot be negative
     """
 
     tool: str
@@ -90,6 +103,13 @@ class Point(Kept):
     name: str = ""
     notes: tuple[str, ...] = ()
     file: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be, whatever reader, table or program made it."""
+        super().__post_init__()
+        why = next(chain(_no_numbers(self), _no_shares(self), _no_clock(self)), "")
+        if why:
+            raise ImpossiblePoint(why)
 
     @property
     def inside(self) -> float | None:
@@ -152,8 +172,86 @@ class Point(Kept):
         }
 
 
+_NUMBERS = (
+    "offered_rate", "population", "think_time", "throughput", "response_time", "errors", "samples",
+    "duration", "dropped", "lateness",
+)  # fmt: skip
+_ROUNDED = 1.05  # monitors print a resource that is full as up to 105%
+
+
+def _no_numbers(point: Point) -> Iterator[str]:
+    """What is negative, or no number."""
+    for name, value in _named(point):
+        if not math.isfinite(value):
+            yield f"{name} is {value}, which is not a number"
+        if value < 0:
+            yield f"{name} is {digits(value)}; it cannot be negative"
+
+
+def _no_shares(point: Point) -> Iterator[str]:
+    """Shares above 1, and percentages above 100."""
+    if any(not 0 <= percent <= 100 for percent in point.percentiles):
+        yield "a percentile needs a percentage from 0 to 100"
+    if (point.dropped or 0.0) > 1:
+        yield f"dropped is {digits(point.dropped or 0.0)}; a share cannot exceed 1"
+    most = max(1.0, point.more.get("cores", 1.0))
+    for name, share in point.utilisation.items():
+        if share > _ROUNDED * most:
+            yield f"utilisation of {name} is {share:.4g}; it cannot exceed {digits(most)}"
+
+
+def _no_clock(point: Point) -> Iterator[str]:
+    """Requests that were answered in no time, or in an endless one."""
+    answered = (point.samples or 0.0) - (point.errors or 0.0)
+    if point.throughput == 0 and answered > 0:
+        yield (
+            f"throughput is 0 although {digits(answered)} requests were answered: the clock of the "
+            "measurement is broken; measure again"
+        )
+
+
+def _named(point: Point) -> Iterator[tuple[str, float]]:
+    """All numbers of a point that are known, with their names."""
+    single = ((name, getattr(point, name)) for name in _NUMBERS)
+    yield from ((name.replace("_", " "), value) for name, value in single if value is not None)
+    yield from ((f"p{digits(percent)}", value) for percent, value in point.percentiles.items())
+    yield from ((f"utilisation of {name}", value) for name, value in point.utilisation.items())
+    yield from point.more.items()
+
+
 TITLES = {role.part: role.written for role in ROLES if role.part}
 """Titles of the columns of points, by field."""
+
+
+def placed_points(
+    make: Callable[[Given, str], Sequence[Point]], given: Given, source: str
+) -> list[Point]:
+    """The points of a file, each with its name; it names the file of a point that cannot be.
+
+    Parameters
+    ----------
+    make
+        Makes points from a text or from lines, and from their name for messages.
+    given, source
+        The text or lines, and the name.
+
+    Raises
+    ------
+    MeasurementError
+        As `make`, and for a point with a number that cannot be.
+
+    Examples
+    --------
+    >>> placed_points(lambda text, _: [Point("beat", throughput=float(text))], "-12", "a.txt")
+    Traceback (most recent call last):
+        ...
+    headway.errors.MeasurementError: a.txt: throughput is -12; it cannot be negative
+    """
+    try:
+        return [replace(point, file=source) for point in make(given, source)]
+    except ImpossiblePoint as error:
+        msg = f"{source}: {error}"
+        raise MeasurementError(msg) from None
 
 
 def measurements_of(points: Sequence[Point], source: str) -> Measurements:

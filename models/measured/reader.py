@@ -3,9 +3,10 @@
 import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from headway.models.measured.measurements import Measurements
-from headway.models.measured.points import Point, measurements_of
+from headway.models.measured.points import Point, measurements_of, placed_points
 
 
 @dataclass(frozen=True)
@@ -73,11 +74,12 @@ def tool_reader(
     >>> beat.read("beat 12", "a.txt").column("throughput").values.tolist()
     [12.0]
     """
+    placed = partial(placed_points, points)
 
     def read(text: str, source: str) -> Measurements:
-        return measurements_of(points(text, source), source)
+        return measurements_of(placed(text, source), source)
 
-    return Reader(kind, recognises, read, points, contents)
+    return Reader(kind, recognises, read, placed, contents)
 
 
 def line_reader(
@@ -104,4 +106,5 @@ def line_reader(
     def points(text: str, source: str) -> Sequence[Point]:
         return stream(io.StringIO(text, newline=""), source)
 
-    return replace(tool_reader(kind, recognises, points, contents), stream=stream)
+    placed = partial(placed_points, stream)
+    return replace(tool_reader(kind, recognises, points, contents), stream=placed)

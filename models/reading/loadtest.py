@@ -8,7 +8,7 @@ from typing import TypeAlias
 from headway.errors import HeadwayError, MeasurementError
 from headway.models.files.intake import read_bytes
 from headway.models.measured.measurements import LARGEST_FILE, Measurements
-from headway.models.measured.points import Point, measurements_of
+from headway.models.measured.points import Point, measurements_of, placed_points
 from headway.models.reading.frames import kind_of
 from headway.models.reading.gather import gather
 from headway.models.reading.hints import NO_HINTS, Hints
@@ -247,7 +247,7 @@ def _points_in(
         read_bytes(content.path, LARGEST_FILE)  # says that it is too large to be read whole
         return [], (), None
     lines = content.lines(advance)
-    return [replace(point, file=name) for point in reader.stream(lines, name)], (), None
+    return placed_points(reader.stream, lines, name), (), None
 
 
 def _points_of_text(
@@ -255,7 +255,7 @@ def _points_of_text(
 ) -> tuple[list[Point], tuple[Used, ...], Measurements | None]:
     reader, _ = recognised(text)
     if reader.points is not None:
-        return [replace(point, file=name) for point in reader.points(text, name)], (), None
+        return placed_points(reader.points, text, name), (), None
     table = read_table(text, name, hints.decimal, kind)
     try:
         table = hints.met_in(table)

@@ -2,11 +2,12 @@
 
 import math
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from headway.errors import MeasurementError
+from headway.errors import ImpossiblePoint, MeasurementError
 from headway.models.language.units import si_text
 from headway.models.measured.cells import Observed
 from headway.models.measured.columns import find
@@ -170,11 +171,19 @@ def _option(name: str, column: Observed, value: str) -> str:
 def _point(table: Measurements, taken: dict[Part, Observed], row: int) -> Point:
     cells = {part: float(column.values[row]) for part, column in taken.items()}
     known = {part: value for part, value in cells.items() if not math.isnan(value)}
-    single = {part.role.part: value for part, value in known.items() if part.role not in MANY}
     is_closed = Part(POPULATION) in taken and Part(OFFERED) not in taken
+    try:
+        return _made(table, known, Loop.CLOSED if is_closed else None)
+    except ImpossiblePoint as error:
+        msg = f"{table.source}:{table.lines[row]}: {error}"
+        raise MeasurementError(msg) from None
+
+
+def _made(table: Measurements, known: Mapping[Part, float], loop: Loop | None) -> Point:
+    single = {part.role.part: value for part, value in known.items() if part.role not in MANY}
     return Point(
         table.kind,
-        Loop.CLOSED if is_closed else None,
+        loop,
         offered_rate=single.get("offered_rate"),
         population=single.get("population"),
         think_time=single.get("think_time"),

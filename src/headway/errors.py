@@ -138,6 +138,10 @@ class MeasurementError(HeadwayError):
     """Measured data that cannot be read or do not suffice."""
 
 
+class ImpossiblePoint(MeasurementError):
+    """A measured point with a number that cannot be, such as a negative time."""
+
+
 class ModelFileError(HeadwayError):
     """A model file that breaks the format."""
 

@@ -68,12 +68,14 @@ def _of_table(text: Text) -> list[Point]:
 
 def _of_row(titles: list[str], line: str, place: str) -> Point:
     (_, test), *rest = by_title(titles, cells_of(line, place), place).items()
-    cells = {title: cell(text, f"{place}: {title}") for title, text in rest}
-    rate = cells.get("rps")
+    cells = dict(rest)
+    rate = cell(cells.get("rps", ""), f"{place}: rps")
     if not rate:
         raise nothing(place, f"no request of {test!r}")
     times = {
-        t.removesuffix(_ENDING): v for t, v in cells.items() if t.isascii() and t.endswith(_ENDING)
+        title.removesuffix(_ENDING): cell(text, f"{place}: {title}")
+        for title, text in cells.items()
+        if title.isascii() and title.endswith(_ENDING)
     }
     return _point(test, rate, times, _UNTOLD)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headway.errors import MeasurementError, quoted
-from headway.models.measured.tools.kit.numbers import NOTHING, percentiles_of
+from headway.models.measured.tools.kit.numbers import percentiles_of
 
 
 def document(text: str, source: str) -> Mapping[str, Any]:
@@ -86,7 +86,7 @@ def amount(document: Any, *path: str, source: str, scale: float = 1.0) -> float 
         if not isinstance(document, Mapping) or key not in document:
             return None
         document = document[key]
-    if document is None or document == "" or document == "NaN":
+    if document is None or document == "":
         return None
     if isinstance(document, bool) or not isinstance(document, int | float | str):
         msg = f"{source}: {'.'.join(path)} is not a number"
@@ -94,9 +94,11 @@ def amount(document: Any, *path: str, source: str, scale: float = 1.0) -> float 
     try:
         value = float(document)
     except (ValueError, OverflowError):
+        value = math.nan
+    if not math.isfinite(value):
         msg = f"{source}: {'.'.join(path)} is {quoted(str(document))}, not a number"
-        raise MeasurementError(msg) from None
-    return value * scale if math.isfinite(value) and value not in NOTHING else None
+        raise MeasurementError(msg)
+    return value * scale
 
 
 def needed(document: Any, *path: str, source: str, scale: float = 1.0) -> float:

@@ -8,9 +8,6 @@ from typing import TypeVar
 from headway.errors import MeasurementError, quoted
 from headway.numerals import digits
 
-NOTHING = (-1.0,)
-"""What tools write for "none", beside NaN and blanks."""
-
 SECONDS = {
     "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "usec": 1e-6, "usecs": 1e-6, "ms": 1e-3,
     "msec": 1e-3, "msecs": 1e-3, "s": 1.0, "sec": 1.0, "secs": 1.0, "m": 60.0, "min": 60.0,
@@ -20,7 +17,7 @@ SECONDS = {
 
 _GLUED = re.compile(r"([-+]?[0-9][0-9,]*\.?[0-9]*(?:[eE][-+]?[0-9]+)?)\s*([a-zA-Zµμ]*)")
 _SCALES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
-_NONE = frozenset({"nan", "-nan", "inf", "-inf", "n/a", "-", ""})
+_NONE = frozenset({"n/a", "-", ""})
 _Key = TypeVar("_Key")
 
 
@@ -89,13 +86,10 @@ def cell(text: str, place: str, scale: float = 1.0) -> float | None:
 
     Examples
     --------
-    >>> cell("2.5", "a.txt:1", 1e-3), cell("-nan", "a.txt:1")
+    >>> cell("2.5", "a.txt:1", 1e-3), cell("n/a", "a.txt:1")
     (0.0025, None)
     """
-    if text.strip().lower() in _NONE:
-        return None
-    value = number(text, place)
-    return None if value in NOTHING else value * scale
+    return None if text.strip().lower() in _NONE else number(text, place) * scale
 
 
 def filled(cells: Mapping[_Key, float | None]) -> dict[_Key, float]:

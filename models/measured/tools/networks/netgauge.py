@@ -30,6 +30,8 @@ _ROUND = (
     " including overheads; g and G come from lines through all sizes so far"
 )
 _HALF = "latency is half the round trip"
+_FITTED = "a parameter that its lines make negative or no number at this size is left out"
+_NONE = ("nan", "-nan", "inf")  # where lines through too few sizes do not determine it
 _LETTERS = tuple("ABCDEFGHIJKLMNOPQ")
 
 
@@ -58,11 +60,14 @@ def _rows(text: Text) -> Iterator[tuple[str, list[str]]]:
 
 def _row(titles: Sequence[str], cells: Sequence[str], place: str) -> Row:
     named = by_title(titles, cells, place).items()
-    return {title: cell(text, f"{place}: {title}") for title, text in named}, place
+    return {
+        title: None if text in _NONE else cell(text, f"{place}: {title}") for title, text in named
+    }, place
 
 
 def _of_train(row: dict[str, float | None], place: str) -> Point:
-    times = {name: _scaled(row[title], _US) for name, title in _DERIVED.items()}
+    fitted = {name: _scaled(row[title], _US) for name, title in _DERIVED.items()}
+    times = {name: time for name, time in filled(fitted).items() if time >= 0}
     single = _scaled(row["PRTT(1,0,s)"], _US)
     if not single or single < 0:
         raise nothing(place, "no message")
@@ -80,7 +85,7 @@ def _of_train(row: dict[str, float | None], place: str) -> Point:
             }
         ),
         name=bytes_words(row["size"]),
-        notes=(_ROUND,),
+        notes=(_ROUND, *(_FITTED,) * (len(times) < len(fitted))),
     )
 
 

@@ -23,6 +23,7 @@ _OTHERS = {"Throughput": "THROUGHPUT", "Throughput Units": "THROUGHPUT_UNITS"}
 _ELAPSED = {"Elapsed Time (sec)": "ELAPSED_TIME"}
 _TRANSACTIONS = "Trans/s"
 _US, _PERCENT = 1e-6, 1e-2
+_UNMEASURED = -_PERCENT  # netperf prints -1% where it was not asked to measure
 _INSIDE = (
     "a transaction starts when the last ends: throughput times mean is the population by "
     "construction"
@@ -89,7 +90,8 @@ def _percentiles(cells: Cells) -> dict[float, float]:
 
 def _utilisation(cells: Cells) -> dict[str, float]:
     names = {"client_cpu": "LOCAL_CPU_UTIL", "server_cpu": "REMOTE_CPU_UTIL"}
-    return filled({name: _number(cells, key, _PERCENT) for name, key in names.items()})
+    shares = {name: _number(cells, key, _PERCENT) for name, key in names.items()}
+    return {name: share for name, share in filled(shares).items() if share != _UNMEASURED}
 
 
 def _more(cells: Cells, bandwidth: float | None) -> dict[str, float]:
