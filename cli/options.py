@@ -222,6 +222,13 @@ _decimal_option = click.option(
     default="",
     help="Decimal mark in CSV: . or , (default: detected).",
 )
+_SKIP, _WINDOW = twins("--skip, --window T", "Use a part of each run only: 10s on, or 10s:50s.")
+_skip_option = click.option(
+    "--skip", cls=_SKIP, metavar="TIME", help="Leave out what each log has before this time."
+)
+_window_option = click.option(
+    "--window", cls=_WINDOW, metavar="TIME:TIME", help="Use what each log has between two times."
+)
 _FROM, _TO = twins("--from, --to LOAD", "Lowest and highest load to include.")
 _from_option = click.option(
     "--from", "low", cls=_FROM, metavar="LOAD", help="Lowest load to include."
@@ -267,6 +274,20 @@ def hint_options(function: Function) -> Function:
     for option in (_decimal_option, _role_option, _unit_option):
         _hinted = option(_hinted)
     return cast(Function, _hinted)
+
+
+def window_options(function: Function) -> Function:
+    """Add ``--skip`` and ``--window`` to a command that takes `hints`."""
+
+    @wraps(function)
+    def _cut(*given: Any, hints: Any, skip: str | None, window: str | None, **others: Any) -> Any:
+        from dataclasses import replace
+
+        from headway.models.measured.window import window_of
+
+        return function(*given, hints=replace(hints, window=window_of(skip, window)), **others)
+
+    return cast(Function, _skip_option(_window_option(_cut)))
 
 
 def _pairs(option: str, given: "Pairs", example: str) -> dict[str, str]:
@@ -355,12 +376,12 @@ def names_of(text: str | None) -> list[str]:
 def measured(path: Path, hints: "Hints | None" = None) -> "Measurements":
     """Read a file, a folder, archive or pattern of files, or a published table."""
     from headway.models.files.shipped import shipped_or_own
-    from headway.models.measured.measurements import Measurements
     from headway.models.reading.hints import NO_HINTS
+    from headway.models.reading.recognise import read_measurements
 
     file, given = shipped_or_own(path), hints or NO_HINTS
     if not is_several(file):
-        return Measurements.read(file, given.units, given.roles, given.decimal)
+        return read_measurements(file, given)
     from headway.models.reading.loadtest import read_load_test
 
     return read_load_test([str(file)], hints=given).measurements

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.errors import MeasurementError
-from headway.models.measured.tools.kit import times
+from headway.models.measured.tools.kit import timeline, times
 from headway.models.measured.tools.kit.times import PRECISION, Times
 from headway.models.reading import gather
 from headway.models.reading.loadtest import points_of, read_load_test
@@ -59,6 +59,7 @@ def peak(path):
 def test_memory_does_not_grow_with_a_log(tmp_path, monkeypatch):
     """Rows of 60 bytes: five times as many, a megabyte more, take no more memory."""
     monkeypatch.setattr(times, "CHUNK", 1000)
+    monkeypatch.setattr(timeline, "SLOTS", 1024)
     peak(log(tmp_path / "warm.jtl", 100))
     small, _ = peak(log(tmp_path / "small.jtl", 4_000))
     large, rows = peak(log(tmp_path / "large.jtl", 20_000))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from headway.cli.main import COMMANDS
-from headway.cli.options import Format, format_options, hint_options
+from headway.cli.options import Format, format_options, hint_options, window_options
 from headway.cli.output import present, progress
 from headway.cli.pictures import Drawing, plot_option
 
@@ -19,6 +19,7 @@ EXAMPLE = "Example: headway audit curve.csv --json"
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
 @click.option("--skip-bad", is_flag=True, help="Skip files that cannot be read.")
 @hint_options
+@window_options
 @format_options
 @plot_option
 def command(

@@ -18,6 +18,7 @@ from headway.cli.options import (
     preset_option,
     range_options,
     set_option,
+    window_options,
 )
 from headway.cli.output import present
 from headway.cli.pictures import Drawing, plot_option
@@ -36,6 +37,7 @@ EXAMPLE = "Example: headway compare nfs-server --preset raid --data curve.csv --
 @closed_options
 @range_options
 @hint_options
+@window_options
 @format_options
 @plot_option
 def command(

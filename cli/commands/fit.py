@@ -30,6 +30,7 @@ from headway.cli.options import (
     range_options,
     set_option,
     twins,
+    window_options,
 )
 from headway.cli.output import Advance, Answer, present, progress
 from headway.cli.pictures import Drawing, plot_option
@@ -102,6 +103,7 @@ _AT, _NEXT = twins("--at, --percentile, --next", "Predict at 200:1400:100; sugge
 @set_option
 @range_options
 @hint_options
+@window_options
 @click.option(
     "--loss",
     cls=_LOSS,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from headway.cli.main import COMMANDS
-from headway.cli.options import Format, format_options, hint_options
+from headway.cli.options import Format, format_options, hint_options, window_options
 from headway.cli.output import drawings, present, progress, write_and_say
 from headway.cli.pictures import Drawing, plot_option
 
@@ -24,6 +24,7 @@ EXAMPLE = "Example: headway read curve.csv --csv"
     "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write CSV."
 )
 @hint_options
+@window_options
 @click.option("--wide", "-w", is_flag=True, help="Show all columns, however wide the table.")
 @format_options
 @plot_option

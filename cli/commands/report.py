@@ -20,6 +20,7 @@ from headway.cli.options import (
     preset_option,
     range_options,
     set_option,
+    window_options,
 )
 from headway.errors import InvalidParameter, OutputError, visible
 from headway.models.files.whole import write_whole
@@ -56,6 +57,7 @@ EXAMPLE = "Example: headway report nfs-server --preset raid --data curve.csv --o
 @set_option
 @range_options
 @hint_options
+@window_options
 @click.pass_context
 def command(
     context: click.Context,

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from headway.errors import ImpossiblePoint, MeasurementError
 from headway.models.language.frozen import Kept
+from headway.models.measured.course import Course
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.roles import PERCENTILE, ROLES, UTILISATION, Part
 from headway.numerals import digits
@@ -66,6 +67,8 @@ class Point(Kept):
         Caveats about these numbers, one sentence each, such as a mean computed from the rate.
     file
         The file it was read from.
+    course
+        How the run went, where every request has a time.
 
     Raises
     ------
@@ -103,6 +106,7 @@ class Point(Kept):
     name: str = ""
     notes: tuple[str, ...] = ()
     file: str = ""
+    course: Course | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be, whatever reader, table or program made it."""

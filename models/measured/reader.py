@@ -4,9 +4,11 @@ import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol
 
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.points import Point, measurements_of, placed_points
+from headway.models.measured.window import WHOLE, Window
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,8 @@ class Reader:
         What its files contain, for the list of formats.
     stream
         Makes points from a file of any length line by line; None if it is read as a whole.
+    log
+        Does so from a part of the run, where every request has its time; None if none has.
 
     Examples
     --------
@@ -45,6 +49,29 @@ class Reader:
     points: "Points | None" = None
     contents: str = ""
     stream: "Stream | None" = None
+    log: "Log | None" = None
+
+    def cut(self, window: Window, source: str) -> "Reader":
+        """Read a part of each run only.
+
+        Parameters
+        ----------
+        window
+            The part.
+        source
+            What is read with it, for messages.
+
+        Raises
+        ------
+        MeasurementError
+            If its files do not have a time for each request.
+        """
+        if window.is_whole:
+            return self
+        if self.log is None:
+            raise window.refuse(self.kind, source)
+        part = partial(self.log, window=window)
+        return line_reader(self.kind, self.recognises, part, self.contents)
 
 
 Points = Callable[[str, str], Sequence[Point]]
@@ -52,6 +79,22 @@ Points = Callable[[str, str], Sequence[Point]]
 
 Stream = Callable[[Iterable[str], str], Sequence[Point]]
 """Makes points from the lines of a file and its name for messages."""
+
+
+class Log(Protocol):
+    """Makes points from the lines of a log, of the requests sent within a window."""
+
+    def __call__(self, lines: Iterable[str], source: str, window: Window) -> Sequence[Point]:
+        """Make points.
+
+        Parameters
+        ----------
+        lines, source
+            The lines of a file, and its name for messages.
+        window
+            The part of the run that counts.
+        """
+        ...
 
 
 def tool_reader(
@@ -108,3 +151,26 @@ def line_reader(
 
     placed = partial(placed_points, stream)
     return replace(tool_reader(kind, recognises, points, contents), stream=placed)
+
+
+def log_reader(kind: str, recognises: Callable[[str], object], log: Log, contents: str) -> Reader:
+    r"""Make a reader of a log in which every request has its time: it can be cut.
+
+    Parameters
+    ----------
+    kind, recognises, contents
+        As for `line_reader`.
+    log
+        As for `Reader`.
+
+    Examples
+    --------
+    >>> def points(lines, source, window):
+    ...     times = [float(line) for line in lines]
+    ...     return [Point("beat", samples=sum(window.start <= t < window.end for t in times))]
+    >>> beat = log_reader("beat", lambda text: text.startswith("0"), points, "times")
+    >>> [each.points("0\n5\n9", "a.txt")[0].samples for each in (beat, beat.cut(Window(4.0), ""))]
+    [3, 2]
+    """
+    whole = line_reader(kind, recognises, partial(log, window=WHOLE), contents)
+    return replace(whole, log=log)

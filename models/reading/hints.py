@@ -1,4 +1,4 @@
-"""What the user says of a table where its titles do not: units, roles, the decimal mark."""
+"""What the user says of a file: units, roles and decimal mark of a table, the part of a run."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -11,6 +11,7 @@ from headway.models.language.units import Unit
 from headway.models.measured.cells import Observed, check_decimal
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.roles import NO_ROLE, Role, fits, part_named
+from headway.models.measured.window import WHOLE, Window
 from headway.numerals import digits
 
 
@@ -26,6 +27,8 @@ class Hints:
         Role by column, whatever its title says.
     decimal
         The decimal mark, ``.`` or ``,``; empty to find it.
+    window
+        The part of each run that counts, where every request has its time.
 
     Raises
     ------
@@ -47,6 +50,7 @@ class Hints:
     units: Mapping[str, str] = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
     decimal: str = ""
+    window: Window = WHOLE
 
     def __post_init__(self) -> None:
         """Refuse what cannot be said of any table."""
@@ -78,7 +82,7 @@ class Hints:
         known |= {column.name for column in measurements.named(*self.columns)}
         units = {name: text for name, text in self.units.items() if name in known}
         roles = {name: role for name, role in self.roles.items() if name in known}
-        return Hints(units, roles, self.decimal).of(measurements)
+        return replace(self, units=units, roles=roles).of(measurements)
 
     def check_met(self, titles: Collection[str], source: str) -> None:
         """Refuse hints about a column that no table has.

@@ -9,6 +9,7 @@ from headway.errors import HeadwayError, MeasurementError
 from headway.models.files.intake import read_bytes
 from headway.models.measured.measurements import LARGEST_FILE, Measurements
 from headway.models.measured.points import Point, measurements_of, placed_points
+from headway.models.measured.window import window_of
 from headway.models.reading.frames import kind_of
 from headway.models.reading.gather import gather
 from headway.models.reading.hints import NO_HINTS, Hints
@@ -144,18 +145,27 @@ def _silent() -> None:
     """Show no progress."""
 
 
-def read(*places: str | Path) -> LoadTest:
+def read(
+    *places: str | Path, skip: str | float | None = None, window: str | None = None
+) -> LoadTest:
     """Read measured files: what a tool wrote, a folder or an archive of it, or a table.
 
     Parameters
     ----------
     places
         Paths, or names of measurements that ship with headway.
+    skip
+        What to leave out at the start of each run, such as ``"10 s"``, or seconds.
+    window
+        The part of each run that counts, such as ``"10s:50s"``. Both are for logs in which every
+        request has its time.
 
     Raises
     ------
     MeasurementError
-        For a file that cannot be read, and where there is no point in any.
+        For a file that cannot be read, or cut, and where there is no point in any.
+    InvalidParameter
+        For a part that holds nothing.
 
     Examples
     --------
@@ -163,7 +173,8 @@ def read(*places: str | Path) -> LoadTest:
     >>> len(test.points), test.measurements.column("throughput").values.max().round(1)
     (9, np.float64(210.7))
     """
-    return read_load_test([str(place) for place in places])
+    hints = Hints(window=window_of(skip, window))
+    return read_load_test([str(place) for place in places], hints=hints)
 
 
 def read_load_test(
@@ -243,6 +254,7 @@ def _points_in(
     if isinstance(content, bytes):
         return _points_of_text(decoded(content, name), name, hints, kind_of(content))
     reader, _ = recognised(decoded(content.head(), name))
+    reader = reader.cut(hints.window, name)
     if reader.stream is None:
         read_bytes(content.path, LARGEST_FILE)  # says that it is too large to be read whole
         return [], (), None
@@ -254,6 +266,7 @@ def _points_of_text(
     text: str, name: str, hints: Hints, kind: str
 ) -> tuple[list[Point], tuple[Used, ...], Measurements | None]:
     reader, _ = recognised(text)
+    reader = reader.cut(hints.window, name)
     if reader.points is not None:
         return placed_points(reader.points, text, name), (), None
     table = read_table(text, name, hints.decimal, kind)

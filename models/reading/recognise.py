@@ -20,6 +20,7 @@ from headway.models.language.titles import split_header
 from headway.models.measured.measurements import LARGEST_FILE, Measurements
 from headway.models.measured.pages import is_html
 from headway.models.measured.reader import Reader
+from headway.models.measured.window import WHOLE, Window
 from headway.models.reading.frames import kind_of, text_of
 from headway.models.reading.hints import NO_HINTS, Hints
 
@@ -138,7 +139,8 @@ def read_measurements(path: Path, hints: Hints = NO_HINTS) -> Measurements:
     """
     content = read_bytes(path, LARGEST_FILE)
     name = shipped_name(path)
-    return hints.of(read_table(decoded(content, name), name, hints.decimal, kind_of(content)))
+    text, kind = decoded(content, name), kind_of(content)
+    return hints.of(read_table(text, name, hints.decimal, kind, hints.window))
 
 
 def read_with(
@@ -168,7 +170,9 @@ def read_any(text: str, source: str) -> Measurements:
     return read_table(text, source)
 
 
-def read_table(text: str, source: str, decimal: str = "", kind: str = "") -> Measurements:
+def read_table(
+    text: str, source: str, decimal: str = "", kind: str = "", window: Window = WHOLE
+) -> Measurements:
     """Read text of any known kind.
 
     Parameters
@@ -179,13 +183,17 @@ def read_table(text: str, source: str, decimal: str = "", kind: str = "") -> Mea
         The decimal mark of CSV, ``.`` or ``,``; empty to find it.
     kind
         What the file was before it was text.
+    window
+        The part of each run that counts.
 
     Raises
     ------
     MeasurementError
-        As `read_measurements`; for a decimal mark of what is no CSV.
+        As `read_measurements`; for a decimal mark of what is no CSV, and for a part of what has no
+        time for each request.
     """
     reader, broken = recognised(text)
+    reader = reader.cut(window, source)
     if decimal and reader is not CSV:
         msg = f"{source}: is {reader.kind}, which defines its decimal mark; drop --decimal"
         raise MeasurementError(msg)

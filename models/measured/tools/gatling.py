@@ -8,9 +8,10 @@ import numpy as np
 
 from headway.errors import MeasurementError
 from headway.models.measured.points import Loop, Point
-from headway.models.measured.reader import line_reader
+from headway.models.measured.reader import log_reader
 from headway.models.measured.tools.kit.requests import Requests
 from headway.models.measured.tools.kit.text import placed
+from headway.models.measured.window import Window
 from headway.numerals import digits
 
 _STEADY = 0.95  # of the most users that are on for their number to count as held
@@ -33,9 +34,9 @@ class Population:
         self.steps.append(step)
 
 
-def _points(lines: Iterable[str], source: str) -> list[Point]:
-    """The point of a simulation, from all its requests."""
-    requests, users = Requests(1e-3), Population()
+def _points(lines: Iterable[str], source: str, window: Window) -> list[Point]:
+    """The point of a simulation, from all its requests within a window."""
+    requests, users = Requests(1e-3, window), Population()
     for place, content in placed(lines, source):
         cells = content.split("\t")
         if cells[0] == "REQUEST":
@@ -106,7 +107,7 @@ def _mean_users(users: Population, first: float, last: float) -> tuple[int, floa
     return int(on[spans > 0].max(initial=0)), float((on * spans).sum() / max(spans.sum(), 1))
 
 
-GATLING = line_reader(
+GATLING = log_reader(
     "Gatling",
     _is_gatling,
     _points,

@@ -7,15 +7,16 @@ negative number.
 
 import re
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from headway.errors import MeasurementError
 from headway.models.measured.points import Point
-from headway.models.measured.reader import tool_reader
+from headway.models.measured.reader import log_reader
 from headway.models.measured.tools.gatling import Population, with_population
 from headway.models.measured.tools.kit.refusals import broken
 from headway.models.measured.tools.kit.requests import Requests
+from headway.models.measured.window import Window
 
 _HEAD = re.compile(r"\0{4}[\x05-\x20](?:[0-9]{1,2}\.){2}[0-9]")
 _RUN, _REQUEST, _USER, _GROUP, _ERROR = range(5)
@@ -73,14 +74,14 @@ def _is_binary(text: str) -> bool:
     return _HEAD.match(text) is not None
 
 
-def _points(text: str, source: str) -> Sequence[Point]:
-    """The point of a simulation, from all its requests."""
+def _points(lines: Iterable[str], source: str, window: Window) -> Sequence[Point]:
+    """The point of a simulation, from all its requests within a window."""
     try:
-        left = _Bytes(text.encode("latin-1"), source)
+        left = _Bytes("".join(lines).encode("latin-1"), source)
     except UnicodeEncodeError:
         raise broken(source, "use the file as Gatling wrote it") from None
     _header(left)
-    requests, users = Requests(1e-3), Population()
+    requests, users = Requests(1e-3, window), Population()
     while left.place < len(left.content):
         kind = left.take(">b")
         if kind == _REQUEST:
@@ -146,7 +147,7 @@ def _error(left: _Bytes) -> None:
 
 _PASSED: dict[int, Callable[[_Bytes], None]] = {_GROUP: _group, _ERROR: _error}
 
-GATLING_BINARY = tool_reader(
+GATLING_BINARY = log_reader(
     "Gatling (3.12 on)",
     _is_binary,
     _points,

@@ -1,18 +1,18 @@
 """JMeter's logs (JTL), as CSV or XML: one sample per row, in whole milliseconds."""
 
 import csv
-import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple, cast
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from headway.errors import MeasurementError, quoted
 from headway.models.measured.points import Loop, Point
-from headway.models.measured.reader import line_reader
+from headway.models.measured.reader import log_reader
 from headway.models.measured.tools.kit.requests import Requests
+from headway.models.measured.window import WHOLE, Window
 
 _TITLES = (
     "timeStamp", "elapsed", "label", "responseCode", "responseMessage", "threadName", "dataType",
@@ -36,22 +36,13 @@ class _Sample(NamedTuple):
     transaction: bool
 
 
-def _requests_in_ms() -> Requests:
-    return Requests(1e-3)
-
-
-@dataclass
 class _Log:
     """Totals of samples; the order within a thread shows whether stamps mark starts or ends."""
 
-    by_start: Requests = field(default_factory=_requests_in_ms)
-    first: float = math.inf
-    last: float = -math.inf
-    whole: Requests = field(default_factory=_requests_in_ms)
-    before: dict[str, tuple[int, int]] = field(default_factory=dict)
-    late: int = 0
-    early: int = 0
-    threads: int = 0
+    def __init__(self, window: Window) -> None:
+        self.by_start, self.by_end, self.whole = (Requests(1e-3, window) for _ in range(3))
+        self.before: dict[str, tuple[int, int]] = {}
+        self.late = self.early = self.threads = 0
 
     def add(self, sample: _Sample, place: str) -> None:
         """Add a sample."""
@@ -62,8 +53,7 @@ class _Log:
             return
         self._turn(sample, place)
         self.by_start.add(stamp, elapsed, sample.good)
-        self.first = min(self.first, stamp - elapsed)
-        self.last = max(self.last, stamp)
+        self.by_end.add(stamp - elapsed, elapsed, sample.good)
 
     def _turn(self, sample: _Sample, place: str) -> None:
         """Count contradictions to stamps of starts, and to stamps of ends."""
@@ -81,14 +71,14 @@ class _Log:
         notes = ["times are in whole milliseconds and include the start of the virtual machine"]
         requests = self.by_start
         if self.late > self.early:
-            requests = replace(requests, first=self.first, last=self.last)
+            requests = self.by_end
             notes.append("its time stamps mark the ends of samples")
-        if not requests.times and not requests.failed:
+        if requests.is_empty:
             requests = self.whole
             notes.append("a sample is a transaction of several requests")
-        elif self.whole.times or self.whole.failed:
+        elif not self.whole.is_empty:
             notes.append("rows of transactions are ignored because their requests have rows too")
-        if not requests.times and not requests.failed:
+        if requests.is_empty:
             msg = f"{source}: this JMeter log has no samples"
             raise MeasurementError(msg)
         point = requests.point("JMeter", source)
@@ -106,11 +96,11 @@ def _is_jmeter(text: str) -> bool:
     return bool(_HEADER.match(head) or _BARE.match(head) or _XML.match(head))
 
 
-def _points(lines: Iterable[str], source: str) -> list[Point]:
-    return [jtl_point(lines, source)]
+def _points(lines: Iterable[str], source: str, window: Window) -> list[Point]:
+    return [jtl_point(lines, source, window)]
 
 
-def jtl_point(lines: Iterable[str], source: str) -> Point:
+def jtl_point(lines: Iterable[str], source: str, window: Window = WHOLE) -> Point:
     """Make the point of a log of any length, line by line.
 
     Parameters
@@ -119,6 +109,8 @@ def jtl_point(lines: Iterable[str], source: str) -> Point:
         An open file, or its lines.
     source
         Its name, for messages.
+    window
+        The part of the run that counts.
 
     Raises
     ------
@@ -134,7 +126,7 @@ def jtl_point(lines: Iterable[str], source: str) -> Point:
     rest = iter(lines)
     first = next(rest, "")
     samples = _of_xml if first.lstrip().startswith("<") else _of_csv
-    log = _Log()
+    log = _Log(window)
     for place, sample in samples(chain([first], rest), source):
         log.add(sample, place)
     return log.point(source)
@@ -238,7 +230,7 @@ def _requests(element: Element, place: str) -> _Samples:
             yield from _requests(inner, place)
 
 
-JMETER = line_reader(
+JMETER = log_reader(
     "JMeter",
     _is_jmeter,
     _points,

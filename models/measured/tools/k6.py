@@ -9,10 +9,11 @@ from typing import Any
 
 from headway.errors import MeasurementError, quoted
 from headway.models.measured.points import Loop, Point
-from headway.models.measured.reader import line_reader, tool_reader
+from headway.models.measured.reader import log_reader, tool_reader
 from headway.models.measured.tools.kit.documents import amount, at, document
 from headway.models.measured.tools.kit.requests import Requests
 from headway.models.measured.tools.kit.text import placed
+from headway.models.measured.window import WHOLE, Window
 from headway.numerals import digits
 
 _TOOL = "k6"
@@ -159,8 +160,8 @@ def _is_log(text: str) -> bool:
 class _Log:
     """Totals of a log: single requests, and sums of other metrics."""
 
-    requests: Requests = field(default_factory=lambda: Requests(1e-3))
-    all_times: float = 0.0
+    requests: Requests
+    begin: float = math.nan
     sums: dict[str, float] = field(default_factory=dict)
     lows: dict[str, float] = field(default_factory=dict)
     highs: dict[str, float] = field(default_factory=dict)
@@ -176,9 +177,19 @@ class _Log:
             raise MeasurementError(msg)
         if metric == "http_req_duration":
             good = entry["data"].get("tags", {})
-            end = _milliseconds(at(entry, "data", "time", source=place), place)
-            self.all_times += value
-            self.requests.add(end - value, value, _good(good))
+            self.requests.add(_stamp(entry, place) - value, value, _good(good))
+        if self._counts(entry, place):
+            self._sum(metric, value)
+
+    def _counts(self, entry: Mapping[str, Any], place: str) -> bool:
+        """Whether a line is of the part of the run that counts."""
+        if self.requests.window.is_whole:
+            return True
+        time = _stamp(entry, place)
+        self.begin = time if math.isnan(self.begin) else self.begin
+        return self.requests.window.holds((time - self.begin) * 1e-3)
+
+    def _sum(self, metric: str, value: float) -> None:
         self.sums[metric] = self.sums.get(metric, 0.0) + value
         self.lows[metric] = min(self.lows.get(metric, math.inf), value)
         self.highs[metric] = max(self.highs.get(metric, 0.0), value)
@@ -200,9 +211,13 @@ class _Log:
                 inside / iterations if iterations else None,
                 self.sums.get("dropped_iterations", 0.0) / duration,
                 count / duration,
-                self.all_times * 1e-3 / count,
+                self.requests.spent * 1e-3 / count,
             ),
         )
+
+
+def _stamp(entry: Mapping[str, Any], place: str) -> float:
+    return _milliseconds(at(entry, "data", "time", source=place), place)
 
 
 def _good(tags: Any) -> bool:
@@ -217,11 +232,11 @@ def _milliseconds(stamp: Any, place: str) -> float:
         raise MeasurementError(msg) from None
 
 
-def _points(lines: Iterable[str], source: str) -> list[Point]:
-    return [k6_log_point(lines, source)]
+def _points(lines: Iterable[str], source: str, window: Window) -> list[Point]:
+    return [k6_log_point(lines, source, window)]
 
 
-def k6_log_point(lines: Iterable[str], source: str) -> Point:
+def k6_log_point(lines: Iterable[str], source: str, window: Window = WHOLE) -> Point:
     """Make the point of a k6 log of any length, line by line.
 
     Parameters
@@ -230,13 +245,15 @@ def k6_log_point(lines: Iterable[str], source: str) -> Point:
         An open file, or its lines.
     source
         Its name, for messages.
+    window
+        The part of the run that counts.
 
     Raises
     ------
     MeasurementError
         For a log that is truncated or corrupt, or in which no request succeeded.
     """
-    log = _Log()
+    log = _Log(Requests(1e-3, window))
     for place, line in placed(lines, source):
         if line.strip():
             log.add(_entry(line, place), place)
@@ -262,7 +279,7 @@ K6 = tool_reader(
 )
 """Reads k6's summary export and the data of ``handleSummary``."""
 
-K6_LOG = line_reader(
+K6_LOG = log_reader(
     "k6 (NDJSON)", _is_log, _points, "single requests, from which headway computes rate and times"
 )
 """Reads the file of ``k6 run --out json=FILE``."""

@@ -7,12 +7,13 @@ from itertools import islice
 
 from headway.errors import MeasurementError
 from headway.models.measured.points import Loop, Point
-from headway.models.measured.reader import line_reader, tool_reader
+from headway.models.measured.reader import log_reader, tool_reader
 from headway.models.measured.tools.http.answers import answered, of_errors, refuse_empty, statuses
 from headway.models.measured.tools.kit.numbers import number
-from headway.models.measured.tools.kit.requests import rounding
+from headway.models.measured.tools.kit.requests import Requests, rounding
 from headway.models.measured.tools.kit.text import HEAD, Text, begins, placed, runs
 from headway.models.measured.tools.kit.times import Times
+from headway.models.measured.window import Window
 
 _SUMMARY = re.compile(r"^Summary:\n  Total:\s+\S+ secs\n", re.MULTILINE)
 _HEADER = (
@@ -76,19 +77,20 @@ def _percentiles(run: Text) -> Mapping[float, float]:
     return {f.number(): f.number(1) for f in lines}
 
 
-def _of_csv(lines: Iterable[str], source: str) -> list[Point]:
-    times, total, duration = Times(), 0, -math.inf
+def _of_csv(lines: Iterable[str], source: str, window: Window) -> list[Point]:
+    requests = Requests(1.0, window, origin=0.0)
     for place, row in islice(placed(lines, source), 1, None):
         if row:
             time, code, start = _row(row, place)
-            total, duration = total + 1, max(duration, time + start)
-            if code[:1] in "123":
-                times.append(time)
+            requests.add(start, time, code[:1] in "123")
+    requests.check_window(source)
+    times, total = requests.times, len(requests.times) + requests.failed
     if not total:
         msg = (
             f"{source}:1: no request was answered (hey omits failures); check that the server is up"
         )
         raise MeasurementError(msg)
+    duration = requests.last - window.start
     return [
         Point(
             "hey",
@@ -96,10 +98,11 @@ def _of_csv(lines: Iterable[str], source: str) -> list[Point]:
             throughput=len(times) / duration if times and duration > 0 else None,
             response_time=times.mean if times else None,
             percentiles={percent: _at(times, percent) for percent in _PERCENTS if times},
-            errors=total - len(times),
+            errors=requests.failed,
             samples=total,
             duration=duration,
-            notes=(_UNSAID, _COUNTED, *rounding(times)),
+            notes=(_UNSAID, _COUNTED, *requests.cut, *rounding(times)),
+            course=requests.timeline.course(),
         )
     ]
 
@@ -123,7 +126,7 @@ HEY = tool_reader(
 )
 """Reads hey's summary."""
 
-HEY_CSV = line_reader(
+HEY_CSV = log_reader(
     "hey (CSV)",
     begins(_HEADER),
     _of_csv,

@@ -1,11 +1,20 @@
 """Logs with one request per line, summed as they are read, for JMeter, k6 and Gatling."""
 
 import math
+from array import array
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from headway.errors import MeasurementError
+from headway.kinds import FloatArray
 from headway.models.measured.points import Point
+from headway.models.measured.tools.kit import times as kept
+from headway.models.measured.tools.kit.timeline import Timeline
 from headway.models.measured.tools.kit.times import PRECISION, Times
+from headway.models.measured.window import WHOLE, Window
+from headway.numerals import four_digits
 
 PERCENTAGES = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
 """The percentiles computed from a log."""
@@ -19,6 +28,9 @@ class Requests:
     ----------
     tick
         The unit of the log's times [s].
+    window
+        The part of the run that counts, from the first request sent on: the first of those that
+        are read in one step, which is any within 65,536 lines.
 
     Examples
     --------
@@ -31,19 +43,50 @@ class Requests:
     """
 
     tick: float
+    window: Window = WHOLE
     times: Times = field(default_factory=Times)
     failed: int = 0
     first: float = math.inf
     last: float = -math.inf
+    spent: float = 0.0
+    timeline: Timeline = field(default_factory=Timeline)
+    origin: float = math.nan
+    latest: float = -math.inf
+    fresh: "array[float]" = field(default_factory=lambda: array("d"))
 
     def add(self, start: float, elapsed: float, good: bool) -> None:  # noqa: FBT001
         """Add a request: when it was sent, how long it took, and whether it succeeded."""
-        self.first = min(self.first, start)
-        self.last = max(self.last, start + elapsed)
-        if good:
-            self.times.append(elapsed)
-        else:
-            self.failed += 1
+        self.fresh.extend((start, elapsed, good))
+        if len(self.fresh) >= 3 * kept.CHUNK:
+            self.count()
+
+    def count(self) -> None:
+        """Move pending requests to the sums."""
+        if not self.fresh:
+            return
+        start, elapsed, good = np.array(self.fresh).reshape(-1, 3).T
+        del self.fresh[:]
+        if math.isnan(self.origin):
+            self.origin = float(start.min())
+        self.latest = max(self.latest, float(start.max()))
+        since = (start - self.origin) * self.tick
+        counts = (since >= self.window.start) & (since < self.window.end)
+        counts |= self.window.is_whole
+        self._sum(start[counts], elapsed[counts], good[counts] > 0)
+        self.timeline.add(np.maximum(since[counts], 0.0), elapsed[counts] * self.tick, good[counts])
+
+    def _sum(self, start: FloatArray, elapsed: FloatArray, good: NDArray[np.bool_]) -> None:
+        if start.size:
+            self.spent += math.fsum(elapsed)
+            self.first = min(self.first, float(start.min()))
+            self.last = max(self.last, float((start + elapsed).max()))
+            self.times.extend(elapsed[good])
+            self.failed += int((~good).sum())
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no request was added."""
+        return not self.fresh and self.latest == -math.inf
 
     def point(self, tool: str, source: str) -> Point:
         """Their point: rate and times of successful requests.
@@ -51,8 +94,9 @@ class Requests:
         Raises
         ------
         MeasurementError
-            If none succeeded, or all have the same time.
+            If none was sent within the window, none succeeded, or all have the same time.
         """
+        self.check_window(source)
         if not self.times:
             msg = (
                 f"{source}: none of {self.failed} requests succeeded; omit the file with --skip-bad"
@@ -70,8 +114,30 @@ class Requests:
             errors=float(self.failed),
             samples=float(len(self.times)),
             duration=duration,
-            notes=(COMPUTED, *rounding(self.times)),
+            notes=(COMPUTED, *self.cut, *rounding(self.times)),
+            course=self.timeline.course(),
         )
+
+    def check_window(self, source: str) -> None:
+        """Refuse a window in which no request was sent.
+
+        Raises
+        ------
+        MeasurementError
+            With the length of the run.
+        """
+        self.count()
+        if not (self.times or self.failed or self.is_empty):
+            lasts = four_digits((self.latest - self.origin) * self.tick)
+            msg = f"{source}: no request was sent {self.window}; the run sent for {lasts} s"
+            raise MeasurementError(msg)
+
+    @property
+    def cut(self) -> tuple[str, ...]:
+        """A note on a run of which a part counts."""
+        if self.window.is_whole:
+            return ()
+        return (f"only requests sent {self.window} of the run count",)
 
 
 COMPUTED = "headway computed rate, mean and percentiles from the log of requests"

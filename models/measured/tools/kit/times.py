@@ -55,6 +55,12 @@ class Times:
         if len(self.fresh) >= CHUNK:
             self._count()
 
+    def extend(self, times: FloatArray) -> None:
+        """Add times, each 0 or more."""
+        self.fresh.extend(times.tolist())
+        if len(self.fresh) >= CHUNK:
+            self._count()
+
     def __len__(self) -> int:
         return len(self.fresh) + int(self.counts.sum())
 
