@@ -237,11 +237,12 @@ REASONS = {
             "population = 4\npriority = 2",
             more='discipline = "priority"',
         ),
-        "bounds by class are unknown with priorities",
+        "bounds by class are unknown (cpu: it serves by priority)",
     ),
     "in order": (
         lambda: both(more=""),
-        "bounds by class are unknown for service times by class in order of arrival",
+        "bounds by class are unknown (cpu: first come first served with times that differ by "
+        "class)",
     ),
 }
 

@@ -7,13 +7,14 @@ from hypothesis import strategies as st
 
 from headway.errors import GraphError, Saturated
 from headway.queueing import Discipline, JobClass, ServiceKind, SharedStation, solve_multiclass
-from headway.queueing.chains.parting import IN_CHAIN
+from headway.queueing.chains.measured import IN_TURN, LAST, RATIOS
 from headway.queueing.chains.routes import ClassRoutes
 from headway.queueing.chains.solve import solve_chains
 from tests.brute.network import Jobs, Network, means
 from tests.brute.orders import Line, Sharing
-from tests.chain_errors import errors_of, no_states
+from tests.chain_errors import lines, measured, no_states, regions, stored
 from tests.class_networks import AGREE
+from tests.pages import accuracy
 
 # Chances out of each class (a, b) at each of three stations: a turns into b at the second.
 TURNS = {
@@ -204,15 +205,29 @@ def test_an_open_chain_saturates_where_all_of_it_does():
     assert np.isinf(solution.response_time[0])
 
 
-@pytest.mark.parametrize("seed", [*range(12), 290, 145])
-def test_times_that_differ_within_a_chain_in_order_stay_within_the_errors_said(seed):
-    rate, time = errors_of(seed)
-    assert rate <= IN_CHAIN[0] / 100 + 5e-4
-    assert time <= IN_CHAIN[1] / 100 + 5e-4
-    if seed == 290:
-        assert round(100 * rate, 1) == IN_CHAIN[0]
-    if seed == 145:
-        assert round(100 * time, 1) == IN_CHAIN[1]
+@pytest.mark.parametrize(("last", "labels"), [(False, IN_TURN), (True, LAST)])
+def test_labels_of_chains_are_the_largest_errors_of_their_regions(last, labels):
+    """Rounded up to a tenth; the last first at several servers, and the other disciplines."""
+    for (ratio, most, _, count), label in zip(regions(stored(), last=last), labels, strict=True):
+        assert ratio in RATIOS
+        assert count > 100
+        assert ((most <= label) & (label <= most + 0.1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 30, 34, 32])
+def test_stored_errors_of_chains_are_those_that_are_found(seed):
+    """Six digits are stored; two chains of each discipline."""
+    (row,) = (row for row in stored() if row.seed == seed)
+    result = measured(seed)
+    assert result.discipline == row.discipline
+    for name in ("ratio", "rate", "time"):
+        assert getattr(result, name) == pytest.approx(getattr(row, name), rel=1e-3, abs=1e-6), name
+
+
+def test_the_page_has_the_table_of_chains():
+    page = accuracy()
+    for line in lines(stored()):
+        assert line in page, line
 
 
 def test_one_time_in_order_of_arrival_is_exact_and_several_are_labelled():
@@ -238,4 +253,5 @@ def test_one_time_in_order_of_arrival_is_exact_and_several_are_labelled():
     with no_states():
         note = solve_chains(unlike, classes, ways(both, "ab")).approximation
     assert note.startswith("s1: first come first served with times that differ by class of a chain")
-    assert "throughput 15.6%" in note
+    rate, time = IN_TURN[1]
+    assert f"up to 10 times apart: throughput {rate}%, response time of a visit {time}%" in note

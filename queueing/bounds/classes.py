@@ -16,10 +16,9 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.queueing.bounds.common import Bounds, in_order
-from headway.queueing.classes.crossings import by_priority
-from headway.queueing.classes.fcfs import unequal
 from headway.queueing.classes.network import ClassNetwork, JobClass, SharedStation, read_network
 from headway.queueing.classes.overload import find_overload
+from headway.queueing.classes.product_form import formless
 
 
 def class_bounds(
@@ -99,11 +98,8 @@ def _unbounded(network: ClassNetwork, opened: FloatArray) -> str:
         return "bounds by class are unknown where the speed of a station depends on its queue"
     if shared.any():
         return "bounds by class are unknown where open classes use a station of several servers"
-    if by_priority(network).any():
-        return "bounds by class are unknown with priorities"
-    if unequal(network).any():
-        return "bounds by class are unknown for service times by class in order of arrival"
-    return ""
+    reason = formless(network)
+    return f"bounds by class are unknown ({reason})" if reason else ""
 
 
 @dataclass(frozen=True)

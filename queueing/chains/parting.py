@@ -3,32 +3,35 @@
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray, plain
-from headway.numerals import digits
+from headway.queueing.chains.measured import chain_note
 from headway.queueing.chains.parts import Parts, mean_time
+from headway.queueing.classes.network import ClassNetwork
+from headway.queueing.classes.product_form import (
+    comers,
+    last_in_pools,
+    named,
+    turns_at,
+    without_form,
+)
 from headway.queueing.classes.solve import MulticlassSolution
-from headway.queueing.closed.measured import open_note
-from headway.queueing.stations.abilities import Discipline, ServiceKind
-
-IN_CHAIN = (15.6, 46.6)
-"""Largest errors of throughputs, and of response times of a visit [%].
-
-They are of closed chains whose classes have times of their own at queues in order of arrival;
-``python -m tests.chain_errors`` measures them.
-"""
+from headway.queueing.stations.abilities import Discipline
 
 
-def parted(parts: Parts, whole: MulticlassSolution) -> MulticlassSolution:
+def parted(parts: Parts, whole: MulticlassSolution, network: ClassNetwork) -> MulticlassSolution:
     """Part the solution of whole chains by class.
 
     Parameters
     ----------
     parts, whole
-        The network by class, and the solution of `headway.queueing.chains.parts.network_of` it.
+        The chains, and the solution of `headway.queueing.chains.parts.network_of` them.
+    network
+        The network by class (`headway.queueing.chains.wholly.network_by_class`).
     """
-    noted = replace(whole, approximation=_note(parts, whole.approximation))
+    noted = replace(whole, approximation=_note(parts, network, whole.approximation))
     return assembled(parts, noted, *_by_class(parts, whole))
 
 
@@ -92,7 +95,8 @@ def _stay(parts: Parts, members: list[int], together: FloatArray) -> FloatArray:
     """Time of a visit of each class: in proportion, or waiting as long as all of its chain."""
     times, mean = parts.times[members], mean_time(parts, members)
     scale = together / np.where(mean > 0, mean, 1.0)
-    in_order = np.array([s.discipline == Discipline.FCFS for s in parts.stations])
+    shared = {Discipline.SHARING, Discipline.LAST}
+    in_order = np.array([s.discipline not in shared for s in parts.stations])
     endless = np.isinf(together)
     wait = np.where(endless, np.inf, together - np.where(endless, 0.0, mean))
     grown = np.where(in_order[:, None], times + wait, times * np.where(times > 0, scale, 0.0))
@@ -118,46 +122,35 @@ def _journeys(parts: Parts, stay: FloatArray) -> FloatArray:
     return times
 
 
-def _note(parts: Parts, other: str) -> str:
-    """Label queues in order of arrival where the times of one chain's classes differ."""
-    other = other or _open_note(parts)
-    names = [s.name for k, s in enumerate(parts.stations) if _is_unlike(parts, k, opened=False)]
-    if not names:
+def _note(parts: Parts, network: ClassNetwork, other: str) -> str:
+    """Label stations without a product form at which classes of one chain meet."""
+    here, ratio = _within_a_chain(parts, network)
+    if not here.any():
         return other
-    varying = [s.name for s in parts.stations if s.name in names and len(s.speeds)]
+    varying = named(network, here & network.is_varying)
     if varying:
         msg = (
             f"{varying[0]}: first come first served, its speed by number present needs one service "
             'time for all classes of a chain; use discipline "ps"'
         )
         raise GraphError(msg)
-    where = ", ".join(names)
-    rate, time = IN_CHAIN
-    own = (
-        f"{where}: first come first served with times that differ by class of a "
-        "chain, treated as one class there; largest error measured: throughput "
-        f"{digits(rate)}%, response time of a visit {digits(time)}%"
-    )
-    return f"{other}; {own}" if other else own
+    turns, last = turns_at(network, here), last_in_pools(network, here)
+    return "; ".join(filter(None, (other, chain_note(turns, last, ratio))))
 
 
-def _open_note(parts: Parts) -> str:
-    """Label queues in order of arrival of open jobs that may come back as another class."""
-    names = [s.name for k, s in enumerate(parts.stations) if _is_unlike(parts, k, opened=True)]
-    return open_note(names) if names else ""
+def _within_a_chain(parts: Parts, network: ClassNetwork) -> tuple[NDArray[np.bool_], float]:
+    """Where classes of one closed chain meet without a product form, and how far times are apart.
 
-
-def _is_unlike(parts: Parts, k: int, *, opened: bool) -> bool:
-    """Whether classes of one chain, open or closed, have times of their own at a queue in order."""
-    station = parts.stations[k]
-    if station.discipline != Discipline.FCFS or station.kind is ServiceKind.DELAY:
-        return False
-    come = parts.counted[:, k] > 0
+    Returns
+    -------
+    Shape (stations,), and the largest ratio of mean times at such a station.
+    """
+    come = comers(network)
+    ratio = np.ones(network.servers.shape)
     for chain in map(list, parts.rounds.chains):
-        if parts.classes[chain[0]].is_open != opened:
-            continue
-        times = parts.times[chain, k]
-        longest = np.where(come[chain], times, 0.0).max(axis=0)
-        if np.any(longest > np.where(come[chain], times, np.inf).min(axis=0)):
-            return True
-    return False
+        if not parts.classes[chain[0]].is_open:
+            longest = np.where(come[chain], parts.times[chain], 0.0).max(axis=0)
+            shortest = np.where(come[chain], parts.times[chain], np.inf).min(axis=0)
+            ratio = np.maximum(ratio, longest / shortest)
+    ratio = np.where(without_form(network), ratio, 1.0)
+    return np.asarray((ratio > 1).any(axis=1)), float(ratio.max())

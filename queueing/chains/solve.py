@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from headway.queueing.chains.parting import parted
 from headway.queueing.chains.parts import network_of, parts_of
 from headway.queueing.chains.routes import ClassRoutes
-from headway.queueing.chains.wholly import solved_wholly
+from headway.queueing.chains.wholly import network_by_class, solved_wholly
 from headway.queueing.classes.network import JobClass, Saturation, SharedStation
 from headway.queueing.classes.solve import MulticlassSolution, solve_multiclass
 from headway.queueing.closed.demands import Method
@@ -64,8 +64,10 @@ def solve_chains(
     [2.5, 2.5]
     """
     parts = parts_of(stations, classes, routes)
-    exactly = solved_wholly(parts, routes, Method(method))
+    network = network_by_class(parts, routes)
+    exactly = solved_wholly(parts, network, Method(method))
     if exactly is not None:
         return exactly
-    whole = solve_multiclass(*network_of(parts), Method(method), saturation)
-    return parted(parts, whole)
+    ways = network.ways if network.is_open.all() else None
+    whole = solve_multiclass(*network_of(parts), Method(method), saturation, ways)
+    return parted(parts, whole, network)

@@ -8,35 +8,29 @@ from headway.kinds import FloatArray
 from headway.queueing.chains.parting import assembled
 from headway.queueing.chains.parts import Parts
 from headway.queueing.chains.routes import ClassRoutes, entry_states
-from headway.queueing.classes.crossings import by_priority
-from headway.queueing.classes.fcfs import unequal
-from headway.queueing.classes.network import ClassNetwork, read_network
+from headway.queueing.classes.network import ClassNetwork, laid_out
+from headway.queueing.classes.product_form import without_form
 from headway.queueing.classes.solve import MulticlassSolution
 from headway.queueing.classes.ways import ClassWays
 from headway.queueing.classes.whole import most_states, whole_chain
 from headway.queueing.closed.demands import Method
 
 
-def solved_wholly(parts: Parts, routes: ClassRoutes, method: Method) -> MulticlassSolution | None:
-    """Solve a network whose classes wait in order with times of their own, state by state.
+def solved_wholly(parts: Parts, network: ClassNetwork, method: Method) -> MulticlassSolution | None:
+    """Solve a network without a product form state by state.
 
     Parameters
     ----------
-    parts, routes
-        The network by class, and where its jobs go.
+    parts, network
+        The chains, and the network by class (`network_by_class`).
     method
         ``exact`` and ``chain`` go further than ``auto``; approximations do not ask for it.
 
     Returns
     -------
-    None where a product form holds, for open classes, classes that nobody ever is of, and where
-    there are too many states.
+    None where a product form holds, for open classes, and where there are too many states.
     """
-    if not parts.visits.any(axis=(1, 2)).all():
-        return None
-    network = network_by_class(parts, routes)
-    everybody = with_everybody(parts, network)
-    plain = not unequal(everybody).any() and not by_priority(everybody).any()
+    plain = not without_form(network).any()
     if method.approximate or (plain and method is not Method.CHAIN):
         return None
     solved = whole_chain(network, most_states(method))
@@ -57,14 +51,6 @@ def solved_wholly(parts: Parts, routes: ClassRoutes, method: Method) -> Multicla
     )
 
 
-def with_everybody(parts: Parts, network: ClassNetwork) -> ClassNetwork:
-    """The network with all jobs of a chain in each of its classes, as they may come to be."""
-    everybody = np.maximum(network.population, 1)
-    for chain in map(list, parts.rounds.chains):
-        everybody[chain] = np.maximum(network.population[chain].sum(axis=0), 1)
-    return replace(network, population=everybody)
-
-
 def network_by_class(parts: Parts, routes: ClassRoutes) -> ClassNetwork:
     """The network as its classes see it, with the ways between its stations."""
     rounds = parts.rounds
@@ -77,7 +63,7 @@ def network_by_class(parts: Parts, routes: ClassRoutes) -> ClassNetwork:
         replace(station, visits=[parts.shaped(row) for row in parts.visits[:, k]])
         for k, station in enumerate(parts.stations)
     ]
-    return read_network(stations, parts.classes, ways)
+    return replace(laid_out(stations, parts.classes, ways), chains=rounds.chains)
 
 
 def _own_entries(routes: ClassRoutes) -> FloatArray:

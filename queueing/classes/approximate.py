@@ -4,7 +4,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.queueing.classes.crossings import crossing_of, fitting
-from headway.queueing.classes.fcfs import apart, is_spread, turns_at, unequal
+from headway.queueing.classes.fcfs import apart, is_spread
 from headway.queueing.classes.lengths import (
     Lengths,
     free_share,
@@ -13,6 +13,7 @@ from headway.queueing.classes.lengths import (
     with_delays,
 )
 from headway.queueing.classes.network import ClassNetwork
+from headway.queueing.classes.product_form import turns_at, unequal
 from headway.queueing.closed.approximate import Closed, Ordered, linearizer, schweitzer
 from headway.queueing.closed.demands import Method
 from headway.queueing.closed.fixed_point import State

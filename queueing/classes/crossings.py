@@ -1,43 +1,13 @@
 """Networks of classes as the approximations for disciplines see them."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from headway.queueing.classes.network import ClassNetwork
+from headway.queueing.classes.product_form import by_priority
 from headway.queueing.orders.capacity import ClassDemands, longer_waits
 from headway.queueing.orders.mva import Rest
 from headway.queueing.orders.shared import Crossing
 from headway.queueing.stations.abilities import Discipline, ServiceKind
-
-
-def comers(network: ClassNetwork) -> NDArray[np.bool_]:
-    """Which classes are served at each station, at some point; shape (classes, stations)."""
-    come = (network.rates + network.population)[:, None] * network.demand > 0
-    return np.asarray(come.any(axis=2))
-
-
-def by_priority(network: ClassNetwork) -> NDArray[np.bool_]:
-    """Tell at which stations jobs go before others, shape (stations,).
-
-    Where all who come have one priority it is order of arrival.
-
-    Examples
-    --------
-    >>> from headway.queueing.classes.network import JobClass, SharedStation, read_network
-    >>> cpu = SharedStation("cpu", (0.2, 2.0), (1, 1), discipline=Discipline.PRIORITY)
-    >>> web, batch = JobClass("web", 0.4), JobClass("batch", 0.2, priority=2)
-    >>> by_priority(read_network([cpu], [web, batch])).tolist()
-    [True]
-    """
-    come, ranks = comers(network), np.array([c.priority for c in network.classes])
-    return np.array(
-        [
-            s.discipline.by_priority
-            and s.kind is not ServiceKind.DELAY
-            and len(set(ranks[come[:, k]].tolist())) > 1
-            for k, s in enumerate(network.stations)
-        ]
-    )
 
 
 def disciplines_at(network: ClassNetwork) -> tuple[Discipline | None, ...]:

@@ -20,54 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import GraphError
-from headway.kinds import Amount, FloatArray
+from headway.kinds import FloatArray
 from headway.queueing.classes.network import ClassNetwork
-from headway.queueing.closed.measured import Apart, Turns
+from headway.queueing.classes.product_form import comes_once, turns_at, unequal
+from headway.queueing.closed.measured import Apart
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.general import GGm, MGm
-
-
-def unequal(network: ClassNetwork) -> Amount:
-    """Tell which stations serve in order classes of different times, or of other than exponential.
-
-    Returns
-    -------
-    Shape (stations, points).
-
-    Examples
-    --------
-    >>> from headway.queueing.classes.network import JobClass, SharedStation, read_network
-    >>> cpu = SharedStation("cpu", (0.2, 2.0), (1, 1), discipline=Discipline.FCFS)
-    >>> unequal(read_network([cpu], [JobClass(c, arrival_rate=0.4) for c in "ab"])).item()
-    True
-    """
-    ordered = [
-        s.discipline not in {Discipline.SHARING, Discipline.LAST} and s.kind != ServiceKind.DELAY
-        for s in network.stations
-    ]
-    if not any(ordered):
-        return np.zeros(network.servers.shape, bool)
-    come = (network.rates + network.population)[:, None] * network.demand > 0
-    longest = np.where(come, network.service_times, 0.0).max(axis=0)
-    shortest = np.where(come, network.service_times, np.inf).min(axis=0)
-    unlike = shortest < longest
-    if network.scv is not None:
-        unlike |= (come & (network.scv != 1)).any(axis=0)
-        unlike |= np.array([s.is_spread and s.arrival_scv is not None for s in network.stations])[
-            :, None
-        ]
-    return np.array(ordered)[:, None] & unlike & ~_room_for_all(network)
-
-
-def turns_at(network: ClassNetwork) -> Turns:
-    """Stations of `unequal` by name: those in order of arrival, and those in random order."""
-    here = unequal(network).any(axis=1)
-    names: dict[bool, list[str]] = {False: [], True: []}
-    for station, unlike in zip(network.stations, here, strict=True):
-        if unlike:
-            names[station.discipline is Discipline.RANDOM].append(station.name)
-    return Turns(tuple(names[False]), tuple(names[True]))
 
 
 def apart(network: ClassNetwork) -> Apart | None:
@@ -95,17 +54,6 @@ def is_spread(network: ClassNetwork) -> bool:
         return False
     arrivals = any(s.is_spread and s.arrival_scv is not None for s in network.stations)
     return bool(arrivals or (network.scv != 1).any())
-
-
-def _room_for_all(network: ClassNetwork) -> NDArray[np.bool_]:
-    """Where nobody ever waits, as closed jobs alone come and there is a server for each.
-
-    Such a pool is a delay: times of any spread and class have a product form there.
-    """
-    queues = np.array([s.kind is ServiceKind.QUEUE for s in network.stations])
-    opened = ((network.rates > 0)[:, None] & (network.demand > 0)).any(axis=0)
-    jobs = (network.population[:, None] * (network.demand > 0)).sum(axis=0)
-    return np.asarray(queues[:, None] & ~opened & (jobs <= network.servers))
 
 
 def refuse_speeds(network: ClassNetwork, unlike: NDArray[np.bool_]) -> None:
@@ -144,23 +92,6 @@ def refuse_mixed(network: ClassNetwork) -> None:
             'come first served, need exponential times; use discipline "ps" or simulate'
         )
         raise GraphError(msg)
-
-
-def last_in_pools(network: ClassNetwork) -> list[str]:
-    """Names of pools that serve the last first of classes of different times.
-
-    They have no product form, but are taken as if they had: as though all shared the servers.
-    """
-    arrivals = (network.rates + network.population)[:, None] * network.demand
-    come: Amount = np.array(arrivals > 0).any(axis=2)
-    pools: Amount = network.is_pool
-    return [
-        s.name
-        for k, s in enumerate(network.stations)
-        if s.discipline is Discipline.LAST
-        and pools[k]
-        and np.ptp(network.service_times[come[:, k], k], axis=0).any()
-    ]
 
 
 def refuse_never_served(network: ClassNetwork) -> None:
@@ -248,6 +179,6 @@ def is_exact(network: ClassNetwork, unlike: NDArray[np.bool_]) -> bool:
     """
     busy = ~network.is_delay[:, None] & (network.demand > 0).any(axis=0)
     alone = busy.sum(axis=0) <= 1
-    single = (network.servers == 1) & (network.visits <= 1).all(axis=0)
+    single = (network.servers == 1) & comes_once(network)[:, None]
     single &= np.array([s.arrival_scv is None for s in network.stations])[:, None]
     return bool(network.is_open.all() and (~unlike | (alone & single)).all())

@@ -10,7 +10,6 @@ from headway.columns import distinct_columns
 from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.queueing.classes.approximate import approximated, by_station
-from headway.queueing.classes.fcfs import last_in_pools, unequal
 from headway.queueing.classes.lattice import convolution_bytes, lattice_bytes
 from headway.queueing.classes.lattice_convolution import Speeds, lattice_convolution
 from headway.queueing.classes.lattice_mva import lattice_mva
@@ -22,6 +21,7 @@ from headway.queueing.classes.lengths import (
     with_delays,
 )
 from headway.queueing.classes.network import ClassNetwork
+from headway.queueing.classes.product_form import unequal, without_form
 from headway.queueing.classes.whole import MOST_REQUESTED, most_states, whole_chain
 from headway.queueing.closed.approximate import Closed, schweitzer
 from headway.queueing.closed.demands import Method
@@ -57,8 +57,8 @@ def solve_closed_classes(network: ClassNetwork, load: FloatArray, method: Method
     InvalidParameter
         For a lattice of populations too large for an exact method.
     """
-    in_order = unequal(network).any(axis=0)
-    none = in_order.any() or last_in_pools(network)
+    in_order = np.any(unequal(network), axis=0)
+    none = without_form(network).any()
     if method is Method.CHAIN or (none and not method.approximate):
         whole = by_chain(network, method)
         if whole is not None:

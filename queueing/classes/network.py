@@ -200,6 +200,8 @@ class ClassNetwork:
         (classes, stations, points).
     ways
         How jobs go from station to station; None where only visits are known.
+    chains
+        Positions of the classes that turn into one another; empty where none does.
     """
 
     stations: tuple[SharedStation, ...]
@@ -214,6 +216,19 @@ class ClassNetwork:
     speeds: Mapping[int, FloatArray] = field(default_factory=dict)
     ways: ClassWays | None = None
     scv: FloatArray | None = None
+    chains: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def may_be(self) -> FloatArray:
+        """Arrivals or jobs of which some may come to be of a class, shape (classes, points).
+
+        Those of all classes that turn into it.
+        """
+        own: FloatArray = self.rates + self.population
+        total = own.copy()
+        for chain in map(list, self.chains):
+            total[chain] = own[chain].sum(axis=0)
+        return total
 
     @property
     def demand(self) -> FloatArray:
@@ -322,6 +337,17 @@ def read_network(
     >>> network.demand.shape
     (1, 1, 1)
     """
+    network = laid_out(stations, classes, ways)
+    _check_time(network)
+    return network
+
+
+def laid_out(
+    stations: Sequence[SharedStation],
+    classes: Sequence[JobClass],
+    ways: ClassWays | None = None,
+) -> ClassNetwork:
+    """Lay out as `read_network` does, also classes that no job is of for long."""
     _check_lists(stations, classes)
     values = [
         *(v for s in stations for v in (*s.service_times, *s.visits)),
@@ -338,7 +364,7 @@ def read_network(
         table = rows(entries, shape).reshape(len(stations), len(classes), -1)
         return np.ascontiguousarray(table.swapaxes(0, 1))
 
-    network = ClassNetwork(
+    return ClassNetwork(
         tuple(stations),
         tuple(classes),
         by_station("service_times"),
@@ -352,8 +378,6 @@ def read_network(
         ways,
         _spread(stations, len(classes), shape),
     )
-    _check_time(network)
-    return network
 
 
 def _spread(

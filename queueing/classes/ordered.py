@@ -6,16 +6,11 @@ import numpy as np
 
 from headway.errors import GraphError, Saturated
 from headway.kinds import FloatArray
-from headway.queueing.classes.crossings import (
-    by_priority,
-    comers,
-    crossing_of,
-    disciplines_at,
-    fitting,
-)
+from headway.queueing.classes.crossings import crossing_of, disciplines_at, fitting
 from headway.queueing.classes.methods import by_chain
 from headway.queueing.classes.network import ClassNetwork
 from headway.queueing.classes.overload import Overload
+from headway.queueing.classes.product_form import by_priority, comers, comes_once, named
 from headway.queueing.classes.whole import MOST_REQUESTED
 from headway.queueing.closed.demands import Method
 from headway.queueing.orders.chain import MOST
@@ -130,7 +125,7 @@ def _one_by_one(network: ClassNetwork, method: Method) -> Ordered:
 
 
 def _named(network: ClassNetwork) -> list[str]:
-    return [s.name for s, k in zip(network.stations, by_priority(network), strict=True) if k]
+    return named(network, by_priority(network))
 
 
 def _check_fits(network: ClassNetwork, stay: FloatArray) -> None:
@@ -176,16 +171,16 @@ def _stay_at(network: ClassNetwork, k: int, discipline: Discipline) -> FloatArra
 
 def _is_exact(network: ClassNetwork) -> bool:
     """Whether Poisson streams come to the only station where anybody waits, once."""
-    busy = ~network.is_delay & comers(network).any(axis=0)
+    busy = ~network.is_delay & comers(network).any(axis=(0, 2))
     if busy.sum() > 1:
         return False
     alike = [_alike(network, int(k)) for k in np.flatnonzero(busy)]
-    return bool(all(alike) and (network.visits <= 1).all())
+    return bool(all(alike) and comes_once(network)[busy].all())
 
 
 def _alike(network: ClassNetwork, k: int) -> bool:
     """Whether it is one server, or all who come have one mean time."""
     if (network.servers[k] == network.queues[k]).all():
         return True
-    times = network.service_times[comers(network)[:, k], k]
+    times = network.service_times[comers(network)[:, k].any(axis=1), k]
     return bool((times == times[:1]).all())

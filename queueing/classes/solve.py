@@ -7,17 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import Amount, FloatArray, plain
-from headway.queueing.classes.crossings import by_priority
 from headway.queueing.classes.fcfs import (
     is_exact,
-    last_in_pools,
     mean_service_ahead,
     refuse_mixed,
     refuse_never_served,
     refuse_speeds,
     spread_waits,
-    turns_at,
-    unequal,
 )
 from headway.queueing.classes.lengths import Lengths
 from headway.queueing.classes.methods import growth_alone, solve_closed_classes
@@ -30,6 +26,7 @@ from headway.queueing.classes.network import (
 )
 from headway.queueing.classes.ordered import solve_ordered
 from headway.queueing.classes.overload import Overload, find_overload, refuse_overload, without
+from headway.queueing.classes.product_form import by_priority, last_in_pools, turns_at, unequal
 from headway.queueing.classes.ways import ClassWays
 from headway.queueing.closed.demands import Method
 from headway.queueing.closed.measured import open_note

@@ -89,7 +89,7 @@ def _has_chain(network: ClassNetwork) -> bool:
 
 
 def _takes_no_time(network: ClassNetwork) -> bool:
-    come = (network.population[:, None] > 0) & (network.visits > 0)
+    come = (network.may_be[:, None] > 0) & (network.visits > 0)
     return bool((come & (network.service_times <= 0)).any())
 
 

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray
-from headway.queueing.classes.crossings import by_priority
-from headway.queueing.classes.fcfs import last_in_pools, unequal
 from headway.queueing.classes.lattice import lattice_for
 from headway.queueing.classes.lattice_convolution import (
     LatticeStation,
@@ -29,6 +27,7 @@ from headway.queueing.classes.lattice_convolution import (
 from headway.queueing.classes.methods import convolution_stations
 from headway.queueing.classes.network import ClassNetwork, JobClass, SharedStation, read_network
 from headway.queueing.classes.overload import find_overload, refuse_overload
+from headway.queueing.classes.product_form import lawless
 from headway.queueing.classes.whole import whole_numbers
 from headway.queueing.numbers.laws import (
     MOST_NUMBERS,
@@ -38,7 +37,7 @@ from headway.queueing.numbers.laws import (
     served,
     side_by_side,
 )
-from headway.queueing.stations.abilities import Discipline, ServiceKind
+from headway.queueing.stations.abilities import ServiceKind
 
 _NOTHING = 1e-18  # of all chances: what does not count
 _LEAST = 1e-280  # chances below may have lost digits
@@ -95,29 +94,6 @@ def class_marginal(
     return _Place(network, place, overload.load, guess).law()
 
 
-def lawless(network: ClassNetwork) -> str:
-    """Why a network has no product form, by the first station that has none; empty if it has one.
-
-    Examples
-    --------
-    >>> cpu = SharedStation("cpu", (0.1, 0.2), (1, 1), discipline=Discipline.FCFS)
-    >>> lawless(read_network([cpu], [JobClass(c, population=1) for c in "ab"]))[:40]
-    'cpu: first come first served with times '
-    """
-    unknown = "the number of jobs has no known distribution"
-    for k in np.flatnonzero(by_priority(network)):
-        return f"{network.stations[k].name}: it serves by priority, where {unknown}"
-    for k in np.flatnonzero(unequal(network).any(axis=1)):
-        station = network.stations[k]
-        drawn = station.discipline is Discipline.RANDOM
-        order = "random order" if drawn else "first come first served"
-        return f"{station.name}: {order} with times that differ by class; {unknown}"
-    for name in last_in_pools(network):
-        order = "a pool that serves the last first, with times that differ by class"
-        return f"{name}: {order}; {unknown}"
-    return ""
-
-
 def whole_marginal(network: ClassNetwork, place: int) -> NumberLaw:
     """Find how many jobs are at a station of closed classes, state by state.
 
@@ -136,6 +112,7 @@ def whole_marginal(network: ClassNetwork, place: int) -> NumberLaw:
     Examples
     --------
     >>> from headway.queueing.classes.ways import ClassWays
+    >>> from headway.queueing.stations.abilities import Discipline
     >>> ways = ClassWays(np.ones((2, 1, 1)), np.zeros((2, 1, 1, 2, 1)))
     >>> cpu = SharedStation("cpu", (1.0, 1.0), (1, 1), discipline=Discipline.FCFS)
     >>> two = [JobClass(c, population=1, think_time=1.0) for c in "ab"]

@@ -10,10 +10,11 @@ from headway.models.solving.classes.ways import class_ways
 from headway.models.structure.parts.keys import of_class
 from headway.models.structure.planning.by_class import class_routes
 from headway.queueing.chains.parts import network_of, parts_of
-from headway.queueing.chains.wholly import network_by_class, with_everybody
+from headway.queueing.chains.wholly import network_by_class
 from headway.queueing.classes.network import read_network
+from headway.queueing.classes.product_form import lawless
 from headway.queueing.closed.demands import Method
-from headway.queueing.marginals.classes import class_marginal, lawless, whole_marginal
+from headway.queueing.marginals.classes import class_marginal, whole_marginal
 from headway.queueing.numbers.laws import NumberLaw
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def _law(point: "Solution", station: str) -> NumberLaw:
         routes = class_routes(model.graph, values)
         parts = parts_of(stations, classes, routes)
         network = network_by_class(parts, routes)
-        reason = lawless(with_everybody(parts, network))
+        reason = lawless(network)
         if reason and by_chain:
             return whole_marginal(network, place)
         if reason:

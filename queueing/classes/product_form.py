@@ -1,0 +1,218 @@
+"""Which stations leave a network of several classes without a product form.
+
+Decided here alone, and asked by whatever calls an answer exact: solving, numbers of jobs, bounds.
+A product form (BCMP) needs of a station with servers to wait for that it
+
+* shares them, or is one server for the last to come: then for any times by class; or
+* takes jobs in order of arrival, at random, or the last first at several servers, none of which
+  looks at times: then for exponential times of one mean for all classes that come; or
+* has a server for each job that can be there, and so nobody waits.
+
+Classes that turn into one another are one chain: all of its jobs may come as each of its classes.
+A station where classes of unlike times meet has no product form even if they are of one chain.
+
+Source: Baskett, Chandy, Muntz and Palacios, JACM 22(2), 1975; Kelly, *Reversibility and Stochastic
+Networks*, 1979, sections 3.1 to 3.3 (queues that do not look at classes).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.kinds import FloatArray
+from headway.queueing.classes.network import ClassNetwork
+from headway.queueing.closed.measured import Turns
+from headway.queueing.stations.abilities import Discipline, ServiceKind
+
+
+def without_form(network: ClassNetwork) -> NDArray[np.bool_]:
+    """Tell which stations have no product form at which points, shape (stations, points).
+
+    Examples
+    --------
+    >>> from headway.queueing.classes.network import JobClass, SharedStation, read_network
+    >>> two = [JobClass(c, population=1) for c in "ab"]
+    >>> cpu = SharedStation("cpu", (0.2, 2.0), (1, 1), discipline=Discipline.RANDOM)
+    >>> without_form(read_network([cpu], two)).item()
+    True
+    """
+    return unequal(network) | _last_at_several(network) | by_priority(network)[:, None]
+
+
+def formless(network: ClassNetwork) -> str:
+    """Why a network has no product form, by the first station that has none; empty if it has one.
+
+    Examples
+    --------
+    >>> from headway.queueing.classes.network import JobClass, SharedStation, read_network
+    >>> cpu = SharedStation("cpu", (0.1, 0.2), (1, 1), discipline=Discipline.FCFS)
+    >>> formless(read_network([cpu], [JobClass(c, population=1) for c in "ab"]))
+    'cpu: first come first served with times that differ by class'
+    """
+    first = by_priority(network)
+    for k in np.flatnonzero(without_form(network).any(axis=1)):
+        station = network.stations[k]
+        how = "it serves by priority" if first[k] else _WORDS[station.discipline]
+        return f"{station.name}: {how}"
+    return ""
+
+
+def lawless(network: ClassNetwork) -> str:
+    """Why the number of jobs has no known distribution; empty where it has one."""
+    reason = formless(network)
+    return f"{reason}; the number of jobs has no known distribution" if reason else ""
+
+
+_IN_ORDER = "first come first served with times that differ by class"
+_WORDS = {
+    Discipline.FCFS: _IN_ORDER,
+    Discipline.PRIORITY: _IN_ORDER,  # of one priority
+    Discipline.PREEMPTIVE: _IN_ORDER,
+    Discipline.RANDOM: "random order with times that differ by class",
+    Discipline.LAST: "a pool that serves the last first, with times that differ by class",
+}
+
+
+def comers(network: ClassNetwork) -> NDArray[np.bool_]:
+    """Which classes are served at each station, shape (classes, stations, points)."""
+    return np.asarray(network.may_be[:, None] * network.demand > 0)
+
+
+def by_priority(network: ClassNetwork) -> NDArray[np.bool_]:
+    """Tell at which stations jobs go before others, shape (stations,).
+
+    Where all who come have one priority it is order of arrival.
+
+    Examples
+    --------
+    >>> from headway.queueing.classes.network import JobClass, SharedStation, read_network
+    >>> cpu = SharedStation("cpu", (0.2, 2.0), (1, 1), discipline=Discipline.PRIORITY)
+    >>> web, batch = JobClass("web", 0.4), JobClass("batch", 0.2, priority=2)
+    >>> by_priority(read_network([cpu], [web, batch])).tolist()
+    [True]
+    """
+    come, ranks = np.any(comers(network), axis=2), np.array([c.priority for c in network.classes])
+    return np.array(
+        [
+            s.discipline.by_priority
+            and s.kind is not ServiceKind.DELAY
+            and len(set(ranks[come[:, k]].tolist())) > 1
+            for k, s in enumerate(network.stations)
+        ]
+    )
+
+
+def unequal(network: ClassNetwork) -> NDArray[np.bool_]:
+    """Tell which stations serve in order classes of different times, or of other than exponential.
+
+    In order of arrival, or in random order; shape (stations, points).
+
+    Examples
+    --------
+    >>> from headway.queueing.classes.network import JobClass, SharedStation, read_network
+    >>> cpu = SharedStation("cpu", (0.2, 2.0), (1, 1), discipline=Discipline.FCFS)
+    >>> unequal(read_network([cpu], [JobClass(c, arrival_rate=0.4) for c in "ab"])).item()
+    True
+    """
+    ordered = np.array(
+        [
+            s.discipline not in {Discipline.SHARING, Discipline.LAST}
+            and s.kind != ServiceKind.DELAY
+            for s in network.stations
+        ]
+    )
+    if not ordered.any():
+        return np.zeros(network.servers.shape, bool)
+    unlike = _unlike_times(network)
+    if network.scv is not None:
+        unlike |= (comers(network) & (network.scv != 1)).any(axis=0)
+        unlike |= np.array([s.is_spread and s.arrival_scv is not None for s in network.stations])[
+            :, None
+        ]
+    return ordered[:, None] & unlike & ~_room_for_all(network)
+
+
+def turns_at(network: ClassNetwork, among: NDArray[np.bool_] | None = None) -> Turns:
+    """Stations of `unequal`, or some of them, by name: in order of arrival, and in random order."""
+    here = _some(unequal(network), among)
+    names: dict[bool, list[str]] = {False: [], True: []}
+    for station, unlike in zip(network.stations, here, strict=True):
+        if unlike:
+            names[station.discipline is Discipline.RANDOM].append(station.name)
+    return Turns(tuple(names[False]), tuple(names[True]))
+
+
+def last_in_pools(network: ClassNetwork, among: NDArray[np.bool_] | None = None) -> list[str]:
+    """Names of pools, or some of them, that serve the last first of classes of different times.
+
+    They are solved as though all shared the servers.
+    """
+    return named(network, _some(_last_at_several(network), among))
+
+
+def _some(here: NDArray[np.bool_], among: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    """Which stations are at any point, of all or among some."""
+    ever: NDArray[np.bool_] = np.asarray(np.any(here, axis=1))
+    return ever if among is None else ever & among
+
+
+def named(network: ClassNetwork, here: Sequence[bool] | NDArray[np.bool_]) -> list[str]:
+    """Names of some stations."""
+    return [s.name for s, k in zip(network.stations, here, strict=True) if k]
+
+
+def _last_at_several(network: ClassNetwork) -> NDArray[np.bool_]:
+    last = np.array([s.discipline is Discipline.LAST for s in network.stations])
+    pools = last & network.is_pool
+    if not pools.any():
+        return np.zeros(network.servers.shape, bool)
+    several = (network.servers > 1) & ~_room_for_all(network)
+    return np.asarray(pools[:, None] & several & _unlike_times(network))
+
+
+def _unlike_times(network: ClassNetwork) -> NDArray[np.bool_]:
+    """Where classes come that have mean times of their own, shape (stations, points)."""
+    come = comers(network)
+    longest = np.where(come, network.service_times, 0.0).max(axis=0)
+    return np.asarray(np.where(come, network.service_times, np.inf).min(axis=0) < longest)
+
+
+def _room_for_all(network: ClassNetwork) -> NDArray[np.bool_]:
+    """Where nobody ever waits, as closed jobs alone come and there is a server for each.
+
+    Such a pool is a delay: times of any spread and class have a product form there.
+    """
+    queues = np.array([s.kind is ServiceKind.QUEUE for s in network.stations])
+    come = comers(network)
+    opened = (come & network.is_open[:, None, None]).any(axis=0)
+    chains = network.chains or tuple((c,) for c in range(len(network.classes)))
+    jobs = sum(_of_chain(network, come, list(chain)) for chain in chains)
+    return np.asarray(queues[:, None] & ~opened & (jobs <= network.servers))
+
+
+def _of_chain(network: ClassNetwork, come: NDArray[np.bool_], chain: list[int]) -> FloatArray:
+    """Jobs of a chain that may be at each station at once, shape (stations, points)."""
+    return np.asarray(come[chain].any(axis=0) * network.population[chain].sum(axis=0))
+
+
+def comes_once(network: ClassNetwork) -> NDArray[np.bool_]:
+    """Tell to which stations no job comes twice on its way, as any class; shape (stations,).
+
+    Where ways are not known, a job that visits a station once at the most on average is taken to
+    come back never.
+    """
+    most = network.visits.max(axis=(0, 2), initial=0.0) <= 1 + _ROUNDING
+    if network.ways is None:
+        return np.asarray(most)
+    onward: NDArray[np.bool_] = np.asarray(np.any(network.ways.onward > 0, axis=-1))
+    classes, count = onward.shape[:2]
+    some = np.any(network.visits > 0, axis=2).ravel()
+    reach = onward.transpose(0, 1, 3, 2).reshape(classes * count, -1) & some[:, None]
+    for state in range(len(reach)):
+        reach |= reach[:, [state]] & reach[state]
+    again = np.diag(np.any(reach.reshape(classes, count, classes, count), axis=(0, 2)))
+    return np.asarray(most & ~again)
+
+
+_ROUNDING = 1e-12  # of visits that follow from routes
