@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 BAD_INPUT = 2
 INTERRUPTED = 130
+HELP = "--help"
 
 COMMANDS = {
     "models": "List the catalogue of ready-made models.",
@@ -96,13 +97,32 @@ class ClosedOutput(io.TextIOBase):
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
 
 
-class LazyGroup(click.Group):
+class Group(click.Group):
+    """A group that suggests commands, the same with every version of click."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command, or suggest the nearest; a group that is asked nothing shows its help."""
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            import difflib
+
+            names = self.list_commands(ctx)
+            near = difflib.get_close_matches(args[0], names, 2) or names
+            ctx.fail(f"there is no command {args[0]!r}; did you mean {', '.join(near)}?")
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and command.no_args_is_help:
+            rest = rest or [HELP]
+        return name, command, rest
+
+
+class LazyGroup(Group):
     """A group that knows the names of its commands without importing them."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the options; ``--help`` writes already here."""
+        """Read the options; ``--help``, also where nothing is asked, writes already here."""
         with own_endings():
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, args or [HELP])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
@@ -125,13 +145,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command, or suggest the nearest."""
-        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
-            import difflib
-
-            names = self.list_commands(ctx)
-            near = difflib.get_close_matches(args[0], names, 2) or names
-            ctx.fail(f"there is no command {args[0]!r}; did you mean {', '.join(near)}?")
+        """Find a command, and refuse options given twice."""
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None and not ctx.resilient_parsing:
             refuse_repeats(command, name, rest, ctx)
@@ -169,9 +183,7 @@ def _command_of(point: "EntryPoint") -> click.Command:
 EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=200"
 
 
-@click.group(
-    cls=LazyGroup, epilog=EXAMPLE, context_settings={"help_option_names": ["-h", "--help"]}
-)
+@click.group(cls=LazyGroup, epilog=EXAMPLE, context_settings={"help_option_names": ["-h", HELP]})
 @click.version_option(__version__, prog_name="headway")
 def cli() -> None:
     """Predict, explain and fit the performance of computer systems with analytic models.

@@ -26,6 +26,15 @@ def test_help_lists_every_command_and_imports_none():
     assert all(line in result.out for line in COMMANDS.values())
 
 
+@pytest.mark.parametrize("group", [(), ("signature",)])
+def test_a_group_that_is_asked_nothing_shows_its_help(group):
+    result = headway(*group)
+
+    assert result == headway(*group, "--help")
+    assert (result.code, result.err) == (0, "")
+    assert len(result.out.splitlines()) > 5
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_command_has_help_and_fits_a_screen(name):
     result = headway(name, "--help")

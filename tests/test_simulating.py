@@ -4,8 +4,10 @@ Seeds are fixed. Each interval is one of 99.9%: of a correct law one in a thousa
 with another seed or version of Ciw it may be this one.
 """
 
+import copy
 import json
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from headway.errors import GraphError, InvalidParameter, Saturated, UnknownParam
 from headway.models import ModelGraph, parse_model
 from headway.models.simulating.estimates import Estimate, estimate
 from headway.models.simulating.jobs import blueprint
+from headway.models.simulating.network import AtTheStart
 from headway.models.simulating.planning import schedule
 from headway.models.simulating.runs import simulate_model
 from headway.queueing import (
@@ -138,6 +141,15 @@ def test_a_server_on_a_quota_lies_between_its_exact_bounds():
     assert least < low < high < most
     assert simulation["node.utilisation"].holds(0.6, SURE)
     assert abs(station.response_time(0.3) / simulation["response_time"].mean - 1) < 0.102 + 0.05
+
+
+def test_the_jobs_of_a_closed_class_come_once_at_the_start():
+    """Ciw copies what it samples from; Python 3.14 copies no iterator."""
+    first = AtTheStart()
+    copied = copy.deepcopy(first)
+    for each in (first, copied):
+        assert not any(isinstance(value, Iterator) for value in vars(each).values())
+        assert [each.sample() for _ in range(3)] == [0.0, math.inf, math.inf]
 
 
 def test_a_closed_network_with_think_time():

@@ -238,7 +238,7 @@ def test_completion(arguments, incomplete, expected):
             "did you mean disks",
         ),
         (("reproduce", "thesis/table-3.33"), "did you mean table-3.3"),
-        (("signature", "sf", RAID), "Did you mean 'sfs'?"),
+        (("signature", "sf", RAID), "did you mean sfs?"),
     ],
 )
 def test_a_slip_of_the_finger_is_told(arguments, expected):

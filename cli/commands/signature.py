@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headway.cli.main import COMMANDS
+from headway.cli.main import COMMANDS, Group
 from headway.cli.numbers import Whole
 from headway.cli.options import (
     Format,
@@ -27,7 +27,7 @@ LOGP_EXAMPLE = "Example: headway signature logp signature.csv --rtt 12.8us --plo
 LOGGP_EXAMPLE = "Example: headway signature loggp netgauge.out --pin 64KiB"
 
 
-@click.group("signature", help=COMMANDS["signature"], epilog=EXAMPLE)
+@click.group("signature", cls=Group, help=COMMANDS["signature"], epilog=EXAMPLE)
 def command() -> None:
     """Derive signatures from measured curves."""
 
