@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+HANGS = 900.0
+"""Seconds after which a test takes it that a process hangs: a busy machine takes far less."""
 PATIENCE = 30
 """Seconds on the clock for each of processor time: for what waits without working."""
 

@@ -8,6 +8,7 @@ import pytest
 from benchmarks import accuracy
 from tests import campaigns
 from tests.house import FOLDERS
+from tests.limits import HANGS
 
 ROOT = FOLDERS["headway.models"].parent
 
@@ -33,7 +34,7 @@ def test_two_workers_do_as_it_is_typed(alone):
     given = ["--cell", "contention", "--curves", "3", "--workers", "2"]
     command = [sys.executable, "-m", "benchmarks.accuracy", *given]
 
-    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100)
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=HANGS)
 
     assert process.stderr == ""
     assert process.stdout.splitlines()[2:] == alone

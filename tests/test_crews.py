@@ -20,6 +20,7 @@ from headway.models.running.pool import workers
 from headway.models.running.spreading import spread
 from headway.models.running.work import packed, work
 from tests import worker_tasks as tasks
+from tests.limits import HANGS
 
 
 @pytest.mark.parametrize("window", [None, 1, 2, 50])
@@ -131,16 +132,18 @@ def _interrupted(folder):
     """Wait as a consumer does, and be interrupted when both workers are at work."""
 
     def interrupt():
-        _until(lambda: len(list(folder.iterdir())) == 2)
-        os.kill(os.getpid(), signal.SIGINT)
+        try:
+            _until(lambda: len(list(folder.iterdir())) == 2)
+        finally:
+            os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=interrupt, daemon=True).start()
     with workers(2) as crew:
         next(spread(tasks.writes_its_process, itertools.repeat(folder), crew))
 
 
-def _until(true, seconds=30.0):
-    end = time.monotonic() + seconds
+def _until(true):
+    end = time.monotonic() + HANGS
     while not true() and time.monotonic() < end:
         time.sleep(0.02)
     assert true()

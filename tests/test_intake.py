@@ -10,6 +10,7 @@ import pytest
 from headway.errors import MeasurementError
 from headway.models.files.intake import read_bytes, read_text
 from tests.command import refusal
+from tests.limits import HANGS
 
 CURVE = "throughput_ops_s,response_ms\n100,2\n200,2.5\n300,3\n400,4\n"
 CALL = "import conftest; from headway.cli.main import main; main()"
@@ -17,7 +18,7 @@ CALL = "import conftest; from headway.cli.main import main; main()"
 
 def run(*arguments, **options):
     command = [sys.executable, "-c", CALL, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, timeout=600, check=False, **options)
+    return subprocess.run(command, capture_output=True, timeout=HANGS, check=False, **options)
 
 
 @pytest.mark.parametrize("name", ["/dev/zero", "/dev/random", "pipe", "folder", "x" * 300, "a\0b"])

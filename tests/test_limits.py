@@ -1,7 +1,9 @@
 """Limits on time count work and waiting, not what other programs take."""
 
+import re
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,16 @@ from tests.limits import limited_time
 def work():
     while True:
         pass
+
+
+def test_no_test_gives_up_before_a_busy_machine_does():
+    """Limits on the clock are `HANGS`, and what waits to be ended waits longer."""
+    numbers = [
+        (path.name, number)
+        for path in Path(__file__).parent.rglob("*.py")
+        for number in re.findall(r"\b(?:timeout|seconds|SOON)=([0-9.]+)", path.read_text())
+    ]
+    assert [each for each in numbers if float(each[1]) < limits.HANGS] == []
 
 
 def test_work_is_stopped():

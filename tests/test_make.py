@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.limits import HANGS
+
 ROOT = Path(__file__).parent.parent
 SETUP = ("Makefile", "setup.cfg", "pyproject.toml", "constraints.txt")
 MAKE = shutil.which("make")
@@ -32,7 +34,7 @@ def python(place, version):
 def make(place, *arguments):
     command = [MAKE, "--no-print-directory", *arguments]
     return subprocess.run(
-        command, cwd=place, capture_output=True, text=True, check=False, timeout=60
+        command, cwd=place, capture_output=True, text=True, check=False, timeout=HANGS
     )
 
 

@@ -1,5 +1,7 @@
 """Forks job by job, held to exact laws and to simulations that know nothing of Ciw."""
 
+import math
+
 import pytest
 
 from headway.models import ModelGraph
@@ -10,7 +12,7 @@ from tests.unlike_forks import stored as open_ones
 
 
 def simulated(model, half_width=0.06):
-    return model.simulate(half_width=half_width, seed=17, at_most=120.0)
+    return model.simulate(half_width=half_width, seed=17, at_most=math.inf)
 
 
 def within(estimate, value):

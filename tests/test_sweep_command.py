@@ -14,6 +14,7 @@ import pytest
 
 from headway.models import catalogue_model
 from tests.command import headway, refusal
+from tests.limits import HANGS
 
 GRID = ("sweep", "nfs-server", "--preset", "raid", "--set", "arrival_rate=100:1500:10")
 
@@ -145,7 +146,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
         assert process.poll() is None
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=HANGS)
     assert process.returncode == 130, err
     assert "interrupted: of the first" in " ".join(out.split())
     assert "Traceback" not in err

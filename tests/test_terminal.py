@@ -16,6 +16,7 @@ from headway.cli.main import cli
 from headway.cli.output import progress
 from headway.models import data_path
 from tests.command import headway, refusal
+from tests.limits import HANGS
 
 RAID = str(data_path("network_sensitivity/table_a_5_raid_performance.csv"))
 SWEEP = ("solve", "nfs-server", "--set", "arrival_rate=1,2")
@@ -172,7 +173,7 @@ def test_ctrl_c_during_a_long_fit_leaves_nothing(tmp_path):
     time.sleep(1)  # amid the rounds, which would take minutes
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    shown, errors = process.communicate(timeout=600)
+    shown, errors = process.communicate(timeout=HANGS)
 
     assert process.returncode == 130
     assert (shown, errors) == ("", "error: interrupted\n")

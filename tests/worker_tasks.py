@@ -5,6 +5,8 @@ import threading
 import time
 from pathlib import Path
 
+from tests.limits import HANGS
+
 
 def doubled(number):
     return 2 * number
@@ -45,9 +47,9 @@ def _die():
 
 
 def writes_its_process(folder):
-    """Leave this process's number, and go on for a long time."""
+    """Leave this process's number, and go on for longer than any test waits."""
     Path(folder, str(os.getpid())).touch()
-    time.sleep(60.0)
+    time.sleep(10 * HANGS)
 
 
 def solved(rate):
