@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
@@ -17,17 +17,19 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 CrewContext: TypeAlias = "AbstractContextManager[Crew | None]"
 """Context manager of a command's work: gives the workers, or None if no option names any."""
 
-_WORKERS, _CLUSTER = twins(
-    "--workers N, --cluster URL", "Processes that share the work; a dask scheduler."
+_WORKERS, _OTHER = twins(
+    "--workers N, --cluster URL", "Processes; a dask scheduler, with --wait TIME."
 )
 
 
 def crew_options(function: Function) -> Function:
-    """Add ``--workers`` and ``--cluster``, passed to the function as `hands`."""
+    """Add ``--workers``, ``--cluster`` and ``--wait``, passed to the function as `hands`."""
 
     @wraps(function)
-    def _given(*arguments: Any, workers: int | None, cluster: str | None, **named: Any) -> Any:
-        return function(*arguments, hands=crew_for(workers, cluster), **named)
+    def _given(
+        *arguments: Any, workers: int | None, cluster: str | None, wait: str | None, **named: Any
+    ) -> Any:
+        return function(*arguments, hands=crew_for(workers, cluster, wait), **named)
 
     count = click.option(
         "--workers",
@@ -37,23 +39,26 @@ def crew_options(function: Function) -> Function:
         help="Number of processes on this machine.",
     )
     address = click.option(
-        "--cluster", cls=_CLUSTER, metavar="URL", help="Address of a dask scheduler."
+        "--cluster", cls=_OTHER, metavar="URL", help="Address of a dask scheduler."
     )
-    return count(address(_given))  # type: ignore[return-value]
+    patience = click.option(
+        "--wait", cls=_OTHER, metavar="TIME", help="Wait for workers of the cluster (60s)."
+    )
+    return count(address(patience(_given)))  # type: ignore[return-value]
 
 
-def crew_for(workers: int | None, cluster: str | None) -> CrewContext:
+def crew_for(workers: int | None, cluster: str | None, wait: str | None = None) -> CrewContext:
     """Choose the workers; nothing is started or joined before there is work.
 
     Parameters
     ----------
-    workers, cluster
+    workers, cluster, wait
         Values of the options.
 
     Raises
     ------
     InvalidParameter
-        If both are given, or fewer than one worker.
+        If two kinds of workers are given, fewer than one worker, or a time to wait for no cluster.
 
     Examples
     --------
@@ -67,6 +72,8 @@ def crew_for(workers: int | None, cluster: str | None) -> CrewContext:
     """
     from headway.errors import InvalidParameter
 
+    if wait is not None and cluster is None:
+        raise InvalidParameter("--wait is for the workers of a cluster; give --cluster URL")
     if workers is not None and cluster is not None:
         raise InvalidParameter("give --workers or --cluster, not both")
     if workers is not None:
@@ -74,16 +81,18 @@ def crew_for(workers: int | None, cluster: str | None) -> CrewContext:
 
         return pool.workers(workers)
     if cluster is not None:
-        return _joined(cluster)
+        return _joined(cluster, wait)
     return nullcontext()
 
 
 @contextmanager
-def _joined(address: str) -> "Iterator[Crew]":
+def _joined(address: str, wait: str | None) -> "Iterator[Crew]":
     """Join a cluster when its work begins, after all other options have been checked."""
-    from headway.models.running.cluster import cluster
+    from headway.models.language.units import quantity, unit
+    from headway.models.running import cluster
 
-    with cluster(address) as crew:
+    seconds = cluster.WITHOUT if wait is None else quantity(wait, unit("s"), "--wait")
+    with cluster.cluster(address, seconds, partial(click.echo, err=True)) as crew:
         yield crew
 
 

@@ -210,9 +210,9 @@ def test_commands_of_documents(path, tmp_path, monkeypatch):
                 check(typed, shown)
 
 
-def _impatient(crew):
-    """Wait no minute for other workers."""
-    crew._last_contact = time.monotonic() - clusters.WITHOUT
+def _impatient(crew, wait=clusters.WITHOUT):
+    """Wait no more for other workers."""
+    crew._last_contact = time.monotonic() - wait
     return crew
 
 
@@ -254,6 +254,56 @@ def test_without_distributed_it_is_named(monkeypatch):
         cluster("tcp://127.0.0.1:1")
 
 
+class Client:
+    """A client of a scheduler, as far as a crew asks it."""
+
+    def __init__(self, *answers):
+        self.answers = iter(answers)
+
+    def nthreads(self):
+        answer = next(self.answers)
+        if isinstance(answer, Exception):
+            raise answer
+        answer()
+        return {"tcp://b:1": 1} if answer is int else {}
+
+    def get_executor(self, **_):
+        return None
+
+
+@pytest.mark.parametrize("gone", [tuple, OSError()], ids=["no workers", "no scheduler"])
+def test_when_all_workers_have_left_it_is_said_and_ends(monkeypatch, gone):
+    told = []
+    monkeypatch.setattr(clusters, "NOTICED", -1.0)
+    client = Client(int, int, gone, gone, int, gone, gone)
+    crew = clusters.Cluster(client, "tcp://a:1", ExitStack(), 17.0, told.append)
+
+    for _ in range(3):
+        crew.look()
+    assert told == ["cluster tcp://a:1: all workers have left; waiting up to 17 s for another"]
+    crew.look()
+    assert len(told) == 1
+    crew.look()
+    crew.look()
+    assert len(told) == 2
+    with pytest.raises(WorkerError, match="^cluster tcp://a:1: has had no workers for 17 s$"):
+        _impatient(crew, 17.0).look()
+
+
+def test_a_scheduler_that_answers_no_more_is_not_waited_for(monkeypatch):
+    """It is asked again only when it has answered."""
+    monkeypatch.setattr(clusters, "ANSWERED", 0.01)
+    answers = threading.Event()
+    crew = clusters.Cluster(Client(int, answers.wait, int), "tcp://a:1", ExitStack())
+
+    crew.look()
+    crew.look()
+    crew.look()
+    with pytest.raises(WorkerError, match="has had no workers for 60 s"):
+        _impatient(crew).look()
+    answers.set()
+
+
 @click.command
 @crew_options
 def command(hands):
@@ -274,7 +324,7 @@ def test_commands_are_given_a_crew(options, words):
 
 def test_a_cluster_is_joined_when_its_work_begins(monkeypatch):
     with ThreadPoolExecutor(3) as threads:
-        monkeypatch.setattr(clusters, "cluster", lambda address: Crew(threads, 3, address))
+        monkeypatch.setattr(clusters, "cluster", lambda address, *_: Crew(threads, 3, address))
         assert _run("--cluster", "tcp://a:1").output == "True 3\n"
 
 
@@ -289,7 +339,7 @@ def test_a_command_says_in_a_line_that_nobody_is_there(monkeypatch, write):
 
 
 def test_help_tells_both_options_in_a_line():
-    expected = "--workers N, --cluster URL  Processes that share the work; a dask scheduler."
+    expected = "--workers N, --cluster URL  Processes; a dask scheduler, with --wait TIME."
     assert expected in _run("--help").output
 
 
@@ -298,6 +348,8 @@ def test_help_tells_both_options_in_a_line():
     [
         (("--workers", "0"), "0 workers: give 1 to "),
         (("--workers", "2", "--cluster", "a:1"), "give --workers or --cluster, not both"),
+        (("--wait", "9s"), "--wait is for the workers of a cluster; give --cluster URL"),
+        (("--wait", "-9s", "--cluster", "a:1"), "wait is -9; it must be 0 or more"),
     ],
 )
 def test_wrong_options_are_refused(options, message):

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from headway import __version__
 from headway.errors import WorkerError
+from headway.kinds import check_domain
 from headway.lazy import needed
 from headway.models.running.crews import Crew, in_one_line
 from headway.numerals import digits
@@ -24,7 +25,11 @@ Result = TypeVar("Result")
 LONGEST = 8.0
 """Time within which a scheduler must answer and have a worker [s]."""
 WITHOUT = 60.0
-"""Time to wait for another worker when all have left [s]."""
+"""Time to wait for another worker when all have left, unless the caller says [s]."""
+NOTICED = 2.0
+"""Time without workers after which it is said that headway waits [s]."""
+ANSWERED = 1.0
+"""Time in which a scheduler usually says how many workers it has [s]."""
 CLOSING = 1.0
 """Time allowed to disconnect from a scheduler [s]."""
 _VERSION = (
@@ -33,29 +38,39 @@ _VERSION = (
 """The version check sent to a worker; it works whether or not headway is installed there."""
 
 
-def cluster(address: str) -> Crew:
+def cluster(
+    address: str, wait: float = WITHOUT, tell: Callable[[str], object] = warnings.warn
+) -> Crew:
     """Make a crew of all the workers of a dask scheduler.
 
     Parameters
     ----------
     address
         Address of the scheduler, such as ``tcp://10.0.0.1:8786``.
+    wait
+        Time to wait for another worker when all have left, and for a scheduler that no longer
+        answers [s], 0 or more.
+    tell
+        Called with a line when this wait begins.
 
     Raises
     ------
+    InvalidParameter
+        If the time to wait is negative.
     WorkerError
         If no scheduler answers within 8 s, it has no worker, or a worker lacks this version of
         headway.
     PackageError
         If distributed is not installed: ``pip install 'headway[cluster]'``.
     """
+    check_domain("wait", wait, lambda time: time >= 0, "0 or more")
     [distributed] = needed(f"cluster {address}", "distributed")
     with ExitStack() as stack:
         stack.enter_context(_quiet())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # versions of other packages
             client = _within(LONGEST, partial(_joined, distributed, address), address)
-        return Cluster(client, address, stack.pop_all())
+        return Cluster(client, address, stack.pop_all(), wait, tell)
 
 
 def _joined(distributed: Any, address: str) -> Client:
@@ -109,10 +124,19 @@ def _check_versions(address: str, versions: Mapping[str, str | None]) -> None:
 class Cluster(Crew):
     """The workers of a scheduler, while it is in use."""
 
-    def __init__(self, client: Client, address: str, quiet: ExitStack) -> None:
+    def __init__(
+        self,
+        client: Client,
+        address: str,
+        quiet: ExitStack,
+        wait: float = WITHOUT,
+        tell: Callable[[str], object] = warnings.warn,
+    ) -> None:
         self._client = client
         self._last_contact = time.monotonic()
         self._quiet = quiet
+        self._wait, self._tell, self._told = wait, tell, False
+        self._asked: Future[int] | None = None
         size = max(1, sum(client.nthreads().values()))
         super().__init__(client.get_executor(pure=False), size, f"cluster {address}")
 
@@ -125,15 +149,31 @@ class Cluster(Crew):
         return error
 
     def look(self) -> None:
-        """Wait for other workers when all have left, for a limited time."""
-        if self._client.status != "running" or self._workers() > 0:
-            self._last_contact = time.monotonic()
-        elif time.monotonic() - self._last_contact > WITHOUT:
-            msg = f"{self.name}: has had no workers for {digits(WITHOUT)} s"
+        """Wait for other workers when all have left, for a limited time, and say so."""
+        if self._has_workers():
+            self._last_contact, self._told = time.monotonic(), False
+            return
+        alone = time.monotonic() - self._last_contact
+        if alone > self._wait:
+            msg = f"{self.name}: has had no workers for {digits(self._wait)} s"
             raise WorkerError(msg)
+        if alone > NOTICED and not self._told:
+            self._told = True
+            others = f"waiting up to {digits(self._wait)} s for another"
+            self._tell(f"{self.name}: all workers have left; {others}")
 
-    def _workers(self) -> int:
-        return int(self._client.scheduler_info(n_workers=0)["n_workers"])
+    def _has_workers(self) -> bool:
+        """Whether the scheduler says that it has workers; one that is gone may never answer."""
+        if self._asked is None:
+            self._asked = _asked(lambda: len(self._client.nthreads()))
+        try:
+            count = self._asked.result(timeout=ANSWERED)
+        except TooLong:
+            return False
+        except Exception:  # the connection was lost
+            count = 0
+        self._asked = None
+        return count > 0
 
     def stop(self) -> None:
         """Cancel pending work and disconnect from the scheduler; its workers stay."""
@@ -144,12 +184,16 @@ class Cluster(Crew):
 
 def _within(seconds: float, call: Callable[[], Result], address: str) -> Result:
     """Call what may hang in a separate thread: dask waits indefinitely for a port to answer."""
-    answer: Future[Result] = Future()
-    threading.Thread(target=_answer, args=(answer, call), daemon=True).start()
     try:
-        return answer.result(timeout=seconds)
+        return _asked(call).result(timeout=seconds)
     except TooLong as error:
         raise _nobody(address, f"no answer within {digits(seconds)} s") from error
+
+
+def _asked(call: Callable[[], Result]) -> "Future[Result]":
+    answer: Future[Result] = Future()
+    threading.Thread(target=_answer, args=(answer, call), daemon=True).start()
+    return answer
 
 
 def _answer(answer: "Future[Result]", call: Callable[[], Result]) -> None:
