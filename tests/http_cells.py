@@ -13,7 +13,7 @@ PRINTED = {
         errors=0,
         samples=7342,
         duration=5.04,
-        more={"bandwidth_bytes_s": 72.52 * 1024},
+        more={"bandwidth_bytes_s": 72.52 * 1024, "response_time_max_s": 212.42e-3},
     ),
     "wrk/busy.txt": Point(
         "wrk",
@@ -24,7 +24,8 @@ PRINTED = {
         errors=441,
         samples=4336,
         duration=3.0,
-        more={"bandwidth_bytes_s": 70.65 * 1024},
+        with_failures=True,
+        more={"bandwidth_bytes_s": 70.65 * 1024, "response_time_max_s": 135.29e-3},
     ),
     "wrk/perfkit.txt": Point(
         "wrk",
@@ -36,7 +37,7 @@ PRINTED = {
         errors=0,
         samples=577297,
         duration=60,
-        more={"bandwidth_bytes_s": 2.38 * 1024**2},
+        more={"bandwidth_bytes_s": 2.38 * 1024**2, "response_time_max_s": 11.6e-3},
     ),
     "ab/ab.txt": Point(
         "ab",
@@ -65,6 +66,7 @@ PRINTED = {
             100: 79e-3,
         },
         errors=56,
+        with_failures=True,
         samples=500,
         mean_of_rate=True,
         duration=0.441,
@@ -94,7 +96,8 @@ PRINTED = {
         errors=66,
         samples=656,
         duration=2.97,
-        more={"printed_mean_s": 0.01, "longest_s": 0.36},
+        coarseness=0.005 / 0.36,
+        more={"printed_mean_s": 0.01, "response_time_min_s": 0.0, "response_time_max_s": 0.36},
     ),
     "siege/siege.txt": Point(
         "siege",
@@ -105,7 +108,8 @@ PRINTED = {
         errors=359,
         samples=3286,
         duration=2.67,
-        more={"printed_mean_s": 0.01, "longest_s": 0.10},
+        coarseness=0.005 / 0.10,
+        more={"printed_mean_s": 0.01, "response_time_min_s": 0.0, "response_time_max_s": 0.10},
     ),
     "siege/refused.json": Point(
         "siege",
@@ -113,7 +117,8 @@ PRINTED = {
         errors=1027,
         samples=0,
         duration=0.03,
-        more={"printed_mean_s": 0.0, "longest_s": 0.0},
+        coarseness=1.0,
+        more={"printed_mean_s": 0.0, "response_time_min_s": 0.0, "response_time_max_s": 0.0},
     ),
     "hey/hey.txt": Point(
         "hey",
@@ -126,6 +131,7 @@ PRINTED = {
         errors=0,
         samples=5035,
         duration=5.0023,
+        more={"response_time_min_s": 0.0002, "response_time_max_s": 0.3259},
     ),
     "hey/busy.txt": Point(
         "hey",
@@ -138,6 +144,8 @@ PRINTED = {
         errors=67,
         samples=800,
         duration=5.0388,
+        with_failures=True,
+        more={"response_time_min_s": 0.0003, "response_time_max_s": 0.0278},
     ),
     "hey/refused.txt": Point("hey", Loop.CLOSED, errors=80, samples=0, duration=0.0038),
     "bombardier/by_hand.json": Point(
@@ -150,7 +158,7 @@ PRINTED = {
         errors=0,
         samples=80000,
         duration=10.0005,
-        more={"bandwidth_bytes_s": 9600000 / 10.0005},
+        more={"bandwidth_bytes_s": 9600000 / 10.0005, "response_time_max_s": 91e-3},
     ),
     "vegeta/by_hand.json": Point(
         "vegeta",
@@ -162,7 +170,9 @@ PRINTED = {
         errors=0,
         samples=100,
         duration=1.98,
-        more={"wait_s": 5e-3},
+        more={
+            "drain_s": 5e-3, "response_time_min_s": 1.2e-3, "response_time_max_s": 30.5e-3,
+        },
     ),
     "oha/busy.json": Point(
         "oha",
@@ -176,6 +186,8 @@ PRINTED = {
         errors=813,
         samples=8085,
         duration=4.001567729,
+        with_failures=True,
+        more={"response_time_min_s": 44.406e-6, "response_time_max_s": 21.284011e-3},
     ),
     "oha/refused.json": Point("oha", Loop.CLOSED, errors=40, samples=0, duration=0.000925441),
 }  # fmt: skip

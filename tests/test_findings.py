@@ -94,8 +94,8 @@ WRK = """Running 10s test @ http://localhost:8080/
   Thread Stats   Avg      Stdev     Max   +/- Stdev
     Latency    10.00ms    1.00ms  20.00ms   90.00%
     Req/Sec   100.00      1.00   110.00     90.00%
-  1000 requests in 10.00s, 1.00MB read
-  Non-2xx or 3xx responses: 200
+  {clients}000 requests in 10.00s, 1.00MB read
+  Non-2xx or 3xx responses: {clients}00
 Requests/sec: {rate}
 Transfer/sec:      0.10MB
 """

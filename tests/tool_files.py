@@ -42,6 +42,19 @@ def only(*path: str) -> Point:
     return point
 
 
+def while_sending(requests) -> tuple[float, float]:
+    """The rate of good requests answered until the last was sent, and that time.
+
+    Parameters
+    ----------
+    requests
+        Start, time and success of each.
+    """
+    starts = [start for start, _, _ in requests]
+    answered = sum(good and start + time <= max(starts) for start, time, good in requests)
+    return answered / (max(starts) - min(starts)), max(starts) - min(starts)
+
+
 def shown(values):
     """As a mean of what stands there, to floating-point rounding."""
     return pytest.approx(values, rel=1e-9, abs=1e-12)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from headway.models.auditing import generators, limits, runs, tails
+from headway.models.auditing.contradictions import CONTRADICTIONS
 from headway.models.auditing.finding import Finding, Kind, Look, Severity, each_series
 from headway.models.auditing.open_view import OpenPoint, as_open
 from headway.models.measured.measurements import Measurements
@@ -18,6 +19,7 @@ from headway.models.reading.rows import points_of_table
 from headway.models.tables.shown import Answer
 
 CHECKS: dict[Kind, Look] = {
+    **CONTRADICTIONS,
     limits.HIDDEN: each_series(limits.levels_off),
     limits.BEHIND: each_series(limits.falls_behind),
     generators.RAN_OUT: generators.ran_out,

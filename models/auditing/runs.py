@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from headway.models.auditing.contradictions import overloaded
 from headway.models.auditing.finding import Finding, Kind, Severity, naming, of_several
 from headway.models.auditing.limits import past_the_limit
 from headway.models.measured.points import Point
@@ -22,8 +23,8 @@ ERRORS = Kind(
     "errors",
     Severity.WARNING,
     "a share `value` of requests failed; an error from 10% on",
-    "failed requests return quickly, which distorts rate and response time: fix the failures, or "
-    "exclude such points",
+    "failed requests take other times than good ones, short if refused and long if they time out: "
+    "fix the failures, or exclude such points",
 )
 FALLS = Kind(
     "throughput_falls",
@@ -111,7 +112,7 @@ def falls(points: Sequence[Point]) -> Iterator[Finding]:
 
 def ends_early(points: Sequence[Point]) -> Iterator[Finding]:
     """Runs that end before they are steady; runs past the limit never are."""
-    over = past_the_limit(points)
+    over = {*past_the_limit(points), *overloaded(points)}
     places = [
         k
         for k, p in enumerate(points)

@@ -224,6 +224,8 @@ def _first_of_unit(words: tuple[str, ...]) -> int:
         first += 2  # the time of ``time per request [ms]``
     while first < len(words) and words[first] in _WORK and not _is_rate(words[first:]):
         first += 1
+    if words[first : first + 1] == ("min",) and {*words[first + 1 :]} & _TIMES.keys():
+        first += 1  # the least time: no time divides another
     return first
 
 

@@ -19,6 +19,7 @@ from headway.models.files.shipped import shipped_or_own
 from headway.models.language.frozen import Kept
 from headway.models.language.verbs import perform, who_does
 from headway.models.measured.cells import Observed, decimals, is_words, observed, words_complaint
+from headway.models.measured.roles import with_mean
 
 if TYPE_CHECKING:
     from headway.models.measured.facts import Fact
@@ -395,6 +396,7 @@ def _table(
     marks = decimals(cells, decimal)
     labels = {t: tuple(c) for t, c in cells.items() if is_words(t, c, marks[t])}
     read = {t: observed(t, cells[t], lines, source, marks[t]) for t in header if t not in labels}
+    read = with_mean(read)
     columns = {title: column for title, column in read.items() if not column.complaint}
     spoilt = {title: column for title, column in read.items() if column.complaint}
     return Measurements(source, columns, labels, lines, spoilt=spoilt)

@@ -57,6 +57,9 @@ class Point(Kept):
         by construction.
     with_failures
         Whether the times include failed requests.
+    coarseness
+        Relative error of percentiles against the mean, where they are known only to a bucket, or
+        are of another part of the run or of the time.
     utilisation
         Share of a resource that is busy, by its name.
     more
@@ -101,6 +104,7 @@ class Point(Kept):
     lateness: float | None = None
     mean_of_rate: bool = False
     with_failures: bool = False
+    coarseness: float = 0.0
     utilisation: Mapping[str, float] = field(default_factory=dict)
     more: Mapping[str, float] = field(default_factory=dict)
     name: str = ""
@@ -175,6 +179,18 @@ class Point(Kept):
             "notes": list(self.notes),
         }
 
+
+SHORTEST, LONGEST = "response_time_min_s", "response_time_max_s"
+"""Names of the shortest and the longest response time among the further numbers of a point."""
+
+DRAIN = "drain_s"
+"""The name there of the time from the last request sent to the last answer."""
+
+LAG = "schedule_lag_s"
+"""The name there of a mean wait for a free client that the response times include."""
+
+QUEUE = "queue"
+"""The name there of the mean number of requests in a device."""
 
 _NUMBERS = (
     "offered_rate", "population", "think_time", "throughput", "response_time", "errors", "samples",

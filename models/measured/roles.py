@@ -5,7 +5,8 @@ its own percentage or resource. Readers, titles, options and written tables all 
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -149,8 +150,10 @@ UTILISATION = Role(
     written="{}_util",
 )
 
-MANY = (PERCENTILE, UTILISATION)
-"""Roles of several columns, one for each percentage of the response time or each resource."""
+EXTREME = Role("extreme", ("min", "max"), unit("s"), part="more", written="response_time_{}_s")
+
+MANY = (PERCENTILE, UTILISATION, EXTREME)
+"""Roles of several columns, one for each percentage, end or resource."""
 
 NO_ROLE = "none"
 """The role that the user gives to a column without one."""
@@ -183,6 +186,8 @@ class Part(NamedTuple):
     def __str__(self) -> str:
         if self.role is PERCENTILE:
             return f"p{self.key}"
+        if self.role is EXTREME:
+            return f"response_time_{self.key}"
         return f"{self.key}_util" if self.role is UTILISATION else self.role.word
 
     @property
@@ -202,6 +207,8 @@ class Part(NamedTuple):
         """The name for people."""
         if self.role is PERCENTILE:
             return f"response time p{self.key}"
+        if self.role is EXTREME:
+            return f"{_ENDS[self.key]} response time"
         return f"{self.role.name} {self.key}".strip()
 
 
@@ -282,11 +289,13 @@ def titled(title: str) -> Part | None:
     for role in ROLES if measure is None else ():
         if any(same_title(title, each) for each in role.titles):
             return Part(role)
-    if measure is not None and measure.measure is Measure.PERCENTILE:
-        rest = _without_percent(title)
-        known = rest == "" or any(same_title(rest, each) for each in RESPONSE.titles)
-        return Part(PERCENTILE, f"{digits(measure.percent)}") if known else None
-    return None if measure is not None else _resource(title, split_header(title)[1])
+    if measure is None:
+        return _resource(title, split_header(title)[1])
+    kind, key, words = _STATISTICS.get(measure.measure, (None, "", _PERCENT_WORD))
+    rest = _without(title, words)
+    if kind is None or (rest and not any(same_title(rest, each) for each in RESPONSE.titles)):
+        return None
+    return Part(kind, key or f"{digits(measure.percent)}")
 
 
 def same_title(title: str, other: str) -> bool:
@@ -311,10 +320,18 @@ _PERCENT_WORD = re.compile(
 )
 
 
-def _without_percent(title: str) -> str:
-    """The quantity in a percentile's title; empty if it is the response time."""
+_STATISTICS = {
+    Measure.PERCENTILE: (PERCENTILE, "", _PERCENT_WORD),
+    Measure.MINIMUM: (EXTREME, "min", re.compile("min|minimum|p0")),
+    Measure.MAXIMUM: (EXTREME, "max", re.compile("max|maximum|worst|p100")),
+}
+_ENDS = {"min": "shortest", "max": "longest"}
+
+
+def _without(title: str, statistic_words: re.Pattern[str]) -> str:
+    """The quantity in a statistic's title; empty if it is the response time."""
     words = plain_title(title).replace("th_percentile", "_percentile").split("_")
-    return "_".join(word for word in words if word and not _PERCENT_WORD.fullmatch(word))
+    return "_".join(word for word in words if word and not statistic_words.fullmatch(word))
 
 
 _RESOURCES = frozenset(("cpu", "disk", "memory", "network", "nic", "gpu"))
@@ -367,5 +384,33 @@ def unsure(column: Observed) -> tuple[Role, ...]:
     [['response time'], ['throughput', 'offered rate']]
     """
     words = split_header(column.header)[0].lower().replace(" ", "_")
+    if plain_title(words) == column.unit.text.lower():
+        words = words.partition("_")[0]  # ``mean_ms`` has no name but a filling word
     some = _UNSURE.get(plain_title(column.header)) or _UNSURE.get(words, ())
     return tuple(role for role in some if not column.role and fits(column.unit, role))
+
+
+def with_mean(columns: Mapping[str, Observed]) -> dict[str, Observed]:
+    r"""Take the only column titled mean or average as the response time beside its percentiles.
+
+    Percentiles that do not say of what are those of the response time, so that a mean beside them
+    is its mean, unless another column is the response time.
+
+    Parameters
+    ----------
+    columns
+        All columns of a table, by title.
+
+    Examples
+    --------
+    >>> from headway.models import Measurements
+    >>> table = Measurements.parse("threads,mean_ms,p99_ms\n8,2,9\n", "own.csv")
+    >>> table.column("mean_ms").role
+    'response_time'
+    """
+    roles = [part.role for column in columns.values() if (part := part_of(column)) is not None]
+    means = [c for c in columns.values() if not c.role and unsure(c) == (RESPONSE,)]
+    if len(means) != 1 or RESPONSE in roles or PERCENTILE not in roles:
+        return dict(columns)
+    [mean] = means
+    return {**columns, mean.header: replace(mean, role=RESPONSE.word)}

@@ -10,7 +10,7 @@ from headway.models.language.titles import split_header, unit_in_words
 from headway.models.language.units import Unit
 from headway.models.measured.cells import Observed, check_decimal
 from headway.models.measured.measurements import Measurements
-from headway.models.measured.roles import NO_ROLE, Role, fits, part_named
+from headway.models.measured.roles import NO_ROLE, Role, fits, part_named, with_mean
 from headway.models.measured.window import WHOLE, Window
 from headway.numerals import digits
 
@@ -74,7 +74,11 @@ class Hints:
             For a column that is not there, or has another unit; for a role given twice, or one
             whose unit does not fit.
         """
-        return with_roles(with_units(measurements, self.units), self.roles)
+        known = with_roles(with_units(measurements, self.units), self.roles)
+        every = with_mean({**known.columns, **known.spoilt})
+        for column in every.values():
+            known = _with(known, column)
+        return known
 
     def met_in(self, measurements: Measurements) -> Measurements:
         """Measurements with the hints applied to those columns that they have."""
@@ -171,7 +175,15 @@ def with_roles(measurements: Measurements, given: Mapping[str, str]) -> Measurem
         taken[word] = name
         if word != NO_ROLE and not fits(column.unit, part_named(word).role):
             raise _misfit(measurements.source, column, part_named(word).role)
-        measurements = _with(measurements, replace(column, role=word))
+        measurements = _with(_without(measurements, word), replace(column, role=word))
+    return measurements
+
+
+def _without(measurements: Measurements, word: str) -> Measurements:
+    """The same table, of which no column was taken for this role of its own accord."""
+    for column in measurements.columns.values():
+        if column.role == word != NO_ROLE:
+            measurements = _with(measurements, replace(column, role=""))
     return measurements
 
 

@@ -14,6 +14,7 @@ from headway.models.measured.columns import find
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.roles import (
+    EXTREME,
     MANY,
     OFFERED,
     PERCENTILE,
@@ -119,7 +120,8 @@ def _check_units(table: Measurements) -> None:
     """Refuse a column whose title tells a role that needs a unit, and says none."""
     for column in table.columns.values():
         part = titled(column.header)
-        if part is None or column.role or column.unit.text or not part.role.unit.text:
+        needs = part is not None and part.role is not EXTREME and part.role.unit.text
+        if part is None or column.role or column.unit.text or not needs:
             continue
         if part_of(column) is None:
             wanted = part.role.unit
@@ -194,6 +196,6 @@ def _made(table: Measurements, known: Mapping[Part, float], loop: Loop | None) -
         samples=single.get("samples"),
         duration=single.get("duration"),
         utilisation={p.key: v for p, v in known.items() if p.role is UTILISATION},
-        more={p.role.written: v for p, v in known.items() if not p.role.part},
+        more={p.written: v for p, v in known.items() if p.role.part in ("", EXTREME.part)},
         file=table.source,
     )

@@ -10,6 +10,7 @@ from headway.errors import MeasurementError
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import log_reader
 from headway.models.measured.tools.kit.requests import Requests
+from headway.models.measured.tools.kit.sending import Sending
 from headway.models.measured.tools.kit.text import placed
 from headway.models.measured.window import Window
 from headway.numerals import digits
@@ -81,7 +82,7 @@ def _user(cells: Sequence[str], place: str) -> tuple[int, int]:
 
 def with_population(point: Point, population: Population, requests: Requests) -> Point:
     """Classify the loop: a constant number of users in the middle of the run makes it closed."""
-    most, mean = _mean_users(population, requests.first, requests.last)
+    most, mean = _mean_users(population, requests.sending)
     if most > 1 and mean >= _STEADY * most:
         note = f"closed, because the number of users stayed at {digits(most)}"
         return replace(point, loop=Loop.CLOSED, population=float(most), notes=(*point.notes, note))
@@ -93,8 +94,9 @@ def with_population(point: Point, population: Population, requests: Requests) ->
 _ON = "and their number was not constant"
 
 
-def _mean_users(users: Population, first: float, last: float) -> tuple[int, float]:
+def _mean_users(users: Population, sending: Sending) -> tuple[int, float]:
     """The largest and the mean number of users in the middle half of the run."""
+    first, last = sending.first, sending.first + sending.length
     if not users.times:
         return 0, 0.0
     times, steps = np.array(users.times), np.array(users.steps, dtype=int)

@@ -8,9 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from headway.errors import MeasurementError, quoted
-from headway.models.measured.points import Loop, Point
+from headway.models.measured.points import LONGEST, SHORTEST, Loop, Point
 from headway.models.measured.reader import log_reader, tool_reader
 from headway.models.measured.tools.kit.documents import amount, at, document
+from headway.models.measured.tools.kit.numbers import filled
 from headway.models.measured.tools.kit.requests import Requests
 from headway.models.measured.tools.kit.text import placed
 from headway.models.measured.window import WHOLE, Window
@@ -103,6 +104,12 @@ def _summary(text: str, source: str) -> list[Point]:
                 errors=errors,
                 samples=count - (errors or 0.0) * (times == _GOOD),
                 duration=count / requests,
+                more=filled(
+                    {
+                        SHORTEST: cell(times, "min", scale=1e-3),
+                        LONGEST: cell(times, "max", scale=1e-3),
+                    }
+                ),
                 with_failures=bool(errors) and times != _GOOD,
                 notes=() if times == _GOOD or not errors else (_MIXED,),
             ),

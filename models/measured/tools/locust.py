@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 
 from headway.errors import MeasurementError
-from headway.models.measured.points import Loop, Point
+from headway.models.measured.points import LONGEST, SHORTEST, Loop, Point
 from headway.models.measured.reader import line_reader, tool_reader
 from headway.models.measured.tools.kit.numbers import number
 from headway.models.measured.tools.kit.text import begins
@@ -86,6 +86,10 @@ def _total(row: Mapping[str, str], place: str) -> Point:
         samples=count,
         duration=count / rate,
         with_failures=bool(failed),
+        more={
+            SHORTEST: _needed(row, "Min Response Time", place) * 1e-3,
+            LONGEST: _needed(row, "Max Response Time", place) * 1e-3,
+        },
         notes=(_ROUNDED, "totals include the spawning of users", *(_FAILED_TOO,) * bool(failed)),
     )
 
@@ -137,6 +141,8 @@ def _stay(start: _Row, end: _Row) -> list[Point]:
             errors=failed,
             samples=count,
             duration=seconds,
+            with_failures=bool(failed),
+            coarseness=1.0,  # percentiles of the last window
             notes=(_GAINED, *(_LAST,) * (seconds >= _WINDOW), *(_FAILED_TOO,) * bool(failed)),
         )
     ]

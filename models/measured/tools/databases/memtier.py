@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headway.errors import MeasurementError
-from headway.models.measured.points import Loop, Point
+from headway.models.measured.points import LONGEST, SHORTEST, Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.documents import amount, at, document
 from headway.models.measured.tools.kit.numbers import filled, percentile_cells, percentiles_of
@@ -46,7 +46,7 @@ def _points(text: str, source: str) -> list[Point]:
             percentiles=_percentiles(totals, source),
             samples=amount(totals, "Count", source=source),
             duration=amount(stats, "Runtime", "Total duration", source=source, scale=_MS),
-            more=filled(more),
+            more=filled(more | _ends(totals, source)),
             notes=_notes(connections, pipeline),
         )
     ]
@@ -81,9 +81,21 @@ def _connections(document: Mapping[str, Any], source: str) -> float | None:
 
 
 def _mean(document: Any, source: str) -> float | None:
-    """The mean latency; versions before 1.3 call it plain Latency."""
+    """The mean latency, which newer versions print in whole ms, but its sum and count too.
+
+    Versions before 1.3 call it plain Latency.
+    """
+    spent = amount(document, "Accumulated Latency", source=source, scale=_MS)
+    count = amount(document, "Count", source=source)
+    if spent and count:
+        return spent / count
     mean = amount(document, "Average Latency", source=source, scale=_MS)
     return amount(document, "Latency", source=source, scale=_MS) if mean is None else mean
+
+
+def _ends(document: Any, source: str) -> dict[str, float | None]:
+    names = {SHORTEST: "Min Latency", LONGEST: "Max Latency"}
+    return {name: amount(document, key, source=source, scale=_MS) for name, key in names.items()}
 
 
 def _percentiles(document: Any, source: str) -> dict[float, float]:

@@ -1,6 +1,6 @@
 """pgbench's output: versions 9 (``latency average: 4.5 ms``) to 17 (``= 4.5 ms``)."""
 
-from headway.models.measured.points import Loop, Point
+from headway.models.measured.points import LAG, Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.numbers import filled
 from headway.models.measured.tools.kit.refusals import nothing
@@ -43,7 +43,7 @@ def _points(text: str, source: str) -> list[Point]:
                     "throughput_with_connecting_ops_s": output.number(
                         r"^tps = CELL \(including connections"
                     ),
-                    "schedule_lag_s": output.number(r"^rate limit schedule lag: avg CELL", _MS),
+                    LAG: output.number(r"^rate limit schedule lag: avg CELL", _MS),
                     "connecting_s": output.number(r"^initial connection time = CELL ms", _MS),
                 }
             ),

@@ -2,14 +2,15 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from headway.models.measured.points import Loop, Point
+from headway.models.measured.points import LONGEST, SHORTEST, Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.numbers import SECONDS, cell, filled, percentile_cells
 from headway.models.measured.tools.kit.refusals import broken, nothing
 from headway.models.measured.tools.kit.text import Text
+from headway.numerals import digits
 
 _LINE = re.compile(r"\[([\w-]+)\], ([A-Za-z0-9.]+(?:=[\w-]+)?)(?:\((\w+(?:/sec)?)\))?, (\S+)\s*")
 _OPTION = re.compile(r"\s-(threads|target)\s+(\d+)")
@@ -20,6 +21,8 @@ _MEAN = "the mean is that of all operations, weighted by their numbers"
 _FAILURES = "YCSB's rate includes failed operations; the throughput here excludes them"
 _THROTTLED = "a target was set: threads wait for their turn, and latency starts when they send"
 _CODES = "return codes other than OK depend on the binding, so errors are unknown"
+_DUE = "Intended-"  # begins the names of times that start when an operation was due
+_INTENDED = "from when they were due (Intended), operations took {time} s on average"
 _WHOLE = "percentiles are in whole milliseconds"
 
 
@@ -47,13 +50,17 @@ class _Run:
         both = counts.pop(_BOTH, 0.0)
         return sum(counts.values()) - both if counts else both
 
-    @property
-    def mean(self) -> float | None:
-        """Mean time of an operation of any kind [s]."""
+    def mean(self, start: str = "") -> float | None:
+        """Mean time of an operation of any kind [s], from when it was sent or was due."""
         parts = [name for name in self.kinds if name != _BOTH] or self.kinds
-        spent = [(self.of(p, "Operations"), self.of(p, "AverageLatency")) for p in parts]
+        spent = [(self.of(p, "Operations"), self.of(start + p, "AverageLatency")) for p in parts]
         known = [count * mean for count, mean in spent if count is not None and mean is not None]
         return sum(known) / self.done if known and self.done > 0 else None
+
+    def edge(self, label: str, which: Callable[[list[float]], float]) -> float | None:
+        """The least or the greatest of the operations' own [s]."""
+        known = [time for kind in self.kinds if (time := self.of(kind, label)) is not None]
+        return which(known) if known else None
 
     @property
     def errors(self) -> float | None:
@@ -65,7 +72,7 @@ class _Run:
         return None if set(returned) - {"Return=OK", "Return=0"} else 0.0
 
     def percentiles(self, kind: str) -> dict[float, float]:
-        match = {_PERCENTILE.fullmatch(label): v for label, v in self.cells[kind].items()}
+        match = {_PERCENTILE.fullmatch(label): v for label, v in self.cells.get(kind, {}).items()}
         return {float(label[1]): value for label, value in match.items() if label}
 
 
@@ -113,15 +120,18 @@ def _point(run: _Run) -> Point:
     if run.done <= 0:
         raise nothing(run.place, "no operation")
     printed, duration = run.of("OVERALL", "Throughput"), run.of("OVERALL", "RunTime")
-    if printed is None or not duration or run.mean is None:
+    mean, due = run.mean(), run.mean(_DUE)
+    if printed is None or not duration or mean is None:
         raise broken(run.place, "this run lacks RunTime, Throughput or AverageLatency")
     errors, kinds = run.errors, run.kinds
+    late = None if due is None else max(due - mean, 0.0)
     notes = {
         _MEAN: len(kinds) > 1,
         _FAILURES: errors,
         _THROTTLED: run.options.get("target"),
         _CODES: errors is None,
         _WHOLE: run.whole,
+        _INTENDED.format(time=digits(due or 0.0)): due,
     }
     return Point(
         "YCSB",
@@ -129,14 +139,20 @@ def _point(run: _Run) -> Point:
         offered_rate=run.options.get("target"),
         population=run.options.get("threads"),
         throughput=run.done / duration if errors else printed,
-        response_time=run.mean,
+        response_time=mean,
         percentiles=run.percentiles(kinds[0]) if len(kinds) == 1 else {},
         errors=errors,
         samples=run.done,
         duration=duration,
-        more=_by_kind(run, printed if errors else None),
+        lateness=late,
+        more=filled({"intended_response_time_s": due, **_ends(run)})
+        | _by_kind(run, printed if errors else None),
         notes=tuple(note for note, holds in notes.items() if holds),
     )
+
+
+def _ends(run: _Run) -> dict[str, float | None]:
+    return {SHORTEST: run.edge("MinLatency", min), LONGEST: run.edge("MaxLatency", max)}
 
 
 def _by_kind(run: _Run, printed: float | None) -> dict[str, float]:
@@ -147,6 +163,8 @@ def _by_kind(run: _Run, printed: float | None) -> dict[str, float]:
         cells[f"{name}_samples"] = run.of(kind, "Operations")
         cells[f"{name}_response_time_s"] = run.of(kind, "AverageLatency")
         cells |= percentile_cells(name, run.percentiles(kind))
+        cells[f"{name}_intended_response_time_s"] = run.of(_DUE + kind, "AverageLatency")
+        cells |= percentile_cells(f"{name}_intended", run.percentiles(_DUE + kind))
     return filled(cells)
 
 

@@ -46,6 +46,7 @@ def _point(run: Text) -> Point:
         samples=total,
         duration=_number(run, "Time taken for tests:", "5.0 seconds"),
         mean_of_rate=bool(total),
+        with_failures=bad > 0,
         more=_more(run),
         notes=(_OF_RATE, *_of_lengths(run), *of_errors(bad, total)),
     )

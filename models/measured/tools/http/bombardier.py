@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from headway.models.measured.points import Loop, Point
+from headway.models.measured.points import LONGEST, Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.http.answers import of_errors, refuse_empty
 from headway.models.measured.tools.kit.documents import amount, at, document, needed
-from headway.models.measured.tools.kit.numbers import percentiles_of
+from headway.models.measured.tools.kit.numbers import filled, percentiles_of
 from headway.models.measured.tools.kit.text import HEAD
 
 _JSON = re.compile(r'\{\s*"spec"\s*:\s*\{\s*"numberOfConnections"')
@@ -51,6 +51,7 @@ def _points(text: str, source: str) -> list[Point]:
             errors=bad,
             samples=good + bad,
             duration=duration,
+            with_failures=bool(bad),
             more=_more(result, duration, source),
             notes=(_COUNTED, *((_FROM_SENT,) if rate else ()), *of_errors(bad, good + bad)),
         )
@@ -68,7 +69,9 @@ def _percentiles(result: Any, source: str) -> Mapping[float, float]:
 
 def _more(result: Any, duration: float, source: str) -> Mapping[str, float]:
     read = amount(result, "bytesRead", source=source)
-    return {"bandwidth_bytes_s": read / duration} if read is not None and duration > 0 else {}
+    bandwidth = read / duration if read is not None and duration > 0 else None
+    longest = amount(result, "latency", "max", source=source, scale=1e-6)
+    return filled({"bandwidth_bytes_s": bandwidth, LONGEST: longest})
 
 
 BOMBARDIER = tool_reader(

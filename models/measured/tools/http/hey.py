@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 
 from headway.errors import MeasurementError
-from headway.models.measured.points import Loop, Point
+from headway.models.measured.points import LONGEST, SHORTEST, Loop, Point
 from headway.models.measured.reader import log_reader, tool_reader
 from headway.models.measured.tools.http.answers import answered, of_errors, refuse_empty, statuses
-from headway.models.measured.tools.kit.numbers import number
+from headway.models.measured.tools.kit.numbers import filled, number
 from headway.models.measured.tools.kit.requests import Requests, rounding
 from headway.models.measured.tools.kit.text import HEAD, Text, begins, placed, runs
 from headway.models.measured.tools.kit.times import Times
@@ -51,6 +51,10 @@ def _point(run: Text) -> Point:
         errors=bad + lost,
         samples=answers,
         duration=total,
+        with_failures=bool(bad),
+        more=filled({SHORTEST: _edge(run, "Fastest"), LONGEST: _edge(run, "Slowest")})
+        if answers
+        else {},
         notes=(_UNSAID, *of_errors(bad + lost, answers + lost)),
     )
 
@@ -58,6 +62,10 @@ def _point(run: Text) -> Point:
 def _seconds(run: Text, title: str) -> float:
     line = run.needs(rf"\s+{title}:\s+(\S+) secs", f"{title}: 5.0 secs")
     return line.number()
+
+
+def _edge(run: Text, title: str) -> float | None:
+    return run.number(rf"^\s+{title}:\s+CELL secs")
 
 
 def _statuses(run: Text) -> Mapping[str, float]:
@@ -90,18 +98,19 @@ def _of_csv(lines: Iterable[str], source: str, window: Window) -> list[Point]:
             f"{source}:1: no request was answered (hey omits failures); check that the server is up"
         )
         raise MeasurementError(msg)
-    duration = requests.last - window.start
+    sending = requests.sending
     return [
         Point(
             "hey",
             Loop.CLOSED,
-            throughput=len(times) / duration if times and duration > 0 else None,
+            throughput=sending.rate if times and sending.rate > 0 else None,
             response_time=times.mean if times else None,
             percentiles={percent: _at(times, percent) for percent in _PERCENTS if times},
             errors=requests.failed,
             samples=total,
-            duration=duration,
-            notes=(_UNSAID, _COUNTED, *requests.cut, *rounding(times)),
+            duration=sending.length,
+            more=_ends(times) | requests.drain,
+            notes=(_UNSAID, _COUNTED, *requests.cut, *sending.notes, *rounding(times)),
             course=requests.timeline.course(),
         )
     ]
@@ -114,6 +123,11 @@ def _row(row: str, place: str) -> tuple[float, str, float]:
         msg = f"{place}: this row does not have hey's eight columns; use the complete file"
         raise MeasurementError(msg)
     return number(cells[0], place), cells[6], number(cells[7], place)
+
+
+def _ends(times: Times) -> dict[str, float]:
+    """The shortest and the longest time; empty if there is none."""
+    return {SHORTEST: times.order(0), LONGEST: times.order(len(times) - 1)} if times else {}
 
 
 def _at(times: Times, percent: float) -> float:

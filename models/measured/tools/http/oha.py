@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from headway.models.measured.points import Loop, Point
+from headway.models.measured.points import LONGEST, SHORTEST, Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.http.answers import answered, of_errors, refuse_empty, statuses
 from headway.models.measured.tools.kit.documents import amount, at, counts_of, document, needed
-from headway.models.measured.tools.kit.numbers import percentiles_of
+from headway.models.measured.tools.kit.numbers import filled, percentiles_of
 from headway.models.measured.tools.kit.text import recognised_by
 from headway.numerals import digits
 
@@ -39,6 +39,8 @@ def _points(text: str, source: str) -> list[Point]:
             errors=bad + lost,
             samples=answers,
             duration=needed(report, "summary", "total", source=source),
+            with_failures=bool(bad),
+            more=_ends(report, source) if answers else {},
             notes=(_UNSAID, *_of_end(cut), *of_errors(bad + lost, answers + lost)),
         )
     ]
@@ -46,6 +48,13 @@ def _points(text: str, source: str) -> list[Point]:
 
 def _counts(document: Any, name: str, source: str) -> Mapping[str, float]:
     return counts_of(at(document, name, source=source), name, source)
+
+
+def _ends(document: Any, source: str) -> Mapping[str, float]:
+    names = {SHORTEST: "fastest", LONGEST: "slowest"}
+    return filled(
+        {name: amount(document, "summary", key, source=source) for name, key in names.items()}
+    )
 
 
 def _of_end(cut: float) -> tuple[str, ...]:

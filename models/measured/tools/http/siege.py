@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from headway.errors import MeasurementError
-from headway.models.measured.points import Loop, Point
+from headway.models.measured.points import LONGEST, SHORTEST, Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.http.answers import refuse_empty
 from headway.models.measured.tools.kit.numbers import number
@@ -15,6 +15,8 @@ _CELL = re.compile(
     r'[{\s]*"?([A-Za-z][A-Za-z_ ]*)"?:\s+([\d.]+)\s*(hits|%|secs|MB|[a-zA-Z]+/sec)?,?$'
 )
 _USERS = re.compile(r"\*\* Preparing (\d+) concurrent users")
+
+_CENTISECOND = 0.01  # to which siege prints single times [s]
 
 _FINER = (
     "siege prints its mean as {printed} s; concurrency divided by rate gives the same mean with"
@@ -34,7 +36,9 @@ def _points(text: str, source: str) -> list[Point]:
     answers, _ = _cell(cells, "transactions", source)
     failed, _ = _cell(cells, "failed_transactions", source)
     printed, _ = _cell(cells, "response_time", source)
-    longest, _ = _cell(cells, "longest_transaction", source)
+    (longest, _), (shortest, _) = (
+        _cell(cells, f"{which}_transaction", source) for which in ("longest", "shortest")
+    )
     refuse_empty(answers, failed, place)
     mean, notes = _mean(rate, inside, printed)
     return [
@@ -47,7 +51,8 @@ def _points(text: str, source: str) -> list[Point]:
             errors=failed,
             samples=answers,
             duration=_cell(cells, "elapsed_time", source)[0],
-            more={"printed_mean_s": printed, "longest_s": longest},
+            more={"printed_mean_s": printed, SHORTEST: shortest, LONGEST: longest},
+            coarseness=_CENTISECOND / 2 / max(longest, _CENTISECOND / 2),
             notes=notes if answers else ("no request succeeded: there is no throughput",),
         )
     ]

@@ -3,16 +3,22 @@
 from collections.abc import Mapping
 from typing import Any
 
-from headway.models.measured.points import Loop, Point
+from headway.models.measured.points import DRAIN, LONGEST, SHORTEST, Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.http.answers import of_errors, refuse_empty, statuses
 from headway.models.measured.tools.kit.documents import amount, at, counts_of, document, needed
-from headway.models.measured.tools.kit.numbers import percentiles_of
+from headway.models.measured.tools.kit.numbers import filled, percentiles_of
 from headway.models.measured.tools.kit.text import recognised_by
 
 _SENT = (
     "its offered rate is the rate at which it sent; if this is below the requested rate,"
     " workers or the machine fell behind"
+)
+
+
+_UNTIL_THE_LAST = (
+    "its throughput is successful requests divided by the time until the last answer; its times"
+    " include failed requests"
 )
 
 
@@ -33,8 +39,9 @@ def _points(text: str, source: str) -> list[Point]:
             errors=bad,
             samples=total,
             duration=needed(report, "duration", source=source, scale=1e-9),
+            with_failures=bool(bad),
             more=_more(report, source),
-            notes=(_SENT, *of_errors(bad, total)),
+            notes=(_SENT, _UNTIL_THE_LAST, *of_errors(bad, total)),
         )
     ]
 
@@ -55,9 +62,11 @@ def _percentiles(document: Any, source: str) -> Mapping[float, float]:
 
 
 def _more(document: Any, source: str) -> Mapping[str, float]:
-    """The wait for the last answer after the last request."""
-    wait = amount(document, "wait", source=source, scale=1e-9)
-    return {} if wait is None else {"wait_s": wait}
+    """The wait for the last answer after the last request, and the extreme times."""
+    ends = {SHORTEST: ("latencies", "min"), LONGEST: ("latencies", "max"), DRAIN: ("wait",)}
+    return filled(
+        {name: amount(document, *path, source=source, scale=1e-9) for name, path in ends.items()}
+    )
 
 
 VEGETA = tool_reader(

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from headway.models.measured.points import Loop, Point
+from headway.models.measured.points import LONGEST, Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.http.answers import answered, of_errors, refuse_empty
 from headway.models.measured.tools.kit.numbers import SECONDS, count, number, seconds
@@ -65,10 +65,16 @@ def _point(
         errors=lost + bad,
         samples=total,
         duration=sent.seconds(group=1),
+        with_failures=bad > 0,
         more={"bandwidth_bytes_s": transfer.number()
-              * _BYTES[transfer.groups[1]]},
+              * _BYTES[transfer.groups[1]]} | _longest(run, total),
         notes=(*notes, *of_errors(bad, total)),
     )  # fmt: skip
+
+
+def _longest(run: Text, total: float) -> dict[str, float]:
+    lines = run.all(r"\s+Latency\s+\S+\s+\S+\s+(\S+)\s+\S*%\s*$") if total else []
+    return {LONGEST: lines[0].seconds()} if lines else {}
 
 
 def _mean(run: Text) -> float:

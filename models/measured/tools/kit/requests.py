@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from headway.errors import MeasurementError
 from headway.kinds import FloatArray
-from headway.models.measured.points import Point
+from headway.models.measured.points import DRAIN, LONGEST, SHORTEST, Point
 from headway.models.measured.tools.kit import times as kept
+from headway.models.measured.tools.kit.sending import Sending
 from headway.models.measured.tools.kit.timeline import Timeline
 from headway.models.measured.tools.kit.times import PRECISION, Times
 from headway.models.measured.window import WHOLE, Window
@@ -46,8 +47,7 @@ class Requests:
     window: Window = WHOLE
     times: Times = field(default_factory=Times)
     failed: int = 0
-    first: float = math.inf
-    last: float = -math.inf
+    sending: Sending = field(default_factory=Sending)
     spent: float = 0.0
     timeline: Timeline = field(default_factory=Timeline)
     origin: float = math.nan
@@ -78,8 +78,7 @@ class Requests:
     def _sum(self, start: FloatArray, elapsed: FloatArray, good: NDArray[np.bool_]) -> None:
         if start.size:
             self.spent += math.fsum(elapsed)
-            self.first = min(self.first, float(start.min()))
-            self.last = max(self.last, float((start + elapsed).max()))
+            self.sending.extend(start, elapsed, good)
             self.times.extend(elapsed[good])
             self.failed += int((~good).sum())
 
@@ -102,21 +101,31 @@ class Requests:
                 f"{source}: none of {self.failed} requests succeeded; omit the file with --skip-bad"
             )
             raise MeasurementError(msg)
-        duration = (self.last - self.first) * self.tick
-        if not 0 < duration < math.inf:
+        if not self.sending.rate > 0:
             msg = f"{source}: all requests have the same time, so there is no rate"
             raise MeasurementError(msg)
         return Point(
             tool,
-            throughput=len(self.times) / duration,
+            throughput=self.sending.rate / self.tick,
             response_time=self.times.mean * self.tick,
             percentiles={p: self.times.percentile(p) * self.tick for p in PERCENTAGES},
             errors=float(self.failed),
             samples=float(len(self.times)),
-            duration=duration,
-            notes=(COMPUTED, *self.cut, *rounding(self.times)),
+            duration=self.sending.length * self.tick,
+            more=self.drain
+            | {
+                SHORTEST: self.times.order(0) * self.tick,
+                LONGEST: self.times.order(len(self.times) - 1) * self.tick,
+            },
+            notes=(COMPUTED, *self.cut, *self.sending.notes, *rounding(self.times)),
             course=self.timeline.course(),
         )
+
+    @property
+    def drain(self) -> dict[str, float]:
+        """The wait for the last answer [s]; empty for a part that ends before the run does."""
+        ends = math.isinf(self.window.end)
+        return {DRAIN: self.sending.drain * self.tick} if ends else {}
 
     def check_window(self, source: str) -> None:
         """Refuse a window in which no request was sent.

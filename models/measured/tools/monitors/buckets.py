@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, field, replace
 
-from headway.models.measured.points import Point
+from headway.models.measured.points import LONGEST, Point
 from headway.models.measured.tools.kit.numbers import filled
 from headway.models.measured.tools.monitors.sysstat import Row, span
 from headway.numerals import digits, four_digits, times
@@ -46,9 +46,26 @@ def point_of(tool: str, name: str, mine: list[Histogram]) -> Point:
         percentiles=filled({percent: _percentile(whole, percent) for percent in _PERCENTS}),
         samples=whole.count,
         duration=duration,
+        more=filled({LONGEST: _longest(whole)}),
+        coarseness=max(_coarse(_bucket(whole, q)[0]) for q in _PERCENTS),
         name=name,
         notes=(mean_note, f"Times are known only to their bucket: {wide}."),
     )
+
+
+def _longest(whole: Histogram) -> float | None:
+    """The upper end of the highest bucket with values; None if it is open."""
+    above = max(above for (_, above), count in whole.buckets.items() if count)
+    return above if math.isfinite(above) else None
+
+
+_COARSEST = 1e9  # relative: of a bucket that begins at 0
+
+
+def _coarse(bucket: tuple[float, float]) -> float:
+    """Relative error of a time within a bucket."""
+    low, above = bucket
+    return min(above / low - 1, _COARSEST) if low else _COARSEST
 
 
 def _between(least: float, most: float) -> str:

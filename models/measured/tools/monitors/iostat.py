@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headway.errors import MeasurementError
-from headway.models.measured.points import Point
+from headway.models.measured.points import QUEUE, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.documents import amount, document
 from headway.models.measured.tools.kit.numbers import filled
@@ -187,7 +187,7 @@ def _rate_and_time(rows: list[Row]) -> tuple[float | None, float | None]:
 
 
 def _further(rows: list[Row]) -> dict[str, float | None]:
-    further: dict[str, float | None] = {"queue": _mean(rows, *_QUEUE)}
+    further: dict[str, float | None] = {QUEUE: _mean(rows, *_QUEUE)}
     for title, (name, scale) in _BYTES.items():
         if (value := _mean(rows, title)) is not None:
             further[name] = value * scale

@@ -142,6 +142,7 @@ def _point(name: str, family: _Family) -> Point:
     count, duration = _increase(counted), counted[-1][0] - counted[0][0]
     spent = _increase(family.parts["_sum"]) if "_sum" in family.parts else None
     percentiles = filled({percent: _quantile(family, percent) for percent in _PERCENTS})
+    buckets = [_bounds(family, percent) for percent in _PERCENTS]
     notes = ["The rate is the counter's increase from the first to the last sample."]
     if percentiles:
         notes.append(_coarse(family))
@@ -155,6 +156,7 @@ def _point(name: str, family: _Family) -> Point:
         percentiles={q: value * family.scale for q, value in sorted(percentiles.items())},
         samples=count,
         duration=duration or None,
+        coarseness=max((b[1] / b[0] - 1 for b in buckets if b), default=0.0),
         name=name,
         notes=tuple(notes),
     )

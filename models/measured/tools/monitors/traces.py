@@ -205,6 +205,7 @@ def _point(
         errors=float(failed),
         samples=float(count),
         duration=window or None,
+        with_failures=failed > 0,
         name=name,
         notes=(
             f"Its requests are {which}; the times include failed requests, the rate excludes them.",
