@@ -5,6 +5,7 @@ import errno
 import gc
 import io
 import os
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -198,6 +199,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     _stand_in()
     if arguments is None:
         _quieten()
+        _hear()
         atexit.register(gc.freeze)  # the system takes all memory back at once
     try:
         typed = sys.argv[1:] if arguments is None else arguments
@@ -207,11 +209,11 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except (HeadwayError, click.ClickException) as error:
         _leave(_message(error), BAD_INPUT)
     except (click.Abort, KeyboardInterrupt, Interrupted):
-        _leave("interrupted", INTERRUPTED)
+        _leave("interrupted", _interrupted())
     except ReaderGone:
         _abandon()
         sys.exit(0)
-    sys.exit(code if isinstance(code, int) else 0)
+    sys.exit(_interrupted() if code == INTERRUPTED else code if isinstance(code, int) else 0)
 
 
 def _stand_in() -> None:
@@ -220,6 +222,32 @@ def _stand_in() -> None:
         sys.stdout = ClosedOutput()
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+
+
+_HEARD: list[int] = []
+"""Signals that asked this process to end, in order."""
+
+
+def _hear() -> None:
+    """End when the system asks (``kill``, a batch system, a closed terminal) as on Ctrl-C.
+
+    What is done is then kept, and the processes that were started end. What the caller ignores, as
+    `nohup` does, stays ignored.
+    """
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _heard)
+
+
+def _heard(number: int, _frame: object) -> NoReturn:
+    _HEARD.append(number)
+    raise KeyboardInterrupt
+
+
+def _interrupted() -> int:
+    """The exit code of what a signal ended: 128 and its number, as shells give it."""
+    return 128 + _HEARD[0] if _HEARD else INTERRUPTED
 
 
 def _quieten() -> None:

@@ -12,6 +12,7 @@ import time
 import numpy as np
 import pytest
 
+from headway.cli import main as main_module
 from headway.models import catalogue_model
 from tests.command import headway, refusal
 from tests.limits import HANGS
@@ -119,21 +120,17 @@ def test_a_sweep_goes_on_from_its_file(tmp_path):
     assert "contains a sweep with another space" in other
 
 
+EAGER = "import conftest; from headway.models.sweeping import sweeping; sweeping.SAVED_EVERY = 0.0"
+ENDLESS = ("--set", "arrival_rate=1:1e9", "--set", "disks=1:1e6", "--reduce", "moments")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is another thing there")
-def test_ctrl_c_keeps_what_is_done(tmp_path):
-    """And says so: exit code 130, the file goes on."""
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_what_ends_a_sweep_keeps_what_is_done(tmp_path, name, code):
+    """Ctrl-C, or a batch system; and says so: the file goes on, and no semaphore is left."""
     path = tmp_path / "sweep.npz"
-    endless = [
-        "--set",
-        "arrival_rate=1:1e9",
-        "--set",
-        "disks=1:1e6",
-        "--workers",
-        "1",
-        "--reduce",
-        "moments",
-    ]
-    command = [sys.executable, "-m", "headway.cli", "sweep", "nfs-server", *endless]
+    call = f"{EAGER}; from headway.cli.main import main; main()"
+    command = [sys.executable, "-c", call, "sweep", "nfs-server", *ENDLESS, "--workers", "1"]
     process = subprocess.Popen(
         [*command, "--out", path],
         stdout=subprocess.PIPE,
@@ -145,11 +142,23 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
     while not path.exists():
         assert process.poll() is None
         time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGINT)
+    os.killpg(process.pid, getattr(signal, name))
     out, err = process.communicate(timeout=HANGS)
-    assert process.returncode == 130, err
+    assert process.returncode == code, err
     assert "interrupted: of the first" in " ".join(out.split())
-    assert "Traceback" not in err
+    assert len(err.splitlines()) == 1, err
+    assert [each.name for each in tmp_path.iterdir()] == ["sweep.npz"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signals there")
+def test_a_signal_that_the_caller_ignores_stays_ignored(monkeypatch):
+    """As nohup does; others end the command as Ctrl-C does."""
+    taken = {}
+    before = {signal.SIGTERM: signal.SIG_DFL, signal.SIGHUP: signal.SIG_IGN}
+    monkeypatch.setattr(signal, "getsignal", before.get)
+    monkeypatch.setattr(signal, "signal", taken.__setitem__)
+    main_module._hear()
+    assert list(taken) == [signal.SIGTERM]
 
 
 @pytest.mark.parametrize(

@@ -140,6 +140,33 @@ def test_what_ctrl_c_ends_goes_on_from_its_file(tmp_path, name):
     assert again.effort.chunks == rest.effort.chunks
 
 
+def test_two_sweeps_do_not_write_one_file(tmp_path):
+    path = tmp_path / "sweep.npz"
+    first, space = [], plane(4)
+
+    def meanwhile(*_):
+        if not first:
+            first.append(path)
+            with pytest.raises(
+                OutputError, match=r"sweep\.npz: another process is writing it; wait"
+            ):
+                swept(space=space, out=path)
+            with pytest.raises(OutputError, match="another process is writing it"):
+                swept(space=space, out=path, resume=True)
+            swept(space=space, out=tmp_path / "other.npz")
+
+    swept(space=space, out=path, progress=meanwhile)
+    assert first == [path]
+    swept(space=space, out=path)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["other.npz", "sweep.npz"]
+
+
+def test_a_name_that_no_file_can_have_is_refused(tmp_path):
+    for name in ("a\0.npz", "x" * 300 + ".npz", "nowhere/sweep.npz"):
+        with pytest.raises(OutputError, match="cannot be written"):
+            swept(space=plane(4), out=tmp_path / name)
+
+
 def test_ctrl_c_before_the_first_chunk_is_ctrl_c(monkeypatch):
     def pressed(_task):
         raise KeyboardInterrupt

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import closing, suppress
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from headway.errors import HeadwayError, InvalidParameter, MeasurementError, OutputError
+from headway.models.files.locks import only_writer
 from headway.models.running.crews import Crew, crew_of
 from headway.models.running.pool import every_core
 from headway.models.running.spreading import spread
@@ -79,15 +80,18 @@ def sweep_model(
     ------
     InvalidParameter, UnknownParameter, GraphError
         For an unsuitable space or reduction, and points that cannot be solved.
+    OutputError
+        If the file cannot be written, or another sweep is writing it.
     """
     points = suited(space_of(space), model)
     job, first = _job(model, points, outputs, reduce, method)
     run = _Run(job, points, first, _level(chunk), out, progress)
-    if resume:
-        run.take_up()
-    else:
-        run.check_free()
-    interrupted = run.go(crew_of(executor))
+    with nullcontext() if out is None else only_writer(out):
+        if resume:
+            run.take_up()
+        else:
+            run.check_free()
+        interrupted = run.go(crew_of(executor))
     return run.answer(interrupted=interrupted)
 
 
