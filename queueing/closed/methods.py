@@ -8,7 +8,7 @@ from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
 from headway.queueing.closed.approximate import Closed, linearizer, schweitzer
 from headway.queueing.closed.convolution import convolution, series_bytes
-from headway.queueing.closed.demands import ClosedStation, Method
+from headway.queueing.closed.demands import ClosedStation, Method, spread
 from headway.queueing.closed.digits import digit_convolution, has_few_digits
 from headway.queueing.closed.fixed_point import State
 from headway.queueing.closed.measured import closed_note
@@ -57,9 +57,11 @@ def choose(
 
 def _shares(stations: Sequence[ClosedStation], think: FloatArray, jobs: FloatArray) -> bool:
     """Whether one series answers all operating points, or most of them."""
+    if jobs.size == 1:
+        return True
     numbers = [values for s in stations for values in (s.demand, s.queues)]
     rows = [np.broadcast_to(values, jobs.shape) for values in (think, *numbers)]
-    return jobs.size == 1 or bool(by_network(np.array(rows), jobs))
+    return bool(by_network(np.array(rows), jobs))
 
 
 def note(method: Method, stations: Sequence[ClosedStation]) -> str:
@@ -172,7 +174,7 @@ def _rows(queues: Sequence[ClosedStation], jobs: FloatArray) -> _Result:
     """Demands and numbers of separate queues as arrays (stations, points)."""
     shape = len(queues), jobs.size
     demand = np.array([s.demand for s in queues]).reshape(shape)
-    split = [np.broadcast_to(c.queues, jobs.shape) for c in queues]
+    split = [spread(c.queues, jobs.size) for c in queues]
     return demand, np.array(split).reshape(shape)
 
 

@@ -118,7 +118,7 @@ def saturated(network: SinglePoint) -> tuple[FloatArray, FloatArray]:
 
 def _present(servers: FloatArray, load: FloatArray) -> FloatArray:
     """Mean number at M/M/m: a + C(m, a) a / (m - a), which is a / (1 - a) for one server."""
-    one = servers == 1
-    alone = load / (1 - np.where(one, load, 0.0))
-    pooled = load + erlang_c(servers, load) * load / (servers - load)
-    return np.asarray(np.where(one, alone, pooled))
+    waits, pool = load / servers, servers > 1  # C(1, a) = a
+    if pool.any():
+        waits[pool] = erlang_c(servers[pool], load[pool])
+    return np.asarray(load + waits * load / (servers - load))
