@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+
 from benchmarks.tasks import TASKS
 
 ROOT = Path(__file__).resolve().parent.parent

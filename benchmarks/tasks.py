@@ -8,7 +8,6 @@ with the least processor time of a call [s], or with what failed.
 import resource
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from itertools import count
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from headway.errors import GraphError, InvalidParameter, UnknownParameter
 from headway.models import ModelGraph, catalogue_model
-from headway.models.solving.solutions.on_demand import check_outputs
+from headway.models.solving.solutions.on_demand import named_outputs
 from headway.queueing import MD1, MG1, MM1, MM1K, Delay, MGm, MMm
 from tests.command import headway, refusal
 
@@ -183,8 +183,8 @@ def test_what_is_not_known_is_refused_in_a_line():
         alone(MM1(0.1)).solve(5.0, method="qna")["response_time_over_1ms"]
     with pytest.raises(UnknownParameter, match="no answer"):
         RAID.solve(800.0)["response_time_over_20"]
-    with pytest.raises(InvalidParameter, match="no number 'response_time_over_2h'"):
-        check_outputs(["response_time_over_2h"], [], [], ["cpu"])
+    with pytest.raises(InvalidParameter, match="no number 'response_time_over_2m'"):
+        named_outputs(["response_time_over_2m"], [], [], "there is no number", ["cpu"])
     assert "no number 'cpu.waiting_time_over_ms'" in refusal(
         "solve", "nfs-server", "--show", "cpu.waiting_time_over_ms"
     )

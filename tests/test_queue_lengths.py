@@ -13,12 +13,12 @@ from headway.models.files.shipped import model_names
 from headway.models.importing.finding import find_model
 from headway.models.plotting.figures import picture
 from headway.models.solving.marginals import numbers
-from headway.models.solving.solutions.on_demand import STATION_LAWS
 from headway.queueing import MD1, MG1, MM1, MM1K, Delay, GGm, LoadDependent, MMm, Quota
 from headway.queueing.marginals.closed import closed_marginal
 from tests.brute.kinds import KINDS, drawn
 from tests.command import headway
 
+STATION_LAWS = ("empty_probability", "waiting_probability", "queue_length_variance")
 RAID = catalogue_model("nfs-server").with_preset("raid")
 
 
@@ -43,8 +43,9 @@ def test_the_law_of_a_station_is_found_once_however_much_is_asked(monkeypatch):
     def counted(find):
         return lambda solution, station: rows.append((find, station)) or find(solution, station)
 
-    for name in ("number_laws", "wait_laws"):
-        monkeypatch.setattr(numbers, name, counted(getattr(numbers, name)))
+    watched = {find: counted(find) for find, *_ in numbers._READ.values()}
+    rows_read = {name: (watched[find], *rest) for name, (find, *rest) in numbers._READ.items()}
+    monkeypatch.setattr(numbers, "_READ", rows_read)
     parts = (*STATION_LAWS, "waiting_time_p50", "waiting_time_p95")
     RAID.solve(800.0).answering(*(f"{name}.{part}" for name in ("cpu", "disks") for part in parts))
     assert len(rows) == len(set(rows)) == 4
@@ -230,7 +231,7 @@ def test_many_numbers_of_jobs_share_rows():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--show", "cpu.waiting"], "there is no number 'cpu.waiting' to show"),
+        (["--show", "cpu.waiting"], "there is no number 'cpu.waiting'"),
         (["--show", "cpu.waiting_time_p0"], "percentile is 0; it must be between 0 and 100"),
         (["--queue-lengths", ","], "--queue-lengths names no station"),
         (["--queue-lengths", "x"], "nfs-server has no station 'x'"),

@@ -128,9 +128,10 @@ def _stations(text: str) -> list[str]:
 
 def _with_quantities(solution: "Solution", names: list[str]) -> "Solution":
     """Add quantities by name."""
-    from headway.models.solving.solutions.on_demand import check_outputs
+    from headway.models.solving.solutions.on_demand import named_outputs
 
-    check_outputs(names, solution.outputs, solution.classes, solution.stations)
+    known = (*solution.outputs, *solution.class_outputs)
+    named_outputs(names, known, solution.classes, "there is no number", solution.stations)
     return solution.answering(*names)
 
 

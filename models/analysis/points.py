@@ -6,9 +6,10 @@ import numpy as np
 
 from headway.errors import HeadwayError, UnknownParameter, nearest
 from headway.kinds import FloatArray, Number
-from headway.models.solving.solutions.on_demand import named_outputs, parse_percentile
+from headway.models.solving.solutions.on_demand import named_outputs
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
+from headway.models.structure.outputs import read_output
 from headway.queueing.closed.demands import Method
 
 
@@ -31,7 +32,7 @@ def checked_outputs(solution: Solution, names: Iterable[str]) -> list[str]:
     """
     outputs = (*solution.outputs, *solution.class_outputs)
     missing = f"{solution.model.name} has no output"
-    return named_outputs(names, outputs, solution.classes, missing)
+    return named_outputs(names, outputs, solution.classes, missing, solution.stations)
 
 
 def outputs_at(
@@ -147,7 +148,7 @@ def output_of(solution: Solution, name: str) -> FloatArray:
     True
     """
     known = name in (*solution.outputs, *solution.class_outputs) or name in solution.values
-    if known or parse_percentile(name, solution.classes):
+    if known or read_output(name, solution.classes):
         return np.asarray(solution[name], float)
     parts = [f"{station}.{name}" for station in solution.stations]
     if parts and all(part in solution.values for part in parts):

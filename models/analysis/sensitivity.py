@@ -187,10 +187,11 @@ def sensitivity(model: Model, wanted: Collection[str] | None = None) -> Sensitiv
     model = model.at({name: float(np.ravel(v)[0]) for name, v in model.inputs.items()})
     solution = model.solve().require_stable().answering(*(wanted or ()))
     named = None if wanted is None else checked_outputs(solution, wanted)
+    asked = [one.name for one in solution.station_requests]
     by_class = solution.class_outputs if solution.shared else ()
     outputs = [
         name
-        for name in (*solution.outputs, *by_class)
+        for name in (*solution.outputs, *by_class, *asked)
         if not _echoes(solution, name) and (named is None or name in named)
     ]
     whole = counts(model.graph)

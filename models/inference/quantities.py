@@ -26,8 +26,8 @@ from headway.models.language.scales import Scale
 from headway.models.language.units import Unit, unit
 from headway.models.measured.columns import is_rate
 from headway.models.measured.regression import FEWEST_POINTS, regression_line
-from headway.models.solving.solutions.on_demand import parse_percentile
 from headway.models.structure.forms import Derived
+from headway.models.structure.outputs import percent_of
 from headway.numerals import digits
 
 Values = dict[str, float]
@@ -119,8 +119,8 @@ def server_quantities(fit: Fit, limit: ServerQuantity | None = None) -> tuple[Se
     limit
         Its saturation throughput, where more than this form tells it.
     """
-    percentile = parse_percentile(fit.comparison.output)
-    of = f" p{digits(percentile[0])}" if percentile else ""
+    percent = percent_of(fit.comparison.output)
+    of = f" p{digits(percent)}" if percent else ""
     quantities = [_linear(fit, f"base response time{of}", "ms", lambda v: _base(fit, v))]
     rate = is_rate(fit.comparison.load)
     if rate:

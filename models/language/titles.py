@@ -51,7 +51,8 @@ _RATES = {
     for name in ("rps", "tps", "qps", "iops")
 }
 _SHARES = {"percent": "%", "pct": "%", "%": "%"}
-_KNOWN = {**_TIMES, **_DATA, **_COUNTS, **dict.fromkeys(_WORK, "op"), **_RATES}
+_SQUARES = {"s2": "s^2"}  # the only square that answers have: a variance of times
+_KNOWN = {**_TIMES, **_SQUARES, **_DATA, **_COUNTS, **dict.fromkeys(_WORK, "op"), **_RATES}
 _PARTS = r"[\s_,;:#/-]+"
 _STATISTIC = re.compile(
     r"p\d+(?:\.\d+)?|\d+(?:\.\d+)?(?:th|st|nd|rd|%)|max|maximum|med|median|std|stddev|sd|percentile"
@@ -260,9 +261,10 @@ def header(name: str, dimension: Dimension) -> str:
 
     Examples
     --------
-    >>> header("throughput", unit("op/s").dimension)
-    'throughput_ops_per_s'
+    >>> header("throughput", unit("op/s").dimension), header("variance", unit("s^2").dimension)
+    ('throughput_ops_per_s', 'variance_s2')
     """
-    above = [w for w, e in zip(_HEADER_BASES, dimension, strict=True) if e > 0]
-    below = [w for w, e in zip(_HEADER_BASES, dimension, strict=True) if e < 0]
+    powers = list(zip(_HEADER_BASES, dimension, strict=True))
+    above = [w if e == 1 else f"{w}{e}" for w, e in powers if e > 0]
+    below = [w if e == -1 else f"{w}{-e}" for w, e in powers if e < 0]
     return "_".join([name, *above, *(word for w in below for word in ("per", w))])

@@ -35,8 +35,8 @@ from headway.models.measured.roles import (
     role_of,
 )
 from headway.models.measured.statistic import percentile_of
-from headway.models.solving.solutions.on_demand import percentile_name
 from headway.models.structure.model import Model
+from headway.models.structure.outputs import percentile_name
 from headway.models.structure.parts.links import settable
 
 Named: TypeAlias = str | Sequence[str] | None

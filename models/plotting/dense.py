@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from headway.errors import HeadwayError
 from headway.kinds import FloatArray
 from headway.models.showing.solutions import swept
-from headway.models.solving.solutions.on_demand import parse_percentile
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.parts.counts import counts
 
@@ -51,11 +50,10 @@ def curves_of(solution: Solution) -> Curves:
     if not points < across.size <= _MOST:
         return alone
     name, *_ = swept(solution)
-    percentiles = [output for output in solution.outputs if parse_percentile(output)]
     try:
         fine = solution.model.at({name: across, **others}).solve(method=solution.marks.again)
         return Curves(
-            solution, fine.answering(*percentiles) if percentiles else fine, own, is_fine=True
+            solution, fine.answering(*(one.name for one in solution.requested)), own, is_fine=True
         )
     except HeadwayError:  # a point between that has no answer: the sweep's own have
         return alone
@@ -68,9 +66,8 @@ def is_quick(solution: Solution) -> bool:
     network = solution.model.network
     if solution.is_open or network.graph.classes:
         return True
-    has_percentiles = any(parse_percentile(output) for output in solution.outputs)
     jobs = float(np.max(np.asarray(network.inputs["population"], float)))
-    return not has_percentiles and jobs <= _MOST_JOBS
+    return not solution.requested and jobs <= _MOST_JOBS
 
 
 def _between(solution: Solution) -> tuple[FloatArray, dict[str, FloatArray], NDArray[np.bool_]]:
@@ -79,8 +76,7 @@ def _between(solution: Solution) -> tuple[FloatArray, dict[str, FloatArray], NDA
     model = solution.model
     columns = {n: np.asarray(model.inputs[n], float).ravel() for n in (name, *rest)}
     keys = list(zip(*(columns[n].tolist() for n in rest), strict=True)) or [()] * len(columns[name])
-    has_percentiles = any(parse_percentile(output) for output in solution.outputs)
-    count, whole = _COSTLY_POINTS if has_percentiles else _POINTS, name in counts(model.graph)
+    count, whole = _COSTLY_POINTS if solution.requested else _POINTS, name in counts(model.graph)
     across, marks, others = [], [], []
     for key in dict.fromkeys(keys):
         given = columns[name][np.array([k == key for k in keys])]

@@ -36,9 +36,9 @@ from headway.models.plotting.pieces import (
     visible,
 )
 from headway.models.showing.solutions import swept
-from headway.models.solving.solutions.on_demand import PERCENTILE, parse_percentile
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
+from headway.models.structure.outputs import PERCENTILE, read_output
 from headway.models.structure.parts.counts import counts
 from headway.models.tables.table import scale_of
 
@@ -216,7 +216,7 @@ def drawn_outputs(solution: Solution) -> list[tuple[str, ...]]:
     each_class = solution.classes if _is_single(solution) else ()
     names = [f"class {name}." for name in each_class] or [""]
     times = [f"{name}response_time" for name in names]
-    times += [name for name in solution.outputs if parse_percentile(name, solution.classes)]
+    times += [one.name for one in solution.requested if one.output.unit == "s" and not one.owner]
     each = [tuple(f"{name}throughput" for name in names)] if rate else []
     return [*each, *([tuple(times)] if _is_single(solution) else [(name,) for name in times])]
 
@@ -260,7 +260,9 @@ def _parts(name: str) -> tuple[str, str]:
 def _series(name: str) -> str:
     """What a legend calls an output: its class, its percentile, or both."""
     whose, what = _parts(name)
-    percentile = what.removeprefix(PERCENTILE[:-1]) if what.startswith(PERCENTILE) else ""
+    request = read_output(what)
+    is_percentile = request is not None and request.output is PERCENTILE
+    percentile = what.rpartition("_")[2] if is_percentile else ""
     return " ".join(filter(None, (whose, percentile))) or "mean"
 
 

@@ -12,7 +12,6 @@ from sympy.printing.mathml import MathMLPresentationPrinter
 from headway.errors import HeadwayError
 from headway.models.language.formula import Formula
 from headway.models.reports.wrapping import NARROW, WIDE, wrapped
-from headway.models.solving.solutions.on_demand import parse_percentile
 from headway.models.solving.symbolic import (
     bounded_symbols,
     closed_form,
@@ -20,6 +19,7 @@ from headway.models.solving.symbolic import (
     whole_numbers,
 )
 from headway.models.structure.model import Model
+from headway.models.structure.outputs import percent_of
 
 MOST_OPERATIONS = 150
 """What is longer than this is no longer read; it is said instead."""
@@ -159,7 +159,7 @@ def equations(model: Model, output: str = "") -> list[Equation]:
     """
     graph = model.graph
     written = partial(_as_written, bounded_symbols(model))
-    forms = [_percentile_equation(model, output)] if parse_percentile(output) else []
+    forms = [_percentile_equation(model, output)] if percent_of(output) else []
     forms += [_equation(model, name, written(read)) for name, read in graph.outputs.items()]
     if not (graph.classes or model.is_closed):
         forms += _part_equations(model)

@@ -14,8 +14,8 @@ from headway.models.reports.between.limits import full_loads
 from headway.models.reports.controls import Control, Role, slider_ends, whole_numbers
 from headway.models.reports.ground import Ground
 from headway.models.reports.templates import shipped
-from headway.models.solving.solutions.on_demand import parse_percentile
 from headway.models.structure.model import Model
+from headway.models.structure.outputs import on_demand
 from headway.models.structure.parts.counts import counts
 from headway.models.tables.table import scale_of
 
@@ -161,7 +161,7 @@ def _point_and_load(ground: Ground) -> tuple[Model, str]:
 
 def _sizes(ground: Ground) -> tuple[tuple[int, ...], ...]:
     """How many points are tried, by how long each takes."""
-    if parse_percentile(ground.output) is not None:
+    if on_demand([ground.output]):
         return _LONG
     if is_quick(ground.solution):
         return _SIZES

@@ -17,12 +17,11 @@ from headway.models.showing.parts.regions import (
     region_tables,
 )
 from headway.models.showing.parts.servers import server_columns, server_parts, server_tables
-from headway.models.solving.arrays import part_unit
 from headway.models.solving.solutions.limits import station_limits
 from headway.models.solving.solutions.marks import Marks
-from headway.models.solving.solutions.on_demand import parse_station_outputs
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
+from headway.models.structure.outputs import part_unit
 from headway.models.structure.parts.keys import of_class
 from headway.models.tables.table import Column, Table
 from headway.numerals import ranked
@@ -66,7 +65,7 @@ def _shown(solution: Solution) -> Iterator[tuple[Any, Unit]]:
         yield model.inputs[name], model.parameters[name].unit
     for name in solution.outputs:
         yield solution[name], model.meaning(name).unit
-    for one in parse_station_outputs(solution.values, solution.stations):
+    for one in solution.station_requests:
         yield solution[one.name], part_unit(one.part)
     for name in solution.classes:
         for part in solution.class_parts:
@@ -105,7 +104,7 @@ def _sweep_table(solution: Solution, scale: Scale) -> Table:
     ]
     columns += [
         Column.of(one.name, solution[one.name], part_unit(one.part), scale)
-        for one in parse_station_outputs(solution.values, solution.stations)
+        for one in solution.station_requests
     ]
     if solution.stations:
         busy = [
@@ -192,9 +191,8 @@ def _only(values: Any) -> Any:
 
 
 def _outputs_table(solution: Solution, scale: Scale) -> Table:
-    distributed = parse_station_outputs(solution.values, solution.stations)
     each = [(name, solution.model.meaning(name).unit) for name in solution.outputs]
-    each += [(one.name, part_unit(one.part)) for one in distributed]
+    each += [(one.name, part_unit(one.part)) for one in solution.station_requests]
     columns = [Column.of(name, solution[name], unit, scale) for name, unit in each]
     texts = tuple(with_unit(column.texts[0], column.unit) for column in columns)
     names = Column("output", tuple(name for name, _ in each))
@@ -235,10 +233,9 @@ def solution_rows(solution: Solution) -> list[dict[str, Any]]:
 
 def station_parts(solution: Solution) -> dict[str, tuple[str, ...]]:
     """What is told of each station: what always is, and what was asked for."""
-    distributed = parse_station_outputs(solution.values, solution.stations)
     always = (*solution.station_parts, *blocked_parts(solution))
     return {
-        name: (*always, *(one.part for one in distributed if one.station == name))
+        name: (*always, *(one.part for one in solution.station_requests if one.owner == name))
         for name in solution.stations
     }
 

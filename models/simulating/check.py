@@ -14,10 +14,9 @@ from headway.models.language.verbs import who_does
 from headway.models.simulating.estimates import Estimate, together
 from headway.models.simulating.planning import AT_MOST
 from headway.models.simulating.simulation import Simulation
-from headway.models.solving.arrays import part_unit
-from headway.models.solving.solutions.on_demand import percentile_name
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
+from headway.models.structure.outputs import part_unit, percentile_name
 from headway.models.tables.shown import Answer
 
 TOGETHER = 0.99

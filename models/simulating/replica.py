@@ -14,7 +14,7 @@ from headway.kinds import FloatArray
 from headway.models.simulating.network import Run
 from headway.models.simulating.plan import Blueprint
 from headway.models.simulating.planning import Schedule
-from headway.models.solving.solutions.on_demand import percentile_name
+from headway.models.structure.outputs import percentile_name
 from headway.models.structure.parts.keys import of_class
 
 PILOT = 2000

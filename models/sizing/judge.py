@@ -11,8 +11,8 @@ from headway.kinds import FloatArray
 from headway.models.analysis.goals import Goal, Sense
 from headway.models.analysis.points import outputs_over
 from headway.models.sizing.choices import Columns
-from headway.models.solving.solutions.on_demand import PERCENTILE
 from headway.models.structure.model import Model
+from headway.models.structure.outputs import on_demand
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,8 @@ class ByModel:
 
     def __call__(self, columns: Columns) -> Verdict:
         """Judge configurations."""
-        late = [k for k, goal in enumerate(self.goals) if self.is_slow and _is_percentile(goal)]
+        slow = self.goals if self.is_slow else ()
+        late = [k for k, goal in enumerate(slow) if _is_late(self.model, goal)]
         early = [k for k in range(len(self.goals)) if k not in late]
         quick = [*(self.goals[k].output for k in early), self.ranking.output]
         known = outputs_over(self.model, columns, quick)
@@ -164,8 +165,9 @@ def ranked_by(model: Model, goals: Sequence[Goal]) -> Goal:
     return goals[0]
 
 
-def _is_percentile(goal: Goal) -> bool:
-    return PERCENTILE in goal.output
+def _is_late(model: Model, goal: Goal) -> bool:
+    """Whether its output is computed on demand, which takes longer."""
+    return bool(on_demand([goal.output], model.graph.classes, model.graph.stations))
 
 
 def all_met(goals: Sequence[Goal], outputs: FloatArray) -> NDArray[np.bool_]:

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from headway.models.analysis.goals import Goal, Sense
 from headway.models.language.formula import Formula, Name
-from headway.models.solving.solutions.on_demand import parse_percentile
 from headway.models.structure.model import Model
+from headway.models.structure.outputs import percent_of
 from headway.models.structure.parts.structure import Structure
 
 _HELPED = {
@@ -44,7 +44,7 @@ def resources(model: Model, goals: Sequence[Goal], names: Sequence[str]) -> tupl
 def _helped(graph: Structure, goal: Goal) -> bool:
     if goal.output in graph.outputs:
         return False
-    if parse_percentile(goal.output):
+    if percent_of(goal.output) is not None:
         return goal.sense is Sense.AT_MOST and "response_time" not in graph.outputs
     station, _, part = goal.output.rpartition(".")
     known = station in ("", *graph.stations)

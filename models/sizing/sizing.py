@@ -19,8 +19,6 @@ from headway.models.sizing.refusal import refusal
 from headway.models.sizing.resources import resources
 from headway.models.sizing.search import Explored, in_order, search
 from headway.models.sizing.size import Configuration, Scope, Size
-from headway.models.solving.percentile import all_at_once
-from headway.models.solving.solutions.on_demand import PERCENTILE
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 
@@ -126,8 +124,8 @@ def size_model(
 
 
 def _are_slow(goals: Sequence[Goal], solution: Solution) -> bool:
-    """Whether some goal is a percentile that is computed for one configuration at a time."""
-    return any(PERCENTILE in goal.output for goal in goals) and not all_at_once(solution)
+    """Whether some goal is computed for one configuration at a time."""
+    return not solution.together(goal.output for goal in goals)
 
 
 def _unsure(certain: ByModel, confidence: float, grid: Grid) -> ByChance:

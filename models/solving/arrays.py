@@ -10,27 +10,10 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.lazy import needed
-from headway.models.language.units import ONE, Unit, si_text, unit
-from headway.models.solving.solutions.longer import is_longer
-from headway.models.solving.solutions.on_demand import STATION_LAWS, parse_station_outputs
-from headway.models.solving.solutions.solution import SPREAD_RESULTS, Solution
+from headway.models.language.units import si_text
+from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.outputs import part_unit
 from headway.models.structure.parts.keys import of_class
-
-_NUMBERS = dict.fromkeys(
-    ("utilisation", "queue_length", "blocked", "full", "limit", *SPREAD_RESULTS, *STATION_LAWS), ONE
-)
-_PART_UNITS = {"throughput": unit("1/s"), **_NUMBERS}
-
-
-def part_unit(part: str) -> Unit:
-    """The unit of a result of a station or class: a time unless it is a rate or a number.
-
-    Examples
-    --------
-    >>> str(part_unit("residence_time")), str(part_unit("throughput"))
-    ('s', '1/s')
-    """
-    return ONE if is_longer(part) else _PART_UNITS.get(part, unit("s"))
 
 
 def solution_dataset(solution: Solution) -> Any:
@@ -69,7 +52,7 @@ def result_units(solution: Solution) -> Iterator[tuple[str, str]]:
     for of in solution.stations:
         for part in solution.station_parts:
             yield f"{of}.{part}", str(part_unit(part))
-    for one in parse_station_outputs(solution.values, solution.stations):
+    for one in solution.station_requests:
         yield one.name, str(part_unit(one.part))
 
 

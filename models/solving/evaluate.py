@@ -16,12 +16,12 @@ from numpy.typing import ArrayLike
 from headway.columns import distinct_columns
 from headway.errors import HeadwayError
 from headway.kinds import Amount, FloatArray
-from headway.models.solving.percentile import swift_percentile
-from headway.models.solving.solutions.on_demand import parse_percentile
+from headway.models.language.verbs import perform
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
+from headway.models.structure.outputs import on_demand, read_output
 
 Given = ParamSpec("Given")
 Values = Mapping[str, Amount]
@@ -106,7 +106,7 @@ def evaluator(
     added
         Increments of parameters, one entry per point.
     """
-    if len(outputs) > 1 and any(map(parse_percentile, outputs)):
+    if len(outputs) > 1 and on_demand(outputs):
         return _stacked([evaluator(model, [one], names, whole, added) for one in outputs])
     solved = each_once(solver_of(model, outputs), len(outputs))
     solved = _adding(solved) if added else solved
@@ -117,7 +117,7 @@ def evaluator(
             return compiled
     sizes = {n: abs(float(v)) for n, v in model.inputs.items() if not np.ndim(v)}
     domains = {n: (p.minimum, p.maximum) for n, p in model.parameters.items()}
-    step = _SWIFT_STEP if parse_percentile(outputs[0]) else _STEP
+    step = _SWIFT_STEP if on_demand(outputs) else _STEP
     return Evaluator(solved, differences(solved, sizes, domains, step))
 
 
@@ -234,8 +234,11 @@ def solver_of(model: Model, outputs: Sequence[str]) -> Predict:
 
 
 def _answer(solution: Solution, output: str) -> Amount:
-    percentile = parse_percentile(output)
-    return solution[output] if percentile is None else swift_percentile(solution, percentile[0])
+    request = read_output(output, solution.classes, solution.stations)
+    if request is None or not request.output.search:
+        return solution[output]
+    answer: Amount = perform(solution, request.output.search, request.number)
+    return answer
 
 
 def _of_set(values: Values, k: int) -> dict[str, Amount]:

@@ -19,9 +19,10 @@ from headway.models.solving.closed.times import closed_law
 from headway.models.solving.forward import Finding, goes_forward, percentiles_together, row_of
 from headway.models.solving.sharing import sharing_law
 from headway.models.solving.solutions.marks import DRIVEN, QNA, Marks
-from headway.models.solving.solutions.on_demand import check_percent, percentile_name
+from headway.models.solving.solutions.on_demand import check_percent
 from headway.models.solving.summed import summed_in, summed_law, summed_percentiles
-from headway.models.structure.parts.keys import OWN_VISITS, VISITS, of_class, station_at
+from headway.models.structure.outputs import Request
+from headway.models.structure.parts.keys import OWN_VISITS, VISITS, station_at
 from headway.models.structure.parts.orders import check_turns_known
 from headway.models.structure.planning.ways import shares, visits_given, ways_of
 from headway.queueing.percentiles import StationVisits, path_law, percentile_of
@@ -41,15 +42,15 @@ Times = list[dict[str, FloatArray]]
 """Times [s] for each class, and for all jobs under "", shape (points,), for each share."""
 
 
-def percentiles(solution: "Solution", percents: Iterable[float]) -> "Solution":
+def percentiles(solution: "Solution", requests: Sequence[Request]) -> "Solution":
     """Add the times within which shares of the jobs complete, by operating point.
 
     Parameters
     ----------
     solution
         Of a network.
-    percents
-        Each between 0 and 100. Distributions are computed once for all of them.
+    requests
+        Percentages between 0 and 100, of all jobs or a class. Distributions are computed once.
 
     Returns
     -------
@@ -61,30 +62,27 @@ def percentiles(solution: "Solution", percents: Iterable[float]) -> "Solution":
         If the distribution is unknown, with the reason.
     """
     refuse_blocking(solution.model.graph, "percentiles")
-    requested = tuple(dict.fromkeys(percents))
-    for percent in requested:
+    percents = list(dict.fromkeys(one.number for one in requests))
+    for percent in percents:
         _check(solution, percent)
-    if not requested:
-        return solution
     find = _together if all_at_once(solution) else _one_by_one
-    times, laws = find(solution, [percent / 100 for percent in requested])
+    times, laws = find(solution, [percent / 100 for percent in percents])
     values = {
-        of_class(name, part) if name else part: np.reshape(row, solution.shape)
-        for k, part in enumerate(map(percentile_name, requested))
-        for name, row in times[k].items()
+        one.name: np.reshape(times[percents.index(one.number)][one.owner], solution.shape)
+        for one in requests
     }
     return replace(solution, values={**solution.values, **values}, marks=_marks(solution, laws))
 
 
-def exceedances(solution: "Solution", times: Mapping[str, float]) -> "Solution":
+def exceedances(solution: "Solution", requests: Sequence[Request]) -> "Solution":
     """Add the chances that jobs take longer than some times, by operating point.
 
     Parameters
     ----------
     solution
         Of a network.
-    times
-        Each 0 or more [s], under the name of its answer.
+    requests
+        Times of 0 or more [s], of all jobs or a class.
 
     Returns
     -------
@@ -96,17 +94,21 @@ def exceedances(solution: "Solution", times: Mapping[str, float]) -> "Solution":
     GraphError
         Where no law is known, with the reason.
     """
-    refuse_blocking(solution.model.graph, "chances of longer times")
-    _check_open(solution)
-    laws = [_laws(solution.point(k)) for k in range(int(np.prod(solution.shape)))]
+    laws = time_laws(solution)
     values = {
-        of_class(name, part) if name else part: np.reshape(
-            [_chance(law.get(name, law[""]), time) for law in laws], solution.shape
+        one.name: np.reshape(
+            [_chance(law.get(one.owner, law[""]), one.number) for law in laws], solution.shape
         )
-        for part, time in times.items()
-        for name in ("", *solution.classes)
+        for one in requests
     }
     return replace(solution, values={**solution.values, **values}, marks=_marks(solution, laws))
+
+
+def time_laws(solution: "Solution") -> list[Laws]:
+    """Laws of the response time at each operating point; see `OnDemand.time_laws`."""
+    refuse_blocking(solution.model.graph, "laws of times")
+    _check_open(solution)
+    return [_laws(solution.point(k)) for k in range(int(np.prod(solution.shape)))]
 
 
 def _chance(law: TimeLaw | None, time: float) -> float:
@@ -135,7 +137,7 @@ def why_unknown(solution: "Solution", percent: float) -> GraphError | None:
     """
     quiet = int(np.argmin(np.broadcast_to(solution["response_time"], solution.shape)))
     try:
-        percentiles(solution.point(quiet), [percent])
+        solution.point(quiet).with_percentile(percent)
     except GraphError as error:
         return error
     return None
@@ -186,7 +188,7 @@ def _check(solution: "Solution", percent: float) -> None:
 
 def _one_by_one(solution: "Solution", shares: Sequence[float]) -> tuple[Times, list[Laws]]:
     """Times by class, and of all jobs under "", for each share, with their distributions."""
-    laws = [_laws(solution.point(k)) for k in range(int(np.prod(solution.shape)))]
+    laws = time_laws(solution)
     names = ("", *solution.classes)
     return [
         {name: np.array([_time(law.get(name, law[""]), share) for law in laws]) for name in names}

@@ -6,9 +6,10 @@ import sympy
 
 from headway.errors import GraphError
 from headway.kinds import Amount
-from headway.models.solving.solutions.on_demand import PERCENTILE, check_percent, percentile_name
+from headway.models.solving.solutions.on_demand import check_percent
 from headway.models.solving.summed import summed
 from headway.models.structure.graph import ModelGraph
+from headway.models.structure.outputs import percentile_name
 from headway.models.structure.parts.orders import check_turns_known
 from headway.models.structure.planning.ways import shares, visits_given
 
@@ -41,7 +42,7 @@ def percentile_form(graph: ModelGraph, percent: float, given: Mapping[str, Amoun
         msg = f"{graph.name} has no closed form of {name}: {error}"
         raise GraphError(msg) from None
     values = graph.plan.run(given, [*constants, *exponential])
-    longer = sympy.log(1 / (1 - sympy.Rational(name.removeprefix(PERCENTILE)) / 100))
+    longer = sympy.log(1 / (1 - sympy.Rational(name.rpartition("_p")[2]) / 100))
     return sum((values[n] for n in constants), 0) + sum(values[n] * longer for n in exponential)
 
 

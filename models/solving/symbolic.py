@@ -9,11 +9,11 @@ from headway.kinds import Amount, ceiling, floor
 from headway.models.language.parameters import Parameter
 from headway.models.solving.blocking.refused import refuse_blocking
 from headway.models.solving.percentile_forms import percentile_form
-from headway.models.solving.solutions.on_demand import parse_percentile, percentile_name
 from headway.models.solving.solutions.saturation import RATES
 from headway.models.solving.solutions.solution import CLASS_PARTS
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
+from headway.models.structure.outputs import percent_of, percentile_name
 from headway.models.structure.parts.keys import of_class
 from headway.models.structure.parts.links import link_parameters
 from headway.queueing.erlang.formulas import erlang_b, erlang_c
@@ -78,9 +78,9 @@ def closed_form(
     given = {name: symbol(name) for name in names} | dict(symbols or {})
     given_elsewhere = graph.arrivals and not graph.needs_arrival_rate
     rate = {} if given_elsewhere else {"arrival_rate": symbol("arrival_rate")}
-    percentile = parse_percentile(output, graph.classes)
-    if percentile and output not in graph.names:
-        return whole_numbers(percentile_form(graph, percentile[0], rate | given))
+    percent = percent_of(output, graph.classes)
+    if percent is not None and output not in graph.names:
+        return whole_numbers(percentile_form(graph, percent, rate | given))
     if graph.classes:
         from headway.models.solving.classes.forms import class_form
 
@@ -110,14 +110,14 @@ def model_form(model: Model, output: str) -> Amount:
         For an output that the graph does not have.
     """
     symbols = bounded_symbols(model)
-    percentile = parse_percentile(output, model.graph.classes)
+    percent = percent_of(output, model.graph.classes)
     if len(model.graph.classes) > 1:
         return closed_form(model.graph, output, symbols)
     network = model.network
     if output in _of_only_class(model):
         output = output.rpartition(".")[2]
-    elif len(model.graph.classes) == 1 and percentile:
-        output = percentile_name(percentile[0])
+    elif len(model.graph.classes) == 1 and percent is not None:
+        output = percentile_name(percent)
     if network.is_closed and network.graph.stations:
         _check_circulation(network.graph, output)
         symbols |= dict.fromkeys(RATES, symbol("throughput"))
@@ -132,7 +132,7 @@ def _of_only_class(model: Model) -> list[str]:
 def _check_circulation(graph: ModelGraph, output: str) -> None:
     """Refuse everything in a closed network that its throughput does not determine."""
     needed = graph.plan.needed([output]) | {output}
-    percentile = parse_percentile(output) and output not in graph.names
+    percentile = percent_of(output) is not None and output not in graph.names
     waits = {f"{name}.{part}" for name in graph.stations for part in _WAITS}
     varying = [
         f"{name}.utilisation"

@@ -20,8 +20,9 @@ from headway.models.structure.correlations import (
 from headway.models.structure.forms import FormTable
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.inputs import POPULATION, THINK_TIME, parameters_of
-from headway.models.structure.meanings import Better, Meaning, usual_better, usual_meaning
+from headway.models.structure.meanings import Better, Meaning
 from headway.models.structure.one_class import alone, circulation
+from headway.models.structure.outputs import usual_meaning
 from headway.models.structure.parts.links import check_links, exposed
 from headway.models.structure.verbs import End, ModelVerbs
 
@@ -318,7 +319,7 @@ class Model(Kept, ModelVerbs):
         ['less', 'more', 'None']
         """
         stated = self.meanings[output].better if output in self.meanings else None
-        return usual_better(output) if stated is None else stated
+        return usual_meaning(output, unit("1/s")).better if stated is None else stated
 
 
 def model_at(graph: ModelGraph, values: Mapping[str, Amount]) -> Model:

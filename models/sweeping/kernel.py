@@ -8,8 +8,6 @@ import numpy as np
 
 from headway.errors import HeadwayError, InvalidParameter
 from headway.kinds import FloatArray
-from headway.models.solving.percentile import all_at_once
-from headway.models.solving.solutions.on_demand import parse_percentile
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.inputs import POPULATION
 from headway.models.structure.model import Model
@@ -140,8 +138,7 @@ def block_of(solution: Solution, outputs: tuple[str, ...], ends: Mapping[str, Fl
     ends
         Values of swept parameters, including the largest.
     """
-    has_percentiles = any(parse_percentile(name, solution.classes) for name in outputs)
-    if has_percentiles and not all_at_once(solution):
+    if not solution.together(outputs):
         return ONE_BY_ONE
     if solution.shared:
         return CLASSES

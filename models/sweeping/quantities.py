@@ -5,23 +5,26 @@ from dataclasses import dataclass
 
 from headway.models.language.units import Unit, unit
 from headway.models.solving.arrays import result_units
-from headway.models.solving.solutions.on_demand import named_outputs, parse_percentile
+from headway.models.solving.solutions.on_demand import named_outputs
 from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.outputs import read_output
 
 
 @dataclass(frozen=True)
 class Units(Mapping[str, Unit]):
-    """Units of all quantities, including percentiles, which cannot be listed completely."""
+    """Units of all quantities, including those on demand, which cannot be listed completely."""
 
     listed: Mapping[str, Unit]
     classes: tuple[str, ...]
+    stations: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Unit:
         if name in self.listed:
             return self.listed[name]
-        if parse_percentile(name, self.classes) is None:
+        request = read_output(name, self.classes, self.stations)
+        if request is None:
             raise KeyError(name)
-        return unit("s")
+        return request.output.meaning(unit("1/s")).unit
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.listed)
@@ -43,7 +46,7 @@ def known_units(solution: Solution) -> Units:
     """
     results = {name: unit(text) for name, text in result_units(solution)}
     parameters = {name: each.unit for name, each in solution.model.parameters.items()}
-    return Units(parameters | results, solution.classes)
+    return Units(parameters | results, solution.classes, solution.stations)
 
 
 def known_names(names: Iterable[str], units: Units) -> list[str]:
@@ -59,4 +62,4 @@ def known_names(names: Iterable[str], units: Units) -> list[str]:
     >>> known_names(["time", "response_time_p99.0"], Units({"time": unit("s")}, ()))
     ['time', 'response_time_p99']
     """
-    return named_outputs(names, units, units.classes, "there is no output")
+    return named_outputs(names, units, units.classes, "there is no output", units.stations)

@@ -10,9 +10,9 @@ from headway.kinds import Amount, FloatArray
 from headway.models.inference.searching.problem import Problem
 from headway.models.solving.evaluate import Predict, evaluator
 from headway.models.solving.percentile import at_a_pace, why_unknown
-from headway.models.solving.solutions.on_demand import percentile_name
 from headway.models.solving.throughput_driven import driven_evaluator
 from headway.models.structure.model import Model
+from headway.models.structure.outputs import percentile_name
 
 THROUGHPUT = "throughput"
 """Name of the load of a closed model that paces itself to a measured throughput."""

@@ -11,7 +11,7 @@ from headway.models.inference.certainty.draws import Draws
 from headway.models.inference.forecasting.elsewhere import Elsewhere
 from headway.models.inference.searching.problem import Problem
 from headway.models.language.units import Unit
-from headway.models.solving.solutions.on_demand import parse_percentile, percentile_name
+from headway.models.structure.outputs import percent_of, percentile_name
 from headway.models.tables.shown import Answer
 
 ENDS = (0.025, 0.5, 0.975)
@@ -137,8 +137,8 @@ def _tail(
 
 def percents_of(problem: Problem) -> tuple[float, ...]:
     """Percentages of the percentiles that were fitted."""
-    percentiles = (parse_percentile(output) for output in problem.outputs)
-    return tuple(one[0] for one in percentiles if one is not None)
+    percents = (percent_of(output) for output in problem.outputs)
+    return tuple(percent for percent in percents if percent is not None)
 
 
 def _errors(draws: Sequence[Draws], output: str) -> FloatArray:

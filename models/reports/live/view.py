@@ -14,10 +14,9 @@ from headway.models.language.units import Unit
 from headway.models.plotting.dense import is_quick
 from headway.models.reports.controls import Control
 from headway.models.showing.solutions import solution_tables
-from headway.models.solving.arrays import part_unit
-from headway.models.solving.solutions.on_demand import parse_percentile
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
+from headway.models.structure.outputs import on_demand
 from headway.models.tables.table import scale_of
 
 _POINTS, _COSTLY_POINTS = 120, 40  # of a curve, and of one whose points each take long
@@ -99,10 +98,7 @@ class PanelView:
 
     @property
     def _own_unit(self) -> Unit:
-        if parse_percentile(self.output, self.solution.classes):
-            return self.model.meaning("response_time").unit
-        component, _, part = self.output.rpartition(".")
-        return part_unit(part) if component else self.model.meaning(self.output).unit
+        return self.model.meaning(self.output).unit
 
     def _loads(self) -> FloatArray:
         count = _POINTS if self._is_quick else _COSTLY_POINTS
@@ -118,8 +114,8 @@ class PanelView:
 
     @property
     def _is_quick(self) -> bool:
-        percentile = parse_percentile(self.output, self.solution.classes)
-        return is_quick(self.solution) and (not percentile or self.solution.is_open)
+        costly = on_demand([self.output], self.solution.classes, self.solution.stations)
+        return is_quick(self.solution) and (not costly or self.solution.is_open)
 
     def _solved(self, loads: FloatArray) -> FloatArray:
         solution = self.model.at({self.over.parameter.name: loads}).solve()

@@ -12,9 +12,9 @@ from headway.models.reports.live.controls import live_controls
 from headway.models.reports.live.view import PanelView, outputs_of
 from headway.models.reports.templates import environment, shipped
 from headway.models.reports.units import panel_units
-from headway.models.solving.solutions.on_demand import parse_percentile
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
+from headway.models.structure.outputs import on_demand
 
 _DARK = "@media screen and (prefers-color-scheme: dark)"
 
@@ -119,8 +119,9 @@ class ModelPanel(anywidget.AnyWidget):
 
     @traitlets.validate("output")
     def _check_output(self, proposal: Any) -> str:
-        name, classes = proposal["value"], list(self._opened.graph.classes)
-        return name if parse_percentile(name, classes) else _one_of(name, self._outputs, "output")
+        name, graph = proposal["value"], self._opened.graph
+        known = on_demand([name], graph.classes, graph.stations)
+        return name if known else _one_of(name, self._outputs, "output")
 
     def _view(self, model: Model) -> PanelView:
         return PanelView(model, self._controls[self.over], self.output, self._scale)

@@ -3,8 +3,8 @@
 import numpy as np
 
 from headway.models.language.scales import Scale
-from headway.models.solving.arrays import part_unit
 from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.outputs import part_unit
 from headway.models.structure.parts.regions import REGION_PARTS
 from headway.models.tables.table import Column, Table
 

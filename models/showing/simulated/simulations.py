@@ -11,8 +11,8 @@ from headway.models.language.units import Unit, si_text, unit
 from headway.models.showing.solutions import set_note
 from headway.models.simulating.estimates import CONFIDENCE, Estimate
 from headway.models.simulating.simulation import Simulation
-from headway.models.solving.arrays import part_unit
 from headway.models.structure.model import Model
+from headway.models.structure.outputs import part_unit
 from headway.models.structure.parts.keys import of_class
 from headway.models.tables.table import Column, Table
 from headway.numerals import MANY, digits

@@ -7,8 +7,8 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.showing.solutions import solution_columns, solution_document, solution_rows
-from headway.models.solving.arrays import part_unit
 from headway.models.solving.solutions.solution import STATION_RESULTS
+from headway.models.structure.outputs import part_unit
 from headway.models.structure.parts.keys import of_class
 from headway.models.tables.table import Column, Table
 from headway.models.uncertain.importance import Importance

@@ -8,9 +8,8 @@ from headway.models.language.digits import ends, with_unit
 from headway.models.language.scales import Scale
 from headway.models.language.units import Unit
 from headway.models.showing.solutions import input_columns, notes_of, solution_scale, swept
-from headway.models.solving.arrays import part_unit
-from headway.models.solving.solutions.on_demand import parse_percentile
 from headway.models.solving.solutions.solution import STATION_RESULTS
+from headway.models.structure.outputs import on_demand, part_unit
 from headway.models.structure.parts.keys import of_class
 from headway.models.tables.table import Column, Table
 from headway.models.uncertain.importance import most_important
@@ -260,7 +259,7 @@ def _sweep_importances(propagation: Propagation, scale: Scale) -> list[Table]:
 def _main(propagation: Propagation) -> list[str]:
     """What importance is shown of in sweeps: percentiles asked for, else the mean."""
     solution = propagation.solution
-    percentiles = [name for name in propagation.importance.first if parse_percentile(name)]
+    percentiles = [one.name for one in on_demand(propagation.importance.first)]
     return percentiles or (["response_time"] if solution.stations else [solution.outputs[0]])
 
 

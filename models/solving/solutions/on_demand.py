@@ -1,165 +1,44 @@
-"""Outputs computed on demand: percentiles and distributions, by name."""
+"""Outputs that are computed when they are asked for, such as percentiles and distributions."""
 
-import re
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
 from typing import Self
 
 from headway.errors import InvalidParameter, nearest
 from headway.kinds import Amount, check_domain
-from headway.models.language.verbs import perform
-from headway.models.solving.solutions.longer import OVER, parse_exceedance, station_longer
+from headway.lazy import loaded
+from headway.models.language.verbs import perform, who_does
 from headway.models.solving.solutions.queue_lengths import QueueLengths
 from headway.models.structure.model import Model
-from headway.models.structure.parts.keys import of_class
-
-PERCENTILE = "response_time_p"
-"""Prefix of the names of percentiles."""
-
-_NAME = re.compile(rf"(?:class (.+)\.)?{PERCENTILE}(\d+(?:\.\d+)?)", re.ASCII)
-_DIGITS = 12
-
-WAIT = "waiting_time_p"
-"""Prefix of the names of a station's waiting-time percentiles."""
-
-STATION_LAWS = ("empty_probability", "waiting_probability", "queue_length_variance")
-"""Numbers of a station beside its means and waiting-time percentiles."""
-
-_STATION = re.compile(rf"(.+)\.(?:({'|'.join(STATION_LAWS)})|{WAIT}(\d+(?:\.\d+)?))", re.ASCII)
-
-
-@dataclass(frozen=True)
-class StationOutput:
-    """A number of a station that follows from a distribution.
-
-    Parameters
-    ----------
-    station, part
-        Whose it is, and what of it: one of `STATION_LAWS`, ``waiting_time_p95``, or
-        ``waiting_time_over_10ms``.
-    percent
-        Of a percentile; None for others.
-    time
-        What a wait or a response exceeds [s]; None for others.
-
-    Examples
-    --------
-    >>> StationOutput("disk", "empty_probability").name
-    'disk.empty_probability'
-    """
-
-    station: str
-    part: str
-    percent: float | None = None
-    time: float | None = None
-
-    @property
-    def name(self) -> str:
-        """Its name in answers."""
-        return f"{self.station}.{self.part}"
-
-
-def parse_station_output(name: str, stations: Collection[str]) -> StationOutput | None:
-    """Parse the name of an output that follows from a station's distribution.
-
-    Parameters
-    ----------
-    name
-        The name of any output.
-    stations
-        Names of the stations.
-
-    Returns
-    -------
-    None for another output, and for an unknown station.
-
-    Examples
-    --------
-    >>> parse_station_output("disk.waiting_time_p95.0", ["disk"]).name
-    'disk.waiting_time_p95'
-    >>> parse_station_output("disk.utilisation", ["disk"]) is None
-    True
-    """
-    longer = station_longer(name, stations)
-    if longer is not None:
-        return StationOutput(longer[0], longer[1].part, time=longer[1].time)
-    match = _STATION.fullmatch(name)
-    if match is None or match[1] not in stations:
-        return None
-    if match[2]:
-        return StationOutput(match[1], match[2])
-    percent = float(match[3])
-    return StationOutput(match[1], f"{WAIT}{percent:.{_DIGITS}g}", percent)
-
-
-def percentile_name(percent: float) -> str:
-    """Name of the time within which this percentage of the jobs completes.
-
-    Examples
-    --------
-    >>> percentile_name(95.0), percentile_name(99.99999)
-    ('response_time_p95', 'response_time_p99.99999')
-    """
-    return f"{PERCENTILE}{percent:.{_DIGITS}g}"
-
-
-def parse_percentile(name: str, classes: Collection[str] = ()) -> tuple[float, str] | None:
-    """The percentage in an output's name, and its name in answers.
-
-    Parameters
-    ----------
-    name
-        The name of any output.
-    classes
-        Names of the classes with percentiles.
-
-    Returns
-    -------
-    None for another output, and for an unknown class.
-
-    Examples
-    --------
-    >>> parse_percentile("response_time_p99.90"), parse_percentile("response_time_past")
-    ((99.9, 'response_time_p99.9'), None)
-    >>> parse_percentile("class web.response_time_p50", ["web"])
-    (50.0, 'class web.response_time_p50')
-    """
-    match = _NAME.fullmatch(name)
-    if match is None or match[1] not in (None, *classes):
-        return None
-    percent = float(match[2])
-    part = percentile_name(percent)
-    return percent, of_class(match[1], part) if match[1] else part
-
-
-def parse_station_outputs(
-    names: Iterable[str], stations: Collection[str]
-) -> tuple[StationOutput, ...]:
-    """The names of values that follow from distributions at stations.
-
-    Examples
-    --------
-    >>> [one.name for one in parse_station_outputs(["disk.empty_probability", "x"], ["disk"])]
-    ['disk.empty_probability']
-    """
-    outputs = (parse_station_output(name, stations) for name in names)
-    return tuple(one for one in outputs if one)
+from headway.models.structure.outputs import (
+    OUTPUTS,
+    Of,
+    Request,
+    on_demand,
+    percentile_name,
+)
+from headway.queueing.times.laws import TimeLaw
 
 
 def named_outputs(
-    names: Iterable[str], known: Collection[str], classes: Collection[str], missing: str
+    names: Iterable[str],
+    known: Collection[str],
+    classes: Collection[str],
+    missing: str,
+    stations: Collection[str] = (),
 ) -> list[str]:
     """Names of outputs in answers.
 
     Parameters
     ----------
     names
-        The requested names, which may include any percentile.
+        The requested names, which may include outputs that are computed on demand.
     known
         Names of all other outputs.
-    classes
-        Names of the classes with percentiles.
+    classes, stations
+        Names of the classes of jobs, and of the stations.
     missing
         The beginning of the message about an unknown name.
 
@@ -175,48 +54,22 @@ def named_outputs(
     """
     full = []
     for name in names:
-        percentile = parse_percentile(name, classes)
-        if name not in known and percentile is None:
-            msg = f"{missing} {name!r}{nearest(name, known)}"
+        asked = on_demand([name], classes, stations)
+        if name not in known and not asked:
+            msg = f"{missing} {name!r}{nearest(name, [*known, *_examples(stations)])}"
             raise InvalidParameter(msg)
-        full.append(percentile[1] if percentile else name)
+        full += [one.name for one in asked] or [name]
     return full
 
 
-def check_outputs(
-    names: Iterable[str],
-    known: Collection[str],
-    classes: Collection[str],
-    stations: Collection[str],
-) -> None:
-    """Refuse names that are neither in an answer nor computed on demand.
-
-    Parameters
-    ----------
-    names
-        The requested names.
-    known, classes, stations
-        Names of the outputs, of the classes of jobs, and of the stations.
-
-    Raises
-    ------
-    InvalidParameter
-        With the nearest names.
-
-    Examples
-    --------
-    >>> check_outputs(["disk.waiting_time_p95", "throughput"], ["throughput"], (), ["disk"])
-    """
-    for name in names:
-        if name in known or parse_percentile(name, classes) or parse_exceedance(name, classes):
-            continue
-        if parse_station_output(name, stations):
-            continue
-        parts = (*STATION_LAWS, f"{WAIT}95", "waiting_time_over_10ms")
-        nearby = [*known, f"{PERCENTILE}95", f"{OVER}10ms"]
-        nearby += [f"{s}.{part}" for s in stations for part in parts]
-        msg = f"there is no number {name!r} to show{nearest(name, nearby)}"
-        raise InvalidParameter(msg)
+def _examples(stations: Collection[str]) -> list[str]:
+    """A name of each output that is computed on demand."""
+    rows = [row for row in OUTPUTS if row.compute]
+    whole = [row.example for row in rows if row.of & Of.NETWORK]
+    return [
+        *whole,
+        *(f"{s}.{row.example}" for s in stations for row in rows if row.of & Of.STATION),
+    ]
 
 
 def check_percent(percent: float) -> None:
@@ -235,6 +88,7 @@ class OnDemand:
     model: Model
     values: Mapping[str, Amount]
     shape: tuple[int, ...]
+    requested: tuple[Request, ...]
 
     @property
     @abstractmethod
@@ -258,16 +112,40 @@ class OnDemand:
         GraphError, InvalidParameter
             As for `with_percentile`.
         """
-        percentiles = (parse_percentile(name, self.classes) for name in names)
-        more = dict.fromkeys(one[0] for one in percentiles if one and one[1] not in self.values)
-        laws = (parse_station_output(name, self.stations) for name in names)
-        numbers = tuple(dict.fromkeys(one for one in laws if one and one.name not in self.values))
-        longer = (parse_exceedance(name, self.classes) for name in names)
-        chances = {one.part: one.time for one in longer if one and one.name not in self.values}
-        answer = self.with_percentiles(more)
-        answer = perform(answer, "exceedances", chances) if chances else answer
-        complete: Self = perform(answer, "station_numbers", numbers) if numbers else answer
-        return complete
+        requests = self._everywhere(on_demand(names, self.classes, self.stations))
+        missing = [one for one in requests if one.name not in self.values]
+        answer = self
+        for compute, group in groupby(missing, lambda one: one.output.compute):
+            place = loaded(compute) if ":" in compute else who_does(type(answer), compute)
+            answer = place(answer, tuple(group))
+        return replace(answer, requested=(*self.requested, *missing))  # type: ignore[type-var]
+
+    def _everywhere(self, requests: Iterable[Request]) -> list[Request]:
+        """The same requests for the network and for every class, in the order of who answers."""
+        whole: dict[str, Request] = {}
+        for one in requests:
+            both = one.of is not Of.STATION and one.output.of & Of.NETWORK
+            each = [replace(one, owner="", of=Of.NETWORK)] if both else [one]
+            if both and one.output.of & Of.CLASS:
+                each += [replace(one, owner=name, of=Of.CLASS) for name in self.classes]
+            whole |= {request.name: request for request in each}
+        ranks = {row.compute: rank for rank, row in reversed([*enumerate(OUTPUTS)])}
+        last = len(OUTPUTS)
+        return sorted(whole.values(), key=lambda one: ranks.get(one.output.compute, last))
+
+    def together(self, names: Iterable[str]) -> bool:
+        """Whether requested outputs are computed for all operating points as one array.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> raid = catalogue_model("nfs-server").with_preset("raid").solve(800)
+        >>> raid.together(["throughput"]), raid.together(["disks.empty_probability"])
+        (True, False)
+        """
+        requests = on_demand(names, self.classes, self.stations)
+        verbs = {one.output.together for one in requests}
+        return all(verb and perform(self, verb) for verb in verbs)
 
     def with_percentile(self, percent: float) -> Self:
         """Add the time within which a share of the jobs completes.
@@ -313,8 +191,32 @@ class OnDemand:
         ('response_time_p50', 'response_time_p95')
         """
         percentages = tuple(percents)
-        answer: Self = perform(self, "percentiles", percentages) if percentages else self
-        return answer
+        for percent in percentages:
+            check_percent(percent)
+        return self.answering(*map(percentile_name, percentages))
+
+    def time_laws(self) -> Sequence[Mapping[str, TimeLaw | None]]:
+        """Laws of the response time, one mapping for each operating point in flat order.
+
+        Returns
+        -------
+        By class of jobs, and for all jobs under ``""``; None where a station is saturated.
+
+        Raises
+        ------
+        GraphError
+            If the distribution is unknown, with the reason.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> [laws] = ModelGraph("one").station("cpu", MM1(0.1)).at().solve(5).time_laws()
+        >>> laws[""].mean, round(laws[""].variance, 6)  # exponential of mean 0.2 s
+        (0.2, 0.04)
+        """
+        laws: Sequence[Mapping[str, TimeLaw | None]] = perform(self, "time_laws")
+        return laws
 
     def queue_lengths(self, *stations: str) -> QueueLengths[Self]:
         """Number of jobs at stations: probabilities of 0, 1, 2..., by operating point.

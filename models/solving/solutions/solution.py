@@ -14,16 +14,11 @@ from headway.models.language.digits import in_unit, with_unit
 from headway.models.language.frozen import Frozen, Kept
 from headway.models.solving.solutions.bounded import Bounded
 from headway.models.solving.solutions.grid import OverGrid
-from headway.models.solving.solutions.longer import OVER, parse_exceedance
 from headway.models.solving.solutions.marks import QNA, Marks
-from headway.models.solving.solutions.on_demand import (
-    PERCENTILE,
-    OnDemand,
-    parse_percentile,
-    parse_station_output,
-)
+from headway.models.solving.solutions.on_demand import OnDemand
 from headway.models.solving.solutions.saturation import limit, saturation_throughput
 from headway.models.structure.model import Model
+from headway.models.structure.outputs import Of, Request, read_output
 from headway.models.structure.parts.keys import ANSWERED, OWN_VISITS, VISITS, of_class, station_at
 from headway.models.structure.parts.regions import REGION_FULL
 from headway.models.tables.shown import Answer
@@ -49,6 +44,8 @@ class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
         Shape of the operating points.
     marks
         Its method, approximation and saturation.
+    requested
+        The outputs that were computed on demand.
 
     Examples
     --------
@@ -62,6 +59,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
     values: Mapping[str, Amount]
     shape: tuple[int, ...]
     marks: Marks = field(default_factory=Marks)
+    requested: tuple[Request, ...] = ()
 
     def __post_init__(self) -> None:
         """Use the values as they are: large arrays are not copied again."""
@@ -96,13 +94,11 @@ class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
 
     def _on_demand(self, name: str) -> Amount:
         """A percentile, or what follows from a law: nothing computes them before."""
-        percentile = parse_percentile(name, self.classes)
-        output = parse_exceedance(name, self.classes) or parse_station_output(name, self.stations)
-        known = percentile[1] if percentile else output.name if output else ""
-        if not known:
+        request = read_output(name, self.classes, self.stations)
+        if request is None or not request.output.compute:
             msg = f"{self.model.name} has no answer {name!r}{nearest(name, self._known)}"
             raise UnknownParameter(msg)
-        return self.answering(name).values[known]
+        return self.answering(name).values[request.name]
 
     @property
     def _known(self) -> list[str]:
@@ -157,7 +153,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
             standard.append("knee_population")
         if "loss_probability" in self.values:
             standard.append("loss_probability")
-        standard += [name for name in self.values if name.startswith((PERCENTILE, OVER))]
+        standard += [one.name for one in self.requested if one.of is Of.NETWORK]
         return (*standard, *(name for name in own if name not in standard))
 
     @property
@@ -168,13 +164,18 @@ class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
     @property
     def class_parts(self) -> tuple[str, ...]:
         """Results of each class: throughput, response time and requested percentiles."""
-        computed = tuple(name for name in self.values if name.startswith((PERCENTILE, OVER)))
+        computed = dict.fromkeys(one.part for one in self.requested if one.of is Of.CLASS)
         return (*CLASS_PARTS, *computed)
 
     @property
     def station_parts(self) -> tuple[str, ...]:
         """Results of each station; with propagated variability, also that of flows."""
         return (*STATION_RESULTS, *SPREAD_RESULTS) if self.method == QNA else STATION_RESULTS
+
+    @property
+    def station_requests(self) -> tuple[Request, ...]:
+        """Numbers of stations that were computed on demand."""
+        return tuple(one for one in self.requested if one.of is Of.STATION)
 
     @property
     def response_time(self) -> Number:

@@ -1,0 +1,417 @@
+"""What answers say, each output once: its name, unit, direction, and who computes it.
+
+What can be shown, targeted, swept, fitted and drawn follows from these rows. An output with a
+number in its name, such as ``response_time_p99``, is computed when it is asked for; other packages
+add rows by entry points of the group ``headway.outputs``.
+"""
+
+import re
+import sys
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from enum import Flag, auto
+from functools import cached_property, lru_cache
+from math import nan
+from typing import TYPE_CHECKING
+
+from headway.errors import HeadwayError, PackageError
+from headway.lazy import offered, outside
+from headway.models.language.units import ONE, Unit, quantity, unit
+from headway.models.structure.meanings import Better, Meaning
+from headway.models.structure.parts.keys import of_class
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP = "headway.outputs"
+"""Entry points by which other packages offer outputs: ``NAME = module:ROW``."""
+
+RATE = "rate"
+"""Unit of rates: that of the model's arrival rate."""
+
+_DIGITS = 12
+_NUMBER = r"(\d+(?:\.\d+)?)"
+_PLACES = {"{percent}": _NUMBER, "{time}": _NUMBER + r"([a-zµμ]+)"}
+
+
+class Of(Flag):
+    """Whose number an output is."""
+
+    NETWORK = auto()
+    CLASS = auto()
+    STATION = auto()
+    REGION = auto()
+
+
+_ALL = Of.NETWORK | Of.CLASS | Of.STATION | Of.REGION
+_JOBS = Of.NETWORK | Of.CLASS
+_PLACE = Of.STATION | Of.REGION
+
+
+@dataclass(frozen=True)
+class Output:
+    """What answers say of a network, its classes of jobs, its stations or regions.
+
+    Parameters
+    ----------
+    pattern
+        Its name; ``{percent}`` or ``{time}`` stands for a number: ``response_time_p{percent}``.
+    of
+        Whose it can be.
+    unit
+        SI unit, such as ``s^2``; ``rate`` for the unit of the model's arrival rate.
+    doc
+        What it is, in a line.
+    better
+        Whether less or more of it is better; None where that is not said.
+    compute
+        Who adds it to a solution: a verb of solutions, or ``module:function`` of another package,
+        which takes the solution and a tuple of `Request`. Empty for what every solution has.
+    search
+        The same for a faster answer in searches: takes the solution and the number of a request.
+    together
+        A verb that tells whether a solution's points are computed together; empty: one by one.
+
+    Examples
+    --------
+    >>> row = Output("response_time_variance", Of.NETWORK, "s^2", "of response times", Better.LESS)
+    >>> str(row.meaning(unit("op/s")).unit)
+    's^2'
+    """
+
+    pattern: str
+    of: Of
+    unit: str
+    doc: str
+    better: Better | None = None
+    compute: str = ""
+    search: str = ""
+    together: str = ""
+
+    @property
+    def example(self) -> str:
+        """A name of it, for messages and lists.
+
+        Examples
+        --------
+        >>> read_part("response_time_over_2s", Of.NETWORK).output.example
+        'response_time_over_10ms'
+        """
+        return self.pattern.replace("{percent}", "95").replace("{time}", "10ms")
+
+    def meaning(self, rate: Unit) -> Meaning:
+        """Its unit and explanation, where rates have that unit."""
+        return Meaning(rate if self.unit == RATE else unit(self.unit), better=self.better)
+
+    @cached_property
+    def _written(self) -> re.Pattern[str]:
+        """What its names match."""
+        parts = re.split(r"(\{\w+\})", self.pattern)
+        return re.compile("".join(_PLACES.get(part) or re.escape(part) for part in parts), re.ASCII)
+
+
+PERCENTILE = Output(
+    "response_time_p{percent}",
+    _JOBS,
+    "s",
+    "time within which so many percent of jobs complete",
+    Better.LESS,
+    compute="percentiles",
+    search="swift_percentile",
+    together="all_at_once",
+)
+"""The time within which a share of the jobs completes."""
+
+_LESS, _MORE = Better.LESS, Better.MORE
+
+OUTPUTS: tuple[Output, ...] = (
+    Output("throughput", _ALL, RATE, "jobs completed", _MORE),
+    Output("response_time", _ALL, "s", "mean time from a job's arrival until it leaves", _LESS),
+    Output("saturation_throughput", ~Of.CLASS, RATE, "throughput that it cannot exceed", _MORE),
+    Output("knee_population", Of.NETWORK, "", "population where the asymptotes meet"),
+    Output("loss_probability", ~Of.REGION, "", "share of arriving jobs that are lost", _LESS),
+    Output("utilisation", _PLACE, "", "share of the capacity in use"),
+    Output("queue_length", _PLACE, "", "mean jobs present; of a region, those waiting outside"),
+    Output("residence_time", Of.STATION, "s", "mean time of a job there, over all visits", _LESS),
+    Output("waiting_time", _PLACE, "s", "mean time before service, or outside a region", _LESS),
+    Output("arrival_scv", Of.STATION, "", "squared coefficient of variation of arrivals"),
+    Output("departure_scv", Of.STATION, "", "squared coefficient of variation of departures"),
+    Output("blocked", Of.STATION, "", "share of time that it cannot pass on a finished job"),
+    Output("full", _PLACE, "", "share of time that every place is taken"),
+    Output("limit", _PLACE, "", "number of places"),
+    PERCENTILE,
+    Output(
+        "response_time_over_{time}", _JOBS, "", "chance that a job takes longer", _LESS,
+        compute="exceedances",
+    ),
+    Output(
+        "waiting_time_p{percent}", Of.STATION, "s", "wait that so many percent of visits keep to",
+        _LESS, compute="station_numbers",
+    ),
+    Output(
+        "waiting_time_over_{time}", Of.STATION, "", "chance that a visit waits longer", _LESS,
+        compute="station_numbers",
+    ),
+    Output(
+        "response_time_over_{time}", Of.STATION, "", "chance that a visit takes longer", _LESS,
+        compute="station_numbers",
+    ),
+    Output(
+        "empty_probability", Of.STATION, "", "chance that nobody is there",
+        compute="station_numbers",
+    ),
+    Output(
+        "waiting_probability", Of.STATION, "", "chance that an arriving job waits",
+        compute="station_numbers",
+    ),
+    Output(
+        "queue_length_variance", Of.STATION, "", "variance of the number of jobs present",
+        compute="station_numbers",
+    ),
+)  # fmt: skip
+"""Every output of headway's own."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """An output that is asked for by name.
+
+    Parameters
+    ----------
+    output
+        Which it is.
+    part
+        Its name in answers, without whose it is: ``response_time_p99.9`` also for ``..._p99.90``.
+    owner
+        Name of a class of jobs, a station or a region; empty for the network.
+    of
+        Whose it is.
+    number
+        The percentage or time [s] in its name; NaN where its name has none.
+
+    Examples
+    --------
+    >>> read_output("disk.waiting_time_p95.0", stations=["disk"]).name
+    'disk.waiting_time_p95'
+    """
+
+    output: Output
+    part: str
+    owner: str = ""
+    of: Of = Of.NETWORK
+    number: float = nan
+
+    @property
+    def name(self) -> str:
+        """Its name in answers."""
+        if self.of is Of.CLASS:
+            return str(of_class(self.owner, self.part))
+        return f"{self.owner}.{self.part}" if self.owner else self.part
+
+
+def named(output: Output, number: float) -> str:
+    """Name of an output with a percentage.
+
+    Examples
+    --------
+    >>> named(PERCENTILE, 95.0), named(PERCENTILE, 99.99999)
+    ('response_time_p95', 'response_time_p99.99999')
+    """
+    return output.pattern.replace("{percent}", f"{number:.{_DIGITS}g}")
+
+
+def percentile_name(percent: float) -> str:
+    """Name of the time within which this percentage of the jobs completes.
+
+    Examples
+    --------
+    >>> percentile_name(95.0)
+    'response_time_p95'
+    """
+    return named(PERCENTILE, percent)
+
+
+def read_part(part: str, of: Of) -> Request | None:
+    """Read the name of an output without whose it is; None where there is no such output.
+
+    Parameters
+    ----------
+    part
+        Such as ``response_time_p99``.
+    of
+        Whose it may be.
+
+    Examples
+    --------
+    >>> read_part("waiting_time_over_2.50ms", Of.STATION).number
+    0.0025
+    >>> read_part("response_time_past", Of.NETWORK) is None
+    True
+    """
+    own = _read(part, of)
+    return own if own is not None else _from_outside(part, of)
+
+
+@lru_cache(maxsize=4096)
+def _read(part: str, of: Of) -> Request | None:
+    return _first(OUTPUTS, part, of)
+
+
+def _first(rows: Iterable[Output], part: str, of: Of) -> Request | None:
+    for row in rows:
+        match = row._written.fullmatch(part) if row.of & of else None
+        request = None if match is None else _with_number(row, match, of)
+        if request is not None:
+            return request
+    return None
+
+
+def _with_number(row: Output, match: re.Match[str], of: Of) -> Request | None:
+    """The request of a name that matches; None where what follows its number is no unit of time."""
+    if not match.groups():
+        return Request(row, row.pattern, of=of)
+    number, text = float(match[1]), f"{float(match[1]):.{_DIGITS}g}"
+    if "{percent}" in row.pattern:
+        return Request(row, row.pattern.replace("{percent}", text), of=of, number=number)
+    text += match[2]
+    try:
+        seconds = quantity(text, unit("s"))
+    except HeadwayError:
+        return None
+    return Request(row, row.pattern.replace("{time}", text), of=of, number=seconds)
+
+
+def _from_outside(part: str, of: Of) -> Request | None:
+    return _first(_others(tuple(sys.path)), part, of)
+
+
+@lru_cache(maxsize=4)
+def _others(path: tuple[str, ...]) -> tuple[Output, ...]:  # noqa: ARG001  packages by where they are
+    """Rows that other packages offer."""
+    rows = (outside(GROUP, name, _row_of) for name in offered(GROUP))
+    return tuple(row for row in rows if row is not None)
+
+
+def _row_of(point: "EntryPoint") -> Output:
+    row: object = point.load()
+    if isinstance(row, Output):
+        return row
+    msg = f"{point.value} is not an Output"
+    raise PackageError(msg)
+
+
+def read_output(
+    name: str, classes: Collection[str] = (), stations: Collection[str] = ()
+) -> Request | None:
+    """Read the name of an output as answers and questions have it.
+
+    Parameters
+    ----------
+    name
+        Such as ``response_time``, ``class web.response_time_p99`` or ``disk.waiting_time_p95``.
+    classes, stations
+        Names of the classes of jobs, and of the stations.
+
+    Returns
+    -------
+    None for anything else, and for the output of an unknown class or station.
+
+    Examples
+    --------
+    >>> read_output("class web.response_time_p50", ["web"]).name
+    'class web.response_time_p50'
+    >>> read_output("disk.response_time_p50", (), ["disk"]) is None
+    True
+    """
+    owner, part = parted(name)
+    if not owner:
+        return read_part(part, Of.NETWORK)
+    whose = owner.removeprefix("class ")
+    if owner != whose and whose in classes:
+        request = read_part(part, Of.CLASS)
+    else:
+        request = read_part(part, Of.STATION) if owner in stations else None
+        whose = owner
+    return None if request is None else replace(request, owner=whose)
+
+
+def parted(name: str) -> tuple[str, str]:
+    """Whose an output is by its name, and what it is.
+
+    Examples
+    --------
+    >>> parted("class web.response_time_p99.9"), parted("throughput")
+    (('class web', 'response_time_p99.9'), ('', 'throughput'))
+    """
+    owner, _, part = name.rpartition(".")
+    while owner and part[:1].isdigit():  # the point of a number
+        owner, _, more = owner.rpartition(".")
+        part = f"{more}.{part}"
+    return owner, part
+
+
+def on_demand(
+    names: Iterable[str], classes: Collection[str] = (), stations: Collection[str] = ()
+) -> tuple[Request, ...]:
+    """The outputs among some names that are computed only when they are asked for.
+
+    Examples
+    --------
+    >>> [one.name for one in on_demand(["disk.empty_probability", "throughput"], (), ["disk"])]
+    ['disk.empty_probability']
+    """
+    requests = (read_output(name, classes, stations) for name in names)
+    return tuple(one for one in requests if one is not None and one.output.compute)
+
+
+def percent_of(name: str, classes: Collection[str] = ()) -> float | None:
+    """The percentage of a percentile's name; None for another output.
+
+    Examples
+    --------
+    >>> percent_of("response_time_p99.90"), percent_of("response_time")
+    (99.9, None)
+    """
+    request = read_output(name, classes)
+    is_percentile = request is not None and request.output is PERCENTILE
+    return request.number if request is not None and is_percentile else None
+
+
+def part_unit(part: str) -> Unit:
+    """SI unit of an output without whose it is; a number where no output has this name.
+
+    Examples
+    --------
+    >>> str(part_unit("residence_time")), str(part_unit("throughput"))
+    ('s', '1/s')
+    """
+    request = read_part(part, _ALL)
+    return ONE if request is None else request.output.meaning(unit("1/s")).unit
+
+
+def usual_meaning(name: str, rate: Unit) -> Meaning:
+    """The meaning of a number by its name alone: that of an output, else a time by its ending.
+
+    Parameters
+    ----------
+    name
+        Of an output of the network, a class or a station, or of a model's own number.
+    rate
+        Unit of rates.
+
+    Examples
+    --------
+    >>> str(usual_meaning("cpu.throughput", unit("op/s")).unit), str(usual_meaning("x", ONE).unit)
+    ('op/s', '')
+    """
+    part = parted(name)[1]
+    own = next((each for end, each in _ENDINGS.items() if name.endswith(end)), None)
+    request = _read(part, _ALL) or (None if own else _from_outside(part, _ALL))
+    return request.output.meaning(rate) if request else own or Meaning()
+
+
+_ENDINGS = {"_time": Meaning(unit("s"), better=_LESS)}
+_ENDINGS |= dict.fromkeys(("_loss", "_losses"), Meaning(better=_LESS))
+_ENDINGS |= dict.fromkeys(("bandwidth", "_saturation", "throughput"), Meaning(better=_MORE))
+
+"""Meanings of a model's own numbers of which it says nothing, by how their names end."""
