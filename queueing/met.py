@@ -7,13 +7,16 @@ from typing import Protocol
 
 import numpy as np
 
+from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import MMm
+from headway.queueing.stations.shared import visit_law
 from headway.queueing.times.laws import TimeLaw
 from headway.queueing.times.lines import OrderedQueue, Shared
 from headway.queueing.times.meeting import shared_law
 from headway.queueing.times.phases import in_phases, one_of
+from headway.queueing.times.sharers import Sharers
 from headway.queueing.times.stops import Stop
 
 _SHORT = 0.02  # of the mean service: quicker ones of other classes are taken as so long
@@ -63,7 +66,7 @@ class Met:
 
     mean_service: float
     law: Callable[[], TimeLaw]
-    make_stop: Callable[[float], Stop]
+    make_stop: Callable[[float], Stop | None]
     can: Abilities = field(default_factory=Abilities)
     plain_count: float = 1.0
 
@@ -78,9 +81,70 @@ class Met:
     def feedback_law(self, arrival_rate: float, chance: float) -> None:
         """Not known, but to one who follows the job."""
 
-    def stop(self, arrival_rate: float, again: float) -> Stop:  # noqa: ARG002 - memoryless
+    def stop(self, arrival_rate: float, again: float) -> Stop | None:  # noqa: ARG002 - memoryless
         """The station at this arrival rate, as the job meets it."""
         return self.make_stop(arrival_rate)
+
+
+@dataclass(frozen=True)
+class MetOnce:
+    """A station whose jobs share its servers for times of any scv, to a job that comes once.
+
+    Parameters
+    ----------
+    mean_service
+        Of the job [s].
+    law
+        Finds how long the visit takes, at the rates there are.
+    """
+
+    mean_service: float
+    law: Callable[[], TimeLaw]
+    can: Abilities = field(default_factory=partial(Abilities, insensitive=True))
+    plain_count: float = 1.0
+
+    def time_law(self, arrival_rate: float) -> TimeLaw:  # noqa: ARG002 - at its own
+        """Of the visit."""
+        return self.law()
+
+    def looped_law(self, arrival_rate: float) -> TimeLaw:  # noqa: ARG002 - refused
+        """Refused."""
+        raise GraphError(ONCE)
+
+    def feedback_law(self, arrival_rate: float, chance: float) -> None:  # noqa: ARG002 - refused
+        """Refused."""
+        raise GraphError(ONCE)
+
+    def stop(self, arrival_rate: float, again: float) -> None:  # noqa: ARG002 - refused
+        """Refused."""
+        raise GraphError(ONCE)
+
+
+ONCE = (
+    "response times of jobs that return to shared servers have a known distribution for "
+    "exponential times only; simulate the model"
+)
+"""Why a job's several visits to shared servers of other times are not followed."""
+
+
+def met_any(sharers: Sharers, own: float, scv: float, servers: int) -> MetOnce:
+    """Servers shared by jobs whose times are of any scv.
+
+    Parameters
+    ----------
+    sharers
+        Who comes to it.
+    own, scv
+        Mean service time of the job [s], and its scv.
+    servers
+        Number of servers.
+
+    Examples
+    --------
+    >>> met_any(Sharers((0.5,), (1.0,), (4.0,)), 1.0, 4.0, servers=1).time_law(0.5).mean
+    2.0
+    """
+    return MetOnce(own, partial(visit_law, sharers, own, scv, servers))
 
 
 def met_sharing(rates: FloatArray, times: FloatArray, own: float, servers: int, lanes: int) -> Met:

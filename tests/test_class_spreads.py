@@ -183,7 +183,7 @@ def test_what_has_no_scv_refuses_one_by_class(tmp_path):
     more = f'{SCV}\narrival_scv = 2\nservers = 2\ndiscipline = "ps"'
     path.write_text(FILE.format(kind="GGm", more=more, **OPEN))
     refused = headway("solve", str(path)).err
-    assert "a GGm serves several classes only in order of arrival" in refused
+    assert "a GGm does not support the discipline ps" in refused
     with pytest.raises(GraphError, match="cannot share a GGm if some are closed"):
         model("GGm", f"{SCV}\narrival_scv = 2\nservers = 2", CLOSED).solve()
 

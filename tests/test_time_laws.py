@@ -291,7 +291,7 @@ def test_one_class_alone_has_its_percentile():
 @pytest.mark.parametrize(
     ("graph", "why"),
     [
-        (again(MM1K(1.0, 4), 0.3), "keep their place at s"),
+        (again(MM1K(1.0, 4), 0.3), "return directly to s"),
     ],
 )
 def test_refused_where_no_law_exists(graph, why):

@@ -337,11 +337,11 @@ def _routed(point: "Solution") -> TimeLaw:
 
 
 def _admitted(point: "Solution", name: str) -> float:
-    """Probability that an arriving job finds a place; refuses returns that keep their place."""
+    """Probability that an arriving job finds a place; refuses those who come straight back."""
     graph, values = point.model.network.graph, point.values
     if not graph.stations[name].can.loses:
         return 1.0
     if name in graph.routes.loops:
-        msg = f"times of jobs that keep their place at {name} and return have no known distribution"
+        msg = f"times of jobs that return directly to {name} have no known distribution"
         raise GraphError(msg)
     return 1 - float(values[f"{name}.loss_probability"])

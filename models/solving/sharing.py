@@ -1,17 +1,20 @@
 """Response times of one class at servers shared by all jobs present."""
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from headway.errors import GraphError
 from headway.models.structure.parts.keys import OWN_VISITS, station_at
 from headway.models.structure.planning.ways import shares, visits_given, ways_of
-from headway.queueing.met import Visited, met_sharing
+from headway.queueing.met import ONCE, Met, MetOnce, Visited, met_sharing
 from headway.queueing.percentiles import of_visits
 from headway.queueing.routed import GIVEN, RoutedNetwork
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
+from headway.queueing.stations.shared import is_general
 from headway.queueing.times.journeys import straight_on
 from headway.queueing.times.laws import TimeLaw, in_series, merged
 
@@ -27,6 +30,10 @@ def sharing_law(point: "Solution") -> TimeLaw:
     if not visits_given(graph):
         return _routed(point, names)
     laws = tuple(_visit_law(point, name) for name in names)
+    for name, v in zip(names, visits.tolist(), strict=True):
+        if v > 1 and is_general(station_at(name).of(values)):
+            msg = f"{name}: {ONCE}"
+            raise GraphError(msg)
     each = (of_visits(law, v) for law, v in zip(laws, visits.tolist(), strict=True) if v > 0)
     law = in_series(*each)
     random = np.array([graph.stations[name].can.limits for name in names])
@@ -48,9 +55,13 @@ _ROUNDING = 1e-9
 
 
 def _one_queue(point: "Solution", name: str) -> bool:
-    """Whether all jobs at a station share its servers in one queue."""
+    """Whether all jobs at a station share its exponential servers in one queue."""
     station = station_at(name).of(point.values)
-    return shares(point.model.network.graph, name) and _lanes(station) == 1
+    merges = station.can.product_form in _MERGED and not is_general(station)
+    return merges and shares(point.model.network.graph, name) and _lanes(station) == 1
+
+
+_MERGED = {ServiceKind.QUEUE, ServiceKind.PARALLEL}
 
 
 def _lanes(station: Station) -> int:
@@ -63,6 +74,11 @@ def _visited(point: "Solution", name: str, many: float) -> Visited:
     station: Station = station_at(name).of(point.values)
     if not shares(point.model.network.graph, name) or station.mean_service == 0:
         return station
+    if is_general(station):
+        return MetOnce(station.mean_service, partial(station.shared_law, _arrivals(point, name)))
+    if station.can.product_form not in _MERGED:
+        law = partial(station.shared_law, _arrivals(point, name))
+        return Met(station.mean_service, law, lambda _: None)
     rate, time, lanes = _arrivals(point, name), station.mean_service * many, _lanes(station)
     servers = int(station.plain_count) // lanes
     return met_sharing(np.array([rate / many]), np.array([time]), time, servers, lanes)

@@ -116,7 +116,7 @@ def _open_values(model: Model) -> tuple[Amounts, Marks]:
 def _doubts(model: Model) -> str:
     """Notes on an open solution: two moments, and flows assumed Poisson."""
     stations = model.graph.stations
-    about = {name: station.kind.approximation for name, station in stations.items()}  # type: ignore[attr-defined]
+    about = {name: station.approximation for name, station in stations.items()}
     notes = [f"{name}: {note}" for name, note in about.items() if note]
     others = [name for name, station in stations.items() if not station.can.product_form]
     loops = model.graph.routes.loops - set(returning(model.graph))

@@ -41,6 +41,20 @@ class Discipline(StrEnum):
         return self in {Discipline.PRIORITY, Discipline.PREEMPTIVE}
 
 
+IN_TURN = frozenset({Discipline.FCFS})
+"""What every kind can do: order of arrival."""
+
+_OF_FORM = {
+    ServiceKind.DELAY: frozenset({Discipline.SHARING}),
+    ServiceKind.QUEUE: frozenset(Discipline),
+    ServiceKind.PARALLEL: frozenset(Discipline),
+    ServiceKind.VARYING: frozenset({Discipline.SHARING}),
+}
+"""Disciplines that a product form adds: at delays nobody waits, and rates by number are shared."""
+
+SHARED = frozenset({Discipline.SHARING})
+"""Of a kind without a product form that can share its servers among all present."""
+
 SERVERS = frozenset({"servers"})
 """What a kind counts of which more eases it, where that is its servers alone."""
 
@@ -94,6 +108,11 @@ class Abilities:
         The same of a kind of which no law is known but what two moments tell of its mean.
     joins
         Whether jobs are not served there, but wait for their parts at other stations.
+    also
+        Disciplines beside order of arrival and those of its product form.
+    insensitive
+        Whether its times are of any scv, and its servers are shared: numbers of jobs and means of
+        times depend on mean services alone, but how times are distributed does not.
 
     Examples
     --------
@@ -119,6 +138,21 @@ class Abilities:
     forks: bool = False
     general: float | str | None = None
     joins: bool = False
+    also: frozenset[Discipline] = frozenset()
+    insensitive: bool = False
+
+    @property
+    def disciplines(self) -> frozenset[Discipline]:
+        """Whose turn it can be: what a kind does under these is known, other ones are refused.
+
+        Examples
+        --------
+        >>> from headway.queueing import MGm
+        >>> ", ".join(sorted(MGm.can.disciplines))
+        'fcfs, ps'
+        """
+        form = frozenset() if self.product_form is None else _OF_FORM[self.product_form]
+        return IN_TURN | form | self.also
 
     @property
     def service_scv(self) -> float | str | None:

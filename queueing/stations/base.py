@@ -6,7 +6,7 @@ Every method takes floats, NumPy arrays or SymPy expressions.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import ClassVar
 
 import numpy as np
@@ -34,6 +34,7 @@ from headway.queueing.stations.counted import Counted
 from headway.queueing.times.feedback import feedback_law
 from headway.queueing.times.laws import TimeLaw, constant, exponential, pooled
 from headway.queueing.times.lines import OrderedQueue, Pause, Pool
+from headway.queueing.times.meeting import shared_law
 from headway.queueing.times.phases import in_phases
 from headway.queueing.times.stops import Stop
 
@@ -46,6 +47,7 @@ class Station(Counted, ABC):
     can: ClassVar[Abilities] = Abilities()
     followed: ClassVar[type[Stop] | None] = None  # to a job that comes back
     lawless: ClassVar[str] = "no formula is known"  # why `time_law` refuses, where it does
+    shared_as: ClassVar[type["Station"] | None] = None  # kind that it is where servers are shared
 
     def _number(self, value: Amount) -> Amount:
         """One of its numbers as a float, or an array of floats."""
@@ -127,6 +129,29 @@ class Station(Counted, ABC):
         kind = type(self).__name__
         msg = f"the response time of {kind} has no known distribution: {self.lawless}"
         raise GraphError(msg)
+
+    def shared_law(self, arrival_rate: float) -> TimeLaw:  # noqa: ARG002 - for kinds that know
+        """How the response time of a visit is distributed where all present share its servers.
+
+        Below saturation; refused if unknown.
+        """
+        kind = type(self).__name__
+        msg = f"the response time of {kind} has no known distribution where its servers are shared"
+        raise GraphError(msg)
+
+    def shared(self) -> "Station":
+        """The station, with its laws where all present share its servers.
+
+        Examples
+        --------
+        >>> from headway.queueing import MG1
+        >>> MG1(1.0, scv=4.0).shared().response_time(0.5)
+        2.0
+        """
+        kind = self.shared_as
+        if kind is None:
+            return self
+        return kind(**{one.name: getattr(self, one.name) for one in fields(kind)})  # type: ignore[arg-type]
 
     def looped_law(self, arrival_rate: float) -> TimeLaw:
         """The time law of a visit of returning jobs, where it is not known in full."""
@@ -303,6 +328,10 @@ class MM1(Station):
         """Exponential with mean R."""
         return exponential(self.response_time(arrival_rate))
 
+    def shared_law(self, arrival_rate: float) -> TimeLaw:
+        """Coffman, Muntz and Trotter's."""
+        return shared_law(arrival_rate, self.mean_service, self.mean_service, 1)
+
     def feedback_law(self, arrival_rate: float, chance: float) -> TimeLaw:
         """Takács's."""
         return feedback_law(arrival_rate, chance, self.mean_service, 1.0)
@@ -398,3 +427,7 @@ class MMm(Servers):
         time, servers = self._number(self.service_time), self._number(self.count)
         load = arrival_rate * time
         return pooled(time, erlang_c(servers, load), time / (servers - load))
+
+    def shared_law(self, arrival_rate: float) -> TimeLaw:
+        """Of a job among the number of others, each with a server at most."""
+        return shared_law(arrival_rate, self.mean_service, self.mean_service, int(self.plain_count))

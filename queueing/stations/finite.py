@@ -23,9 +23,10 @@ from headway.queueing.erlang import waiting_room
 from headway.queueing.flows.laws import saturation_throughput
 from headway.queueing.numbers.laws import NumberLaw, roomy
 from headway.queueing.numbers.waits import WaitLaw, in_turn
-from headway.queueing.stations.abilities import Abilities
+from headway.queueing.stations.abilities import SHARED, Abilities
 from headway.queueing.stations.base import Station
-from headway.queueing.times.laws import TimeLaw, exponential, limited
+from headway.queueing.times.laws import TimeLaw, constant, exponential, limited
+from headway.queueing.times.shared import Sharing
 
 State = TypeVar("State")
 
@@ -103,6 +104,17 @@ class _FiniteRoom(LimitedRoom):
             return exponential(time)
         return limited(time, servers, queue, arrival_rate * time / servers, wait)
 
+    def shared_law(self, arrival_rate: float) -> TimeLaw:
+        """Of those let in, among the number of others that there is room for."""
+        time, servers = self.mean_service, self.plain_count
+        if time == 0:
+            return constant(0.0)
+        others = np.arange(int(np.asarray(number("places", self.places), float)))
+        share = np.minimum(1.0, servers / (others + 1)) / time
+        met = np.asarray(self.number_law(arrival_rate).head)[:-1]
+        births = np.full(len(others), arrival_rate)
+        return Sharing(births, others * share, share, met / met.sum()).law()
+
     def number_law(self, arrival_rate: float, again: float = 0.0) -> NumberLaw:
         """The chain's of K + 1 states; of who comes straight back the stay is one service."""
         places = int(np.asarray(number("places", self.places), float))
@@ -153,7 +165,7 @@ class MM1K(_FiniteRoom):
     """
 
     can: ClassVar[Abilities] = Abilities(
-        loses=True, returns=True, counts=frozenset({"places"}), chained=True
+        loses=True, returns=True, counts=frozenset({"places"}), chained=True, also=SHARED
     )
 
     service_time: Quantity | str
@@ -195,7 +207,11 @@ class MMmK(_FiniteRoom):
     """
 
     can: ClassVar[Abilities] = Abilities(
-        loses=True, returns=True, counts=frozenset({"servers", "places"}), chained=True
+        loses=True,
+        returns=True,
+        counts=frozenset({"servers", "places"}),
+        chained=True,
+        also=SHARED,
     )
 
     service_time: Quantity | str

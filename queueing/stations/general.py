@@ -11,8 +11,9 @@ from headway.queueing.erlang.formulas import erlang_c
 from headway.queueing.numbers.embedded import embedded
 from headway.queueing.numbers.laws import NumberLaw
 from headway.queueing.numbers.waits import WaitLaw, poisson_waits
-from headway.queueing.stations.abilities import Abilities
+from headway.queueing.stations.abilities import SHARED, Abilities, Discipline
 from headway.queueing.stations.base import Station, idle, while_stable
+from headway.queueing.stations.shared import SharedMG1, SharedMGm
 from headway.queueing.times.feedback import NEARLY_CONSTANT, STEADIEST, feedback_law
 from headway.queueing.times.laws import (
     GAMMA,
@@ -27,6 +28,7 @@ from headway.queueing.times.lines import OrderedQueue
 from headway.queueing.times.phases import IN_PHASES, STAGES, in_phases
 from headway.queueing.times.stops import Stop
 
+_ONE_SERVER = SHARED | {Discipline.PRIORITY, Discipline.PREEMPTIVE}
 _VARIES = 1e-2  # scv from which some hundred terms invert a law: less takes thousands
 
 
@@ -59,8 +61,9 @@ class MG1(Station):
     """
 
     can: ClassVar[Abilities] = Abilities(
-        shared=True, spread=True, returns=True, smooth=True, scv="scv"
+        shared=True, spread=True, returns=True, smooth=True, scv="scv", also=_ONE_SERVER
     )
+    shared_as: ClassVar[type[Station] | None] = SharedMG1
 
     service_time: Quantity | str
     scv: Quantity | str
@@ -161,7 +164,10 @@ class MD1(Station):
     Kleinrock, *Queueing Systems* I, 1975, section 5.6.
     """
 
-    can: ClassVar[Abilities] = Abilities(shared=True, spread=True, returns=True, scv=0.0)
+    can: ClassVar[Abilities] = Abilities(
+        shared=True, spread=True, returns=True, scv=0.0, also=_ONE_SERVER
+    )
+    shared_as: ClassVar[type[Station] | None] = SharedMG1
 
     service_time: Quantity | str
 
@@ -290,8 +296,9 @@ class MGm(_ByMoments):
         "within 13% of simulations, 95 of 100 within 4.8%"
     )
     can: ClassVar[Abilities] = Abilities(
-        shared=True, spread=True, counts=frozenset({"servers"}), scv="scv"
+        shared=True, spread=True, counts=frozenset({"servers"}), scv="scv", also=SHARED
     )
+    shared_as: ClassVar[type[Station] | None] = SharedMGm
 
     scv: Quantity | str
 

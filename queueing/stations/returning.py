@@ -12,8 +12,8 @@ class Returning(Station):
 
     How many jobs are there does not depend on who is served next, so that one station whose
     service is all visits of a stay together has the same queue. Its laws give what a visit
-    takes at an arrival rate of *stays*, jobs from elsewhere; a job that comes back keeps its
-    place.
+    takes at an arrival rate of *stays*, jobs from elsewhere. A job that comes back goes to the end
+    of the queue, and finds room where there is a limit to it.
 
     Parameters
     ----------

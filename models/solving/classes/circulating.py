@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from headway.kinds import FloatArray
 from headway.models.solving.classes.solve import check_times_known, shared_station
 from headway.models.structure.parts.keys import of_class
+from headway.models.structure.parts.orders import check_exponential
 from headway.models.structure.planning.ways import shares, visits_given, ways_of
 from headway.queueing.classes.network import SharedStation
 from headway.queueing.passages.circle import Circle, Place
@@ -127,6 +128,7 @@ class _Crowd:
 def _crowd(point: "Solution") -> _Crowd:
     graph, values = point.model.graph, point.values
     check_times_known(graph, closed=True)
+    check_exponential(graph)
 
     def by_class(part: str) -> FloatArray:
         return np.array([float(values.get(of_class(name, part), 0.0)) for name in graph.classes])

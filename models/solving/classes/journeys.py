@@ -20,6 +20,7 @@ from headway.errors import GraphError
 from headway.models.solving.classes.solve import class_network
 from headway.models.solving.classes.times import Sharing, sharing_of, station_for
 from headway.models.structure.graph import ModelGraph
+from headway.models.structure.parts.orders import check_exponential
 from headway.models.structure.planning.by_class import class_routes
 from headway.numerals import digits, four_digits
 from headway.queueing.chains.parts import Parts, parts_of
@@ -74,6 +75,7 @@ def journey_laws(point: "Solution") -> dict[str, TimeLaw | None]:
         known.
     """
     graph = point.model.graph
+    check_exponential(graph)
     closed = [name for name, numbers in graph.classes.items() if "population" in numbers]
     if closed:
         _refuse_mixed(graph.classes, closed)

@@ -194,9 +194,6 @@ def _check_arrivals(graph: ModelGraph, name: str) -> None:
             "determines its arrivals; use an MGm"
         )
         raise GraphError(msg)
-    if graph.stations[name].discipline != Discipline.FCFS:
-        msg = f"{name}: a GGm serves several classes only in order of arrival; use an MGm"
-        raise GraphError(msg)
 
 
 def scv_of(graph: ModelGraph, name: str, c: str, values: Values) -> Amount:

@@ -7,11 +7,12 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
-from headway.models.solving.classes.solve import check_times_known, shared_station
-from headway.models.structure.parts.keys import of_class
+from headway.models.solving.classes.solve import check_times_known, scv_of, shared_station
+from headway.models.structure.graph import ModelGraph
+from headway.models.structure.parts.keys import Values, of_class
 from headway.models.structure.planning.ways import visits_given, ways_of
 from headway.queueing.classes.network import SharedStation
-from headway.queueing.met import Met, Visited, met_in_turn, met_sharing
+from headway.queueing.met import ONCE, Met, Visited, met_any, met_in_turn, met_sharing
 from headway.queueing.percentiles import of_visits
 from headway.queueing.routed import APART, GIVEN, INDEPENDENT, RoutedNetwork
 from headway.queueing.stations.abilities import Discipline, ServiceKind
@@ -29,6 +30,7 @@ from headway.queueing.times.laws import (
     mixture,
     poisson_wait,
 )
+from headway.queueing.times.sharers import Sharers
 
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
@@ -92,6 +94,10 @@ class Sharing:
         queue = station.kind is not ServiceKind.DELAY
         return queue and station.discipline is Discipline.SHARING
 
+    def is_general(self, k: int, own: int) -> bool:
+        """Whether all jobs share the servers of a station, for times that are not exponential."""
+        return self.is_shared(k) and any(scv != 1 for _, scv in self.services(k, own))
+
     def services(self, k: int, own: int) -> set[tuple[float, float]]:
         """Service times at a station and their scvs, including those of a class."""
         comes = self.loads[:, k] > 0
@@ -120,8 +126,16 @@ def sharing_of(point: "Solution") -> Sharing:
     rates = [float(values[of_class(name, "arrival_rate")]) for name in graph.classes]
     visits = np.array([station.visits for station in stations], float).T
     times = np.array([station.service_times for station in stations], float).T
-    scvs = np.array([s.scv or [1.0] * len(rates) for s in stations], float).T
+    scvs = np.array([_scvs(graph, name, values) for name in graph.stations], float).T
     return Sharing(point, stations, np.array(rates), visits, times, scvs)
+
+
+def _scvs(graph: ModelGraph, name: str, values: Values) -> list[float]:
+    """Squared coefficients of variation of service times, by class."""
+    can = graph.stations[name].can
+    if not (can.spread or can.insensitive):
+        return [1.0] * len(graph.classes)
+    return [float(scv_of(graph, name, c, values)) for c in graph.classes]
 
 
 def _class_law(sharing: Sharing, own: int) -> TimeLaw | None:
@@ -133,6 +147,10 @@ def _class_law(sharing: Sharing, own: int) -> TimeLaw | None:
         return None
     if not visits_given(point.model.graph):
         return _by_routes(sharing, own)
+    for k in visited:
+        if sharing.visits[own, k] > 1 and sharing.is_general(k, own):
+            msg = f"{sharing.stations[k].name}: {ONCE}"
+            raise GraphError(msg)
     laws = [(_visit_law(sharing, k, own), float(sharing.visits[own, k])) for k in visited]
     law = in_series(*(of_visits(each, visits) for each, visits in laws))
     waits = [visits for (_, visits), k in zip(laws, visited, strict=True) if _queues(sharing, k)]
@@ -152,7 +170,7 @@ def _by_routes(sharing: Sharing, own: int) -> TimeLaw:
         stations = tuple(sharing.station(k, sharing.times[own, k]) for k in range(len(names)))
         loads = sharing.loads.sum(axis=0)
         return RoutedNetwork(names, stations, loads, ways.entries, ways.onward, ways.leaving).law()
-    queues = np.array([sharing.is_shared(k) and _lanes(sharing, k) == 1 for k in range(len(names))])
+    queues = np.array([_merges(sharing, k, own) for k in range(len(names))])
     many, onward, leaving = straight_on(ways.onward, ways.leaving, queues)
     sharing = replace(sharing, visits=sharing.visits / many, times=sharing.times * many)
     visited = tuple(station_for(sharing, k, own) for k in range(len(names)))
@@ -161,6 +179,12 @@ def _by_routes(sharing: Sharing, own: int) -> TimeLaw:
     unlike = any(sharing.is_unlike(int(k), own) for k in np.flatnonzero(sharing.visits[own]))
     notes = tuple(UNLIKE if note == APART and unlike else note for note in law.notes)
     return replace(law, notes=notes)
+
+
+def _merges(sharing: Sharing, k: int, own: int) -> bool:
+    """Whether consecutive visits to a station are one longer one."""
+    alone = sharing.is_shared(k) and _lanes(sharing, k) == 1
+    return alone and not sharing.is_general(k, own)
 
 
 def _lanes(sharing: Sharing, k: int) -> int:
@@ -183,6 +207,8 @@ def station_for(sharing: Sharing, k: int, own: int) -> Visited:
     if station.discipline is Discipline.SHARING:
         lanes = _lanes(sharing, k)
         servers = int(station.servers) // lanes
+        if sharing.is_general(k, own):
+            return met_any(_sharers(sharing, k), time, float(sharing.scvs[own, k]), servers)
         return met_sharing(sharing.loads[:, k], sharing.times[:, k], time, servers, lanes)
     if len(sharing.services(k, own)) == 1:
         return sharing.station(k, time)
@@ -194,6 +220,11 @@ def station_for(sharing: Sharing, k: int, own: int) -> Visited:
         "only at one server, not at several; simulate it"
     )
     raise GraphError(msg)
+
+
+def _sharers(sharing: Sharing, k: int) -> Sharers:
+    each = (sharing.loads[:, k], sharing.times[:, k], sharing.scvs[:, k])
+    return Sharers(*(tuple(one.tolist()) for one in each))
 
 
 def _first(sharing: Sharing, k: int, own: int) -> Met:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headway.models.structure.parts.keys import VISITS, station_at
+from headway.models.structure.parts.orders import check_exponential
 from headway.models.structure.planning.ways import shares, visits_given, ways_of
 from headway.queueing.passages.circle import Circle, place_of
 from headway.queueing.passages.laws import circle_law, given_law
@@ -24,6 +25,7 @@ def closed_law(point: "Solution") -> TimeLaw:
         For a station whose order of service is unknown.
     """
     graph, values = point.model.network.graph, point.values
+    check_exponential(graph)
     names, jobs = tuple(graph.stations), round(float(values["population"]))
     served = (place_of(name, station_at(name).of(values), jobs) for name in names)
     places = tuple(replace(place, shares=shares(graph, place.name)) for place in served)

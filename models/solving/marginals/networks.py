@@ -17,6 +17,7 @@ from headway.models.solving.solutions.marks import DRIVEN, QNA
 from headway.models.solving.solutions.queue_lengths import NumberLaws, QueueLengths
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import VISITS, share_of, station_at
+from headway.models.structure.parts.orders import check_exponential
 from headway.models.structure.planning.flows import returning
 from headway.models.structure.planning.ways import shares
 from headway.queueing.marginals.closed import Marginal, closed_marginal
@@ -25,7 +26,6 @@ from headway.queueing.numbers.waits import WaitLaw, in_turn, served
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 from headway.queueing.stations.base import Delay, Station
 from headway.queueing.times.inversion import exceedance
-from headway.queueing.times.meeting import shared_law
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -138,6 +138,7 @@ def stay_laws(solution: "Solution", station: str) -> WaitLaws:
         network = solution.model.network
         _check_visits(network.graph, station)
         if network.is_closed:
+            check_exponential(network.graph)
             return _stays_closed(solution, station)
         rates = _row(solution, solution.values[f"{station}.arrival_rate"])
         made = _each(solution, station_at(station).of(solution.values))
@@ -167,9 +168,7 @@ def _stay(station: Station, rate: float) -> WaitLaw:
 
 def _shared(station: Station, rate: float) -> WaitLaw:
     """At servers that all present share."""
-    lanes = int(station.plain_count) if station.can.product_form is ServiceKind.PARALLEL else 1
-    servers, time = int(station.plain_count) // lanes, float(station.mean_service)
-    law = shared_law(rate / lanes, time, time, servers)
+    law = station.shared_law(rate)
     return WaitLaw(1.0, law.mean, partial(exceedance, law), law.notes)
 
 

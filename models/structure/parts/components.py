@@ -60,15 +60,21 @@ class Component(Kept):
     blocking: str = ""
 
     @property
+    def serves_as(self) -> type:
+        """The kind whose laws hold under its discipline: another one where servers are shared."""
+        shared = self.discipline == Discipline.SHARING and getattr(self.kind, "shared_as", None)
+        return shared or self.kind
+
+    @property
     def can(self) -> Abilities:
-        """What this kind of station can do."""
-        abilities: Abilities = self.kind.can  # type: ignore[attr-defined]
+        """What this kind of station can do under its discipline."""
+        abilities: Abilities = self.serves_as.can  # type: ignore[attr-defined]
         return abilities
 
     @property
     def approximation(self) -> str:
         """What is approximate about this kind; empty if it is exact."""
-        return str(getattr(self.kind, "approximation", ""))
+        return str(getattr(self.serves_as, "approximation", ""))
 
     @property
     def numbers(self) -> tuple[str, ...]:

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from headway.errors import GraphError
 from headway.models.structure.parts.structure import Structure
-from headway.queueing.stations.abilities import Abilities, Discipline, ServiceKind
+from headway.queueing.stations.abilities import Discipline, ServiceKind
 from headway.queueing.stations.base import Station
+from headway.queueing.stations.listed.kinds import usable_kinds
 
 _OLD = {Discipline.FCFS, Discipline.SHARING}
-_QUEUES = {ServiceKind.QUEUE, ServiceKind.PARALLEL}
 
 
 def check_order(name: str, kind: type[Station], discipline: Discipline) -> None:
@@ -24,19 +24,15 @@ def check_order(name: str, kind: type[Station], discipline: Discipline) -> None:
     >>> from headway.queueing import MM1
     >>> check_order("cpu", MM1, Discipline.PRIORITY)
     """
-    if discipline not in _OLD and not _can_have(kind.can, discipline):
-        others = "MM1, MMm, Parallel or MG1" if discipline.by_priority else "MM1, MMm or Parallel"
-        msg = (
-            f"{name}: a {kind.__name__} does not support the discipline {discipline}; "
-            f"delete discipline, or use {others}"
-        )
-        raise GraphError(msg)
-
-
-def _can_have(can: Abilities, discipline: Discipline) -> bool:
-    """Whether its law is known: of times of any scv by priority at one server."""
-    single = can.spread and not can.counts and discipline.by_priority
-    return single or can.product_form in _QUEUES
+    if discipline in kind.can.disciplines:
+        return
+    able = {n: k.can for n, k in usable_kinds().items() if discipline in k.can.disciplines}
+    *others, last = [n for n, can in able.items() if can.limits]
+    msg = (
+        f"{name}: a {kind.__name__} does not support the discipline {discipline}; "
+        f"delete discipline, or use {', '.join(others)} or {last}"
+    )
+    raise GraphError(msg)
 
 
 def check_priorities(graph: Structure) -> None:
@@ -89,6 +85,24 @@ def check_turns_known(graph: Structure) -> None:
             msg = (
                 f"{name}: only mean response times are known for discipline "
                 f"{station.discipline}; simulate it for the rest"
+            )
+            raise GraphError(msg)
+
+
+def check_exponential(graph: Structure) -> None:
+    """Refuse shared servers of any times where a job is followed among exponential ones.
+
+    Raises
+    ------
+    GraphError
+        With the station and the remedy.
+    """
+    for name, station in graph.stations.items():
+        if station.can.insensitive:
+            kind = station.kind.__name__
+            msg = (
+                f"{name}: response times at a shared {kind} have a known distribution only in open "
+                "networks whose routes are those of all classes; use MM1 or MMm, or simulate it"
             )
             raise GraphError(msg)
 

@@ -58,6 +58,7 @@ from headway.models.structure.planning.flows import (
     returning,
 )
 from headway.models.structure.planning.variability import check_spread, spread_steps, waiting_steps
+from headway.queueing.stations.abilities import Discipline
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.returning import Returning
 
@@ -144,9 +145,15 @@ def _making(name: str, component: Component, parts: list[str]) -> AnyStep:
     """A step for a station: of its own numbers, and a fork of its branches too."""
     made, branches = station_at(name), component.branches
     if not branches:
-        return step(made, parts, partial(build, component, name))
+        return step(made, parts, partial(_station, component, name))
     needs = {*parts, VISITS, *map(station_at, branches)}
     return step(made, needs, partial(_fork, component, name))
+
+
+def _station(component: Component, name: str, values: Values) -> Station:
+    """A station with the laws that hold under its discipline."""
+    made: Station = build(component, name, values)
+    return made.shared() if component.discipline == Discipline.SHARING else made
 
 
 def _fork(component: Component, name: str, values: Values) -> Amount:

@@ -9,7 +9,7 @@ from headway.kinds import Amount, FloatArray
 from headway.models.structure.parts.keys import arrivals_at
 from headway.models.structure.parts.routes import share_at
 from headway.models.structure.parts.structure import Structure
-from headway.queueing.stations.abilities import Discipline, ServiceKind
+from headway.queueing.stations.abilities import Discipline
 
 _ROUNDING = 1e-12  # of chances that sum to 1
 
@@ -31,8 +31,7 @@ def visits_given(graph: Structure) -> bool:
 def shares(graph: Structure, name: str) -> bool:
     """Whether the jobs at a station share its servers; otherwise they wait in order of arrival."""
     station = graph.stations[name]
-    queue = station.can.product_form in {ServiceKind.QUEUE, ServiceKind.PARALLEL}
-    return queue and station.discipline == Discipline.SHARING
+    return station.can.limits and station.discipline == Discipline.SHARING
 
 
 def ways_of(graph: Structure, values: Mapping[str, Amount]) -> Ways:

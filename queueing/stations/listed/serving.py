@@ -189,6 +189,8 @@ SERVING: Mapping[str, Rule] = {
     "MD1": _constantly,
     "MG1": _by_spread,
     "MGm": _by_spread,
+    "SharedMG1": _by_spread,
+    "SharedMGm": _by_spread,
     "LoadDependent": _by_number,
     "Batch": _by_number,
     "Slowing": _by_number,

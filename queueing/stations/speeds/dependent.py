@@ -241,3 +241,7 @@ class Parallel(Servers):
     def time_law(self, arrival_rate: float) -> TimeLaw:
         """Exponential with mean R, that of one of its queues."""
         return exponential(self.response_time(arrival_rate))
+
+    def shared_law(self, arrival_rate: float) -> TimeLaw:
+        """That of one of its queues."""
+        return MM1(self.mean_service).shared_law(arrival_rate / self.plain_count)

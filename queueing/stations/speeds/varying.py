@@ -10,19 +10,26 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from headway.errors import InvalidParameter
+from headway.errors import GraphError, InvalidParameter
 from headway.kinds import Amount, FloatArray, Quantity, is_symbolic, plain
 from headway.queueing.erlang.birth_death import symbolic_chances, weights
 from headway.queueing.flows.laws import check_arrivals
 from headway.queueing.numbers.laws import NumberLaw, moving
 from headway.queueing.stations.abilities import Abilities, ServiceKind
 from headway.queueing.stations.base import Station
+from headway.queueing.times.laws import TimeLaw
+from headway.queueing.times.shared import Sharing
 
 MOST_STATES = 1_000_000
 """Numbers of requests with a rate of their own; each is a term of a sum."""
 
 WRITTEN = 64
 """Numbers of requests up to which closed forms write the sums out."""
+
+MOST_FOLLOWED = 20_000
+"""Requests among which one that shares the rate is followed."""
+
+_FOLLOWED = 1 - 1e-13  # of what arrivals find
 
 ALL = np.inf
 
@@ -121,6 +128,28 @@ class Varying(Station):
         """The chain's: chances while the rate changes, then a geometric tail."""
         ratios = np.ravel(ratios_of(arrival_rate, self.rates_to()))
         return moving(ratios, float(ratios[-1]))
+
+    def shared_law(self, arrival_rate: float) -> TimeLaw:
+        """Of a job that has an equal share of the rate, whose work takes an exponential time.
+
+        Raises
+        ------
+        GraphError
+            For more requests present than are followed.
+        """
+        rates, law = np.ravel(_table(self.rates_to())), self.number_law(arrival_rate)
+        most = law.covering(_FOLLOWED)
+        if most > MOST_FOLLOWED:
+            msg = (
+                f"percentiles where requests share a rate support up to {MOST_FOLLOWED:,} others; "
+                "reduce the load"
+            )
+            raise GraphError(msg)
+        others = np.arange(most + 1)
+        each = rates[np.minimum(others, len(rates) - 1)] / (others + 1)
+        met = law.chances(most)
+        births = np.full(most + 1, arrival_rate)
+        return Sharing(births, others * each, each, met / met.sum()).law()
 
     def _solved(self, arrival_rate: Quantity) -> tuple[Amount, Amount]:
         """Sum the states below the last rate's one by one, the rest as a geometric series."""
