@@ -133,7 +133,7 @@ def test_laws_of_hit_ratios(kind, objects, exponent, part):
 
 def test_all_alike_hit_by_the_share_that_is_held():
     for kind in SIZED:
-        assert kind(25, 100, 0.0).hit_ratio == pytest.approx(0.25, rel=1e-13)
+        assert kind(25, 100, 0.0).hit_ratio == pytest.approx(0.25, rel=1e-12)
         assert kind(0, 100, 0.8).hit_ratio == 0
         assert kind(np.array([100, 200]), 100, 0.8).hit_ratio.tolist() == [1, 1]
 
@@ -151,7 +151,8 @@ def test_points_are_solved_as_one_by_one():
     together = LRUCache(sizes, objects, 0.9).hit_ratio
 
     alone = [[LRUCache(s, m, 0.9).hit_ratio for m in objects] for s in sizes.ravel()]
-    np.testing.assert_allclose(together, alone, rtol=1e-13)
+    # Tolerance: points end their search together, alone each at its own 1e-13 of log t.
+    np.testing.assert_allclose(together, alone, rtol=1e-9)
 
 
 def test_a_curve_goes_through_its_points_and_never_rises():
@@ -160,10 +161,10 @@ def test_a_curve_goes_through_its_points_and_never_rises():
     fine = np.linspace(0, 10, 1001)
     values, slopes = curve.at(fine)
 
-    np.testing.assert_allclose(curve.at(np.array(sizes))[0], misses, rtol=1e-14)
-    assert (np.diff(values) <= 1e-15).all()
+    np.testing.assert_allclose(curve.at(np.array(sizes))[0], misses, rtol=1e-12)
+    assert (np.diff(values) <= 1e-12).all()
     assert values[0] == 1
-    assert values[-1] == pytest.approx(0.05, rel=1e-14)
+    assert values[-1] == pytest.approx(0.05, rel=1e-12)
     # A cubic's derivative by differences over 0.01, away from where cubics meet.
     inside = (fine % 1 > 0.05) & (fine % 1 < 0.95) & (fine < 9)
     np.testing.assert_allclose(np.gradient(values, fine)[inside], slopes[inside], atol=1e-3)
@@ -248,8 +249,8 @@ def test_a_cache_in_a_model_file():
     solution = model.at(memory=np.array([16e6, 64e6])).solve()
 
     misses = LRUCache(np.array([250.0, 1000.0]), 100_000, 0.9).miss_ratio
-    assert solution["buffer.miss_ratio"] == pytest.approx(misses, rel=1e-14)
-    assert solution["disk.throughput"] == pytest.approx(100 * misses, rel=1e-14)
+    assert solution["buffer.miss_ratio"] == pytest.approx(misses, rel=1e-12)
+    assert solution["disk.throughput"] == pytest.approx(100 * misses, rel=1e-12)
     assert solution.approximation.startswith("buffer: Che's approximation")
     assert "Che's approximation" in json.loads(solution.to_json())["approximation"]
     closed = model.closed(20, think_time="50 ms").solve()

@@ -32,7 +32,7 @@ def test_the_issue_s_network():
     assert solved.throughput == pytest.approx((1 - 2000 / 2101) * 100, rel=1e-12)
     assert solved["pool.utilisation"] == pytest.approx(solved.throughput / 5, rel=1e-12)
     assert solved.saturation_throughput == 5.0
-    assert solved.knee_population == pytest.approx(1.01 * 5, rel=1e-15)
+    assert solved.knee_population == pytest.approx(1.01 * 5, rel=1e-12)
     assert str(solved.bottleneck) == "pool"
     bounds = solved.bounds()["asymptotic"]
     assert bounds.throughput_lower <= solved.throughput <= bounds.throughput_upper <= 5.0

@@ -34,11 +34,11 @@ def test_constant_service_with_feedback():
     """Takacs: M/G/1 with the sum of all visits, S/(1-p) = 2 and scv p, at U = 1/2."""
     solved = loop(MD1(1.0)).solve(arrival_rate=0.25)
 
-    assert solved.response_time == pytest.approx(3.5, rel=1e-15)
+    assert solved.response_time == pytest.approx(3.5, rel=1e-12)
     assert solved["s.utilisation"] == 0.5
     assert solved["s.throughput"] == 0.5
-    assert solved["s.response_time"] == pytest.approx(1.75, rel=1e-15)
-    assert solved["s.queue_length"] == pytest.approx(0.25 * 3.5, rel=1e-15)
+    assert solved["s.response_time"] == pytest.approx(1.75, rel=1e-12)
+    assert solved["s.queue_length"] == pytest.approx(0.25 * 3.5, rel=1e-12)
     assert solved.saturation_throughput == 0.5
     assert solved.approximation == ""
 
@@ -48,8 +48,8 @@ def test_exponential_service_with_feedback_is_that_of_the_product_form(share):
     for rate in (0.01, 0.09):
         general = loop(MG1(1.0, 1.0), share).solve(arrival_rate=rate)
         plain = loop(MM1(1.0), share).solve(arrival_rate=rate)
-        assert general.response_time == pytest.approx(plain.response_time, rel=1e-13)
-        assert general["s.visits"] == pytest.approx(plain["s.visits"], rel=1e-15)
+        assert general.response_time == pytest.approx(plain.response_time, rel=1e-12)
+        assert general["s.visits"] == pytest.approx(plain["s.visits"], rel=1e-12)
 
 
 @pytest.mark.parametrize(("servers", "places"), [(1, 5), (2, 5), (3, 3)])
@@ -97,7 +97,7 @@ def test_closed_forms_of_feedback():
     p, rate = sympy.symbols("p arrival_rate", positive=True)
     graph = ModelGraph("loop").declare("p").station("s", MD1(1.0)).route("s", "s", "p")
     form = graph.closed_form("response_time").subs({p: 0.5, rate: 0.25})
-    assert float(form) == pytest.approx(3.5, rel=1e-14)
+    assert float(form) == pytest.approx(3.5, rel=1e-12)
     room = ModelGraph("loop").declare("p").station("s", MM1K(1.0, 5)).route("s", "s", "p")
     form = room.closed_form("response_time").subs({p: 0.5, rate: 0.9})
     assert float(form.doit()) == pytest.approx(loop(MM1K(1.0, 5)).solve(0.9).response_time, 1e-12)
@@ -107,8 +107,8 @@ def test_the_time_of_jobs_that_are_lost_later_is_not_counted():
     graph = ModelGraph("t").station("a", MMmK(1.0, 5, 5)).station("b", MM1K(1.0, 1))
     solved = graph.route("a", "b").at().solve(arrival_rate=2.0)
 
-    assert solved.response_time == pytest.approx(2.0, rel=1e-14)
-    assert solved.throughput == pytest.approx(2.0 * (1 - solved["loss_probability"]), rel=1e-14)
+    assert solved.response_time == pytest.approx(2.0, rel=1e-12)
+    assert solved.throughput == pytest.approx(2.0 * (1 - solved["loss_probability"]), rel=1e-12)
     assert "Poisson" in solved.approximation
 
 
@@ -173,8 +173,8 @@ def test_an_output_of_one_s_own_leaves_losses_in_place():
     )
     solved = graph.at().solve(arrival_rate=1.0)
 
-    assert solved["loss_probability"] == pytest.approx(0.5, rel=1e-15)
-    assert solved.throughput == pytest.approx(0.5, rel=1e-15)
+    assert solved["loss_probability"] == pytest.approx(0.5, rel=1e-12)
+    assert solved.throughput == pytest.approx(0.5, rel=1e-12)
 
 
 def test_visits_given_beside_losses():
@@ -191,5 +191,5 @@ def test_nobody_arrives_at_several_places():
     graph = ModelGraph("g").station("a", MM1(1.0)).station("b", MM1(3.0))
     solved = graph.arrive("a", 0.0).arrive("b", 0.0).at().solve()
 
-    assert solved.response_time == pytest.approx(2.0, rel=1e-15)
+    assert solved.response_time == pytest.approx(2.0, rel=1e-12)
     assert solved.throughput == 0

@@ -40,10 +40,10 @@ def test_feedback_multiplies_visits():
 
     solved = graph.at(s=0.01, back=0.6).solve(arrival_rate=10)
 
-    assert solved["cpu.visits"] == pytest.approx(2.5, rel=1e-15)
+    assert solved["cpu.visits"] == pytest.approx(2.5, rel=1e-12)
     assert solved.saturation_throughput == pytest.approx(40.0, rel=1e-12)
     # Each of 2.5 visits sees U = 0.25: 2.5 * 0.01 / 0.75.
-    assert solved.response_time == pytest.approx(2.5 * 0.01 / 0.75, rel=1e-14)
+    assert solved.response_time == pytest.approx(2.5 * 0.01 / 0.75, rel=1e-12)
 
 
 def test_a_link_binds_into_a_station():
@@ -56,7 +56,7 @@ def test_a_link_binds_into_a_station():
 
     solved = graph.at(base=650e-6).solve(arrival_rate=100)
 
-    assert solved["cpu.service_time"] == pytest.approx(650e-6 + 2.4 * 2.9e-6, rel=1e-14)
+    assert solved["cpu.service_time"] == pytest.approx(650e-6 + 2.4 * 2.9e-6, rel=1e-12)
 
 
 def test_a_station_can_use_another_ones_output():
@@ -69,7 +69,7 @@ def test_a_station_can_use_another_ones_output():
 
     solved = graph.at().solve(arrival_rate=50)
 
-    assert solved["disk.service_time"] == pytest.approx(0.015, rel=1e-14)
+    assert solved["disk.service_time"] == pytest.approx(0.015, rel=1e-12)
 
 
 def test_arrivals_at_two_stations():
@@ -85,7 +85,7 @@ def test_arrivals_at_two_stations():
     solved = graph.at().solve()
 
     assert solved.throughput == 5.0
-    assert solved["b.throughput"] == pytest.approx(4.0, rel=1e-15)
+    assert solved["b.throughput"] == pytest.approx(4.0, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_saturation_where_the_miss_ratio_grows_with_load():
     model = catalogue_model("nfs-server").with_preset("raid").at(disks=5)
 
     # Tolerance: bisection to the last bit, then rounding of the model's own arithmetic.
-    assert model.solve(100).saturation_throughput == pytest.approx(5 / 0.012 + 512, rel=1e-13)
+    assert model.solve(100).saturation_throughput == pytest.approx(5 / 0.012 + 512, rel=1e-12)
 
 
 def test_saturation_is_found_for_every_point_of_a_sweep():
@@ -138,7 +138,7 @@ def test_saturation_is_found_for_every_point_of_a_sweep():
     limits = catalogue_model("nfs-server").with_preset("raid").at(disks=counts).solve(100)
 
     expected = np.minimum(counts / 0.012 + 512, 1 / 650e-6)
-    np.testing.assert_allclose(limits.saturation_throughput, expected, rtol=1e-13)
+    np.testing.assert_allclose(limits.saturation_throughput, expected, rtol=1e-12)
 
 
 def test_saturation_over_more_points_than_a_block():
@@ -147,7 +147,7 @@ def test_saturation_over_more_points_than_a_block():
     limits = catalogue_model("nfs-server").with_preset("raid").at(disks=counts).solve(100)
 
     expected = np.tile([5 / 0.012 + 512, 1 / 650e-6], 40_000)
-    np.testing.assert_allclose(limits.saturation_throughput, expected, rtol=1e-13)
+    np.testing.assert_allclose(limits.saturation_throughput, expected, rtol=1e-12)
 
 
 def test_a_network_of_delays_never_saturates():
@@ -296,10 +296,10 @@ def test_what_needs_nothing_given_is_calculated_once(monkeypatch):
     monkeypatch.setattr(MM1, "__post_init__", lambda self: made.append(self))
     model = graph.at()
     values = [model.solve(rate).response_time for rate in (1.0, 2.0, 5.0)]
-    assert values == pytest.approx([0.1 / 0.9, 0.1 / 0.8, 0.1 / 0.5], rel=1e-15)
+    assert values == pytest.approx([0.1 / 0.9, 0.1 / 0.8, 0.1 / 0.5], rel=1e-12)
     assert len(made) == 1
     process = graph.plan.run({"arrival_rate": 5.0, "time": 0.05}, ["response_time"])
-    assert process["response_time"] == pytest.approx(0.05 / 0.75, rel=1e-15)
+    assert process["response_time"] == pytest.approx(0.05 / 0.75, rel=1e-12)
     monkeypatch.undo()
     wrong = ModelGraph("one").station("cpu", MM1("0.1 - 0.2")).at()
     for _ in range(2):

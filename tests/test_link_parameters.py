@@ -92,7 +92,7 @@ def test_processors_are_a_count():
     swept = remote().at({"eth.processors": [1, 2, 3]}).solve()
     files = [remote(f"processors = {n}").solve().response_time for n in (1, 2, 3)]
 
-    assert swept.response_time == pytest.approx(files, rel=1e-14)
+    assert swept.response_time == pytest.approx(files, rel=1e-12)
     with pytest.raises(InvalidParameter, match=r"eth\.processors is 2\.5; it must be a whole"):
         remote().at({"eth.processors": 2.5})
     effect = remote().sensitivity().effects["response_time"]["eth.processors"]
@@ -119,7 +119,7 @@ def test_one_overhead_for_both_sides_and_each_again():
 
     assert "eth.overhead" not in model.parameters
     assert not {"eth.send_overhead", "eth.receive_overhead"} & both.parameters.keys()
-    assert both.solve()["one_way"] == pytest.approx(5e-6 + 4e-6, rel=1e-14)
+    assert both.solve()["one_way"] == pytest.approx(5e-6 + 4e-6, rel=1e-12)
     assert (apart.inputs["eth.send_overhead"], apart.inputs["eth.receive_overhead"]) == (2e-6, 4e-6)
     assert "eth.overhead" not in apart.parameters
     assert model.exposing("eth.overhead").inputs["eth.overhead"] == 3e-6  # their mean
@@ -142,7 +142,7 @@ def test_presets_set_links():
     model = parse_model(text)
 
     far = model.with_preset("far")
-    assert far.solve()["one_way"] == pytest.approx(1e-3 + 2e-6, rel=1e-14)
+    assert far.solve()["one_way"] == pytest.approx(1e-3 + 2e-6, rel=1e-12)
     assert parse_model(far.to_toml()).solve()["one_way"] == far.solve()["one_way"]
     assert parse_model(model.to_toml()) == model
     assert "eth.latency = 1000 us, eth.overhead = 1 us" in " ".join(str(model).split())

@@ -259,13 +259,13 @@ def test_what_read_writes_is_read_as_the_same_points(sheet, tmp_path):
         assert {k for k, v in ours.items() if v is None} == {k for k in theirs if theirs[k] is None}
         for name, value in ours.items():
             if value is not None:  # Tolerance: one more unit, there and back.
-                assert value == pytest.approx(theirs[name], rel=1e-15)
+                assert value == pytest.approx(theirs[name], rel=1e-12)
 
 
 def test_hints_in_python(sheet):
     table = Measurements.read(sheet, {"Average": "ms"}, {"Average": "response_time"}, ",")
 
-    assert response_column(table).values[0] == pytest.approx(5.02e-3, rel=1e-15)
+    assert response_column(table).values[0] == pytest.approx(5.02e-3, rel=1e-12)
     with pytest.raises(InvalidParameter, match=r"decimal is ';'; it must be \. or ,"):
         Measurements.read(sheet, decimal=";")
     with pytest.raises(UnitError, match="unit of column 'Average'"):

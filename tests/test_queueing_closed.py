@@ -145,13 +145,13 @@ def test_digits_against_fifty_digits(demands, think_time, population):
         alone = [lambda _: 1] * len(demands)
         series = exact_series(demands, alone, think_time, population)
         # Eight digits of five sums of positive terms each.
-        assert abs(rate[0] * series[-1] / series[-2] - 1) < 1e-14
+        assert abs(rate[0] * series[-1] / series[-2] - 1) < 1e-12
         for demand, result in zip(demands, queue[:, 0], strict=True):
             exact = (
                 sum(mpmath.mpf(demand) ** j * series[-1 - j] for j in range(1, population + 1))
                 / series[-1]
             )
-            assert abs(result - exact) <= 1e-13 * exact
+            assert abs(result - exact) <= 1e-12 * exact
 
 
 @given(
@@ -217,8 +217,8 @@ def test_one_job_never_waits_and_none_does_nothing():
 
     one = solve_closed(stations, [1, 0.5, 1], np.array([0, 1]), 3.0)
 
-    assert one.throughput == pytest.approx([0, 1 / 9], rel=1e-14)
-    assert one.residence_time[:, 1] == pytest.approx([1, 1, 4], rel=1e-14)
+    assert one.throughput == pytest.approx([0, 1 / 9], rel=1e-12)
+    assert one.residence_time[:, 1] == pytest.approx([1, 1, 4], rel=1e-12)
     assert one.queue_length[:, 0].tolist() == [0, 0, 0]
     assert one.response_time[0] == 0
 
@@ -226,7 +226,7 @@ def test_one_job_never_waits_and_none_does_nothing():
 def test_a_station_nobody_visits():
     solution = solve_closed([MM1(1.0), MM1(5.0), MMm(5.0, 2)], [1, 0, 0], 4)
 
-    assert solution.throughput == pytest.approx(1.0, rel=1e-14)
+    assert solution.throughput == pytest.approx(1.0, rel=1e-12)
     assert solution.queue_length == pytest.approx([4, 0, 0])
     assert solution.station_response_time == pytest.approx([4, 5, 5])
 

@@ -62,9 +62,9 @@ def test_finite_room_against_fifty_digits(servers, places, utilisation):
 
 
 def test_one_server_with_room_at_utilisation_one():
-    assert MM1K(1.0, 9).loss_probability(1.0) == pytest.approx(0.1, rel=1e-14)
-    assert MM1K(1.0, 9).queue_length(1.0) == pytest.approx(4.5, rel=1e-14)
-    assert MM1K(1.0, 10_000).queue_length(1.5) == pytest.approx(10_000 - 2, rel=1e-14)
+    assert MM1K(1.0, 9).loss_probability(1.0) == pytest.approx(0.1, rel=1e-12)
+    assert MM1K(1.0, 9).queue_length(1.0) == pytest.approx(4.5, rel=1e-12)
+    assert MM1K(1.0, 10_000).queue_length(1.5) == pytest.approx(10_000 - 2, rel=1e-12)
 
 
 @given(st.integers(1, 40), st.integers(0, 40), st.floats(0.0, 100.0))
@@ -84,7 +84,7 @@ def test_finite_room_obeys_flow_and_little(servers, waiting_places, load):
 def test_no_waiting_places_is_erlang_b():
     load = np.array([0.0, 3.0, 30.0, 3000.0])
 
-    assert MMmK(1.0, 20, 20).loss_probability(load) == pytest.approx(erlang_b(20, load), rel=1e-13)
+    assert MMmK(1.0, 20, 20).loss_probability(load) == pytest.approx(erlang_b(20, load), rel=1e-12)
 
 
 def test_much_room_is_mmm():
@@ -107,7 +107,7 @@ def test_symbolic_finite_room_equals_numeric(servers, more, load):
     for law in ("loss_probability", "response_time", "empty_probability"):
         formula = getattr(station, law)(rate)
         assert getattr(station, law)(load) == pytest.approx(
-            float(formula.subs(rate, load)), rel=1e-11, abs=1e-13
+            float(formula.subs(rate, load)), rel=1e-11, abs=1e-12
         )
 
 
@@ -128,7 +128,7 @@ def test_load_dependent_saturates_and_takes_symbols():
 
     assert station.response_time(np.array([0.0, 1.5, 2.0])).tolist() == [1.0, np.inf, np.inf]
     assert float(station.response_time(rate).subs(rate, 1)) == pytest.approx(
-        station.response_time(1.0), rel=1e-14
+        station.response_time(1.0), rel=1e-12
     )
 
 
@@ -150,7 +150,7 @@ def test_finite_source_symbolic_and_large():
     station = FiniteSource(0.5, 2, 5)
 
     assert float(station.throughput(rate).subs(rate, 1.5)) == pytest.approx(
-        station.throughput(1.5), rel=1e-13
+        station.throughput(1.5), rel=1e-12
     )
     # With 3000 sources the server never rests: X = m / S.
     assert FiniteSource(0.5, 2, 3000).throughput(1.5) == pytest.approx(4.0, rel=1e-12)
@@ -163,7 +163,7 @@ def test_general_service_meets_its_special_cases(utilisation):
     assert MG1(0.5, 1.0).response_time(rate) == pytest.approx(MM1(0.5).response_time(rate))
     assert MG1(0.5, 0.0).response_time(rate) == MD1(0.5).response_time(rate)
     assert GGm(0.5, 3, 1.0, 1.0).response_time(3 * rate) == pytest.approx(
-        MMm(0.5, 3).response_time(3 * rate), rel=1e-14
+        MMm(0.5, 3).response_time(3 * rate), rel=1e-12
     )
     assert GGm(0.5, 1, 1.0, 0.3).response_time(rate) == pytest.approx(
         MG1(0.5, 0.3).response_time(rate), rel=1e-12
@@ -179,9 +179,9 @@ def test_empty_probabilities():
     assert MG1(0.5, 7.0).empty_probability(1.0) == 0.5
     assert MM1(0.5).empty_probability(np.array([1.0, 3.0])).tolist() == [0.5, 0.0]
     assert Parallel(0.5, 2).empty_probability(2.0) == 0.25
-    assert MMm(0.5, 1).empty_probability(1.0) == pytest.approx(0.5, rel=1e-15)
+    assert MMm(0.5, 1).empty_probability(1.0) == pytest.approx(0.5, rel=1e-12)
     # M/M/inf in effect: exp(-a).
-    assert MMm(1.0, 400).empty_probability(2.0) == pytest.approx(np.exp(-2.0), rel=1e-13)
+    assert MMm(1.0, 400).empty_probability(2.0) == pytest.approx(np.exp(-2.0), rel=1e-12)
 
 
 @given(loads, st.integers(1, 9))

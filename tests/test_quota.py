@@ -57,8 +57,8 @@ def test_single_job_against_its_exact_mean(quota, length):
 
 def test_capacity_and_utilisation_are_exact():
     station = Quota(0.002, 0.6, 0.1)
-    assert station.capacity == pytest.approx(300, rel=1e-15)
-    assert station.utilisation(150.0) == pytest.approx(0.5, rel=1e-15)
+    assert station.capacity == pytest.approx(300, rel=1e-12)
+    assert station.utilisation(150.0) == pytest.approx(0.5, rel=1e-12)
     assert station.response_time(300.0) == np.inf
 
 

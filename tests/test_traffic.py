@@ -41,7 +41,7 @@ def test_agrees_with_dense_linear_algebra(matrix):
     visits = visit_ratios(range(size), {0: 1.0}, routes)
 
     # Tolerance: every job leaves with chance 0.8% at least, so the condition is below 1e3.
-    np.testing.assert_allclose(list(visits.values()), expected, rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(list(visits.values()), expected, rtol=1e-11, atol=1e-12)
 
 
 @given(networks())
@@ -57,7 +57,7 @@ def test_arrays_give_what_scalars_give(matrix):
     for k, half in enumerate(halves):
         alone = visit_ratios(range(size), {0: 1.0}, {(i, j): matrix[i, j] * half for i, j in edges})
         for node, visits in alone.items():
-            assert np.broadcast_to(together[node], 2)[k] == pytest.approx(visits, rel=1e-14)
+            assert np.broadcast_to(together[node], 2)[k] == pytest.approx(visits, rel=1e-12)
 
 
 def test_large_sparse_network_conserves_flow():
@@ -146,5 +146,5 @@ def test_entries_of_a_matrix_may_be_arrays_or_symbols():
     for k, x in enumerate(share):
         alone = visit_ratios(["a", "b"], {"a": x, "b": 1 - x}, matrix)
         for node, visits in alone.items():
-            assert points[node][k] == pytest.approx(visits, rel=1e-14)
-            assert float(form[node].subs(e, x)) == pytest.approx(visits, rel=1e-14)
+            assert points[node][k] == pytest.approx(visits, rel=1e-12)
+            assert float(form[node].subs(e, x)) == pytest.approx(visits, rel=1e-12)
