@@ -130,12 +130,24 @@ def outside(comers: Sequence[Comers], most: int, flow: float) -> FloatArray:
     return np.asarray(np.exp(logs - logs.max()))[::-1]
 
 
+def are_counted_apart(comers: Sequence[Comers]) -> bool:
+    """Whether closed classes are few enough to be counted each by itself.
+
+    Examples
+    --------
+    >>> are_counted_apart([Comers(30, 2.0), Comers(40, 1.0)])
+    True
+    """
+    closed = [each.jobs for each in comers if each.jobs]
+    return len(closed) <= 1 or sum(closed) ** 2 <= _MOST_TERMS
+
+
 def _few(comers: Sequence[Comers]) -> list[Comers]:
     """Open classes as one, which is exact; closed ones too if there are too many of them."""
     came = sum(1 / each.away for each in comers if not each.jobs)
     closed = [each for each in comers if each.jobs]
     total = sum(each.jobs for each in closed)
-    if len(closed) > 1 and sum(each.jobs for each in closed) * total > _MOST_TERMS:
+    if not are_counted_apart(comers):
         closed = [Comers(total, sum(each.jobs * each.away for each in closed) / total)]
     return [*closed, *([Comers(0, 1 / came)] if came else [])]
 

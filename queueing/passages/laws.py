@@ -19,7 +19,7 @@ from headway.queueing.passages.company import Kind
 from headway.queueing.passages.followed import Followed
 from headway.queueing.passages.job import FollowedJob, cannot_overtake
 from headway.queueing.passages.returning import Returning
-from headway.queueing.passages.sharing import sharing_law
+from headway.queueing.passages.sharing import AWAY, sharing_law
 from headway.queueing.percentiles import of_visits
 from headway.queueing.routed import GIVEN
 from headway.queueing.times.journeys import Journey, straight_on
@@ -89,7 +89,9 @@ def circle_law(circle: Circle) -> TimeLaw:
     if not rest.entries.any():
         return constant(shift)
     law = _random(rest)
-    return replace(in_series(constant(shift), law), notes=law.notes)
+    returns = len(always) > 0 and circle.others > 0 and in_order(rest.onward) is None
+    notes = (AWAY,) if returns and not law.notes else ()
+    return replace(in_series(constant(shift), law), notes=merged(notes, law.notes))
 
 
 def _sharing(circle: Circle) -> TimeLaw | None:

@@ -4,18 +4,29 @@ Passes are not independent: who arrives while one waits is ahead at the next pas
 are ahead, the transform of a pass and of the number behind at its end is a power of that number,
 so that the passes' transforms are found one from the other. Exact.
 
+With exponential service, what is ahead after k passes is a quotient of linear functions of what was
+ahead before, so that it is known for any k at once. With U the load, q = 1 - p, and x = S s,
+
+    E[exp(-s T)] = sum over k of q p**(k - 1) (1 - U) / d_k,
+    d_k = u**k ((1 - U) + (x - (1 - U) (u - 1)) (1 - (v / u)**k) / (u - v)),
+
+u and v the roots of z**2 - (1 + p + x + U q) z + p (1 + x) + U q. The sum over many k is one over
+few nodes of blocks, in which the summands are smooth.
+
 Source: Takács, "A single-server queue with feedback", Bell System Technical Journal 42, 1963.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from math import log
 
 import numpy as np
 
+from headway.kinds import FloatArray
 from headway.queueing.times.laws import GAMMA, ComplexArray, Piece, TimeLaw, Transform, gamma
 
-_NEGLIGIBLE = 1e-14
+_NEGLIGIBLE, _NOTHING = 1e-14, 1e-17  # chances of more passes
 
 STEADIEST = 0.01
 """Least squared coefficient of variation of a service that jobs come back to."""
@@ -58,7 +69,38 @@ class Feedback:
 
     def transform(self, s: ComplexArray) -> ComplexArray:
         """E[exp(-s T)] of the time T until a job leaves."""
+        if self.scv == 1 and self.chance:
+            some = s.ravel()
+            parts = [self._exponential(some[k : k + _ALIKE]) for k in range(0, len(some), _ALIKE)]
+            return np.concatenate(parts).reshape(s.shape)
         return np.asarray(sum(self._passes(s)))
+
+    def _exponential(self, s: ComplexArray) -> ComplexArray:
+        """The sum over passes, as far as they count, at numbers of about one size."""
+        idle, back, x = 1 - self._busy, 1 - self.chance, self.mean * s
+        root = np.sqrt(x + back * (1 + self._busy**0.5) ** 2)
+        root = root * np.sqrt(x + back * (1 - self._busy**0.5) ** 2)
+        beyond = (x - back * idle + root) / 2  # u - 1
+        product = (self.chance * (1 + x) + self._busy * back) / (1 + beyond) ** 2  # v / u
+        near = -np.where(np.abs(product) > _NEAR, root / (1 + beyond), 0.0)
+        growth, ratio = _log1p(beyond), np.where(near != 0, _log1p(near), np.log(product))
+        slope = (x - idle * beyond) / root
+        decay = log(self.chance) - growth
+        pace = max(float(np.abs(decay).max()), float(np.abs(ratio).max()))
+        most = 1 + int(log(_NOTHING) / float(decay.real.max()))
+        share, total = slope / (idle + slope), np.zeros_like(x)
+        apart = log(4 * max(float(np.abs(share).max()), 1.0)) / -float(ratio.real.max())
+        if apart < most / 2:  # (v / u)**k so small that its powers soon are none
+            most = int(apart) + 1
+            for power in range(_POWERS):
+                more = decay + power * ratio
+                total -= share**power * np.exp((most + 1) * more) / np.expm1(more)
+            total *= idle * back / self.chance / (idle + slope)
+        for passes, weights in _nodes(most, pace):
+            k = passes[:, None]
+            shares = np.exp(k * decay) / (idle - slope * np.expm1(k * ratio))
+            total += (weights * idle * back / self.chance) @ shares
+        return total
 
     @property
     def _busy(self) -> float:
@@ -85,13 +127,76 @@ class Feedback:
     ) -> ComplexArray:
         """What an arrival finds: nobody, or a service going on and `ahead` for each after it."""
         idle = 1 - self._busy
-        if self.scv == 1:  # exponential: what is left of a service is like all of it
-            return idle / (1 - self._busy * ahead)
+        if self.scv == 1:  # what is left of an exponential service is like all of it
+            return np.asarray(idle / (1 - self._busy * ahead))
         inside = self.arrival_rate * (1 - ahead)
         turn, rest = self.service(inside), self.service(during)
         empty = self.arrival_rate * idle * (1 - ahead)
         going = empty * (rest - turn) / (ahead - turn * self._returned(ahead))
         return np.asarray(idle + self._returned(behind) * going / (during - inside))
+
+
+def _log1p(z: ComplexArray) -> ComplexArray:
+    """Of complex numbers, with all digits where they are small, as NumPy's has not."""
+    a, b = z.real, z.imag
+    return np.asarray(0.5 * np.log1p(a * (2 + a) + b * b) + 1j * np.arctan2(b, 1 + a))
+
+
+_NEAR = 0.5  # v / u from which its difference from 1 says more
+_POWERS = 27  # 4**-27 is 6e-17
+_EACH = 64  # passes that are counted one by one
+_FEW = 16  # nodes of a block
+_LONGER = 1.5  # times as many passes up to the end of a block
+_TURN = 2.0  # radians that summands turn in a block at the most
+_AT_ONCE = 512  # nodes
+_ALIKE = 20  # numbers at once, the next ones in a series
+
+
+def _nodes(most: int, pace: float) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Passes 1 to `most`, or nodes of blocks of them, and their weights in a sum.
+
+    Parameters
+    ----------
+    most
+        Passes.
+    pace
+        How much the logarithm of a summand changes from one to the next.
+
+    Examples
+    --------
+    >>> round(sum(float(weights.sum()) for _, weights in _nodes(5000, 1e-3)), 6)
+    5000.0
+    """
+    start, blocks = 1, []
+    while start <= most:
+        end = min(most, _EACH) if start == 1 else int(min(_LONGER * start, start + _TURN / pace))
+        end = min(max(end, start + _FEW - 1), most)
+        blocks.append(_block(start, end) if start > 1 and end - start > _FEW else _each(start, end))
+        start = end + 1
+    passes, weights = (np.concatenate(part) for part in zip(*blocks, strict=True))
+    for first in range(0, len(passes), _AT_ONCE):
+        yield passes[first : first + _AT_ONCE], weights[first : first + _AT_ONCE]
+
+
+def _each(start: int, end: int) -> tuple[FloatArray, FloatArray]:
+    passes = np.arange(start, end + 1.0)
+    return passes, np.ones(len(passes))
+
+
+def _block(start: int, end: int) -> tuple[FloatArray, FloatArray]:
+    """Nodes and weights that sum polynomials over all whole numbers of a block exactly."""
+    nodes, weights = _over(end - start)
+    return start + nodes, weights
+
+
+@lru_cache(maxsize=128)
+def _over(length: int) -> tuple[FloatArray, FloatArray]:
+    """Chebyshev's nodes from 0 to a length, and weights of a sum over 0, 1, 2... up to it."""
+    angles, degrees = (np.arange(_FEW) + 0.5) * np.pi / _FEW, np.arange(_FEW)[:, None]
+    whole = np.arange(length + 1.0) * 2 / length - 1
+    sums = np.cos(degrees * np.arccos(whole)).sum(axis=1)
+    factors = np.where(degrees[:, 0] == 0, 1.0, 2.0) * sums / _FEW
+    return (1 + np.cos(angles)) * length / 2, factors @ np.cos(degrees * angles)
 
 
 def feedback_law(arrival_rate: float, chance: float, mean: float, scv: float) -> TimeLaw:

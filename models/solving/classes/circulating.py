@@ -17,8 +17,8 @@ from headway.models.structure.parts.keys import of_class
 from headway.models.structure.parts.orders import check_exponential
 from headway.models.structure.planning.ways import shares, visits_given, ways_of
 from headway.queueing.classes.network import SharedStation
-from headway.queueing.passages.circle import Circle, Place
-from headway.queueing.passages.coming import Comers, with_others
+from headway.queueing.passages.circle import Circle, Place, in_order
+from headway.queueing.passages.coming import Comers, are_counted_apart, with_others
 from headway.queueing.passages.company import Kind
 from headway.queueing.passages.laws import circle_law, given_law, stretched
 from headway.queueing.passages.sharing import sharing_law
@@ -78,6 +78,24 @@ class _Crowd:
         closed = np.where(self.populations > 0, jobs, 0.0)
         there = ((closed > 0) | (self.populations == 0)) & (self.rates > 0)
         return [(int(c), int(closed[c])) for c in np.flatnonzero(there)]
+
+    def is_one(self, own: int) -> bool:
+        """Whether all wait in order, and ask the same of each queue, whatever their class.
+
+        What a job finds is then all that matters where it goes forward only, and the number of all
+        jobs there has a product form of its own, however long those of each class are away.
+        """
+        graph = self.point.model.graph
+        queues = ~self.delays
+        come = [c for c, _ in self.others(own)]
+        shared = any(
+            shares(graph, s.name) for s in self.stations if s.kind is not ServiceKind.DELAY
+        )
+        return not shared and all(
+            bool((each[c, queues] == each[own, queues]).all())
+            for each in (self.visits, self.visits * self.times)
+            for c in come
+        )
 
     def comers(self, own: int) -> list[Comers]:
         """The other jobs, as they arrive at the queues."""
@@ -148,6 +166,9 @@ def _law(crowd: _Crowd, own: int) -> TimeLaw | None:
     shared = None if given else sharing_law(alone, crowd.kinds(own), mean)
     if shared is not None:
         return shared
-    circle = with_others(alone, crowd.comers(own))
+    comers = crowd.comers(own)
+    circle = with_others(alone, comers)
     law = given_law(circle, crowd.visits[own]) if given else circle_law(circle)
-    return stretched(law, mean, (AS_ONE,))
+    straight = given or in_order(circle.onward) is not None
+    as_one = () if straight and crowd.is_one(own) and are_counted_apart(comers) else (AS_ONE,)
+    return stretched(law, mean, as_one)
