@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from headway.models.auditing import generators, limits, runs, tails
+from headway.models.auditing import generators, limits, runs, tails, within
 from headway.models.auditing.contradictions import CONTRADICTIONS
 from headway.models.auditing.finding import Finding, Kind, Look, Severity, each_series
 from headway.models.auditing.open_view import OpenPoint, as_open
@@ -33,6 +33,10 @@ CHECKS: dict[Kind, Look] = {
     runs.DRIFT: runs.drifts,
     runs.REPEATS: runs.scatters,
     runs.MIXED: runs.mixes,
+    within.WARM_UP: within.warms_up,
+    within.CHANGE: within.changes,
+    within.TREND: within.trends,
+    within.STALLS: within.stalls,
     tails.FEW: tails.rest_on_few,
     tails.WIDE: tails.is_wide,
     tails.OMITS: tails.omits,

@@ -1,5 +1,6 @@
 """The generator: whether it sent what it should, and whether its numbers can be checked."""
 
+import math
 from collections.abc import Iterator, Sequence
 
 from headway.models.auditing.finding import Finding, Kind, Severity, naming, of_several, time_text
@@ -46,7 +47,11 @@ SATURATED = Kind(
 
 def breaks_littles_law(points: Sequence[Point]) -> Iterator[Finding]:
     """Closed tests in which X (R + Z) differs from the population; parts of a mix are added up."""
-    gaps = {k: gap for k in range(len(points)) if abs(gap := _gap(points, k)) > _GAP}
+    gaps = {
+        k: gap
+        for k in range(len(points))
+        if abs(gap := _gap(points, k)) > _GAP + _by_chance(points[k])
+    }
     thinking = {k: gap for k, gap in gaps.items() if gap < 0 and points[k].think_time is None}
     less = {k: gap for k, gap in gaps.items() if gap < 0 and k not in thinking}
     more = {k: gap for k, gap in gaps.items() if gap > 0}
@@ -88,6 +93,17 @@ def _gap(points: Sequence[Point], place: int) -> float:
     failed = min((point.errors or 0.0) / point.samples, 0.99) if point.samples else 0.0
     inside = (clients, mix, clients / (1 - failed))
     return min((each / point.population - 1 for each in inside), key=abs)
+
+
+def _by_chance(point: Point) -> float:
+    """How far the mean of so many think times may be from their mean, as a share of the clients.
+
+    Three standard errors of exponential times, whose standard deviation is their mean.
+    """
+    thinking = (point.throughput or 0.0) * (point.think_time or 0.0)
+    if not thinking or not point.samples:
+        return 0.0
+    return 3 * thinking / (point.population or math.inf) / math.sqrt(point.samples)
 
 
 def _proves(point: Point) -> bool:

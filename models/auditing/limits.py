@@ -3,6 +3,10 @@
 Beyond saturation, the number of requests inside an open test grows with the excess of the offered
 over the delivered rate: its mean over a stage of length T is (lambda - X) T / 2. If the generator
 allows at most N, it stays at N, except while it fills up: N (1 - N / (2 (lambda - X) T)).
+
+X counts all requests that finished, failures included: a server that answers 503, or a client that
+gives up, holds no request back. So a limit is only looked for where times include failures, or
+nearly none failed.
 """
 
 import math
@@ -25,6 +29,7 @@ _LEVEL = 0.5  # power of the excess by which requests inside grow: 0 at a limit,
 _SCATTER = 0.03  # relative error of a rate or time if nothing else is known
 _LEAST = 0.05  # of the offered rate: the least excess that can be detected
 _UNFILLED = 0.03  # of the limit: deficit while a test of unknown length fills up
+_FAILED = 0.01  # share of failures up to which times without them are those of all requests
 _ALIKE = 0.85  # of the largest number inside: points below had not filled up, beyond scatter
 
 BEHIND = Kind(
@@ -98,7 +103,7 @@ def past_the_limit(points: Sequence[Point]) -> list[int]:
 
 @dataclass(frozen=True)
 class _Stage:
-    """Offered rate, throughput, requests inside and length of a stage; NaN if unknown."""
+    """Offered rate, finished requests, requests inside and length of a stage; NaN if unknown."""
 
     offered: float
     rate: float
@@ -107,11 +112,14 @@ class _Stage:
 
     @classmethod
     def of(cls, point: Point) -> "_Stage | None":
-        if not point.offered_rate or not point.throughput or not point.inside:
+        rate = point.finished
+        if not point.offered_rate or not rate or not point.response_time:
             return None
-        counted = point.samples / point.throughput if point.samples else math.nan
-        length = point.duration or counted
-        return cls(point.offered_rate, point.throughput, point.inside, length)
+        failed = 1 - (point.throughput or 0.0) / rate
+        same = point.with_failures or failed < _FAILED
+        inside = (point.inside or math.nan) if same else math.nan
+        counted = point.samples / rate if point.samples else math.nan
+        return cls(point.offered_rate, rate, inside, point.duration or counted)
 
 
 def hidden_limit(points: Sequence[Point]) -> tuple[float, float, float] | None:
@@ -136,7 +144,7 @@ def hidden_limit(points: Sequence[Point]) -> tuple[float, float, float] | None:
     """
     places = past_the_limit(points)
     stages = {k: stage for k, p in enumerate(points) if (stage := _Stage.of(p)) is not None}
-    past = [stages[k] for k in places]
+    past = [stages[k] for k in places if math.isfinite(stages[k].inside)]
     if not past:
         return None
     level = float(np.mean([stage.rate for stage in past]))

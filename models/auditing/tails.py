@@ -1,7 +1,6 @@
 """Percentiles: whether there are enough requests, and whether the loop is closed."""
 
 import math
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -12,12 +11,13 @@ from headway.numerals import digits
 
 _MOST = 1e15  # requests: beyond this, floats cannot distinguish ranks, and SciPy never ends
 _BEYOND = 10.0  # samples beyond a percentile below which it is meaningless
+_QUOTED = 99.0  # the highest percentage that people quote; tools print higher ones of any run
 _WIDE = 0.1  # relative half-width of a percentile's interval above which it is a finding
 
 FEW = Kind(
     "too_few_samples",
     Severity.WARNING,
-    "percentiles with fewer than ten samples beyond them",
+    "percentiles with fewer than ten samples beyond them; a note if only above the 99th",
     "run longer, or ignore these percentiles",
     percentiles=True,
 )
@@ -38,23 +38,25 @@ OMITS = Kind(
 
 
 def rest_on_few(points: Sequence[Point]) -> Iterator[Finding]:
-    """Percentiles with too few samples."""
-    thin: dict[tuple[float, ...], list[int]] = defaultdict(list)
-    for place, point in enumerate(points):
-        if point.samples:
-            carried = _carried(point.samples)
-            beyond = tuple(q for q in sorted(point.percentiles) if carried < q < 100)
-            thin[beyond].append(place)
-    for beyond, places in thin.items():
-        if beyond:
-            samples = min(points[k].samples or 0.0 for k in places)
-            yield FEW.finding(
-                f"{naming(places, points)}: {', '.join(f'p{digits(q)}' for q in beyond)} of "
-                f"{digits(samples)} requests has fewer than {_BEYOND:.0f} samples beyond it; "
-                f"p{digits(beyond[0])} needs {round(_BEYOND / (1 - beyond[0] / 100))} or more",
-                places,
-                samples,
-            )
+    """Percentiles with too few samples: one finding, about the lowest of them."""
+    thin = {
+        k: min(beyond)
+        for k, p in enumerate(points)
+        if p.samples and (beyond := [q for q in p.percentiles if _carried(p.samples) < q < 100])
+    }
+    if not thin:
+        return
+    worst = min(thin, key=lambda k: (thin[k], points[k].samples or 0.0))
+    lowest, samples = thin[worst], points[worst].samples or 0.0
+    above = " and higher percentiles" if max(points[worst].percentiles) > lowest else ""
+    yield FEW.finding(
+        f"{naming([worst], points)}: fewer than {_BEYOND:.0f} of {digits(samples)} requests lie "
+        f"beyond p{digits(lowest)}{above}{of_several(len(thin))}; p{digits(lowest)} needs "
+        f"{round(_BEYOND / (1 - lowest / 100))} or more",
+        thin,
+        samples,
+        severity=None if lowest <= _QUOTED else Severity.NOTE,
+    )
 
 
 def _carried(samples: float) -> float:

@@ -120,11 +120,34 @@ class Point(Kept):
             raise ImpossiblePoint(why)
 
     @property
-    def inside(self) -> float | None:
-        """Mean number of requests inside, by Little's law X R; None if X or R is missing."""
-        if self.throughput is None or self.response_time is None:
+    def finished(self) -> float | None:
+        """Requests that finished [1/s], failures included; None if that is not known.
+
+        Examples
+        --------
+        >>> Point("vegeta", throughput=60.0, errors=100, samples=400, duration=2.0).finished
+        110.0
+        """
+        if not self.errors:
+            return self.throughput
+        if self.duration:
+            return (self.throughput or 0.0) + self.errors / self.duration
+        good = (self.samples or 0.0) - self.errors * self.with_failures
+        if self.throughput is None or good <= 0:
             return None
-        return self.throughput * self.response_time
+        return self.throughput * (1 + self.errors / good)
+
+    @property
+    def inside(self) -> float | None:
+        """Mean number of requests inside, by Little's law X R; None if X or R is missing.
+
+        Rate and time are of the same requests: all that finished where times include failures, else
+        those that succeeded.
+        """
+        rate = self.finished if self.with_failures else self.throughput
+        if rate is None or self.response_time is None:
+            return None
+        return rate * self.response_time
 
     @property
     def is_monitor(self) -> bool:

@@ -94,7 +94,7 @@ class Timeline:
         idle = sent[begins] <= done[begins]
         following = starts[np.minimum(np.searchsorted(starts, begins, "right"), starts.size - 1)]
         begins = np.where(idle, np.minimum(following, ends), begins)
-        lengths, waiting = ends - begins, sent[ends] - done[ends - 1]
+        lengths, waiting = ends - begins, sent[ends - 1] - done[ends - 1]
         longest = np.argsort(-lengths, kind="stable")[:MOST_SILENCES]
         return tuple(
             Silence(
