@@ -35,6 +35,7 @@ _ALL = 0.95  # of its clients: a generator that keeps so many busy cannot catch 
 _OVER = 1.05  # times its clients: more requests than they can have outstanding
 _BEHIND = 0.995  # of the offered rate: throughput below it, where all clients are busy
 _GROWN = (0.4, 0.65)  # mean over longest time of times that grow from the start to the end
+_BELOW = 0.05  # of the asked rate: what clients that keep a pace may miss without a word
 _ABOVE = 0.1  # relative excess of throughput over the offered rate
 _CHANCE = 4.0  # standard deviations of a Poisson number of arrivals
 _SHORT = 0.9  # times the utilisation: a mean number in a device that is too small
@@ -87,6 +88,12 @@ BUSY = Kind(
     "a rate was asked for, but `value` requests were outstanding or due: all clients, or more",
     "the generator fell behind, and server or generator is overloaded: exclude this point, whose "
     "times grow with the length of the run",
+)
+BELOW = Kind(
+    "below_asked_rate",
+    Severity.WARNING,
+    "clients that keep a pace completed a share `value` less than was asked for",
+    "the pace is not that of these points: take their throughput for the load, or exclude them",
 )
 WAITED = Kind(
     "waited_for_client",
@@ -183,7 +190,11 @@ def _times(point: Point) -> list[_Time]:
     known += [(f"p{digits(q)}", q / 100, time) for q, time in point.percentiles.items()]
     ordered = sorted(known, key=lambda each: each[1])
     coarse = max(_ALIKE, point.coarseness)
-    return [_Time(name, share, time, coarse) for name, share, time in ordered]
+    at_ends = max(_ALIKE, min(point.coarseness, 1.0))
+    return [
+        _Time(name, share, time, coarse if 0 < share < 1 else at_ends)
+        for name, share, time in ordered
+    ]
 
 
 def _out_of_order(point: Point) -> _Found | None:
@@ -199,6 +210,7 @@ def _out_of_order(point: Point) -> _Found | None:
     if mean is None or not times or point.mean_of_rate:
         return None
     least, most = _mean_between(times)
+    least += _of_the_longest(point, times)
     error = _last_digit(mean) / 2
     if least <= mean + error and mean - error <= most:
         return None
@@ -219,7 +231,17 @@ def _mean_between(times: Sequence[_Time]) -> tuple[float, float]:
     low = sum((b.share - a.share) * a.least for a, b in steps) + (1 - last.share) * last.least
     if last.share < 1:
         return low, math.inf
-    return low, sum((b.share - a.share) * b.most for a, b in steps) + first.share * first.most
+    return low, sum((b.share - a.share) * min(b.most, last.most) for a, b in steps) + (
+        first.share * min(first.most, last.most)
+    )
+
+
+def _of_the_longest(point: Point, times: Sequence[_Time]) -> float:
+    """What the longest time adds to the least mean, as one of so many requests."""
+    *others, last = times
+    below = others[-1].most if others else 0.0
+    counted = last.share == 1 and point.samples
+    return max(last.least - below, 0.0) / max(point.samples or 1.0, 1.0) if counted else 0.0
 
 
 def _above_tail(point: Point) -> _Found | None:
@@ -335,6 +357,18 @@ def _all_busy(point: Point) -> _Found | None:
     return _Found(sentence, inside, (), inside / clients)
 
 
+def _less_than_asked(point: Point) -> _Found | None:
+    """Clients that do not keep their pace, though not all are busy."""
+    offered, rate = point.offered_rate, point.throughput
+    if point.loop is not Loop.CLOSED or not offered or rate is None or _all_busy(point) is not None:
+        return None
+    below = 1 - rate / offered
+    if below <= _BELOW:
+        return None
+    sentence = f"throughput is {four_digits(rate)} op/s, but {four_digits(offered)} were asked for"
+    return _Found(sentence, below, (), below)
+
+
 def _due(point: Point) -> float:
     """Requests that are due and unanswered in the mean, X R; times start when requests were due."""
     late = point.lateness or 0.0
@@ -429,6 +463,7 @@ CONTRADICTIONS: dict[Kind, Look] = {
         ORDER: _out_of_order,
         COUNTS: _miscounted,
         ABOVE: _more_than_offered,
+        BELOW: _less_than_asked,
         WAITED: _waits,
         DRAINED: _drains,
         TAIL: _above_tail,

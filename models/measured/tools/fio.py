@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from headway.errors import MeasurementError
+from headway.errors import MeasurementError, quoted
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.documents import amount, document
@@ -47,9 +47,13 @@ class _Jobs:
             return None
         text = str(self.options.get(name) or default)
         try:
-            return seconds(text, self.place, "us") if name == "thinktime" else count(text, name)
+            value = seconds(text, self.place, "us") if name == "thinktime" else count(text, name)
         except MeasurementError:
-            return None
+            value = None
+        if text.lower() == "nan" or (value is not None and value < 0):
+            msg = f"{self.place}: option {name} is {quoted(text)}; it needs a number of 0 or more"
+            raise MeasurementError(msg)
+        return value
 
     def parts(self, direction: str) -> list[Mapping[str, Any]]:
         """The results of each entry that did I/O in a direction."""

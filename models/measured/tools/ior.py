@@ -23,9 +23,9 @@ _FROM_BANDWIDTH = (
 )
 
 _MDTEST = re.compile(r"^mdtest-\S+ was launched", re.MULTILINE)
-_LAUNCHED = re.compile(r"mdtest-\S+ was launched with\s+(\d+) total task")
+_LAUNCHED = re.compile(r"mdtest-\S+ was launched with\s+(\S+) total task")
 _SUMMARY = re.compile(r"^SUMMARY( rate)?\b.*?\((?:of )?(\d+) iterations?\)", re.ASCII)
-_OPERATION = re.compile(r"^\s+((?:Directory|File|Tree) [a-z]+)\s*:?((?:\s+[-\d.einfa]+){4})\s*$")
+_OPERATION = re.compile(r"^\s+((?:Directory|File|Tree) [a-z]+)\s*:?((?:\s+\S+){4})\s*$")
 _NOT_A_MEAN = "mdtest prints no latency, and its tasks may end at different times"
 
 
@@ -79,11 +79,11 @@ def _ior_point(row: Mapping[str, str], options: Mapping[str, str], place: str) -
         raise MeasurementError(msg)
     latency = cell("Latency(s)") or None
     notes = [] if counted else [_FROM_BANDWIDTH]
-    tasks = re.match(r"\d+", options.get("tasks", options.get("clients", "")))
+    tasks = options.get("tasks", options.get("clients", "")).split()
     return Point(
         "IOR",
         Loop.CLOSED,
-        population=float(tasks[0]) if tasks else None,
+        population=number(tasks[0], f"{place}, tasks") if tasks else None,
         throughput=rate,
         response_time=latency,
         duration=cell("wr/rd(s)") if counted else cell("total(s)"),
@@ -133,7 +133,7 @@ def _of_csv(text: str, source: str) -> Sequence[Point]:
 
 def _mdtest_points(text: str, source: str) -> Sequence[Point]:
     launched = _LAUNCHED.search(text)
-    tasks = float(launched[1]) if launched else None
+    tasks = number(launched[1], source) if launched else None
     points = []
     rates, iterations = False, ""
     for place, content in placed(text, source):

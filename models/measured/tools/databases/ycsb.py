@@ -5,15 +5,22 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from headway.errors import MeasurementError
 from headway.models.measured.points import LONGEST, SHORTEST, Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.kit.numbers import SECONDS, cell, filled, percentile_cells
+from headway.models.measured.tools.kit.numbers import (
+    SECONDS,
+    cell,
+    filled,
+    number,
+    percentile_cells,
+)
 from headway.models.measured.tools.kit.refusals import broken, nothing
 from headway.models.measured.tools.kit.text import Text
 from headway.numerals import digits
 
 _LINE = re.compile(r"\[([\w-]+)\], ([A-Za-z0-9.]+(?:=[\w-]+)?)(?:\((\w+(?:/sec)?)\))?, (\S+)\s*")
-_OPTION = re.compile(r"\s-(threads|target)\s+(\d+)")
+_OPTION = re.compile(r"\s-(threads|target)\s+(\S+)")
 _PERCENTILE = re.compile(r"(\d{1,2}(?:\.\d+)?)(?:th)?PercentileLatency")
 _BOTH = "READ-MODIFY-WRITE"  # counted once more as a read and an update
 _OPERATIONS = ("READ", "UPDATE", "INSERT", "SCAN", "DELETE", _BOTH)
@@ -96,7 +103,7 @@ def _runs(text: Text) -> Iterator[_Run]:
     for place, line in text:
         match = _LINE.fullmatch(line)
         if match is None:
-            options |= {name: float(value) for name, value in _OPTION.findall(line)}
+            options |= {name: number(value, place) for name, value in _OPTION.findall(line)}
             continue
         if match[1] == "OVERALL" and match[2] == "RunTime":
             if start:
@@ -112,6 +119,9 @@ def _runs(text: Text) -> Iterator[_Run]:
 def _put(section: dict[str, float], match: re.Match[str], place: str) -> None:
     """Add one cell in SI to its section."""
     value = cell(match[4], place, SECONDS.get(match[3] or "", 1.0))
+    if value is not None and value < 0:
+        msg = f"{place}: {match[2]} is {match[4]}; it cannot be negative"
+        raise MeasurementError(msg)
     if value is not None:
         section[match[2]] = value
 

@@ -58,7 +58,7 @@ def _number(run: Text, title: str, shape: str) -> float:
 
 
 def _optional(run: Text, title: str) -> float:
-    lines = run.all(rf"{re.escape(title)}\s+(\d+)")
+    lines = run.all(rf"{re.escape(title)}\s+(\S+)")
     return lines[0].number() if lines else 0.0
 
 
@@ -73,7 +73,7 @@ def _parts(run: Text) -> Mapping[str, float]:
     lines = run.all(r"\s*\((Connect: .*)\)")
     return {
         name: number(cell, lines[0].place)
-        for name, cell in re.findall(r"(\w+): (\d+)", lines[0].groups[0] if lines else "")
+        for name, cell in re.findall(r"(\w+): ([^,)\s]+)", lines[0].groups[0] if lines else "")
     }
 
 
@@ -98,7 +98,7 @@ def _of_lengths(run: Text) -> tuple[str, ...]:
 def _percentiles(run: Text) -> Mapping[float, float]:
     cells = {
         number(percent, line.place): seconds(time, line.place, "ms")
-        for line in run.all(r"\s*(\d+)%\s+(\d+)\b")
+        for line in run.all(r"\s*(\d+)%\s+(\S+)")
         for percent, time in [line.groups]
     }
     if run.all("Percentage of the requests") and 100.0 not in cells:
@@ -110,7 +110,7 @@ def _more(run: Text) -> Mapping[str, float]:
     """The bandwidth, and the measured mean, in whole milliseconds."""
     rate = run.needs(r"Transfer rate:\s+(\S+) \[Kbytes/sec\]", "Transfer rate: 40 [Kbytes/sec]")
     bandwidth = {"bandwidth_bytes_s": 1024 * rate.number()}
-    total = run.all(r"Total:\s+\d+\s+(\d+)\s")
+    total = run.all(r"Total:\s+\S+\s+(\S+)\s")
     if not total:
         return bandwidth
     return {**bandwidth, "measured_mean_s": total[0].seconds("ms")}

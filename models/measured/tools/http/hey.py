@@ -70,13 +70,13 @@ def _edge(run: Text, title: str) -> float | None:
 
 def _statuses(run: Text) -> Mapping[str, float]:
     run.needs("Status code distribution:", "Status code distribution:")
-    lines = run.all(r"\s+\[(\d+)\]\s+(\d+) responses$")
+    lines = run.all(r"\s+\[(\S+)\]\s+(\S+) responses$")
     return {f.groups[0]: f.number(1) for f in lines}
 
 
 def _lost(run: Text) -> float:
     """Requests without an answer."""
-    lines = run.all(r"\s+\[(\d+)\]\s+(?!\d+ responses$)\S")
+    lines = run.all(r"\s+\[(\S+)\]\s+(?!\S+ responses$)[^\s|]")
     return sum(f.number() for f in lines)
 
 

@@ -14,7 +14,7 @@ _TABLE = re.compile(r'(Transactions:\s+\d+ hits|"transactions":\s+\d+,)\s+"?[Aa]
 _CELL = re.compile(
     r'[{\s]*"?([A-Za-z][A-Za-z_ ]*)"?:\s+([\d.]+)\s*(hits|%|secs|MB|[a-zA-Z]+/sec)?,?$'
 )
-_USERS = re.compile(r"\*\* Preparing (\d+) concurrent users")
+_USERS = re.compile(r"\*\* Preparing (\S+) concurrent users")
 
 _CENTISECOND = 0.01  # to which siege prints single times [s]
 

@@ -33,7 +33,7 @@ def _points(text: str, source: str) -> list[Point]:
             "vegeta",
             Loop.OPEN,
             offered_rate=needed(report, "rate", source=source),
-            throughput=throughput if bad < total and throughput > 0 else None,
+            throughput=throughput if bad < total and throughput else None,
             response_time=amount(report, "latencies", "mean", source=source, scale=1e-9),
             percentiles=_percentiles(report, source),
             errors=bad,

@@ -53,7 +53,7 @@ def _point(
     rate = run.needs(r"Requests/sec:\s+(\S+)", "Requests/sec: 900")
     transfer = run.needs(r"Transfer/sec:\s+([\d.]+)([KMGT]?B)", "Transfer/sec: 90KB")
     total = sent.number()
-    lost, bad = _lost(run), _count(run, r"\s+Non-2xx or 3xx responses:\s+(\d+)")
+    lost, bad = _lost(run), _count(run, r"\s+Non-2xx or 3xx responses:\s+(\S+)")
     refuse_empty(total, lost + bad, sent.place)
     return Point(
         tool,
@@ -87,7 +87,7 @@ def _lost(run: Text) -> float:
     return sum(
         number(cell, line.place)
         for line in run.all(
-            r"\s+Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)"
+            r"\s+Socket errors: connect (\S+), read (\S+), write (\S+), timeout (\S+)"
         )
         for cell in line.groups
     )
@@ -101,13 +101,13 @@ def _percentiles(run: Text) -> Mapping[float, float]:
     """Percentiles of the summary, else of the spectrum (in ms) or of a script's table."""
     spectrum = {
         round(100 * number(share, line.place), 1): seconds(value, line.place, "ms")
-        for line in run.all(r"\s+(\d+\.\d+)\s+([01]\.\d{3})000\s+\d+\s+\S+$")
+        for line in run.all(r"\s+(\S+)\s+([01]\.\d{3})000\s+\S+\s+\S+$")
         for value, share in [line.groups]
         if float(share) > 0
     }
     table = {
         number(percent, line.place): seconds(value + unit, line.place)
-        for line in run.all(r"p([\d.]+) latency,([\d.]+),(\w+)$")
+        for line in run.all(r"p([\d.]+) latency,([^,]+),(\w+)$")
         for percent, value, unit in [line.groups]
         if unit in SECONDS
     }

@@ -98,6 +98,9 @@ def amount(document: Any, *path: str, source: str, scale: float = 1.0) -> float 
     if not math.isfinite(value):
         msg = f"{source}: {'.'.join(path)} is {quoted(str(document))}, not a number"
         raise MeasurementError(msg)
+    if value < 0:
+        msg = f"{source}: {'.'.join(path)} is {value:g}; it cannot be negative"
+        raise MeasurementError(msg)
     return value * scale
 
 

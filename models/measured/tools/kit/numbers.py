@@ -63,8 +63,15 @@ def count(text: str, place: str) -> float:
     return number(match[1], place) * _SCALES[match[2]]
 
 
-def number(text: str, place: str) -> float:
+def number(text: str, place: str, *, signed: bool = False) -> float:
     """Read a plain number; commas may separate thousands.
+
+    Parameters
+    ----------
+    text, place
+        The cell, and its place for messages.
+    signed
+        Whether it may be negative, as a fitted parameter.
 
     Raises
     ------
@@ -77,6 +84,9 @@ def number(text: str, place: str) -> float:
         value = math.nan
     if not math.isfinite(value):
         msg = f"{place}: {quoted(text)} is not a number"
+        raise MeasurementError(msg)
+    if value < 0 and not signed:
+        msg = f"{place}: {quoted(text)} is negative, which no measured number can be"
         raise MeasurementError(msg)
     return value
 

@@ -21,6 +21,7 @@ _LOOKED_AT = 20_000
 _UNITS = {"ns": 1e-9, "nsecs": 1e-9, "us": 1e-6, "usecs": 1e-6, "ms": 1e-3, "msecs": 1e-3,
           "s": 1.0, "secs": 1.0}  # fmt: skip
 _POWERS = "KMGTPE"
+_BELOW = 1 - 1e-9  # times the end of the bucket before: floats do not meet exactly
 
 
 def _is_bpftrace(text: str) -> bool:
@@ -73,8 +74,9 @@ def _count(current: Histogram | None, line: str, place: str) -> None:
         raise broken(place, "this is not a row of a histogram such as '[4, 8)  12 |@@@|'")
     if current is None or not count:
         return
-    if above <= 0 or low >= above:
-        raise broken(place, "a time is negative, or its bucket has no width")
+    reached = max((end for _, end in current.buckets), default=0.0)
+    if above <= 0 or low >= above or low * current.scale < reached * _BELOW:
+        raise broken(place, "a time is negative, or its bucket is empty or below the one before it")
     current.buckets[max(low, 0.0) * current.scale, above * current.scale] = count
 
 

@@ -78,7 +78,7 @@ def _of_text(text: str, source: str) -> _Run:
             for row in table.rows:
                 disks.setdefault(row.cells[table.titles[0]], []).append(row)
     cpus = [row for table in parsed if table.titles[0] == "avg-cpu:" for row in table.rows]
-    return _Run(cpus, disks, _stamps(text), cores_of(text))
+    return _Run(cpus, disks, _stamps(text), cores_of(text, source))
 
 
 def _stamps(text: str) -> list[Row]:

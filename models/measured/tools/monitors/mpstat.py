@@ -42,7 +42,7 @@ def _points(text: str, source: str) -> list[Point]:
     parsed = [table for table in tables(text, source) if {"CPU", "%idle"} <= set(table.titles)]
     rows = kept(row for table in parsed for row in table.rows)
     started = parsed[0].started if parsed else None
-    return [_point(rows, cores_of(text), started, source)]
+    return [_point(rows, cores_of(text, source), started, source)]
 
 
 def _of_json(document: Mapping[str, Any], source: str) -> Iterator[Point]:

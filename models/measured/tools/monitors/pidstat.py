@@ -41,7 +41,7 @@ def _points(text: str, source: str) -> list[Point]:
             "pidstat",
             duration=duration,
             utilisation=_cpu(mine, samples),
-            more={**_further(mine, samples), **cores_of(text)},
+            more={**_further(mine, samples), **cores_of(text, source)},
             name=name,
             notes=notes,
         )

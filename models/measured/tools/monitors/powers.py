@@ -7,15 +7,16 @@ from headway.errors import MeasurementError
 from headway.models.measured.points import Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.numbers import number
+from headway.models.measured.tools.kit.refusals import broken
 from headway.models.measured.tools.kit.text import placed
 from headway.models.measured.tools.monitors.buckets import Histogram, point_of
 from headway.models.measured.tools.monitors.sysstat import clock
 
 _HEADER = re.compile(r"^[ \t]*([a-zA-Z]+)[ \t]+: count[ \t]+distribution", re.MULTILINE)
 _ROW = re.compile(r"([0-9]{1,20})\s*->\s*([0-9]{1,20})\s*:\s*([0-9]{1,20})\s*\|[^|]*\|")
-_LIKE_ROW = re.compile(r"[0-9]+\s*->")
+_LIKE_ROW = re.compile(r"\S+\s*->")
 _NAME = re.compile(r"(\w[\w ]*?)\s*= '?([^',]+)'?")
-_MEAN = re.compile(r"avg = ([0-9]+) (\w+), total: ([0-9]+) (\w+), count: ([0-9]+)")
+_MEAN = re.compile(r"avg = (\S+) (\w+), total: (\S+) (\w+), count: (\S+)")
 UNITS = {"nsecs": 1e-9, "usecs": 1e-6, "msecs": 1e-3, "secs": 1.0}
 _LARGEST = 2**64
 
@@ -79,7 +80,7 @@ def _take_words(reading: _Reading, content: str, place: str) -> None:
 def _count(current: Histogram | None, content: str, place: str) -> None:
     """Add a row; ignore rows of histograms without times."""
     row = _ROW.fullmatch(content)
-    if row is None or int(row[1]) > int(row[2]) or int(row[2]) >= _LARGEST:
+    if row is None or not _is_power(int(row[1]), int(row[2])):
         msg = (
             f"{place}: not a row of a histogram such as '4 -> 7 : 12 |***|'; the file may be "
             "truncated"
@@ -90,12 +91,20 @@ def _count(current: Histogram | None, content: str, place: str) -> None:
         current.buckets[low * current.scale, (high + 1) * current.scale] = count
 
 
+def _is_power(low: int, high: int) -> bool:
+    """Whether a row is from a power of two to just below the next; the first begins at 0."""
+    return high < _LARGEST and high == max(2 * low - 1, 1) and low & (low - 1) == 0
+
+
 def _take_mean(histograms: list[Histogram], mean: re.Match[str], place: str) -> None:
     """Add the exact sum of the times, which some tools print below a histogram."""
     if not histograms or mean[4] not in UNITS:
         msg = f"{place}: there is no histogram of times above this mean; use the complete file"
         raise MeasurementError(msg)
-    if number(mean[5], place) == histograms[-1].count:
+    count = number(mean[5], place)
+    if count < histograms[-1].count:
+        raise broken(place, f"its mean is of {mean[5]} values, fewer than its histogram holds")
+    if count == histograms[-1].count:
         histograms[-1].total = number(mean[3], place) * UNITS[mean[4]]
 
 

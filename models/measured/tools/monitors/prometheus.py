@@ -86,7 +86,16 @@ def _entry(entry: object, place: str) -> tuple[Labels, Samples]:
     if not isinstance(labels, Mapping) or times != sorted(times) or not _finite(times):
         msg = f"{place}: its labels are not a table, or its times do not increase"
         raise MeasurementError(msg)
-    return {str(k): str(v) for k, v in labels.items()}, [s for s in samples if _finite(s)]
+    told = {str(k): str(v) for k, v in labels.items()}
+    if told.get("__name__", "").endswith((*_PARTS, _CPU)) and not _counts(samples):
+        msg = f"{place}: a counter is negative or not a number"
+        raise MeasurementError(msg)
+    return told, [sample for sample in samples if _finite(sample)]
+
+
+def _counts(samples: Samples) -> bool:
+    """Whether all are what a counter may be."""
+    return all(_finite(sample) and min(sample) >= 0 for sample in samples)
 
 
 def _finite(values: tuple[float, ...] | list[float]) -> bool:

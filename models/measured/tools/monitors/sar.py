@@ -50,7 +50,7 @@ def _points(text: str, source: str) -> list[Point]:
             "sar",
             duration=duration,
             utilisation=utilisation,
-            more=cores_of(text),
+            more=cores_of(text, source),
             notes=(*sample_notes(rows), *((BUSY,) if cpus else ())),
         )
     ]

@@ -18,7 +18,7 @@ _HEAD = 20_000  # characters in which the titles of a table come
 LONGEST_STEP = DAY / 2
 """A longer step between samples means that the clock was set back [s]."""
 
-BANNER = re.compile(r"\s*Linux \S+ \(.*?\)\s+\S+(?:\s+_\S+_\s+\(([0-9]+) CPU\))?")
+BANNER = re.compile(r"\s*Linux \S+ \(.*?\)\s+\S+(?:\s+_\S+_\s+\((\S+) CPU\))?")
 """The first line, with the number of CPUs."""
 
 _CLOCK = re.compile(
@@ -101,10 +101,10 @@ def _of_day(match: re.Match[str]) -> float:
     return hour * 3600.0 + int(match["m"]) * 60.0 + int(match["s"])
 
 
-def cores_of(text: str) -> dict[str, float]:
+def cores_of(text: str, source: str) -> dict[str, float]:
     """The number of CPUs in the first line, as a further number of a point."""
     match = BANNER.match(text)
-    return {"cores": float(match[1])} if match and match[1] else {}
+    return {"cores": number(match[1], f"{source}:1")} if match and match[1] else {}
 
 
 def tables(text: str, source: str) -> list[Table]:

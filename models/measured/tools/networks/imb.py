@@ -16,7 +16,7 @@ _ALONE = re.compile(r"\s*# \(? ?#processes = (\d+).*")
 _GROUPS = re.compile(r"\s*# \( (\d+) groups of (\d+) processes .*")
 _MODE = re.compile(r"\s*#\s+MODE: (.*\S)\s*")
 _HEADER = re.compile(r"\s*(#(?:bytes|repetitions)\s.*)")
-_ROW = re.compile(r"\s*\d+(?:\s+\S+)*\s*")
+_ROW = re.compile(r"\s*(?:-?\d+|nan)(?:\s+\S+)*\s*", re.IGNORECASE)
 _TAIL = re.compile(r"\s*\[(.*)\]\s*")
 _PERCENTS = (10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.99)
 _US, _MB, _MIB = 1e-6, 1e6, 2.0**20

@@ -7,8 +7,8 @@ from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.numbers import (
     bytes_words,
-    cell,
     filled,
+    number,
     percentiles_of,
 )
 from headway.models.measured.tools.kit.refusals import nothing
@@ -61,7 +61,10 @@ def _rows(text: Text) -> Iterator[tuple[str, list[str]]]:
 def _row(titles: Sequence[str], cells: Sequence[str], place: str) -> Row:
     named = by_title(titles, cells, place).items()
     return {
-        title: None if text in _NONE else cell(text, f"{place}: {title}") for title, text in named
+        title: None
+        if text in _NONE
+        else number(text, f"{place}: {title}", signed=title in _DERIVED.values())
+        for title, text in named
     }, place
 
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from headway.errors import MeasurementError, quoted
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.kit.numbers import cell, filled, percentiles_of
+from headway.models.measured.tools.kit.numbers import cell, filled, number, percentiles_of
 from headway.models.measured.tools.kit.refusals import broken, nothing
 from headway.models.measured.tools.kit.text import Text, by_title
 
 _TEST = re.compile(
     r"^(?:MIGRATED )?((?:TCP|UDP|SCTP|DCCP|OMNI)[A-Za-z/ _-]*?) TEST\b", re.MULTILINE
 )
-_BURST = re.compile(r"first burst (\d+)")
+_BURST = re.compile(r"first burst ([^\s:]+)")
 _UNIT = re.compile(r"(?:10\^(\d{1,3}))?([KMG]?)(bits|bytes)/s(?:ec)?", re.IGNORECASE)
 _TIMES = {"Mean": "MEAN", "Stddev": "STDDEV", "Minimum": "MIN", "Maximum": "MAX"}
 _PERCENTILE = re.compile(r"P(\d+)_LATENCY")
@@ -23,7 +23,7 @@ _OTHERS = {"Throughput": "THROUGHPUT", "Throughput Units": "THROUGHPUT_UNITS"}
 _ELAPSED = {"Elapsed Time (sec)": "ELAPSED_TIME"}
 _TRANSACTIONS = "Trans/s"
 _US, _PERCENT = 1e-6, 1e-2
-_UNMEASURED = -_PERCENT  # netperf prints -1% where it was not asked to measure
+_UNMEASURED = ("-1", "-1.0", "-1.00", "-1.000")  # what netperf prints for CPU not measured
 _INSIDE = (
     "a transaction starts when the last ends: throughput times mean is the population by "
     "construction"
@@ -63,7 +63,7 @@ def _point(text: Text, *, named: bool) -> Point:
     return Point(
         "netperf",
         Loop.CLOSED if answered or "TCP" in kind else None,
-        population=int(burst[1]) + 1.0 if burst and answered and len(burst[1]) < 9 else None,
+        population=number(burst[1], place) + 1.0 if burst and answered else None,
         throughput=value if answered else None,
         response_time=_number(cells, "MEAN_LATENCY", _US),
         percentiles=_percentiles(cells),
@@ -79,7 +79,7 @@ def _point(text: Text, *, named: bool) -> Point:
 
 def _number(cells: Mapping[str, tuple[str, str]], name: str, scale: float = 1.0) -> float | None:
     text, place = cells.get(name, ("", ""))
-    return cell(text, f"{place}: {name}", scale)
+    return None if text in _UNMEASURED else cell(text, f"{place}: {name}", scale)
 
 
 def _percentiles(cells: Cells) -> dict[float, float]:
@@ -90,8 +90,7 @@ def _percentiles(cells: Cells) -> dict[float, float]:
 
 def _utilisation(cells: Cells) -> dict[str, float]:
     names = {"client_cpu": "LOCAL_CPU_UTIL", "server_cpu": "REMOTE_CPU_UTIL"}
-    shares = {name: _number(cells, key, _PERCENT) for name, key in names.items()}
-    return {name: share for name, share in filled(shares).items() if share != _UNMEASURED}
+    return filled({name: _number(cells, key, _PERCENT) for name, key in names.items()})
 
 
 def _more(cells: Cells, bandwidth: float | None) -> dict[str, float]:

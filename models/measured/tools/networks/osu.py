@@ -13,7 +13,7 @@ from headway.models.measured.tools.kit.text import Text, by_title
 
 _TITLE = re.compile(r"\s*# (OSU .*\S)\s+v(\d[\w.]*)\s*")
 _HEADER = re.compile(r"\s*#\s*((?:Size|(?:Avg )?Latency ?\().*)")
-_ROW = re.compile(r"\s*\d+(?:\.\d+)?(?:\s+\S+)*\s*")
+_ROW = re.compile(r"\s*(?:-?\d+(?:\.\d+)?|nan)(?:\s+\S+)*\s*", re.IGNORECASE)
 _TAIL = re.compile(r"P(\d+(?:\.\d+)?) Tail Lat ?\(us\)")
 _US, _MB = 1e-6, 1e6
 _MEANS = ("Latency (us)", "Avg Latency(us)", "Avg Latency (us)", "Avg Lat(us)")

@@ -6,7 +6,7 @@ from headway.errors import MeasurementError
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.numbers import cell, filled, percentiles_of
-from headway.models.measured.tools.kit.refusals import nothing
+from headway.models.measured.tools.kit.refusals import broken, nothing
 from headway.models.measured.tools.kit.text import Text
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -41,6 +41,8 @@ def _latency(text: Text) -> Point:
     answered = text.needed(rf"{_VALID}.*ReceivedMessages=(\d+)", "valid duration")
     sent = text.needed(rf"{_VALID}.*SentMessages=(\d+)", "valid duration")
     duration = text.needed(rf"{_VALID} RunTime=([\d.]+) sec", "valid duration")
+    if answered > sent:
+        raise broken(text.source, "more messages were received than sent")
     if answered == 0 or duration <= 0:
         raise nothing(text.source, "no message")
     half = text.find(r"^sockperf: Summary: (Latency)") is not None
@@ -53,12 +55,12 @@ def _latency(text: Text) -> Point:
         throughput=answered / duration if closed else None,
         response_time=mean,
         percentiles=_percentiles(text),
-        errors=text.number(r"^sockperf: # dropped messages = (\d+)"),
-        samples=text.number(r"^sockperf: Total (\d+) observations"),
+        errors=text.number(r"^sockperf: # dropped messages = ([^;\s]+)"),
+        samples=text.number(r"^sockperf: Total (\S+) observations"),
         duration=duration,
         more=filled(
             {
-                "response_time_deviation_s": text.number(r"\(std-dev=([\d.]+)\)", _US),
+                "response_time_deviation_s": text.number(r"\(std-dev=([^)]+)\)", _US),
                 "response_time_min_s": text.number(r"<MIN> observation =\s+CELL", _US),
                 "response_time_max_s": text.number(r"<MAX> observation =\s+CELL", _US),
             }
@@ -87,8 +89,8 @@ def _one_way(text: Text) -> Point:
     return Point(
         "sockperf",
         throughput=rate,
-        samples=text.number(r"^sockperf: Total of (\d+) messages sent"),
-        duration=text.number(r"messages sent in ([\d.]+) sec"),
+        samples=text.number(r"^sockperf: Total of (\S+) messages sent"),
+        duration=text.number(r"messages sent in (\S+) sec"),
         more=filled({"bandwidth_bytes_s": band}),
         notes=(_ONE_WAY,),
     )
