@@ -1,5 +1,7 @@
 """Fits and files that many tests need."""
 
+import signal
+
 import pytest
 
 from headway.models import Measurements, catalogue_model
@@ -40,6 +42,17 @@ def two_workers():
     """Two processes that share work."""
     with workers(2) as crew:
         yield crew
+
+
+@pytest.fixture(autouse=True, scope="session")
+def interruptible():
+    """Let Ctrl-C reach tests and what they start, also where the caller ignores it.
+
+    A shell without a terminal does, for what it starts in the background.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(autouse=True)

@@ -26,6 +26,11 @@ def test_no_test_gives_up_before_a_busy_machine_does():
     assert [each for each in numbers if float(each[1]) < limits.HANGS] == []
 
 
+def test_ctrl_c_reaches_tests_that_run_in_the_background():
+    """Also the processes that they start: a handler is not inherited, what is ignored is."""
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 def test_work_is_stopped():
     with pytest.raises(TimeoutError, match=r"longer than 0.05 s"), limited_time(0.05, TimeoutError):
         work()

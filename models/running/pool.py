@@ -34,6 +34,10 @@ THREADS = (
 )
 """Environment variables for the number of threads in the libraries below numpy."""
 
+_ENDING = {
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+}
+
 
 def workers(count: int) -> Crew:
     """Make a crew of processes of this machine.
@@ -128,6 +132,8 @@ class _Worker(SpawnProcess):
     def run(self) -> None:
         """Prepare this process, then work."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
         os.environ.update(dict.fromkeys(THREADS, "1"))  # read when numpy is first imported
         threading.Thread(target=_follow, daemon=True).start()
         super().run()
@@ -170,11 +176,14 @@ def _no_script() -> Iterator[None]:
 
 @contextmanager
 def _deaf() -> Iterator[None]:
-    """Block Ctrl-C in this thread and in the processes that it starts."""
+    """Block what ends this process in this thread and in the processes that it starts.
+
+    A process that is only half started has not been told yet what to do, and complains.
+    """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
     try:
         yield
     finally:
