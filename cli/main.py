@@ -15,7 +15,7 @@ import click
 
 from headway import __version__
 from headway.cli.once import refuse_repeats
-from headway.errors import HeadwayError, OutputError, PackageError, visible
+from headway.errors import HeadwayError, OutputError, PackageError, shortened, visible
 from headway.lazy import loaded, offered, outside, package_of
 
 if TYPE_CHECKING:
@@ -269,7 +269,7 @@ def _message(error: Exception) -> str:
     if isinstance(error, click.NoSuchOption) and error.possibilities:
         near = _alike(error.option_name, error.possibilities)
         text = f"no such option {error.option_name}; did you mean {', '.join(near)}?"
-    return visible(" ".join(str(text).split()))
+    return shortened(visible(" ".join(str(text).split())))
 
 
 def _leave(message: str, code: int) -> NoReturn:

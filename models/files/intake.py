@@ -11,8 +11,8 @@ from headway.errors import MeasurementError
 STDIN = "-"
 """What stands for standard input in the place of a file's name."""
 
-ARCHIVES = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz")
-"""Endings of names of files that may hold others."""
+ARCHIVES = (".zip", ".tar", ".tgz", ".tbz2", ".txz", ".gz", ".bz2", ".xz", ".zst")
+"""Endings of names of files that may hold others, or a long one."""
 
 _GIVEN = re.compile(r"/dev/(?:fd/([0-9]{1,9})|(stdin))|/proc/self/fd/([0-9]{1,9})", re.ASCII)
 

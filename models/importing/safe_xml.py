@@ -1,17 +1,15 @@
 """Untrusted XML: no entities, no document types, and a limit on every size."""
 
-import gzip
 import io
 import re
-import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from headway.errors import MeasurementError, ModelFileError, quoted
+from headway.models.files.archives import is_zip, zip_entries, zip_members
 from headway.models.files.intake import read_bytes
+from headway.models.files.packed import GZIP, Room, compression, unpacking
 
 LARGEST_FILE = 10_000_000
 """Largest size of a file, and of the content of a compressed one [B]."""
@@ -26,6 +24,7 @@ _FORBIDDEN = (b"<!DOCTYPE", b"<!ENTITY")
 _ENCODING = re.compile(rb"""^\s*<\?xml[^>]*?encoding\s*=\s*["']([^"']*)["']""")
 _PLAIN = ("utf-8", "iso-8859-1", "us-ascii")
 _PIECE = 65536
+_MOST_ENTRIES = 100  # of a compressed model: folders beside its file
 
 
 def read_xml(path: Path) -> Element:
@@ -123,12 +122,11 @@ def _check_size(depth: int, count: int, source: str) -> None:
 
 def _unpacked(content: bytes, source: str) -> bytes:
     """Content of a compressed file, up to the limit for model files."""
-    if not content.startswith((b"\x1f\x8b", b"PK")):
+    if not (compression(content) == GZIP or is_zip(content)):
         return content
     try:
-        with _opened(content, source) as stream:
-            content = stream.read(LARGEST_FILE + 1)
-    except (OSError, EOFError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error):
+        content = _whole(content, source)
+    except MeasurementError:
         msg = f"{source}: cannot be decompressed; unpack it and give the XML file"
         raise ModelFileError(msg) from None
     if len(content) > LARGEST_FILE:
@@ -140,12 +138,17 @@ def _unpacked(content: bytes, source: str) -> bytes:
     return content
 
 
-def _opened(content: bytes, source: str) -> "gzip.GzipFile | IO[bytes]":
-    if content.startswith(b"\x1f\x8b"):
-        return gzip.open(io.BytesIO(content))
-    archive = zipfile.ZipFile(io.BytesIO(content))
-    names = [info for info in archive.infolist() if not info.is_dir()]
-    if len(names) != 1:
-        msg = f"{source}: contains {len(names)} files; a compressed model has one"
+def _whole(content: bytes, source: str) -> bytes:
+    """Content of a compressed file; of more than the limit, a little more than that."""
+    if not is_zip(content):
+        with unpacking(io.BytesIO(content), GZIP, source) as stream:
+            return stream.read(LARGEST_FILE + 1)
+    entries = zip_entries(content, source, Room(source, LARGEST_FILE, _MOST_ENTRIES))
+    files = [entry for entry in entries if not entry.is_dir()]
+    if len(files) != 1:
+        msg = f"{source}: contains {len(files)} files; a compressed model has one"
         raise ModelFileError(msg)
-    return archive.open(names[0])
+    if files[0].file_size > LARGEST_FILE:
+        return bytes(LARGEST_FILE + 1)
+    room = Room(source, LARGEST_FILE, _MOST_ENTRIES)
+    return next(content for _, content in zip_members(content, source, LARGEST_FILE, room))

@@ -10,6 +10,9 @@ from headway.models.measured.measurements import Measurements
 from headway.models.measured.points import Point, measurements_of, placed_points
 from headway.models.measured.window import WHOLE, Window
 
+HEAD = 64_000
+"""Characters at the start of a file in which its kind shows."""
+
 
 @dataclass(frozen=True)
 class Reader:
@@ -20,8 +23,8 @@ class Reader:
     kind
         The name of its kind of file.
     recognises
-        Whether a text is of this kind: any true value if it is. Called with every file, so it
-        must be quick and must not fail.
+        Whether a text is of this kind: any true value if it is. Called with the first lines of
+        every file, 64,000 characters at most, so it must be quick and must not fail.
     read
         Makes measurements from such a text and its name for messages; raises
         `headway.errors.MeasurementError` for a corrupt one.

@@ -5,16 +5,17 @@ pandas and what it reads files by are imported only here, and only when they are
 
 import csv
 import io
-import zipfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from headway.errors import MeasurementError, nearest
 from headway.lazy import needed
+from headway.models.files.archives import zip_entries
+from headway.models.files.packed import Room
 from headway.models.language.titles import header, split_header, unit_in_words
 from headway.models.measured.cells import Observed
-from headway.models.measured.measurements import Measurements, Series
+from headway.models.measured.measurements import LARGEST_FILE, Measurements, Series
 from headway.models.measured.points import TITLES
 from headway.models.measured.roles import PERCENTILE, UTILISATION, Part
 from headway.models.reading.hints import Hints
@@ -22,7 +23,8 @@ from headway.numerals import digits
 
 PARQUET, WORKBOOK = "Parquet", "Excel workbook"
 _NEEDS = {PARQUET: ("pandas", "pyarrow"), WORKBOOK: ("pandas", "openpyxl")}
-_WORKBOOK_PART = "xl/workbook.xml"
+_WORKBOOK_PART = b"xl/workbook.xml"
+_MOST_PARTS = 2000  # parts of a workbook: sheets, styles, pictures
 
 
 def kind_of(content: bytes) -> str:
@@ -35,9 +37,10 @@ def kind_of(content: bytes) -> str:
     """
     if content[:4] == b"PAR1" == content[-4:]:
         return PARQUET
-    if content[:4] == b"PK\x03\x04":
-        with suppress(zipfile.BadZipFile, OSError), zipfile.ZipFile(io.BytesIO(content)) as parts:
-            return WORKBOOK if _WORKBOOK_PART in parts.namelist() else ""
+    if content[:4] == b"PK\x03\x04" and _WORKBOOK_PART in content:
+        with suppress(MeasurementError):
+            parts = zip_entries(content, "", Room("", LARGEST_FILE, _MOST_PARTS))
+            return WORKBOOK if _WORKBOOK_PART in {p.filename.encode() for p in parts} else ""
     return ""
 
 

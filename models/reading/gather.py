@@ -3,13 +3,14 @@
 import glob
 import io
 import os
-import tarfile
-import zipfile
 from collections.abc import Iterator, Sequence
-from pathlib import Path, PurePosixPath
+from contextlib import suppress
+from pathlib import Path
 
 from headway.errors import MeasurementError
-from headway.models.files.intake import ARCHIVES, is_given, read_bytes
+from headway.models.files.archives import is_tar, is_zip, tar_members, zip_members
+from headway.models.files.intake import is_given, read_bytes
+from headway.models.files.packed import Room, compression, stated, unpacking
 from headway.models.files.shipped import data_path, shipped_name, shipped_or_own
 from headway.models.measured.measurements import LARGEST_FILE
 from headway.models.reading.frames import kind_of
@@ -21,6 +22,14 @@ LARGEST_ARCHIVE = 256_000_000
 MOST_FILES = 100_000
 """Files of one sweep."""
 
+MOST_MEMBERS = 10_000
+"""Files of one archive, and of the archives in it."""
+
+DEEPEST = 3
+"""Archives in archives, and compressed files in them: ``runs.zip/monday.tgz/run.jtl.gz``."""
+
+_START = 512  # bytes in which archives show what they are
+
 Content = tuple[str, bytes | Long]
 """A file's name, and what is in it; what is too long to be read whole is yet to be read."""
 
@@ -31,14 +40,15 @@ def gather(places: Sequence[str]) -> Iterator[Content]:
     Parameters
     ----------
     places
-        Files, folders (with all below them), patterns such as ``runs/*.json``, zip and tar
-        archives, ``-`` for standard input; what ships with headway, such as ``load_tests/wrk``.
+        Files, compressed or not, folders (with all below them), patterns such as
+        ``runs/*.json``, zip and tar archives, ``-`` for standard input; what ships with headway,
+        such as ``load_tests/wrk``.
 
     Raises
     ------
     MeasurementError
-        For a place where nothing is, a file that cannot be read, an archive that unpacks beyond
-        256 MB or names files outside itself.
+        For a place where nothing is, a file that cannot be read, and an archive that `unpacked`
+        refuses.
     """
     for place in places:
         for path in _paths(place):
@@ -47,33 +57,50 @@ def gather(places: Sequence[str]) -> Iterator[Content]:
 
 def _contents(path: Path) -> Iterator[Content]:
     """What a file holds, or the files of an archive."""
-    archive = _may_be_archive(path)
-    name = shipped_name(path)
-    if not archive and (long := _long(path)) is not None:
-        yield name, long
-        return
-    yield from unpacked(name, read_bytes(path, LARGEST_ARCHIVE if archive else LARGEST_FILE))
+    name, start = shipped_name(path), _start(path)
+    long = Long(path, compression(start))
+    if start and _is_archive(long, start):
+        yield from unpacked(name, read_bytes(path, LARGEST_ARCHIVE))
+    elif start and (long.packed or path.stat().st_size > LARGEST_FILE):
+        content = long.whole(LARGEST_FILE)
+        yield name, long if content is None else content
+    else:
+        yield from unpacked(name, read_bytes(path, LARGEST_FILE))
 
 
-def _long(path: Path) -> Long | None:
-    """A file too long to be read whole; None of any other."""
-    if is_given(path) or not _is_file(path) or path.stat().st_size <= LARGEST_FILE:
-        return None
-    return Long(path, path.stat().st_size)
+def _is_archive(long: Long, start: bytes) -> bool:
+    """Whether a file, or what it unpacks to, is an archive."""
+    head = long.head() if long.packed else start
+    return (
+        is_zip(start) or is_tar(head) or bool(long.packed and (compression(head) or is_zip(head)))
+    )
+
+
+def _start(path: Path) -> bytes:
+    """The first bytes of a file; none of what cannot be read or can be read only once."""
+    if is_given(path) or not _is_file(path):
+        return b""
+    with suppress(OSError, ValueError), path.open("rb") as file:
+        return file.read(_START)
+    return b""
 
 
 def megabytes(places: Sequence[str]) -> int:
     """Megabytes of long files at some places, for the progress bar."""
-    files = (long for place in places for path in _files(place) if (long := _long(path)))
-    return sum(long.steps for long in files)
+    sizes = [_size(path) for place in places for path in _files(place)]
+    return sum(Long.steps_of(size) for size in sizes if size > LARGEST_FILE)
 
 
 def _files(place: str) -> list[Path]:
     """Files of a place; none where it is refused as soon as it is read."""
     try:
-        return [path for path in _paths(place) if not _may_be_archive(path)]
+        return [path for path in _paths(place) if not compression(_start(path))]
     except MeasurementError:
         return []
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if _is_file(path) else 0
 
 
 def _paths(place: str) -> list[Path]:
@@ -115,88 +142,53 @@ def _hidden(path: Path, folder: Path) -> bool:
     return any(part.startswith(".") for part in path.relative_to(folder).parts)
 
 
-def _may_be_archive(path: Path) -> bool:
-    return path.suffix.lower() in ARCHIVES
-
-
 def unpacked(name: str, content: bytes) -> Iterator[Content]:
-    """Give the files in an archive, or a plain file as it is.
+    """Give the files in an archive, and in archives in it, or a plain file as it is.
+
+    A compressed file is what it unpacks to.
 
     Raises
     ------
     MeasurementError
-        For an archive that is broken, unpacks beyond 256 MB or names files outside itself.
+        For an archive that is broken, unpacks beyond 256 MB, contains more than 10,000 files or
+        archives more than three deep, or names files outside itself.
 
     Examples
     --------
     >>> list(unpacked("a.csv", b"load_ops_s"))
     [('a.csv', b'load_ops_s')]
     """
-    stream = io.BytesIO(content)
-    try:
-        if kind_of(content):  # a workbook is a zip of its own kind
-            yield name, content
-        elif zipfile.is_zipfile(stream):
-            yield from _of_zip(name, stream)
-        elif _is_tar(stream):
-            yield from _of_tar(name, stream)
-        else:
-            yield name, content
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, RuntimeError) as error:
-        msg = f"{name}: the archive cannot be unpacked ({error}); pack it again"
-        raise MeasurementError(msg) from None
+    yield from _opened(name, content, Room(name, LARGEST_ARCHIVE, MOST_MEMBERS), 0)
 
 
-def _is_tar(stream: io.BytesIO) -> bool:
-    stream.seek(0)
-    try:
-        with tarfile.open(fileobj=stream) as archive:
-            return archive.next() is not None
-    except (tarfile.TarError, EOFError, OSError):
-        return False
-    finally:
-        stream.seek(0)
-
-
-def _of_zip(name: str, stream: io.BytesIO) -> Iterator[Content]:
-    with zipfile.ZipFile(stream) as archive:
-        entries = sorted(
-            (e for e in archive.infolist() if not e.is_dir()), key=lambda e: e.filename
-        )
-        _check(name, [(entry.filename, entry.file_size) for entry in entries])
-        for entry in entries:
-            with archive.open(entry) as file:
-                yield f"{name}/{entry.filename}", _limited(name, file.read(LARGEST_FILE + 1))
-
-
-def _of_tar(name: str, stream: io.BytesIO) -> Iterator[Content]:
-    stream.seek(0)
-    with tarfile.open(fileobj=stream) as archive:
-        entries = sorted((e for e in archive if e.isfile()), key=lambda e: e.name)
-        _check(name, [(entry.name, entry.size) for entry in entries])
-        for entry in entries:
-            file = archive.extractfile(entry)
-            if file is not None:
-                yield f"{name}/{entry.name}", _limited(name, file.read(LARGEST_FILE + 1))
-
-
-def _check(name: str, entries: list[tuple[str, int]]) -> None:
-    total = sum(size for _, size in entries)
-    if total > LARGEST_ARCHIVE:
-        msg = (
-            f"{name}: unpacks to {total / 1e6:.0f} MB, above the limit of "
-            f"{LARGEST_ARCHIVE / 1e6:.0f} MB"
-        )
+def _opened(name: str, content: bytes, room: Room, deep: int) -> Iterator[Content]:
+    kind = compression(content)
+    is_archive = bool(kind) or is_zip(content) or is_tar(content)
+    if not is_archive or kind_of(content):  # a workbook is a zip of its own kind
+        yield name, content
+        return
+    if deep >= DEEPEST:
+        msg = f"{name}: is an archive in {DEEPEST} others; unpack them"
         raise MeasurementError(msg)
-    for entry, _ in entries:
-        parts = PurePosixPath(entry.replace("\\", "/"))
-        if parts.is_absolute() or ".." in parts.parts:
-            msg = f"{name}: names {entry!r}, which is outside the archive; pack it again"
-            raise MeasurementError(msg)
+    if is_zip(content):
+        members = zip_members(content, name, LARGEST_FILE, room)
+    elif kind:
+        members = iter(_of_stream(name, content, kind, room))
+    else:
+        members = iter(tar_members(io.BytesIO(content), name, LARGEST_FILE, room))
+    for inner, member in members:
+        yield from _opened(f"{name}/{inner}" if inner else name, member, room, deep + 1)
 
 
-def _limited(name: str, content: bytes) -> bytes:
-    if len(content) > LARGEST_FILE:
-        msg = f"{name}: contains a file above the limit of {LARGEST_FILE / 1e6:.0f} MB"
+def _of_stream(name: str, content: bytes, kind: str, room: Room) -> list[tuple[str, bytes]]:
+    """The files of a compressed tar archive, or a single one without a name of its own."""
+    Room(name, LARGEST_ARCHIVE).take(stated(content))
+    with unpacking(io.BytesIO(content), kind, name, Room(name, LARGEST_ARCHIVE)) as stream:
+        if is_tar(stream.peek(_START)):
+            return tar_members(stream, name, LARGEST_FILE, room)
+        member = stream.read(LARGEST_FILE + 1)
+        room.take(len(member))
+    if len(member) > LARGEST_FILE:
+        msg = f"{name}: unpacks to a file above the limit of {LARGEST_FILE / 1e6:.0f} MB"
         raise MeasurementError(msg)
-    return content
+    return [("", member)]

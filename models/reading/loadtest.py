@@ -6,7 +6,6 @@ from pathlib import Path, PurePath
 from typing import TypeAlias
 
 from headway.errors import HeadwayError, MeasurementError
-from headway.models.files.intake import read_bytes
 from headway.models.measured.measurements import LARGEST_FILE, Measurements
 from headway.models.measured.points import Point, measurements_of, placed_points
 from headway.models.measured.window import window_of
@@ -256,8 +255,7 @@ def _points_in(
     reader, _ = recognised(decoded(content.head(), name))
     reader = reader.cut(hints.window, name)
     if reader.stream is None:
-        read_bytes(content.path, LARGEST_FILE)  # says that it is too large to be read whole
-        return [], (), None
+        raise content.too_long(name, LARGEST_FILE)
     lines = content.lines(advance)
     return placed_points(reader.stream, lines, name), (), None
 

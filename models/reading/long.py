@@ -1,14 +1,16 @@
 """Files too long to be read whole: their first lines, and all of them one by one."""
 
 import codecs
+import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from headway.errors import MeasurementError
+from headway.models.files.packed import unpacking
+from headway.models.measured.reader import HEAD
 
-_HEAD = 64_000  # bytes in which a file shows whose it is
 _LONGEST_LINE = 1_000_000
 _STEP = 1_000_000
 
@@ -21,23 +23,43 @@ class Long:
     ----------
     path
         A file.
-    size
-        What it holds, in bytes.
+    packed
+        How it is compressed; empty if it is not.
     """
 
     path: Path
-    size: int
+    packed: str = ""
 
-    @property
-    def steps(self) -> int:
-        """Megabytes reported as its lines are read."""
-        return self.size // _STEP
+    @staticmethod
+    def steps_of(size: int) -> int:
+        """Megabytes reported as the lines of a file of some bytes are read."""
+        return size // _STEP
 
     def head(self) -> bytes:
         """The first lines, whole."""
-        with self.path.open("rb") as file:
-            content = file.read(_HEAD)
+        with self._opened() as file:
+            content = file.read(HEAD)
         return content[: content.rfind(b"\n") + 1] or content
+
+    def whole(self, most: int) -> bytes | None:
+        """All of it; None if that is more than so many bytes.
+
+        Raises
+        ------
+        MeasurementError
+            For a compressed file that is damaged.
+        """
+        if not self.packed and self.path.stat().st_size > most:
+            return None
+        with self._opened() as file:
+            content = file.read(most + 1)
+        return content if len(content) <= most else None
+
+    def too_long(self, name: str, most: int) -> MeasurementError:
+        """The error of a file that its reader takes whole only."""
+        size = "it unpacks to" if self.packed else f"{self.path.stat().st_size / 1e6:.0f} MB are"
+        limit = f"more than the limit of {most / 1e6:.0f} MB"
+        return MeasurementError(f"{name}: {size} {limit}; split it or thin it out")
 
     def lines(self, advance: Callable[[], None]) -> Iterator[str]:
         """All lines.
@@ -45,7 +67,7 @@ class Long:
         Parameters
         ----------
         advance
-            Called after each megabyte.
+            Called after each megabyte of a file that is not compressed.
 
         Raises
         ------
@@ -53,14 +75,19 @@ class Long:
             For what is no text in UTF-8, and for a line of more than a megabyte.
         """
         reported = passed = 0
-        with self.path.open("rb") as file:
+        with self._opened() as file:
             content = iter(partial(file.readline, _LONGEST_LINE), b"")
             for number, line in enumerate(content, 1):
                 yield self._decoded(line.removeprefix(codecs.BOM_UTF8), number)
-                passed += len(line)
+                passed += 0 if self.packed else len(line)
                 while reported < passed // _STEP:
                     reported += 1
                     advance()
+
+    def _opened(self) -> io.BufferedReader:
+        """The file as a stream, unpacked."""
+        file = self.path.open("rb")
+        return unpacking(file, self.packed, str(self.path)) if self.packed else file
 
     def _decoded(self, line: bytes, number: int) -> str:
         if len(line) >= _LONGEST_LINE:

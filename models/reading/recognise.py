@@ -5,6 +5,7 @@ SPECstorage 2020) saved as text or HTML, the benchmarks' own ``sfssum`` and ``sf
 what readers of other packages know. Nothing is fetched, and nothing in a file is executed.
 """
 
+import codecs
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -15,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 from headway.errors import HeadwayError, MeasurementError, PackageError
 from headway.lazy import blame, loaded, offered, outside
 from headway.models.files.intake import read_bytes
+from headway.models.files.packed import unpacked_whole
 from headway.models.files.shipped import shipped_name
 from headway.models.language.titles import split_header
 from headway.models.measured.measurements import LARGEST_FILE, Measurements
 from headway.models.measured.pages import is_html
-from headway.models.measured.reader import Reader
+from headway.models.measured.reader import HEAD, Reader
 from headway.models.measured.window import WHOLE, Window
 from headway.models.reading.frames import kind_of, text_of
 from headway.models.reading.hints import NO_HINTS, Hints
@@ -112,6 +114,9 @@ CSV = Reader(
 _BYTES = re.compile(rb"\0{4}[\x05-\x20]\d")
 """How a file of bytes begins that a reader knows: Gatling's."""
 
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+"""How texts begin that PowerShell and spreadsheets write in two bytes a character."""
+
 _CSV_HEADER = re.compile(r"(?:\s*#.*\n)*\s*(?!business,requested)\w+(,\w+)+\s*$", re.MULTILINE)
 _OURS = re.compile(r"^[^A-Z]*_[^A-Z]*$|[\[(]")
 """How titles with units look that no tool writes: ``response_ms``, ``Response time [ms]``."""
@@ -124,7 +129,7 @@ def read_measurements(path: Path, hints: Hints = NO_HINTS) -> Measurements:
     Parameters
     ----------
     path
-        A file of at most 20 MB.
+        A file of at most 20 MB, compressed or not.
     hints
         What the user says of its columns.
 
@@ -137,8 +142,8 @@ def read_measurements(path: Path, hints: Hints = NO_HINTS) -> Measurements:
     MeasurementError
         With file, line and remedy, for whatever cannot be read in it.
     """
-    content = read_bytes(path, LARGEST_FILE)
     name = shipped_name(path)
+    content = unpacked_whole(read_bytes(path, LARGEST_FILE), name, LARGEST_FILE)
     text, kind = decoded(content, name), kind_of(content)
     return hints.of(read_table(text, name, hints.decimal, kind, hints.window))
 
@@ -216,13 +221,22 @@ def recognised(text: str) -> tuple[Reader, str]:
     >>> recognised("throughput_ops_s,response_ms")[0].kind
     'CSV'
     """
-    own = _own(text)
+    head = _head(text)
+    own = _own(head)
     if own is not None:
         return own, ""
-    reader, broken = _from_outside(text)
+    reader, broken = _from_outside(head)
     if reader is not None:
         return reader, ""
-    return (loaded(_HTML) if is_html(text) else CSV), broken
+    return (loaded(_HTML) if is_html(head) else CSV), broken
+
+
+def _head(text: str) -> str:
+    """The first lines of a text, whole, in which its kind shows."""
+    if len(text) <= HEAD:
+        return text
+    head = text[:HEAD]
+    return head[: head.rfind("\n") + 1] or head
 
 
 def reader_kinds() -> dict[str, str]:
@@ -298,7 +312,7 @@ def _guarded(point: "EntryPoint", function: Callable[..., Any], *given: str) -> 
 
 
 def decoded(content: bytes, source: str) -> str:
-    """Decode as UTF-8, or in the code page of old SPEC pages.
+    """Decode as UTF-8, as UTF-16 with its mark, or in the code page of old SPEC pages.
 
     Files of bytes that a reader knows become a letter a byte.
     Parquet files and Excel workbooks become CSV.
@@ -313,7 +327,7 @@ def decoded(content: bytes, source: str) -> str:
     if kind_of(content):
         return text_of(content, source)
     try:
-        return content.decode("utf-8-sig")
+        return content.decode("utf-16" if content.startswith(_UTF_16) else "utf-8-sig")
     except UnicodeDecodeError:
         if b"SPEC" in content and b"\0" not in content:
             return content.decode("cp1252", errors="replace")

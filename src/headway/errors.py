@@ -3,11 +3,17 @@
 Messages repeat text from files and command lines: `visible` and `quoted` make it fit to be shown.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterable
 
 LONGEST = 60
 """Characters of strangers' text that a message repeats."""
+
+LONGEST_LINE = 1000
+"""Characters of a message, paths and lists of names included."""
+
+_LONG_WORD = re.compile(rf"\S{{{4 * LONGEST},}}")
 
 
 def visible(text: str, keep: str = "") -> str:
@@ -65,6 +71,21 @@ def quoted(text: str) -> str:
     return repr(short)
 
 
+def shortened(line: str) -> str:
+    """Cut a message that strangers' text makes long: its longest words first, then its middle.
+
+    Examples
+    --------
+    >>> shortened("unknown key 'a'; remove it"), len(shortened("x" * 5000 + "; remove it"))
+    ("unknown key 'a'; remove it", 133)
+    """
+    if len(line) <= LONGEST_LINE:
+        return line
+    half = LONGEST_LINE // 2
+    line = _LONG_WORD.sub(lambda word: f"{word[0][:LONGEST]}...{word[0][-LONGEST:]}", line)
+    return line if len(line) <= LONGEST_LINE else f"{line[:half]} ... {line[-half:]}"
+
+
 def alike(name: str, known: Iterable[str]) -> str:
     """The known names that look like a wrong one, at most three; empty if none does.
 
@@ -99,11 +120,12 @@ def nearest(name: str, known: Iterable[str]) -> str:
 class HeadwayError(ValueError):
     """Base of the errors below: bad input, never a defect of headway itself.
 
-    What a file or a command line brought into a message is shown with its controls written out.
+    What a file or a command line brought into a message is shown with its controls written out,
+    and what is very long is cut.
     """
 
     def __str__(self) -> str:
-        return visible(super().__str__())
+        return shortened(visible(super().__str__()))
 
 
 class InvalidParameter(HeadwayError):

@@ -8,9 +8,11 @@ entry points, which are looked up only for a name that the table does not hold, 
 all names.
 """
 
+import os
+import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -188,18 +190,32 @@ def _contended(points: "tuple[EntryPoint, ...]") -> "PackageError":
     )
 
 
-def _points(group: str) -> "list[EntryPoint]":
+def _points(group: str) -> "tuple[EntryPoint, ...]":
+    """Entry points of a group; looked up again where packages came or went."""
+    return _points_in(group, tuple(map(_changed, sys.path)))
+
+
+def _changed(folder: str) -> tuple[str, int]:
+    """A folder of packages, and when something in it was added or removed."""
+    try:
+        return folder, os.stat(folder or ".").st_mtime_ns  # noqa: PTH116 - takes any name at all
+    except (OSError, ValueError):
+        return folder, 0
+
+
+@lru_cache(maxsize=32)
+def _points_in(group: str, _folders: tuple[tuple[str, int], ...]) -> "tuple[EntryPoint, ...]":
     """Entry points of a group; those of a package whose list of them is spoilt do not count."""
     from importlib.metadata import distributions, entry_points
 
     try:
-        return list(entry_points(group=group))
+        return tuple(entry_points(group=group))
     except (TypeError, ValueError):
         points: list[EntryPoint] = []
         for package in distributions():
             with suppress(TypeError, ValueError):
                 points += package.entry_points.select(group=group)
-        return points
+        return tuple(points)
 
 
 def _homes(file: str) -> dict[str, tuple[str, str]]:

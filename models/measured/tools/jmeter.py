@@ -22,7 +22,7 @@ _TITLES = (
 
 _HEADER = re.compile(r"\ufeff?timeStamp([,;\t|])elapsed\b.*\bsuccess\b")
 _BARE = re.compile(r"\d{13}([,;\t|])\d+\1[^\n]*\1(true|false)\1", re.ASCII)
-_XML = re.compile(r"\s*(<\?xml[^>]*>)?\s*(<!--.*?-->\s*)*<testResults\b", re.DOTALL)
+_XML = re.compile(r"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<testResults\b", re.DOTALL)
 _TRANSACTION = "Number of samples in transaction"
 _BACK = 1000  # ms that a thread's clock may go back: an answer that came late, or rounding
 

@@ -9,7 +9,7 @@ from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.numbers import number
 from headway.models.measured.tools.kit.text import placed
 
-_HEADER = re.compile(r"^\s*tod\s+(\S+\s+)?Run\s+Interval\s+\S", re.MULTILINE)
+_HEADER = re.compile(r"^[ \t]*tod[ \t]+(\S+[ \t]+)?Run[ \t]+Interval[ \t]+\S", re.MULTILINE)
 _LOOKED_AT = 20_000  # characters: its explanations come first
 _AVERAGE = "avg_"
 _AS_MUCH_AS_GOES = 999_900.0  # vdbench writes iorate=max and curve as 999988 and 999977

@@ -49,7 +49,7 @@ class _Row:
 
 
 def _is_imb(text: str) -> object:
-    return re.search(r"^\s*#\s+Intel ?\(R\) MPI Benchmark", text, re.MULTILINE)
+    return re.search(r"^[ \t]*#[ \t]+Intel ?\(R\) MPI Benchmark", text, re.MULTILINE)
 
 
 def _points(text: str, source: str) -> list[Point]:
