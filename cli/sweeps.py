@@ -1,6 +1,5 @@
 """Values of ``--set``: one, a list, or a range, with units."""
 
-import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -132,10 +131,7 @@ def ends(text: str, unit: Unit, name: str) -> list[float]:
 def _with_unit(parts: list[str]) -> list[str]:
     """Apply a unit on the last part to parts without one."""
     last_unit = LEADING_NUMBER.sub("", parts[-1])
-    return [
-        p if re.search(r"[A-Za-zµμ%/]", re.sub(r"[eE][+-]?[0-9]", "", p)) else p + last_unit
-        for p in parts
-    ]
+    return [part if LEADING_NUMBER.sub("", part) else part + last_unit for part in parts]
 
 
 def _range(start: float, stop: float, step: float, place: str, most: int) -> Steps:

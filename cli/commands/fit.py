@@ -192,7 +192,7 @@ def command(
         answer = _fitted(chosen, data, hints, free, bound, x, y, limits, loss, bootstrap, hands)
     if at is not None or wanted is not None:
         answer = _forecast(answer, at, percents, wanted)
-    present(answer, output_format, plot, [] if out is None else [(out, _toml(answer))])
+    present(answer, output_format, plot, [] if out is None else [(out, _toml(answer, out))])
 
 
 def _forecast(
@@ -212,11 +212,13 @@ def _forecast(
     return Forecast(answer, predictions, None if wanted is None else answer.next_loads(wanted))
 
 
-def _toml(answer: Any) -> bytes:
+def _toml(answer: Any, out: Path) -> bytes:
+    from headway.models.files.writing import beside
+
     if not hasattr(answer, "to_toml"):
         raise InvalidParameter("--out writes one model; give one --data")
-    content: bytes = answer.to_toml(shlex.join(["headway", *sys.argv[1:]])).encode()
-    return content
+    text: str = answer.to_toml(shlex.join(["headway", *sys.argv[1:]]))
+    return beside(out.parent, text).encode()
 
 
 def _family(

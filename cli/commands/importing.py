@@ -23,8 +23,9 @@ EXAMPLE = "Example: headway import shop.jsimg --out shop.toml"
 def command(model: str, out: Path | None, output_format: Format | None) -> None:
     """Import a model, solve it, and compare the answers with those in its file."""
     from headway.models.analysis.imported import import_model
-    from headway.models.files.writing import to_toml
+    from headway.models.files.writing import beside, to_toml
 
     imported = import_model(model)
-    files = [] if out is None else [(out, to_toml(imported.model).encode())]
+    text = "" if out is None else beside(out.parent, to_toml(imported.model))
+    files = [] if out is None else [(out, text.encode())]
     present(imported, output_format, files=files)

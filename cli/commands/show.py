@@ -1,5 +1,7 @@
 """``headway show``: describe a model."""
 
+from pathlib import Path
+
 import click
 
 from headway.cli.main import COMMANDS
@@ -27,7 +29,7 @@ def command(
     plot: Drawing | None,
 ) -> None:
     """Show parameters, stations, routes, presets and assumptions."""
-    from headway.models.files.writing import document, to_toml
+    from headway.models.files.writing import beside, document, to_toml
     from headway.models.showing.models import closed_forms, doubts_of
     from headway.models.tables.strict import strict_json
 
@@ -37,7 +39,7 @@ def command(
         figure = chosen.plot_formulas(plot.dark) if is_formula else chosen.plot(plot.log, plot.dark)
         write_and_say(*rendered(figure, plot))
     if what == "toml":
-        click.echo(to_toml(chosen), nl=False)
+        click.echo(beside(Path(), to_toml(chosen)), nl=False)
     elif what == "jmva":
         from headway.models.importing.writing import to_jmva
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from headway.models.files.building import schema
 from headway.models.files.building.algorithms import WORDS, Algorithms
+from headway.models.files.building.entries import chosen_units
 from headway.models.files.building.expressions import flat, names_in
 from headway.models.files.building.forks import branches_of, with_forks
 from headway.models.files.building.links import Links
@@ -60,6 +61,7 @@ class Builder(Links, Algorithms, Stations, Regions):
             source=entry.source,
             assumptions=entry.assumptions,
             form=form_of(entry.form, bare.parameters, self.place),
+            units=chosen_units(entry),
         )
         correlations = correlations_of(entry.correlations, model.parameters, self.place)
         model = replace(model, correlations=correlations)

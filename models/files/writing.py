@@ -1,12 +1,13 @@
 """Models out as TOML, in the form in which they are read."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 from headway.errors import ModelFileError, is_hidden
 from headway.models.files.building.keys import FILE_KEYS
 from headway.models.files.correlations import correlation_table
-from headway.models.files.editors import SCHEMA_LINE
+from headway.models.files.editors import SCHEMA_FILE, SCHEMA_LINE
 from headway.models.files.forms import form_table
 from headway.models.files.reading import too_many
 from headway.models.language.algorithms import ALGORITHMS
@@ -44,6 +45,17 @@ def to_toml(model: Model) -> str:
         raise ModelFileError(msg)
     text = SCHEMA_LINE + tomli_w.dumps(tables)
     return "".join(c if c == "\n" or not is_hidden(c) else f"\\u{ord(c):04x}" for c in text)
+
+
+def beside(folder: Path, text: str) -> str:
+    """The text of a model file for a folder: it names the schema only where that stands.
+
+    Examples
+    --------
+    >>> beside(Path("no-such-folder"), SCHEMA_LINE + 'name = "shop"')
+    'name = "shop"'
+    """
+    return text if (folder / SCHEMA_FILE).is_file() else text.removeprefix(SCHEMA_LINE)
 
 
 def document(model: Model) -> dict[str, Any]:

@@ -16,7 +16,15 @@ from headway.models.language.digits import (
     with_error,
     with_unit,
 )
-from headway.models.language.units import Dimension, Unit, readable, si_text, unit
+from headway.models.language.units import (
+    Dimension,
+    Unit,
+    compatible,
+    is_rate,
+    readable,
+    si_text,
+    unit,
+)
 from headway.models.language.verbs import perform
 from headway.numerals import digits, is_whole, settled
 
@@ -218,13 +226,23 @@ def _chosen(stated: list[Unit], own_unit: Unit, key: Dimension, sizes: list[floa
         return own_unit
     middle = sorted(sizes)[len(sizes) // 2]
     own = [each for each in stated if each.dimension == key and each.text]
+    own = own or [each for each in stated if _counts_too(each, own_unit)]
     fitting = [each for each in own if _suits(middle, each, _SUITS)]
     if fitting:
         return max(fitting, key=lambda each: _merit(each, middle, sizes))
+    slow = [each for each in own if is_rate(each) and not each.is_metric]
+    if slow:  # no prefix is shown with a rate
+        return min([*slow, own_unit], key=lambda each: abs(math.log10(middle / each.scale) - 1))
     if own_unit.dimension == key and own_unit.text and _suits(middle, own_unit, _SUITS_BEST):
         return own_unit
     best = readable(key, middle)
     return best if best.scale != 1 or _is_time(key) else own_unit
+
+
+def _counts_too(each: Unit, own_unit: Unit) -> bool:
+    """Whether a stated unit is a rate per hour or minute that says what it counts, beside 1/s."""
+    both = is_rate(each) and is_rate(own_unit) and not each.is_metric
+    return both and compatible(each.dimension, own_unit.dimension)
 
 
 def _merit(shown: Unit, middle: float, sizes: list[float]) -> tuple[int, bool]:

@@ -48,6 +48,18 @@ class Unit:
     def __str__(self) -> str:
         return self.text
 
+    @property
+    def is_metric(self) -> bool:
+        """Whether it is a power of ten of the SI unit, unlike hours and minutes.
+
+        Examples
+        --------
+        >>> unit("us").is_metric, unit("1/s").is_metric, unit("/min").is_metric
+        (True, True, False)
+        """
+        power = math.log10(self.scale)
+        return abs(power - round(power)) < 1e-9
+
     def si(self, value: Any) -> Any:
         """SI value of a number of this unit; 100 us are 1e-4 s, not 9.999999999999999e-05.
 
@@ -97,12 +109,11 @@ _HINTS = {
 _TOKEN = re.compile(
     r"\s*(?:(?P<name>[A-Za-zµμ%]+|1(?![0-9.]))(?:(?:\^|\*\*)?(?P<power>-?[0-9]))?|(?P<sign>[*/·]))"
 )
-_NUMBER = re.compile(
-    r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?![0-9_])\s*(.*)", re.DOTALL
-)
+_DIGITS = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_NUMBER = re.compile(rf"\s*([+-]?{_DIGITS})(?:\s*/\s*({_DIGITS}))?(?![0-9_])\s*(.*)", re.DOTALL)
 
-LEADING_NUMBER = re.compile(r"^\s*[+-]?[0-9.]+([eE][+-]?[0-9]+)?\s*")
-"""The number before a unit."""
+LEADING_NUMBER = re.compile(rf"^\s*[+-]?{_DIGITS}(?:\s*/\s*{_DIGITS})?\s*")
+"""The number or fraction before a unit."""
 
 
 @lru_cache(maxsize=512)
@@ -164,6 +175,17 @@ def _look_up(name: str) -> tuple[float, Dimension]:
     raise UnitError(msg)
 
 
+def is_rate(given: Unit) -> bool:
+    """Whether a unit is that of a rate of jobs, operations or messages.
+
+    Examples
+    --------
+    >>> is_rate(unit("/h")), is_rate(unit("op/s")), is_rate(unit("MB/s"))
+    (True, True, False)
+    """
+    return given.dimension[:2] == (-1, 0)
+
+
 def compatible(given: Dimension, wanted: Dimension) -> bool:
     """Tell whether a quantity of one dimension can stand for another.
 
@@ -187,7 +209,7 @@ def quantity(text: str | float, wanted: Unit | None = None, name: str = "value")
     Parameters
     ----------
     text
-        A number (taken as SI), or text such as "650 us", "12ms", "800", "40%".
+        A number (taken as SI), or text such as "650 us", "12ms", "800", "40%", "1/3".
     wanted
         The unit that the quantity must be convertible to; not checked if none is given.
     name
@@ -200,20 +222,20 @@ def quantity(text: str | float, wanted: Unit | None = None, name: str = "value")
 
     Examples
     --------
-    >>> quantity("650us", unit("s"))
-    0.00065
+    >>> quantity("650us", unit("s")), quantity("1/4"), quantity("1/2 h")
+    (0.00065, 0.25, 1800.0)
     >>> quantity("3 MB", unit("s"), "cpu_time")
     Traceback (most recent call last):
         ...
     headway.errors.UnitError: cpu_time is '3 MB', which is data (B); it needs time, such as s
     """
     match = _NUMBER.fullmatch(str(text))
-    value = float(match[1]) + 0.0 if match else math.nan
+    value = _number(match[1], match[2] or "1") if match else math.nan
     if match is None or not math.isfinite(value):
         shown = quoted(str(text))
         msg = f"{name} is {shown}, not a finite number with a unit such as '650 us'"
         raise UnitError(msg)
-    given = unit(match[2])
+    given = unit(match[3])
     if given.text and wanted is not None and not compatible(given.dimension, wanted.dimension):
         example = wanted.text or "a bare 1.5"
         msg = (
@@ -226,6 +248,12 @@ def quantity(text: str | float, wanted: Unit | None = None, name: str = "value")
         msg = f"{name} is {quoted(str(text))}, which is too large"
         raise UnitError(msg)
     return number
+
+
+def _number(above: str, below: str) -> float:
+    """A fraction; not a number where it divides by nothing."""
+    divisor = float(below)
+    return float(above) / divisor + 0.0 if divisor else math.nan
 
 
 _WORDS = {(1, 0): "time", (0, 1): "data", (-1, 0): "rate", (-1, 1): "bandwidth", (0, 0): "a number"}

@@ -20,21 +20,21 @@ def report_units(report: Report) -> Scale:
     comparison = report.comparison
     load = (comparison.load.values, comparison.load.unit)
     beside = [load, *_numbers(report.model), *_point(report.sensitivity)]
-    stated = [parameter.unit for parameter in report.model.parameters.values()]
+    stated = report.model.stated
     return units_of(report.forms or report.fit or comparison).completed(beside, stated)
 
 
 def model_units(report: ModelReport) -> Scale:
     """Those of the curve, and of what stands beside it."""
     beside = [*_numbers(report.model), *_point(report.sensitivity)]
-    stated = [parameter.unit for parameter in report.model.parameters.values()]
+    stated = report.model.stated
     first = Scale() if report.curve is None else units_of(report.curve)
     return first.completed(beside, stated)
 
 
 def panel_units(solution: Solution) -> Scale:
     """Those of a notebook's panel: of the answer that it opens with, and of its sliders."""
-    stated = [parameter.unit for parameter in solution.model.parameters.values()]
+    stated = solution.model.stated
     return units_of(solution).completed(_numbers(solution.model), stated)
 
 

@@ -65,7 +65,7 @@ def comparison_scale(comparison: Comparison) -> Scale:
         unit = model.meaning(one.output).unit
         shown += [(one.measured.values, unit), (one.predicted, unit)]
     stated = [one.measured.unit for one in comparison.each]
-    return Scale.of(shown, [*stated, *(each.unit for each in model.parameters.values())])
+    return Scale.of(shown, [*stated, *model.stated])
 
 
 def output_tables(comparison: Comparison) -> list[Table]:

@@ -30,7 +30,7 @@ def sensitivity_scale(sensitivity: Sensitivity) -> Scale:
     model = sensitivity.model
     inputs = [(float(value), model.parameters[n].unit) for n, value in model.inputs.items()]
     outputs = [(float(sensitivity.solution[n]), model.meaning(n).unit) for n in sensitivity.effects]
-    return Scale.of([*inputs, *outputs], [unit for _, unit in inputs])
+    return Scale.of([*inputs, *outputs], model.stated)
 
 
 def _of(sensitivity: Sensitivity, change: Change) -> list[tuple[str, str, Effect]]:

@@ -54,8 +54,7 @@ def solution_tables(solution: Solution, scale: Scale | None = None) -> list[Tabl
 
 def solution_scale(solution: Solution) -> Scale:
     """The units of an answer, by all that it shows."""
-    stated = [parameter.unit for parameter in solution.model.parameters.values()]
-    return Scale.of(_shown(solution), stated)
+    return Scale.of(_shown(solution), solution.model.stated)
 
 
 def _shown(solution: Solution) -> Iterator[tuple[Any, Unit]]:

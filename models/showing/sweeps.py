@@ -52,7 +52,7 @@ def sweep_scale(swept: Sweep) -> Scale:
     ]
     for inputs in _inputs(swept):
         shown += [(value, known[name].unit) for name, value in (inputs or {}).items()]
-    return Scale.of(shown, [parameter.unit for parameter in known.values()])
+    return Scale.of(shown, swept.model.stated)
 
 
 def _units(swept: Sweep) -> dict[str, Unit]:

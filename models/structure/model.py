@@ -9,7 +9,7 @@ from headway.errors import GraphError, InvalidParameter, UnknownModel, UnknownPa
 from headway.kinds import Amount, Number
 from headway.models.language.frozen import Kept
 from headway.models.language.parameters import Parameter, Preset
-from headway.models.language.units import unit
+from headway.models.language.units import Unit, is_rate, unit
 from headway.models.language.verbs import perform
 from headway.models.structure.closing import in_rounds
 from headway.models.structure.correlations import (
@@ -52,6 +52,8 @@ class Model(Kept, ModelVerbs):
         What it says of itself as a form that is tried on curves, if it is one.
     correlations
         Of parameters with intervals, by pair of names.
+    units
+        In which its file has numbers that are no parameters, if they are in hours or minutes.
 
     Examples
     --------
@@ -71,6 +73,7 @@ class Model(Kept, ModelVerbs):
     preset: str | None = None
     form: FormTable | None = None
     correlations: Correlations = field(default_factory=dict)
+    units: tuple[Unit, ...] = ()
 
     @classmethod
     def of(cls, graph: ModelGraph) -> "Model":
@@ -302,8 +305,14 @@ class Model(Kept, ModelVerbs):
         if name in self.meanings:
             return self.meanings[name]
         rate = self.parameters.get("arrival_rate")
-        stated = rate.unit if rate else unit("1/s")
-        return usual_meaning(name, stated if stated.text else unit("1/s"))  # a number alone
+        rates = [rate.unit] if rate else [each for each in self.units if is_rate(each)]
+        stated = [each for each in rates if each.text]  # not a number alone
+        return usual_meaning(name, stated[0] if stated else unit("1/s"))
+
+    @property
+    def stated(self) -> tuple[Unit, ...]:
+        """The units in which it states its numbers."""
+        return (*(parameter.unit for parameter in self.parameters.values()), *self.units)
 
     def better(self, output: str) -> Better | None:
         """Whether less or more of an output is better; None if unknown.

@@ -7,7 +7,13 @@ from typing import Any
 
 from headway.errors import nearest
 from headway.models.files.building import schema
-from headway.models.files.building.expressions import FIELD_UNITS, NUMBER_START, expression
+from headway.models.files.building.expressions import (
+    FIELD_UNITS,
+    NUMBER_START,
+    expression,
+    flat,
+    unit_of,
+)
 from headway.models.files.building.keys import FILE_KEYS
 from headway.models.files.building.places import Place
 from headway.models.files.building.shapes import KeyTable
@@ -77,6 +83,18 @@ class Entries:
                 else:
                     values[key] = read(entry)
         return values
+
+
+def chosen_units(entry: schema.ModelEntry) -> tuple[Unit, ...]:
+    """Units of the numbers of stations, classes and arrivals that no answer would have by itself.
+
+    Answers are in SI units with prefixes unless the file is in hours or minutes.
+    """
+    arrivals = [[arrival.rate] for arrival in entry.arrivals.values()]
+    tables = [table.values() for table in (*entry.stations.values(), *entry.classes.values())]
+    texts = [text for values in (*tables, *arrivals) for value in values for text in flat(value)]
+    given = dict.fromkeys(filter(None, map(unit_of, texts)))
+    return tuple(each for each in given if each.dimension[0] and not each.is_metric)
 
 
 def _shown_unit(entry: schema.ParameterEntry) -> Unit:

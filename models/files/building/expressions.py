@@ -7,7 +7,7 @@ from typing import Any
 from headway.errors import FormulaError, UnitError
 from headway.models.files.building.schema import Scalar
 from headway.models.language.formula import formula
-from headway.models.language.units import Unit, quantity, unit
+from headway.models.language.units import LEADING_NUMBER, Unit, quantity, unit
 from headway.models.structure.graph import ModelGraph
 
 NUMBER_START = re.compile(r"\s*[+-]?\.?[0-9]")
@@ -85,6 +85,10 @@ def expression(text: Scalar, graph: ModelGraph, wanted: Unit, name: str) -> floa
         try:
             return quantity(text, wanted, name)
         except UnitError:
+            if _is_arithmetic(text):
+                return text
+            if unit_of(text) is not None:
+                raise
             if re.search(r"[+(]|[*/-]\s*[0-9.]", text):
                 why = (
                     "mixes units and arithmetic; define the quantity in [parameters] and use "
@@ -96,6 +100,30 @@ def expression(text: Scalar, graph: ModelGraph, wanted: Unit, name: str) -> floa
                 raise
     graph.check_known(formula(text), name)
     return text
+
+
+def unit_of(text: Any) -> Unit | None:
+    """The unit behind the number that a text begins with; None without either.
+
+    Examples
+    --------
+    >>> str(unit_of("10 min")), unit_of("2 * cpu_time"), unit_of(3)
+    ('min', None, None)
+    """
+    if not isinstance(text, str) or not NUMBER_START.match(text):
+        return None
+    try:
+        return unit(LEADING_NUMBER.sub("", text))
+    except UnitError:
+        return None
+
+
+def _is_arithmetic(text: str) -> bool:
+    """Whether a text is a formula of numbers alone, such as ``1 - 1/3``."""
+    try:
+        return not formula(text).names
+    except FormulaError:
+        return False
 
 
 def _plain(number: float, name: str) -> float:

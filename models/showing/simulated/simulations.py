@@ -62,7 +62,7 @@ def _parts_table(title: str, kind: str, each: Parts, scale: Scale) -> Table:
 
 def simulation_scale(simulation: Simulation) -> Scale:
     """The units of a simulation: by every number in it."""
-    stated = [parameter.unit for parameter in simulation.model.parameters.values()]
+    stated = simulation.model.stated
     return Scale.of(((one.mean, own_unit) for _, one, own_unit in every(simulation)), stated)
 
 

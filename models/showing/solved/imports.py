@@ -10,7 +10,7 @@ from headway.models.tables.table import Column, Table
 def import_scale(imported: Import) -> Scale:
     """The units of the file's values and headway's."""
     known = [(x, line.unit) for line in imported.lines for x in (line.in_file, line.solved)]
-    stated = [parameter.unit for parameter in imported.model.parameters.values()]
+    stated = imported.model.stated
     return Scale.of([(x, own_unit) for x, own_unit in known if x is not None], stated)
 
 

@@ -18,7 +18,7 @@ def joint_scale(target: JointTarget) -> Scale:
     outputs = [(x, model.meaning(goal.output).unit) for goal, y in pairs for x in (goal.limit, y)]
     values = (value_now(model, target.parameter), target.value)
     changed = [(value, parameter.unit) for value in values if value is not None]
-    stated = [parameter.unit, *(each.unit for each in model.parameters.values())]
+    stated = [parameter.unit, *model.stated]
     return Scale.of([*changed, *outputs], stated)
 
 

@@ -30,7 +30,7 @@ def size_scale(size: Size) -> Scale:
     goals = [(goal.limit, model.meaning(goal.output).unit) for goal in size.goals]
     reached = ([one.measure for one in each], measure)
     stated = [known[n].unit for n in size.grid.names]
-    stated += [parameter.unit for parameter in known.values()]
+    stated += size.model.stated
     return Scale.of([*goals, *chosen, reached], stated)
 
 

@@ -16,7 +16,7 @@ def target_scale(answer: Target) -> Scale:
     parameter, own_unit = model.parameters[answer.parameter], model.meaning(answer.output).unit
     values = (value_now(model, answer.parameter), answer.value)
     changed = [(value, parameter.unit) for value in values if value is not None]
-    stated = [parameter.unit, *(each.unit for each in model.parameters.values())]
+    stated = [parameter.unit, *model.stated]
     return Scale.of([*changed, (answer.wanted, own_unit)], stated)
 
 

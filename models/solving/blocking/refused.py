@@ -65,7 +65,9 @@ def check_solvable(graph: Structure) -> None:
 
 def _is_answer(graph: Structure, name: str) -> bool:
     """Whether a name is a result of a station or region, rather than one of its own numbers."""
-    whose, _, part = name.partition(".")
+    whose, dot, part = name.partition(".")
+    if not dot:  # a parameter, which may have the name of a station or region
+        return False
     if whose in graph.regions:
         return part != "limit"
     return whose in graph.stations and part not in graph.stations[whose].fields

@@ -1,5 +1,6 @@
 """Solutions of a model at its operating points."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +13,7 @@ from headway.errors import GraphError, Saturated, UnknownParameter, nearest
 from headway.kinds import Amount, Number, plain
 from headway.models.language.digits import in_unit, with_unit
 from headway.models.language.frozen import Frozen, Kept
+from headway.models.language.units import Unit
 from headway.models.solving.solutions.bounded import Bounded
 from headway.models.solving.solutions.grid import OverGrid
 from headway.models.solving.solutions.marks import QNA, Marks
@@ -28,6 +30,7 @@ from headway.queueing.flows.laws import knee_population
 STATION_RESULTS = ("utilisation", "residence_time", "queue_length", "throughput")
 SPREAD_RESULTS = ("arrival_scv", "departure_scv")
 CLASS_PARTS = ("throughput", "response_time")
+_PER_SECOND = re.compile(r"([0-9.]+(?:e[+-]?[0-9]+)?) /s\b")
 
 
 @dataclass(frozen=True, eq=False)
@@ -357,7 +360,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
     def saturation_message(self) -> str:
         """The problem at the first saturated point, in one line; empty if none is."""
         if self.shared:
-            return self.marks.overload
+            return _per(self.marks.overload, self.model.meaning("throughput").unit)
         if not self.saturated.any():
             return ""
         point = self.point(int(np.flatnonzero(self.saturated)[0]))
@@ -375,3 +378,10 @@ def _pick(value: Any, shape: tuple[int, ...], index: Any) -> Any:
     if np.ndim(value) == 0:
         return plain(value)
     return plain(np.broadcast_to(value, shape)[index])
+
+
+def _per(message: str, rate: Unit) -> str:
+    """A message with its rates per second in a unit that the model states."""
+    if rate.is_metric:
+        return message
+    return _PER_SECOND.sub(lambda n: with_unit(in_unit(float(n[1]), rate), rate), message)
