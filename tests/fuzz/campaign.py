@@ -13,6 +13,7 @@ from pathlib import Path
 
 from headway.errors import HeadwayError
 from tests.fuzz.mutations import encoded, mutated
+from tests.fuzz.packing import packed
 from tests.fuzz.seeds import texts
 from tests.fuzz.targets import TARGETS, pick
 from tests.limits import limited_time
@@ -22,6 +23,9 @@ SECONDS = 10.0
 
 MEMORY = 6 * 2**30
 """Most bytes of address space."""
+
+ENDINGS = {"model": ".toml", "import": ".jsimg"}
+"""Endings of names that decide how a file is read; the others show it in their content."""
 
 _INSIDE = ("headway", "loggp", "queueing", "models", "cli")
 
@@ -53,13 +57,14 @@ def made(seed, index):
     kind = pick(chance)
     others = texts()[kind]
     text = mutated(chance, chance.choice(others), others)
-    return kind, encoded(chance, text), chance
+    content = encoded(chance, text)
+    return kind, packed(chance, content) if kind == "archive" else content, chance
 
 
 def tried(seed, index, folder):
     """Try one input; the finding, or whether it was refused."""
     kind, content, chance = made(seed, index)
-    path = folder / ("input.toml" if kind == "model" else "input.csv")
+    path = folder / f"input{ENDINGS.get(kind, '.csv')}"
     path.write_bytes(content)
     try:
         with limited_time(SECONDS, Hang), warnings.catch_warnings():

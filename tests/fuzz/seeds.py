@@ -197,6 +197,15 @@ signature loggp {sizes} --pin 64KiB
 reproduce thesis/table-3.3 --errata"""
 """Command lines; names in braces stand for files."""
 
+LOGS = (
+    "jmeter/jmeter-5.6.3.csv", "jmeter/jmeter-5.6.3.xml", "k6/points.ndjson", "gatling/open.log",
+    "locust/stats_history.csv", "hey/requests.csv",
+)  # fmt: skip
+"""Logs with a line for each request, which are read line by line."""
+
+IMPORTED = sorted((Path(__file__).parents[1] / "data" / "peer_models").glob("*.jsimg"))
+"""Models of another tool."""
+
 QUANTITIES = (
     "650 us",
     "3.4ms",
@@ -242,6 +251,7 @@ def texts():
     ]
     models = [_short(_CATALOGUE / f"{name}.toml") for name in model_names()]
     whole = [(_CATALOGUE / f"{name}.toml").read_text(encoding="utf-8") for name in model_names()]
+    tools = tuple(map(_begin, map(sample, samples())))
     return {
         "quantity": QUANTITIES,
         "sweep": SWEEPS,
@@ -252,5 +262,8 @@ def texts():
         "sizes": (NETGAUGE, figures.sizes_text()),
         "bursts": (figures.logp_text(),),
         "command": tuple(COMMANDS.splitlines()),
-        "tool": tuple(map(_begin, map(sample, samples()))),
+        "tool": tools,
+        "archive": (CURVE, CLOSED, *tools),
+        "log": tuple(map(_begin, map(sample, LOGS))),
+        "import": tuple(path.read_text(encoding="utf-8") for path in IMPORTED),
     }

@@ -8,6 +8,7 @@ import io
 import shlex
 from itertools import islice
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
@@ -17,12 +18,14 @@ from headway.errors import is_hidden
 from headway.models import Measurements, catalogue_model
 from headway.models.analysis.audit import audit
 from headway.models.analysis.balance import balance
+from headway.models.analysis.imported import import_model
 from headway.models.analysis.sensitivity import sensitivity
 from headway.models.files.intake import read_text
 from headway.models.files.reading import read_model
 from headway.models.language.formula import formula
 from headway.models.language.units import quantity, unit
 from headway.models.measured.measurements import LARGEST_FILE
+from headway.models.reading import gather
 from headway.models.reading.loadtest import read_load_test
 from headway.models.showing.models import closed_forms
 from headway.models.signatures.loggp import MeasuredSizes, read_sizes
@@ -103,6 +106,25 @@ def read_tool(chance, path):
     audited = audit(load_test)
     if chance.random() < 0.1:
         _shown(load_test), _shown(audited)
+
+
+def read_archive(chance, path):
+    """What an archive holds, as points; files that cannot be read are left out, or refused."""
+    load_test = read_load_test([str(path)], skip_bad=chance.random() < 0.5)
+    repr(load_test.measurements), load_test.to_json()
+
+
+def read_log(chance, path):
+    """A log of requests, as if it were too long to be read whole, and an audit of it."""
+    with mock.patch.object(gather, "LARGEST_FILE", 100):
+        load_test = read_load_test([str(path)])
+    str(load_test), load_test.to_json()
+    _shown(audit(load_test)) if chance.random() < 0.5 else None
+
+
+def read_import(_chance, path):
+    """A model of another tool, solved and compared with the results in its file."""
+    _shown(import_model(path))
 
 
 def read_messages(_chance, path):
@@ -188,6 +210,9 @@ TARGETS = {
     "bursts": (read_bursts, 2),
     "command": (run_command, 12),
     "tool": (read_tool, 20),
+    "archive": (read_archive, 12),
+    "log": (read_log, 12),
+    "import": (read_import, 6),
 }
 """What each kind of text is given to, and how often of all their numbers."""
 
