@@ -12,10 +12,11 @@ from xml.etree import ElementTree
 import pytest
 
 from headway.errors import HeadwayError, ModelFileError
-from headway.models import find_model, import_model, parse_model
+from headway.models import ModelGraph, find_model, import_model, parse_model
 from headway.models.importing import sections
 from headway.models.importing.foreign import distributions
 from headway.models.importing.safe_xml import LARGEST_FILE, parse_xml
+from headway.queueing import MM1
 from tests import jmt_files as jmt
 from tests.command import headway, refusal
 
@@ -202,10 +203,6 @@ PARALLEL = jmt.parameter(
             "several times",
         ),
         (
-            single(CONSTANT, kind="PSServer"),
-            "cpu: service times that are not exponential are not supported at shared servers",
-        ),
-        (
             single(EXPONENTIAL, kind="Delay", size=4),
             "cpu: a delay with a limit of 4 jobs is not supported",
         ),
@@ -216,8 +213,7 @@ PARALLEL = jmt.parameter(
         ),
         (
             single(EXPONENTIAL, kind="PSServer", arrivals=CONSTANT),
-            "class web: arrivals that are not Poisson (scv 0) are supported only for one class "
-            "at a",
+            "cpu: headway propagates variability through fcfs queues only, not discipline ps",
         ),
         (single(jmt.times("MAPDistr", {})), "cpu: times of web: MAPDistr is not supported"),
         (
@@ -397,3 +393,30 @@ def test_the_reference_names_what_is_read_and_what_is_refused():
     named = {*distributions._LAWS, *sections._REFUSED, *sections._MEANINGS}
     named |= {name for role in sections._ROLES for name in role}
     assert {name for name in named if f"`{name}`" not in page} == set()
+
+
+def test_arrivals_that_are_not_poisson_go_through_a_network(tmp_path):
+    """As the model that says the same: one class, and two with routes by class."""
+    on = "RandomStrategy"
+    erlang = jmt.times("Erlang", {"alpha": 4, "r": 4})  # 1 s, scv 1/4
+    for names in ("a", "ab"):
+        laws = dict.fromkeys(names, jmt.times("Exponential", {"lambda": 5}))
+        parts = [
+            *(jmt.open_class(c, at=f"From {c}") for c in names),
+            *(jmt.source(f"From {c}", {c: erlang}, {c: on}) for c in names),
+            jmt.queue("first", laws, dict.fromkeys(names, on)),
+            jmt.queue("second", laws, dict.fromkeys(names, on)),
+            jmt.sink(),
+            jmt.links(
+                *((f"From {c}", "first") for c in names), ("first", "second"), ("second", "Sink")
+            ),
+        ]
+        path = tmp_path / "erlang.jsimg"
+        path.write_text(jmt.jsimg(*parts))
+        graph = ModelGraph("same").station("first", MM1(0.2)).station("second", MM1(0.2))
+        graph = graph.route("first", "second")
+        for c in names:
+            graph = graph.job_class(c, 1.0, arrival_scv=0.25)
+        solved = find_model(str(path)).solve()
+        assert solved.response_time == pytest.approx(graph.at().solve().response_time, rel=1e-9)
+        assert "QNA" in solved.approximation

@@ -286,3 +286,25 @@ def test_show_writes_a_file_that_solve_reads(tmp_path):
     path.write_text(result.out)
     changed = find_model(str(source)).at(web_arrival_rate=0.25).solve()
     assert find_model(str(path)).solve()["CPU.queue_length"] == changed["CPU.queue_length"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("<servicetimes>", "<servicetimes><group>", "servicetimes contains an element 'group'"),
+        ("</servicetime>", "<half/></servicetime>", "servicetime contains an element 'half'"),
+        ("<visits>", "<visits><servicetime/>", "visits contains an element 'servicetime'"),
+        ("servicetimes", "times", "has no service times; list them in servicetimes"),
+    ],
+)
+def test_elements_where_none_belong_are_named(tmp_path, old, new, message):
+    text = jmt.jmva(
+        '<closedclass name="a" population="3"/>',
+        jmt.station("ldstation", "cpu", {"a": "0.5;0.3;0.2"}, {"a": 1}),
+    )
+    text = text.replace(old, new)
+    if "group" in new:
+        text = text.replace("</servicetimes>", "</group></servicetimes>")
+    path = tmp_path / "nested.jmva"
+    path.write_text(text)
+    assert message in refusal("solve", path)

@@ -32,7 +32,6 @@ def test_a_region_of_one_thread_is_the_queue_before_it(tmp_path):
     ("old", "new", "message"),
     [
         ('dropThisClass="false"', 'dropThisClass="true"', "dropRules with dropThisClass 'true'"),
-        ('maxJobsPerClass="-1"', 'maxJobsPerClass="4"', "classConstraint with maxJobsPerClass"),
         ('maxMemory="-1"', 'maxMemory="9"', "globalMemoryConstraint with maxMemory '9'"),
         (
             'nodeName="cpu"',
@@ -50,6 +49,21 @@ def test_regions_that_do_more_are_refused(tmp_path, old, new, message):
     path = tmp_path / "one.jsimg"
     path.write_text(LIMITED.replace(old, new))
     assert message in refusal("solve", path)
+
+
+def test_the_limit_of_the_only_class_is_that_of_the_region(tmp_path):
+    path = tmp_path / "one.jsimg"
+    for all_jobs, of_class in ((1, -1), (-1, 1), (1, 7), (9, 1)):
+        limits = f'maxJobs="{all_jobs}"', f'maxJobsPerClass="{of_class}"'
+        path.write_text(
+            LIMITED.replace('maxJobs="1"', limits[0]).replace('maxJobsPerClass="-1"', limits[1])
+        )
+        answer = import_model(path)
+        assert answer.solution["threads.waiting_time"] == pytest.approx(0.5 / 3, rel=1e-9)
+    path.write_text(opened("TailStrategy").replace("</sim>", REGION.replace("web", "a")))
+    two = path.read_text().replace('maxJobsPerClass="-1"', 'maxJobsPerClass="4"')
+    path.write_text(two)
+    assert "classConstraint with maxJobsPerClass '4'" in refusal("solve", path)
 
 
 def test_regions_of_several_classes_are_refused(tmp_path):

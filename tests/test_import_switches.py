@@ -78,3 +78,44 @@ def turned(tmp_path, chances, first="Queue"):
 def test_switches_that_cannot_be_are_refused(tmp_path, chances, first, words):
     with pytest.raises(ModelFileError, match=words):
         import_model(turned(tmp_path, {**chances, "b": {"b": 1.0}}, first))
+
+
+def test_residence_times_of_classes_count_the_jobs_of_their_chain(tmp_path):
+    """Of 2 jobs a second 1 comes as a, and 0.7 of these are still a behind the switch.
+
+    Each queue is M/M/1: of 2 /s and 0.1 s, R = 1/8 s; a job is there as a for Q_a / 2 seconds.
+    """
+    text = turned(tmp_path, {"a": {"a": 0.7, "b": 0.3}, "b": {"b": 1.0}}).read_text()
+    fast = jmt.times("Exponential", {"lambda": 10})
+    second = jmt.queue("Last", dict.fromkeys("ab", fast), dict.fromkeys("ab", "RandomStrategy"))
+    first = jmt.queue("Queue", dict.fromkeys("ab", fast), dict.fromkeys("ab", "RandomStrategy"))
+    head, rest = text.split('<node name="Queue">', 1)
+    text = head + first + second + rest.split("</node>", 1)[1]
+    text = text.replace('target="Sink"', 'target="Last"')
+    text = text.replace("</sim>", jmt.links(("Last", "Sink")) + "</sim>")
+    kinds = ("Residence Time", "Response Time")
+    measures = [(at, c, kind) for at in ("Queue", "Last") for c in "ab" for kind in kinds]
+    asked = "".join(
+        f'<measure name="{at} {c} {kind}" referenceNode="{at}" referenceUserClass="{c}" '
+        f'type="{kind}"/>'
+        for at, c, kind in measures
+    )
+    told = "".join(
+        f'<measure name="{at} {c} {kind}" finalValue="0.125" state="2"/>'
+        for at, c, kind in measures
+    )
+    path = tmp_path / "turned.jsimg"
+    path.write_text(
+        text.replace("</sim>", f"{asked}</sim>").replace(
+            "</archive>", f"<results>{told}</results></archive>"
+        )
+    )
+    found = {
+        (x.station, x.job_class, x.measure): x.solved
+        for x in import_model(path).lines
+        if x.expected
+    }
+    shares = {("Queue", "a"): 0.5, ("Queue", "b"): 0.5, ("Last", "a"): 0.35, ("Last", "b"): 0.65}
+    for (at, c), share in shares.items():
+        assert found[at, c, "response_time"] == pytest.approx(0.125, rel=1e-9)
+        assert found[at, c, "residence_time"] == pytest.approx(share * 0.125, rel=1e-9)

@@ -175,9 +175,25 @@ class Import(Kept, Answer):
         return frozenset(s.name for s in stations if s.serves in _WITHOUT)
 
     def _by_class(self, measure: str, own: str, of: str) -> float:
-        graph = self.model.graph
-        values = self._classes[measure]
-        return _plain(values[list(graph.stations).index(own)][list(graph.classes).index(of)])
+        station, chosen = list(self.model.graph.stations).index(own), self._names.index(of)
+        if measure == "residence_time" and self.imported.network.class_routes:
+            here = _plain(self._classes["queue_length"][station][chosen])
+            return here / self._rounds(of)
+        return _plain(self._classes[measure][station][chosen])
+
+    @property
+    def _names(self) -> list[str]:
+        return list(self.model.graph.classes)
+
+    def _rounds(self, of: str) -> float:
+        """Jobs of a chain of classes that enter, or begin a round, per second.
+
+        A job spends Q_c / X at a station as one of class c, where X counts the jobs of all classes
+        that turn into it or that it turns into.
+        """
+        rates = self._classes["rounds"]
+        together = chain_of(of, self.imported)
+        return sum(_plain(rates[self._names.index(name)]) for name in together)
 
     @cached_property
     def _classes(self) -> Mapping[str, FloatArray]:
@@ -189,7 +205,21 @@ class Import(Kept, Answer):
             "throughput": result.station_throughput,
             "response_time": result.station_response_time,
             "residence_time": result.residence_time,
+            "rounds": result.throughput,
         }
+
+
+def chain_of(name: str, imported: Imported) -> frozenset[str]:
+    """The classes that turn into a class, or that it turns into, with itself."""
+    pairs = [
+        {imported.classes[c], imported.classes[becomes]}
+        for (c, _), (becomes, _) in imported.network.class_routes
+    ]
+    together, before = {name}, 0
+    while len(together) > before:
+        before = len(together)
+        together.update(*(pair for pair in pairs if pair & together))
+    return frozenset(together)
 
 
 def _key(line: ExpectedRow) -> tuple[str, str]:

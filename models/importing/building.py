@@ -12,7 +12,7 @@ from headway.models.language.parameters import Parameter
 from headway.models.language.units import ONE, Unit, unit
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
-from headway.numerals import digits, four_digits
+from headway.numerals import four_digits
 from headway.queueing.blocking.network import Blocking
 from headway.queueing.stations.abilities import Discipline
 from headway.queueing.stations.base import Station
@@ -171,7 +171,9 @@ def _with_class(
         first = next(iter(shares), begins)
         return graph.job_class(name, population=jobs, priority=turn, reference=first)
     rate = jobs if job_class.arrivals else 0.0
-    return graph.job_class(name, rate, priority=turn, arrives=shares or None)
+    spread = job_class.arrivals.scv if job_class.arrivals else 1.0
+    scv = spread if _is_general(network, job_class) else None
+    return graph.job_class(name, rate, priority=turn, arrives=shares or None, arrival_scv=scv)
 
 
 def _with_station(
@@ -308,13 +310,6 @@ def _check_room(network: Network, imported: ImportedStation, scvs: set[float], p
 def _check_general(network: Network, imported: ImportedStation, place: str) -> None:
     """Refuse times that are not exponential where only exponential ones have a solution."""
     what = "service times that are not exponential"
-    if imported.shared:
-        means = ", ".join(f"{digits(times.mean)} s" for times in imported.times.values())
-        msg = (
-            f"{place}: {what} are not supported at shared servers; exponential times of {means} "
-            "have the same mean response times, but other percentiles"
-        )
-        raise ModelFileError(msg)
     if network.routes.get((imported.name, imported.name)):
         msg = (
             f"{place}: {what} are not supported where jobs go straight back to the end of the "
@@ -324,18 +319,22 @@ def _check_general(network: Network, imported: ImportedStation, place: str) -> N
 
 
 def _check_arrivals(network: Network, source: str) -> None:
-    """Refuse arrivals that are not Poisson, except at a single queue."""
+    """Refuse arrivals that are not Poisson before forks, through which nothing propagates them."""
     for job_class in network.classes:
-        if job_class.arrivals is None or job_class.arrivals.scv == 1 or _is_alone(network):
+        if not _is_general(network, job_class) or not network.classless:
             continue
-        scv = job_class.arrivals.scv
-        why = f"arrivals that are not Poisson (scv {four_digits(scv)})"
-        rest = "supported only for one class at a single queue in order of arrival"
+        scv = four_digits(job_class.arrivals.scv if job_class.arrivals else 1.0)
         msg = (
-            f"{source}: class {job_class.name}: {why} are {rest}; use exponential interarrival "
-            "times"
+            f"{source}: class {job_class.name}: arrivals that are not Poisson (scv {scv}) are not "
+            "supported in networks with forks; use exponential interarrival times"
         )
         raise ModelFileError(msg)
+
+
+def _is_general(network: Network, job_class: JobClass) -> bool:
+    """Whether a class has arrivals that are not Poisson and go through a network."""
+    arrivals = job_class.arrivals
+    return arrivals is not None and arrivals.scv != 1 and not _is_alone(network)
 
 
 def _is_alone(network: Network) -> bool:

@@ -110,6 +110,8 @@ def _station(element: Element, known: set[str], source: str) -> Station:
         kinds = ", ".join(_SERVES)
         msg = f"{place}: {quoted(element.tag)} is not supported; use one of {kinds}"
         raise ModelFileError(msg)
+    for path in ("servicetimes", "visits"):
+        _check_parts(element, path, place)
     texts = dict(_by_class(element, "servicetimes/servicetime", known, place))
     if serves is Serves.VARYING:
         return _varying(name, texts, place)
@@ -120,6 +122,20 @@ def _station(element: Element, known: set[str], source: str) -> Station:
     return Station(name, serves, times, servers if serves is Serves.QUEUE else 1)
 
 
+def _check_parts(element: Element, path: str, place: str) -> None:
+    """Refuse elements within a list by class that are not its entries, or are within these."""
+    entry = path.removesuffix("s")
+    for part in element.findall(f"{path}/*"):
+        wrong = part.tag if part.tag != entry else next((child.tag for child in part), "")
+        if wrong:
+            where = path if part.tag != entry else entry
+            msg = (
+                f"{place}: {where} contains an element {quoted(wrong)}; {path} lists {entry} "
+                "elements with a number each"
+            )
+            raise ModelFileError(msg)
+
+
 def _varying(name: str, texts: dict[str, str], place: str) -> Station:
     """A station with a service time for each number of jobs present."""
     lists = {c: _list(text, f"{place}: service time of {c}") for c, text in texts.items()}
@@ -127,6 +143,9 @@ def _varying(name: str, texts: dict[str, str], place: str) -> Station:
         job_class, times = next(iter(lists.items()))
         rates = tuple(1 / time for time in times)
         return Station(name, Serves.VARYING, {job_class: ServiceTimes(times[0])}, rates=rates)
+    if not lists:
+        msg = f"{place} has no service times; list them in servicetimes, an entry for each class"
+        raise ModelFileError(msg)
     counts = {_servers(times) for times in lists.values()}
     if len(counts) != 1 or None in counts:
         why = (

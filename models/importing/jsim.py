@@ -91,10 +91,16 @@ def _network(
     regions = read_regions(root, stations, bare.classes, source)
     notes = _notes(stations)
     bare = replace(bare, stations=stations, expected=expected, notes=notes, regions=regions)
-    if switches(boxes):
+    if switches(boxes) or _need_routes(bare.classes):
         return switched(bare, boxes, links, source)
     matrices = {c.name: _matrix(boxes, links, c, names, source) for c in bare.classes}
     return routed(bare, boxes, matrices, source)
+
+
+def _need_routes(classes: tuple[JobClass, ...]) -> bool:
+    """Whether visits do not suffice: several classes, and arrivals that are not Poisson."""
+    general = any(each.arrivals is not None and each.arrivals.scv != 1 for each in classes)
+    return general and len(classes) > 1
 
 
 def routed(

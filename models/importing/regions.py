@@ -16,6 +16,11 @@ _PLAIN = {
 }
 """Parts of a region, with the values that let jobs wait outside in order of arrival."""
 
+_OF_ALL, _OF_CLASS = ("globalConstraint", "maxJobs"), ("classConstraint", "maxJobsPerClass")
+"""Limits on the number of jobs; of a single class, that of the class is one of all."""
+
+_WEIGHT = "classWeight", "weight"  # who goes first, of several classes
+
 _TAGS = {"regionNode", "globalConstraint", *(tag for tag, _ in _PLAIN)}
 
 
@@ -34,12 +39,13 @@ def read_regions(
     Raises
     ------
     ModelFileError
-        For a region that limits memory or classes, loses jobs, or has several classes.
+        For a region that limits memory or one of several classes, loses jobs, or has several.
     """
     elements = list(model.iter("blockingRegion"))
     unique(map(name_of, elements), "regions", source)
     names = {station.name for station in stations}
-    regions = [_region(each, names, f"{source}: region {name_of(each)}") for each in elements]
+    own = classes[0].name if len(classes) == 1 else None
+    regions = [_region(each, names, own, f"{source}: region {name_of(each)}") for each in elements]
     limited = tuple(region for region in regions if region is not None)
     if limited and len(classes) > 1:
         msg = f"{source}: region {limited[0].name}: several classes are not supported; use one"
@@ -47,11 +53,16 @@ def read_regions(
     return limited
 
 
-def _region(element: Element, names: set[str], place: str) -> Region | None:
+def _region(element: Element, names: set[str], own: str | None, place: str) -> Region | None:
     """One region; None if it has no limit."""
-    _check_plain(element, place)
-    limits = element.findall("globalConstraint")
-    most = whole(limits[0].get("maxJobs"), f"{place}: maxJobs", -1) if limits else -1
+    _check_plain(element, own, place)
+    limits = [
+        whole(part.get(key), f"{place}: {key}", -1)
+        for tag, key in (_OF_ALL, *([_OF_CLASS] if own is not None else []))
+        for part in element.findall(tag)
+        if part.get("jobClass", own) == own and part.get(key) is not None
+    ]
+    most = min((limit for limit in limits if limit >= 0), default=-1)
     members = tuple(each.get("nodeName", "") for each in element.findall("regionNode"))
     unknown = [name for name in members if name not in names]
     if unknown:
@@ -63,8 +74,8 @@ def _region(element: Element, names: set[str], place: str) -> Region | None:
     return Region(name_of(element), members, most) if most >= 0 else None
 
 
-def _check_plain(element: Element, place: str) -> None:
-    """Refuse a region that does more than let jobs wait outside."""
+def _check_plain(element: Element, own: str | None, place: str) -> None:
+    """Refuse a region that does more than let jobs wait outside; a limit of the only class may."""
     for part in element:
         if part.tag not in _TAGS:
             msg = (
@@ -73,6 +84,8 @@ def _check_plain(element: Element, place: str) -> None:
             )
             raise ModelFileError(msg)
     for (tag, key), usual in _PLAIN.items():
+        if own is not None and (tag, key) in (_OF_CLASS, _WEIGHT):
+            continue
         for part in element.findall(tag):
             if part.get(key, usual) != usual:
                 attribute = f"{tag} with {key} {quoted(part.get(key, ''))}"
