@@ -133,7 +133,7 @@ def _is_news(finding, said):
     return high > _CALM * low or (finding.kind in _OF_COUNTS and before.text != finding.text)
 
 
-_OF_COUNTS = ("littles_law", "errors", "fell_behind", "mean_of_rate")
+_OF_COUNTS = ("littles_law", "errors", "fell_behind", "mean_of_rate", "ran_out_of_clients")
 _OTHERS = ("notes", "file", "course")
 
 
@@ -221,7 +221,10 @@ _COMPUTED = {"throughput", "duration", "samples", "more drain_s", "offered_rate"
 
 RULES = {
     "not read": lambda c: not c.keys,
-    "a name": lambda c: c.names <= {"loop"} or f"utilisation cpu_{c.number:g}" in c.names,
+    "a name": lambda c: (
+        c.names <= {"loop"}
+        or c.names & {f"utilisation cpu_{n}" for n in (f"{c.number:g}", f"-{c.number:g}", "NaN")}
+    ),
     "a title: which percentile a number is": lambda c: c.is_title,
     "a fitted parameter, left out with a note": lambda c: (
         c.way == "negative" and "Netgauge" in c.tools and c.names <= _FITTED
@@ -254,11 +257,11 @@ def _is_alone(place, name, known):
     asked = "offered_rate" in has or point.get("loop") == "open"
     partners = {
         "throughput": {"samples", "duration"} <= has or {"population", "response_time"} <= has
-        or {"more queue", "response_time"} <= has or "offered_rate" in has,
+        or (bool(point.get("more queue")) and "response_time" in has) or "offered_rate" in has,
         "duration": {"samples", "throughput"} <= has,
         "samples": {"duration", "throughput"} <= has,
         "population": {"throughput", "response_time"} <= has
-        and not (asked or point.get("mean_of_rate")),
+        and not (asked or point.get("mean_of_rate", "ran_out_of_clients")),
         "response_time": bool(times) or {"throughput", "population"} <= has,
         "offered_rate": "throughput" in has,
         "errors": "samples" in has,

@@ -68,7 +68,7 @@ def found(*some):
     return {each.kind: each for each in audit(LoadTest(some)).findings}
 
 
-def contradictions(*some):
+def kinds_of(*some):
     return found(*some).keys() & {kind.name for kind in CONTRADICTIONS}
 
 
@@ -177,7 +177,7 @@ SOUND = [
 
 @pytest.mark.parametrize("point", SOUND, ids=lambda each: each.tool)
 def test_what_rounding_chance_and_ways_to_count_explain_is_no_finding(point):
-    assert contradictions(point) == set()
+    assert kinds_of(point) == set()
 
 
 # The samples that contradict themselves: two were altered by their owner, so that no machine shows.
@@ -193,10 +193,18 @@ def test_outputs_of_tools_do_not_contradict_themselves():
     loud = {}
     for name in samples():
         try:
-            loud[name] = contradictions(*points_of(sample(name), name))
+            loud[name] = kinds_of(*points_of(sample(name), name))
         except MeasurementError:  # other tests say which
             continue
     assert {name: kinds for name, kinds in loud.items() if kinds} == KNOWN
+
+
+def test_reading_a_test_says_what_contradicts_itself(tmp_path):
+    path = tmp_path / "own.csv"
+    path.write_text("clients,rps,p95_ms,p99_ms\n1,9,2766,1639\n")
+    said = "error of the test: the point at 1 client: p99 (1.639 s) is below p95 (2.766 s)"
+    assert said in " ".join(headway("read", path).out.split())
+    assert said in " ".join(str(read(path)).split())
 
 
 def test_a_test_that_fell_behind_is_not_told_to_run_longer():
@@ -304,5 +312,5 @@ def test_ycsb_from_the_intended_start_stands_beside_its_latency():
 
 def test_monitors_of_a_busy_disk_with_no_queue_are_told():
     spoilt = sample("iostat", "extended.txt")
-    assert contradictions(*points_of(spoilt, "x")) == set()
+    assert kinds_of(*points_of(spoilt, "x")) == set()
     assert points("iostat", "extended.txt")[0].more["queue"] >= 0

@@ -473,3 +473,19 @@ CONTRADICTIONS: dict[Kind, Look] = {
     }.items()
 }
 """What contradicts itself within a point, by kind: applied to the points of every source."""
+
+
+def contradictions(points: Sequence[Point]) -> tuple[Finding, ...]:
+    """What contradicts itself within points, whoever made them.
+
+    Parameters
+    ----------
+    points
+        In the order of their load.
+
+    Examples
+    --------
+    >>> [each.kind for each in contradictions([Point("CSV", percentiles={95.0: 2.8, 99.0: 1.6})])]
+    ['times_out_of_order']
+    """
+    return tuple(finding for look in CONTRADICTIONS.values() for finding in look(points))

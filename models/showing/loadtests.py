@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from headway.models.auditing.contradictions import contradictions
 from headway.models.auditing.finding import time_units
 from headway.models.language.scales import Scale
 from headway.models.language.units import ONE, Unit, unit
@@ -41,7 +42,8 @@ def loadtest_tables(test: LoadTest) -> list[Table]:
     further, left = _further(test, _MOST_COLUMNS - len(columns), scale)
     columns += further
     remarks = dict.fromkeys([*(note for point in points for note in point.notes), *left])
-    notes = (*remarks, *columns_taken(test), *_left_out(test))
+    wrong = [f"{each.severity.value} of the test: {each.text}" for each in contradictions(points)]
+    notes = (*remarks, *wrong, *columns_taken(test), *_left_out(test))
     return [Table(test.title, tuple(columns), notes)]
 
 

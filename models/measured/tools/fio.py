@@ -46,14 +46,13 @@ class _Jobs:
         if self.options is None:
             return None
         text = str(self.options.get(name) or default)
-        try:
-            value = seconds(text, self.place, "us") if name == "thinktime" else count(text, name)
-        except MeasurementError:
-            value = None
-        if text.lower() == "nan" or (value is not None and value < 0):
+        if text.startswith("-") or text.lower() == "nan":
             msg = f"{self.place}: option {name} is {quoted(text)}; it needs a number of 0 or more"
             raise MeasurementError(msg)
-        return value
+        try:
+            return seconds(text, self.place, "us") if name == "thinktime" else count(text, name)
+        except MeasurementError:
+            return None
 
     def parts(self, direction: str) -> list[Mapping[str, Any]]:
         """The results of each entry that did I/O in a direction."""

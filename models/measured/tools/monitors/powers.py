@@ -11,6 +11,7 @@ from headway.models.measured.tools.kit.refusals import broken
 from headway.models.measured.tools.kit.text import placed
 from headway.models.measured.tools.monitors.buckets import Histogram, point_of
 from headway.models.measured.tools.monitors.sysstat import clock
+from headway.numerals import digits
 
 _HEADER = re.compile(r"^[ \t]*([a-zA-Z]+)[ \t]+: count[ \t]+distribution", re.MULTILINE)
 _ROW = re.compile(r"([0-9]{1,20})\s*->\s*([0-9]{1,20})\s*:\s*([0-9]{1,20})\s*\|[^|]*\|")
@@ -102,10 +103,10 @@ def _take_mean(histograms: list[Histogram], mean: re.Match[str], place: str) -> 
         msg = f"{place}: there is no histogram of times above this mean; use the complete file"
         raise MeasurementError(msg)
     count = number(mean[5], place)
-    if count < histograms[-1].count:
-        raise broken(place, f"its mean is of {mean[5]} values, fewer than its histogram holds")
-    if count == histograms[-1].count:
-        histograms[-1].total = number(mean[3], place) * UNITS[mean[4]]
+    if count != histograms[-1].count:
+        held = digits(histograms[-1].count)
+        raise broken(place, f"its mean is of {mean[5]} values, but its histogram holds {held}")
+    histograms[-1].total = number(mean[3], place) * UNITS[mean[4]]
 
 
 BCC = tool_reader(

@@ -79,7 +79,7 @@ def _point(text: Text, *, named: bool) -> Point:
 
 def _number(cells: Mapping[str, tuple[str, str]], name: str, scale: float = 1.0) -> float | None:
     text, place = cells.get(name, ("", ""))
-    return None if text in _UNMEASURED else cell(text, f"{place}: {name}", scale)
+    return cell(text, f"{place}: {name}", scale)
 
 
 def _percentiles(cells: Cells) -> dict[float, float]:
@@ -90,7 +90,8 @@ def _percentiles(cells: Cells) -> dict[float, float]:
 
 def _utilisation(cells: Cells) -> dict[str, float]:
     names = {"client_cpu": "LOCAL_CPU_UTIL", "server_cpu": "REMOTE_CPU_UTIL"}
-    return filled({name: _number(cells, key, _PERCENT) for name, key in names.items()})
+    measured = {n: key for n, key in names.items() if cells.get(key, ("",))[0] not in _UNMEASURED}
+    return filled({name: _number(cells, key, _PERCENT) for name, key in measured.items()})
 
 
 def _more(cells: Cells, bandwidth: float | None) -> dict[str, float]:
