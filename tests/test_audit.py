@@ -93,6 +93,36 @@ def test_a_test_that_filled_up_slowly_is_set_right():
     assert hidden_closed_loop.value == pytest.approx(100, rel=0.02)
 
 
+def failing(rows, length=4.0, **more):
+    """Points of a test in which requests fail: rate, successes and failures [1/s], mean time."""
+    return [
+        Point("vegeta", Loop.OPEN, rate, throughput=done, response_time=mean, errors=length * bad,
+              samples=length * rate, duration=length, **more)
+        for rate, done, bad, mean in rows
+    ]  # fmt: skip
+
+
+FULL = [(420, 418, 0, 0.018), (480, 441, 30, 0.056), (600, 447, 144, 0.064), (800, 437, 352, 0.05)]
+"""A server that answers 503 when it holds 50 requests, under vegeta."""
+TIMED_OUT = [(100, 100, 0, 0.008), (200, 196, 0, 0.045), (300, 66, 230, 0.177), (400, 0, 400, 0.2)]
+"""Clients that give up after 200 ms, under vegeta."""
+
+
+@pytest.mark.parametrize("rows", [FULL, TIMED_OUT], ids=["answers 503", "times out"])
+@pytest.mark.parametrize("with_failures", [True, False])
+def test_requests_that_fail_are_held_back_by_nobody(rows, with_failures):
+    kinds = findings_of(*failing(rows, with_failures=with_failures))
+    assert not {"hidden_closed_loop", "fell_behind", "throughput_falls"} & set(kinds)
+    assert "errors" in kinds
+
+
+def test_a_limit_is_found_although_some_requests_fail():
+    """At most 40 are outstanding, and each tenth of them fails: X counts what finished."""
+    rows = [(rate, min(rate, 80.0) * 0.9, min(rate, 80.0) * 0.1, 0.5) for rate in (60, 100, 150)]
+    limit = findings_of(*failing(rows, 60.0, with_failures=True))["hidden_closed_loop"]
+    assert limit.value == pytest.approx(40, rel=0.05)
+
+
 @pytest.mark.parametrize(("response", "kind"), [(0.1, None), (0.08, "littles_law")])
 def test_a_closed_test_holds_littles_law(response, kind):
     point = Point("wrk", Loop.CLOSED, population=10, throughput=100.0, response_time=response)
@@ -125,6 +155,26 @@ def test_percentiles_need_samples():
     assert "p99.9" in too_few_samples.text
     assert "p90" not in too_few_samples.text
     assert "10000" in too_few_samples.text.replace(",", "")
+
+
+def test_thin_percentiles_are_said_once_for_the_lowest():
+    """A warning up to p99, which people quote; a note above, which tools print of any run."""
+    sweep = [
+        Point("wrk2", Loop.OPEN, 9.0 * k, samples=250.0 * k,
+              percentiles={50.0: 0.1, 99.0: 0.2, 99.9: 0.5, 99.99: 0.6})
+        for k in (1, 2, 8)
+    ]  # fmt: skip
+    (thin,) = [f for f in audit(LoadTest(tuple(sweep))).findings if f.kind == "too_few_samples"]
+    assert "fewer than 10 of 250 requests lie beyond p99 and higher percentiles" in thin.text
+    assert (thin.severity, thin.points) == ("warning", (0, 1, 2))
+    assert findings_of(sweep[2])["too_few_samples"].severity == "note"
+
+
+@pytest.mark.parametrize(("samples", "expected"), [(100.0, False), (1e6, True)])
+def test_think_times_scatter_by_their_number(samples, expected):
+    """Clients who think for 9 of 10 parts of their time: 8% more is chance for 100 requests."""
+    point = Point("k6", Loop.CLOSED, None, 10, 0.9, 10.8, 0.1, samples=samples)
+    assert ("littles_law" in findings_of(point)) == expected
 
 
 def test_percentiles_of_a_closed_loop_are_marked():

@@ -96,6 +96,16 @@ def test_stalls_are_told_with_their_number_their_length_and_their_distance(tmp_p
     assert "although up to 8 requests waited, 3 times, every 15" in out
 
 
+def test_silences_as_long_as_slow_responses_are_no_stalls():
+    """Two clients who wait ten times as long at first: nothing stops, it is slow."""
+    random = np.random.default_rng(3)
+    took = np.where(np.arange(2400) < 20, 0.4, 0.04) * random.gamma(4, 0.25, 2400)
+    sent = np.concatenate([np.cumsum(each) - each for each in (took[::2], took[1::2])])
+    order = np.argsort(sent)
+    each = course((sent[order], np.concatenate([took[::2], took[1::2]])[order]))
+    assert stalls_of(each) == ()
+
+
 def test_of_several_runs_the_worst_is_named():
     flat = np.full(64, 4.0)
     steps = [Course(60.0, (100.0,) * 64, tuple(flat + a * (np.arange(64) > 31))) for a in (4, 12)]

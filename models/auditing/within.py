@@ -19,6 +19,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from statistics import median
 
 import numpy as np
 
@@ -38,7 +39,7 @@ _SIZE = 1.1  # ratio of means from which a change matters
 _SHIFT = 0.05  # of the mean: what a warm-up must change
 _CHANCE = 1e-4  # of a stall in a steady run
 _TAIL, _FEW, _RARE = 20, 40, 100  # of silences: one in so many is tail, at least so many; of stalls
-_LONG = 3.0  # response times: shorter silences are no stall
+_LONG = 3.0  # response times about it: shorter silences are no stall
 _LOST = 0.01  # of the time: stalls that matter
 _ALIKE = 1.1  # ratio of lengths up to which stalls are said to be of one length
 _REGULAR = 0.3  # relative spread of intervals that counts as regular
@@ -343,10 +344,21 @@ def stalls_of(course: Course, runs: int = 1) -> tuple[Silence, ...]:
     best = int(np.argmin(chance))
     if chance[best] > math.log(_CHANCE / most / runs):
         return ()
-    least = _LONG * _mean(course, 0, PARTS)
-    stalls = [each for each in known[: best + 1] if each.waiting >= 2 and each.length >= least]
+    stalls = [
+        each
+        for each in known[: best + 1]
+        if each.waiting >= 2 and each.length >= _LONG * _usual(course, each.start)
+    ]
     lost = sum(each.length for each in stalls)
     return tuple(sorted(stalls, key=_start)) if lost >= _LOST * course.length else ()
+
+
+def _usual(course: Course, time: float) -> float:
+    """The response time about a time of the run: the median of the parts beside it [s]."""
+    place = int(PARTS * time / course.length)
+    beside = range(max(place - _EDGE, 0), min(place + _EDGE + 1, PARTS))
+    known = [_mean(course, k, k + 1) for k in beside if course.counts[k]]
+    return median(known) if known else math.inf
 
 
 def _start(silence: Silence) -> float:
