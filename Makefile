@@ -1,5 +1,7 @@
 # make demo: fit a model to shipped data, and name the page to open.  make test: all tests but the slow ones.  make check: lint, types, layers, docs.
 # make test-slow: the tests that simulate, fit or spoil by the hundred
+# make test-oldest PYTHON=python3.11: some tests with the oldest versions that setup.cfg allows (Python 3.11 or 3.12)
+# make test-processors: some tests as older processors would run them.  make pins: constraints.txt installs on every Python
 # make dist: wheel and source archive, checked, installed into empty environments and run there.
 # make fuzz FUZZ=100000 SEED=17: spoilt inputs by the thousand, and the property tests on random examples.
 # make fuzz-inputs KIND=tool: spoilt files of tools only, each read and audited
@@ -52,6 +54,27 @@ test: $(READY)
 .PHONY: test-slow
 test-slow: $(READY)
 	$(pytest) -m slow
+
+# Packages that headway calls, each with the oldest version that setup.cfg allows. Old packages use
+# what newer ones deprecate: warnings are no errors here.
+OLDEST := .venv-oldest
+MEETING := answers cli class_speed_models drawn files fit_command frames plots propagation report_command \
+    simulating sweep_command sweeps terminal uncertain_parameters
+$(OLDEST)/.ready: setup.cfg pyproject.toml constraints-oldest.txt
+	$(check_python)$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -r constraints-oldest.txt -e .
+	touch $@
+
+.PHONY: test-oldest test-processors pins
+test-oldest: $(OLDEST)/.ready
+	$(OLDEST)/bin/python -m pytest -n auto --dist worksteal -m "not slow" -o filterwarnings=default --disable-warnings \
+	    $(MEETING:%=tests/test_%.py)
+
+test-processors: $(READY)
+	$(BIN)/python -m tests.processors
+
+pins: $(READY)
+	$(BIN)/python -m tests.pins
 
 # Spoilt inputs, then the property tests on random examples; both say again how to repeat them.
 SEED := $(or $(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))
@@ -126,4 +149,4 @@ accuracy: $(READY)
 	nice $(BIN)/python -m benchmarks.accuracy --workers $(WORKERS) --cell single --rounds 100 --curves 100
 
 clean:
-	rm -rf $(VENV) build demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) build demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

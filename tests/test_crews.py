@@ -15,6 +15,7 @@ import pytest
 
 from headway import __version__
 from headway.errors import InvalidParameter, WorkerError
+from headway.models.running import pool
 from headway.models.running.crews import crew_of
 from headway.models.running.pool import workers
 from headway.models.running.spreading import spread
@@ -126,6 +127,22 @@ def test_ctrl_c_leaves_no_processes(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         _interrupted(tmp_path)
     assert _gone(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is another thing there")
+def test_ctrl_c_waits_until_a_process_is_started():
+    """It comes in the main thread, whichever thread the system gives it to."""
+    done = []
+
+    def start():
+        with pool._undisturbed():
+            signal.raise_signal(signal.SIGINT)
+            done.append("started")
+
+    with pytest.raises(KeyboardInterrupt):
+        start()
+    assert done == ["started"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def _interrupted(folder):

@@ -17,7 +17,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import wait
 from multiprocessing.context import SpawnContext, SpawnProcess
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 from headway.errors import InvalidParameter
@@ -126,14 +126,12 @@ class _Worker(SpawnProcess):
 
     def start(self) -> None:
         """Start it without the caller's script, ignoring Ctrl-C from the start."""
-        with _no_script(), _deaf():
+        with _no_script(), _undisturbed(), _deaf():
             super().start()
 
     def run(self) -> None:
         """Prepare this process, then work."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        if hasattr(signal, "pthread_sigmask"):
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
         os.environ.update(dict.fromkeys(THREADS, "1"))  # read when numpy is first imported
         threading.Thread(target=_follow, daemon=True).start()
         super().run()
@@ -175,15 +173,33 @@ def _no_script() -> Iterator[None]:
 
 
 @contextmanager
-def _deaf() -> Iterator[None]:
-    """Block what ends this process in this thread and in the processes that it starts.
+def _undisturbed() -> Iterator[None]:
+    """Put off what ends this process until one that it starts has been told what to do.
 
-    A process that is only half started has not been told yet what to do, and complains.
+    A signal that another thread takes is handled in the main one, whatever that one blocks.
     """
+    came: list[tuple[int, FrameType | None]] = []
+    main = threading.current_thread() is threading.main_thread()
+    own = {number: signal.getsignal(number) for number in _ENDING if main}
+    handlers = {number: handler for number, handler in own.items() if callable(handler)}
+    for number in handlers:
+        signal.signal(number, lambda number, frame: came.append((number, frame)))
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for number, frame in came[:1]:
+            handlers[number](number, frame)
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Block Ctrl-C in this thread and in the processes that it starts."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
