@@ -16,6 +16,7 @@ from headway.models.files.archives import is_tar
 from headway.models.files.packed import MOST_GROWTH, compression, unpacked_whole
 from headway.models.measured.measurements import Measurements
 from headway.models.reading import gather
+from headway.models.reading.frames import text_of
 from headway.models.reading.gather import MOST_MEMBERS, unpacked
 from headway.models.reading.loadtest import read_load_test
 from headway.models.reading.recognise import recognised
@@ -206,6 +207,25 @@ def test_encrypted_and_unusual_zips_are_named():
     content[entry + 8] &= 0xFE
     content[entry + 10] = 9
     refused(bytes(content), r"its compression \(method 9\) is not supported")
+
+
+def test_a_file_without_a_name_is_read_under_that_of_its_zip():
+    content = zip_of(("x", TABLE))
+    start = content.index(b"PK\x01\x02")
+    names_gone = bytearray(content.replace(b"x", b""))
+    for place in (26, start - 1 + 28):  # length of the name, in the file's head and the directory
+        names_gone[place] = 0
+    end = names_gone.index(b"PK\x05\x06")
+    names_gone[end + 12 : end + 20] = struct.pack("<II", end - start + 1, start - 1)
+    assert [name for name, _ in unpacked("runs", bytes(names_gone))] == ["runs"]
+
+
+def test_a_workbook_that_unpacks_to_much_is_refused():
+    parts = ("xl/workbook.xml", b""), ("xl/worksheets/sheet1.xml", bytes(1000))
+    content = zip_of(*parts)
+    grown = content.replace(struct.pack("<II", 1000, 24)[:4], struct.pack("<I", 400_000_000))
+    with pytest.raises(MeasurementError, match="its sheets unpack to 400 MB, above the limit of"):
+        text_of(grown, "book.xlsx")
 
 
 @pytest.mark.parametrize("pack", [zip_of, tar_of])

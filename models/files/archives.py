@@ -111,9 +111,14 @@ def zip_members(content: bytes, source: str, largest: int, room: Room) -> Iterat
         yield name, member
 
 
+def is_folder(entry: zipfile.ZipInfo) -> bool:
+    """Whether an entry of a zip archive is a folder; its name may be empty."""
+    return entry.filename.endswith("/")
+
+
 def _is_special(entry: zipfile.ZipInfo) -> bool:
     """Whether an entry is a folder or a link."""
-    return entry.is_dir() or stat.S_ISLNK(entry.external_attr >> 16)
+    return is_folder(entry) or stat.S_ISLNK(entry.external_attr >> 16)
 
 
 def _of_entry(content: bytes, entry: zipfile.ZipInfo, source: str) -> bytes:

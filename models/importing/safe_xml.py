@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from headway.errors import MeasurementError, ModelFileError, quoted
-from headway.models.files.archives import is_zip, zip_entries, zip_members
+from headway.models.files.archives import is_folder, is_zip, zip_entries, zip_members
 from headway.models.files.intake import read_bytes
 from headway.models.files.packed import GZIP, Room, compression, unpacking
 
@@ -144,7 +144,7 @@ def _whole(content: bytes, source: str) -> bytes:
         with unpacking(io.BytesIO(content), GZIP, source) as stream:
             return stream.read(LARGEST_FILE + 1)
     entries = zip_entries(content, source, Room(source, LARGEST_FILE, _MOST_ENTRIES))
-    files = [entry for entry in entries if not entry.is_dir()]
+    files = [entry for entry in entries if not is_folder(entry)]
     if len(files) != 1:
         msg = f"{source}: contains {len(files)} files; a compressed model has one"
         raise ModelFileError(msg)

@@ -24,6 +24,7 @@ from headway.numerals import digits
 PARQUET, WORKBOOK = "Parquet", "Excel workbook"
 _NEEDS = {PARQUET: ("pandas", "pyarrow"), WORKBOOK: ("pandas", "openpyxl")}
 _WORKBOOK_PART = b"xl/workbook.xml"
+_LARGEST_WORKBOOK = 5 * LARGEST_FILE  # a cell takes some 25 bytes there, some 5 in CSV
 _MOST_PARTS = 2000  # parts of a workbook: sheets, styles, pictures
 
 
@@ -55,6 +56,8 @@ def text_of(content: bytes, source: str) -> str:
         For a file that is broken, a workbook of several sheets.
     """
     kind = kind_of(content)
+    if kind == WORKBOOK:
+        _check_size(content, source)
     pandas, _ = needed(f"{source}: is {_article(kind)}", *_NEEDS[kind])
     read = _parquet if kind == PARQUET else _sheet
     try:
@@ -65,6 +68,18 @@ def text_of(content: bytes, source: str) -> str:
         why = " ".join(str(error).split())[:200]
         msg = f"{source}: {_article(kind)} that cannot be read ({why})"
         raise MeasurementError(msg) from None
+
+
+def _check_size(content: bytes, source: str) -> None:
+    """Refuse a workbook whose parts say that they unpack to much more than a table may have."""
+    parts = zip_entries(content, source, Room(source, LARGEST_FILE, _MOST_PARTS))
+    size = sum(part.file_size for part in parts)
+    if size > _LARGEST_WORKBOOK:
+        msg = (
+            f"{source}: its sheets unpack to {size / 1e6:.0f} MB, above the limit of "
+            f"{_LARGEST_WORKBOOK / 1e6:.0f} MB; thin them out"
+        )
+        raise MeasurementError(msg)
 
 
 def _article(kind: str) -> str:
