@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from headway.kinds import FloatArray
+from headway.numerals import digits
+from headway.queueing.flows.measured import TAILS
 from headway.queueing.met import Visited
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.times.journeys import Journey, mean_visits
@@ -32,6 +34,10 @@ APART_SHARED = (
 )
 """By ``python -m tests.sharing_errors``: rows of up to three such stations, of scvs 0 to 4."""
 
+LOSING = (
+    f"{INDEPENDENT} that is answered, where some are lost: up to the 99th within "
+    f"{digits(TAILS[0])}%, the 99.9th within {digits(TAILS[1])}% where measured"
+)
 TOGETHER = (
     "percentiles assume that the other jobs are in equilibrium given their number: "
     "up to the 99th within 5%, the 99.9th within 6% where measured"
@@ -81,7 +87,9 @@ class RoutedNetwork:
         parts = [part for loop in used._loops() for part in used._parts(loop)]
         law = used._journey(parts).law()
         notes = merged(*(part.notes for part in parts))
-        if not (notes or used._exact):
+        if not used._exact and any(station.can.loses for station in used.stations):
+            notes = merged((LOSING,), tuple(n for n in notes if TOGETHER not in n))
+        elif not (notes or used._exact):
             shared = any(station.can.insensitive for station in used.stations)
             notes = (APART_SHARED if shared else APART,)
         return replace(law, notes=merged(notes, law.notes))

@@ -1,11 +1,16 @@
 """How far Che's approximation is off: ``python -m tests.cache_errors`` prints the table."""
 
+import numpy as np
+
 from headway.queueing.caches.policies import FIFOCache, LRUCache
 from headway.queueing.caches.popularity import zipf
 from tests.cache_oracles import lru_hit_ratio, random_hit_ratio
 
 EXPONENTS = (0.0, 0.3, 0.6, 0.8, 1.0, 1.3, 2.0, 3.0)
 SIZES = (1, 2, 4, 8, 16)
+HOT = (0.8, 0.9, 0.95)
+"""Shares of the requests for as many objects as find room, which are the hardest to tell."""
+
 EXACT = {LRUCache: lru_hit_ratio, FIFOCache: random_hit_ratio}
 
 
@@ -22,6 +27,23 @@ def largest_error(kind, size, objects=(16, 32)):
     )
 
 
+def hot_error(kind, size, objects=50):
+    """Largest difference where a few objects are asked for much, and all others alike."""
+    errors = []
+    for share in HOT:
+        popularity = np.full(objects, (1 - share) / (objects - size))
+        popularity[:size] = share / size
+        result = kind(size, popularity=popularity.tolist()).hit_ratio
+        errors.append(abs(result - EXACT[kind](popularity, size)))
+    return max(errors)
+
+
+def hot_rows():
+    """The same of `hot_error`."""
+    for kind in EXACT:
+        yield kind.policy, [f"{hot_error(kind, size):.2g}" for size in SIZES]
+
+
 def rows():
     """The table of docs/accuracy.md."""
     for kind in EXACT:
@@ -30,5 +52,5 @@ def rows():
 
 
 if __name__ == "__main__":
-    for policy, errors in rows():
+    for policy, errors in (*rows(), *hot_rows()):
         print(policy, *errors)

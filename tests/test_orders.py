@@ -11,12 +11,13 @@ from headway.queueing import (
     Method,
     MMm,
     PriorityMG1,
+    ServiceKind,
     SharedStation,
     solve_multiclass,
 )
 from headway.queueing.classes.network import Saturation
 from headway.queueing.classes.ways import ClassWays
-from headway.queueing.orders.measured import ALONE, LAST, OPEN, TURNS
+from headway.queueing.orders.measured import ALONE, LAST, OPEN, POOLS, TURNS
 from tests import random_order
 from tests.brute.drawing import LARGE
 from tests.brute.kinds import drawn
@@ -317,3 +318,35 @@ def test_many_states_at_several_stations_are_left_to_mean_value_analysis():
 
     assert "approximate mean value analysis" in solution.approximation
     assert float(solution.values["s0.utilisation"]) < 1
+
+
+def test_errors_at_pools_by_mean_value_analysis_are_those_of_the_page():
+    """Rounded up; the command recomputes the rows, and a part of them is held to the label."""
+    page, largest = accuracy().splitlines(), []
+    for kind in ("head of the line", "preemptive"):
+        place = next(k for k, row in enumerate(page) if row.startswith(f"| {kind}, closed, 2 to 3"))
+        cells = page[place + 1].split("|")
+        largest.append([float(cells[k].strip(" %")) for k in (4, 7)])
+    assert np.ceil(np.max(largest, axis=0)).tolist() == list(POOLS)
+    misses = errors(FAMILIES["preemptive, closed, 2 to 3 servers"], 4, method=Method.LINEARIZER)
+    assert (misses.max(axis=1) <= POOLS).all()
+
+
+def test_a_starved_class_is_named_where_it_is_only_approximated():
+    """Eight jobs that come back at once leave the others a share of time that has no digits."""
+    cpu = shared("cpu", (0.5, 0.7), discipline=Discipline.PREEMPTIVE)
+    disk = shared("disk", (0.01, 0.7), discipline=Discipline.PREEMPTIVE)
+    classes = [JobClass("a", population=30), JobClass("b", population=30, priority=2)]
+    note = solve_multiclass([cpu, disk], classes, "linearizer").approximation
+    assert "class b, which is starved and may be off by any factor" in note
+    assert "largest at 2 or 3 servers: throughput 311%, response time 83%" in note
+
+
+def test_queues_beside_one_by_priority_are_named_too():
+    """What comes from there is not Poisson: the second was 5% off without a word."""
+    cpu = shared("cpu", (0.2, 0.5), discipline=Discipline.PRIORITY)
+    disk, away = shared("disk", (0.1, 0.9)), shared("away", (1.0, 1.0), kind=ServiceKind.DELAY)
+    classes = [JobClass("a", arrival_rate=0.4), JobClass("b", arrival_rate=0.4, priority=2)]
+    note = solve_multiclass([cpu, disk, away], classes).approximation
+    assert note.startswith("cpu: by priority, and what comes from there to disk; largest error")
+    assert not solve_multiclass([cpu, away], classes).approximation

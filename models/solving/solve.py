@@ -16,8 +16,9 @@ from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
 from headway.models.structure.parts.forks import queued_behind_forks
 from headway.models.structure.parts.keys import ANSWERED, Amounts, of_class
-from headway.models.structure.planning.flows import returning
+from headway.models.structure.planning.flows import not_poisson
 from headway.models.structure.planning.variability import SPREAD
+from headway.queueing.flows.measured import assumed_poisson
 from headway.queueing.forks.fork import BEHIND
 
 SIMULATION = "simulation"
@@ -118,10 +119,9 @@ def _doubts(model: Model) -> str:
     stations = model.graph.stations
     about = {name: station.approximation for name, station in stations.items()}
     notes = [f"{name}: {note}" for name, note in about.items() if note]
-    others = [name for name, station in stations.items() if not station.can.product_form]
-    loops = model.graph.routes.loops - set(returning(model.graph))
-    if others and (len(stations) > 1 or loops):
-        notes.append(f"arrivals at and departures from {', '.join(others)} are assumed Poisson")
+    others = not_poisson(model.graph)
+    if others:
+        notes.append(assumed_poisson(others, model.graph.losing))
     if queued_behind_forks(model.graph):
         notes.append(BEHIND)
     lost = model.graph.losing

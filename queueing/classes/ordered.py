@@ -1,5 +1,6 @@
 """Networks in which classes go before others: solved by class, open ones by their own laws."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,7 +63,7 @@ def solve_ordered(network: ClassNetwork, overload: Overload, method: Method) -> 
     _check_exponential(network)
     if network.is_open.all():
         rate = network.rates.copy()
-        note = "" if _is_exact(network) else priority_note(_named(network), closed=False)
+        note = "" if _is_exact(network) else _note(network, closed=False)
         return Ordered(Method.EXACT, note, rate, _open_stay(network, overload))
     if overload.message:
         raise Saturated(overload.message)
@@ -119,9 +120,36 @@ def _one_by_one(network: ClassNetwork, method: Method) -> Ordered:
     if local is not None and exact:
         return Ordered(Method.CHAIN, "", local.rate, local.stay)
     used = method if method.approximate else Method.LINEARIZER
-    note = priority_note(_named(network), closed=True, local=local is not None)
     rest = fitting(network, rest if local is None else local)
+    starved = _starved(network, rest.rate)
+    note = _note(network, closed=True, local=local is not None, starved=starved)
     return Ordered(used, note, rest.rate, rest.stay)
+
+
+def _note(
+    network: ClassNetwork, *, closed: bool, local: bool = False, starved: Sequence[str] = ()
+) -> str:
+    """The note on its priorities, and on the other queues that jobs come to as well."""
+    first = by_priority(network)
+    others = ~first & ~network.is_delay & np.any(comers(network), axis=(0, 2))
+    return priority_note(
+        _named(network),
+        closed=closed,
+        local=local,
+        starved=starved,
+        beside=named(network, others),
+    )
+
+
+def _starved(network: ClassNetwork, rate: FloatArray) -> list[str]:
+    """Names of closed classes that get hardly anything done beside the others."""
+    some = (network.population > 0) & ~network.is_open[:, None]
+    least = np.any(some & (rate < _LEAST * rate.max(axis=0)), axis=1)
+    return [c.name for c, hardly in zip(network.classes, least, strict=True) if hardly]
+
+
+_LEAST = 1e-6
+"""Of the largest throughput: below, no chain that errors were measured by had digits."""
 
 
 def _named(network: ClassNetwork) -> list[str]:

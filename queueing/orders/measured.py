@@ -18,6 +18,9 @@ TURNS = (31.0, 27.0)
 MEAN = (40.0, 39.0)
 """By mean value analysis alone: medians with 5 to 15 jobs of two classes [%]."""
 
+POOLS = (311.0, 83.0)
+"""The same with 1 to 6 jobs of two classes at one station of 2 or 3 servers: largest errors [%]."""
+
 OPEN = 20.0
 """Open classes: largest error of response times at several servers, or behind other queues [%]."""
 
@@ -25,7 +28,14 @@ LAST = (24.0, 86.0)
 """Last come first served at several servers with times that differ by class."""
 
 
-def priority_note(names: Sequence[str], *, closed: bool, local: bool = False) -> str:
+def priority_note(
+    names: Sequence[str],
+    *,
+    closed: bool,
+    local: bool = False,
+    starved: Sequence[str] = (),
+    beside: Sequence[str] = (),
+) -> str:
     """The note on priorities: what is approximate.
 
     Parameters
@@ -36,6 +46,11 @@ def priority_note(names: Sequence[str], *, closed: bool, local: bool = False) ->
         Whether some classes are closed.
     local
         Whether each such station was solved state by state.
+    starved
+        Names of classes that hardly get anything done.
+    beside
+        Of the other stations where jobs wait, to which they come from such stations: they are
+        approximate too.
 
     Examples
     --------
@@ -43,15 +58,22 @@ def priority_note(names: Sequence[str], *, closed: bool, local: bool = False) ->
     'cpu: by priority; largest error measured: response time 20%'
     """
     note = f"{', '.join(names)}: by priority"
+    note += f", and what comes from there to {', '.join(beside)}" if beside else ""
     if not closed:
         return f"{note}; largest error measured: response time {digits(OPEN)}%"
     rate, time = ALONE if local else MEAN
     errors = f"throughput {digits(rate)}%, response time {digits(time)}%"
     if local:
         return f"{note}, times between visits assumed exponential; largest error measured: {errors}"
+    most = f"throughput {digits(POOLS[0])}%, response time {digits(POOLS[1])}%"
+    whose = (
+        f"class {', '.join(starved)}, which is starved and may be off by any factor"
+        if starved
+        else "a class that higher priorities starve"
+    )
     return (
-        f"{note}, approximate mean value analysis; median error measured: {errors}, "
-        "and unbounded for a class that higher priorities starve"
+        f"{note}, approximate mean value analysis; median error measured: {errors}, largest at 2 "
+        f"or 3 servers: {most}, and unbounded for {whose}"
     )
 
 

@@ -296,7 +296,12 @@ class MGm(_ByMoments):
         "within 13% of simulations, 95 of 100 within 4.8%"
     )
     can: ClassVar[Abilities] = Abilities(
-        shared=True, spread=True, counts=frozenset({"servers"}), scv="scv", also=SHARED
+        shared=True,
+        spread=True,
+        returns=True,
+        counts=frozenset({"servers"}),
+        scv="scv",
+        also=SHARED,
     )
     shared_as: ClassVar[type[Station] | None] = SharedMGm
 
@@ -309,6 +314,11 @@ class MGm(_ByMoments):
     def mixed_to(self, mean: Amount, scv: Amount) -> Station:
         """The station of all classes' jobs together: theirs is a mixture of times."""
         return replace(self, service_time=mean, scv=scv)
+
+    def returning(self, share: Quantity) -> Station:
+        """M/G/m with all visits of a stay in one, as `MG1.returning`: the same queue."""
+        stay = MG1(self.service_time, self.scv).returning(share)
+        return replace(self, service_time=stay.service_time, scv=stay.scv)
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """W = C(m, a) S / (m - a) * ((1 + scv) + (1 - scv) gamma) / 2 [s]."""

@@ -66,6 +66,55 @@ def returning(graph: Structure) -> list[str]:
     return [n for n in graph.stations if n in graph.routes.loops and graph.stations[n].can.returns]
 
 
+def not_poisson(graph: Structure) -> list[str]:
+    """Stations whose arrivals or departures matter and are taken as Poisson, but are not.
+
+    What stations with a product form send on in an open network is Poisson, where nothing comes
+    back. What another one sends on is not, and matters where anybody waits further on.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> from headway.queueing import MD1, Delay
+    >>> graph = ModelGraph("g").station("net", Delay(1.0)).station("cpu", MD1(0.5))
+    >>> not_poisson(graph.route("net", "cpu")), not_poisson(graph.route("cpu", "net").station(
+    ...     "disk", MD1(0.1)).route("net", "disk", 0.5))
+    ([], ['cpu', 'disk'])
+    """
+    others = [n for n, station in graph.stations.items() if not station.can.product_form]
+    if len(graph.stations) == 1:
+        return others if graph.routes.loops - set(returning(graph)) else []
+    if any(station.visits for station in graph.stations.values()):
+        return others
+    onward = _onward(graph)
+    behind = {name: _reached(onward, name) for name in others}
+    waits = {name for name, station in graph.stations.items() if station.can.limits}
+    fed = set().union(*behind.values()) & waits
+    joins = {name for name in others if graph.stations[name].can.joins}
+    return [name for name in others if name in fed | joins or behind[name] & waits]
+
+
+def _onward(graph: Structure) -> dict[str, set[str]]:
+    """Where jobs go from each station, without returns that have a law."""
+    onward: dict[str, set[str]] = {name: set(s.branches) for name, s in graph.stations.items()}
+    own = set(returning(graph))
+    for route in graph.routes:
+        if route.source != route.target or route.source not in own:
+            onward[route.source].add(route.target)
+    return onward
+
+
+def _reached(onward: Mapping[str, set[str]], name: str) -> set[str]:
+    """Stations that jobs may come to after one."""
+    reached, todo = set[str](), list(onward[name])
+    while todo:
+        station = todo.pop()
+        if station not in reached:
+            reached.add(station)
+            todo += onward[station]
+    return reached
+
+
 def law(name: str, values: Values) -> Returning:
     """Law of a station that sends jobs back, at the rate of its stays."""
     station, share = station_at(name).of(values), share_of(name, name).of(values)
