@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from headway.cli.main import main
-from headway.errors import GraphError, HeadwayError, InvalidParameter
+from headway.errors import GraphError, HeadwayError, InvalidParameter, ModelFileError
 from headway.models import Model, ModelGraph, parse_model, read_model
 from headway.models.analysis.target import what_it_takes
 from headway.queueing import MG1, MM1, MM1K, Delay, MMm
@@ -259,6 +259,9 @@ def test_a_region_that_nobody_comes_to_is_empty(threads: Path) -> None:
     text = threads.read_text()
     idle = text + '[stations.front]\nkind = "MM1"\nservice_time = "1 ms"\n'
     idle += '[arrivals]\nfront = "arrival_rate"\n'
+    with pytest.raises(ModelFileError, match="no job comes to network; add a route to it"):
+        parse_model(idle).solve(100.0)
+    idle += '[[routes]]\nfrom = "front"\nto = "network"\nprobability = 0\n'
     solution = parse_model(idle).solve(100.0)
     assert solution["nfsd.throughput"] == solution["nfsd.utilisation"] == 0
     assert solution.response_time == pytest.approx(1e-3 / 0.9, rel=1e-9)

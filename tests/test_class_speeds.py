@@ -10,6 +10,7 @@ from headway.queueing import (
     ServiceKind,
     SharedStation,
     Slowing,
+    UnequalServers,
     WakeUp,
     solve_closed,
     solve_multiclass,
@@ -25,6 +26,9 @@ KINDS = [
     Batch(0.3, 0.1, 3),
     Slowing(1.0, 0.3, 4),
     WakeUp(0.6, 0.5),
+    LoadDependent((1.0, 2.0, 3.0)),
+    LoadDependent((3.0, 2.0, 1.0)),
+    UnequalServers((1.0, 3.0)),
 ]
 
 
@@ -32,7 +36,8 @@ def station(name, kind, times, visits=None):
     """A station of a kind, of which these are the times alone."""
     speeds = [float(speed) for speed in kind.speeds()]
     visits = visits or [1] * len(times)
-    return SharedStation(name, times, visits, ServiceKind.VARYING, 1, "ps", speeds, kind.can.wakes)
+    crew = float(kind.crew)
+    return SharedStation(name, times, visits, ServiceKind.VARYING, 1, "ps", speeds, crew)
 
 
 def place(kind, times):
@@ -53,8 +58,7 @@ def test_closed_classes_are_solved_as_their_whole_chain(kind):
 
     assert_as(truth, solution)
     assert not solution.approximation
-    if kind.can.wakes:
-        assert solution.utilisation[0].sum() == pytest.approx(busy(truth), rel=AGREE)
+    assert solution.utilisation[0] == pytest.approx(busy(truth, kind), rel=AGREE)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: type(kind).__name__)
@@ -68,8 +72,7 @@ def test_open_classes_beside_closed_ones_are_solved_as_their_whole_chain(kind):
     )
 
     assert_as(truth, solution)  # of 70 open jobs hardly any chance is left
-    if kind.can.wakes:
-        assert solution.utilisation[0].sum() == pytest.approx(busy(truth), rel=AGREE)
+    assert solution.utilisation[0] == pytest.approx(busy(truth, kind), rel=AGREE)
 
 
 def assert_as(network, solution):
@@ -86,10 +89,17 @@ def served(here, state, c):
     return sum(rate for rate, of, _ in here.leaving(state) if of == c)
 
 
-def busy(network):
-    """Share of time that anybody is at the first station."""
-    chain = solve_chain(network.start, network.moves)
-    return chain.mean(lambda state: sum(network.places[0].counts(state[0][0])) > 0)
+def busy(network, kind):
+    """Mean share of the servers at the first station that works for each class."""
+    chain, crew = solve_chain(network.start, network.moves), float(kind.crew)
+
+    def share(state, c):
+        counts = network.places[0].counts(state[0][0])
+        present = max(sum(counts), 1)
+        return min(present, crew) / crew * counts[c] / present
+
+    classes = range(len(network.classes))
+    return [chain.mean(lambda state, c=c: share(state, c)) for c in classes]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: type(kind).__name__)

@@ -20,9 +20,9 @@ def closed(fork, population, think=0.0, needed=None, **numbers):
     graph = ModelGraph("g")
     for name in numbers:
         graph = graph.declare(name)
-    graph = graph.station("cpu", MM1(0.3)).station("disk", MM1(1.0))
-    graph = graph.station("log", MG1(0.5, 0.5))
+    graph = graph.station("cpu", MM1(0.3))
     if fork is None:
+        graph = graph.station("disk", MM1(1.0)).station("log", MG1(0.5, 0.5))
         graph = graph.fork("fork", ["disk", "log"], needed)
     else:
         graph = graph.station("fork", fork)
@@ -151,6 +151,27 @@ def test_what_is_not_known_is_refused():
     graph = ModelGraph("g").station("cpu", Quota(0.1, 0.5, 1.0)).station("d", ForkJoin(1.0, 2, 2))
     with pytest.raises(GraphError, match="Quota is not supported in a closed network with a fork"):
         graph.route("cpu", "d").at().closed(3, 0.0).solve()
+
+
+def test_a_delay_takes_its_time_however_long_the_queues():
+    """Two seconds at a delay are two where the branches are always busy, too."""
+    graph = ModelGraph("g").station("rest", Delay(2.0)).station("disk", MM1(1.0))
+    graph = graph.station("log", MM1(0.5)).fork("fork", ["disk", "log"]).route("rest", "fork")
+    solution = graph.at().closed(10, 0.0).solve()
+    assert solution["rest.residence_time"] == pytest.approx(2, rel=1e-12)
+    assert solution["rest.queue_length"] == pytest.approx(2 * solution.throughput, rel=1e-12)
+    assert solution.response_time == pytest.approx(10 / solution.throughput, rel=1e-9)
+
+
+def test_what_no_job_reaches_beside_a_fork_is_named():
+    graph = ModelGraph("x").station("rest", Delay(2.0)).station("disk", MM1(1.0))
+    graph = graph.station("log", MM1(0.5)).station("tape", MM1(1.0))
+    graph = graph.fork("fork", ["disk", "log"]).route("rest", "fork")
+    with pytest.raises(GraphError, match=r"no job comes to tape; add a route to it, or remove it"):
+        graph.at().closed(10, 0.0).solve()
+    ends = r"no job comes to tape; the parts of fork end at its branch log, so that log -> tape is"
+    with pytest.raises(GraphError, match=ends):
+        graph.route("log", "tape").at().closed(10, 0.0).solve()
 
 
 def test_the_knee_holds_what_a_fork_takes():

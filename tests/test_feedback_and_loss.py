@@ -136,6 +136,7 @@ def test_answered_jobs_on_random_routes(seed):
     matrix = generator.dirichlet(np.ones(size + 1), size)[:, :size] * 0.9
     np.fill_diagonal(matrix, 0.0)
     matrix[generator.random((size, size)) < 0.3] = 0.0
+    matrix[0, [1, 3]] = np.maximum(matrix[0, [1, 3]], 0.01)  # so that jobs come to all
     kinds = [MM1K(0.3, 2), MMmK(0.5, 2, 2), Delay(0.7), MM1(0.05)]
     graph = ModelGraph("r")
     for k, kind in enumerate(kinds):

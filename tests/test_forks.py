@@ -317,7 +317,7 @@ def test_numbers_out_of_their_domain_are_refused():
         Fork((MM1(1.0), MM1(0.5)), 3)
     graph = ModelGraph("raid").station("disks", Parallel(0.012, 2))
     with pytest.raises(InvalidParameter, match="disks is named 3 times, but has 2 servers"):
-        graph.fork("parity", ["disks"] * 3).at().solve(arrival_rate=1.0)
+        graph.fork("parity", ["disks"] * 3).arrive("parity").at().solve(arrival_rate=1.0)
     with pytest.raises(GraphError, match="a fork has no branch"):
         Fork((), 1)
     with pytest.raises(GraphError, match="branch 2 is MM1K, which cannot be a branch"):
@@ -383,7 +383,7 @@ def test_bad_input_is_one_line(name, tmp_path, monkeypatch):
 
 def test_what_is_not_known_of_forks_is_refused_by_name():
     graph = ModelGraph("write").station("disk", MM1(8e-3)).station("log", MM1(4e-3))
-    forked = graph.fork("both", ["disk", "log"])
+    forked = graph.fork("both", ["disk", "log"]).arrive("both")
     with pytest.raises(GraphError, match="no closed form"):
         forked.closed_form("response_time")
     with pytest.raises(GraphError, match="supports one class of jobs only"):

@@ -24,9 +24,11 @@ MANY = 25
 
 
 def chances(size, seed):
-    """Chances of about half of all routes; a job leaves after 6% of visits at least."""
+    """Chances of about half of all routes, from each to the next; 6% or more of visits end."""
     generator = np.random.default_rng(seed)
     weights = generator.random((size, size + 1))
+    following = np.arange(size - 1), np.arange(1, size)
+    weights[following] = np.maximum(weights[following], 0.5)
     weights[weights < 0.5] = 0
     weights[:, -1] += 0.1 * size
     return weights[:, :-1] / weights.sum(axis=1, keepdims=True)

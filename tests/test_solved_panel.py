@@ -19,7 +19,7 @@ from tests.test_panel import page  # noqa: F401 - a fixture
 def shop(population=12):
     graph = ModelGraph("shop").declare("cpu_time", "disk_time").station("cpu", MM1("cpu_time"))
     graph = graph.station("disk", MM1("disk_time")).station("wire", Delay(2e-3))
-    graph = graph.route("wire", "cpu").route("cpu", "disk", 0.4)
+    graph = graph.route("wire", "cpu").route("cpu", "disk", 0.4).route("cpu", "wire", 0.0)
     return graph.at(cpu_time=0.005, disk_time=0.008).closed(population, think_time=0.05)
 
 

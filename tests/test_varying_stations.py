@@ -78,7 +78,7 @@ def test_a_room_of_batches_is_its_whole_chain(batch, places, load):
     assert station.queue_length(arriving) == pytest.approx(length, rel=1e-12)
     assert station.response_time(arriving) == pytest.approx(length / through, rel=1e-12)
     assert station.empty_probability(arriving) == pytest.approx(chances[0], rel=1e-12)
-    assert station.utilisation(arriving) == pytest.approx(through / max(rates), rel=1e-12)
+    assert station.utilisation(arriving) == pytest.approx(1 - chances[0], rel=1e-12)
 
 
 @pytest.mark.parametrize("name", LAWS)
@@ -162,7 +162,7 @@ def test_batches_without_a_time_of_their_own_are_one_server(time, batch, places,
 def test_batches_that_cost_nothing_more_are_servers(time, batch, more, load):
     batches, pool = BatchK(time, 0.0, batch, batch + more), MMmK(time, batch, batch + more)
     rate = load * batch / time
-    for law in ("loss_probability", "response_time", "throughput", "utilisation"):
+    for law in ("loss_probability", "response_time", "throughput", "empty_probability"):
         assert getattr(batches, law)(rate) == pytest.approx(getattr(pool, law)(rate), rel=SUMMED)
 
 

@@ -8,6 +8,7 @@ from headway.models.measured.points import Loop, Point
 from headway.numerals import digits, four_digits
 
 _GAP = 0.05  # relative difference of X (R + Z) and the population above which it is a finding
+_MANY = 1.0  # from which on it is told as a factor
 _DROPPED = 0.005  # share of requests never sent above which it is a finding
 _LATE = 0.1  # of the response time, or of the mean time between requests: delay that counts as late
 _BUSY = 0.9  # utilisation above which a machine counts as saturated
@@ -58,12 +59,12 @@ def breaks_littles_law(points: Sequence[Point]) -> Iterator[Finding]:
     for some, why, severity in (
         (
             more,
-            "too many: the tool adds the time that it delayed requests, as wrk does, or clients "
+            ": the tool adds the time that it delayed requests, as wrk does, or clients "
             "did not wait for their answers",
             None,
         ),
-        (less, "of its clients waited in the generator", None),
-        (thinking, "of its clients were thinking, or waited in the generator", Severity.NOTE),
+        (less, " of its clients waited in the generator", None),
+        (thinking, " of its clients were thinking, or waited in the generator", Severity.NOTE),
     ):
         if some:
             worst = max(some, key=lambda k: abs(some[k]))
@@ -72,11 +73,18 @@ def breaks_littles_law(points: Sequence[Point]) -> Iterator[Finding]:
             yield LITTLES_LAW.finding(
                 f"{naming([worst], points)}: throughput times response time is "
                 f"{four_digits(inside)}, but the population is {digits(clients)}: "
-                f"{abs(some[worst]):.0%} {why}{of_several(len(some))}",
+                f"{_share(some[worst])}{why}{of_several(len(some))}",
                 some,
                 inside,
                 severity=severity,
             )
+
+
+def _share(gap: float) -> str:
+    """A gap in percent; a large one as how many times the population."""
+    if gap < _MANY:
+        return f"{abs(gap):.0%}" + " too many" * (gap > 0)
+    return f"{four_digits(1 + gap)} times as many"
 
 
 def _gap(points: Sequence[Point], place: int) -> float:

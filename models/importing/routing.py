@@ -13,7 +13,7 @@ from headway.models.importing.foreign.numbers import number
 from headway.models.importing.foreign.parameters import Entry, by_class
 from headway.models.importing.sections import PASSED, SINK, Box
 from headway.numerals import digits
-from headway.queueing.chains.routes import reached
+from headway.queueing.flows.traffic import reached
 
 Links = Mapping[str, Sequence[str]]
 """Targets of the connections of each box."""

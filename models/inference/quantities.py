@@ -39,6 +39,7 @@ _CLOSE = 3.0  # ends of a saturation throughput that is worth deciding by
 _VAGUE = 100.0  # times a value: an interval that reaches so far says nothing
 _WIDEST = 1e6  # times a quantity: how far it is looked for
 _REACH = 0.5  # of a logarithm: the first step where little is known
+_ENDLESS = 600.0  # of a logarithm: beyond the largest double
 _HARDLY = 0.15  # relative standard error up to which propagation is linear enough
 
 
@@ -109,7 +110,9 @@ def saturation_of_fit(fit: Fit) -> ServerQuantity | None:
     return saturation_of([fit.draws], best) if math.isfinite(best) else None
 
 
-def server_quantities(fit: Fit, limit: ServerQuantity | None = None) -> tuple[ServerQuantity, ...]:
+def server_quantities(
+    fit: Fit, limit: ServerQuantity | None = None, *, others: bool = False
+) -> tuple[ServerQuantity, ...]:
     """Quantities of a fitted form, computed from its parameters.
 
     Parameters
@@ -117,26 +120,31 @@ def server_quantities(fit: Fit, limit: ServerQuantity | None = None) -> tuple[Se
     fit
         A fit of a form of `headway.models.inference.server`.
     limit
-        Its saturation throughput, where more than this form tells it.
+        Its saturation throughput, where more than this form's best values tell it.
+    others
+        Whether other forms tell it too, so that what this one says alone stands beside.
     """
     percent = percent_of(fit.comparison.output)
     of = f" p{digits(percent)}" if percent else ""
-    quantities = [_linear(fit, f"base response time{of}", "ms", lambda v: _base(fit, v))]
+    name = f"base response time{of}"
+    quantities = [_profiled(fit, name, "ms", lambda v: _base(fit, v), 0.0)]
     rate = is_rate(fit.comparison.load)
     if rate:
         quantities.append(_linear(fit, f"slope{of}", "us*s/op", lambda v: _slope(fit, v)))
     table = fit.model.form
     if table is not None and table.saturation is not None:
-        quantities += [limit or _limit(fit, table.saturation)]
+        quantities += [limit or _limit(fit, table.saturation, SATURATION)]
+        if limit and others:
+            quantities += [_limit(fit, table.saturation, f"{SATURATION}, by this form alone")]
     derived = table.derived if table is not None else ()
     return (*quantities, *(_derived(fit, d, 0.0) for d in derived if d.formula.names & {*fit.free}))
 
 
-def _limit(fit: Fit, read: Formula) -> ServerQuantity:
+def _limit(fit: Fit, read: Formula, name: str) -> ServerQuantity:
     """Saturation throughput as this form alone has it."""
     rate = is_rate(fit.comparison.load)
     top = float(fit.comparison.load.values.max()) if rate else 0.0
-    return _derived(fit, Derived(SATURATION, read, unit("op/s")), top)
+    return _derived(fit, Derived(name, read, unit("op/s")), top)
 
 
 def _derived(fit: Fit, derived: Derived, least: float) -> ServerQuantity:
@@ -150,7 +158,20 @@ def _derived(fit: Fit, derived: Derived, least: float) -> ServerQuantity:
     def of(values: Values) -> float:
         return float(read.evaluate(fixed | values))
 
+    free = [name for name in fit.free if name in read.names]
+    if len(free) == 1 and (both := _of_ends(fit, free[0], of)) is not None:
+        return ServerQuantity(derived.name, of(fit.values), *both, shown)
     return _profiled(fit, derived.name, shown, of, least)
+
+
+def _of_ends(fit: Fit, name: str, of: Callable[[Values], float]) -> tuple[float, float] | None:
+    """The interval of what follows from one parameter, by the ends of its own; None if unknown."""
+    low, high = fit.ci95[name]
+    if not (low > 0 and math.isfinite(high)):
+        return None
+    both = sorted(of({**fit.values, name: end}) for end in (low, high))
+    inside = both[0] <= of(fit.values) <= both[1]
+    return (both[0], both[1]) if inside and both[0] > 0 and math.isfinite(both[1]) else None
 
 
 def _predicted(fit: Fit, values: Values) -> FloatArray:
@@ -181,14 +202,27 @@ def _of_array(fit: Fit, of: Callable[[Values], float]) -> Quantity:
 
 def _linear(fit: Fit, name: str, shown: str, of: Callable[[Values], float]) -> ServerQuantity:
     """A quantity and its interval, linearly from what is known of the parameters."""
+    value, half = _about(fit, of)
+    if half < value:
+        return _positive(name, value, half, shown)
+    return ServerQuantity(name, value, value - half, value + half, shown)
+
+
+def _about(fit: Fit, of: Callable[[Values], float]) -> tuple[float, float]:
+    """A quantity, and how far it may be from there, linearly from the parameters."""
     quantity = _of_array(fit, of)
-    value = quantity(fit.optimum.free)
     slopes = gradient(fit.problem, quantity, fit.optimum.free)
     half = student(fit.uncertainty.degrees) * fit.uncertainty.error_of(slopes)
-    if half < value:
-        factor = math.exp(half / value)
-        return ServerQuantity(name, value, value / factor, value * factor, shown)
-    return ServerQuantity(name, value, value - half, value + half, shown)
+    return quantity(fit.optimum.free), half
+
+
+def _positive(name: str, value: float, half: float, shown: str) -> ServerQuantity:
+    """The same of what is positive, by its logarithm: however uncertain, it is not negative."""
+    if not value > 0:
+        return ServerQuantity(name, 0.0, 0.0, max(value + half, 0.0), shown)
+    share = half / value
+    factor = math.exp(share) if share < _ENDLESS else math.inf
+    return ServerQuantity(name, value, value / factor, value * factor, shown)
 
 
 def _profiled(
@@ -198,7 +232,9 @@ def _profiled(
 
     Where counts do not move by fractions the linear interval stands, and so where it is narrow.
     """
-    plain = _linear(fit, name, shown, of)
+    plain = _positive(name, *_about(fit, of), shown)
+    if not plain.value > 0:
+        return plain
     narrow = math.isfinite(plain.high) and math.log(plain.high / plain.value) < 2 * _HARDLY
     rest = freed(fit.problem.starting(fit.optimum.free)) if fit.problem.whole else fit.problem
     stuck = rest.names != fit.free or fit.uncertainty.degrees <= 0

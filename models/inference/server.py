@@ -100,9 +100,10 @@ class ServerFit(Answer):
     def quantities(self) -> tuple[ServerQuantity, ...]:
         """Base, slope, time per operation, cache and saturation of the chosen form.
 
-        The saturation throughput is that of all forms that fit not significantly worse.
+        The saturation throughput is that of all forms that fit not significantly worse; what the
+        chosen one says alone stands beside it.
         """
-        return server_quantities(self.best, self.saturation)
+        return server_quantities(self.best, self.saturation, others=len(self.draws) > 1)
 
     @cached_property
     def plausible(self) -> tuple[tuple[Form, Fit], ...]:

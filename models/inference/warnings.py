@@ -9,6 +9,7 @@ from headway.models.measured.matching import turns_away
 from headway.numerals import digits
 
 _LARGE = 0.1  # RMS relative error above which a fit is called bad
+_NEXT_TO_NONE = 1e-3  # RMS relative error of a fit that follows whatever was measured
 _JAGGED = 0.03  # RMS distance from the nearest rising curve
 _CORRELATED = 0.98
 _SATURATED = 10.0  # times: a fit so far off has that load at its very saturation point
@@ -91,13 +92,14 @@ def _no_freedom(fit: Fit) -> list[str]:
 
 
 def is_worse_than_constant(fit: Fit) -> bool:
-    """Whether the mean of the measurements would fit better."""
+    """Whether the mean of the measurements would fit better, where errors are worth a word."""
     outputs = len(fit.problem.outputs)
     weights = (fit.problem.share / fit.problem.sigma**2).reshape(outputs, -1)
     measured = fit.problem.measured.reshape(outputs, -1)
     mean = (weights * measured).sum(axis=1, keepdims=True) / weights.sum(axis=1, keepdims=True)
     constant = float(np.sum(weights * (mean - measured) ** 2))
-    return 2 * fit.optimum.cost >= constant
+    rms: float = fit.comparison.summary["rms_relative_error"]
+    return 2 * fit.optimum.cost >= constant and rms > _NEXT_TO_NONE
 
 
 def _worse_than_constant(fit: Fit) -> list[str]:
@@ -111,7 +113,7 @@ def _lack_of_fit(fit: Fit) -> list[str]:
     rms = fit.comparison.summary["rms_relative_error"]
     sentences = []
     if rms > _LARGE:
-        sentences.append(f"lack of fit: RMS error {rms:.1%}; {_trait(fit)}")
+        sentences.append(f"lack of fit: RMS error {rms:.1%}; {_trait(fit, rms)}")
     order = np.argsort(fit.comparison.load.values, kind="stable")
     share = np.broadcast_to(fit.problem.share, fit.problem.used.shape)[:: fit.problem.loads]
     independent = (share == 1) | (np.arange(share.size) == share.argmin())  # of halves, one of them
@@ -133,8 +135,11 @@ def _beyond_repeats(fit: Fit) -> list[str]:
     ]
 
 
-def _trait(fit: Fit) -> str:
-    """Say what in the curve no rising model can follow: it falls, or it is jagged."""
+def _trait(fit: Fit, rms: float) -> str:
+    """Say what in the curve no rising model can follow: it falls, or it is jagged.
+
+    A model that does better than any rising curve is none, and other outputs may fit better.
+    """
     from scipy.optimize import isotonic_regression
 
     order = np.argsort(fit.comparison.load.values, kind="stable")
@@ -145,6 +150,10 @@ def _trait(fit: Fit) -> str:
         return "the model does not follow the shape of the curve"
     falls = measured[0] > 2 * measured.min() and int(measured.argmin()) > len(measured) // 2
     shape = "falls with load" if falls else "is jagged"
+    errors = fit.comparison.relative_error[fit.comparison.counted]
+    own = float(np.sqrt(np.mean(errors**2)))
+    if missed > min(own, rms):
+        return f"the curve {shape}"
     return f"the curve {shape}; no rising curve fits it better than {missed:.1%} RMS"
 
 

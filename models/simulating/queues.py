@@ -252,9 +252,8 @@ class Ranked(Queue):
         return work * pace
 
     def in_use(self) -> float:
-        """Speed of the busy servers, as a share of the speed of all."""
-        busy: list[int] = [one.id_number - 1 for one in self.servers if one.busy]
-        return sum(1 / self.serving.paces[k] for k in busy) / self.serving.most
+        """Share of the servers that is busy."""
+        return sum(bool(one.busy) for one in self.servers) / self.serving.servers
 
 
 class Gate(Queue):

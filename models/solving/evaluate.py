@@ -347,13 +347,13 @@ class GraphKey:
 @lru_cache(maxsize=256)
 def _compiled(key: GraphKey, output: str, names: tuple[str, ...]) -> Evaluator | None:
     """Compile an output of a graph; None, also cached, if it has no closed form."""
-    from headway.models.solving.symbolic import closed_form
+    from headway.models.solving.symbolic import closed_form, offered_form
 
     graph = key.graph
     limited = [name for name, station in graph.stations.items() if station.can.saturates]
     try:
-        busy = [closed_form(graph, f"{name}.utilisation") for name in limited]
-        return compiled_forms(closed_form(graph, output), busy, names)
+        offered = [offered_form(graph, name) for name in limited]
+        return compiled_forms(closed_form(graph, output), offered, names)
     except _NO_FORM:
         return None
 
@@ -363,21 +363,22 @@ def _shape(values: Values) -> tuple[int, ...]:
     return np.broadcast_shapes((1,), *{np.shape(value) for value in values.values()})
 
 
-def compiled_forms(form: Amount, busy: Sequence[Amount], names: Sequence[str]) -> Evaluator:
-    """Compile an output, its utilisations and its derivatives into functions of arrays.
+def compiled_forms(form: Amount, offered: Sequence[Amount], names: Sequence[str]) -> Evaluator:
+    """Compile an output, where it is infinite, and its derivatives into functions of arrays.
 
     Parameters
     ----------
-    form, busy
-        SymPy expressions of parameters: the output, and the share of each station in use.
+    form, offered
+        SymPy expressions of parameters: the output, and what comes to each station over what it
+        can serve.
     names
         Parameters to differentiate for.
     """
     from headway.models.solving.symbolic import numeric, symbol
 
-    symbols = sorted({s for part in (form, *busy) for s in part.free_symbols}, key=str)
+    symbols = sorted({s for part in (form, *offered) for s in part.free_symbols}, key=str)
     arguments = [str(s) for s in symbols]
-    value = numeric([form, *busy], symbols)
+    value = numeric([form, *offered], symbols)
     slope = numeric([form.diff(symbol(name)) for name in names], symbols)
 
     def predict(values: Values) -> FloatArray:

@@ -14,7 +14,7 @@ from headway.models.solving.solutions.solution import CLASS_PARTS
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import percent_of, percentile_name
-from headway.models.structure.parts.keys import of_class
+from headway.models.structure.parts.keys import of_class, offered_at
 from headway.models.structure.parts.links import link_parameters
 from headway.queueing.erlang.formulas import erlang_b, erlang_c
 from headway.queueing.erlang.waiting_room import moment, solve
@@ -51,6 +51,19 @@ def _bounded(parameter: Parameter) -> Amount:
     return sympy.Symbol(parameter.name, real=True)
 
 
+def offered_form(graph: ModelGraph, name: str) -> Amount:
+    """Write what comes to a station, over what it can serve, as a SymPy expression.
+
+    Parameters
+    ----------
+    graph
+        Any graph whose results have closed forms.
+    name
+        One of its stations.
+    """
+    return _form(graph, offered_at(name), {})
+
+
 def closed_form(
     graph: ModelGraph, output: str, symbols: Mapping[str, Amount] | None = None
 ) -> Amount:
@@ -74,21 +87,32 @@ def closed_form(
         For an output that the graph does not have.
     """
     refuse_blocking(graph, "closed forms")
-    names = (*graph.parameters, *link_parameters(graph.links))
-    given = {name: symbol(name) for name in names} | dict(symbols or {})
-    given_elsewhere = graph.arrivals and not graph.needs_arrival_rate
-    rate = {} if given_elsewhere else {"arrival_rate": symbol("arrival_rate")}
     percent = percent_of(output, graph.classes)
     if percent is not None and output not in graph.names:
-        return whole_numbers(percentile_form(graph, percent, rate | given))
+        return whole_numbers(percentile_form(graph, percent, _given(graph, symbols or {})))
+    known = graph.classes or output in graph.names
+    if not known or output == "saturation_throughput":
+        msg = f"{graph.name} has no closed form of {output!r}{nearest(output, graph.outputs)}"
+        raise UnknownParameter(msg)
+    return _form(graph, output, symbols or {})
+
+
+def _given(graph: ModelGraph, symbols: Mapping[str, Amount]) -> dict[str, Amount]:
+    """A symbol for each parameter, and for the arrival rate where it is one."""
+    names = (*graph.parameters, *link_parameters(graph.links))
+    given_elsewhere = graph.arrivals and not graph.needs_arrival_rate
+    rate = {} if given_elsewhere else {"arrival_rate": symbol("arrival_rate")}
+    return rate | {name: symbol(name) for name in names} | dict(symbols)
+
+
+def _form(graph: ModelGraph, output: str, symbols: Mapping[str, Amount]) -> Amount:
+    given = _given(graph, symbols)
     if graph.classes:
         from headway.models.solving.classes.forms import class_form
 
-        return whole_numbers(class_form(graph, output, given))
-    if output not in graph.names or (output == "saturation_throughput"):
-        msg = f"{graph.name} has no closed form of {output!r}{nearest(output, graph.outputs)}"
-        raise UnknownParameter(msg)
-    return whole_numbers(graph.plan.run(rate | given, [output])[output])
+        own = {name: value for name, value in given.items() if name != "arrival_rate"}
+        return whole_numbers(class_form(graph, output, own))
+    return whole_numbers(graph.plan.run(given, [output])[output])
 
 
 def model_form(model: Model, output: str) -> Amount:

@@ -17,8 +17,7 @@ from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.class_ways import EVERY, ClassWays
 from headway.models.structure.parts.routes import share_at
 from headway.numerals import four_digits
-from headway.queueing.chains.routes import reached
-from headway.queueing.flows.traffic import SUM_TOLERANCE
+from headway.queueing.flows.traffic import SUM_TOLERANCE, reached
 
 _RATES = ("throughput", "arrival_rate")
 

@@ -52,6 +52,9 @@ class BlockingSolution:
         Of each region.
     method, approximation
         How it was found, and what is not exact about it.
+    call_blocking
+        Share of those who come to each station from elsewhere that find no place there, shape
+        (stations,); None where that is not known.
     """
 
     throughput: float
@@ -64,6 +67,7 @@ class BlockingSolution:
     windows: tuple[WindowAnswer, ...] = ()
     method: str = "chain"
     approximation: str = ""
+    call_blocking: FloatArray | None = None
 
     @property
     def station_response_time(self) -> FloatArray:
@@ -144,6 +148,7 @@ def _answers(network: BlockingNetwork, rates: Rates, stationary: Stationary) -> 
         blocked=states.chance @ blocked / per,
         queue_length=queue,
         loss_probability=0.0 if network.closed or not lost else lost / network.arrival_rate,
+        call_blocking=np.array([_finding_none(rates, states, k) for k in range(size)]),
         windows=tuple(
             _window(shape, k, states, flows, outside[k]) for k in range(len(shape.windows))
         ),
@@ -161,6 +166,15 @@ def _lost(
         return float(network.arrival_rate - done)
     entries = ((move.target, rate) for move, rate in rates.rate.items() if move.source == OUT)
     return float(sum(rate * (states.chance @ states.full[:, target]) for target, rate in entries))
+
+
+def _finding_none(rates: Rates, states: States, station: int) -> float:
+    """Share of those who come to a station from elsewhere that find no place there."""
+    moves = [m for m in rates.rate if m.target == station != m.source]
+    busy = [states.busy[:, m.source] if m.source != OUT else 1.0 for m in moves]
+    each = (rates.rate[m] * b for m, b in zip(moves, busy, strict=True))
+    coming = states.chance * sum(each, np.zeros(len(states.chance)))
+    return float(coming @ states.full[:, station] / coming.sum()) if coming.any() else 0.0
 
 
 def _places(network: BlockingNetwork) -> FloatArray:

@@ -10,7 +10,7 @@ import numpy as np
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray, check_count, check_not_negative
 from headway.numerals import digits
-from headway.queueing.flows.traffic import check_matrix
+from headway.queueing.flows.traffic import check_matrix, reached
 
 
 class Blocking(StrEnum):
@@ -271,12 +271,29 @@ def check_deadlock(network: BlockingNetwork) -> None:
         msg = f"deadlock: {way} has {room}, and {full}; no job could move again"
         msg = f"{msg}; give more capacity, or remove one limit"
         raise GraphError(msg)
-    total = sum(room.places for room in network.rooms)
-    stuck = total <= many if len(network.rooms) > 1 else total < many
+    here = visited(network)
+    total = sum(network.rooms[k].places for k in here)
+    stuck = total <= many if len(here) > 1 else total < many
     if network.closed and not network.think_time and stuck:
-        msg = f"deadlock: all stations together have {digits(total)} places for {digits(many)} jobs"
+        some = len(here) < len(network.rooms)
+        who = " and ".join(network.called[k] for k in here) if some else "all stations together"
+        elsewhere = ", and no job comes to another station" if some else ""
+        msg = f"deadlock: {who} have {digits(total)} places for {digits(many)} jobs{elsewhere}"
         msg = f"{msg}; give more capacity, or fewer jobs"
         raise GraphError(msg)
+
+
+def visited(network: BlockingNetwork) -> list[int]:
+    """Positions of the stations that jobs come to.
+
+    Examples
+    --------
+    >>> none, first = np.zeros((2, 2)), np.array([1.0, 0.0])
+    >>> visited(BlockingNetwork((Room(1.0), Room(1.0)), none, first, population=1))
+    [0]
+    """
+    entered = np.asarray(network.entry) > 0
+    return np.flatnonzero(reached(np.asarray(network.onward) > 0, entered)).tolist()
 
 
 def _tightest(network: BlockingNetwork) -> tuple[tuple[int, ...], float]:

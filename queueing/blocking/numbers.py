@@ -14,6 +14,7 @@ from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.queueing.blocking.answers import States, flows_by_state
 from headway.queueing.blocking.chain import Stationary, stationary
+from headway.queueing.blocking.idle import Visited
 from headway.queueing.blocking.moves import Rates, rates_of
 from headway.queueing.blocking.network import BlockingNetwork
 from headway.queueing.blocking.parting import core_of, parts_of
@@ -52,6 +53,11 @@ def blocking_numbers(
     >>> blocking_numbers(one, [MM1(1.0)], 0).head.round(12).tolist()  # the others are outside
     [0.5, 0.25, 0.25]
     """
+    part = Visited.of(network)
+    if place not in part.places:
+        return NumberLaw(np.ones(1))
+    network, stations = part.network, part.pick(stations)
+    place = part.places.index(place)
     if network.closed:
         return chain_numbers(network, place)
     if not network.arrival_rate:

@@ -71,7 +71,7 @@ def core_of(network: BlockingNetwork, parts: Parts) -> BlockingNetwork:
     onward, entry = np.asarray(network.onward), np.asarray(network.entry)
     coming = entry[core] + visits[parts.before] @ onward[np.ix_(parts.before, core)]
     coming = np.where(coming > 1e-15, coming, 0.0)
-    shares = coming / coming.sum() if coming.any() else np.eye(len(core))[0]
+    shares = coming / coming.sum() if coming.any() else np.eye(1, len(core))[0]
     place = {int(k): new for new, k in enumerate(core)}
     return replace(
         network,

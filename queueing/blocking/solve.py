@@ -13,12 +13,14 @@ from headway.kinds import FloatArray
 from headway.queueing.blocking import decomposition, window
 from headway.queueing.blocking.answers import BlockingSolution, WindowAnswer, solve_chain
 from headway.queueing.blocking.chain import saturation, solvable
+from headway.queueing.blocking.idle import EMPTY, Visited
 from headway.queueing.blocking.measured import delayed_note, equivalent_note, poisson_note
 from headway.queueing.blocking.moves import rates_of
 from headway.queueing.blocking.network import Blocking, BlockingNetwork, Room
 from headway.queueing.blocking.parting import Parts, core_of, parts_of, rates_around
 from headway.queueing.blocking.states import MOST, check_size
 from headway.queueing.closed.solve import solve_closed
+from headway.queueing.flows.traffic import reached
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.speeds.dependent import LoadDependent
@@ -83,6 +85,11 @@ def solve_blocking(
     >>> round(solution.response_time, 12), solution.method
     (0.005, 'chain')
     """
+    part = Visited.of(network)
+    return part.among(network, _solved(part.network, part.pick(stations), way))
+
+
+def _solved(network: BlockingNetwork, stations: Sequence[Station], way: Way) -> BlockingSolution:
     if network.closed:
         return _closed(network, stations, way)
     if not network.arrival_rate:
@@ -109,6 +116,9 @@ def solve_blocking(
 def blocking_saturation(network: BlockingNetwork, stations: Sequence[Station]) -> float:
     """Throughput from which on some queue of a network grows for ever [1/s].
 
+    Of a closed network where none does, as jobs find no room: that of more and more jobs, of whom
+    one always waits to enter.
+
     Parameters
     ----------
     network, stations
@@ -123,7 +133,8 @@ def blocking_saturation(network: BlockingNetwork, stations: Sequence[Station]) -
     >>> round(blocking_saturation(BlockingNetwork(rooms, way, first, 1.0), stations), 12)
     0.666666666667
     """
-    opened = replace(network, population=0, think_time=0.0, arrival_rate=1.0)
+    part = Visited.of(replace(network, population=0, think_time=0.0, arrival_rate=1.0))
+    opened, stations = part.network, part.pick(stations)
     parts = parts_of(opened)
     core = core_of(opened, parts)
     inner = [stations[k] for k in parts.core]
@@ -133,6 +144,8 @@ def blocking_saturation(network: BlockingNetwork, stations: Sequence[Station]) -
         return min(most, default=inf)
     if _has_chain(core, inner):
         own = saturation(core)
+        if network.closed and own == inf:
+            own = _crowded(core)
     elif core.windows:
         apart = [k for k, v in enumerate(core.visits) if v > 0 and core.window_of(k) is None]
         alone = (float(inner[k].capacity) / core.visits[k] for k in apart)
@@ -140,6 +153,20 @@ def blocking_saturation(network: BlockingNetwork, stations: Sequence[Station]) -
     else:
         own = decomposition.decomposed_saturation(core)
     return min([own / core.arrival_rate, *most], default=inf)
+
+
+def _crowded(core: BlockingNetwork) -> float:
+    """Throughput of a network in which somebody always waits to enter [1/s].
+
+    With arrivals so much faster than services it lacks a share in proportion to 1 / rate, which
+    the solution at twice the rate takes away.
+    """
+    fast = _CROWD * max(1 / room.service_time for room in core.rooms)
+    few, more = (solve_chain(replace(core, arrival_rate=k * fast)).throughput for k in (1, 2))
+    return 2 * more - few
+
+
+_CROWD = 1e5  # leaves 1e-10 of the throughput, and eleven digits to the chain
 
 
 def window_limits(network: BlockingNetwork, stations: Sequence[Station]) -> list[float]:
@@ -336,7 +363,9 @@ def _whole(
     if not around:
         return solution
     rates = rates_around(network, parts, solution.station_throughput)
-    queue, busy, blocked = (np.zeros(len(stations)) for _ in range(3))
+    queue, busy, blocked, none = (np.zeros(len(stations)) for _ in range(4))
+    known = solution.call_blocking
+    none[parts.core] = np.nan if known is None else known
     queue[parts.core] = solution.queue_length
     busy[parts.core], blocked[parts.core] = solution.utilisation, solution.blocked
     for k in around:
@@ -355,6 +384,7 @@ def _whole(
         utilisation=busy,
         blocked=blocked,
         queue_length=queue,
+        call_blocking=None if known is None else none,
         loss_probability=lost / network.arrival_rate,
         approximation="; ".join(
             filter(None, [solution.approximation, _flows(network, stations, parts)])
@@ -364,9 +394,12 @@ def _whole(
 
 def _flows(network: BlockingNetwork, stations: Sequence[Station], parts: Parts) -> str:
     """Which flows are taken as Poisson and are not."""
+    ways = np.asarray(network.onward) > 0
     rough = [k for k in parts.before if not stations[k].can.product_form]
-    late = [k for k in parts.after if stations[k].can.product_form is not ServiceKind.DELAY]
-    touched = [network.called[k] for k in late]
+    behind = reached(ways, np.asarray(ways[rough].any(axis=0)))
+    late = [*(k for k in parts.before if behind[k]), *parts.after]
+    queues = (k for k in late if stations[k].can.product_form is not ServiceKind.DELAY)
+    touched = [network.called[k] for k in queues]
     touched += [network.called[k] for k in parts.core if rough]
     return poisson_note(touched) if touched else ""
 
@@ -375,5 +408,5 @@ def _empty(network: BlockingNetwork) -> BlockingSolution:
     """An open network to which nobody comes."""
     none: NDArray[np.float64] = np.zeros(len(network.rooms))
     alone = float(network.visits @ [room.service_time for room in network.rooms])
-    nobody = tuple(WindowAnswer(0.0, 0.0, 0.0, 0.0, 0.0) for _ in network.windows)
+    nobody = (EMPTY,) * len(network.windows)
     return BlockingSolution(0.0, alone, none, none, none, none, windows=nobody)

@@ -1,5 +1,6 @@
 """All states of a network with blocking, counted first."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import inf, isfinite
@@ -190,6 +191,18 @@ def _recurrent(shape: Shape, states: tuple[State, ...], ways: NDArray[np.intp]) 
     return Space(named, source, target, inside[:, 2], inside[:, 3].astype(float), count, busy)
 
 
+def _visited(shape: Shape) -> Sequence[int]:
+    """Stations that jobs come to; all of them where nobody begins anew, as in a ring."""
+    todo = {m.target for m in shape.moves if m.anew}
+    if not todo:
+        return range(len(shape.rooms))
+    here: set[int] = set()
+    while todo - here:
+        here |= todo
+        todo = {m.target for m in shape.moves if m.source in here}
+    return sorted(here)
+
+
 def start(shape: Shape) -> State:
     """An initial state: empty, or with a closed network's jobs wherever there is room.
 
@@ -200,7 +213,7 @@ def start(shape: Shape) -> State:
     """
     count, outside = list(shape.empty[0]), list(shape.empty[2])
     left = shape.population
-    for k in sorted(range(len(count)), key=lambda k: -shape.rooms[k][1]):
+    for k in sorted(_visited(shape), key=lambda k: -shape.rooms[k][1]):
         window = shape.window_of(k)
         free = shape.rooms[k][1]
         if window is not None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from headway.queueing.bounds.closed import (
     proportional_bounds,
 )
 from headway.queueing.bounds.common import Bounds, in_order, read_demands
+from headway.queueing.bounds.slowing import slowed_throughput
+from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
 
 
@@ -24,8 +27,9 @@ def network_bounds(
     """Bounds on a closed network of stations, by method.
 
     Asymptotic ones for every kind, by the rates that occur with N jobs: X is at most the
-    fastest rate over V, and a visit takes no less than the shortest, no more than the longest
-    mean time. Balanced job and geometric ones where all that is no delay is single servers.
+    fastest rate over V, less where a station slows down (`slowed_throughput`), and a visit takes
+    no less than the shortest, no more than the longest mean time. Balanced job and geometric ones
+    where all that is no delay is single servers.
 
     Parameters
     ----------
@@ -48,7 +52,7 @@ def network_bounds(
     >>> from headway.queueing import MM1, LoadDependent
     >>> pool, cpu = LoadDependent((1.0, 5.0, 1.0)), MM1(0.01)
     >>> round(network_bounds([pool, cpu], [1, 1], population=2)["asymptotic"].throughput_upper, 9)
-    4.87804878
+    4.80723465
     """
     queues = [
         (station, np.asarray(v, float))
@@ -64,8 +68,10 @@ def network_bounds(
     _, jobs, still = read_demands([least for least, _ in stays], population, think)
     network = stations, visits, population, think_time
     lower, upper = least_throughput(*network), most_throughput(*network)
+    upper = np.minimum(upper, slowed_throughput(*network, (least_throughput, most_throughput)))
     ends = {"asymptotic": (lower, upper)}
-    if all(np.allclose(most, least * jobs, rtol=1e-12) for least, most in stays):
+    alike = all(_steady(station, population) for station, _ in queues)
+    if alike and all(np.allclose(most, least * jobs, rtol=1e-12) for least, most in stays):
         demands = [least for least, _ in stays]
         kinds = {
             "balanced job": balanced_job_bounds,
@@ -77,6 +83,15 @@ def network_bounds(
             ends[name] = limits.throughput_lower, limits.throughput_upper
     apart = still - think + np.asarray(think_time, float)  # a delay is part of the response
     return {name: in_order(*limits, jobs, apart) for name, limits in ends.items()}
+
+
+def _steady(station: Station, population: Amount) -> bool:
+    """Whether it serves as fast with any number of N jobs there."""
+    if station.can.product_form is not ServiceKind.VARYING:
+        return True
+    varying: Any = station
+    rates = varying.rates_to(float(np.max(np.asarray(population))))
+    return all(np.allclose(rate, rates[0], rtol=1e-12) for rate in rates)
 
 
 def least_throughput(

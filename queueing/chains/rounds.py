@@ -25,8 +25,8 @@ from scipy.sparse.csgraph import connected_components
 from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.numerals import four_digits
-from headway.queueing.chains.routes import ClassRoutes, entry_states, laid_out, reached
-from headway.queueing.flows.traffic import SUM_TOLERANCE
+from headway.queueing.chains.routes import ClassRoutes, entry_states, laid_out
+from headway.queueing.flows.traffic import SUM_TOLERANCE, reached
 
 _HARDLY = 1e-12  # a chance that is one of rounding
 

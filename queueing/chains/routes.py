@@ -104,19 +104,3 @@ def entry_states(routes: ClassRoutes) -> FloatArray:
         for station, share in by.items():
             entries[:, row, place[c, station]] = np.ravel(share)
     return entries
-
-
-def reached(edges: NDArray[np.bool_], start: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """States that a walk along edges (rows from) comes to, the start with them.
-
-    Examples
-    --------
-    >>> way = np.array([[False, True, False], [False, False, False], [True, False, False]])
-    >>> reached(way, np.array([True, False, False])).tolist()
-    [True, True, False]
-    """
-    visited, new = start.copy(), start
-    while new.any():
-        new = edges[new].any(axis=0) & ~visited
-        visited |= new
-    return visited

@@ -17,7 +17,8 @@ Source: Reiser and Kobayashi, IBM J. Res. Dev. 19, 1975; Bruell and Balbo, *Comp
 Algorithms for Closed Queueing Networks*, 1980.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -47,8 +48,9 @@ class Speeds:
         Z [s], delays included, and N, shape (classes, points).
     guess
         Throughputs near the solution, shape (classes, points), above 0; any do in principle.
-    watched
-        Rows of the stations at which being alone is asked for.
+    crews
+        By row the servers m of stations of which min(n, m) work with n jobs there, shape
+        (points,).
     """
 
     demand: FloatArray
@@ -57,7 +59,7 @@ class Speeds:
     think_time: FloatArray
     population: FloatArray
     guess: FloatArray
-    watched: tuple[int, ...] = ()
+    crews: Mapping[int, FloatArray] = field(default_factory=dict)
 
 
 class Convolved(NamedTuple):
@@ -71,17 +73,18 @@ class Convolved(NamedTuple):
         Closed jobs at each station, shape (classes, stations, points).
     open_growth
         d log F / d log u over u: open jobs for the work they bring, shape (stations, points).
-    empty
-        Chance that nobody is at a watched station, shape (stations, points).
-    single
-        Chance that one closed job of a class is there and nobody else, shape as `queue_length`.
+    working
+        Mean share of the servers of a station in `Speeds.crews` that works for each closed class,
+        shape as `queue_length`.
+    open_working
+        The same for open classes, over the work u that they bring, shape (stations, points).
     """
 
     throughput: FloatArray
     queue_length: FloatArray
     open_growth: FloatArray
-    empty: FloatArray
-    single: FloatArray
+    working: FloatArray
+    open_working: FloatArray
 
 
 def lattice_convolution(network: Speeds) -> Convolved:
@@ -111,7 +114,8 @@ def lattice_convolution(network: Speeds) -> Convolved:
         msg = "convolution exceeded the range of floating-point numbers; use method linearizer"
         raise InvalidParameter(msg)
     fewer = np.stack([before[-1][neighbour[rows], points] for neighbour in lattice.fewer])
-    numbers = _numbers(lattice, stations, before, network.population, network.watched)
+    workers = {k: _working(network, k, guess, stations[k]) for k in network.crews}
+    numbers = _numbers(lattice, stations, before, network.population, workers)
     return Convolved(guess * fewer / top, *(part / top for part in numbers))
 
 
@@ -141,7 +145,7 @@ class LatticeStation:
     """
 
     def __init__(self, network: Speeds, k: int, guess: FloatArray, lattice: Lattice) -> None:
-        load = guess * network.demand[:, k]
+        self.load = load = guess * network.demand[:, k]
         closed, opened, speeds = load.sum(axis=0), network.open_load[k], network.speeds[k]
         some = np.where(closed > 0, closed, 1.0)
         self.lattice = lattice
@@ -154,8 +158,7 @@ class LatticeStation:
         scale = 1 / (first.sum(axis=0) + further.sum(axis=0) * grown / (1 - self.ratio))
         self.low, self.high = low * scale, high * (scale * grown)
         self.per_open = np.where(closed > 0, 1 / some, 0.0)
-        self.none = scale * _of_none(speeds, closed + opened)
-        self.one = self.none * load / speeds[0]
+        self.log_none = np.log(scale) - _logs(speeds, closed + opened).max(axis=0)
 
     def times(self, series: FloatArray) -> FloatArray:
         """Apply F to an array over the lattice."""
@@ -210,11 +213,6 @@ def _logs(speeds: FloatArray, load: FloatArray) -> FloatArray:
     return np.concatenate([np.zeros((1, steps.shape[1])), np.cumsum(steps, axis=0)])
 
 
-def _of_none(speeds: FloatArray, load: FloatArray) -> FloatArray:
-    """The term of an empty station on the scale of `_series`."""
-    return np.asarray(np.exp(-_logs(speeds, load).max(axis=0)))
-
-
 def _series(speeds: FloatArray, load: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Coefficients of P, and of T, at a, over the largest term of F; shape (degrees, points)."""
     logs = _logs(speeds, load)
@@ -255,14 +253,14 @@ def _numbers(
     stations: list[LatticeStation],
     before: list[FloatArray],
     population: FloatArray,
-    watched: tuple[int, ...],
+    workers: Mapping[int, tuple[LatticeStation, FloatArray]],
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Means and chances times G(N): the stations before each, itself, those after.
+    """Means times G(N): the stations before each, itself, those after.
 
-    Closed jobs, open jobs over the work they bring, the chances of nobody, of one closed job.
+    Closed jobs, open jobs over the work they bring, and the servers that work for either.
     """
     closed = np.zeros((len(lattice.sizes), len(stations), population.shape[1]))
-    opened, empty, single = np.zeros(closed.shape[1:]), np.zeros(closed.shape[1:]), closed.copy()
+    working, opened, open_working = closed.copy(), *np.zeros((2, *closed.shape[1:]))
     after = np.zeros(before[0].shape)
     after[0] = 1.0
     for k in range(len(stations) - 1, -1, -1):
@@ -272,13 +270,33 @@ def _numbers(
         opened[k] = (slope * mirrored)[:-1].sum(axis=0) * station.per_open
         for c, fewer in enumerate(lattice.fewer):
             closed[c, k] = station.share[c] * (slope[fewer] * mirrored[:-1]).sum(axis=0)
-            if k in watched:
-                others = (before[k][fewer] * mirrored[:-1]).sum(axis=0)
-                single[c, k] = station.one[c] * others
-        if k in watched:
-            empty[k] = station.none * (before[k] * mirrored)[:-1].sum(axis=0)
+        if k in workers:
+            worker, each = workers[k]
+            served = worker.times(before[k]) * each
+            open_working[k] = (served * mirrored)[:-1].sum(axis=0)
+            for c, fewer in enumerate(lattice.fewer):
+                working[c, k] = station.load[c] * (served[fewer] * mirrored[:-1]).sum(axis=0)
         after = station.times(after)
-    return closed, opened, empty, single
+    return closed, opened, working, open_working
+
+
+def _working(
+    network: Speeds, k: int, guess: FloatArray, station: LatticeStation
+) -> tuple[LatticeStation, FloatArray]:
+    """What tells how many of a station's servers work, as a station, and its factor.
+
+    With w(n) = min(n, m) / m, of whose mean a class has its share of the jobs, D_c z_c is applied
+    with H(s) = sum over n >= 1 of w(n) s**(n - 1) / (a(1) ... a(n)): that is w(1) / a(1) times
+    the F of a station with speeds a(n + 1) w(n) / w(n + 1).
+    """
+    speeds, crew = network.speeds[k], network.crews[k]
+    number = np.arange(1, len(speeds) + 1)[:, None]
+    shares = np.minimum(number, crew) / np.minimum(number + 1, crew)
+    following = np.concatenate([speeds[1:], speeds[-1:]]) * shares
+    every = list(network.speeds)
+    every[k] = following
+    worker = LatticeStation(replace(network, speeds=tuple(every)), k, guess, station.lattice)
+    return worker, np.exp(station.log_none - worker.log_none) / (speeds[0] * crew)
 
 
 def _mirrored(lattice: Lattice, series: FloatArray, population: FloatArray) -> FloatArray:

@@ -23,9 +23,10 @@ class Lengths:
         Shape (closed classes, stations, points).
     open_growth
         Mean number of open jobs for each server they hold, shape (stations, points).
-    alone
-        Of stations that wake up: the chance that nobody is there, shape (stations, points), and
-        that one closed job of a class is and nobody else, shape as `queue_length`.
+    working
+        Of stations whose speed varies, the mean share of their servers that works: for closed
+        classes, shape as `queue_length`; for open ones over the work they bring, shape (stations,
+        points).
     open_stay
         Response times per visit where they follow from no growth, shape as `ClassNetwork.demand`
         has it [s].
@@ -36,7 +37,7 @@ class Lengths:
     throughput: FloatArray
     queue_length: FloatArray
     open_growth: FloatArray
-    alone: tuple[FloatArray, FloatArray] | None = None
+    working: tuple[FloatArray, FloatArray] | None = None
     open_stay: FloatArray | None = None
 
     @classmethod

@@ -220,15 +220,15 @@ def _by_convolutions(network: ClassNetwork, load: FloatArray) -> Lengths:
     _, group = distinct_columns(network.servers)
     rate, queue = np.zeros(network.demand.shape)[:, 0], np.zeros(network.demand.shape)
     rate, queue = rate[~network.is_open], queue[~network.is_open]
-    growth, empty, single = np.ones(load.shape), np.ones(load.shape), np.zeros(queue.shape)
+    growth, working = np.ones(load.shape), (np.zeros(queue.shape), np.zeros(load.shape))
     for number in range(int(group.max()) + 1):
         points = np.flatnonzero(group == number)
         part = _by_convolution(network.at(points), load[:, points])
         rate[:, points], queue[..., points] = part.throughput, part.queue_length
         growth[:, points] = part.open_growth
-        if part.alone:
-            empty[:, points], single[..., points] = part.alone
-    return Lengths(Method.CONVOLUTION, "", rate, queue, growth, (empty, single))
+        for whole, own in zip(working, part.working or (), strict=False):
+            whole[..., points] = own
+    return Lengths(Method.CONVOLUTION, "", rate, queue, growth, working)
 
 
 def _by_convolution(network: ClassNetwork, load: FloatArray) -> Lengths:
@@ -236,7 +236,7 @@ def _by_convolution(network: ClassNetwork, load: FloatArray) -> Lengths:
     closed = ~network.is_open
     demand = network.demand[closed]
     which, speeds, taken, share = convolution_stations(network, load)
-    watched = tuple(row for row, k in enumerate(which) if network.stations[k].wakes)
+    crews = {row: network.crews[k] for row, k in enumerate(which) if k in network.crews}
     convolved = lattice_convolution(
         Speeds(
             demand[:, which] / share,
@@ -245,19 +245,19 @@ def _by_convolution(network: ClassNetwork, load: FloatArray) -> Lengths:
             thinking(network),
             network.population[closed],
             _guess(network, load),
-            watched,
+            crews,
         )
     )
     queue, growth = np.zeros(demand.shape), np.ones(load.shape)
-    empty, single = np.zeros(load.shape), np.zeros(demand.shape)
+    working, open_working = np.zeros(demand.shape), np.zeros(load.shape)
     for row, k in enumerate(which):
         queue[:, k] += convolved.queue_length[:, row]
         growth[k] = convolved.open_growth[row]
-        empty[k], single[:, k] = convolved.empty[row], convolved.single[:, row]
+        working[:, k], open_working[k] = convolved.working[:, row], convolved.open_working[row]
     growth = np.where(queue.sum(axis=0) > 0, growth, growth_alone(network, load))
     rate = convolved.throughput
     queue = with_delays(network, rate, queue)
-    return Lengths(Method.CONVOLUTION, "", rate, queue, growth, (empty, single))
+    return Lengths(Method.CONVOLUTION, "", rate, queue, growth, (working, open_working))
 
 
 def _guess(network: ClassNetwork, load: FloatArray) -> FloatArray:

@@ -105,9 +105,8 @@ class SharedStation:
     speeds
         Of a station whose speed varies: how fast it works with 1, 2... jobs there, by all classes
         together, over what the service times say, each above 0; the last holds on.
-    wakes
-        Whether such a station's utilisation is the share of time that anybody is there, its last
-        speed being what it has once a second job is there.
+    crew
+        Servers m of such a station, of which min(n, m) work with n jobs there.
     scv
         Squared coefficients of variation of the service times, 0 or more, one for each class;
         exponential times (1) if not given. They matter in order of arrival and by priority.
@@ -136,7 +135,7 @@ class SharedStation:
     servers: Amount = 1
     discipline: Discipline = Discipline.SHARING
     speeds: Sequence[Amount] | FloatArray = ()
-    wakes: bool = False
+    crew: Amount = 1
     scv: Sequence[Amount] = ()
     arrival_scv: Amount | None = None
 
@@ -195,6 +194,8 @@ class ClassNetwork:
     speeds
         Of stations whose speed varies, by position: speeds with 1, 2... jobs, shape (numbers,
         points).
+    crews
+        The servers of these that work, by position, shape (points,).
     scv
         Squared coefficients of variation of service times where a station has its own, shape
         (classes, stations, points).
@@ -217,6 +218,7 @@ class ClassNetwork:
     ways: ClassWays | None = None
     scv: FloatArray | None = None
     chains: tuple[tuple[int, ...], ...] = ()
+    crews: Mapping[int, FloatArray] = field(default_factory=dict)
 
     @property
     def may_be(self) -> FloatArray:
@@ -267,7 +269,7 @@ class ClassNetwork:
 
     @property
     def fastest(self) -> FloatArray:
-        """Work of which each station is busy a share: when many are there, else at its best."""
+        """Work that each station completes at its best [s/s]; beside open classes, when full."""
         if self.is_open.any():
             return self.full
         occurs = np.maximum(self.population.sum(axis=0), 1)
@@ -302,6 +304,7 @@ class ClassNetwork:
             **{name: getattr(self, name)[..., points] for name in _BY_POINT},
             shape=points.shape,
             speeds={k: speeds[:, points] for k, speeds in self.speeds.items()},
+            crews={k: crew[points] for k, crew in self.crews.items()},
             scv=None if self.scv is None else self.scv[..., points],
             ways=None if self.ways is None else self.ways.at(points),
         )
@@ -354,7 +357,7 @@ def laid_out(
         *(c.arrival_rate if c.is_open else c.population for c in classes),
         *(c.think_time for c in classes),
         *(s.servers for s in stations),
-        *(value for s in stations for value in (*s.speeds, *s.scv)),
+        *(value for s in stations for value in (*s.speeds, s.crew, *s.scv)),
         *(s.arrival_scv for s in stations if s.arrival_scv is not None),
     ]
     shape = np.broadcast_shapes(*{np.shape(v) for v in values})
@@ -377,6 +380,7 @@ def laid_out(
         {k: rows(list(s.speeds), shape) for k, s in enumerate(stations) if len(s.speeds)},
         ways,
         _spread(stations, len(classes), shape),
+        crews={k: rows([s.crew], shape)[0] for k, s in enumerate(stations) if len(s.speeds)},
     )
 
 

@@ -31,7 +31,7 @@ from headway.queueing.classes.ways import ClassWays
 from headway.queueing.closed.demands import Method
 from headway.queueing.closed.measured import open_note
 from headway.queueing.orders.measured import last_note
-from headway.queueing.stations.speeds.varying import empty_at
+from headway.queueing.stations.speeds.varying import work_at
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,9 @@ class MulticlassSolution:
         What is wrong at the first of them, in one line; empty if there is none.
     approximation
         Says what is not exact; empty for an exact solution.
+    offered
+        Work that open classes bring over what a station can do, shape (stations, ...), where it
+        was computed.
     """
 
     method: Method
@@ -67,6 +70,7 @@ class MulticlassSolution:
     saturated: NDArray[np.bool_]
     overload: str = ""
     approximation: str = ""
+    offered: FloatArray | None = None
 
 
 def solve_multiclass(
@@ -227,35 +231,27 @@ def _solution(
         saturated=overload.saturated.reshape(network.shape),
         overload=overload.message,
         approximation=result.approximation,
+        offered=shaped(np.where(network.is_delay[:, None], 0.0, overload.load / network.full)),
     )
 
 
 def _busy(
     network: ClassNetwork, result: Lengths, work: FloatArray, overload: Overload
 ) -> FloatArray:
-    """Utilisation by class and station.
-
-    One that wakes up works at its first speed for a job that is alone, at its last for others.
-    """
-    busy = np.where(network.is_delay[:, None], 0.0, work / network.fastest)
-    for k, station in enumerate(network.stations):
-        if station.wakes:
-            speeds = network.speeds[k]
-            alone = np.where(overload.full[k], 0.0, _alone(network, result, work[:, k], k))
-            busy[:, k] = alone + (work[:, k] - speeds[0] * alone) / speeds[-1]
+    """Utilisation by class and station: where speeds vary, of the servers that work."""
+    busy = np.where(network.is_delay[:, None], 0.0, work / network.full)
+    opened = network.is_open
+    for k, speeds in network.speeds.items():
+        if result.working is None:
+            load = work[opened, k].sum(axis=0)
+            stable = np.where(load < speeds[-1], load, 0.0)
+            closed, each = None, work_at(speeds, stable, network.crews[k])
+        else:
+            closed, each = result.working[0][:, k], result.working[1][k]
+        busy[opened, k] = np.where(overload.full[k], busy[opened, k], work[opened, k] * each)
+        if closed is not None:
+            busy[~opened, k] = closed
     return busy
-
-
-def _alone(network: ClassNetwork, result: Lengths, work: FloatArray, k: int) -> FloatArray:
-    """Chance that a job of a class is at a station and nobody else, shape (classes, points)."""
-    speeds, opened = network.speeds[k], network.is_open
-    if result.alone is None:
-        empty, single = empty_at(speeds, work[opened].sum(axis=0)), np.zeros(work[~opened].shape)
-    else:
-        empty, single = result.alone[0][k], result.alone[1][:, k]
-    alone = work / speeds[0] * empty
-    alone[~opened] = single
-    return np.asarray(alone)
 
 
 def _with_stuck(network: ClassNetwork, overload: Overload, queue: FloatArray) -> FloatArray:

@@ -14,6 +14,7 @@ Networks*, 1980, for load-dependent stations.
 from collections.abc import Sequence
 from functools import reduce
 from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,12 +35,31 @@ LEAST = 1e-280  # chances below may have lost digits
 _SERIES_END = 45.0  # exp(-45) is far below a rounding error
 
 
+class Convolved(NamedTuple):
+    """Results of a convolution.
+
+    Parameters
+    ----------
+    rate
+        Throughput, shape (points,) [1/s].
+    single, several
+        Queue lengths of stations of single servers, and of varying ones, shape (stations, points).
+    working
+        Mean share of their servers that works, of the varying ones.
+    """
+
+    rate: FloatArray
+    single: FloatArray
+    several: FloatArray
+    working: FloatArray
+
+
 def convolution(
     queues: Sequence[ClosedStation],
     varying: Sequence[ClosedStation],
     think_time: FloatArray,
     population: FloatArray,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> Convolved:
     """Throughput and queue lengths of a network with stations of every kind.
 
     Parameters
@@ -51,11 +71,6 @@ def convolution(
     population
         Jobs N, whole numbers, shape (points,).
 
-    Returns
-    -------
-    Throughput, shape (points,); queue lengths of `queues` and of `varying`, shape
-    (stations, points).
-
     Raises
     ------
     InvalidParameter
@@ -64,8 +79,7 @@ def convolution(
     check_memory([int(population.max()) + 1], series_bytes(varying, population))
     groups = by_network(_numbers(queues, varying, think_time), population)
     if len(varying) == 1 and not queues and population.size > 1 and len(groups) != 1:
-        rate, length = _one_station(varying[0], think_time, population)
-        return rate, np.empty((0, population.size)), length[None]
+        return _one_station(varying[0], think_time, population)
     if groups:
         return _by_group(queues, varying, think_time, population, groups)
     blocks = []
@@ -75,13 +89,17 @@ def convolution(
         single = [points_of(c, part) for c in queues]
         several = [points_of(c, part) for c in varying]
         blocks.append(_block(single, several, think_time[part], population[part]))
-    rates, lengths, others = zip(*blocks, strict=True)
-    return np.concatenate(rates), np.concatenate(lengths, -1), np.concatenate(others, -1)
+    return _joined(blocks)
+
+
+def _joined(blocks: Sequence[Convolved]) -> Convolved:
+    """Blocks of points, in a row."""
+    return Convolved(*(np.concatenate(each, axis=-1) for each in zip(*blocks, strict=True)))
 
 
 def _one_station(
     station: ClosedStation, think_time: FloatArray, population: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+) -> Convolved:
     """Throughput and queue length of many networks of one station, by birth and death.
 
     Whoever is not at the station thinks: arrivals come at (N - n) / Z, as in the machine
@@ -90,13 +108,10 @@ def _one_station(
     size = max(1, _CHAIN // (int(population.max()) + 1))
     parts = [slice(start, start + size) for start in range(0, population.size, size)]
     each = [_chain(points_of(station, part), think_time[part], population[part]) for part in parts]
-    rates, lengths = zip(*each, strict=True)
-    return np.concatenate(rates), np.concatenate(lengths)
+    return _joined(each)
 
 
-def _chain(
-    station: ClosedStation, think_time: FloatArray, population: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _chain(station: ClosedStation, think_time: FloatArray, population: FloatArray) -> Convolved:
     present = np.arange(1, int(population.max(initial=1)) + 1)
     speeds = station.speeds[np.minimum(present, len(station.speeds)) - 1].T
     away = np.maximum(population[:, None] - present + 1, 0)
@@ -109,7 +124,10 @@ def _chain(
     # As many come as go: counted where it happens to the likelier number of jobs.
     served = speeds / np.maximum(demand, LEAST)[:, None]
     through = np.where(ratios < 1, chances[:, :-1] * away / still, chances[:, 1:] * served)
-    return through.sum(axis=1), chances[:, 1:] @ present
+    crew = np.ones(1) if station.crew is None else station.crew
+    used = (chances[:, 1:] * (np.minimum(present, crew[:, None]) / crew[:, None])).sum(axis=1)
+    none = np.empty((0, population.size))
+    return Convolved(through.sum(axis=1), none, (chances[:, 1:] @ present)[None], used[None])
 
 
 def series_bytes(varying: Sequence[ClosedStation], population: FloatArray) -> float:
@@ -140,11 +158,11 @@ def _by_group(
     think_time: FloatArray,
     population: FloatArray,
     groups: Sequence[NDArray[np.intp]],
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> Convolved:
     """Solve network by network, all populations of each from as few series as hold them."""
     rate = np.zeros(population.shape)
     single = np.zeros((len(queues), population.size))
-    several = np.zeros((len(varying), population.size))
+    several, working = (np.zeros((len(varying), population.size)) for _ in range(2))
     for group in groups:
         one = slice(int(group[0]), int(group[0]) + 1)
         network = [points_of(c, one) for c in queues], [points_of(c, one) for c in varying]
@@ -152,10 +170,10 @@ def _by_group(
         while todo.size:
             jobs = population[todo].astype(int)
             answers = _series(*network, think_time[one], jobs)
-            done = todo[-answers[0].size :]
-            rate[done], single[:, done], several[:, done] = answers
+            done = todo[-answers.rate.size :]
+            rate[done], single[:, done], several[:, done], working[:, done] = answers
             todo = todo[: todo.size - done.size]
-    return rate, single, several
+    return Convolved(rate, single, several, working)
 
 
 def _series(
@@ -163,7 +181,7 @@ def _series(
     varying: Sequence[ClosedStation],
     think_time: FloatArray,
     jobs: NDArray[np.intp],
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> Convolved:
     """Answers of the largest of ascending populations, down to where the series underflows."""
     most = jobs[-1:].astype(float)
     scale = balanced_rate(queues, varying, think_time, most)
@@ -181,8 +199,10 @@ def _series(
         _lengths(chances, ratio)[sizes, 0] * c.queues / top
         for ratio, c in zip(ratios, queues, strict=True)
     ]
-    several = [_own_lengths(base, factors, k)[sizes, 0] / top for k in range(len(factors))]
-    return scale * before / top, _stack(single, top), _stack(several, top)
+    own = [_own_numbers(base, factors, k) for k in range(len(factors))]
+    several, working = ([each[k][sizes, 0] / top for each in own] for k in (0, 1))
+    answers = _stack(single, top), _stack(several, top), _stack(working, top)
+    return Convolved(scale * before / top, *answers)
 
 
 def _first_exact(chances: FloatArray) -> int:
@@ -198,11 +218,13 @@ def _lengths(chances: FloatArray, ratio: FloatArray) -> FloatArray:
     return geometric(shifted, ratio)
 
 
-def _own_lengths(base: FloatArray, factors: Sequence["Factor"], which: int) -> FloatArray:
-    """Mean number at a varying station times G(n), for every n."""
+def _own_numbers(
+    base: FloatArray, factors: Sequence["Factor"], which: int
+) -> tuple[FloatArray, FloatArray]:
+    """Mean number at a varying station, and share of it that works, times G(n), for every n."""
     others = [factor for k, factor in enumerate(factors) if k != which]
     series = reduce(lambda series, factor: factor.times(series), others, base)
-    return factors[which].number_times(series)
+    return factors[which].number_times(series), factors[which].working_times(series)
 
 
 def _check_range(top: FloatArray) -> None:
@@ -217,9 +239,9 @@ def points_of(whole: ClosedStation, part: slice) -> ClosedStation:
     def cut(values: FloatArray) -> FloatArray:
         return values[..., part] if values.shape[-1] > 1 else values
 
-    servers = None if whole.servers is None else cut(whole.servers)
+    servers, crew = (None if one is None else cut(one) for one in (whole.servers, whole.crew))
     return ClosedStation(
-        whole.kind, cut(whole.demand), cut(whole.queues), cut(whole.speeds), servers
+        whole.kind, cut(whole.demand), cut(whole.queues), cut(whole.speeds), servers, crew
     )
 
 
@@ -228,7 +250,7 @@ def _block(
     varying: Sequence[ClosedStation],
     think_time: FloatArray,
     population: FloatArray,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> Convolved:
     scale = balanced_rate(queues, varying, think_time, population)
     size = int(population.max()) + 1
     series = thinking(size, scale * think_time)
@@ -251,8 +273,9 @@ def _block(
     else:
         lengths = [meet(_lengths(chances, ratio), last, population) for ratio in ratios]
     single = _stack([x * c.queues / top for x, c in zip(lengths, queues, strict=True)], top)
-    several = _stack([x / top for x in _varying_lengths(prefixes, factors, last, population)], top)
-    return throughput, single, several
+    own = _varying_numbers(prefixes, factors, last, population)
+    several, working = (_stack([x / top for x in each], top) for each in own)
+    return Convolved(throughput, single, several, working)
 
 
 def _one_by_one(
@@ -260,15 +283,14 @@ def _one_by_one(
     varying: Sequence[ClosedStation],
     think_time: FloatArray,
     population: FloatArray,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> Convolved:
     """Solve points apart, where numbers up to the largest population lose a small one's digits."""
     answers = []
     for point in range(population.size):
         one = slice(point, point + 1)
         network = [points_of(c, one) for c in queues], [points_of(c, one) for c in varying]
         answers.append(_block(*network, think_time[one], population[one]))
-    rates, lengths, others = zip(*answers, strict=True)
-    return np.concatenate(rates), np.concatenate(lengths, -1), np.concatenate(others, -1)
+    return _joined(answers)
 
 
 def _stack(rows: list[FloatArray], like: FloatArray) -> FloatArray:
@@ -375,21 +397,27 @@ def _one_queue_length(chances: FloatArray, ratio: float) -> float:
     return float(powers @ chances[last - count : last])
 
 
-def _varying_lengths(
+def _varying_numbers(
     prefixes: Sequence[FloatArray],
     factors: Sequence[Factor],
     last: FloatArray | None,
     population: FloatArray,
-) -> list[FloatArray]:
-    """Mean numbers at the varying stations, times G(N): stations before, itself, stations after."""
+) -> tuple[list[FloatArray], list[FloatArray]]:
+    """Mean numbers at the varying stations, and shares of them that work, times G(N).
+
+    By stations before, itself, stations after.
+    """
     if last is None:
-        return []
-    numbers = np.arange(len(last))[:, None]
-    lengths, after = [meet(prefixes[-1], numbers * last, population)], last
+        return [], []
+    numbers, crew = np.arange(len(last))[:, None], factors[-1].crew
+    lengths = [meet(prefixes[-1], numbers * last, population)]
+    working = [meet(prefixes[-1], np.minimum(numbers, crew) / crew * last, population)]
+    after = last
     for factor, before in zip(reversed(factors[:-1]), reversed(prefixes[:-1]), strict=True):
         lengths.append(meet(factor.number_times(before), after, population))
+        working.append(meet(factor.working_times(before), after, population))
         after = factor.times(after)
-    return lengths[::-1]
+    return lengths[::-1], working[::-1]
 
 
 def _at_end(series: FloatArray, last: FloatArray | None, population: FloatArray) -> FloatArray:

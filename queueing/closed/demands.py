@@ -68,6 +68,9 @@ class ClosedStation:
         (numbers, points) or (numbers, 1); the last holds on.
     servers
         Of a varying station that is a pool: its servers, shape (points,).
+    crew
+        Of a varying station with rates of its own: servers m of which min(n, m) work with n jobs
+        there, shape (points,) or (1,).
     """
 
     kind: ServiceKind
@@ -75,6 +78,7 @@ class ClosedStation:
     queues: FloatArray
     speeds: FloatArray
     servers: FloatArray | None = None
+    crew: FloatArray | None = None
 
 
 def spread(values: Amount, points: int) -> FloatArray:
@@ -217,7 +221,8 @@ def _station(
     if kind is ServiceKind.VARYING:
         most = float(population.max(initial=1))
         rates = rows(list(station.rates_to(most)), shape)  # type: ignore[attr-defined]
-        return ClosedStation(kind, demand, count, rates / rates[0])
+        (crew,) = rows([station.crew], shape)  # type: ignore[attr-defined]
+        return ClosedStation(kind, demand, count, rates / rates[0], crew=crew)
     if kind is ServiceKind.QUEUE and (count > 1).any():
         return _pool(demand, count, population)
     if kind is ServiceKind.DELAY:

@@ -1,6 +1,7 @@
 """The ways to solve a closed network of one class, and the choice between them."""
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +23,29 @@ _LONG = 200  # population from which a point, or a sweep, goes faster by convolu
 
 _COPIES = 20  # arrays as long as the tables of speeds that an approximation works with
 
-_Result = tuple[FloatArray, FloatArray]
-_Solver = Callable[[Sequence[ClosedStation], FloatArray, FloatArray], _Result]
+_Rows = tuple[FloatArray, FloatArray]
+
+
+class Found(NamedTuple):
+    """What a method finds.
+
+    Parameters
+    ----------
+    rate
+        Throughput, shape (points,) [1/s].
+    queue
+        Queue lengths, shape (stations, points).
+    working
+        Mean share of a station's servers that works where its rates are its own; NaN where that
+        follows from the throughput.
+    """
+
+    rate: FloatArray
+    queue: FloatArray
+    working: FloatArray
+
+
+_Solver = Callable[[Sequence[ClosedStation], FloatArray, FloatArray], Found]
 
 
 def choose(
@@ -75,7 +97,7 @@ def note(method: Method, stations: Sequence[ClosedStation]) -> str:
     return closed_note(method, pools=any(s.kind is ServiceKind.VARYING for s in stations))
 
 
-def _exact(stations: Sequence[ClosedStation], think: FloatArray, jobs: FloatArray) -> _Result:
+def _exact(stations: Sequence[ClosedStation], think: FloatArray, jobs: FloatArray) -> Found:
     queues, still = _of(ServiceKind.QUEUE, stations), think + _delays(stations, jobs)
     if not queues:
         return _place(stations, jobs / still, [], [])
@@ -84,14 +106,15 @@ def _exact(stations: Sequence[ClosedStation], think: FloatArray, jobs: FloatArra
     return _place(stations, rate, queue, [])
 
 
-def _convolution(stations: Sequence[ClosedStation], think: FloatArray, jobs: FloatArray) -> _Result:
+def _convolution(stations: Sequence[ClosedStation], think: FloatArray, jobs: FloatArray) -> Found:
     still = think + _delays(stations, jobs)
     queues, varying = _of(ServiceKind.QUEUE, stations), _of(ServiceKind.VARYING, stations)
     if not (queues or varying):
         return _place(stations, jobs / still, [], [])
     short = _short_cut(queues, varying, still, jobs)
-    rate, single, several = short or convolution(queues, varying, still, jobs)
-    return _place(stations, rate, single, several)
+    if short:
+        return _place(stations, *short)
+    return _place(stations, *convolution(queues, varying, still, jobs))
 
 
 def _short_cut(
@@ -123,7 +146,7 @@ def _short_cut(
 def _approximate(solver: Callable[[Closed], State]) -> _Solver:
     """Make a solver of one class."""
 
-    def solve(stations: Sequence[ClosedStation], think: FloatArray, jobs: FloatArray) -> _Result:
+    def solve(stations: Sequence[ClosedStation], think: FloatArray, jobs: FloatArray) -> Found:
         for part in stations:
             _check_pool(part)
         queues, pools = _of(ServiceKind.QUEUE, stations), _of(ServiceKind.VARYING, stations)
@@ -170,7 +193,7 @@ def _delays(stations: Sequence[ClosedStation], jobs: FloatArray) -> FloatArray:
     return sum((s.demand for s in _of(ServiceKind.DELAY, stations)), np.zeros(jobs.shape))
 
 
-def _rows(queues: Sequence[ClosedStation], jobs: FloatArray) -> _Result:
+def _rows(queues: Sequence[ClosedStation], jobs: FloatArray) -> _Rows:
     """Demands and numbers of separate queues as arrays (stations, points)."""
     shape = len(queues), jobs.size
     demand = np.array([s.demand for s in queues]).reshape(shape)
@@ -183,14 +206,18 @@ def _place(
     rate: FloatArray,
     single: Iterable[FloatArray],
     several: Iterable[FloatArray],
-) -> _Result:
+    working: Iterable[FloatArray] = (),
+) -> Found:
     """Put queue lengths of the kinds back into the order of the stations."""
     rows: dict[ServiceKind, Amount] = {
         ServiceKind.DELAY: iter([s.demand * rate for s in _of(ServiceKind.DELAY, stations)]),
         ServiceKind.QUEUE: iter(single),
         ServiceKind.VARYING: iter(several),
     }
-    return rate, np.array([next(rows[s.kind]) for s in stations])
+    used, unknown = iter(working), np.full(rate.shape, np.nan)
+    shares = [next(used, unknown) if s.kind is ServiceKind.VARYING else unknown for s in stations]
+    own = [unknown if s.crew is None else share for s, share in zip(stations, shares, strict=True)]
+    return Found(rate, np.array([next(rows[s.kind]) for s in stations]), np.array(own))
 
 
 SOLVERS: dict[Method, _Solver] = {

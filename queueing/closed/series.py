@@ -118,6 +118,7 @@ class Factor:
         ratios = scale * station.demand / speeds
         self.head = _chances(ratios)
         self.ratio = ratios[-1] if len(ratios) else np.zeros(scale.size)
+        self.crew = np.ones(1) if station.crew is None else station.crew
 
     def series(self, size: int) -> FloatArray:
         """The chances of 0, 1, 2... jobs at the station."""
@@ -141,6 +142,15 @@ class Factor:
         tail = geometric(self.head[-1] * series[: len(series) - last], self.ratio)
         result[last:] += last * tail
         result[last + 1 :] += self.ratio * geometric(tail.copy(), self.ratio)[:-1]
+        return result
+
+    def working_times(self, series: FloatArray) -> FloatArray:
+        """Convolve with f(n) min(n, m) / m, for the mean share of its servers that works."""
+        last = len(self.head) - 1
+        shares = np.minimum(np.arange(last + 1)[:, None], self.crew) / self.crew
+        result = self._head_times(series, self.head[:-1] * shares[:-1])
+        tail = geometric(self.head[-1] * series[: len(series) - last], self.ratio)
+        result[last:] += shares[-1] * tail
         return result
 
     @staticmethod

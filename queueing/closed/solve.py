@@ -8,7 +8,6 @@ import numpy as np
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray, check_not_negative, plain
 from headway.queueing.closed.demands import (
-    ClosedStation,
     Method,
     check_network,
     check_population,
@@ -111,36 +110,12 @@ def solve_closed(
     _check_demand(demand, think)
     network = closed_stations(stations, demand, shape, jobs)
     used = choose(Method(method), network, think, jobs)
-    rate, queue = SOLVERS[used](network, think, jobs)
-    speeds = rows([station.speedup(population) for station in stations], shape)
+    rate, queue, working = SOLVERS[used](network, think, jobs)
+    speeds = rows([station.speedup for station in stations], shape)
     answers = _solution(speeds, visited, times, jobs, rate, queue)
+    answers["utilisation"] = np.where(np.isnan(working), answers["utilisation"], working)
     shaped = {k: plain(v.reshape((*v.shape[:-1], *shape))) for k, v in answers.items()}
-    for place in (k for k, station in enumerate(stations) if station.can.wakes):
-        woken = visited[place] * _without(place, network, think, jobs, used)
-        through = shaped["station_throughput"][place]
-        busy = stations[place].busy(through, woken.reshape(shape))  # type: ignore[attr-defined]
-        shaped["utilisation"][place] = busy
     return ClosedSolution(method=used, approximation=note(used, network), **shaped)
-
-
-def _without(
-    place: int,
-    network: Sequence[ClosedStation],
-    think: FloatArray,
-    jobs: FloatArray,
-    method: Method,
-) -> FloatArray:
-    """Throughput with a station skipped: what comes to it while nobody is there (Norton).
-
-    Where nothing else takes time somebody always is there: infinitely often somebody comes.
-    """
-    others = [part for k, part in enumerate(network) if k != place]
-    nowhere = think + sum((part.demand for part in others), np.zeros(jobs.shape)) <= 0
-    rate, _ = SOLVERS[method](others, np.where(nowhere, 1.0, think), jobs)
-    return np.minimum(np.where(nowhere, _ALWAYS * (jobs > 0), rate), _ALWAYS)
-
-
-_ALWAYS = 1e100  # 1/s, so that times any wake-up it stays a number
 
 
 def _check_demand(demand: FloatArray, think: FloatArray) -> None:
@@ -200,10 +175,12 @@ def _mixed(
         np.asarray(above.station_throughput[place][0]),
         np.asarray(above.utilisation[place]).reshape(-1, *shape),
     )
-    rate, queue = _mixture(place, station, ends, below, above, jobs)
+    rate, queue, used = _mixture(place, station, ends, below, above, jobs)
     times = rows([station.service_time for station in stations], shape)
-    speeds = rows([station.speedup(population) for station in stations], shape)
+    speeds = rows([station.speedup for station in stations], shape)
     answers = _solution(speeds, visited, times, jobs.reshape(-1), rate.reshape(-1), queue)
+    used[place] = answers["utilisation"][place]
+    answers["utilisation"] = used
     shaped = {k: plain(v.reshape((*v.shape[:-1], *shape))) for k, v in answers.items()}
     doubt = "; ".join(note for note in (station.mixed_note, below.approximation) if note)
     return ClosedSolution(method=below.method, approximation=doubt, **shaped)
@@ -237,8 +214,8 @@ def _mixture(
     below: ClosedSolution,
     above: ClosedSolution,
     jobs: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
-    """Throughput, and queue lengths, shape (stations, points)."""
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Throughput; queue lengths and utilisations of the others, shape (stations, points)."""
     goes = np.asarray(ends.free > 0)
     share = np.where(goes, np.minimum(station.capacity / np.where(goes, ends.free, 1.0), 1.0), 1.0)
     weight = station.weight(ends)
@@ -246,4 +223,6 @@ def _mixture(
     ahead = share * np.asarray(above.queue_length)[:, 0]
     ahead[place] += (1 - share) * jobs
     queue = (1 - weight) * np.asarray(below.queue_length) + weight * ahead
-    return rate, queue.reshape(len(queue), -1)
+    used = share * np.asarray(above.utilisation)[:, 0]
+    used = (1 - weight) * np.asarray(below.utilisation) + weight * used
+    return rate, queue.reshape(len(queue), -1), used.reshape(len(queue), -1)

@@ -12,6 +12,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray, Quantity, is_symbolic
@@ -30,6 +31,22 @@ FEW = 20
 
 SPARSE = 4
 """Routes a station that elimination by name does not fill up."""
+
+
+def reached(edges: NDArray[np.bool_], start: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """States that a walk along edges (rows from) comes to, the start with them.
+
+    Examples
+    --------
+    >>> way = np.array([[False, True, False], [False, False, False], [True, False, False]])
+    >>> reached(way, np.array([True, False, False])).tolist()
+    [True, True, False]
+    """
+    visited, new = start.copy(), start
+    while new.any():
+        new = edges[new].any(axis=0) & ~visited
+        visited |= new
+    return visited
 
 
 def visit_ratios(

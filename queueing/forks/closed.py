@@ -113,20 +113,27 @@ def solve_forked(
     rate = through = np.zeros(population.shape)
     bare = {name: queue.response() for name, queue in queues.items()}
     found = forks.joined(bare)
+    delays = [name for name, queue in queues.items() if queue.delays]
+    waits, one = [name for name in stations if name not in delays], np.ones(population.shape)
     for jobs in range(1, most + 1):
         bare = {name: queue.response() for name, queue in queues.items()}
         times, parts, through = _among(jobs, forks, bare, own, think, through)
-        inside = sum((own[name] * times[name] for name in stations), np.zeros(population.shape))
-        through = np.minimum(jobs / above(think + inside), forks.most)
-        longer = np.where(inside > 0, (jobs / above(through) - think) / above(inside), 1.0)
-        longer = np.maximum(longer, 1.0)
+        still, inside = think + _spent(own, times, delays), _spent(own, times, waits)
+        through = np.minimum(jobs / above(still + inside), forks.most)
+        longer = np.where(inside > 0, (jobs / above(through) - still) / above(inside), 1.0)
+        stretch = dict.fromkeys(delays, one) | dict.fromkeys(waits, np.maximum(longer, 1.0))
         here = population == jobs
         rate = np.where(here, through, rate)
-        found = {name: np.where(here, times[name] * longer, found[name]) for name in stations}
+        found = {n: np.where(here, times[n] * stretch[n], found[n]) for n in stations}
         for name, queue in queues.items():
-            queue.add(through, parts[name] * longer, forks.waited[name])
+            queue.add(through, parts[name] * stretch[name], forks.waited[name])
     forks.check_kept_up(rate)
     return Circulating(rate, np.array([np.broadcast_to(found[n], rate.shape) for n in stations]))
+
+
+def _spent(own: Times, times: Times, names: Sequence[str]) -> FloatArray:
+    """Time of a job at some of the stations [s]."""
+    return sum((own[name] * times[name] for name in names), np.zeros(()))
 
 
 def _among(

@@ -135,7 +135,8 @@ class Fork(Station):
         """Infinite: what its branches serve limits them."""
         return np.inf
 
-    def speedup(self, population: Quantity) -> Amount:  # noqa: ARG002 - its branches serve
+    @property
+    def speedup(self) -> Amount:
         """Without end: its branches serve."""
         return np.inf
 

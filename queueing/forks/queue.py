@@ -32,6 +32,11 @@ class Queue:
     visits
         Mean visits of a job and its parts, shape (points,).
 
+    Attributes
+    ----------
+    delays
+        Whether nobody ever waits there.
+
     Examples
     --------
     >>> from headway.queueing import MM1
@@ -47,7 +52,7 @@ class Queue:
         time, scv = _service(station)
         self._time = np.broadcast_to(time, visits.shape)
         self.scv: Amount = scv
-        self._delays = kind is ServiceKind.DELAY
+        self.delays = kind is ServiceKind.DELAY
         self._apart = count if kind is ServiceKind.PARALLEL else np.ones(())
         self._servers = np.ones(()) if kind is ServiceKind.PARALLEL else count
         self._below = np.arange(int(self._servers.max()))[:, None]
@@ -59,7 +64,7 @@ class Queue:
     @property
     def most(self) -> FloatArray:
         """Throughput of the network at which it is always busy [1/s]."""
-        if self._delays:
+        if self.delays:
             return np.full(self.rate.shape, np.inf)
         demand = self._visits * self._time / (self._servers * self._apart)
         return np.asarray(np.where(demand > 0, 1 / above(demand), np.inf))
@@ -67,13 +72,13 @@ class Queue:
     @property
     def busy(self) -> FloatArray:
         """Utilisation of each server."""
-        if self._delays:
+        if self.delays:
             return np.zeros(self.rate.shape)
         return np.asarray(self.rate * self._time / (self._servers * self._apart))
 
     def response(self) -> FloatArray:
         """Time of a visit by one job more [s]."""
-        if self._delays:
+        if self.delays:
             return self._time
         free = np.maximum(self._servers - 1 - self._below, 0)
         ahead = self._length / self._apart + (free * self._chances).sum(axis=0)
@@ -86,7 +91,7 @@ class Queue:
     @property
     def each(self) -> FloatArray:
         """How much longer a part takes for another one there [s]."""
-        if self._delays:
+        if self.delays:
             return np.zeros(self.rate.shape)
         return np.asarray(self._time / (self._servers * self._apart))
 

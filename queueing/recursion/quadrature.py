@@ -16,7 +16,7 @@ Markovian queueing networks: normal usage", BSTJ 61(5), 1982, for the integral.
 """
 
 from collections.abc import Iterator
-from math import prod
+from math import inf, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,20 @@ from headway.queueing.recursion.crowds import Crowds
 from headway.queueing.recursion.gauss import beta_rule, gamma_rule
 
 _BLOCK = 20_000  # nodes looked at in one go
+
+
+def as_cost(count: int) -> float:
+    """A count as a cost: infinite beyond the range of floating-point numbers.
+
+    Examples
+    --------
+    >>> as_cost(10**400)
+    inf
+    """
+    try:
+        return float(count)
+    except OverflowError:
+        return inf
 
 
 def terms_needed(parts: int, jobs: int) -> float:
@@ -43,7 +57,7 @@ def terms_needed(parts: int, jobs: int) -> float:
     >>> terms_needed(3, 300)
     22801.0
     """
-    return float(jobs // 2 + 1) ** max(parts - 1, 0)
+    return as_cost((jobs // 2 + 1) ** max(parts - 1, 0))
 
 
 def quadrature_bytes(parts: int, jobs: int, classes: int) -> float:

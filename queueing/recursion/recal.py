@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from headway.kinds import FloatArray
 from headway.queueing.recursion.compositions import Compositions
 from headway.queueing.recursion.crowds import Crowds
+from headway.queueing.recursion.quadrature import as_cost
 
 MOST_JOBS = 1000
 """G_m / G_0 grows up to 2**K, which has to stay in the range of floating-point numbers."""
@@ -62,9 +63,9 @@ def recal_bytes(parts: int, jobs: int, classes: int) -> float:
     (True, True)
     """
     inner = _inner(parts, jobs)
-    table = 8.0 * vectors(inner, jobs) * (4 * inner + 4)
+    table = vectors(inner, jobs) * (4 * inner + 4)
     ends = 2 * vectors(parts, classes) + 2 * vectors(parts, (classes + 1) // 2)
-    return table + 8.0 * max(vectors(parts, jobs), ends)
+    return 8.0 * as_cost(table + max(vectors(parts, jobs), ends))
 
 
 def recal_operations(parts: int, jobs: int, classes: int) -> float:
@@ -77,7 +78,7 @@ def recal_operations(parts: int, jobs: int, classes: int) -> float:
     """
     halvings = (classes - 1).bit_length()
     walked = comb(jobs - 1 + parts, parts) + halvings * comb(classes - 1 + parts, parts)
-    return float(parts * walked)
+    return as_cost(parts * walked)
 
 
 def recal(crowds: Crowds) -> tuple[FloatArray, FloatArray]:

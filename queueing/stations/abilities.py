@@ -79,9 +79,6 @@ class Abilities:
     mixed
         Whether closed networks hold it, approximately, as a mixture of two stations with a
         product form (`Mixed`).
-    wakes
-        Whether its utilisation is the share of time that anybody is there, which in closed networks
-        follows from what comes while nobody is (`WakeUp.busy`).
     spread
         Whether its service times are of any scv, which may differ by class (`mixed_to`).
     unequal
@@ -127,7 +124,6 @@ class Abilities:
     loses: bool = False
     returns: bool = False
     mixed: bool = False
-    wakes: bool = False
     spread: bool = False
     unequal: bool = False
     smooth: bool = False

@@ -62,8 +62,9 @@ class Station(Counted, ABC):
         """Largest rate at which it serves with N jobs at most: that at saturation [1/s]."""
         return self.capacity
 
-    def speedup(self, population: Quantity) -> Amount:  # noqa: ARG002 - for kinds it counts for
-        """How much faster than alone it gets, as N jobs come together: by its servers, m."""
+    @property
+    def speedup(self) -> Amount:
+        """How much faster than alone it gets, as jobs come together: by its servers, m."""
         return self.count
 
     @property
@@ -85,6 +86,10 @@ class Station(Counted, ABC):
     def utilisation(self, arrival_rate: Quantity) -> Amount:
         """Share of its servers that is busy: U = lambda S / m; 1 or more means overload."""
         return utilisation_law(arrival_rate, number("service_time", self.service_time), self.count)
+
+    def offered(self, arrival_rate: Quantity) -> Amount:
+        """Arrival rate over the largest that it can serve: 1 or more means overload."""
+        return self.utilisation(arrival_rate)
 
     @abstractmethod
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
@@ -255,7 +260,8 @@ class Delay(Station):
         """Infinite: there is always another server."""
         return np.inf
 
-    def speedup(self, population: Quantity) -> Amount:  # noqa: ARG002 - whoever comes is served
+    @property
+    def speedup(self) -> Amount:
         """Without end: there is always another server."""
         return np.inf
 

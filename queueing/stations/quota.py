@@ -161,7 +161,8 @@ class Quota(Mixed):
         """Largest arrival rate it can serve: q / S [1/s], exact."""
         return saturation_throughput(number("service_time", self.service_time), self._share)
 
-    def speedup(self, population: Quantity) -> Amount:  # noqa: ARG002 - the same with any
+    @property
+    def speedup(self) -> Amount:
         """The quota: the share of a server that it has."""
         return self._share
 

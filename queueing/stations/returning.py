@@ -54,6 +54,10 @@ class Returning(Station):
         """Share of its servers that is busy, over all visits."""
         return self.stays.utilisation(arrival_rate)
 
+    def offered(self, arrival_rate: Quantity) -> Amount:
+        """As its station's."""
+        return self.stays.offered(arrival_rate)
+
     def response_time(self, arrival_rate: Quantity) -> Amount:
         """Mean time of a visit: that of a stay, which has 1 / (1 - p) of them [s]."""
         return self.stays.response_time(arrival_rate) * (1 - self.share)

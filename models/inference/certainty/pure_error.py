@@ -13,6 +13,8 @@ from headway.loggp.measuring.misfit import Misfit, misfit
 from headway.models.inference.searching.problem import Problem
 from headway.numerals import significant
 
+_ALIKE = 1e-9  # relative: what repeats that agree to the last digit leave
+
 
 @dataclass(frozen=True)
 class PureError:
@@ -34,8 +36,19 @@ class PureError:
     misfit: Misfit
 
     @property
+    def agrees(self) -> bool:
+        """Whether all repeats are alike to the last digit, as no separate runs are."""
+        return max(self.scatter.values()) < _ALIKE
+
+    @property
     def words(self) -> str:
         """Describe the scatter of repeats and the result of the test."""
+        many = "s" * (self.loads > 1)
+        if self.agrees:
+            return (
+                f"repeats at {self.loads} load{many} agree to the last digit, as separate runs do "
+                "not: they tell nothing of scatter"
+            )
         scatter = ", ".join(
             f"{name.replace('_', ' ')} {share:.1%}" for name, share in self.scatter.items()
         )
@@ -45,7 +58,6 @@ class PureError:
             else f"lack-of-fit test F = {significant(self.misfit.f, 3)}, "
             f"p = {significant(self.misfit.p, 2)}"
         )
-        many = "s" * (self.loads > 1)
         return f"pure error of repeats at {self.loads} load{many}: {scatter}; {test}"
 
     def document(self) -> dict[str, object]:
@@ -73,6 +85,7 @@ def pure_error(problem: Problem, free: FloatArray) -> PureError | None:
     freedom = int((counts - 1).sum()) * len(independent)
     firsts = np.array([int(np.argmax(inverse == k)) for k in range(len(counts))])
     predicted, slopes = problem.predict(free), problem.slopes(free)
+    repeated = int((counts > 1).sum())
     columns: list[tuple[FloatArray, ...]] = []
     scatter: dict[str, float] = {}
     for k in independent:
@@ -80,10 +93,14 @@ def pure_error(problem: Problem, free: FloatArray) -> PureError | None:
         means = np.bincount(inverse, logs) / counts
         spread = math.sqrt(float(((logs - means[inverse]) ** 2).sum()) / (counts - 1).sum())
         scatter[problem.outputs[k]] = spread
+        if spread < _ALIKE:  # rounded, or one run read twice: nothing to test by
+            continue
         rows = k * problem.loads + firsts
         relative = slopes[rows] / predicted[rows, None]
         columns.append((np.exp(means), predicted[rows], spread / np.sqrt(counts), relative))
+    if not columns:
+        return PureError(repeated, freedom, scatter, Misfit(None, None, 0, 1.0, 1.0, 0.0))
     means, foreseen, deviation, relative = map(np.concatenate, zip(*columns, strict=True))
-    repeated = int((counts > 1).sum())
+    freedom = freedom // len(independent) * len(columns)
     test = misfit(means, foreseen, deviation, relative, freedom)
     return PureError(repeated, freedom, scatter, test)

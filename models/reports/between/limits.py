@@ -6,9 +6,10 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.structure.model import Model
+from headway.models.structure.parts.keys import station_at
 
-_ROUNDS = 12  # of the secant method, which needs one where utilisation is linear in the load
-_CLOSE = 1e-9  # of a utilisation to one
+_ROUNDS = 12  # of the secant method, which needs one where the load is proportional to that
+_CLOSE = 1e-9  # of what a station is offered, over what it can serve, to one
 _BESIDE = 1e-6  # relative distance from a limit at which both sides of it are tried
 
 
@@ -66,7 +67,8 @@ def _full(
 
     def spare(loads: FloatArray) -> FloatArray:
         solution = model.at({load: loads, **others}).solve()
-        busy = np.asarray(solution[f"{station}.utilisation"], float)
+        law = station_at(station).of(solution.values)
+        busy = np.asarray(law.offered(solution[f"{station}.arrival_rate"]), float)
         return np.broadcast_to(busy, shape) - 1
 
     before, here = np.full(shape, own / 2), np.full(shape, own)

@@ -13,13 +13,16 @@ from headway.models.language.parameters import Parameter
 from headway.models.language.scales import Scale
 from headway.models.language.units import Unit
 from headway.models.language.verbs import perform
+from headway.models.measured.columns import is_rate
 from headway.models.showing.audits import finding_lines, finding_rows
 from headway.models.showing.comparisons import closed_notes, output_documents, output_tables
 from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.parts.keys import station_at
 from headway.models.tables.table import Column, Table
 from headway.numerals import digits, significant
 
 _IDLE = 0.1  # utilisation at the highest load below which no limit shows
+_NEARLY = 0.005  # of a throughput, which scatters: what is more than a limit
 _HOLDS = "intervals hold if the model is right and relative errors are alike at every load"
 _NOT_YET = "intervals, other answers and left-out errors: examined()"
 _NOTHING = 1e-6  # of an interval's upper end: a value of which only that is worth showing
@@ -170,7 +173,32 @@ def _bottleneck(fit: Fit, peak: int) -> str:
     at_most = f"bottleneck: {name}, {busy:.0%} busy at the highest load"
     if busy < _IDLE:
         return f"{at_most}; its limit does not show there"
-    return f"{at_most}; it saturates at {with_unit(in_unit(saturation, unit), unit)}"
+    limit = with_unit(in_unit(saturation, unit), unit)
+    return f"{at_most}; it saturates at {limit}{_done_more(fit, name, saturation)}"
+
+
+def _done_more(fit: Fit, name: str, saturation: float) -> str:
+    """Say why a test did more than the throughput at which a station saturates, if it did."""
+    top, unit = _most_done(fit), fit.comparison.rate_unit
+    if not top > saturation * (1 + _NEARLY):
+        return ""
+    measured = with_unit(in_unit(top, unit), unit)
+    if station_at(name).of(fit.comparison.solution.values).hastens:
+        return f", although {measured} was measured, which this model does not explain"
+    return f" with many jobs there, which slow it down; {measured} was measured"
+
+
+def _most_done(fit: Fit) -> float:
+    """The largest throughput that was measured, or follows from Little's law [1/s]."""
+    comparison = fit.comparison
+    rates = [one.measured.values for one in comparison.each if one.output == "throughput"]
+    loads = comparison.load.values
+    if is_rate(comparison.load):
+        rates.append(loads)
+    elif comparison.output == "response_time" and fit.model.is_closed:
+        think = np.asarray(fit.model.inputs["think_time"], float)
+        rates.append(loads / (comparison.measured.values + think))
+    return max((float(np.max(rate)) for rate in rates if np.size(rate)), default=0.0)
 
 
 def _quality_table(fit: Fit) -> Table:

@@ -126,7 +126,7 @@ def _choice(server_fit: ServerFit) -> str:
     runners = f"; runners-up: {', '.join(others)}" if others else ""
     least, fit = min(server_fit.candidates, key=compared)
     why = "(lowest AICc)"
-    if fit is not server_fit.best:
+    if server_fit.best.leave_one_out_rms < fit.leave_one_out_rms and fit is not server_fit.best:
         more = server_fit.best.aicc - fit.aicc
         why = (
             f"(smaller leave-one-out error than {least.name}, although that has an AICc lower by "

@@ -7,14 +7,21 @@ from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.outputs import part_unit
 from headway.models.structure.parts.regions import REGION_PARTS
 from headway.models.tables.table import Column, Table
+from headway.queueing.blocking.network import Blocking
 
 _PARTS = ("limit", *REGION_PARTS)
 
 
 def blocked_parts(solution: Solution) -> tuple[str, ...]:
-    """What is known of every station besides: the share of servers held up, where some block."""
-    stations = solution.model.graph.stations.values()
-    return ("blocked",) if any(station.blocking for station in stations) else ()
+    """What is known of every station besides: the share of servers held up, where some block.
+
+    Where jobs that find no place are served again, also how often they find none, if known.
+    """
+    stations = solution.model.graph.stations
+    kinds = {station.blocking for station in stations.values()} - {Blocking.LOST}
+    known = all(np.isfinite(solution[f"{name}.call_blocking"]).all() for name in stations if kinds)
+    again = ("call_blocking",) if Blocking.REPETITIVE in kinds and known else ()
+    return ("blocked", *again) if kinds else ()
 
 
 def region_tables(solution: Solution, scale: Scale) -> list[Table]:

@@ -135,6 +135,7 @@ def _values(model: "Model", point: Point, solution: BlockingSolution) -> Amounts
         "visits": _per_job(solution.station_throughput, solution, network),
         "utilisation": solution.utilisation,
         "blocked": solution.blocked,
+        "call_blocking": _known(solution),
         "queue_length": solution.queue_length,
         "response_time": _times(solution, point),
     }
@@ -156,6 +157,12 @@ def _values(model: "Model", point: Point, solution: BlockingSolution) -> Amounts
 
 def _product(visits: Amount, time: Amount) -> float:
     return float(visits * time) if visits else 0.0
+
+
+def _known(solution: BlockingSolution) -> FloatArray:
+    """Chance at each station to find no place; NaN where it is unknown."""
+    known = solution.call_blocking
+    return np.full(len(solution.blocked), np.nan) if known is None else known
 
 
 def _per_job(

@@ -7,7 +7,7 @@ from headway.errors import GraphError, UnknownParameter, nearest
 from headway.kinds import Amount, apply, number
 from headway.models.solving.classes.solve import scv_of, targets_of, time_of, visits_of
 from headway.models.structure.graph import ModelGraph
-from headway.models.structure.parts.keys import Amounts, Values, of_class, station_at
+from headway.models.structure.parts.keys import Amounts, Values, of_class, offered_at, station_at
 from headway.models.structure.parts.orders import by_priority
 from headway.queueing.erlang.formulas import erlang_c
 from headway.queueing.stations.abilities import Discipline, ServiceKind
@@ -110,20 +110,22 @@ def _station(
     graph: ModelGraph, name: str, values: Values, load: Amount, through: Amount, queue: Amount
 ) -> Amounts:
     return {
-        f"{name}.utilisation": _busy(graph, name, load, values),
+        f"{name}.utilisation": _share(graph, name, load, values, "utilisation"),
+        offered_at(name): _share(graph, name, load, values, "offered"),
         f"{name}.queue_length": queue,
         f"{name}.throughput": through,
         f"{name}.response_time": queue / through,
     }
 
 
-def _busy(graph: ModelGraph, name: str, load: Amount, values: Values) -> Amount:
+def _share(graph: ModelGraph, name: str, load: Amount, values: Values, law: str) -> Amount:
+    """Share of a station that works, or is asked for, with this work per second."""
     kind = graph.stations[name].can.product_form
     if kind is ServiceKind.DELAY:
         return 0
     if kind is ServiceKind.VARYING:
         station = station_at(name).of(values)
-        return station.utilisation(load / number("service_time", station.service_time))
+        return getattr(station, law)(load / number("service_time", station.service_time))
     return load / values.get(f"{name}.servers", 1)
 
 

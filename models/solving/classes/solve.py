@@ -1,8 +1,10 @@
 """Networks of several classes of jobs, open, closed or both."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
@@ -16,6 +18,7 @@ from headway.models.structure.parts.keys import (
     Amounts,
     Values,
     of_class,
+    offered_at,
     scv_by,
     station_at,
     time_by,
@@ -176,14 +179,15 @@ def shared_station(graph: ModelGraph, name: str, values: Values) -> SharedStatio
     kind = station.can.product_form or ServiceKind.QUEUE
     servers, order = values.get(f"{name}.servers", 1), Discipline(station.discipline)
     speeds: Sequence[Amount] = ()
+    crew: Amount = 1
     if kind is ServiceKind.VARYING:
-        speeds, servers = station_at(name).of(values).speeds(), 1  # type: ignore[attr-defined]
+        varying: Any = station_at(name).of(values)
+        speeds, crew, servers = varying.speeds(), varying.crew, 1
     scvs: list[Amount] = []
     if station.can.spread:
         scvs = [scv_of(graph, name, c, values) for c in graph.classes]
     arrivals = values.get(f"{name}.arrival_scv") if station.can.spread else None
-    wakes = station.can.wakes
-    return SharedStation(name, times, visits, kind, servers, order, speeds, wakes, scvs, arrivals)
+    return SharedStation(name, times, visits, kind, servers, order, speeds, crew, scvs, arrivals)
 
 
 def _check_arrivals(graph: ModelGraph, name: str) -> None:
@@ -256,12 +260,24 @@ def system_by_class(graph: ModelGraph, solution: MulticlassSolution) -> Amounts:
     """Throughput and mean response time of all jobs and of each class."""
     rate, time = np.asarray(solution.throughput), np.asarray(solution.response_time)
     # how much of an overload each class gets through depends on more than the model says
-    carried = np.where((rate > 0) & np.isinf(time), np.nan, rate)
+    carried = np.where((rate > 0) & np.isinf(time) & _overloaded(solution), np.nan, rate)
     values = {}
     for position, name in enumerate(graph.classes):
         values[of_class(name, "throughput")] = carried[position]
         values[of_class(name, "response_time")] = time[position]
     return values | {"throughput": carried.sum(axis=0), "response_time": _mean(time, rate)}
+
+
+def _overloaded(solution: MulticlassSolution) -> NDArray[np.bool_]:
+    """Which classes more comes of to some station than it can serve: at a load of 1 all are."""
+    if solution.offered is None:
+        return np.ones(np.shape(solution.throughput), bool)
+    over = np.asarray(solution.offered) > 1 + _EXACTLY
+    stuck = np.isinf(np.asarray(solution.station_response_time))
+    return np.asarray((stuck & over[:, np.newaxis]).any(axis=0))
+
+
+_EXACTLY = 1e-12  # what a sum of loads that is 1 may lose
 
 
 def _mean(times: FloatArray, rates: FloatArray) -> FloatArray:
@@ -279,6 +295,8 @@ def stations_by_class(graph: ModelGraph, solution: MulticlassSolution) -> Amount
     for position, name in enumerate(graph.stations):
         through = np.asarray(solution.station_throughput[position])
         values[f"{name}.utilisation"] = solution.utilisation[position].sum(axis=0)
+        if solution.offered is not None:
+            values[offered_at(name)] = np.asarray(solution.offered[position])
         values[f"{name}.queue_length"] = solution.queue_length[position].sum(axis=0)
         values[f"{name}.throughput"] = through.sum(axis=0)
         residence = np.asarray(solution.residence_time[position])

@@ -73,7 +73,7 @@ def forked_solution(
     )
     residence = np.where(jobs > 0, own * solution.response, 0.0)
     through = every * solution.throughput
-    speeds = rows([station.speedup(population) for station in stations], shape)
+    speeds = rows([station.speedup for station in stations], shape)
     answers = {
         "throughput": solution.throughput,
         "response_time": residence.sum(axis=0),

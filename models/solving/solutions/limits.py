@@ -5,9 +5,9 @@ import math
 import numpy as np
 
 from headway.errors import GraphError
-from headway.models.solving.solutions.saturation import first_full, limit
+from headway.models.solving.solutions.saturation import first_full
 from headway.models.solving.solutions.solution import Solution
-from headway.models.structure.parts.keys import station_at
+from headway.models.structure.parts.keys import offered_at, station_at
 from headway.models.structure.parts.regions import REGION_FULL
 
 
@@ -54,13 +54,13 @@ def _limits_of_mix(solution: Solution) -> dict[str, float]:
         )
         raise GraphError(msg)
     through = float(solution.throughput)
-    busy = {name: float(solution[f"{name}.utilisation"]) for name in solution.stations}
-    return {name: through / share if share > 0 else math.inf for name, share in busy.items()}
+    busy = {name: solution[f"{name}.utilisation"] for name in solution.stations}
+    full = {name: float(solution.values.get(offered_at(name), busy[name])) for name in busy}
+    return {name: through / share if share > 0 else math.inf for name, share in full.items()}
 
 
 def _limit(solution: Solution, name: str) -> float:
-    most = limit(station_at(name).of(solution.values), solution.model.network.inputs)
-    capacity = float(np.ravel(most)[0])
+    capacity = float(np.ravel(station_at(name).of(solution.values).capacity)[0])
     if not math.isfinite(capacity):
         return math.inf
     network = solution.model.network

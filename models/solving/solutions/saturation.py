@@ -10,7 +10,6 @@ from headway.kinds import Amount, FloatArray, plain
 from headway.models.solving.solutions.roots import first_crossing
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import VISITS, station_at
-from headway.queueing.stations.base import Station
 
 RATES = ("throughput", "arrival_rate")
 """Names in formulas for the rate of arrivals and departures."""
@@ -19,10 +18,11 @@ _BLOCK = 4096  # operating points taken together, so that a grid of them fits in
 
 
 def saturation_throughput(graph: ModelGraph, inputs: Mapping[str, Amount]) -> Amount:
-    """Smallest throughput at which some station is always busy [1/s].
+    """Smallest throughput at which some station is full: of a closed network, as jobs grow [1/s].
 
     If nothing depends on the load, this is min m/D; else the first throughput at which
-    the busiest station's utilisation reaches 1.
+    as much comes to some station as it can serve for ever, which of speeds by number present is
+    the last.
 
     Parameters
     ----------
@@ -87,12 +87,6 @@ def first_full(graph: ModelGraph, inputs: Mapping[str, Amount], names: tuple[str
     return np.concatenate(blocks).reshape(shape)
 
 
-def limit(station: Station, inputs: Mapping[str, Amount]) -> Amount:
-    """Largest rate of visits to a station; in a closed model, at its population [1/s]."""
-    jobs = inputs.get("population")
-    return station.capacity if jobs is None else station.fastest(jobs)
-
-
 def depends_on_load(graph: ModelGraph) -> bool:
     """Whether visits or a station's own numbers use the throughput."""
     targets: list[str] = [VISITS, *map(station_at, graph.stations)]
@@ -105,22 +99,22 @@ def _assumed(graph: ModelGraph) -> tuple[str, ...]:
 
 
 def _used(graph: ModelGraph, inputs: Mapping[str, Amount], targets: list[str]) -> dict[str, Amount]:
-    """The inputs that affect a search for these targets, including the population."""
+    """The inputs that affect a search for these targets."""
     assumed = _assumed(graph)
-    names = {*graph.plan.needed(targets, assumed), "population"}.difference(assumed)
+    names = graph.plan.needed(targets, assumed).difference(assumed)
     return {name: value for name, value in inputs.items() if name in names}
 
 
 def _busiest_at(
     graph: ModelGraph, inputs: Mapping[str, Amount], names: tuple[str, ...], targets: list[str]
 ) -> Callable[[Amount], FloatArray]:
-    """The largest utilisation of any station, by the network's throughput."""
+    """The largest share of what a station can serve for ever, by the network's throughput."""
 
     def busiest(throughput: Amount) -> FloatArray:
         given = {**inputs, **dict.fromkeys(_assumed(graph), throughput)}
         values = graph.plan.run(given, targets)
         stations = {name: station_at(name).of(values) for name in names}
-        shares = (values[f"{n}.arrival_rate"] / limit(s, inputs) for n, s in stations.items())
+        shares = (values[f"{n}.arrival_rate"] / s.capacity for n, s in stations.items())
         return reduce(np.maximum, (np.asarray(share, float) for share in shares))
 
     return busiest

@@ -18,7 +18,7 @@ from headway.models.solving.solutions.bounded import Bounded
 from headway.models.solving.solutions.grid import OverGrid
 from headway.models.solving.solutions.marks import QNA, Marks
 from headway.models.solving.solutions.on_demand import OnDemand
-from headway.models.solving.solutions.saturation import limit, saturation_throughput
+from headway.models.solving.solutions.saturation import saturation_throughput
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import Of, Request, read_output
 from headway.models.structure.parts.keys import ANSWERED, OWN_VISITS, VISITS, of_class, station_at
@@ -266,7 +266,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
         """
         demands = {}
         for name in self.stations:
-            most = limit(station_at(name).of(self.values), self.model.network.inputs)
+            most = station_at(name).of(self.values).capacity
             if not np.isinf(most).all():
                 visits = VISITS.of(self.values)[name]
                 demands[name] = self._over_points(np.asarray(visits) / most)

@@ -53,6 +53,11 @@ def station_at(name: str) -> Key[Station]:
     return Key(f"station {name}")
 
 
+def offered_at(name: str) -> Key[Amount]:
+    """What comes to a station over what it can serve: 1 or more means overload."""
+    return Key(f"offered {name}")
+
+
 def law_at(name: str) -> Key[Returning]:
     """The law of a station that sends jobs straight back to itself."""
     return Key(f"law {name}")

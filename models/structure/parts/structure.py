@@ -125,7 +125,7 @@ class Structure(Kept):
                 own |= {f"{name}.{part}" for part in parts}
         for name, station in self.stations.items():
             own |= {f"{name}.{part}" for part in (*station.numbers, *STATION_PARTS)}
-            own |= {f"{name}.blocked"} if self.blocks else set()
+            own |= {f"{name}.blocked", f"{name}.call_blocking"} if self.blocks else set()
         own |= {f"{name}.{part}" for name in self.regions for part in ("limit", *REGION_PARTS)}
         return frozenset(own)
 

@@ -30,6 +30,7 @@ from headway.models.structure.parts.keys import (
     Values,
     arrivals_at,
     law_at,
+    offered_at,
     share_of,
     station_at,
     visits_by,
@@ -57,6 +58,7 @@ from headway.models.structure.planning.flows import (
     numbers_of,
     returning,
 )
+from headway.models.structure.planning.reached import check_reached
 from headway.models.structure.planning.variability import check_spread, spread_steps, waiting_steps
 from headway.queueing.stations.abilities import Discipline
 from headway.queueing.stations.base import Station
@@ -135,6 +137,7 @@ def _station_steps(graph: Structure, name: str) -> list[AnyStep]:
         _product_step(rate, "throughput", f"{name}.visits"),
         *law_steps,
         *(number(f"{name}.{part}", law, partial(_ask, *law, part)) for part in answers),
+        step(offered_at(name), law, partial(_ask, *law, "offered")),
         *(waiting_steps(name) if graph.arrival_scvs else ()),
         *_residence_steps(graph, name, law),
         _product_step(f"{name}.queue_length", f"{name}.throughput", response),
@@ -245,6 +248,7 @@ def all_steps(graph: Structure) -> list[AnyStep]:
         check_forks(graph.name, graph.stations, graph.classes, returning(graph))
         check_ways(graph)
         check_priorities(graph)
+        check_reached(graph)
         steps += _traffic_steps(graph)
         steps += spread_steps(graph) if graph.arrival_scvs else []
         if graph.spreads:

@@ -35,7 +35,7 @@ class Serving:
     most
         Speed that lasts, however many come: jobs a second, or servers busy.
     used
-        Share of it that is in use with so many there.
+        Share of its servers that works with so many there.
     needed
         Parts of a request that have to be done, one at each of its queues or branches; 0 where
         jobs do not fork.
@@ -144,12 +144,13 @@ def _by_spread(station: Any) -> Serving:
 def _by_number(station: Any) -> Serving:
     """Rates by the number there say how many are served, and not who is."""
     rates = np.ravel(np.asarray(station.rates_to(), float)).tolist()
+    crew = float(np.asarray(station.crew))
 
     def speed(present: int) -> float:
         return float(rates[min(present, len(rates)) - 1])
 
     def used(present: int) -> float:
-        return speed(present) / rates[-1] if present else 0.0
+        return min(present, crew) / crew
 
     return Serving(1.0, speed=speed, most=rates[-1], used=used, unordered=station.lawless)
 
@@ -160,10 +161,6 @@ def _fastest_first(station: Any) -> Serving:
     paces = tuple(time / times[0] for time in times)
     most = sum(1 / pace for pace in paces)
     return Serving(times[0], servers=float(len(times)), most=most, paces=paces)
-
-
-def _waking_up(station: Any) -> Serving:
-    return replace(_by_number(station), used=lambda present: float(present > 0))
 
 
 def _batches_in_a_room(station: Any) -> Serving:
@@ -194,7 +191,7 @@ SERVING: Mapping[str, Rule] = {
     "LoadDependent": _by_number,
     "Batch": _by_number,
     "Slowing": _by_number,
-    "WakeUp": _waking_up,
+    "WakeUp": _by_number,
     "UnequalServers": _by_number,
     "FastestFirst": _fastest_first,
     "BatchK": _batches_in_a_room,

@@ -90,12 +90,16 @@ def _check_batch(batch_time: object, request_time: object, largest_batch: object
 
 @dataclass(frozen=True)
 class _Room:
-    """What a room for so many does: chances, and the mean time of those let in [s]."""
+    """What a room for so many does: chances, and the mean time of those let in [s].
+
+    `used` is the chance that anybody is there, exact also where it is small.
+    """
 
     loss: Amount
     admitted: Amount
     response: Amount
     empty: Amount
+    used: Amount
 
 
 @dataclass(frozen=True)
@@ -144,8 +148,8 @@ class BatchK(LimitedRoom):
         return self._endless.service_time
 
     def utilisation(self, arrival_rate: Quantity) -> Amount:
-        """Share of its largest rate in use: X over the rate of its largest batch."""
-        return self.throughput(arrival_rate) / self._fastest
+        """Share of time that a batch is in service: 1 - p_0."""
+        return self._solved(arrival_rate).used
 
     def loss_probability(self, arrival_rate: Quantity) -> Amount:
         """Chance that an arrival finds all K places taken."""
@@ -245,12 +249,13 @@ def _summed(arrival_rate: FloatArray, rates: FloatArray, room: FloatArray) -> _R
     total = met.sum(axis=-1)
     full = np.where(number_there == room, met * ratios, 0.0).sum(axis=-1) / total
     response = (met * (number_there / table)).sum(axis=-1) / total
+    some = met[..., 1:].sum(axis=-1) / total + full
     each = full / (1 + full), 1 / (1 + full), response, met[..., 0] / total / (1 + full)
-    return _Room(*map(plain, each))
+    return _Room(*map(plain, (*each, some / (1 + full))))
 
 
 def _symbolic(arrival_rate: Amount, rates: Sequence[Amount]) -> _Room:
     chances = symbolic_chances([arrival_rate / rate for rate in rates])
     admitted = sum(chances[:-1])
     stays = (p * n / rate for n, (p, rate) in enumerate(zip(chances, rates, strict=False), 1))
-    return _Room(chances[-1], admitted, sum(stays) / admitted, chances[0])
+    return _Room(chances[-1], admitted, sum(stays) / admitted, chances[0], 1 - chances[0])

@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import ClassVar
+
+import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import (
@@ -14,13 +17,16 @@ from headway.kinds import (
     check_positive,
     is_symbolic,
     number,
+    plain,
 )
 from headway.queueing.stations.abilities import SERVERS, Abilities, ServiceKind
 from headway.queueing.stations.base import MM1, Servers
-from headway.queueing.stations.speeds.varying import ALL, ByLaw, Rates, Varying
+from headway.queueing.stations.speeds.varying import ALL, ALONE, ByLaw, Rates, Varying
 from headway.queueing.times.laws import TimeLaw, exponential
 from headway.queueing.times.lines import OrderedQueue
 from headway.queueing.times.stops import Stop
+
+_ALIKE = 1e-9  # of a rate, which is typed with so many digits: those of a pool
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,23 @@ class LoadDependent(Varying):
         count = max(int(min(most, len(self.rates))), 1)
         return [number("rates", rate) for rate in self.rates[:count]]
 
+    @property
+    def crew(self) -> Amount:
+        """Servers m of a pool, whose rates are rate_1 min(n, m); one for any other rates."""
+        speeds = [rate / self.rates_to(1)[0] for rate in self.rates_to()]
+        if len(speeds) == 1 or is_symbolic(*speeds):
+            return ALONE
+        servers = np.round(np.asarray(speeds[-1], float))
+        gaps = (abs(s - apply("min", n, servers)) / n for n, s in enumerate(speeds, start=1))
+        pool = reduce(np.maximum, gaps) <= _ALIKE
+        return plain(np.where(pool, servers, ALONE)) if np.any(pool & (servers > 1)) else ALONE
+
+    def utilisation(self, arrival_rate: Quantity) -> Amount:
+        """Share of its servers that works: of a pool its own, else 1 - p_0; 1 is overload."""
+        if np.all(np.asarray(self.crew) > 1):
+            return self.offered(arrival_rate)
+        return super().utilisation(arrival_rate)
+
 
 @dataclass(frozen=True)
 class WakeUp(ByLaw):
@@ -93,8 +116,6 @@ class WakeUp(ByLaw):
     A birth-death chain: Kleinrock, *Queueing Systems* I, 1975, section 3.1.
     """
 
-    can: ClassVar[Abilities] = Abilities(ServiceKind.VARYING, shared=True, wakes=True)
-
     request_time: Quantity | str = field(metadata={"unit": "s"})
     wake_up: Quantity | str = field(metadata={"unit": "s"})
 
@@ -114,27 +135,8 @@ class WakeUp(ByLaw):
 
     def utilisation(self, arrival_rate: Quantity) -> Amount:
         """Share of time that it is busy: lambda (s + w) / (1 + lambda w); 1 means overload."""
-        return self.busy(arrival_rate, arrival_rate)
-
-    def busy(self, rate: Quantity, woken: Quantity) -> Amount:
-        """Share of time that it is busy, in any network with a product form: exact.
-
-        As often as somebody comes while nobody is there, somebody who is alone leaves or gets
-        company: U = x s + (1 - U) y w, so U - x s is the share of time that it spends waking up.
-
-        Parameters
-        ----------
-        rate, woken
-            Throughput x, and arrival rate y while nobody is there [1/s].
-
-        Examples
-        --------
-        >>> round(WakeUp(request_time=1.0, wake_up=1.0).busy(0.25, 0.5), 12)  # one job, Z = 2
-        0.5
-        """
-        wake_up = number("wake_up", self.wake_up)
-        served = number("request_time", self.request_time) * rate
-        return (served + woken * wake_up) / (1 + woken * wake_up)
+        woken = arrival_rate * number("wake_up", self.wake_up)
+        return (arrival_rate * number("request_time", self.request_time) + woken) / (1 + woken)
 
 
 @dataclass(frozen=True)

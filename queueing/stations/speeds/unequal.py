@@ -98,6 +98,11 @@ class UnequalServers(Varying):
         count = max(int(min(most, servers)), 1)
         return [sums[n - 1] / sums[n] * (servers - n + 1) for n in range(1, count + 1)]
 
+    @property
+    def crew(self) -> Amount:
+        """Number of servers m, each of which works on one request."""
+        return self.count
+
     def server_utilisation(self, arrival_rate: Quantity) -> list[Amount]:
         """Share of time that each server is busy; 1 from saturation on."""
         chances, _ = self._chances(arrival_rate)
@@ -203,9 +208,15 @@ class FastestFirst(Station):
         """Largest arrival rate it can serve: all servers' together [1/s]."""
         return sum(1 / number("service_times", time) for time in self.service_times)
 
-    def utilisation(self, arrival_rate: Quantity) -> Amount:
-        """Share of its largest rate in use; 1 means overload."""
+    def offered(self, arrival_rate: Quantity) -> Amount:
+        """Arrival rate over that of all servers."""
         return arrival_rate / self.capacity
+
+    def utilisation(self, arrival_rate: Quantity) -> Amount:
+        """Share of its servers that is busy; 1 or more means overload."""
+        offered, shares = self.offered(arrival_rate), self.server_utilisation(arrival_rate)
+        used = np.minimum(sum(shares) / self.plain_count, np.nextafter(1.0, 0.0))
+        return plain(np.where(np.asarray(offered) < 1, used, offered))
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """Mean time in the queue before service [s]; infinite from saturation on."""

@@ -11,7 +11,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
-from headway.kinds import Amount, FloatArray, Quantity, is_symbolic, plain
+from headway.kinds import Amount, FloatArray, Quantity, apply, is_symbolic, plain
 from headway.queueing.erlang.birth_death import symbolic_chances, weights
 from headway.queueing.flows.laws import check_arrivals
 from headway.queueing.numbers.laws import NumberLaw, moving
@@ -32,6 +32,9 @@ MOST_FOLLOWED = 20_000
 _FOLLOWED = 1 - 1e-13  # of what arrivals find
 
 ALL = np.inf
+
+ALONE = 1
+"""The crew of a station of one server."""
 
 Rates: TypeAlias = Amount
 """Rates with 1, 2... requests: a list of numbers or symbols, or an array by its first axis."""
@@ -69,9 +72,15 @@ class Varying(Station):
         """Largest of the rates that occur with N jobs at most [1/s]."""
         return self._over_numbers(np.maximum, population, lambda _, rate: rate)
 
-    def speedup(self, population: Quantity) -> Amount:
-        """Largest of the rates that occur with N jobs at most, over the first."""
-        return self.fastest(population) / self.rates_to(1)[0]
+    @property
+    def speedup(self) -> Amount:
+        """The last rate over the first: the servers of a pool."""
+        return self.capacity * self.service_time
+
+    @property
+    def crew(self) -> Amount:
+        """Servers m of which min(n, m) work with n requests present: one, unless it is a pool."""
+        return ALONE
 
     @property
     def hastens(self) -> bool:
@@ -103,9 +112,16 @@ class Varying(Station):
         occurs = (number <= jobs) | (number == 1)
         return plain(pick.reduce(np.where(occurs, each, each[:1]), axis=0))
 
-    def utilisation(self, arrival_rate: Quantity) -> Amount:
-        """Share of its lasting speed in use: arrival rate over last rate; 1 means overload."""
+    def offered(self, arrival_rate: Quantity) -> Amount:
+        """Arrival rate over last rate."""
         return arrival_rate / self.capacity
+
+    def utilisation(self, arrival_rate: Quantity) -> Amount:
+        """Share of its servers that works: mean of min(n, m) / m; 1 or more means overload.
+
+        Of one server that is 1 - p_0, whatever its rates.
+        """
+        return self._solved(arrival_rate)[2]
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """R - 1 / rate_1 [s]; negative where company makes it faster than twice as fast."""
@@ -151,34 +167,62 @@ class Varying(Station):
         births = np.full(most + 1, arrival_rate)
         return Sharing(births, others * each, each, met / met.sum()).law()
 
-    def _solved(self, arrival_rate: Quantity) -> tuple[Amount, Amount]:
-        """Sum the states below the last rate's one by one, the rest as a geometric series."""
-        rates = self.rates_to()
+    def _solved(self, arrival_rate: Quantity) -> tuple[Amount, Amount, Amount]:
+        """Sum the states below the last rate's one by one, the rest as a geometric series.
+
+        Response time, chance of none, and share of the servers that works, which stays below 1
+        as long as the last rate is above the arrival rate.
+        """
+        rates, crew = self.rates_to(), self.crew
         busy = arrival_rate / rates[-1]
         if is_symbolic(arrival_rate, *rates):
             check_written(len(rates))
-            return _summed(symbolic_chances([arrival_rate / rate for rate in rates]), rates, busy)
+            chances = symbolic_chances([arrival_rate / rate for rate in rates])
+            return _summed(chances, rates, busy, crew)
         ratios = ratios_of(arrival_rate, rates)
         check_arrivals(busy)
         stable, full = np.asarray(busy) < 1, np.where(np.isnan(busy), np.nan, np.inf)
         chances = np.moveaxis(weights(np.where(stable[..., None], ratios, 0.5)), -1, 0)
-        time, empty = _summed(chances, rates, np.where(stable, busy, 0.5))
+        time, empty, used = _summed(chances, rates, np.where(stable, busy, 0.5), crew)
         none = np.where(np.isnan(busy), np.nan, 0.0)
-        return plain(np.where(stable, time, full)), plain(np.where(stable, empty, none))
+        return (
+            plain(np.where(stable, time, full)),
+            plain(np.where(stable, empty, none)),
+            plain(np.where(stable, np.minimum(used, _NEVER_FULL), busy)),
+        )
 
 
-def _summed(chances: Sequence[Amount], rates: Rates, busy: Amount) -> tuple[Amount, Amount]:
-    """Mean of n / rate_n over whom an arrival meets, and the chance of none.
+_NEVER_FULL = float(np.nextafter(1.0, 0.0))
+
+
+def working(present: Amount, crew: Amount) -> Amount:
+    """Share of m servers that works with n requests present: min(n, m) / m.
+
+    Examples
+    --------
+    >>> working(3, 4), working(3, 1)
+    (0.75, 1.0)
+    """
+    return apply("min", present, crew) / crew
+
+
+def _summed(
+    chances: Sequence[Amount], rates: Rates, busy: Amount, crew: Amount = ALONE
+) -> tuple[Amount, Amount, Amount]:
+    """Mean of n / rate_n over whom an arrival meets, chance of none, and mean of `working`.
 
     That is Little's law with lambda p_(n-1) = rate_n p_n put in, so that it holds at any load,
-    none too. Beyond the last chance there are powers of `busy`.
+    none too. Beyond the last chance there are powers of `busy`; all servers work there.
     """
     last, count = chances[-1], len(rates)
     total = sum(chances[:-1]) + last / (1 - busy)
     pairs = zip(chances[:-1], rates, strict=True)
     below = sum(n * chance / rate for n, (chance, rate) in enumerate(pairs, start=1))
     beyond = last * (count + 1 + busy / (1 - busy)) / (1 - busy) / rates[-1]
-    return (below + beyond) / total, chances[0] / total
+    some = enumerate(chances[1:-1], start=1)
+    few = sum(chance if crew is ALONE else working(n, crew) * chance for n, chance in some)
+    used = few + last / (1 - busy)
+    return (below + beyond) / total, chances[0] / total, used / total
 
 
 def growth_at(speeds: FloatArray, load: FloatArray) -> FloatArray:
@@ -199,21 +243,25 @@ def growth_at(speeds: FloatArray, load: FloatArray) -> FloatArray:
     return _standing(speeds, load)[0]
 
 
-def empty_at(speeds: FloatArray, load: FloatArray) -> FloatArray:
-    """Share of time without any job, as for `growth_at`.
+def work_at(speeds: FloatArray, load: FloatArray, crew: Amount) -> FloatArray:
+    """Share of m servers that works, for `growth_at`, over the work that comes.
 
     Examples
     --------
-    >>> empty_at(np.array([[1.0], [2.0]]), np.array([1.0])).round(12).tolist()
-    [0.333333333333]
+    >>> work_at(np.array([[1.0], [0.5]]), np.array([0.25]), 1).round(12).tolist()
+    [1.333333333333]
     """
-    return _standing(speeds, load)[1]
+    some = np.where(load > 0, load, 1.0)
+    first = 1 / (speeds[0] * crew)  # of one who is alone
+    return np.where(load > 0, np.asarray(_standing(speeds, load, crew)[2]) / some, first)
 
 
-def _standing(speeds: FloatArray, load: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _standing(
+    speeds: FloatArray, load: FloatArray, crew: Amount = ALONE
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     chances = np.moveaxis(weights(ratios_of(load, speeds)), -1, 0)
-    growth, empty = _summed(chances, speeds, load / speeds[-1])
-    return np.asarray(growth), np.asarray(empty)
+    growth, empty, used = _summed(chances, speeds, load / speeds[-1], crew)
+    return np.asarray(growth), np.asarray(empty), np.asarray(used)
 
 
 def _table(rates: Rates) -> FloatArray:

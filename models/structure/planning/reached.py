@@ -1,0 +1,72 @@
+"""Stations that no job comes to: refused, because their numbers would say that they are idle."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import GraphError
+from headway.models.structure.parts.class_ways import EVERY
+from headway.models.structure.parts.forks import forks
+from headway.models.structure.parts.structure import Structure
+from headway.models.structure.planning.by_class import visited
+from headway.queueing.flows.traffic import reached
+
+
+def check_reached(graph: Structure) -> None:
+    """Refuse a station that neither arrivals nor routes nor forks lead to.
+
+    A route counts whatever its probability; stations with visits need no routes.
+
+    Raises
+    ------
+    GraphError
+        Naming the station and the remedy.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> from headway.queueing import MM1
+    >>> two = ModelGraph("two").station("cpu", MM1(0.1)).station("disk", MM1(0.2))
+    >>> two.at().solve(5)
+    Traceback (most recent call last):
+        ...
+    headway.errors.GraphError: two: no job comes to disk; add a route to it, or remove it
+    """
+    if any(station.visits for station in graph.stations.values()):
+        return
+    names = list(graph.stations)
+    branches = {b: fork for fork, several in forks(graph.stations).items() for b in several}
+    here = dict(zip(names, _here(graph, names).tolist(), strict=True))
+    for name, comes in here.items():
+        if not comes and not here.get(branches.get(name, "")):
+            msg = f"{graph.name}: no job comes to {name}; {_remedy(graph, name, branches)}"
+            raise GraphError(msg)
+
+
+def _here(graph: Structure, names: list[str]) -> NDArray[np.bool_]:
+    """Stations that jobs themselves come to, whatever the numbers are."""
+    if graph.class_ways.by_class:
+        stations = {station for _, station in visited(graph)}
+        return np.array([name in stations for name in names])
+    place = {name: k for k, name in enumerate(names)}
+    edges = np.zeros((len(names), len(names)), bool)
+    block = graph.routes.block
+    if block.matrix is not None:
+        rows = [place[name] for name in block.names]
+        edges[np.ix_(rows, rows)] = np.asarray(block.matrix) > 0
+    for route in graph.routes.single:
+        edges[place[route.source], place[route.target]] = True
+    starts = [graph.class_ways.references.get(EVERY, ""), *graph.arrivals]
+    first = [name for name in starts if name] or names[:1]
+    return reached(edges, np.isin(names, first))
+
+
+def _remedy(graph: Structure, name: str, branches: dict[str, str]) -> str:
+    """What to do, and where a route from a branch of a fork is in vain, why."""
+    for route in graph.routes:
+        fork = branches.get(route.source)
+        if route.target == name and fork:
+            return (
+                f"the parts of {fork} end at its branch {route.source}, so that "
+                f"{route.source} -> {name} is never taken; let {fork} go on to it, or remove it"
+            )
+    return "add a route to it, or remove it"

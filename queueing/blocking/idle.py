@@ -1,0 +1,88 @@
+"""Stations and regions that no job comes to: left out before a network is solved, empty then."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.queueing.blocking.answers import BlockingSolution, WindowAnswer
+from headway.queueing.blocking.network import BlockingNetwork, Window, visited
+
+Each = TypeVar("Each")
+
+EMPTY = WindowAnswer(0.0, 0.0, 0.0, 0.0, 0.0)
+"""A region that no job comes to."""
+
+
+@dataclass(frozen=True)
+class Visited:
+    """The part of a network that jobs come to.
+
+    Parameters
+    ----------
+    network
+        That part.
+    places, windows
+        Positions of its stations and regions in the whole network.
+    """
+
+    network: BlockingNetwork
+    places: tuple[int, ...]
+    windows: tuple[int, ...]
+
+    @staticmethod
+    def of(network: BlockingNetwork) -> "Visited":
+        """Leave out what no job comes to.
+
+        Examples
+        --------
+        >>> from headway.queueing.blocking.network import Room
+        >>> none, first = np.zeros((2, 2)), np.array([0.0, 1.0])
+        >>> two = BlockingNetwork((Room(1.0), Room(2.0)), none, first, 0.1)
+        >>> Visited.of(two).places
+        (1,)
+        """
+        places = tuple(visited(network))
+        new = {k: position for position, k in enumerate(places)}
+        members = [[new[k] for k in w.stations if k in new] for w in network.windows]
+        windows = tuple(k for k, inside in enumerate(members) if inside)
+        if len(places) == len(network.rooms):
+            return Visited(network, places, windows)
+        part = replace(
+            network,
+            rooms=tuple(network.rooms[k] for k in places),
+            onward=np.asarray(network.onward)[np.ix_(places, places)],
+            entry=np.asarray(network.entry)[list(places)],
+            windows=tuple(Window(tuple(members[k]), network.windows[k].limit) for k in windows),
+            names=tuple(network.called[k] for k in places),
+        )
+        return Visited(part, places, windows)
+
+    def among(self, whole: BlockingNetwork, solution: BlockingSolution) -> BlockingSolution:
+        """A solution of the part as one of the whole network."""
+        if len(self.places) == len(whole.rooms):
+            return solution
+
+        def spread(values: FloatArray | None) -> Any:
+            if values is None:
+                return None
+            every = np.zeros(len(whole.rooms))
+            every[list(self.places)] = values
+            return every
+
+        windows = dict(zip(self.windows, solution.windows, strict=True))
+        return replace(
+            solution,
+            station_throughput=spread(solution.station_throughput),
+            utilisation=spread(solution.utilisation),
+            blocked=spread(solution.blocked),
+            queue_length=spread(solution.queue_length),
+            call_blocking=spread(solution.call_blocking),
+            windows=tuple(windows.get(k, EMPTY) for k in range(len(whole.windows))),
+        )
+
+    def pick(self, values: Sequence[Each]) -> list[Each]:
+        """Of a value for each station those of the part."""
+        return [values[k] for k in self.places]
