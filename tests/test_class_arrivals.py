@@ -176,6 +176,9 @@ def test_classes_of_one_exponential_time_are_exact(seed):
     for c, k, d, j in zip(*np.nonzero(onward), strict=True):
         becomes = "" if c == d else names[d]
         graph = graph.route(places[k], places[j], float(onward[c, k, d, j]), names[c], becomes)
+    first = int(starts[0])
+    for j in np.flatnonzero(onward[0, first].sum(axis=0) == 0):  # so that all may be come to
+        graph = graph.route(places[first], places[j], 0.0, names[0])
     for name, rate, start in zip(names, rates, starts, strict=True):
         graph = graph.job_class(name, arrival_rate=0.2 * float(rate), arrives=places[start])
     exact, solution = graph.at().solve(), graph.at().solve(method="qna")

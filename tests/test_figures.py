@@ -348,7 +348,7 @@ def test_formulas_of_every_model_fit_and_are_typeset(name):
     drawn = formula_figure(catalogue_model(name))
 
     lines = [t.get_text()[1:-1] for t in drawn.texts if t.get_text().startswith("$")]
-    assert lines or name == "lopc"
+    assert lines or name in {"lopc", "server-batch", "server-slowing"}  # which have no short sums
     assert not any("begin{" in line or "operatorname" in line for line in lines)
     assert all(extent(line, SIZE)[0] <= (WIDTH - 0.2) * 72 for line in lines)
     tops = [text.get_position()[1] for text in drawn.texts]

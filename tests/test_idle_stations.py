@@ -11,6 +11,7 @@ from headway.queueing import (
     MM1K,
     Discipline,
     JobClass,
+    LoadDependent,
     MMm,
     MMmK,
     SharedStation,
@@ -136,3 +137,17 @@ def test_sources_that_are_turned_away_think_again(sources, think):
     assert solution.saturation_throughput == pytest.approx(servers / time, rel=1e-8)
     assert solution.knee_population == pytest.approx((think + time) * servers / time, rel=1e-8)
     assert "call blocking" in " ".join(str(solution).split()) or "call" in str(solution)
+
+
+def test_what_works_in_a_region_is_what_its_jobs_keep_working():
+    """By flow equivalence too: a station that slows down is as busy as its number law says.
+
+    One that holds two jobs at most, before which the others wait: a chain of the number there.
+    """
+    slow = LoadDependent((1.0, 0.7))
+    graph = ModelGraph("g").station("web", MM1(0.3)).station("db", slow).region("pool", ["db"], 2)
+    solution = graph.route("web", "db").at().closed(4, 0.0).solve()
+    rates = [1.0, 0.7, 0.7, 0.7]
+    weights = np.cumprod([1.0, *(1 / 0.3 / np.array(rates))])
+    assert solution["db.utilisation"] == pytest.approx(1 - weights[0] / weights.sum(), rel=1e-9)
+    assert solution.throughput == pytest.approx((1 - weights[-1] / weights.sum()) / 0.3, rel=1e-9)

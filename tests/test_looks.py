@@ -118,6 +118,7 @@ def test_costly_sweeps_have_straight_lines():
 
 def shared(**web):
     graph = ModelGraph("shared").station("cpu", MM1(1e-3)).station("disk", MM1(1e-3))
+    graph = graph.route("cpu", "disk", 0.5)
     return graph.job_class("web", **web).job_class("batch", 10.0).at()
 
 

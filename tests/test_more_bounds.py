@@ -168,6 +168,9 @@ service_time = {web = 0.1, batch = 0.2}
 [stations.disk]
 kind = "MM1"
 service_time = 0.05
+[[routes]]
+from = "cpu"
+to = "disk"
 """
 
 

@@ -238,6 +238,9 @@ kind = "Quota"
 service_time = "2 ms"
 quota = 0.5
 period = "0.1 s"
+[[routes]]
+from = "cpu"
+to = "disk"
 """
 
 

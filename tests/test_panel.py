@@ -24,7 +24,7 @@ def raid():
 
 def classes():
     graph = ModelGraph("shop").declare("web_rate", "cpu_time").station("cpu", MM1("cpu_time"))
-    graph = graph.station("wire", Delay(2e-3)).route("wire", "cpu")
+    graph = graph.station("wire", Delay(2e-3)).route("wire", "cpu").route("cpu", "wire", 0.0)
     graph = graph.job_class("web", "web_rate").job_class("batch", 20.0)
     return graph.at(web_rate=50.0, cpu_time=0.005)
 

@@ -124,6 +124,12 @@ service_time = {web = 0.2, batch = 0.1}
 [stations.net]
 kind = "Delay"
 service_time = 0.05
+[[routes]]
+from = "cpu"
+to = "pool"
+[[routes]]
+from = "pool"
+to = "net"
 """
 
 

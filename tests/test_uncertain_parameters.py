@@ -42,6 +42,12 @@ service_time = "disk_time"
 [correlations]
 "delay, cpu_time" = -0.7
 "cpu_time, disk_time" = 0.25
+[[routes]]
+from = "network"
+to = "cpu"
+[[routes]]
+from = "cpu"
+to = "disk"
 """
 
 
@@ -159,7 +165,9 @@ def test_another_value_is_certain_and_goes_with_nothing():
 
 
 def test_uncertain_in_python_is_what_a_file_says():
-    certain = parse_model(FILE.partition("[correlations]")[0]).at(delay=9.0).at(delay=0.001)
+    stations, _, rest = FILE.partition("[correlations]")
+    text = stations + rest[rest.index("[[routes]]") :]
+    certain = parse_model(text).at(delay=9.0).at(delay=0.001)
 
     result = certain.uncertain(
         {"delay": ("0.8 ms", "1.3 ms")},

@@ -258,7 +258,7 @@ def _regions(
 def _open_regions(network: BlockingNetwork, stations: Sequence[Station]) -> BlockingSolution:
     """An open network with regions, each a server whose speed depends on how many it holds."""
     rates = network.arrival_rate * network.visits
-    queue, windows = np.zeros(len(stations)), []
+    queue, busy, windows = np.zeros(len(stations)), np.zeros(len(stations)), []
     for (region, entries), place in zip(_regions(network, stations), network.windows, strict=True):
         state = window.open_window(region, entries * network.arrival_rate)
         if place.limit > _WIDE and state.answer.full > _NEVER:
@@ -267,31 +267,32 @@ def _open_regions(network: BlockingNetwork, stations: Sequence[Station]) -> Bloc
                 "taken; reduce the load or the limit"
             )
             raise GraphError(msg)
-        queue[list(place.stations)] = state.queues
+        queue[list(place.stations)], busy[list(place.stations)] = state.queues, state.working
         windows.append(state.answer)
     for k, station in enumerate(stations):
         if network.window_of(k) is None:
             queue[k] = float(station.queue_length(float(rates[k])))
-    return _by_rates(network, stations, rates, queue, tuple(windows))
+            busy[k] = float(station.utilisation(float(rates[k])))
+    return _by_rates(network, rates, (queue, busy), tuple(windows))
 
 
 def _by_rates(
     network: BlockingNetwork,
-    stations: Sequence[Station],
     rates: FloatArray,
-    queue: FloatArray,
+    means: tuple[FloatArray, FloatArray],
     windows: tuple[WindowAnswer, ...],
 ) -> BlockingSolution:
+    """What else follows from throughputs, queue lengths and utilisations."""
+    queue, busy = means
     present = queue.sum() + sum(w.queue_length for w in windows)
     through = float(rates[0] / network.visits[0]) if network.closed else network.arrival_rate
     time = network.population / through - network.think_time if network.closed else 0.0
-    busy = [float(s.utilisation(float(r))) for s, r in zip(stations, rates, strict=True)]
     return BlockingSolution(
         throughput=through,
         response_time=time if network.closed else float(present / through),
         station_throughput=rates,
-        utilisation=np.array(busy),
-        blocked=np.zeros(len(stations)),
+        utilisation=busy,
+        blocked=np.zeros(len(rates)),
         queue_length=queue,
         windows=windows,
         method="flow equivalence",
@@ -318,13 +319,14 @@ def _closed_regions(network: BlockingNetwork, stations: Sequence[Station]) -> Bl
     apart = [k for k in range(len(stations)) if network.window_of(k) is None]
     servers = [LoadDependent(tuple(region.rates.tolist())) for region, _ in regions]
     entries = [each for _, each in regions]
-    queue, windows, rate = np.zeros(len(stations)), [], 0.0
+    queue, busy, windows, rate = np.zeros(len(stations)), np.zeros(len(stations)), [], 0.0
     for place, (region, each) in enumerate(regions):
         others = [stations[k] for k in apart] + servers[:place] + servers[place + 1 :]
         ways = [*visits[apart].tolist(), *entries[:place], *entries[place + 1 :]]
         coming = _throughputs(others, ways, network.think_time, many) * each
         state = window.closed_window(region, coming[::-1])
-        queue[list(network.windows[place].stations)] = state.queues
+        inside = list(network.windows[place].stations)
+        queue[inside], busy[inside] = state.queues, state.working
         windows.append(state.answer)
         rate = state.answer.throughput / each
     if apart:
@@ -335,7 +337,8 @@ def _closed_regions(network: BlockingNetwork, stations: Sequence[Station]) -> Bl
             network.think_time,
         )
         queue[apart] = np.asarray(whole.queue_length)[: len(apart)]
-    solution = _by_rates(network, stations, rate * visits, queue, tuple(windows))
+        busy[apart] = np.asarray(whole.utilisation)[: len(apart)]
+    solution = _by_rates(network, rate * visits, (queue, busy), tuple(windows))
     can_block = any(w.limit < many for w in network.windows)
     return solution if can_block else replace(solution, approximation="")
 

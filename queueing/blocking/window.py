@@ -22,10 +22,13 @@ class Equivalent:
         Jobs that leave it with 1, 2... inside [1/s], shape (limit,); the last holds on.
     queues
         Mean number at each of its stations with 0, 1... inside, shape (stations, limit + 1).
+    working
+        The utilisation of each then.
     """
 
     rates: FloatArray
     queues: FloatArray
+    working: FloatArray
 
     @property
     def limit(self) -> int:
@@ -61,8 +64,11 @@ def flow_equivalent(stations: Sequence[Station], visits: Sequence[float], limit:
     Chandy, Herzog and Woo, IBM J. Res. Dev. 19(1), 1975; Lazowska et al., 1984, chapter 9.
     """
     inside = solve_closed(stations, visits, np.arange(1.0, limit + 1))
-    queues = np.pad(np.asarray(inside.queue_length), ((0, 0), (1, 0)))
-    return Equivalent(np.asarray(inside.throughput, float), queues)
+    queues, working = (
+        np.pad(np.asarray(each), ((0, 0), (1, 0)))
+        for each in (inside.queue_length, inside.utilisation)
+    )
+    return Equivalent(np.asarray(inside.throughput, float), queues, working)
 
 
 @dataclass(frozen=True)
@@ -73,14 +79,15 @@ class RegionState:
     ----------
     answer
         Of the region.
-    queues
-        Mean number at each of its stations, shape (stations,).
+    queues, working
+        Mean number at each of its stations, and its utilisation, shape (stations,).
     chance
         Share of time that so many are inside or outside it, shape (numbers,).
     """
 
     answer: WindowAnswer
     queues: FloatArray
+    working: FloatArray
     chance: FloatArray
 
 
@@ -161,4 +168,5 @@ def _region_state(
         queue_length=outside,
         waiting_time=outside / rate if rate else 0.0,
     )
-    return RegionState(answer, region.queues @ inside, inside if chance is None else chance)
+    means = region.queues @ inside, region.working @ inside
+    return RegionState(answer, *means, inside if chance is None else chance)

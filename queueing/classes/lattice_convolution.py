@@ -292,6 +292,7 @@ def _working(
     speeds, crew = network.speeds[k], network.crews[k]
     number = np.arange(1, len(speeds) + 1)[:, None]
     shares = np.minimum(number, crew) / np.minimum(number + 1, crew)
+    shares[-1] = 1.0  # no more jobs come than a list of fewer speeds than servers has
     following = np.concatenate([speeds[1:], speeds[-1:]]) * shares
     every = list(network.speeds)
     every[k] = following

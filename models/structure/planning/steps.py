@@ -248,11 +248,11 @@ def all_steps(graph: Structure) -> list[AnyStep]:
         check_forks(graph.name, graph.stations, graph.classes, returning(graph))
         check_ways(graph)
         check_priorities(graph)
-        check_reached(graph)
         steps += _traffic_steps(graph)
         steps += spread_steps(graph) if graph.arrival_scvs else []
         if graph.spreads:
             check_spread(graph)
+        check_reached(graph)
         for name in graph.stations:
             steps += _station_steps(graph, name)
         steps += _system_steps(graph)
