@@ -37,6 +37,10 @@ class Visited(Protocol):
     def plain_count(self) -> float:
         """Number of servers."""
 
+    @property
+    def plain_scv(self) -> float | None:
+        """Scv of service times; None where two moments do not tell them."""
+
     def time_law(self, arrival_rate: float) -> TimeLaw:
         """Of a visit."""
 
@@ -69,6 +73,7 @@ class Met:
     make_stop: Callable[[float], Stop | None]
     can: Abilities = field(default_factory=Abilities)
     plain_count: float = 1.0
+    plain_scv: float | None = None
 
     def time_law(self, arrival_rate: float) -> TimeLaw:  # noqa: ARG002 - at its own
         """Of a visit."""
@@ -102,6 +107,7 @@ class MetOnce:
     law: Callable[[], TimeLaw]
     can: Abilities = field(default_factory=partial(Abilities, insensitive=True))
     plain_count: float = 1.0
+    plain_scv: float | None = None
 
     def time_law(self, arrival_rate: float) -> TimeLaw:  # noqa: ARG002 - at its own
         """Of the visit."""

@@ -9,6 +9,7 @@ Adv. Appl. Prob. 12(4), 1980; Burke, "The dependence of sojourn times in tandem 
 Operations Research 17(4), 1969.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -25,6 +26,7 @@ from headway.queueing.times.journeys import Journey, mean_visits
 from headway.queueing.times.laws import TimeLaw, merged
 from headway.queueing.times.loops import is_exact, loop_laws
 from headway.queueing.times.stops import Loop
+from headway.queueing.variability.measured import Region
 
 INDEPENDENT = "percentiles assume independent visits of a job"
 APART = f"{INDEPENDENT}: up to the 99th within 5%, the 99.9th within 6% where measured"
@@ -90,9 +92,15 @@ class RoutedNetwork:
         if not used._exact and any(station.can.loses for station in used.stations):
             notes = merged((LOSING,), tuple(n for n in notes if TOGETHER not in n))
         elif not (notes or used._exact):
-            shared = any(station.can.insensitive for station in used.stations)
-            notes = (APART_SHARED if shared else APART,)
+            notes = (used._apart,)
         return replace(law, notes=merged(notes, law.notes))
+
+    @property
+    def _apart(self) -> str:
+        """What independent visits miss: at shared servers, and by how services vary."""
+        if any(station.can.insensitive for station in self.stations):
+            return APART_SHARED
+        return region_note(self.stations, self.rates, loops=False) or APART
 
     @property
     def visits(self) -> FloatArray:
@@ -172,10 +180,9 @@ class RoutedNetwork:
         laws = loop_laws(loop, together=ends)
         if laws is None:
             return None
-        notes = merged(
-            () if is_exact(loop) else (_together([self.names[k] for k in members]),),
-            *(stop.notes for stop in loop.stops),
-        )
+        about = region_note([self.stations[k] for k in members], self.rates[members], loops=True)
+        together = about or _together([self.names[k] for k in members])
+        notes = merged(() if is_exact(loop) else (together,), *(stop.notes for stop in loop.stops))
         if ends:
             pairs = zip(members, laws, strict=True)
             return [_Part(law, entry, 1.0, away[0], 1.0, notes) for entry, (law,) in pairs]
@@ -209,10 +216,29 @@ class RoutedNetwork:
             return False
         ends = [not (edges[:, k].any() and edges[k].any()) for k in range(len(edges))]
         return all(
-            s.can.product_form in _QUEUES and (s.plain_count == 1 or ends[k])
+            (s.can.product_form in _QUEUES or edges[k].sum() == 0)
+            and (s.plain_count == 1 or ends[k])
             for k, s in enumerate(self.stations)
             if k in random
         )
+
+
+def region_note(stations: Sequence[Visited], rates: FloatArray, *, loops: bool) -> str:
+    """What was measured of general service times; empty where there are none.
+
+    Parameters
+    ----------
+    stations, rates
+        Those that are visited, and arrivals at each [1/s].
+    loops
+        Whether jobs go to and fro between them.
+    """
+    queues = [(s, float(rate)) for s, rate in zip(stations, rates, strict=True) if s.can.limits]
+    if not any(s.can.product_form is None and s.plain_scv is not None for s, _ in queues):
+        return ""
+    busy = max(rate * s.mean_service / s.plain_count for s, rate in queues)
+    scv = max(s.plain_scv or 0.0 for s, _ in queues)
+    return Region.of(loops=loops, pools=False, scv=scv, busy=busy).shares()
 
 
 def is_overtake_free(edges: NDArray[np.bool_]) -> bool:

@@ -73,33 +73,33 @@ def through(drawn):
     return np.linalg.solve(np.eye(times.size) - matrix.T, entry.ravel()).reshape(times.shape)
 
 
-def _arrivals(drawn, random, horizon):
+def _arrivals(drawn, random, horizon, times_of):
     rates, starts, coming, *_ = drawn
     for c, (rate, start, scv) in enumerate(zip(rates, starts, coming, strict=True)):
-        times = np.cumsum(draws(random, scv, int(1.05 * horizon * rate) + 200)) / rate
+        times = np.cumsum(times_of(random, scv, int(1.05 * horizon * rate) + 200)) / rate
         yield from ((time, time, c, c, int(start)) for time in times[times < horizon].tolist())
 
 
-def _sources(drawn, random, horizon):
+def _sources(drawn, random, horizon, times_of):
     """Numbers to come: service times and chances by class and station."""
     visits, times, serving = through(drawn), drawn[4], drawn[6]
     size = (1.3 * horizon * visits + 2000).astype(int)
     service = [
-        [iter((draws(random, serving[c, k], size[c, k]) * times[c, k]).tolist())
+        [iter((times_of(random, serving[c, k], size[c, k]) * times[c, k]).tolist())
          for k in range(times.shape[1])]
         for c in range(times.shape[0])
     ]  # fmt: skip
     return service, iter(random.random(int(size.sum())).tolist())
 
 
-def events(drawn, visits, random):
+def events(drawn, visits, random, times_of=draws):
     """Every visit: class, station, wait; and every journey: class begun as, time in all."""
     onward, times, servers = drawn[3], drawn[4], drawn[5]
     count = times.shape[1]
     horizon = visits / through(drawn).sum()
-    todo = list(_arrivals(drawn, random, horizon))
+    todo = list(_arrivals(drawn, random, horizon, times_of))
     heapify(todo)
-    service, chances = _sources(drawn, random, horizon)
+    service, chances = _sources(drawn, random, horizon, times_of)
     ends = np.cumsum(onward.reshape(*times.shape, -1), axis=-1).tolist()
     free = [[0.0] * int(m) for m in servers]
     waits, journeys = [], []

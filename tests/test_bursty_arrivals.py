@@ -86,17 +86,20 @@ def test_written_and_read_again_it_is_the_same():
     assert again.solve().response_time == model.solve().response_time
 
 
-def test_poisson_models_stay_as_they_are_unless_asked():
-    """M/G/1 in a network is taken with Poisson flows; method qna propagates, and says so."""
+def test_services_propagate_by_default_where_they_feed_a_queue():
+    """Behind M/D/1 flows are steadier than Poisson ones, unless visits hide where jobs go."""
     graph = ModelGraph("line").station("a", MD1(0.1)).station("b", MG1(0.08, 2.0)).route("a", "b")
-    usual, solution = graph.at().solve(8.0), graph.at().solve(8.0, method="qna")
-    assert usual.method == "open"
-    assert usual["b.queue_length"] == 8 * MG1(0.08, 2.0).response_time(8.0)
-    assert usual["a.queue_length"] == pytest.approx(solution["a.queue_length"], rel=1e-12)
-    assert solution["b.queue_length"] < usual["b.queue_length"]
-    assert solution["b.arrival_scv"] < 1
+    usual, asked = graph.at().solve(8.0), graph.at().solve(8.0, method="qna")
+    assert usual.method == "qna"
+    assert usual.response_time == asked.response_time
+    assert usual["b.queue_length"] < 8 * MG1(0.08, 2.0).response_time(8.0)
+    assert usual["a.queue_length"] == pytest.approx(8 * MD1(0.1).response_time(8.0), rel=1e-12)
+    assert usual["b.arrival_scv"] < 1
+    visits = ModelGraph("v").station("a", MD1(0.1), 1.0).station("b", MG1(0.08, 2.0), 1.0)
+    hidden = visits.at().solve(8.0)
+    assert hidden.method == "open"
     with pytest.raises(HeadwayError, match="no answer"):
-        usual["b.arrival_scv"]
+        hidden["b.arrival_scv"]
     jackson = ModelGraph("j").station("a", MM1(0.1)).station("b", MM1(0.08)).route("a", "b")
     exact, solved = jackson.at().solve(8.0), jackson.at().solve(8.0, method="qna")
     assert solved.response_time == pytest.approx(exact.response_time, rel=1e-12)

@@ -179,8 +179,9 @@ def test_what_is_not_known_is_refused_in_a_line():
     back = ModelGraph("g").station("x", MD1(0.1)).route("x", "x", 0.5).at()
     with pytest.raises(GraphError, match="come straight back"):
         back.solve(2.0)["x.response_time_over_1ms"]
+    bursty = ModelGraph("one").station("cpu", MM1(0.1)).arrive("cpu", 5.0, scv=4.0)
     with pytest.raises(GraphError, match="propagated variability has no percentiles"):
-        alone(MM1(0.1)).solve(5.0, method="qna")["response_time_over_1ms"]
+        bursty.at().solve()["response_time_over_1ms"]
     with pytest.raises(UnknownParameter, match="no answer"):
         RAID.solve(800.0)["response_time_over_20"]
     with pytest.raises(InvalidParameter, match="no number 'response_time_over_2m'"):

@@ -7,6 +7,7 @@ from headway.models.language.formula import Formula, Name
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import percent_of
 from headway.models.structure.parts.structure import Structure
+from headway.models.structure.planning.variability import propagates
 
 _HELPED = {
     "response_time": Sense.AT_MOST,
@@ -23,7 +24,7 @@ def resources(model: Model, goals: Sequence[Goal], names: Sequence[str]) -> tupl
     """The choices of which more never breaks a goal that holds with less.
 
     This is derived, not tested: arrivals do not depend on the servers (an open network of one class
-    with Poisson arrivals; elsewhere servers change the variability of departures), the choice only
+    with Poisson flows; elsewhere servers change the variability of departures), the choice only
     relieves its station (`Abilities.eased_by`), and no formula depends on results of that station.
 
     Examples
@@ -34,7 +35,7 @@ def resources(model: Model, goals: Sequence[Goal], names: Sequence[str]) -> tupl
     ('disks',)
     """
     graph = model.graph
-    if not graph.stations or graph.classes or model.is_closed or graph.arrival_scvs:
+    if not graph.stations or graph.classes or model.is_closed or propagates(graph):
         return ()
     if not all(_helped(graph, goal) for goal in goals):
         return ()

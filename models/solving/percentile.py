@@ -22,15 +22,18 @@ from headway.models.solving.solutions.marks import DRIVEN, QNA, Marks
 from headway.models.solving.solutions.on_demand import check_percent
 from headway.models.solving.summed import summed_in, summed_law, summed_percentiles
 from headway.models.structure.outputs import Request
-from headway.models.structure.parts.keys import OWN_VISITS, VISITS, station_at
+from headway.models.structure.parts.keys import OWN_VISITS, VISITS, scv_at, station_at
 from headway.models.structure.parts.orders import check_turns_known
 from headway.models.structure.planning.ways import shares, visits_given, ways_of
+from headway.queueing.met import Visited
 from headway.queueing.percentiles import StationVisits, path_law, percentile_of
 from headway.queueing.routed import GIVEN, RoutedNetwork
+from headway.queueing.stations.base import Station
 from headway.queueing.sweeps import sweep_percentiles
 from headway.queueing.swift import swift_percentiles
 from headway.queueing.times.inversion import exceedance
 from headway.queueing.times.laws import TimeLaw, merged
+from headway.queueing.variability.fed import Fed
 
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
@@ -165,6 +168,8 @@ def swift_percentile(solution: "Solution", percent: float) -> FloatArray:
 
 def all_at_once(solution: "Solution", *, swiftly: bool = False) -> bool:
     """Whether percentiles of all points can be computed together."""
+    if solution.method == QNA:
+        return False
     parts = summed_in(solution.model)
     if parts is None:
         return goes_forward(solution, swiftly=swiftly)
@@ -237,10 +242,10 @@ def _check_open(solution: "Solution") -> None:
     with _named(solution):
         if not is_followed(solution.model.network.graph):
             check_turns_known(solution.model.network.graph)
-    if solution.method == QNA:
+    if solution.method == QNA and not _is_poisson(solution):
         msg = (
-            f"{name}: propagated variability has no percentiles, because two moments of arrivals "
-            "and service do not determine a distribution; simulate, or delete the scv"
+            f"{name}: propagated variability has no percentiles where arrivals have an scv: two "
+            "moments of them do not determine a distribution; simulate, or delete the scv"
         )
         raise GraphError(msg)
     if "response_time" in solution.model.graph.outputs and summed_in(solution.model) is None:
@@ -249,6 +254,15 @@ def _check_open(solution: "Solution") -> None:
             "part of it a station"
         )
         raise GraphError(msg)
+
+
+def _is_poisson(solution: "Solution") -> bool:
+    """Whether all arrivals from outside are Poisson, whatever the services."""
+    graph = solution.model.network.graph
+    if graph.classes:
+        return False
+    scvs = (scv_at(name).of(solution.values) for name in graph.arrival_scvs)
+    return all(bool(np.all(np.asarray(scv) == 1)) for scv in scvs)
 
 
 def at_a_pace(name: str) -> GraphError:
@@ -327,13 +341,22 @@ def _routed(point: "Solution") -> TimeLaw:
     ways = ways_of(graph, values)
     network = RoutedNetwork(
         tuple(graph.stations),
-        tuple(station_at(name).of(values) for name in graph.stations),
+        tuple(_met(point, name) for name in graph.stations),
         np.array([float(values[f"{name}.arrival_rate"]) for name in graph.stations]),
         ways.entries,
         ways.onward * admitted[:, None],
         ways.leaving * admitted,
     )
     return network.law()
+
+
+def _met(point: "Solution", name: str) -> Visited:
+    """A station as jobs meet it, by two moments where variability is propagated."""
+    station: Station = station_at(name).of(point.values)
+    if point.method != QNA:
+        return station
+    wait, scv = (float(point.values[f"{name}.{part}"]) for part in ("waiting_time", "arrival_scv"))
+    return Fed(station, wait, scv)
 
 
 def _admitted(point: "Solution", name: str) -> float:

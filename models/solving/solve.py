@@ -9,16 +9,15 @@ from headway.models.solving.spreading import (
     check_open,
     check_way,
     doubts_of_spread,
+    poisson_notes,
     propagating,
     with_spread,
 )
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
 from headway.models.structure.parts.forks import queued_behind_forks
-from headway.models.structure.parts.keys import ANSWERED, Amounts, of_class
-from headway.models.structure.planning.flows import not_poisson
+from headway.models.structure.parts.keys import ANSWERED, Amounts, Values, of_class
 from headway.models.structure.planning.variability import SPREAD
-from headway.queueing.flows.measured import assumed_poisson
 from headway.queueing.forks.fork import BEHIND
 
 SIMULATION = "simulation"
@@ -108,20 +107,19 @@ def _open_values(model: Model) -> tuple[Amounts, Marks]:
         targets += [f"{name}.{part}" for name in graph.stations for part in STATION_RESULTS]
         targets += [f"{name}.arrival_rate" for name in graph.stations]
         targets += ["loss_probability", ANSWERED] if graph.losing else []
-    if graph.arrival_scvs:
+    if graph.plan.calculates(SPREAD):
         values = with_spread(graph, graph.plan.run(model.inputs, [*targets, SPREAD]))
         return values, Marks(QNA, doubts_of_spread(graph, values))
-    return graph.plan.run(model.inputs, targets), Marks(approximation=_doubts(model))
+    values = graph.plan.run(model.inputs, targets)
+    return values, Marks(approximation=_doubts(model, values))
 
 
-def _doubts(model: Model) -> str:
+def _doubts(model: Model, values: Values) -> str:
     """Notes on an open solution: two moments, and flows assumed Poisson."""
     stations = model.graph.stations
     about = {name: station.approximation for name, station in stations.items()}
     notes = [f"{name}: {note}" for name, note in about.items() if note]
-    others = not_poisson(model.graph)
-    if others:
-        notes.append(assumed_poisson(others, model.graph.losing))
+    notes += poisson_notes(model.graph, values)
     if queued_behind_forks(model.graph):
         notes.append(BEHIND)
     lost = model.graph.losing

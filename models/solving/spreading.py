@@ -5,13 +5,23 @@ from dataclasses import replace
 import numpy as np
 
 from headway.errors import GraphError
+from headway.kinds import Amount
 from headway.models.language.formula import of_number
 from headway.models.solving.solutions.marks import QNA
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
-from headway.models.structure.parts.keys import Amounts, Values
+from headway.models.structure.parts.keys import Amounts, Values, station_at
 from headway.models.structure.parts.structure import Structure
-from headway.models.structure.planning.variability import SPREAD, check_spread
+from headway.models.structure.planning.flows import not_poisson
+from headway.models.structure.planning.variability import (
+    SPREAD,
+    Spread,
+    check_spread,
+    comes_back,
+    service_scv,
+)
+from headway.queueing.flows.measured import assumed_poisson
+from headway.queueing.variability.measured import Region
 from headway.queueing.variability.network import approximation
 
 _POISSON = of_number(1.0)
@@ -86,12 +96,57 @@ def with_spread(graph: Structure, values: Values) -> Amounts:
 
 
 def doubts_of_spread(graph: Structure, values: Values) -> str:
-    """Notes on approximation: only networks of M/M/m queues, and M/G/1 alone, are exact."""
-    if SPREAD.of(values).exact:
+    """Notes on approximation: what is exact about two moments has none."""
+    spread = SPREAD.of(values)
+    if spread.exact:
         return ""
-    busy = (values[f"{name}.utilisation"] for name in graph.stations)
-    most = max(each if type(each) is float else float(np.max(each, initial=0)) for each in busy)
+    notes = [_error(graph, values, spread)]
     own = [n for n, station in graph.stations.items() if "arrival_scv" in station.fields]
-    notes = [approximation(most)]
     notes += [f"flows replace the arrival_scv of {', '.join(own)}"] if own else []
     return "; ".join(notes)
+
+
+def _error(graph: Structure, values: Values, spread: Spread) -> str:
+    """With the error of such networks: of those with Poisson arrivals, else of those without."""
+    region = region_of(graph, values)
+    return region.means() if spread.poisson else approximation(region.busy)
+
+
+def region_of(graph: Structure, values: Values) -> Region:
+    """Where a network without classes lies among those that were measured.
+
+    Parameters
+    ----------
+    graph
+        Its stations and routes.
+    values
+        Utilisations, and stations made of numbers.
+    """
+    queues = [name for name, station in graph.stations.items() if station.can.limits]
+    busy = max((_most(values[f"{name}.utilisation"]) for name in queues), default=0.0)
+    stations = [station_at(name).of(values) for name in queues]
+    told = [station for station in stations if station.can.service_scv is not None]
+    scv = max((_most(service_scv(station)) for station in told), default=0.0)
+    pools = any(_most(station.count) > 1 for station in stations)
+    return Region.of(loops=comes_back(graph), pools=pools, scv=scv, busy=busy)
+
+
+def _most(value: Amount) -> float:
+    return value if type(value) is float else float(np.max(np.asarray(value, float), initial=0))
+
+
+def poisson_notes(graph: Structure, values: Values) -> list[str]:
+    """The note on flows that are taken as Poisson though services or losses make them others.
+
+    Parameters
+    ----------
+    graph, values
+        A network without classes that is solved station by station.
+    """
+    others = not_poisson(graph)
+    kinds = [graph.stations[name].can for name in others]
+    if not others:
+        return []
+    if any(can.service_scv is None or can.forks or can.loses for can in kinds):
+        return [assumed_poisson(others, graph.losing)]
+    return [region_of(graph, values).poisson(tuple(others))]

@@ -35,6 +35,13 @@ class Counted(InSearches):
         """Number of servers m where it is a number."""
         return float(np.asarray(self.count, float))
 
+    @property
+    def plain_scv(self) -> float | None:
+        """Scv of service times where it is a number; None where two moments do not tell them."""
+        scv = self.can.service_scv
+        value = getattr(self, scv) if isinstance(scv, str) else scv
+        return None if value is None else float(np.asarray(number("scv", value), float))
+
     def number_law(self, arrival_rate: float, again: float = 0.0) -> NumberLaw:
         """Distribution of the number of jobs.
 

@@ -20,7 +20,8 @@ lets through
     t = ((1 - U_i) / (1 - U_j))**2 lambda_i U_j**2 c_j / (2 lambda_j U_i c_i)
 
 with w* of Whitt and You and c = c_a + c_s by the solution before, and flows meet as at the busier
-of both.
+of both. What has left a station itself, and returns, it sees as a Poisson flow: its jobs come back
+after its own service, not in bursts of it (`headway.queueing.variability.returns` has the rest).
 
 Source: Whitt, "The Queueing Network Analyzer", Bell System Technical Journal 62(9), 1983,
 section 4; Suresh and Whitt, "The heavy-traffic bottleneck phenomenon in open queueing
@@ -34,6 +35,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
@@ -110,6 +113,13 @@ class Traffic:
         return np.asarray(np.maximum(1 / np.maximum(flows, _LEAST) - 1, 0.0))
 
     @cached_property
+    def together(self) -> NDArray[np.bool_]:
+        """Whether jobs go to and fro between two stations, at any of the points."""
+        ways = self.onward.max(axis=0, initial=0.0) > 0
+        labels = connected_components(ways, connection="strong")[1]
+        return np.asarray((labels[:, None] == labels) & ~np.eye(len(labels), dtype=bool))
+
+    @cached_property
     def backwards(self) -> "csr_array":
         """What each flow adds to those that it meets: routes of the first point, reversed."""
         from scipy.sparse import csr_array
@@ -145,7 +155,8 @@ def scvs_of_arrivals(traffic: Traffic) -> FloatArray:
 
     Returns
     -------
-    Scv of the times between arrivals, shape (points, stations).
+    Scv of the times between arrivals, shape (2, points, stations): all of it, and without what the
+    services of stations add that jobs go to and fro between.
 
     Raises
     ------
@@ -157,35 +168,49 @@ def scvs_of_arrivals(traffic: Traffic) -> FloatArray:
     block = max(_MOST_NUMBERS // count**3, 1) if few else 1
     solve = _eliminated if few else _iterated
     blocks = (traffic.at(slice(k, k + block)) for k in range(0, points, block))
-    return np.concatenate([_again(each, solve) for each in blocks])
+    return np.concatenate([_again(each, solve) for each in blocks], axis=1)
 
 
-Solver: TypeAlias = Callable[[Traffic, FloatArray, FloatArray], FloatArray]
-"""Scvs of arrivals at each station (rows) by w and h as some see the flows (columns)."""
+Solver: TypeAlias = Callable[[Traffic, FloatArray, FloatArray, FloatArray], FloatArray]
+"""Scvs of arrivals at each station (rows) by w, h and (1 - h) x as some see the flows (columns)."""
 
 
 def _again(traffic: Traffic, solve: Solver) -> FloatArray:
     """Solve the equations as every station sees them, by the solution before."""
-    scvs = _at_once(traffic, solve)
+    scvs = outer = _at_once(traffic, solve)
     for _ in range(_TIMES):
-        each = solve(traffic, *_view(traffic, scvs))
-        scvs = np.diagonal(each, axis1=-2, axis2=-1)
-    return np.asarray(scvs)
+        weight, let, served = _view(traffic, scvs)
+        scvs = outer = _own(solve(traffic, weight, let, served))
+    together = traffic.together
+    if _TIMES and together.any():
+        outer = _own(solve(traffic, weight, let, np.where(together, 1 - let, served)))
+    return np.stack([scvs, outer])
+
+
+def _own(each: FloatArray) -> FloatArray:
+    """What each station sees of its own arrivals."""
+    return np.diagonal(each, axis1=-2, axis2=-1)
 
 
 def _at_once(traffic: Traffic, solve: Solver) -> FloatArray:
     """Whitt's equations of 1983, in which a flow has one scv whoever sees it."""
     load = np.minimum(traffic.busy, 1.0)
     weight = 1 / (1 + 4 * (1 - load) ** 2 * traffic.many)
-    return solve(traffic, weight[..., None], (1 - load**2)[..., None])[..., 0]
+    squares = (load**2)[..., None]
+    return solve(traffic, weight[..., None], 1 - squares, squares * traffic.serving[..., None])[
+        ..., 0
+    ]
 
 
-def _view(traffic: Traffic, coming: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Both w and h at each station (rows), by who sees the flows (columns)."""
+def _view(traffic: Traffic, coming: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """All of w, h and (1 - h) x at each station (rows), by who sees the flows (columns)."""
     idle = 1 - np.minimum(traffic.busy, 1.0)
     least = np.minimum(idle[..., :, None], idle[..., None, :])
     weight = 1 / (1 + least**2 * (4 * traffic.many)[..., :, None])
-    return weight, _let_through(traffic, coming + traffic.scvs)
+    let = _let_through(traffic, coming + traffic.scvs)
+    served = (1 - let) * traffic.serving[..., None]
+    own = np.eye(idle.shape[-1], dtype=bool)
+    return weight, np.where(own, 0.0, let), np.where(own, 1.0, served)
 
 
 def _let_through(traffic: Traffic, spread: FloatArray) -> FloatArray:
@@ -228,9 +253,11 @@ def _constants(traffic: Traffic, weight: FloatArray, own: FloatArray) -> FloatAr
     return 1 + weight * (own + (traffic.fixed - 1)[..., None])
 
 
-def _eliminated(traffic: Traffic, weight: FloatArray, let: FloatArray) -> FloatArray:
+def _eliminated(
+    traffic: Traffic, weight: FloatArray, let: FloatArray, served: FloatArray
+) -> FloatArray:
     back = np.swapaxes(traffic.both, -1, -2)
-    constants = _constants(traffic, weight, back @ ((1 - let) * traffic.serving[..., None]))
+    constants = _constants(traffic, weight, back @ served)
     by_viewer, let, right_sides = (np.swapaxes(v, -1, -2) for v in (weight, let, constants))
     through = back[..., None, :, :] * let[..., None, :]
     matrix = np.eye(traffic.busy.shape[-1]) - by_viewer[..., None] * through
@@ -238,10 +265,12 @@ def _eliminated(traffic: Traffic, weight: FloatArray, let: FloatArray) -> FloatA
     return np.swapaxes(scvs, -1, -2)
 
 
-def _iterated(traffic: Traffic, weight: FloatArray, let: FloatArray) -> FloatArray:
+def _iterated(
+    traffic: Traffic, weight: FloatArray, let: FloatArray, served: FloatArray
+) -> FloatArray:
     """The same of one point with many stations, whose routes are few."""
     weight, let, backwards = weight[0], let[0], traffic.backwards
-    own = backwards @ ((1 - let) * traffic.serving[0][:, None])
+    own = backwards @ served[0]
     constants = _constants(traffic, weight, own)[0]
     change, passing = let * constants, let * weight
     total = change.copy()

@@ -55,6 +55,10 @@ class Plan:
         self._runs: dict[tuple[frozenset[str], frozenset[str]], _Run] = {}
         self._kept: dict[Hashable, float] = {}
 
+    def calculates(self, name: str) -> bool:
+        """Whether one of the steps gives it."""
+        return name in self._steps
+
     def needed(self, targets: Iterable[str], given: Iterable[str] = ()) -> frozenset[str]:
         """Everything that the targets need, directly or not, beyond what is given."""
         needed: set[str] = set()

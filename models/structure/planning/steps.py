@@ -59,7 +59,12 @@ from headway.models.structure.planning.flows import (
     returning,
 )
 from headway.models.structure.planning.reached import check_reached
-from headway.models.structure.planning.variability import check_spread, spread_steps, waiting_steps
+from headway.models.structure.planning.variability import (
+    check_spread,
+    propagates,
+    spread_steps,
+    waiting_steps,
+)
 from headway.queueing.stations.abilities import Discipline
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.returning import Returning
@@ -122,13 +127,13 @@ def _total(rates: tuple[str, ...], values: Values) -> Amount:
     return reduce(operator.add, (values[name] for name in rates))
 
 
-def _station_steps(graph: Structure, name: str) -> list[AnyStep]:
+def _station_steps(graph: Structure, name: str, *, by_moments: bool) -> list[AnyStep]:
     component = graph.stations[name]
     parts = [f"{name}.{part}" for part in component.fields]
     rate, response = f"{name}.arrival_rate", f"{name}.response_time"
     law_steps, law = _law_steps(graph, name)
     answers = ["throughput", "utilisation"]
-    answers += [] if graph.arrival_scvs else ["waiting_time", "response_time"]
+    answers += [] if by_moments else ["waiting_time", "response_time"]
     answers += ["loss_probability"] if component.loses else []
     return [
         *component_steps(name, component),
@@ -138,7 +143,7 @@ def _station_steps(graph: Structure, name: str) -> list[AnyStep]:
         *law_steps,
         *(number(f"{name}.{part}", law, partial(_ask, *law, part)) for part in answers),
         step(offered_at(name), law, partial(_ask, *law, "offered")),
-        *(waiting_steps(name) if graph.arrival_scvs else ()),
+        *(waiting_steps(name) if by_moments else ()),
         *_residence_steps(graph, name, law),
         _product_step(f"{name}.queue_length", f"{name}.throughput", response),
     ]
@@ -249,12 +254,13 @@ def all_steps(graph: Structure) -> list[AnyStep]:
         check_ways(graph)
         check_priorities(graph)
         steps += _traffic_steps(graph)
-        steps += spread_steps(graph) if graph.arrival_scvs else []
+        by_moments = propagates(graph)
+        steps += spread_steps(graph) if by_moments else []
         if graph.spreads:
             check_spread(graph)
         check_reached(graph)
         for name in graph.stations:
-            steps += _station_steps(graph, name)
+            steps += _station_steps(graph, name, by_moments=by_moments)
         steps += _system_steps(graph)
     return steps
 

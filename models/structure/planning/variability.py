@@ -17,7 +17,7 @@ from headway.models.structure.planning.flows import entry_shares
 from headway.models.structure.planning.ways import visits_given
 from headway.queueing.stations.abilities import Abilities, Discipline, ServiceKind
 from headway.queueing.stations.base import Station
-from headway.queueing.variability.network import GeneralNetwork, GeneralSolution, solve_general
+from headway.queueing.variability.network import GeneralNetwork, solve_general
 
 
 @dataclass(frozen=True)
@@ -33,18 +33,71 @@ class Spread:
         who do not come straight back.
     exact
         Whether nothing about it is approximate.
+    poisson
+        Whether all that comes from outside is Poisson.
     """
 
     waits: Mapping[str, Amount]
     coming: Mapping[str, Amount]
     leaving: Mapping[str, Amount]
     exact: bool
+    poisson: bool
 
 
 SPREAD: Key[Spread] = Key("variability")
 """What two moments say of each station, where a graph says how its arrivals vary."""
 
 _NOBODY = 1e-12  # rate in place of none, at which variability has its limit
+
+
+def propagates(graph: Structure) -> bool:
+    """Whether variability is propagated: as arrivals say how they vary, or as services do.
+
+    Where jobs go from a station of general service times to a queue, what comes there is no Poisson
+    flow. Two moments then miss less than Poisson flows (``python -m tests.general_networks``): they
+    are the default wherever they are possible.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> from headway.queueing import MD1, MM1
+    >>> one = ModelGraph("one").station("a", MD1(0.1)).station("b", MM1(0.1))
+    >>> propagates(one.route("a", "b")), propagates(one.route("b", "a"))
+    (True, False)
+    """
+    return bool(graph.arrival_scvs) or (not graph.classes and _is_fed_by_services(graph))
+
+
+def _is_fed_by_services(graph: Structure) -> bool:
+    """Whether a station of general times feeds a queue, or itself through others."""
+    stations = graph.stations.items()
+    general = [name for name, station in stations if not station.can.product_form]
+    if not general or visits_given(graph) or any("arrival_scv" in s.fields for _, s in stations):
+        return False
+    if any(station.can.forks or station.loses for _, station in stations):
+        return False
+    queues = {name for name, station in stations if station.can.limits}
+    return bool(queues & _behind(graph, general)) and not _why_not(graph, graph.name)
+
+
+def comes_back(graph: Structure) -> bool:
+    """Whether jobs come back to a station from others."""
+    return any(name in _behind(graph, [name]) for name in graph.stations)
+
+
+def _behind(graph: Structure, names: Iterable[str]) -> set[str]:
+    """Stations that jobs come to after one of some, but straight back."""
+    targets: dict[str, set[str]] = {}
+    for route in graph.routes:
+        if route.source != route.target:
+            targets.setdefault(route.source, set()).add(route.target)
+    reached: set[str] = set()
+    todo = list(names)
+    while todo:
+        new = targets.get(todo.pop(), set()) - reached
+        reached |= new
+        todo.extend(new)
+    return reached
 
 
 def check_spread(graph: Structure) -> None:
@@ -58,25 +111,29 @@ def check_spread(graph: Structure) -> None:
     """
     who = f"{graph.name}: arrivals have an scv"
     _check_classes(graph, who)
+    msg = _why_not(graph, who)
+    if msg:
+        raise GraphError(msg)
+
+
+def _why_not(graph: Structure, who: str) -> str:
+    """Why variability cannot be propagated through some stations; empty where it can."""
     if graph.blocks:
-        msg = f"{who}, which headway cannot propagate through blocking; delete scv, or the limit"
-        raise GraphError(msg)
+        return f"{who}, which headway cannot propagate through blocking; delete scv, or the limit"
     if visits_given(graph):
-        msg = f"{who}, but visits do not show where jobs go; give routes instead of visits"
-        raise GraphError(msg)
+        return f"{who}, but visits do not show where jobs go; give routes instead of visits"
     for name, station in graph.stations.items():
         if not _goes_through(station.can):
-            kind = station.kind.__name__
-            msg = (
-                f"{name}: headway cannot propagate variability through a {kind}; delete the "
-                "scv of arrivals"
+            return (
+                f"{name}: headway cannot propagate variability through a "
+                f"{station.kind.__name__}; delete the scv of arrivals"
             )
-            raise GraphError(msg)
         if station.discipline != Discipline.FCFS and station.can.limits:
-            msg = (
+            return (
                 f"{name}: headway propagates variability through fcfs queues only, not discipline "
+                f"{station.discipline}; delete the scv of arrivals"
             )
-            raise GraphError(msg + f"{station.discipline}; delete the scv of arrivals")
+    return ""
 
 
 def _check_classes(graph: Structure, who: str) -> None:
@@ -121,7 +178,7 @@ def _time(station: Station) -> Amount:
     return station.service_time
 
 
-def _scv(station: Station) -> Amount:
+def service_scv(station: Station) -> Amount:
     """Squared coefficient of variation of its service times."""
     scv = station.can.service_scv
     return getattr(station, scv) if isinstance(scv, str) else scv
@@ -157,8 +214,8 @@ def spread(graph: Structure, fixed: FloatArray, values: Values) -> Spread:
     numbers = list(map(_numbers, (station_at(name).of(values) for name in graph.stations)))
     if is_symbolic(*(values[name] for name in spread_needs(graph)), *chain(*numbers)):
         msg = (
-            f"{graph.name}: arrivals have an scv, and propagated variability has no "
-            "closed form; solve with numbers"
+            f"{graph.name}: flows vary as arrivals and services do, and propagated variability has "
+            "no closed form; solve with numbers"
         )
         raise GraphError(msg)
     scvs = _columns(values[scv_at(name)] for name in graph.arrival_scvs)
@@ -171,7 +228,8 @@ def spread(graph: Structure, fixed: FloatArray, values: Values) -> Spread:
         _by_name(graph, solution.waiting_time),
         _by_name(graph, solution.arrival_scv),
         _by_name(graph, solution.departure_scv),
-        _is_exact(network, solution),
+        solution.exact,
+        network.is_poisson,
     )
 
 
@@ -182,7 +240,7 @@ def _by_name(graph: Structure, rows: FloatArray) -> dict[str, Amount]:
 
 def _numbers(station: Station) -> tuple[Amount, Amount, Amount]:
     """Service time, its scv and servers, which decide how long jobs wait."""
-    return _time(station), _scv(station), station.count if station.can.limits else np.inf
+    return _time(station), service_scv(station), station.count if station.can.limits else np.inf
 
 
 def _network(
@@ -222,12 +280,3 @@ def _onward(graph: Structure, fixed: FloatArray, values: Values) -> FloatArray:
     for route, chance in changing.items():
         onward[..., place[route.source], place[route.target]] = chance
     return onward
-
-
-def _is_exact(network: GeneralNetwork, solution: GeneralSolution) -> bool:
-    """Whether this is a network of M/M/m queues, or one queue with Poisson arrivals alone."""
-    queues = np.isfinite(network.servers)
-    poisson = np.all((network.arrival_scvs == 1) | (network.arrival_rates == 0))
-    exponential = np.all((network.scvs == 1) | ~queues)
-    alone = network.shape[-1] == 1 and np.all((network.servers == 1) | ~queues)
-    return bool(poisson and (exponential or alone) and solution.arrival_rate.size)

@@ -1,0 +1,105 @@
+"""What two moments of each flow and service miss, by region, and the words that say so.
+
+``python -m tests.general_networks`` simulated open networks of one class with Poisson arrivals:
+rows, networks whose jobs part and meet, and loops of two to four stations; the busiest 50 to 90%
+busy, scvs of services up to 1, 4 or 8; times gamma-distributed, lognormal or of two phases
+(docs/accuracy/stations.md has the table). Largest errors are stated, rounded up.
+"""
+
+from dataclasses import dataclass
+
+from headway.numerals import digits
+
+SCVS = (1.0, 4.0, 8.0)
+"""Where the regions end: largest scv of services."""
+
+BUSIEST = 0.9
+
+KINDS = {
+    "single": "single servers without loops",
+    "loops": "single servers with loops",
+    "pools": "networks with pools",
+}
+"""Kinds of networks that were measured, and their words."""
+
+MEANS = {"single": (9.0, 10.8, 10.8), "loops": (19.8, 19.8, 19.8), "pools": (24.7, 24.7, 24.7)}
+"""Largest errors of mean response times of networks [%], by kind and scv; pools of those with loops
+and arrivals of any scv too (``python -m tests.qna_errors``)."""
+
+POISSON = {"single": (99.3, 99.3, 99.3), "loops": (19.3, 22.1, 65.7), "pools": (40.2, 40.2, 40.2)}
+"""The same, where all flows are taken as Poisson."""
+
+SHARES = {
+    "single": (((13, 27), (21, 20)), ((13, 27), (34, 77)), ((15, 28), (47, 77))),
+    "loops": (((26, 20), (37, 18)), ((26, 28), (37, 40)), ((26, 37), (53, 64))),
+}
+"""Largest errors of percentiles [%] up to the 99th and of the 99.9th, of gamma-distributed times
+and of others, by scv."""
+
+
+@dataclass(frozen=True)
+class Region:
+    """Where a network lies among those that were measured.
+
+    Parameters
+    ----------
+    kind
+        Of `KINDS`.
+    scv
+        Largest scv of services at its queues.
+    busy
+        Largest utilisation.
+
+    Examples
+    --------
+    >>> str(Region.of(loops=True, pools=False, scv=2.0, busy=0.7))
+    'single servers with loops, scv of services up to 4, at most 90% busy'
+    """
+
+    kind: str
+    scv: float
+    busy: float
+
+    @classmethod
+    def of(cls, *, loops: bool, pools: bool, scv: float, busy: float) -> "Region":
+        """That of a network, by whether jobs come back to a station from others, and pools."""
+        return cls("pools" if pools else "loops" if loops else "single", scv, busy)
+
+    @property
+    def _place(self) -> int:
+        return next((k for k, end in enumerate(SCVS) if self.scv <= end * _ROUNDING), len(SCVS) - 1)
+
+    def __str__(self) -> str:
+        text = (
+            f"{KINDS[self.kind]}, scv of services up to {digits(SCVS[self._place])}, "
+            f"at most {digits(100 * BUSIEST)}% busy"
+        )
+        beyond = self.scv > SCVS[-1] * _ROUNDING or self.busy > BUSIEST * _ROUNDING
+        return f"{text} (this one is beyond that)" if beyond else text
+
+    def means(self) -> str:
+        """What is approximate about means."""
+        return (
+            "each flow and service is approximated by two moments (QNA); largest error measured: "
+            f"mean response time {digits(MEANS[self.kind][self._place])}% ({self})"
+        )
+
+    def poisson(self, names: tuple[str, ...]) -> str:
+        """What is approximate where flows at some stations are taken as Poisson."""
+        error = digits(POISSON[self.kind][self._place])
+        return (
+            f"arrivals at and departures from {', '.join(names)} are assumed Poisson; largest "
+            f"error measured: mean response time {error}% ({self})"
+        )
+
+    def shares(self) -> str:
+        """What is approximate about percentiles."""
+        (near, far), (other, furthest) = SHARES[self.kind][self._place]
+        return (
+            "percentiles assume independent waits, and gamma-distributed service times: largest "
+            f"error measured up to the 99th {near}%, the 99.9th {far}%; where times have another "
+            f"distribution {other}% and {furthest}%"
+        )
+
+
+_ROUNDING = 1 + 1e-9  # of numbers that are at the end of a region

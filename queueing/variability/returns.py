@@ -1,0 +1,106 @@
+"""Jobs that come back to a station: which of them make one longer visit of it.
+
+A job that returns at once makes one longer visit: of services of scv x and returns with chance r,
+one of scv r + (1 - r) x (Takacs). One that returns from stations that many others are at comes back
+among these, as any other would. Between both, what returns to station j past stations k is soon by
+
+    a_kj = L_j**2 / (L_j**2 + L_k**2),    x_kj = a_kj (q_kj + sum over l but j of q_kl x_lj),
+
+and r_j = sum over k of q_jk x_kj returns soon, L the numbers at each as of M/M/m queues. Exact
+where nobody is at the others; the weight a is headway's own, chosen by the simulations of
+``python -m tests.general_networks``.
+
+Source: Takacs, "A single-server queue with feedback", Bell System Technical Journal 42, 1963; Whitt
+and You, "A robust queueing network analyzer based on indices of dispersion", Naval Research
+Logistics 69(1), 2022 (near-immediate feedback at a bottleneck).
+"""
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+from headway.kinds import FloatArray
+
+_SETTLED, _MOST_ROUNDS = 1e-12, 10_000
+_DENSE = 40  # stations up to which equations are solved, not iterated
+_NONE = 1e-300
+
+
+def has_loops(away: FloatArray) -> bool:
+    """Whether a job can come back to a station from others, at any of the points.
+
+    Examples
+    --------
+    >>> has_loops(np.eye(3, k=1)[None])
+    False
+    """
+    reached = away.max(axis=0, initial=0.0) > 0
+    return bool(connected_components(reached, connection="strong")[0] < len(reached))
+
+
+def near_returns(away: FloatArray, numbers: FloatArray) -> FloatArray:
+    """Share of the jobs that leave each station and come back to it soon.
+
+    Parameters
+    ----------
+    away
+        Chances to go on to another station, shape (points, stations, stations).
+    numbers
+        Mean numbers at each station, shape (points, stations).
+
+    Returns
+    -------
+    Shape (points, stations), from 0 up to below 1.
+
+    Examples
+    --------
+    >>> two = np.array([[[0.0, 1.0], [0.7, 0.0]]])
+    >>> near_returns(two, np.array([[4.0, 1.0]])).round(3).tolist()
+    [[0.659, 0.041]]
+    """
+    count = away.shape[-1]
+    if not has_loops(away):
+        return np.zeros(numbers.shape)
+    here, there = numbers[..., None, :] ** 2, numbers[..., :, None] ** 2
+    near = here / np.maximum(here + there, _NONE) * (1 - np.eye(count))
+    back = _solved(away, near) if count <= _DENSE else _iterated(away, near)
+    return np.asarray(np.einsum("pjk,pkj->pj", away, back))
+
+
+def all_returns(away: FloatArray) -> FloatArray:
+    """Share of the jobs that leave each station and come back to it, soon or late.
+
+    Parameters
+    ----------
+    away
+        As for `near_returns`.
+
+    Examples
+    --------
+    >>> all_returns(np.array([[[0.0, 1.0], [0.7, 0.0]]])).round(3).tolist()
+    [[0.7, 0.7]]
+    """
+    if not has_loops(away):
+        return np.zeros(away.shape[:-1])
+    visits = np.linalg.inv(np.eye(away.shape[-1]) - away)
+    return np.asarray(1 - 1 / np.diagonal(visits, axis1=-2, axis2=-1))
+
+
+def _solved(away: FloatArray, near: FloatArray) -> FloatArray:
+    """The equations of each station that jobs come back to."""
+    stations = range(away.shape[-1])
+    weights = [near[..., j, None] for j in stations]
+    columns = [
+        np.linalg.solve(np.eye(len(stations)) - weights[j] * away, weights[j] * away[..., j, None])
+        for j in stations
+    ]
+    return np.concatenate(columns, axis=-1)
+
+
+def _iterated(away: FloatArray, near: FloatArray) -> FloatArray:
+    """The same of many stations."""
+    back = near * away
+    for _ in range(_MOST_ROUNDS):
+        before, back = back, near * (away + away @ back)
+        if np.abs(back - before).max() <= _SETTLED:
+            break
+    return back
