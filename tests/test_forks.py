@@ -29,6 +29,7 @@ from headway.queueing import (
 from headway.queueing.forks.kth import kth
 from headway.queueing.forks.sharing import kth_sharing
 from headway.queueing.joins.parting import Wait
+from tests import fork_tails
 from tests.command import headway
 from tests.pages import accuracy
 from tests.unlike_forks import REQUESTS, case, errors, simulated, stored, summary_rows, table
@@ -394,3 +395,14 @@ def test_what_is_not_known_of_forks_is_refused_by_name():
     loop = graph.station("cpu", MG1(1e-3, 0.5)).route("cpu", "cpu", 0.5)
     with pytest.raises(GraphError, match="jobs return directly to cpu"):
         loop.fork("all", ["disk", "cpu"]).at().solve(arrival_rate=1.0)
+
+
+def test_the_far_tail_of_unlike_branches_is_labelled_with_what_it_misses():
+    """24 simulated cases; the page has both ends, and answers the larger one rounded up."""
+    found = 100 * fork_tails.errors()
+    assert len(found) == fork_tails.CASES
+    ends = f"from {-found.min():.1f}% too low to {found.max():.1f}% too high"
+    assert ends in accuracy()
+    fork, rate = case(int(fork_tails.campaigns.stored_rows(fork_tails.PAGE)[0]["case"]))
+    (note,) = fork.time_law(rate).notes
+    assert f"the 99.9th within {np.ceil(np.abs(found).max()):g}%" in note

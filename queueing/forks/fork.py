@@ -32,7 +32,7 @@ from headway.queueing.times.orders import lasting
 
 _ABOUT = (
     "percentiles of a fork with unlike branches: the 99th within 8% of simulations, the median "
-    "within 7%"
+    "within 7%, the 99.9th within 13%"
 )
 BEHIND = (
     "of a station behind a fork the mean response is within 12% of simulations where service is "

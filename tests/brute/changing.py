@@ -78,7 +78,9 @@ def _station(draw: Random, classes: int, ranks: tuple[int, ...]) -> Station:
 
 
 def hold(seed: int) -> tuple[int, str, list[str]] | None:
-    """Hold what is called exact of the network of a seed; None where its chain is too large.
+    """Hold what is called exact of the network of a seed; None where its chain does not say.
+
+    It may be too large, or have several steady states.
 
     Returns
     -------
@@ -88,10 +90,10 @@ def hold(seed: int) -> tuple[int, str, list[str]] | None:
     try:
         truth = solve_network(network)
         solution = parse_model(text).solve()
-    except TooLarge:
-        return None
     except HeadwayError as refusal:
         return seed, str(refusal), []
+    except (TooLarge, ValueError):
+        return None
     if truth.cut > HEAVY:
         return None
     if solution.approximation:
