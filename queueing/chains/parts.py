@@ -143,8 +143,17 @@ def network_of(parts: Parts) -> tuple[list[SharedStation], list[JobClass]]:
     for k, station in enumerate(parts.stations):
         visits = [parts.shaped(parts.counted[list(g), k].sum(axis=0)) for g in parts.groups]
         times = [parts.shaped(mean_time(parts, g)[k]) for g in parts.groups]
-        stations.append(replace(station, service_times=times, visits=visits))
+        again = [parts.shaped(_again(parts, g, k)) for g in parts.groups]
+        stations.append(replace(station, service_times=times, visits=visits, again=again))
     return stations, classes
+
+
+def _again(parts: Parts, group: Sequence[int], k: int) -> FloatArray:
+    """Chance of a class's jobs to come straight back as what they are, shape (points,)."""
+    if len(group) > 1:
+        return np.zeros(parts.visits.shape[-1])
+    onward = parts.rounds.onward[:, group[0], k, group[0], k]
+    return np.broadcast_to(onward, parts.visits.shape[-1:])
 
 
 def mean_time(parts: Parts, group: Sequence[int]) -> FloatArray:

@@ -16,11 +16,14 @@ Source: Reiser, "A queueing network analysis of computer communication networks 
 flow control", IEEE Trans. Comm. 27(8), 1979; Kleinrock, *Queueing Systems* I, 1975, section 5.6.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
+from headway.queueing.classes.feedback import feedback_waits
 from headway.queueing.classes.network import ClassNetwork
 from headway.queueing.classes.product_form import comes_once, turns_at, unequal
 from headway.queueing.closed.measured import Apart
@@ -162,6 +165,43 @@ def spread_waits(network: ClassNetwork) -> dict[int, FloatArray]:
     return waits
 
 
+def returning_waits(network: ClassNetwork, unlike: NDArray[np.bool_]) -> dict[int, FloatArray]:
+    """Waits of open classes at single servers that they come straight back to, by position [s].
+
+    Parameters
+    ----------
+    unlike
+        As of `unequal`.
+
+    Returns
+    -------
+    Shape (classes, points); exact where their other arrivals are Poisson.
+    """
+    waits: dict[int, FloatArray] = {}
+    if network.again is None:
+        return waits
+    for k in np.flatnonzero((unlike & _come_back(network)).any(axis=1)).tolist():
+        rates = network.rates * network.visits[:, k]
+        rates = np.where(network.service_times[:, k] > 0, rates, 0.0)
+        scvs = np.ones(rates.shape) if network.scv is None else network.scv[:, k]
+        waits[k] = feedback_waits(rates, network.service_times[:, k], scvs, network.again[:, k])
+    return waits
+
+
+def _come_back(network: ClassNetwork) -> NDArray[np.bool_]:
+    """Where open jobs alone come straight back to one server in order, shape (stations, points)."""
+    if network.again is None:
+        return np.zeros(network.servers.shape, bool)
+    single = np.array(
+        [s.kind is ServiceKind.QUEUE and s.discipline is Discipline.FCFS for s in network.stations]
+    )
+    single &= np.array([s.arrival_scv is None for s in network.stations])
+    closed = ((network.population > 0)[:, None] & (network.demand > 0)).any(axis=0)
+    return np.asarray(
+        single[:, None] & (network.servers == 1) & ~closed & (network.again > 0).any(axis=0)
+    )
+
+
 def _law(network: ClassNetwork, k: int, mean: FloatArray, scv: FloatArray) -> Station:
     servers, arrivals = network.servers[k], network.stations[k].arrival_scv
     if arrivals is None:
@@ -172,6 +212,8 @@ def _law(network: ClassNetwork, k: int, mean: FloatArray, scv: FloatArray) -> St
 def is_exact(network: ClassNetwork, unlike: NDArray[np.bool_]) -> bool:
     """Tell whether the formula is exact: one server that Poisson arrivals visit once.
 
+    Visits with which jobs come straight back do not count.
+
     Parameters
     ----------
     unlike
@@ -179,6 +221,22 @@ def is_exact(network: ClassNetwork, unlike: NDArray[np.bool_]) -> bool:
     """
     busy = ~network.is_delay[:, None] & (network.demand > 0).any(axis=0)
     alone = busy.sum(axis=0) <= 1
-    single = (network.servers == 1) & comes_once(network)[:, None]
+    single = (network.servers == 1) & _once(network)
     single &= np.array([s.arrival_scv is None for s in network.stations])[:, None]
     return bool(network.is_open.all() and (~unlike | (alone & single)).all())
+
+
+def _once(network: ClassNetwork) -> NDArray[np.bool_]:
+    """Where a job comes once, but for straight back as what it is, shape (stations, 1)."""
+    if network.again is None:
+        return comes_once(network)[:, None]
+    here: NDArray[np.bool_] = np.asarray(_come_back(network).any(axis=1))
+    visits = np.where(here[:, None], network.visits * (1 - network.again), network.visits)
+    ways = network.ways
+    if ways is not None:
+        onward = ways.onward.copy()
+        for k in np.flatnonzero(here):
+            for c in range(len(onward)):
+                onward[c, k, k, c] = 0.0
+        ways = replace(ways, onward=onward)
+    return comes_once(replace(network, visits=visits, ways=ways))[:, None]

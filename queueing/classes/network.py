@@ -112,6 +112,9 @@ class SharedStation:
         exponential times (1) if not given. They matter in order of arrival and by priority.
     arrival_scv
         That of the times between arrivals, which then make the wait by Allen and Cunneen's formula.
+    again
+        Chance of each class to come straight back after a visit, at least 0 and below 1; none comes
+        back at once if not given.
 
     Raises
     ------
@@ -138,6 +141,7 @@ class SharedStation:
     crew: Amount = 1
     scv: Sequence[Amount] = ()
     arrival_scv: Amount | None = None
+    again: Sequence[Amount] = ()
 
     def __post_init__(self) -> None:
         for value in (*self.service_times, *self.visits):
@@ -203,6 +207,8 @@ class ClassNetwork:
         How jobs go from station to station; None where only visits are known.
     chains
         Positions of the classes that turn into one another; empty where none does.
+    again
+        Chances to come straight back, shape (classes, stations, points); None where nobody does.
     """
 
     stations: tuple[SharedStation, ...]
@@ -219,6 +225,7 @@ class ClassNetwork:
     scv: FloatArray | None = None
     chains: tuple[tuple[int, ...], ...] = ()
     crews: Mapping[int, FloatArray] = field(default_factory=dict)
+    again: FloatArray | None = None
 
     @property
     def may_be(self) -> FloatArray:
@@ -306,6 +313,7 @@ class ClassNetwork:
             speeds={k: speeds[:, points] for k, speeds in self.speeds.items()},
             crews={k: crew[points] for k, crew in self.crews.items()},
             scv=None if self.scv is None else self.scv[..., points],
+            again=None if self.again is None else self.again[..., points],
             ways=None if self.ways is None else self.ways.at(points),
         )
 
@@ -357,7 +365,7 @@ def laid_out(
         *(c.arrival_rate if c.is_open else c.population for c in classes),
         *(c.think_time for c in classes),
         *(s.servers for s in stations),
-        *(value for s in stations for value in (*s.speeds, s.crew, *s.scv)),
+        *(value for s in stations for value in (*s.speeds, s.crew, *s.scv, *s.again)),
         *(s.arrival_scv for s in stations if s.arrival_scv is not None),
     ]
     shape = np.broadcast_shapes(*{np.shape(v) for v in values})
@@ -381,6 +389,7 @@ def laid_out(
         ways,
         _spread(stations, len(classes), shape),
         crews={k: rows([s.crew], shape)[0] for k, s in enumerate(stations) if len(s.speeds)},
+        again=_again(stations, len(classes), shape),
     )
 
 
@@ -391,8 +400,24 @@ def _spread(
     if not any(station.is_spread for station in stations):
         return None
     scvs = [s.scv if s.is_spread and len(s.scv) else [1.0] * classes for s in stations]
-    table = rows([value for each in scvs for value in each], shape)
-    return np.ascontiguousarray(table.reshape(len(stations), classes, -1).swapaxes(0, 1))
+    return _by_class(scvs, classes, shape)
+
+
+def _again(
+    stations: Sequence[SharedStation], classes: int, shape: tuple[int, ...]
+) -> FloatArray | None:
+    """Chances to come straight back, where some do."""
+    if not any(np.any(np.asarray(chance) > 0) for s in stations for chance in s.again):
+        return None
+    return _by_class([s.again or [0.0] * classes for s in stations], classes, shape)
+
+
+def _by_class(
+    tables: Sequence[Sequence[Amount]], classes: int, shape: tuple[int, ...]
+) -> FloatArray:
+    """A number of each class at each station, shape (classes, stations, points)."""
+    table = rows([value for each in tables for value in each], shape)
+    return np.ascontiguousarray(table.reshape(len(tables), classes, -1).swapaxes(0, 1))
 
 
 def _check_lists(stations: Sequence[SharedStation], classes: Sequence[JobClass]) -> None:

@@ -13,6 +13,7 @@ from headway.queueing.classes.fcfs import (
     refuse_mixed,
     refuse_never_served,
     refuse_speeds,
+    returning_waits,
     spread_waits,
 )
 from headway.queueing.classes.lengths import Lengths
@@ -186,6 +187,8 @@ def _open_stay(
     waits = (network.demand > 0) * (result.open_growth - 1) * mean
     for k, wait in spread_waits(network).items():
         waits[:, k] = np.where(network.demand[:, k] > 0, wait, 0.0)
+    for k, each in returning_waits(network, unlike).items():
+        waits[:, k] = np.where(network.demand[:, k] > 0, each, 0.0)
     return np.where(unlike, network.service_times + waits, shared)
 
 

@@ -84,7 +84,7 @@ class MG1(Station):
         """The station of all classes' jobs together: theirs is a mixture of times."""
         return MG1(mean, scv)
 
-    def returning(self, share: Quantity) -> Station:
+    def returning(self, share: Quantity) -> "MG1":
         """M/G/1 with all visits of a stay in one: S / (1 - p), and scv (1 - p) + p."""
         service_time, scv = number("service_time", self.service_time), number("scv", self.scv)
         return MG1(service_time / (1 - share), scv * (1 - share) + share)

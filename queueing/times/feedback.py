@@ -46,6 +46,9 @@ class Feedback:
         Of coming back, 0 or more, below 1.
     service, mean, scv
         Service time: transform, mean [s] and squared coefficient of variation.
+    own
+        Transform of the service time of the job itself, where it is another one; the scv is then
+        not a number, as no shortcut holds.
 
     Examples
     --------
@@ -58,6 +61,7 @@ class Feedback:
     service: Transform
     mean: float
     scv: float
+    own: Transform | None = None
 
     @property
     def mean_time(self) -> float:
@@ -113,9 +117,9 @@ class Feedback:
         served, share = np.ones_like(s), 1 - self.chance
         for _ in range(most):
             during = s + self.arrival_rate * (1 - behind)
-            own = self.service(during)
-            served = served * own
-            ahead = own * self._returned(behind)
+            turn = self.service(during)
+            served = served * (turn if self.own is None else self.own(during))
+            ahead = turn * self._returned(behind)
             yield share * served * self._ahead_of_arrival(ahead, behind, during)
             behind, share = ahead, share * self.chance
 
@@ -219,3 +223,36 @@ def feedback_law(arrival_rate: float, chance: float, mean: float, scv: float) ->
     scv = max(scv, STEADIEST)
     queue = Feedback(arrival_rate, chance, gamma(mean, scv), mean, scv)
     return TimeLaw((Piece(0.0, queue.transform),), queue.mean_time, notes)
+
+
+def unlike_law(
+    others: tuple[float, Transform, float],
+    chance: float,
+    own: Transform,
+    means: tuple[float, float],
+) -> TimeLaw:
+    """The same of a job with another service time than those of other classes, approximately.
+
+    Whoever comes back is served for the time of any class again; the law is stretched to the mean.
+
+    Parameters
+    ----------
+    others
+        Who comes from elsewhere [1/s], transform of the service times of all classes, their mean.
+    chance
+        Of coming back.
+    own
+        Transform of the job's service time.
+    means
+        Mean time until the job leaves among such others, and the one it has [s].
+
+    Examples
+    --------
+    >>> law = unlike_law((0.05, gamma(1.0, 1.0), 1.0), 0.9, gamma(1.0, 1.0), (20.0, 20.0))
+    >>> round((1 - law.transform(np.array([1e-6 + 0j]))[0].real) / 1e-6, 2)
+    20.0
+    """
+    rate, service, mean = others
+    queue = Feedback(rate, chance, service, mean, np.nan, own)
+    longer = means[1] / means[0]
+    return TimeLaw((Piece(0.0, lambda s: queue.transform(longer * s)),), means[1])

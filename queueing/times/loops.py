@@ -77,7 +77,7 @@ def is_exact(loop: Loop) -> bool:
     >>> is_exact(Loop((Pool(1.0, service, service, 4 / 3, servers=2),), one, np.array([[0.5]])))
     True
     """
-    return loop.is_alone and loop.busy <= BUSIEST
+    return loop.is_alone and loop.busy <= BUSIEST and not loop.is_mixed
 
 
 def _beyond(loop: Loop, level: float, ends: FloatArray) -> Laws | None:

@@ -4,6 +4,7 @@ Source: Neuts, *Matrix-Geometric Solutions in Stochastic Models*, 1981, chapters
 a server of such times); Tijms, *Stochastic Models*, 1994, appendix B (steady times by moments).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, sqrt
 
@@ -103,3 +104,18 @@ def one_of(means: FloatArray, shares: FloatArray) -> Phases:
     2.0
     """
     return Phases(shares / shares.sum(), np.diag(-1 / means))
+
+
+def mixture_of(services: Sequence[Phases], shares: Sequence[float]) -> Phases:
+    """A time that is one of several, by chance.
+
+    Examples
+    --------
+    >>> round(mixture_of([in_phases(1.0, 0.5), in_phases(3.0, 1.0)], [0.5, 0.5]).mean, 12)
+    2.0
+    """
+    from scipy.linalg import block_diag
+
+    total = sum(shares)
+    starts = [share / total * one.start for share, one in zip(shares, services, strict=True)]
+    return Phases(np.concatenate(starts), block_diag(*(one.moves for one in services)))

@@ -26,11 +26,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import block_diag, eigh_tridiagonal
+from scipy.linalg import eigh_tridiagonal
 
 from headway.kinds import FloatArray
 from headway.queueing.times.laws import GAMMA, ComplexArray, Piece, TimeLaw, constant, gamma
-from headway.queueing.times.phases import Phases, in_phases
+from headway.queueing.times.phases import Phases, in_phases, mixture_of
 
 IN_PHASES = (
     "the other jobs at a shared server are taken to be served in phases: percentiles within 1% "
@@ -188,11 +188,8 @@ class _Meeting:
     @cached_property
     def _service(self) -> Phases:
         """Phases of all who come."""
-        rates = np.array(self.others.rates)
         each = [in_phases(t, c) for t, c in zip(self.others.times, self.others.scvs, strict=True)]
-        shares = (rates / rates.sum()).tolist()
-        starts = [share * one.start for share, one in zip(shares, each, strict=True)]
-        return Phases(np.concatenate(starts), block_diag(*(one.moves for one in each)))
+        return mixture_of(each, self.others.rates)
 
     def _work(self, z: ComplexArray) -> tuple[ComplexArray, ComplexArray, ComplexArray]:
         """The work lambda (1 - b(z)) that comes, its slope, and q'(z) / q(z)."""

@@ -51,6 +51,8 @@ class Stop(ABC):
         Chance with which one who is served comes straight back to where it was.
     notes
         What is taken for granted about its times.
+    unlike
+        Whether others wait in order with services of other kinds, in no product form.
     """
 
     rate: float
@@ -61,6 +63,7 @@ class Stop(ABC):
     servers: int = 1
     again: float = 0.0
     notes: tuple[str, ...] = ()
+    unlike: bool = False
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -223,7 +226,7 @@ class Loop:
     @property
     def is_mixed(self) -> bool:
         """Whether jobs of other services are served in order, in no product form."""
-        return any(len(stop.own.start) < len(stop.others.start) for stop in self.stops)
+        return any(stop.unlike for stop in self.stops)
 
     @property
     def is_slow(self) -> bool:

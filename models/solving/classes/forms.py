@@ -77,11 +77,13 @@ def _answers(graph: ModelGraph, values: Values) -> Amounts:
             graph.stations[name].discipline in {Discipline.FCFS, Discipline.RANDOM}
             and len(set(times.values())) > 1
         ):
+            _refuse_returns(graph, name)
             waits = more * sum(rates[c] * demands[c] * times[c] for c in rates)
             if _is_pool(graph, name, values) and load != 0:  # its law divides by the load
                 waits = apply("where", load > 0, waits, 0)
             here = {c: demands[c] + (visits[c] * waits if times[c] != 0 else 0) for c in rates}
         if graph.stations[name].can.spread and graph.stations[name].discipline == Discipline.FCFS:
+            _refuse_returns(graph, name)
             wait = _mixed_wait(graph, name, values, {c: rates[c] * visits[c] for c in rates})
             here = {c: demands[c] + visits[c] * wait for c in rates}
         stays = {c: stay + here[c] for c, stay in stays.items()}
@@ -92,6 +94,16 @@ def _answers(graph: ModelGraph, values: Values) -> Amounts:
         results |= {of_class(c, "throughput"): rates[c], of_class(c, "response_time"): stay}
     mean = sum(rates[c] * stay for c, stay in stays.items()) / total
     return results if "response_time" in graph.outputs else results | {"response_time": mean}
+
+
+def _refuse_returns(graph: ModelGraph, name: str) -> None:
+    """Refuse classes of different or general times that come straight back in order of arrival."""
+    if graph.routes.between(name, name):
+        msg = (
+            f"{name}: times of classes that come straight back have no closed form; solve with "
+            "numbers"
+        )
+        raise GraphError(msg)
 
 
 def _mixed_wait(graph: ModelGraph, name: str, values: Values, flows: Amounts) -> Amount:

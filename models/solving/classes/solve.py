@@ -26,6 +26,7 @@ from headway.models.structure.parts.keys import (
 )
 from headway.models.structure.parts.orders import check_turns_known
 from headway.models.structure.planning.by_class import chain_targets, class_routes
+from headway.models.structure.planning.ways import again_at
 from headway.queueing.chains.solve import solve_chains
 from headway.queueing.classes.network import JobClass, Saturation, SharedStation
 from headway.queueing.classes.solve import MulticlassSolution, solve_multiclass
@@ -187,7 +188,10 @@ def shared_station(graph: ModelGraph, name: str, values: Values) -> SharedStatio
     if station.can.spread:
         scvs = [scv_of(graph, name, c, values) for c in graph.classes]
     arrivals = values.get(f"{name}.arrival_scv") if station.can.spread else None
-    return SharedStation(name, times, visits, kind, servers, order, speeds, crew, scvs, arrivals)
+    again = [again_at(graph, name, values)] * len(times)
+    return SharedStation(
+        name, times, visits, kind, servers, order, speeds, crew, scvs, arrivals, again
+    )
 
 
 def _check_arrivals(graph: ModelGraph, name: str) -> None:

@@ -213,8 +213,8 @@ def station_for(sharing: Sharing, k: int, own: int) -> Visited:
     if len(sharing.services(k, own)) == 1:
         return sharing.station(k, time)
     if int(station.servers) == 1:
-        law = _in_turn(sharing, k, own)
-        return met_in_turn(sharing.loads[:, k], sharing.times[:, k], time, law)
+        each = (time, float(sharing.scvs[own, k]))
+        return met_in_turn(_sharers(sharing, k), each, _in_turn(sharing, k, own))
     msg = (
         f"{station.name}: times of classes with different service times have a known distribution "
         "only at one server, not at several; simulate it"
@@ -242,7 +242,7 @@ def _first(sharing: Sharing, k: int, own: int) -> Met:
     _check_smooth(sharing, k, own)
     station = PriorityMG1(times[order].tolist(), sharing.scvs[order, k].tolist())
     law = station.time_laws(rates[order].tolist())[int(np.flatnonzero(order == own)[0])]
-    return met_in_turn(rates, times, float(times[own]), law)
+    return met_in_turn(_sharers(sharing, k), (float(times[own]), 1.0), law)
 
 
 def _in_turn(sharing: Sharing, k: int, own: int) -> TimeLaw:

@@ -34,6 +34,15 @@ def shares(graph: Structure, name: str) -> bool:
     return station.can.limits and station.discipline == Discipline.SHARING
 
 
+def again_at(graph: Structure, name: str, values: Mapping[str, Amount]) -> Amount:
+    """Chance of a job of any class to come straight back to a station."""
+    route = graph.routes.between(name, name)
+    if route is None:
+        return 0.0
+    constant = route.probability.constant
+    return share_at(route).of(values) if constant is None else constant
+
+
 def ways_of(graph: Structure, values: Mapping[str, Amount]) -> Ways:
     """Read entries and routes at one operating point.
 
