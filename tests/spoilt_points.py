@@ -110,8 +110,11 @@ def _outcome(text, name, known, said, spoiling):
         return "refused", ()
     change = _Change(*spoiling, known, _numbers(points))
     names = tuple(sorted({name for _, name in change.keys}))
-    if any(_is_news(finding, said) for finding in _findings(points)):
+    findings = _findings(points)
+    if any(_is_news(finding, said) for finding in findings):
         return "found", names
+    if names == ("offered_rate",) and any(finding.kind in _BEHIND for finding in findings):
+        return "said of the whole file already", names
     return next((rule for rule, holds in RULES.items() if holds(change)), ""), names
 
 
@@ -133,6 +136,7 @@ def _is_news(finding, said):
     return high > _CALM * low or (finding.kind in _OF_COUNTS and before.text != finding.text)
 
 
+_BEHIND = ("fell_behind", "hidden_closed_loop")
 _OF_COUNTS = ("littles_law", "errors", "fell_behind", "mean_of_rate", "ran_out_of_clients")
 _OTHERS = ("notes", "file", "course")
 
@@ -216,6 +220,7 @@ _FITTED = {
     f"more {name}_s"
     for name in ("gap", "gap_per_byte", "latency", "send_overhead", "receive_overhead")
 }
+_NUMBERED = {"pidstat", "mpstat", "OpenTelemetry", "Jaeger"}
 _HISTOGRAMS = {"bcc histogram", "bpftrace"}
 _COMPUTED = {"throughput", "duration", "samples", "more drain_s", "offered_rate", "loop"}
 
@@ -224,6 +229,15 @@ RULES = {
     "a name": lambda c: (
         c.names <= {"loop"}
         or c.names & {f"utilisation cpu_{n}" for n in (f"{c.number:g}", f"-{c.number:g}", "NaN")}
+    ),
+    "a name or a code: which process, CPU or kind of span": lambda c: (
+        c.number.is_integer() and c.tools & _NUMBERED
+    ),
+    "a note says that more jobs ran than the options tell": lambda c: (
+        "fio" in c.tools and c.larger and c.names == {"population"}
+    ),
+    "iterations of k6, of which nothing else is told": lambda c: (
+        "k6" in c.tools and c.larger and c.names == {"dropped", "offered_rate"}
     ),
     "a title: which percentile a number is": lambda c: c.is_title,
     "a fitted parameter, left out with a note": lambda c: (

@@ -47,7 +47,7 @@ class _Jobs:
             return None
         text = str(self.options.get(name) or default)
         if text.startswith("-") or text.lower() == "nan":
-            msg = f"{self.place}: option {name} is {quoted(text)}; it needs a number of 0 or more"
+            msg = f"{self.place}: option {name} is {quoted(text)}; it must be a number from 0 on"
             raise MeasurementError(msg)
         try:
             return seconds(text, self.place, "us") if name == "thinktime" else count(text, name)
@@ -236,6 +236,9 @@ def _offered(jobs: _Jobs, direction: str) -> tuple[float | None, Loop, list[str]
     cells = str(rates).split(",")
     place = DIRECTIONS.index(direction) if len(cells) > 1 else 0
     copies = jobs.option("numjobs", 1)
+    if str(rates).startswith("-") or str(rates).lower() == "nan":
+        msg = f"{jobs.place}: option rate_iops is {quoted(str(rates))}; it must be 0 or more"
+        raise MeasurementError(msg)
     try:
         rate = count(cells[place], jobs.place) if copies else None
     except (MeasurementError, IndexError):
