@@ -199,7 +199,9 @@ _y_option = click.option(
     help="Column of the measured output.",
     shell_complete=_complete_column,
 )
-_UNIT, _ROLE = twins("--unit, --role COL=IS", "State a column's unit (ms) or role (throughput).")
+_UNIT, _STATED = twins(
+    "--unit, --role, --decimal", "COL=ms, COL=throughput; the decimal mark: . or ,"
+)
 _unit_option = click.option(
     "--unit",
     cls=_UNIT,
@@ -210,7 +212,7 @@ _unit_option = click.option(
 )
 _role_option = click.option(
     "--role",
-    cls=_ROLE,
+    cls=_STATED,
     metavar="COLUMN=ROLE",
     multiple=True,
     help="Role of a column, such as throughput.",
@@ -218,6 +220,7 @@ _role_option = click.option(
 )
 _decimal_option = click.option(
     "--decimal",
+    cls=_STATED,
     metavar="MARK",
     default="",
     help="Decimal mark in CSV: . or , (default: detected).",

@@ -176,7 +176,7 @@ def test_pictures_in_every_format(tmp_path):
         (["compare", "nfs-server", "--data", RAID, "--x", "load"], "there is no column 'load'"),
         (["compare", "nfs-server", "--data", RAID, "--from", "5 ms"], "--from is '5 ms'"),
         (["signature", "sfs", "nothing.csv"], "there is no such file"),
-        (["signature", "nfs", "nothing.csv"], "No such command 'nfs'"),
+        (["signature", "nfs", "nothing.csv"], "there is no command 'nfs'; did you mean sfs?"),
         (["show", "nfs-server", "--preset", ""], "no preset"),
     ],
 )
