@@ -10,6 +10,7 @@ from math import factorial
 import pytest
 
 from headway.models import parse_model
+from tests.brute import changing
 from tests.brute.campaign import LOADS, column, hold, main, summary
 from tests.brute.forked import Forked, solve_forked
 from tests.brute.held_up import Blocking, Crowd, Region, solve_blocking, solve_region
@@ -166,3 +167,17 @@ def test_the_campaign_says_how_many_of_each_kind_are_right(capsys):
     assert capsys.readouterr().out.startswith("2 networks held to their chains, 0 too large")
     values = [one for one in map(hold, range(2)) if one is not None]
     assert any("one class, closed" in line for line in summary(values))
+
+
+def test_what_is_called_exact_of_classes_that_change_is():
+    """Means, numbers of jobs and percentiles of a dozen networks, under every discipline."""
+    values = [one for seed in range(100, 112) if (one := changing.hold(seed)) is not None]
+    assert sum(said == "exact" for _, said, _ in values) >= 6
+    assert not [wrong for _, _, wrong in values if wrong]
+
+
+def test_a_followed_job_alone_takes_an_exponential_time():
+    """One job of mean 0.2 s: exp(-t / 0.2)."""
+    network = Network((Line((0.2,)),), (Jobs("all", None, 1, 1.0),), OUT)
+    (chance,) = changing._longer(network, 0, [0.4])
+    assert chance == pytest.approx(0.1353352832, rel=1e-8)
