@@ -6,7 +6,7 @@ import pytest
 from headway.errors import GraphError
 from headway.models import ModelGraph
 from headway.models.solving.classes.forms import class_form
-from headway.queueing import MD1, MG1, MM1, Delay
+from headway.queueing import MD1, MG1, MM1, Delay, MGm
 from headway.queueing.classes.feedback import feedback_waits
 from headway.queueing.met import UNLIKE_BACK
 from tests import returning_errors
@@ -40,6 +40,12 @@ def test_equal_classes_are_one(station, back):
             assert mean == pytest.approx(one.response_time, rel=1e-9)
         assert several["cpu.queue_length"] == pytest.approx(one["cpu.queue_length"], rel=1e-9)
         assert not several.approximation
+
+
+def test_equal_classes_are_one_at_several_servers():
+    one = alone(MGm(1.0, 3, 4.0), 0.5, 1.05)
+    two = together(MGm(1.0, 3, 4.0), 0.5, (0.45, 0.6), percents=())
+    assert two["class a.response_time"] == pytest.approx(one.response_time, rel=1e-9)
 
 
 def test_percentiles_of_equal_classes_are_those_of_one():

@@ -144,25 +144,37 @@ def mean_service_ahead(network: ClassNetwork, queue: FloatArray, busy: FloatArra
 
 
 def spread_waits(network: ClassNetwork) -> dict[int, FloatArray]:
-    """Waits of open classes at stations of general times, by position, shape (points,) [s].
+    """Waits of open classes at stations of general times, by position, shape (classes, points) [s].
 
     All wait as the jobs of one class would whose times are a mixture of theirs: Pollaczek and
-    Khinchine's wait at one server, `MGm`'s at several, `GGm`'s where arrivals have an scv.
+    Khinchine's wait at one server, `MGm`'s at several, `GGm`'s where arrivals have an scv. All
+    visits with which a job comes straight back are one, as at stations of one class
+    (`MGm.returning`): of S / (1 - p), with an scv of (1 - p) scv + p.
     """
     waits: dict[int, FloatArray] = {}
     for k, station in enumerate(network.stations):
         if not station.is_spread or network.scv is None:
             continue
-        rates = network.rates * network.visits[:, k]
-        rates = np.where(network.service_times[:, k] > 0, rates, 0.0)
+        whole = 1 - _coming_back(network, k)
+        rates = network.rates * network.visits[:, k] * whole
+        times, scvs = network.service_times[:, k] / whole, network.scv[:, k] * whole + 1 - whole
+        rates = np.where(times > 0, rates, 0.0)
         total = rates.sum(axis=0)
         share = rates / np.where(total > 0, total, 1.0)
-        mean = (share * network.service_times[:, k]).sum(axis=0)
-        second = (share * network.service_times[:, k] ** 2 * (1 + network.scv[:, k])).sum(axis=0)
+        mean = (share * times).sum(axis=0)
+        second = (share * times**2 * (1 + scvs)).sum(axis=0)
         scv = np.where(mean > 0, second / np.where(mean > 0, mean, 1.0) ** 2 - 1, 1.0)
         law = _law(network, k, mean, np.maximum(scv, 0.0))
-        waits[k] = np.asarray(law.waiting_time(total))
+        waits[k] = np.asarray(law.waiting_time(total) * whole)
     return waits
+
+
+def _coming_back(network: ClassNetwork, k: int) -> FloatArray:
+    """Chance to come straight back in order of arrival, shape (classes, points)."""
+    station = network.stations[k]
+    if network.again is None or station.arrival_scv is not None:
+        return np.zeros(network.rates.shape)
+    return network.again[:, k] * float(station.discipline is Discipline.FCFS)
 
 
 def returning_waits(network: ClassNetwork, unlike: NDArray[np.bool_]) -> dict[int, FloatArray]:
