@@ -1,0 +1,13 @@
+"""Random models: names, order, units and laws that every answer must keep."""
+
+import pytest
+
+from tests.model_properties import findings
+
+_LOT, _COUNT = 50, 300
+
+
+@pytest.mark.parametrize("first", range(0, _COUNT, _LOT))
+def test_random_models_keep_the_laws(first):
+    """In lots; ``python -m tests.model_properties FIRST COUNT`` tries others."""
+    assert [what for seed in range(first, first + _LOT) for what in findings(seed)] == []
