@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import pkgutil
 import re
 import subprocess
 import sys
@@ -111,6 +112,19 @@ class PublicNames(SphinxDirective):
         """Document the names in the room's ``__all__``, under the names they are imported by."""
         inherited = f"   :inherited-members: {FOREIGN}\n" if "inherited" in self.options else ""
         rst = f".. automodule:: {self.arguments[0]}\n   :members:\n{inherited}"
+        return self.parse_text_to_nodes(f"```{{eval-rst}}\n{rst}```\n")
+
+
+class Modules(SphinxDirective):
+    """``modules:: ROOM``: every module of a room, with the first line of what it says of itself."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """List the modules in the order of their names."""
+        room = importlib.import_module(self.arguments[0])
+        names = sorted(m.name for m in pkgutil.walk_packages(room.__path__, f"{room.__name__}."))
+        rst = "".join(f".. automodule:: {name}\n\n" for name in names)
         return self.parse_text_to_nodes(f"```{{eval-rst}}\n{rst}```\n")
 
 
@@ -234,6 +248,7 @@ def setup(app: Sphinx) -> None:
     app.add_transform(NoEmptyEnds)
     app.add_lexer("console", Terminal)
     app.add_directive("public-names", PublicNames)
+    app.add_directive("modules", Modules)
     app.connect("autodoc-process-docstring", name_module)
     app.connect("autodoc-process-docstring", keep_colons, priority=400)  # before napoleon
     app.connect("autodoc-process-docstring", keep_returns, priority=400)

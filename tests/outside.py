@@ -84,6 +84,24 @@ def command():
     """Pound a server."""
     click.echo("pounded")
 '''
+OUTPUT = '''
+from dataclasses import replace
+
+import numpy as np
+
+
+def variance(solution, requests):
+    """Add the variance of the response times of all jobs and of each class."""
+    laws = solution.time_laws()
+    values = {
+        one.name: np.reshape(
+            [np.inf if law[one.owner] is None else law[one.owner].variance for law in laws],
+            solution.shape,
+        )
+        for one in requests
+    }
+    return replace(solution, values={**solution.values, **values})
+'''
 FILES = {"kind.py": KIND, "reader.py": READER, "clocked-server.toml": MODEL, "command.py": COMMAND}
 POINTS = {
     "headway.stations": "Clocked = pounder.kind:Clocked",

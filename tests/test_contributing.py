@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.outside import FILES
+from tests.outside import FILES, OUTPUT
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "CONTRIBUTING.md").read_text()
 SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
+WAYS = ("a station kind", "a reader of a tool's output", "a catalogue model", "an output")
 ADDED = [title for title in SECTIONS if title.startswith("Add ")]
 TREE = ("cli", "docs", "loggp", "models", "queueing", "src", "tests")
 RUNS = "pounder 2.1\nrun at 100/s took 2.5 ms\nrun at 200/s took 3.3 ms\n"
@@ -32,6 +33,8 @@ assert '"cycles"' in schema
 assert Measurements.read("night.log").kind == "pounder"
 assert catalogue_model("clocked-server").solve().response_time == 0.0025
 assert Clocked(2e6).response_time(100.0) == 0.0025
+variance = catalogue_model("clocked-server").solve()["response_time_variance"]
+assert abs(variance / 0.0025**2 - 1) < 1e-6
 chosen = "Clocked or clocked or reference or ships_is"
 sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-k", chosen, *sys.argv[1:]]))
 """
@@ -53,16 +56,6 @@ def patch(tree, block):
     path.write_text(text.replace(kept, "".join(f"{line[1:]}\n" for line in lines)))
 
 
-def in_reference(page, module):
-    """List a module in a page of the reference, in the order of names."""
-    named = re.findall(r"automodule:: (\S+)", page.read_text())
-    after = next(name for name in named if name > module)
-    block = "```{{eval-rst}}\n.. automodule:: {}\n```\n"
-    text, old = page.read_text(), block.format(after)
-    assert old in text
-    page.write_text(text.replace(old, f"{block.format(module)}\n{old}"))
-
-
 def place(section, name):
     """The path of a new file that a section tells to write."""
     (result,) = re.findall(rf"`([\w/]+/{re.escape(name)})`", section)
@@ -81,18 +74,16 @@ def tree(tmp_path_factory):
     (made / "site" / "headway").symlink_to(made / "src" / "headway")
     for folder in ("cli", "loggp", "models", "queueing"):
         (made / "src" / "headway" / folder).symlink_to(made / folder)
-    station, reader, model = (SECTIONS[title] for title in ADDED)
+    station, reader, model, output = (SECTIONS[f"Add {what}"] for what in WAYS)
     (made / place(station, "clocked.py")).write_text(FILES["kind.py"])
     (made / place(reader, "pounder.py")).write_text(FILES["reader.py"])
+    (made / place(output, "variance.py")).write_text(OUTPUT)
     (line,) = blocks(model, "toml")
     own = f"{line}\n{FILES['clocked-server.toml']}"
     (made / place(model, "clocked-server.toml")).write_text(own)
-    for section in (station, reader):
+    for section in (station, reader, output):
         for block in blocks(section, "diff"):
             patch(made, block)
-    reference = made / "docs" / "reference"
-    in_reference(reference / "queueing.md", "headway.queueing.stations.clocked")
-    in_reference(reference / "models.md", "headway.models.measured.tools.http.pounder")
     (made / "night.log").write_text(RUNS)
     return made
 
@@ -120,12 +111,12 @@ def test_each_way_takes_five_steps(title):
     assert re.findall(r"^(\d)\. ", SECTIONS[title], re.MULTILINE) == list("12345")
 
 
-def test_three_ways_are_told_and_every_place_is_there():
+def test_all_ways_are_told_and_every_place_is_there():
     named = re.findall(r"`((?:models|queueing|tests|docs)/[\w/.-]*)`", PAGE)
     linked = re.findall(r"\]\(([^)#]+)", PAGE)
-    new = {path for path in named if "clocked" in path or "pounder" in path}
+    new = {path for path in named if re.search("clocked|pounder|variance", path)}
 
-    assert len(ADDED) == 3
+    assert sorted(ADDED) == sorted(f"Add {what}" for what in WAYS)
     assert [
         path for path in (*named, *linked) if path not in new and not (ROOT / path).exists()
     ] == []

@@ -7,7 +7,8 @@ import pytest
 from headway.models.plotting.looks.colours import DARK
 from tests import drawn
 
-NAMES = sorted(drawn.shown())
+BUILT = {"house.svg"}  # drawn from the code by the build of the documents, and not kept
+NAMES = sorted(drawn.shown().keys() - BUILT)
 
 
 def words_of(svg):
@@ -18,7 +19,8 @@ def words_of(svg):
 def test_every_picture_is_shown_and_has_a_command():
     files = {path.name for path in drawn.FOLDER.iterdir() if path.is_file()}
 
-    assert files == set(NAMES) == set(drawn.commands())
+    assert files - BUILT == set(NAMES) == drawn.commands().keys() - BUILT
+    assert drawn.commands().keys() >= BUILT
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -13,31 +13,12 @@ from headway.models.language.titles import split_header
 from headway.models.structure.outputs import OUTPUTS, Of, read_output
 from headway.queueing import MG1, MM1
 from tests.command import headway, refusal
-from tests.outside import make_package
+from tests.outside import OUTPUT, make_package
 
-VARIANCE = '''"""The variance of the response time."""
-
-from dataclasses import replace
-
-import numpy as np
-
-from headway.models.structure.meanings import Better
-from headway.models.language.titles import split_header
+IMPORTS = """from headway.models.structure.meanings import Better
 from headway.models.structure.outputs import Of, Output
-
-
-def compute(solution, requests):
-    """Add the variance of each class, and of all jobs."""
-    laws = solution.time_laws()
-    rows = {
-        one.name: np.reshape(
-            [np.inf if law[one.owner] is None else law[one.owner].variance for law in laws],
-            solution.shape,
-        )
-        for one in requests
-    }
-    return replace(solution, values={**solution.values, **rows})
-
+"""
+ROW = """
 
 ROW = Output(
     "response_time_variance",
@@ -45,9 +26,9 @@ ROW = Output(
     "s^2",
     "variance of the response time",
     Better.LESS,
-    compute="spread_out:compute",
+    compute="spread_out:variance",
 )
-'''
+"""
 POINT = {"headway.outputs": "response_time_variance = spread_out:ROW"}
 
 
@@ -56,7 +37,7 @@ def variance(tmp_path, monkeypatch):
     """A package of one file and one row that adds the variance of the response time."""
     import sys
 
-    make_package(tmp_path, "spread_out", {"__init__.py": VARIANCE}, POINT)
+    make_package(tmp_path, "spread_out", {"__init__.py": IMPORTS + OUTPUT + ROW}, POINT)
     monkeypatch.syspath_prepend(str(tmp_path))
     yield
     sys.modules.pop("spread_out", None)
