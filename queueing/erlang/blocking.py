@@ -110,6 +110,11 @@ def _inverse_factorials(servers: int) -> list[float]:
 def _by_polynomial(servers: int, load: FloatArray) -> Amount:
     """1/B = m! v with v = sum over k = 0..m of a**(k - m) / k!, by Horner's rule in 1/a."""
     inverse_load = 1 / load
+    if load.size == 1 and load[0] > 0:  # plain floats take a tenth of the time
+        number, inverse = 1.0, float(inverse_load[0])
+        for coefficient in _inverse_factorials(servers):
+            number = number * inverse + coefficient
+        return np.array([number * float(factorial(servers))])
     value = np.ones_like(load)
     for coefficient in _inverse_factorials(servers):
         value *= inverse_load

@@ -110,6 +110,8 @@ def solve_traffic(
 
 def check_routes(stations: Sequence[Name], routes: Routes[Name]) -> None:
     """Refuse probabilities that do not make a network that every job leaves."""
+    if _is_sound(stations, routes):
+        return
     numeric = {edge: np.asarray(p, float) for edge, p in routes.items() if not is_symbolic(p)}
     for (source, target), probability in numeric.items():
         if not ((probability >= 0) & (probability <= 1 + SUM_TOLERANCE)).all():
@@ -126,6 +128,25 @@ def check_routes(stations: Sequence[Name], routes: Routes[Name]) -> None:
             raise GraphError(msg)
     if len(numeric) == len(routes):
         _check_exits(stations, numeric, leaving)
+
+
+def _is_sound(stations: Sequence[Name], routes: Routes[Name]) -> bool:
+    """Whether single numbers make such a network; False wherever that takes a closer look."""
+    rest = dict.fromkeys(stations, 1.0)
+    into: dict[Name, list[Name]] = {}
+    for (source, target), chance in routes.items():
+        if type(chance) is not float or not 0 <= chance <= 1:
+            return False
+        rest[source] -= chance
+        if chance > 0:
+            into.setdefault(target, []).append(source)
+    todo = [station for station, leaving in rest.items() if leaving > SUM_TOLERANCE]
+    out = set(todo)
+    while todo:
+        new = [source for source in into.get(todo.pop(), ()) if source not in out]
+        out.update(new)
+        todo += new
+    return len(out) == len(rest) and min(rest.values(), default=1.0) >= -SUM_TOLERANCE
 
 
 def _as_matrix(stations: Sequence[Name], routes: Routes[Name]) -> FloatArray | None:

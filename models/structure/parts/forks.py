@@ -109,10 +109,12 @@ def queued_behind_forks(graph: Structure) -> bool:
     """
     stations = graph.stations
     split = {name for name, station in stations.items() if station.can.forks}
+    if not split:
+        return False
     waits = {name for name, station in stations.items() if station.can.forks or station.can.limits}
     if any(station.visits for station in stations.values()):
         branches = {branch for several in forks(stations).values() for branch in several}
-        return bool(split) and len(waits - branches) > 1
+        return len(waits - branches) > 1
     return any(route.source in split and route.target in waits for route in graph.routes)
 
 
