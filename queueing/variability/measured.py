@@ -30,7 +30,7 @@ POISSON = {"single": (99.3, 99.3, 99.3), "loops": (19.3, 22.1, 65.7), "pools": (
 """The same, where all flows are taken as Poisson."""
 
 SHARES = {
-    "single": (((13, 27), (21, 20)), ((13, 27), (34, 77)), ((15, 28), (47, 77))),
+    "single": (((25, 28), (27, 34)), ((25, 28), (34, 77)), ((25, 28), (47, 77))),
     "loops": (((26, 20), (37, 18)), ((26, 28), (37, 40)), ((26, 37), (53, 64))),
 }
 """Largest errors of percentiles [%] up to the 99th and of the 99.9th, of gamma-distributed times
