@@ -16,6 +16,8 @@ import tomli_w
 from headway.errors import HeadwayError
 from headway.models import parse_model
 from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.parts.keys import station_at
+from headway.queueing.stations.base import Station
 from tests.random_models import random_model
 
 AGREE = 1e-7
@@ -117,9 +119,15 @@ def littles_law(text: str) -> Iterator[str]:
 
 
 def more_servers(text: str) -> Iterator[str]:
-    """A server more at an exact station never makes jobs slower."""
+    """A server more never makes jobs slower where answers are exact and no station slows with jobs.
+
+    To one that does, faster ones send more jobs at once.
+    """
     before, document = solved(text), tomllib.loads(text)
     if before is None or before.approximation or before.model.graph.blocks:
+        return
+    stations = [station_at(name).of(before.values) for name in before.stations]
+    if not all(station.hastens for station in stations if isinstance(station, Station)):
         return
     for name, entry in document["stations"].items():
         if entry["kind"] != "MMm" or not isinstance(entry.get("servers"), int):
