@@ -13,15 +13,16 @@ reversible follows from detailed balance.
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb, log
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import eigh_tridiagonal
-from scipy.sparse import coo_array, csr_array, diags_array
-from scipy.special import gammaln
 
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
 from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw, exponential
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _LEFT_OUT = (1e-14, 1e-9)  # chance of more others than there is room for: of one kind, of several
 _MOST = 20_000  # others of one kind that are followed
@@ -143,6 +144,8 @@ class _Meeting:
     @property
     def initial(self) -> FloatArray:
         """Chance of each state when the job comes."""
+        from scipy.special import gammaln
+
         present = np.arange(1.0, self.room + 1)
         more = np.append(0.0, np.cumsum(np.log(np.maximum(present / self.servers, 1.0))))
         n = self.numbers
@@ -152,8 +155,10 @@ class _Meeting:
         chances = np.exp(logs - logs.max())
         return np.asarray(chances / chances.sum())
 
-    def _matrix(self) -> csr_array:
+    def _matrix(self) -> "csr_array":
         """How fast states are left, made symmetric by their measure."""
+        from scipy.sparse import coo_array, csr_array, diags_array
+
         n, total = self.numbers, self.numbers.sum(axis=1)
         share, size = self.share[total], len(self.numbers)
         place = np.zeros((self.room + 2,) * len(self.rates), int)
@@ -172,6 +177,8 @@ class _Meeting:
 
     def _spectrum(self) -> tuple[FloatArray, FloatArray]:
         """Speeds at which parts of the law decay, and their densities at 0."""
+        from scipy.linalg import eigh_tridiagonal
+
         matrix = self._matrix()
         start = np.sqrt(self.initial * self.share[self.numbers.sum(axis=1)] / self.own)
         if len(self.rates) == 1 and len(start) <= _WHOLE:
@@ -180,8 +187,10 @@ class _Meeting:
         return _quadrature(matrix, start)
 
 
-def _quadrature(matrix: csr_array, start: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _quadrature(matrix: "csr_array", start: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Nodes and weights of Gauss' rule for start f(matrix) start, until two means agree."""
+    from scipy.linalg import eigh_tridiagonal
+
     whole, mean, count = float(start @ start), 0.0, 64
     diagonal: list[float] = []
     beside: list[float] = []

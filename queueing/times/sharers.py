@@ -26,7 +26,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh_tridiagonal
 
 from headway.kinds import FloatArray
 from headway.queueing.times.laws import GAMMA, ComplexArray, Piece, TimeLaw, constant, gamma
@@ -218,6 +217,8 @@ def _stages(time: float, scv: float) -> list[tuple[float, int, float]]:
 
 def _laguerre(power: float) -> tuple[FloatArray, FloatArray]:
     """Nodes and weights of Gauss' rule for t**power exp(-t), whose weights sum to 1."""
+    from scipy.linalg import eigh_tridiagonal
+
     n = np.arange(_NODES)
     beside = np.sqrt(n[1:] * (n[1:] + power))
     at, vectors = eigh_tridiagonal(2 * n + 1 + power, beside)

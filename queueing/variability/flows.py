@@ -36,7 +36,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
@@ -115,6 +114,8 @@ class Traffic:
     @cached_property
     def together(self) -> NDArray[np.bool_]:
         """Whether jobs go to and fro between two stations, at any of the points."""
+        from scipy.sparse.csgraph import connected_components
+
         ways = self.onward.max(axis=0, initial=0.0) > 0
         labels = connected_components(ways, connection="strong")[1]
         return np.asarray((labels[:, None] == labels) & ~np.eye(len(labels), dtype=bool))

@@ -16,7 +16,6 @@ Logistics 69(1), 2022 (near-immediate feedback at a bottleneck).
 """
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
 from headway.kinds import FloatArray
 
@@ -33,6 +32,8 @@ def has_loops(away: FloatArray) -> bool:
     >>> has_loops(np.eye(3, k=1)[None])
     False
     """
+    from scipy.sparse.csgraph import connected_components
+
     reached = away.max(axis=0, initial=0.0) > 0
     return bool(connected_components(reached, connection="strong")[0] < len(reached))
 
