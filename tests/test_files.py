@@ -1,3 +1,5 @@
+import tomllib
+
 import pytest
 
 from headway.errors import ModelFileError, UnknownModel
@@ -38,6 +40,19 @@ def test_catalogue_written_and_read_gives_the_same_numbers(name):
     for preset in model.presets:
         assert again.with_preset(preset).inputs == model.with_preset(preset).inputs
     assert again.to_toml() == model.to_toml()
+
+
+@pytest.mark.parametrize("unit", ["us", "min"])
+def test_an_interval_is_written_in_one_unit_and_read_to_the_last_bit(unit):
+    for low in (0.0007788610757163285, 0.0038, 0.0096347):
+        interval = f'min = "0 ms", unit = "{unit}", ci95 = [{low}, {20 * low}]'
+        model = parse_model(SERVER.replace('min = "0 ms"', interval))
+
+        written = model.to_toml()
+
+        ends = tomllib.loads(written)["parameters"]["cpu_time"]["ci95"]
+        assert all(end.endswith(f" {unit}") for end in ends), ends
+        assert parse_model(written).parameters == model.parameters
 
 
 @pytest.mark.parametrize("name", model_names())

@@ -1,4 +1,5 @@
 import math
+from decimal import Context, localcontext
 
 import pint
 import pytest
@@ -63,6 +64,32 @@ def test_products_and_quotients_agree_with_pint(first, second, third, value):
 )
 def test_quantities(text, value):
     assert quantity(text) == pytest.approx(value, rel=1e-12)
+
+
+@given(names, names, st.floats(1e-290, 1e290))
+def test_every_value_can_be_written_in_every_unit(first, second, value):
+    for text in (first, f"1/{first}", f"{first}*{second}", f"{first}/{second}"):
+        assert quantity(f"{unit(text).written(value)} {text}") == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0.1 us", 1e-7),
+        ("806.4093296368078 us", 806.4093296368078e-6),
+        ("3 /ns", 3e9),
+        ("1e-99999999999999999999 us", 0.0),
+        ("1/3 min", 20.0),
+        ("1e-330 TB", 0.0),
+    ],
+)
+def test_quantities_are_rounded_once(text, value):
+    assert quantity(text) == value
+
+
+def test_quantities_do_not_turn_on_the_digits_that_others_set_for_decimals():
+    with localcontext(Context(prec=3)):
+        assert quantity("806.4093296368078 us") == 806.4093296368078e-6
 
 
 @pytest.mark.parametrize(

@@ -101,14 +101,14 @@ def document(model: Model) -> dict[str, Any]:
 
 
 def _quantity(parameter: Parameter, value: float) -> str | float:
-    """Write a value in the parameter's unit, so that it reads back to the last bit."""
-    if not parameter.unit.text:
+    """Write a value in the parameter's unit, so that it reads back to the last bit.
+
+    What no float holds in that unit is written as a number in SI.
+    """
+    if not parameter.unit.text or not math.isfinite(value / parameter.unit.scale):
         return int(value) if value == int(value) and abs(value) < 1e15 else value
-    for digits in (15, 16, 17):
-        text = f"{value / parameter.unit.scale:.{digits}g} {parameter.unit}"
-        if quantity(text) == value:
-            return text
-    return value
+    text = f"{parameter.unit.written(value)} {parameter.unit}"
+    return text if quantity(text) == value else value
 
 
 def _parameter(parameter: Parameter) -> dict[str, Any]:

@@ -9,6 +9,7 @@ messages are not operations.
 import math
 import re
 from dataclasses import dataclass
+from decimal import Context, Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -69,6 +70,58 @@ class Unit:
         0.0001
         """
         return value / (1 / self.scale) if self.scale < 1 else value * self.scale
+
+    def read(self, above: str, below: str = "1") -> float:
+        """SI value of a number, or of a fraction, as it is written: it is rounded once.
+
+        Examples
+        --------
+        >>> unit("us").read("778.8610757163285"), unit("h").read("1", "3")
+        (0.0007788610757163285, 1200.0)
+        """
+        number = _EXACT.divide(Decimal(above), Decimal(below))
+        if self.scale < 1:
+            return float(_EXACT.divide(number, _whole(1 / self.scale)))
+        return float(_EXACT.multiply(number, _whole(self.scale)))
+
+    def written(self, value: float) -> str:
+        """An SI value in this unit, in the digits from which `read` gives the same float.
+
+        With 17 digits the steps between decimal numbers are finer than those between floats,
+        whatever the unit: 10^16 > 2^53. Only at the ends of the floats' range there are none.
+
+        Parameters
+        ----------
+        value
+            Finite.
+
+        Examples
+        --------
+        >>> unit("us").written(0.00065), unit("us").written(0.0007788610757163285)
+        ('650', '778.8610757163286')
+        """
+        near = value / self.scale
+        short = (text for text in (f"{near:.15g}", f"{near:.16g}") if self._gives(text, value))
+        return next(short, None) or self._written_out(value)
+
+    def _gives(self, text: str, value: float) -> bool:
+        return math.isfinite(float(text)) and self.read(text) == value
+
+    def _written_out(self, value: float) -> str:
+        """All 17 digits, of the exact quotient."""
+        if self.scale < 1:
+            return f"{_EXACT.multiply(Decimal(value), _whole(1 / self.scale)):.17g}"
+        return f"{_EXACT.divide(Decimal(value), _whole(self.scale)):.17g}"
+
+
+_EXACT = Context(prec=40)
+"""Digits beyond those of floats; whoever calls may have set others for decimal numbers."""
+
+
+def _whole(scale: float) -> Decimal:
+    """A scale without the rounding of products: 1/ns is 1e9 1/s, not 999999999.9999999."""
+    whole = round(scale)
+    return Decimal(whole if math.isclose(scale, whole, rel_tol=1e-15) else scale)
 
 
 ONE = Unit("", 1.0, _NONE)
@@ -243,7 +296,7 @@ def quantity(text: str | float, wanted: Unit | None = None, name: str = "value")
             f"({si_text(given.dimension)}); it needs {_word(wanted.dimension)}, such as {example}"
         )
         raise UnitError(msg)
-    number = float(given.si(value)) if given.text else value
+    number = given.read(match[1], match[2] or "1") if given.text and value else value
     if not math.isfinite(number):
         msg = f"{name} is {quoted(str(text))}, which is too large"
         raise UnitError(msg)
