@@ -14,7 +14,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 NEWEST, OLDEST = "constraints.txt", "constraints-oldest.txt"
-TOOLS = ("hypothesis", "jsonschema", "polars", "pytest", "pytest-xdist", "pyyaml")
+TOOLS = (
+    "hypothesis",
+    "jsonschema",
+    "nbclient",
+    "nbformat",
+    "polars",
+    "pytest",
+    "pytest-xdist",
+    "pyyaml",
+)
 """What the tests of `make test-oldest` need beside headway's own packages."""
 DEVELOPERS = "dev"
 """The extra that installs what developers work with."""
