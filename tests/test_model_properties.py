@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.model_properties import findings
+from tests.model_properties import findings, simulated_utilisation
 
 _LOT, _COUNT = 50, 300
 
@@ -11,3 +11,10 @@ _LOT, _COUNT = 50, 300
 def test_random_models_keep_the_laws(first):
     """In lots; ``python -m tests.model_properties FIRST COUNT`` tries others."""
     assert [what for seed in range(first, first + _LOT) for what in findings(seed)] == []
+
+
+@pytest.mark.slow
+def test_exact_utilisation_is_within_the_interval_of_a_simulation():
+    """Seeds are fixed: the simulations are the same each time."""
+    checks = (simulated_utilisation,)
+    assert [what for seed in range(24) for what in findings(seed, checks)] == []
