@@ -1,8 +1,7 @@
 """What is missed where classes with times of any scv wait in order of arrival.
 
 ``python -m tests.spread_errors --networks 200`` recomputes the table of docs/accuracy.md: closed
-networks against their whole chains, whose times go through phases; open tandems against a
-simulation job by job.
+networks against their whole chains, whose times go through phases.
 """
 
 import argparse
@@ -98,40 +97,6 @@ def _throughputs(network):
     )
 
 
-def tandem_errors(networks, jobs=200_000, seed=0):
-    """Errors of response times of two open classes at two single servers in order of arrival.
-
-    Times as above, of gamma distributions; 20 to 90% busy; simulated over so many jobs.
-    """
-    random = np.random.default_rng(seed)
-    rows = []
-    for _ in range(networks):
-        means, scv = 10 ** random.uniform(-1, 0.5, (2, 2)), random.choice(SPREADS, (2, 2))
-        share = random.uniform(0.1, 0.9)
-        rate = random.uniform(0.2, 0.9) / (means @ [share, 1 - share]).max()
-        truth = _tandem(means, scv, share, rate, jobs, random)
-        stations = [
-            SharedStation(str(k), means[k], (1, 1), discipline=Discipline.FCFS, scv=tuple(scv[k]))
-            for k in (0, 1)
-        ]
-        classes = [JobClass("a", rate * share), JobClass("b", rate * (1 - share))]
-        rows.append(relative(solve_multiclass(stations, classes).response_time, truth))
-    return np.array(rows)
-
-
-def _tandem(means, scvs, share, rate, jobs, random):
-    """Mean response times by class, as in `tests.approximation_errors.simulate_tandem`."""
-    arrival = np.cumsum(random.exponential(1 / rate, jobs))
-    kind = (random.random(jobs) > share).astype(int)
-    ready = arrival
-    for mean, scv in zip(means, scvs, strict=True):
-        service = random.gamma(1 / scv[kind], mean[kind] * scv[kind])
-        served = np.cumsum(service)
-        ready = served + np.maximum.accumulate(ready - served + service)
-    late = np.arange(jobs) > jobs // 10
-    return np.array([(ready - arrival)[(kind == c) & late].mean() for c in (0, 1)])
-
-
 def main():
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -144,7 +109,6 @@ def main():
     for spread in SPREADS:
         result = closed_errors(networks // 4, seed=1, spreads=(spread,))
         show(f"closed, all of scv {spread:g}", Method.LINEARIZER, result)
-    show("open tandem", "", [tandem_errors(networks // 2)])
 
 
 if __name__ == "__main__":

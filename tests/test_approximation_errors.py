@@ -6,8 +6,9 @@ import pytest
 from headway.queueing import Method
 from headway.queueing.closed.measured import (
     CLOSED_IN_ORDER,
+    IN_ROWS,
     MEASURED,
-    OPEN_IN_ORDER,
+    OpenRegion,
     closed_note,
     open_note,
 )
@@ -62,7 +63,7 @@ def test_open_tandem_in_order_of_arrival():
     result = tandem_errors(6, jobs=100_000)
 
     # So many jobs give the mean of a busy queue to some per cent only.
-    assert 100 * result.max() <= OPEN_IN_ORDER + 2
+    assert 100 * result.max() <= IN_ROWS[0] + 2
 
 
 def test_words():
@@ -74,4 +75,10 @@ def test_words():
     assert "cpu: first come first served" in closed_note(
         Method.SCHWEITZER, pools=True, in_order=["cpu"]
     )
-    assert open_note(["cpu", "disk"]).startswith("cpu, disk: first come first served")
+    near = OpenRegion(False, None, 2.0, 2, 1.0, 0.5)
+    assert open_note(["cpu", "disk"], near) == (
+        "cpu, disk: first come first served with times that differ by class; largest error "
+        f"measured: response time {IN_ROWS[0]:g}% (without loops, exponential times)"
+    )
+    far = OpenRegion(True, (0.5, 9.0), 2.0, 2, 1.0, 0.5)
+    assert open_note(["cpu"], far).endswith("and Poisson arrivals, which this is beyond)")

@@ -26,7 +26,7 @@ from headway.kinds import FloatArray
 from headway.queueing.classes.feedback import feedback_waits
 from headway.queueing.classes.network import ClassNetwork
 from headway.queueing.classes.product_form import comes_once, turns_at, unequal
-from headway.queueing.closed.measured import Apart
+from headway.queueing.closed.measured import Apart, OpenRegion
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.general import GGm, MGm
@@ -49,6 +49,33 @@ def apart(network: ClassNetwork) -> Apart | None:
     ratio = float((longest[here] / shortest[here]).max())
     scv = 1.0 if network.scv is None else float(network.scv[come].max())
     return Apart(ratio, scv)
+
+
+def open_region(network: ClassNetwork, busy: FloatArray) -> OpenRegion:
+    """Where open classes that wait in order of arrival lie among those that were measured.
+
+    Parameters
+    ----------
+    network
+        With some open classes.
+    busy
+        Utilisation of each station, shape (stations, points).
+    """
+    queue = ~network.is_delay
+    come = (network.rates[:, None] * network.demand > 0) & queue[:, None]
+    longest = np.where(come, network.service_times, 0.0).max(axis=0)
+    shortest = np.where(come, network.service_times, np.inf).min(axis=0)
+    scvs = np.ones(1) if network.scv is None else network.scv[come]
+    loops = bool((queue & ~comes_once(network)).any())
+    return OpenRegion(
+        loops,
+        None if (scvs == 1).all() else (float(scvs.min()), float(scvs.max())),
+        float((longest[come.any(axis=0)] / shortest[come.any(axis=0)]).max()),
+        int(come.any(axis=(0, 2)).sum()),
+        float(network.visits[:, queue].max()),
+        float(busy[queue].max()),
+        all(s.arrival_scv is None for s in network.stations),
+    )
 
 
 def is_spread(network: ClassNetwork) -> bool:

@@ -10,6 +10,7 @@ from headway.kinds import Amount, FloatArray, plain
 from headway.queueing.classes.fcfs import (
     is_exact,
     mean_service_ahead,
+    open_region,
     refuse_mixed,
     refuse_never_served,
     refuse_speeds,
@@ -156,7 +157,7 @@ def solve_multiclass(
     queue[~closed] = (network.rates[:, None] * network.visits * stay)[~closed]
     note = result.approximation
     if not note and result.open_stay is None:
-        note = _in_order(network, unlike)
+        note = _in_order(network, unlike, overload)
     if result.method is not Method.CHAIN:
         note = "; ".join(filter(None, (note, last_note(last_in_pools(network)))))
     labelled = replace(result, approximation=note)
@@ -192,11 +193,11 @@ def _open_stay(
     return np.where(unlike, network.service_times + waits, shared)
 
 
-def _in_order(network: ClassNetwork, unlike: NDArray[np.bool_]) -> str:
+def _in_order(network: ClassNetwork, unlike: NDArray[np.bool_], overload: Overload) -> str:
     """Label open classes of different times at queues in order of arrival."""
     if not unlike.any() or not network.is_open.any() or is_exact(network, unlike):
         return ""
-    return open_note(turns_at(network), spread=network.scv is not None)
+    return open_note(turns_at(network), open_region(network, overload.load / network.full))
 
 
 def _solution(

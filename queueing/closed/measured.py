@@ -5,7 +5,8 @@ that are solved exactly too (docs/accuracy.md has their distribution, medians an
 Classes in order of arrival have errors by region: the further the mean times of a station's
 classes are apart, and the more their times vary, the more mean value analysis misses.
 ``python -m tests.spread_regions`` and ``python -m tests.spread_errors`` measure them; the larger
-of both is stated.
+of both is stated. Of open classes ``python -m tests.open_class_errors`` simulates networks by
+region.
 """
 
 from collections.abc import Sequence
@@ -25,16 +26,25 @@ MEASURED = {
 """Largest errors of throughputs and response times [%]."""
 
 CLOSED_IN_ORDER = {Method.SCHWEITZER: (57.7, 211), Method.LINEARIZER: (43.3, 358)}
-OPEN_IN_ORDER = 18.1
 """Largest errors where times differ by class at a queue in order of arrival [%].
 
-Closed: of throughputs and response times, the largest of the latter where a job comes back at once
-among open ones (``python -m tests.brute.campaign``); open: behind another such queue.
+Of throughputs and response times, the largest of the latter where a job comes back at once among
+open classes (``python -m tests.brute.campaign``).
 """
 
+OPEN_SCVS = (1.0, 4.0, 8.0)
+"""Where the regions of open classes end: largest scv of services."""
 
-OPEN_SPREAD = 20.4
-"""Of open classes whose times are not exponential, of scvs from 0 to 4, behind another queue."""
+STEADY = 0.25
+"""Scv of services below which flows are far from Poisson."""
+
+IN_ROWS = (20.8, 112.8, 33.9, 33.9, 33.9)
+IN_LOOPS = (20.8, 112.8, 33.9, 102.4, 164.5)
+"""Largest errors of response times of open classes [%]: where all times are exponential, where some
+have an scv below `STEADY`, and else by `OPEN_SCVS`; without loops, and of all networks."""
+
+OPEN_LIMITS = {"ratio": 10.0, "queues": 3, "visits": 5.0, "busy": 0.9}
+"""How far it was measured: times of the classes at a station so many times apart, and so on."""
 
 
 RATIOS, SCVS = (2.0, 5.0, 32.0), (1.0, 2.0, 4.0)
@@ -152,11 +162,79 @@ def closed_note(
     return f"{note}; {_largest(*apart.errors(method), f' {apart}')}"
 
 
-def open_note(in_order: Turns | Sequence[str], *, spread: bool = False) -> str:
+@dataclass(frozen=True)
+class OpenRegion:
+    """Where a network of open classes lies among those that were measured.
+
+    Parameters
+    ----------
+    loops
+        Whether jobs come back to a station.
+    scvs
+        Least and largest scv of services at queues; None where all times are exponential.
+    ratio
+        Longest over shortest mean time of the classes at a station, the largest of all stations.
+    queues, visits, busy
+        Number of queues, most visits of a job to one of them, and largest utilisation.
+    poisson
+        Whether arrivals are.
+
+    Examples
+    --------
+    >>> str(OpenRegion(False, (0.5, 2.0), 3.0, 2, 1.0, 0.8))
+    'without loops, scv of services from 0.25 to 4'
+    """
+
+    loops: bool
+    scvs: tuple[float, float] | None
+    ratio: float
+    queues: int
+    visits: float
+    busy: float
+    poisson: bool = True
+
+    @property
+    def column(self) -> int:
+        """That of `IN_ROWS` and `IN_LOOPS`."""
+        if self.scvs is None:
+            return 0
+        return 1 if self.scvs[0] < STEADY else 2 + _first(OPEN_SCVS, self.scvs[1])
+
+    @property
+    def error(self) -> float:
+        """Largest error measured of response times [%]."""
+        return (IN_LOOPS if self.loops else IN_ROWS)[self.column]
+
+    @property
+    def is_beyond(self) -> bool:
+        """Whether it is outside of what was measured."""
+        here = {k: getattr(self, k) for k in OPEN_LIMITS}
+        far = any(here[k] > limit * _ROUNDING for k, limit in OPEN_LIMITS.items())
+        spread = 1.0 if self.scvs is None else self.scvs[1]
+        return far or spread > OPEN_SCVS[-1] * _ROUNDING or not self.poisson
+
+    def __str__(self) -> str:
+        end = digits(OPEN_SCVS[max(self.column - 2, 0)])
+        scvs = (
+            "exponential times",
+            f"some scvs of services below {digits(STEADY)}",
+            f"scv of services from {digits(STEADY)} to {end}",
+        )[min(self.column, 2)]
+        text = f"{'with' if self.loops else 'without'} loops, {scvs}"
+        if not self.is_beyond:
+            return text
+        return (
+            f"{text}; measured up to {OPEN_LIMITS['queues']:g} queues that are at most "
+            f"{digits(100 * OPEN_LIMITS['busy'])}% busy, {digits(OPEN_LIMITS['visits'])} visits, "
+            f"mean times {digits(OPEN_LIMITS['ratio'])} times apart, scv {digits(OPEN_SCVS[-1])} "
+            "and Poisson arrivals, which this is beyond"
+        )
+
+
+def open_note(in_order: Turns | Sequence[str], region: OpenRegion) -> str:
     """The note on open classes with different times in order of arrival: what is approximate."""
-    error = OPEN_SPREAD if spread else OPEN_IN_ORDER
-    note = different_times(in_order, spread=spread)
-    return f"{note}; largest error measured: response time {digits(error)}%"
+    note = different_times(in_order, spread=region.scvs is not None)
+    return f"{note}; largest error measured: response time {digits(region.error)}% ({region})"
 
 
 def different_times(at: Turns | Sequence[str], *, spread: bool = False) -> str:

@@ -106,8 +106,10 @@ def _extrapolated(near: TimeLaw, far: TimeLaw, further: float) -> TimeLaw:
 def _laws(loop: Loop, followed: Loop, ends: FloatArray) -> Laws | None:
     """Laws from the chain at `followed`'s rates, stretched to the means at the loop's own.
 
-    Where classes wait for each other in order, the chain knows the mean better than M/G/1 does.
+    Where classes wait for each other in order, the chain knows the mean better than M/G/1 does; at
+    other rates than the loop's own it does not know it.
     """
+    knows_mean = loop.is_mixed and followed is loop
     room = room_for(followed)
     chain = None if room is None else Chain(followed, room)
     if chain is None or not chain.can_be_followed:
@@ -117,8 +119,7 @@ def _laws(loop: Loop, followed: Loop, ends: FloatArray) -> Laws | None:
     for entry in np.flatnonzero(loop.entries).tolist():
         steps = chain.leaving(entry) @ ends
         mean = law_of_steps(chain.pace, steps.sum(axis=1)).mean
-        mean_here = mean if loop.is_mixed else float(followed.means[entry])
-        pace = chain.pace * mean / mean_here * float(followed.means[entry] / loop.means[entry])
+        pace = chain.pace if knows_mean else chain.pace * mean / float(loop.means[entry])
         for last in np.flatnonzero(steps.any(axis=0)).tolist():
             laws[entry][last] = law_of_steps(pace, steps[:, last])
     return laws
