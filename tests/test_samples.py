@@ -5,11 +5,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare, ks_1samp, qmc, uniform
 
-from headway.errors import InvalidParameter, UnknownParameter
+from headway.errors import InvalidParameter, PackageError, UnknownParameter
 from headway.models import catalogue_model
 from headway.models.sweeping import making
 from headway.models.sweeping.axes import Between, Steps
@@ -95,6 +96,16 @@ def test_sobol_points_of_fewer_digits_are_those_that_scipy_skips_to():
 
     engine = qmc.Sobol(2, bits=30, seed=np.random.default_rng(3)).fast_forward(2**22 + 77)
     assert (engine.random(922) == np.array(points(2, 3, 2**22 + 77, 2**22 + 999, bits=30)).T).all()
+
+
+def test_older_scipy_is_not_asked_for_points_that_it_never_finds(monkeypatch):
+    from headway.models.sweeping.shares import sobol as points
+
+    monkeypatch.setattr(scipy, "__version__", "1.16.3")
+
+    assert np.shape(points(2, 1723, 2**32 - 9, 2**32)) == (2, 9)
+    with pytest.raises(PackageError, match=r"from 2\^32 on need SciPy 1\.17, and this is 1\.16\.3"):
+        points(2, 1723, 2**32, 2**32 + 9)
 
 
 def test_sobol_fills_a_square_more_evenly_than_random_points():

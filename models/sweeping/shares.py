@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.errors import PackageError
 from headway.kinds import FloatArray
 
 BLOCK_OF_SAMPLES = 2**15
@@ -21,6 +22,9 @@ BLOCK_OF_SAMPLES = 2**15
 
 SOBOL_BITS = 52
 """Bits of a coordinate, as many as a float holds; they limit the number of points."""
+
+_NARROW, _WIDE_SCIPY = 32, (1, 17)
+"""Bits of an index with which SciPy counts before a version: past them it searches for ever."""
 
 _WORDS = 4
 """Random numbers per counter of a stream."""
@@ -63,8 +67,11 @@ def sobol(width: int, seed: int, start: int, stop: int, bits: int = SOBOL_BITS) 
 
 
 def _sobol_block(width: int, seed: int, bits: int, block: int, low: int, high: int) -> Shares:
-    _, directions = _directions(width, seed, bits)
-    constant = _gray(directions, block * BLOCK_OF_SAMPLES)
+    number = block * BLOCK_OF_SAMPLES
+    _, directions = _directions(
+        width, seed, bits if number >> _NARROW else min(bits, _NARROW), bits
+    )
+    constant = _gray(directions, number)
     first = _first_block(width, seed, bits)
     return [(row[low:high] ^ own) * 2.0**-bits for row, own in zip(first, constant, strict=True)]
 
@@ -72,7 +79,7 @@ def _sobol_block(width: int, seed: int, bits: int, block: int, low: int, high: i
 @lru_cache(maxsize=4)
 def _first_block(width: int, seed: int, bits: int) -> Whole:
     """Points of the first block as whole numbers, shape (width, 2^15)."""
-    begin, directions = _directions(width, seed, bits)
+    begin, directions = _directions(width, seed, min(bits, _NARROW), bits)
     points: Whole = begin[:, None]
     for direction in directions[: BLOCK_OF_SAMPLES.bit_length() - 1]:
         points = np.concatenate([points, points[:, ::-1] ^ direction[:, None]], axis=1)
@@ -91,21 +98,36 @@ def _gray(directions: Whole, number: int) -> Whole:
 
 
 @lru_cache(maxsize=16)
-def _directions(width: int, seed: int, bits: int) -> tuple[Whole, Whole]:
-    """The first point, shape (width,), and the directions, shape (bits, width), as whole numbers.
+def _directions(width: int, seed: int, count: int, bits: int) -> tuple[Whole, Whole]:
+    """The first point, shape (width,), and directions, shape (count, width), as whole numbers.
 
     A point differs from the previous one by the direction of the lowest bit of its index. So the
     engine gives a direction when it is set to just before a power of two.
     """
     from scipy.stats.qmc import Sobol
 
+    if count > _NARROW:
+        _check_scipy()
     engine = Sobol(width, bits=bits, seed=np.random.default_rng(seed))
     points = [engine.random(1)[0]]
-    for power in range(bits):
+    for power in range(count):
         engine.num_generated = 2**power
         points.append(engine.random(1)[0])
     numbers = (np.array(points) * 2.0**bits).astype(np.int64)
     return numbers[0], numbers[1:] ^ numbers[:-1]
+
+
+def _check_scipy() -> None:
+    import scipy
+
+    version = tuple(map(int, scipy.__version__.split(".")[:2]))
+    if version < _WIDE_SCIPY:
+        wanted = ".".join(map(str, _WIDE_SCIPY))
+        msg = (
+            f"Sobol points from 2^{_NARROW} on need SciPy {wanted}, and this is {scipy.__version__}"
+            f": pip install 'scipy>={wanted}', or take fewer samples"
+        )
+        raise PackageError(msg)
 
 
 def uniform(width: int, seed: int, start: int, stop: int) -> Shares:
