@@ -111,3 +111,24 @@ def test_a_lattice_is_laid_out_without_its_largest_class_wherever_it_stands(orde
 
     assert rate[:, 0] @ times <= 1
     assert peak < 100e3  # 20 cells; 10 004 of them took 1.8 MB
+
+
+@pytest.mark.parametrize("servers", [1, 2])
+@pytest.mark.parametrize("jobs", [1e6, 1e7])
+def test_a_million_jobs_beside_open_ones_go_round_at_what_these_leave(servers, jobs):
+    pool = shared("cpu", [0.005, 0.005], servers)
+
+    solution = solve_multiclass([pool], [opened(30.0), closed(jobs, 1.0)])
+
+    # Open jobs hold 0.15 servers; the others never stand still.
+    rate = (servers - 0.15) / 0.005
+    assert solution.throughput[1] == pytest.approx(rate, rel=1e-5)
+    assert solution.response_time[1] == pytest.approx(jobs / rate - 1, rel=1e-5)
+    assert bool(solution.approximation) == solution.method.approximate
+
+
+def test_a_convolution_of_hours_is_refused_with_its_time():
+    pool = shared("cpu", [0.005, 0.005], 500_000)
+
+    with pytest.raises(InvalidParameter, match=r"convolution needs about 1.\d+ h; use method"):
+        solve_multiclass([pool], [opened(30.0), closed(1e6, 1.0)], Method.EXACT)

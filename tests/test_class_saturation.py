@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from headway.errors import Saturated
+from headway.models import parse_model
 from headway.queueing import JobClass, Saturation, ServiceKind, solve_multiclass
 from tests.class_networks import BY_VISITS, closed, opened, shared
 
@@ -36,6 +37,34 @@ def test_saturated_points_are_marked_and_the_others_answered():
     assert marked.queue_length[0, :, 1].tolist() == [np.inf, 3.0, 0.0, 0.0]
     with pytest.raises(Saturated, match="cpu: utilisation 1 by open classes"):
         solve_multiclass(stations, classes)
+
+
+def test_at_a_load_of_exactly_one_each_class_has_its_own_throughput():
+    text = """
+        name = "full"
+        [stations.cpu]
+        kind = "MM1"
+        service_time = {web = "100 ms", batch = "200 ms", log = 0}
+        visits = {web = 1, batch = 1}
+        [stations.disk]
+        kind = "MM1"
+        service_time = {web = 0, batch = "500 ms", log = "500 ms"}
+        visits = {batch = 1, log = 1}
+        [classes.web]
+        arrival_rate = "10 /s"
+        [classes.batch]
+        population = 3
+        [classes.log]
+        arrival_rate = "0.4 /s"
+    """
+
+    solution = parse_model(text).solve()
+
+    rates = [solution[f"class {name}.throughput"] for name in ("web", "batch", "log")]
+    assert rates == pytest.approx([10.0, 0.0, 0.4], rel=1e-12)
+    assert solution["throughput"] == pytest.approx(10.4, rel=1e-12)
+    assert solution["class web.response_time"] == np.inf
+    assert solution["class log.response_time"] == pytest.approx(0.5 / 0.8, rel=1e-9)
 
 
 def test_closed_jobs_slow_down_towards_saturation_as_marked():

@@ -29,7 +29,16 @@ from headway.queueing.closed.memory import LARGEST
 from headway.queueing.closed.pools import closed_rates
 from headway.queueing.erlang.formulas import erlang_c
 from headway.queueing.recursion.crowds import solve_groups
-from headway.queueing.recursion.estimates import SOLVERS, cheapest, estimate, refuse_large
+from headway.queueing.recursion.estimates import (
+    SOLVERS,
+    Estimate,
+    cheapest,
+    estimate,
+    estimate_convolution,
+    estimate_walk,
+    refuse_large,
+    soonest,
+)
 from headway.queueing.stations.speeds.varying import growth_at
 
 _Given = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
@@ -72,13 +81,15 @@ def solve_closed_classes(network: ClassNetwork, load: FloatArray, method: Method
 def _by_product_form(network: ClassNetwork, load: FloatArray, method: Method) -> Lengths:
     """Solve by what holds for product forms, or nearly without one."""
     used = _choose(network, load, method)
+    if used.approximate:
+        return approximated(network, load, used)
     if used in SOLVERS and not network.is_crowd.any():
         return _by_recursion(network, load, used)
-    if used is Method.EXACT and not network.is_crowd.any():
-        return _by_mva(network, load)
-    if not used.approximate:
-        return _by_convolutions(network, load)
-    return approximated(network, load, used)
+    walks = used is Method.EXACT and not network.is_crowd.any()
+    needed = _walk_needs(network) if walks else _convolution_needs(network)
+    if needed.memory <= LARGEST:  # else it says itself how many populations there are
+        refuse_large(Method.EXACT if walks else Method.CONVOLUTION, needed)
+    return _by_mva(network, load) if walks else _by_convolutions(network, load)
 
 
 def by_chain(network: ClassNetwork, method: Method) -> Lengths | None:
@@ -148,28 +159,59 @@ def growth_alone(network: ClassNetwork, load: FloatArray) -> FloatArray:
 
 def _choose(network: ClassNetwork, load: FloatArray, method: Method) -> Method:
     """Take an exact method where nothing speaks against it, also for crowds that are small."""
-    sizes = [int(n) + 1 for n in network.population[~network.is_open].max(axis=1)]
     if unequal(network).any():
         return _without_product_form(network, method)
-    if method.approximate and network.is_crowd.any() and prod(sizes) <= FEW:
+    if method.approximate and network.is_crowd.any() and prod(_sizes(network)) <= FEW:
         return Method.CONVOLUTION
     if method is Method.AUTO:
-        needed = _bytes(network, sizes)
-        if not network.is_crowd.any():
-            return cheapest(needed, *_single(network, load))
-        method = Method.EXACT if needed <= LARGEST else Method.LINEARIZER
+        method = _soonest(network, load)
     if method.approximate and network.speeds:
-        return Method.CONVOLUTION  # which says what memory it would need
+        return Method.CONVOLUTION  # which says what memory or time it would need
     return method
 
 
-def _bytes(network: ClassNetwork, sizes: list[int]) -> float:
-    """Memory of the lattice, each of the parallel queues being a station of a convolution."""
-    points = network.population.shape[1]
-    if not network.is_crowd.any():
-        return lattice_bytes(sizes, len(network.stations), points)
+def _soonest(network: ClassNetwork, load: FloatArray) -> Method:
+    """Name the exact method that takes least time; the Linearizer where each takes too much.
+
+    A convolution is for pools and other speeds, and for one class alone, whose populations it need
+    not walk one by one.
+    """
+    needed = {}
+    if network.is_crowd.any() or len(_sizes(network)) == 1:
+        needed[Method.CONVOLUTION] = _convolution_needs(network)
+    if network.is_crowd.any():
+        return soonest(needed)
+    needed[Method.EXACT] = _walk_needs(network)
+    return cheapest(needed, *_single(network, load))
+
+
+def _sizes(network: ClassNetwork) -> list[int]:
+    """N_c + 1 of each closed class, the largest of all points."""
+    return [int(n) + 1 for n in network.population[~network.is_open].max(axis=1)]
+
+
+def _walk_needs(network: ClassNetwork) -> Estimate:
+    closed = ~network.is_open
+    memory = lattice_bytes(_sizes(network), len(network.stations), network.population.shape[1])
+    return estimate_walk(memory, network.demand[closed], network.population[closed])
+
+
+def _convolution_needs(network: ClassNetwork) -> Estimate:
+    """Estimate it with each of the parallel queues as a station of its own."""
+    sizes, points = _sizes(network), network.population.shape[1]
     queues = np.where(network.is_delay[:, None], 0, network.queues).max(axis=1)
-    return convolution_bytes(sizes, int(queues.sum()), points)
+    memory = convolution_bytes(sizes, int(queues.sum()), points)
+    lengths = float((queues * _lengths(network)).sum())
+    return estimate_convolution(memory, sizes, int(queues.sum()), lengths, points)
+
+
+def _lengths(network: ClassNetwork) -> FloatArray:
+    """Speeds of each station until the last that closed jobs, and one more, come to."""
+    jobs = max(int(network.population.sum(axis=0).max()), 1) + 1
+    each = (network.servers / network.queues).max(axis=1)
+    for k, speeds in network.speeds.items():
+        each[k] = len(speeds)
+    return np.minimum(np.where(network.is_delay, 1.0, each), jobs)
 
 
 def _without_product_form(network: ClassNetwork, method: Method) -> Method:
@@ -295,7 +337,7 @@ def convolution_stations(
             speeds.append(network.speeds[k] if taken[row].any() else network.speeds[k][:jobs])
         elif taken[row].any():
             several = np.full(len(taken[row]), many)
-            speeds.append(closed_rates(several, taken[row], jobs + 1))
+            speeds.append(closed_rates(several, taken[row], int(min(many, jobs + 1))))
             taken[row] = 0.0
         else:
             speeds.append(np.arange(1.0, 1 + min(many, jobs))[:, None])

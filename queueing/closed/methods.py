@@ -20,6 +20,7 @@ from headway.queueing.closed.saturated import SinglePoint, is_saturated, saturat
 from headway.queueing.stations.abilities import ServiceKind
 
 _LONG = 200  # population from which a point, or a sweep, goes faster by convolution
+_LONGER = 20_000  # population from which points without a series in common do too (measured)
 
 _COPIES = 20  # arrays as long as the tables of speeds that an approximation works with
 
@@ -65,7 +66,8 @@ def choose(
     if method not in {Method.AUTO, Method.EXACT}:
         return method
     varying = _of(ServiceKind.VARYING, stations)
-    many = jobs.max(initial=0) >= _LONG and _shares(stations, think, jobs)
+    most = jobs.max(initial=0)
+    many = most >= _LONGER or (most >= _LONG and _shares(stations, think, jobs))
     if method is Method.EXACT:
         return Method.CONVOLUTION if varying or (many and jobs.size > 1) else method
     if series_bytes(varying, jobs) > LARGEST and all(s.servers is not None for s in varying):

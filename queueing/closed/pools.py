@@ -74,9 +74,9 @@ def closed_rates(servers: FloatArray, open_load: FloatArray, most: int) -> Float
     check_few(servers.max(), servers.size)
     terms = np.arange(servers.max())[:, None]
     sums = np.cumsum(np.cumsum(poisson(terms, open_load), axis=0), axis=0)
-    room, rates = servers - open_load, np.empty((most, len(servers)))
-    share = np.ones(len(servers))
-    for n in range(1, most + 1):
+    room, share = servers - open_load, np.ones(len(servers))
+    rates = np.tile(room, (most, 1))
+    for n in range(1, min(most, int(servers.max()) - 1) + 1):
         left = (servers - n).astype(int)
         ahead = np.take_along_axis(sums, np.maximum(left, 0)[None], axis=0)[0]
         here = np.take_along_axis(sums, np.maximum(left - 1, 0)[None], axis=0)[0]

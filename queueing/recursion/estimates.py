@@ -1,5 +1,6 @@
 """What an exact solution would take: memory and time, before anything is walked."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -19,11 +20,14 @@ from headway.queueing.recursion.quadrature import (
 from headway.queueing.recursion.recal import MOST_JOBS, recal, recal_bytes, recal_operations
 
 PATIENCE = 6.0
-"""Estimated time up to which a recursion is chosen without being asked for [s]."""
+"""Estimated time up to which an exact method is chosen without being asked for [s]."""
 
 _LONGEST = 3600.0  # what nobody waits for, even when asked for [s]
 _QUICK = 0.1  # time up to which the lattice of populations is walked without asking further [s]
 _CELL, _TERM, _NODE, _STEP = 1e-8, 5e-9, 1.5e-8, 1e-4  # measured on a machine of 2026 [s]
+_PLANE, _SHIFT, _APPLIED = 1e-5, 2e-9, 2e-8  # the same; of which a convolution has the last two
+_RULE = 2.5e-8  # a pair of nodes of a Gauss rule, whose eigenvalues are found one by one [s]
+_TIMES = 5  # how often a convolution applies each station to the whole lattice
 
 SOLVERS: dict[Method, Solver] = {Method.RECAL: recal, Method.QUADRATURE: quadrature}
 """Methods that take classes in turn."""
@@ -90,11 +94,60 @@ def estimate(
 def _of(method: Method, crowds: Crowds, points: int) -> Estimate:
     size = crowds.parts, crowds.jobs, len(crowds.population)
     if method is Method.QUADRATURE:
-        time = _NODE * quadrature_operations(*size) + _STEP
+        rules = _RULE * crowds.parts * (crowds.jobs / 2) ** 2
+        time = _NODE * quadrature_operations(*size) + rules + _STEP
         return Estimate(quadrature_bytes(*size), points * time)
     time = points * _TERM * recal_operations(*size) + _STEP * crowds.jobs
     many = f"method recal supports at most {MOST_JOBS:,} jobs, but there are {crowds.jobs:,}"
     return Estimate(recal_bytes(*size), time, many if crowds.jobs > MOST_JOBS else "")
+
+
+def estimate_walk(memory: float, demand: FloatArray, population: FloatArray) -> Estimate:
+    """Estimate the time of mean value analysis over the lattice of populations.
+
+    Parameters
+    ----------
+    memory
+        That counts for the lattice [B].
+    demand, population
+        As for `estimate`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> estimate_walk(8e6, np.ones((1, 1, 1)), np.full((1, 1), 1e6)).time > PATIENCE
+    True
+    """
+    planes = len(population) * float(population.max(axis=1, initial=0).sum())
+    return Estimate(memory, _CELL * _cells(population) * demand.size + _PLANE * planes)
+
+
+def estimate_convolution(
+    memory: float, sizes: Sequence[int], stations: int, speeds: float, points: int
+) -> Estimate:
+    """Estimate the time of a convolution over the lattice of populations.
+
+    Parameters
+    ----------
+    memory
+        What it needs [B].
+    sizes
+        N_c + 1 for each class.
+    stations, speeds
+        Stations that it convolves, and all their speeds, each of which is a shift of the lattice.
+    points
+        Operating points.
+
+    Examples
+    --------
+    >>> estimate_convolution(1e8, [1_000_001], 1, 2.0, 1).time < PATIENCE
+    True
+    >>> round(estimate_convolution(1e8, [1_000_001], 1, 500_000.0, 1).time / 3600, 1)
+    1.4
+    """
+    cells, planes = float(prod(sizes)) * points, sum(sizes) if len(sizes) > 1 else 0
+    once = cells * (_SHIFT * speeds + _APPLIED * stations) + _PLANE * planes * stations
+    return Estimate(memory, _TIMES * len(sizes) * once)
 
 
 def refuse_large(method: Method, needed: Estimate) -> None:
@@ -129,30 +182,37 @@ def refuse_large(method: Method, needed: Estimate) -> None:
 
 
 def cheapest(
-    lattice: float,
+    lattice: Mapping[Method, Estimate],
     demand: FloatArray,
     queues: FloatArray,
     think_time: FloatArray,
     population: FloatArray,
 ) -> Method:
-    """Name the exact method that takes least time; the Linearizer where none fits.
+    """Name the exact method that takes least time; the Linearizer where each takes too much.
 
     Parameters
     ----------
     lattice
-        Memory that counts for the lattice of populations [B].
+        What methods over the lattice of populations need.
     demand, queues, think_time, population
         As for `estimate`.
     """
-    walked = _CELL * _cells(population) * demand.size
-    fits = lattice <= LARGEST
-    if fits and walked <= _QUICK:
+    exact = lattice[Method.EXACT]
+    if exact.fits and exact.time <= _QUICK:
         return Method.EXACT
-    times = {Method.EXACT: walked} if fits else {}
-    for method in SOLVERS:
-        needed = estimate(method, demand, queues, think_time, population)
-        if needed.fits and needed.time <= PATIENCE:
-            times[method] = needed.time
+    given = demand, queues, think_time, population
+    return soonest({**lattice, **{method: estimate(method, *given) for method in SOLVERS}})
+
+
+def soonest(needed: Mapping[Method, Estimate]) -> Method:
+    """Name the method that takes least time; the Linearizer where each takes too much.
+
+    Examples
+    --------
+    >>> soonest({Method.CONVOLUTION: Estimate(8e6, 3600.0)}).value
+    'linearizer'
+    """
+    times = {m: one.time for m, one in needed.items() if one.fits and one.time <= PATIENCE}
     return min(times, key=times.__getitem__, default=Method.LINEARIZER)
 
 
