@@ -15,7 +15,7 @@ from headway.models.analysis.differences import Change
 from headway.models.analysis.sensitivity import sensitivity
 from headway.models.files.reading import parse_model
 from headway.models.solving.symbolic import numeric
-from headway.queueing import MD1, MM1, MM1K, Delay, MMm
+from headway.queueing import MM1, MM1K, Delay, MMm
 from tests.command import headway, refusal
 
 OPEN_CLASSES = """
@@ -252,8 +252,8 @@ def test_targets_of_a_class():
 
 
 def approximate():
-    stations = ModelGraph("two").declare("s").station("cpu", MM1("s")).station("disk", MD1(0.002))
-    return stations.route("cpu", "disk").at(s=0.003, arrival_rate=100.0)
+    stations = ModelGraph("two").declare("s").station("room", MM1K(0.002, 5))
+    return stations.station("cpu", MM1("s")).route("room", "cpu").at(s=0.003, arrival_rate=100.0)
 
 
 def test_every_answer_says_that_it_is_approximate():

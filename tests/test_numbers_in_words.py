@@ -19,6 +19,7 @@ OWN = {
     "src/headway/numerals.py": "the words themselves",
     "models/language/digits.py": "an error beside a number too large or too small for decimals",
     "models/language/formula.py": "a number to type into a formula, where commas separate",
+    "models/auditing/contradictions.py": "a time whose digits are counted",
     "models/measured/cells.py": "both readings of a cell whose comma may be a decimal mark",
     "models/sweeping/reductions/beyond.py": "a limit that is read back",
     "models/published/tables.py": "cells beside printed ones",

@@ -11,7 +11,7 @@ from headway.models.analysis.sensitivity import sensitivity
 from headway.models.analysis.target import what_it_takes
 from headway.models.language.titles import split_header
 from headway.models.structure.outputs import OUTPUTS, Of, read_output
-from headway.queueing import MG1, MM1
+from headway.queueing import MM1
 from tests.command import headway, refusal
 from tests.outside import OUTPUT, make_package
 
@@ -147,8 +147,9 @@ class TestAnOutputOfAnotherPackage:
         assert sized.best.values["service"] == 0.05
 
     def test_it_is_refused_where_no_law_is_known(self):
+        bursts = ModelGraph("one").station("cpu", MM1(0.1)).arrive("cpu", 5.0, scv=4.0)
         with pytest.raises(GraphError, match="no percentiles"):
-            ModelGraph("one").station("cpu", MG1(0.1, 4.0)).at().solve(5, method="qna")[self.name]
+            bursts.at().solve()[self.name]
         program = catalogue_model("pipeline")
         assert read_output(self.name) is not None
         assert program.solve().outputs

@@ -21,7 +21,7 @@ from headway.models.auditing.finding import (
     time_text,
 )
 from headway.models.measured.points import DRAIN, LAG, LONGEST, QUEUE, SHORTEST, Loop, Point
-from headway.numerals import digits, four_digits, grouped
+from headway.numerals import digits, four_digits, grouped, significant
 
 _ALIKE = 0.05  # relative: what sketches and rounding of times to two digits do to their order
 _MILLISECOND = 1e-3  # the coarsest unit in which tools print times [s]
@@ -302,7 +302,9 @@ def _miscounted(point: Point) -> _Found | None:
         return None
     made, apart = rate * length, 1 - min(rate * length, samples) / max(rate * length, samples)
     covers = (
-        f", so times and percentiles cover only {samples / rate:.3g} s" if samples < made else ""
+        f", so times and percentiles cover only {significant(samples / rate, 3)} s"
+        if samples < made
+        else ""
     )
     sentence = (
         f"rate times duration is {four_digits(made)} requests, but {grouped(f'{samples:.0f}')} were"

@@ -27,7 +27,7 @@ from headway.kinds import FloatArray
 from headway.models.auditing.finding import Finding, Kind, Severity, naming, of_several, time_text
 from headway.models.measured.course import PARTS, Course, Silence
 from headway.models.measured.points import Point
-from headway.numerals import counted, four_digits
+from headway.numerals import counted, four_digits, significant
 
 _FEWEST = 256  # requests of a run below which 64 parts say nothing
 _ENOUGH = 4000.0  # requests from which on the limits below hold; fewer need more
@@ -385,8 +385,8 @@ def _stalled(silences: Sequence[Silence]) -> str:
     lengths = [each.length for each in silences]
     waiting = max(each.waiting for each in silences)
     low, high = min(lengths), max(lengths)
-    alike = high <= _ALIKE * low
-    spans = f"{np.mean(lengths):.3g} s" if alike else f"{low:.3g} to {high:.3g} s"
+    ends = [float(np.mean(lengths))] if high <= _ALIKE * low else [low, high]
+    spans = " to ".join(significant(each, 3) for each in ends) + " s"
     apart = np.diff([each.start for each in silences])
     regular = apart.size > 1 and bool(np.ptp(apart) <= _REGULAR * apart.mean())
     every = f", every {four_digits(float(apart.mean()))} s" if regular else ""

@@ -12,7 +12,7 @@ from headway.models.language.frozen import Kept
 from headway.models.measured.course import Course
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.roles import PERCENTILE, ROLES, UTILISATION, Part
-from headway.numerals import digits
+from headway.numerals import digits, four_digits
 
 Given = TypeVar("Given")
 
@@ -240,7 +240,7 @@ def _no_shares(point: Point) -> Iterator[str]:
     most = max(1.0, point.more.get("cores", 1.0))
     for name, share in point.utilisation.items():
         if share > _ROUNDED * most:
-            yield f"utilisation of {name} is {share:.4g}; it cannot exceed {digits(most)}"
+            yield f"utilisation of {name} is {four_digits(share)}; it cannot exceed {digits(most)}"
 
 
 def _no_clock(point: Point) -> Iterator[str]:

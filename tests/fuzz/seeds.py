@@ -67,6 +67,22 @@ probability = 0.5
 from = "disk"
 to = "cpu"
 probability = "1 / k"
+[[routes]]
+from = "disk"
+to = "room"
+probability = 0.5
+[[routes]]
+from = "room"
+to = "fixed"
+[[routes]]
+from = "fixed"
+to = "general"
+[[routes]]
+from = "general"
+to = "pool"
+[[routes]]
+from = "pool"
+to = "wan"
 [outputs]
 double = {formula = "2 * response_time", unit = "ms", doc = "twice"}
 [presets.fast]

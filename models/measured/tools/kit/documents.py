@@ -7,6 +7,7 @@ from typing import Any
 
 from headway.errors import MeasurementError, quoted
 from headway.models.measured.tools.kit.numbers import percentiles_of
+from headway.numerals import digits
 
 
 def document(text: str, source: str) -> Mapping[str, Any]:
@@ -99,7 +100,7 @@ def amount(document: Any, *path: str, source: str, scale: float = 1.0) -> float 
         msg = f"{source}: {'.'.join(path)} is {quoted(str(document))}, not a number"
         raise MeasurementError(msg)
     if value < 0:
-        msg = f"{source}: {'.'.join(path)} is {value:g}; it cannot be negative"
+        msg = f"{source}: {'.'.join(path)} is {digits(value)}; it cannot be negative"
         raise MeasurementError(msg)
     return value * scale
 
