@@ -20,6 +20,7 @@ LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
 DECIMAL = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?")
 IN_FULL = 13
 """From so many digits on a number is printed in full; processors differ in its last ones."""
+BUILT = {"house.svg"}  # by the build of the documents
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
@@ -142,7 +143,7 @@ def test_relative_links(path):
     """Each link leads to a file that is there, and to a heading that is in it."""
     for target, heading in LINK.findall(BLOCK.sub("", path.read_text())):
         file = (path.parent / target).resolve() if target else path
-        assert file.exists(), target
+        assert file.exists() or file.name in BUILT, target
         assert not heading or heading in anchors(file), f"{target}#{heading}"
 
 

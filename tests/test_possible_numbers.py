@@ -60,7 +60,7 @@ def test_what_follows_from_one_parameter_has_its_interval():
     curve = Measurements.parse(SINGLE, "pods.csv")
     server = fit_server(curve, forms=["server-single", "server-pool"])
     time = quantity(server, "time per operation")
-    alone = quantity(server, "saturation throughput, by this form alone")
+    alone = quantity(server, "saturation by this form")
     assert (alone.low, alone.high) == pytest.approx((1 / time.high, 1 / time.low), rel=1e-12)
     assert quantity(server, "saturation throughput").low <= alone.value
 
