@@ -58,8 +58,8 @@ test-slow: $(READY)
 # Packages that headway calls, each with the oldest version that setup.cfg allows. Old packages use
 # what newer ones deprecate: warnings are no errors here.
 OLDEST := .venv-oldest
-MEETING := answers cli class_speed_models drawn files fit_command frames plots propagation report_command \
-    simulating sweep_command sweeps terminal uncertain_parameters
+MEETING := class_speed_models cluster drawn files fit_command frames report_command sweep_command terminal \
+    uncertain_parameters
 $(OLDEST)/.ready: setup.cfg pyproject.toml constraints-oldest.txt
 	$(check_python)$(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -r constraints-oldest.txt -e .
