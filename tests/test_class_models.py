@@ -9,6 +9,8 @@ import pytest
 from headway.errors import GraphError, InvalidParameter, ModelFileError, Saturated
 from headway.models import ModelGraph, parse_model
 from headway.queueing import MM1, Delay, GGm, MMm
+from tests.model_properties import solved
+from tests.random_models import random_model
 from tests.textbook import mean_value_analysis
 
 INTERACTIVE = """
@@ -224,3 +226,39 @@ def test_open_classes_are_solved_by_no_method_of_closed_ones(discipline, is_exac
     assert "method" not in str(solution)
     assert (solution.approximation == "") == is_exact
     assert ("approximate" in str(solution)) != is_exact
+
+
+def test_no_network_has_an_exact_method_and_an_approximate_label():
+    """Caches, whose own notes begin with their names, and networks that block are apart."""
+    exact = {"exact", "convolution", "recal", "quadrature", "chain"}
+    for seed in range(100):
+        solution = solved(random_model(seed).text)
+        if solution is None or solution.model.graph.blocks or solution.method not in exact:
+            continue
+        parts = [f"{name}: " for each in solution.model.graph.algorithms.values() for name in each]
+        notes = solution.approximation.split("; ")
+        assert not solution.approximation or notes[0].startswith(tuple(parts)), seed
+
+
+def test_a_pool_that_shares_only_nearly_is_solved_by_no_exact_method():
+    text = """
+        name = "pool"
+        [stations.cpu]
+        kind = "MMm"
+        servers = 2
+        discipline = "lcfs"
+        service_time = {a = "10 ms", b = "30 ms"}
+        visits = 1
+        [stations.disk]
+        kind = "MM1"
+        service_time = {a = "8 ms", b = "8 ms"}
+        visits = 1
+        [classes.a]
+        population = 60
+        [classes.b]
+        population = 60
+    """
+    solution = parse_model(text).solve()
+
+    assert "last come first served by several servers" in solution.approximation
+    assert json.loads(solution.to_json())["method"] == solution.method == "approximate"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
 from headway.models.solving.classes.ways import class_ways
-from headway.models.solving.solutions.marks import Marks
+from headway.models.solving.solutions.marks import Marks, method_shown
 from headway.models.solving.solutions.saturation import RATES
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
@@ -64,7 +64,7 @@ def class_values(model: Model, method: str) -> tuple[Amounts, Marks]:
     values = graph.plan.run(values, list(graph.outputs))
     used = solution.method
     circulating = any("population" in each for each in graph.classes.values())
-    method = used.value if circulating else Marks.method
+    method = method_shown(used, solution.approximation) if circulating else Marks.method
     marks = (method, solution.approximation, solution.saturated, solution.overload)
     return values, Marks(*marks, is_quick=used.quick and not circulating, again=used.value)
 

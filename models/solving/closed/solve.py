@@ -8,7 +8,7 @@ from headway.errors import InvalidParameter
 from headway.kinds import Amount
 from headway.models.solving.closed.circulation import AGREEMENT, PARTS, Circulation
 from headway.models.solving.closed.consistent import consistent_throughput
-from headway.models.solving.solutions.marks import Marks
+from headway.models.solving.solutions.marks import Marks, method_shown
 from headway.models.solving.solutions.saturation import RATES, depends_on_load
 from headway.models.structure.parts.keys import VISITS, Amounts, station_at
 from headway.numerals import significant
@@ -60,7 +60,8 @@ def closed_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple[
     ]
     values = model.graph.plan.run(values, targets)
     used = solution.method
-    return values, Marks(used.value, solution.approximation, is_quick=used.quick, again=used.value)
+    shown = method_shown(used, solution.approximation)
+    return values, Marks(shown, solution.approximation, is_quick=used.quick, again=used.value)
 
 
 def _beyond_depends_on_load(graph: "ModelGraph") -> bool:

@@ -5,11 +5,35 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.queueing.closed.demands import Method
+
 DRIVEN = "throughput-driven"
 """Method of a closed network whose think time follows from a measured throughput."""
 
 QNA = "qna"
 """Method of an open network through which the variability of arrivals is propagated."""
+
+
+APPROXIMATE = "approximate"
+"""Method of a closed network that an exact one solves only nearly, as its label says."""
+
+
+def method_shown(used: Method, approximation: str) -> str:
+    """Name the method of an answer: never an exact one above what is approximate about it.
+
+    Parameters
+    ----------
+    used
+        What solved the network.
+    approximation
+        What is not exact about that, in words; empty if it is exact.
+
+    Examples
+    --------
+    >>> method_shown(Method.EXACT, ""), method_shown(Method.EXACT, "cpu: first come first served")
+    ('exact', 'approximate')
+    """
+    return APPROXIMATE if approximation and not used.approximate else used.value
 
 
 @dataclass(frozen=True)
@@ -19,7 +43,7 @@ class Marks:
     Parameters
     ----------
     method
-        ``open``, `QNA`, or the method for closed networks, or `DRIVEN`.
+        ``open``, `QNA`, the method for closed networks, `APPROXIMATE`, or `DRIVEN`.
     approximation
         A note on its approximation; empty if it is exact.
     saturated
