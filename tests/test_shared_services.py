@@ -243,7 +243,9 @@ def test_percentiles_of_shared_servers_are_within_their_label(number):
 def test_percentiles_of_rows_of_shared_servers_are_within_their_label(number):
     actual, solution = sharing_errors.law(number)
     missed = sharing_errors.errors(number, actual)
-    assert routed.APART_SHARED in solution.approximation
+    *before, _ = sharing_errors.CASES[number][1]
+    exact = all(station == (1.0, "fcfs") for station in before)  # Poisson into the last one
+    assert (routed.APART_SHARED in solution.approximation) is not exact
     assert missed[:3].max() <= 0.20
     assert missed[3] <= 0.22
 

@@ -63,7 +63,7 @@ def test_the_points_are_solutions_and_the_own_values_are_among_them():
 def site():
     """Two open classes; the load is the rate of the first, whose limit the second's work lowers."""
     graph = ModelGraph("site").declare("web_rate", "cpu_time").station("cpu", MM1("cpu_time"))
-    graph = graph.station("wire", Delay(2e-3)).route("wire", "cpu")
+    graph = graph.station("wire", Delay(2e-3)).route("cpu", "wire")
     graph = graph.job_class("web", "web_rate").job_class("batch", 20.0)
     return graph.at(web_rate=50.0, cpu_time=0.005)
 

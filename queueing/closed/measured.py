@@ -224,7 +224,7 @@ class OpenRegion:
         if not self.is_beyond:
             return text
         return (
-            f"{text}; measured up to {OPEN_LIMITS['queues']:g} queues that are at most "
+            f"{text}; measured up to {digits(OPEN_LIMITS['queues'])} queues that are at most "
             f"{digits(100 * OPEN_LIMITS['busy'])}% busy, {digits(OPEN_LIMITS['visits'])} visits, "
             f"mean times {digits(OPEN_LIMITS['ratio'])} times apart, scv {digits(OPEN_SCVS[-1])} "
             "and Poisson arrivals, which this is beyond"

@@ -67,6 +67,8 @@ def _full(
 
     def spare(loads: FloatArray) -> FloatArray:
         solution = model.at({load: loads, **others}).solve()
+        if solution.shared:  # of classes the arrivals are not told apart
+            return np.broadcast_to(np.asarray(solution[f"{station}.utilisation"]), shape) - 1
         law = station_at(station).of(solution.values)
         busy = np.asarray(law.offered(solution[f"{station}.arrival_rate"]), float)
         return np.broadcast_to(busy, shape) - 1
