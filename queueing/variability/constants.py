@@ -86,9 +86,12 @@ def rows_of(
         )
         all_of_it = all_of_it & whole
         joined = linked & (all_of_it | (reached >= own))
+        last = peak, head, pure
         pure = ~joined | all_of_it
         before = np.where(joined, reached, 0.0)
         peak = np.where(joined, np.maximum(reached, own), own)
         head = np.where(joined, at_first, places)
+        if all(map(np.array_equal, last, (peak, head, pure))):
+            break
     behind = joined & (servers == 1) & (before > 0)
     return Rows(np.where(behind, np.exp(-both / _VARYING), 0.0), head, before, peak)

@@ -98,10 +98,14 @@ def _solved(away: FloatArray, near: FloatArray) -> FloatArray:
 
 
 def _iterated(away: FloatArray, near: FloatArray) -> FloatArray:
-    """The same of many stations."""
+    """The same of many stations, few of which follow each other."""
+    from scipy.sparse import csr_array
+
+    onward = [csr_array(each) for each in away]
     back = near * away
     for _ in range(_MOST_ROUNDS):
-        before, back = back, near * (away + away @ back)
+        further = np.stack([each @ later for each, later in zip(onward, back, strict=True)])
+        before, back = back, near * (away + further)
         if np.abs(back - before).max() <= _SETTLED:
             break
     return back
