@@ -298,7 +298,8 @@ def _by_routes(solution: Solution, document: dict, each: dict[str, float]) -> di
     }
     if said & {"class", "becomes", "parallel", "arrives", "reference"} or "reference" in document:
         return {}
-    if "arrivals" in document and "classes" in document:  # those are shares
+    closed = "population" in document.get("parameters", {})
+    if "arrivals" in document and ("classes" in document or closed):  # those are shares
         return {}
     come = dict.fromkeys(document["stations"], 0.0)
     leave = dict.fromkeys(document["stations"], 1.0)

@@ -1,11 +1,13 @@
 """Marks of a solution: its method, approximation and saturation."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.queueing.closed.demands import Method
+if TYPE_CHECKING:
+    from headway.queueing.closed.demands import Method
 
 DRIVEN = "throughput-driven"
 """Method of a closed network whose think time follows from a measured throughput."""
@@ -18,7 +20,7 @@ APPROXIMATE = "approximate"
 """Method of a closed network that an exact one solves only nearly, as its label says."""
 
 
-def method_shown(used: Method, approximation: str) -> str:
+def method_shown(used: "Method", approximation: str) -> str:
     """Name the method of an answer: never an exact one above what is approximate about it.
 
     Parameters
@@ -30,6 +32,7 @@ def method_shown(used: Method, approximation: str) -> str:
 
     Examples
     --------
+    >>> from headway.queueing import Method
     >>> method_shown(Method.EXACT, ""), method_shown(Method.EXACT, "cpu: first come first served")
     ('exact', 'approximate')
     """
