@@ -210,26 +210,15 @@ class Request:
         return f"{self.owner}.{self.part}" if self.owner else self.part
 
 
-def named(output: Output, number: float) -> str:
-    """Name of an output with a percentage.
-
-    Examples
-    --------
-    >>> named(PERCENTILE, 95.0), named(PERCENTILE, 99.99999)
-    ('response_time_p95', 'response_time_p99.99999')
-    """
-    return output.pattern.replace("{percent}", f"{number:.{_DIGITS}g}")
-
-
 def percentile_name(percent: float) -> str:
     """Name of the time within which this percentage of the jobs completes.
 
     Examples
     --------
-    >>> percentile_name(95.0)
-    'response_time_p95'
+    >>> percentile_name(95.0), percentile_name(99.99999)
+    ('response_time_p95', 'response_time_p99.99999')
     """
-    return named(PERCENTILE, percent)
+    return PERCENTILE.pattern.replace("{percent}", f"{percent:.{_DIGITS}g}")
 
 
 def read_part(part: str, of: Of) -> Request | None:
@@ -374,8 +363,7 @@ def percent_of(name: str, classes: Collection[str] = ()) -> float | None:
     (99.9, None)
     """
     request = read_output(name, classes)
-    is_percentile = request is not None and request.output is PERCENTILE
-    return request.number if request is not None and is_percentile else None
+    return request.number if request is not None and request.output is PERCENTILE else None
 
 
 def part_unit(part: str) -> Unit:
