@@ -12,12 +12,7 @@ from .bounds.network import network_bounds as network_bounds
 from .bounds.opened import open_bounds as open_bounds
 from .chains.routes import ClassRoutes as ClassRoutes
 from .chains.solve import solve_chains as solve_chains
-from .classes.network import JobClass as JobClass
-from .classes.network import Saturation as Saturation
-from .classes.network import SharedStation as SharedStation
-from .classes.solve import MulticlassSolution as MulticlassSolution
 from .classes.solve import solve_multiclass as solve_multiclass
-from .closed.demands import Method as Method
 from .closed.solve import ClosedSolution as ClosedSolution
 from .closed.solve import solve_closed as solve_closed
 from .erlang.formulas import empty_probability as empty_probability
@@ -32,6 +27,11 @@ from .flows.laws import service_demand as service_demand
 from .flows.laws import utilisation_law as utilisation_law
 from .flows.traffic import visit_ratios as visit_ratios
 from .forks.fork import Fork as Fork
+from .network.names import Method as Method
+from .network.network import JobClass as JobClass
+from .network.network import Saturation as Saturation
+from .network.network import SharedStation as SharedStation
+from .network.result import Result as Result
 from .percentiles import StationVisits as StationVisits
 from .percentiles import path_exceedance as path_exceedance
 from .percentiles import path_percentile as path_percentile

@@ -242,7 +242,7 @@ OTHERWISE = (
     "headway.models.solving.closed.solve",
     "headway.models.solving.classes.solve",
     "headway.models.solving.percentile",
-    "headway.queueing.classes.network",
+    "headway.queueing.network.network",
     "headway.queueing.closed.demands",
 )
 """What other commands need, or other models: a table in a pipe takes none of it."""

@@ -16,7 +16,7 @@ from headway.models.plotting.dense import is_quick
 from headway.models.plotting.looks.axes import write_binary_ticks
 from headway.models.plotting.looks.finish import finished
 from headway.queueing import MM1
-from headway.queueing.closed.demands import Method
+from headway.queueing.network.names import Method
 from tests.notebooks import FOLDER
 
 RAID = Measurements.read(data_path("network_sensitivity/table_a_5_raid_performance.csv"))

@@ -22,10 +22,10 @@ from headway.queueing import (
     Parallel,
     solve_closed,
 )
-from headway.queueing.classes.network import JobClass, SharedStation
 from headway.queueing.classes.solve import solve_multiclass
 from headway.queueing.marginals.classes import class_marginal
 from headway.queueing.marginals.closed import closed_marginal
+from headway.queueing.network.network import JobClass, SharedStation
 from headway.queueing.numbers.embedded import embedded
 from headway.queueing.numbers.waits import in_turn
 from headway.queueing.stations.abilities import ServiceKind

@@ -15,8 +15,8 @@ from headway.queueing import (
     SharedStation,
     solve_multiclass,
 )
-from headway.queueing.classes.network import Saturation
-from headway.queueing.classes.ways import ClassWays
+from headway.queueing.network.network import Saturation
+from headway.queueing.network.routing import Routing
 from headway.queueing.orders.measured import ALONE, LAST, OPEN, POOLS, TURNS
 from tests import random_order
 from tests.brute.drawing import LARGE
@@ -284,7 +284,7 @@ def test_a_class_that_is_never_served_stays_for_ever():
     cpu = shared("cpu", (0.05, 0.02), discipline=Discipline.PREEMPTIVE)
     first, second = JobClass("a", population=1), JobClass("b", population=1, priority=2)
     onward = np.zeros((2, 1, 1, 2, 1))
-    ways = ClassWays(np.ones((2, 1, 1)), onward)
+    ways = Routing(np.ones((2, 1, 1)), onward)
     solution = solve_multiclass([cpu], [first, second], ways=ways)
     assert solution.queue_length.tolist() == [[1.0, 1.0]]
     assert solution.throughput.tolist() == [20.0, 0.0]

@@ -6,8 +6,8 @@ import pytest
 from headway.errors import GraphError
 from headway.models import parse_model
 from headway.queueing import Discipline, JobClass, SharedStation
-from headway.queueing.classes.network import read_network
-from headway.queueing.classes.product_form import without_form
+from headway.queueing.network.network import read_network
+from headway.queueing.network.product_form import without_form
 from tests.brute.network import Jobs, Network, means
 from tests.brute.orders import Line, Lottery, Sharing, Stack
 from tests.chain_errors import no_states

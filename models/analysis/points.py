@@ -10,7 +10,7 @@ from headway.models.solving.solutions.on_demand import named_outputs
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import read_output
-from headway.queueing.closed.demands import Method
+from headway.queueing.network.names import Method
 
 
 def method_of(solution: Solution) -> str:

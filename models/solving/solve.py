@@ -71,7 +71,7 @@ def _check_method(method: str) -> None:
         msg = "a simulation is not a solution: it has intervals; call model.simulate()"
         raise InvalidParameter(msg)
     if method not in ("auto", QNA):
-        from headway.queueing.closed.demands import Method
+        from headway.queueing.network.names import Method
 
         Method(method)
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.queueing.bounds.common import Bounds, in_order
-from headway.queueing.classes.network import ClassNetwork, JobClass, SharedStation, read_network
-from headway.queueing.classes.overload import find_overload
-from headway.queueing.classes.product_form import formless
+from headway.queueing.network.network import JobClass, Network, SharedStation, read_network
+from headway.queueing.network.overload import find_overload
+from headway.queueing.network.product_form import formless
 
 
 def class_bounds(
@@ -88,7 +88,7 @@ def why_unbounded(stations: Sequence[SharedStation], classes: Sequence[JobClass]
     return _unbounded(network, find_overload(network).load)
 
 
-def _unbounded(network: ClassNetwork, opened: FloatArray) -> str:
+def _unbounded(network: Network, opened: FloatArray) -> str:
     shared = network.is_pool[:, None] & (opened > 0)
     if network.is_open.all():
         return "no class is closed"
@@ -125,7 +125,7 @@ class _Crowd:
         return np.asarray(np.maximum(self.jobs.sum(axis=0) - 1, 0) + 0 * self.jobs)
 
 
-def _crowd(network: ClassNetwork, opened: FloatArray) -> _Crowd:
+def _crowd(network: Network, opened: FloatArray) -> _Crowd:
     closed, rests = ~network.is_open, network.is_delay[:, None]
     whole = network.demand[closed]
     left = np.where(rests, 1.0, np.maximum(1 - opened / network.servers, 0.0))

@@ -7,7 +7,7 @@ station are apart, and stores its rows; the tests recompute these labels from th
 from collections.abc import Sequence
 
 from headway.numerals import digits
-from headway.queueing.closed.measured import Turns, different_times
+from headway.queueing.network.turns import Turns, different_times
 
 RATIOS = (2.0, 10.0, 100.0)
 """Where the regions end: longest over shortest mean time of a chain's classes at a station."""

@@ -9,19 +9,19 @@ from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray, plain
 from headway.queueing.chains.measured import chain_note
 from headway.queueing.chains.parts import Parts, mean_time
-from headway.queueing.classes.network import ClassNetwork
-from headway.queueing.classes.product_form import (
+from headway.queueing.network.network import Network
+from headway.queueing.network.product_form import (
     comers,
     last_in_pools,
     named,
     turns_at,
     without_form,
 )
-from headway.queueing.classes.solve import MulticlassSolution
+from headway.queueing.network.result import Result
 from headway.queueing.stations.abilities import Discipline
 
 
-def parted(parts: Parts, whole: MulticlassSolution, network: ClassNetwork) -> MulticlassSolution:
+def parted(parts: Parts, whole: Result, network: Network) -> Result:
     """Part the solution of whole chains by class.
 
     Parameters
@@ -37,12 +37,12 @@ def parted(parts: Parts, whole: MulticlassSolution, network: ClassNetwork) -> Mu
 
 def assembled(
     parts: Parts,
-    whole: MulticlassSolution,
+    whole: Result,
     stay: FloatArray,
     queue: FloatArray,
     busy: FloatArray,
     rate: FloatArray,
-) -> MulticlassSolution:
+) -> Result:
     """Assemble the results by class.
 
     Parameters
@@ -74,7 +74,7 @@ def assembled(
     )
 
 
-def _by_class(parts: Parts, whole: MulticlassSolution) -> tuple[FloatArray, ...]:
+def _by_class(parts: Parts, whole: Result) -> tuple[FloatArray, ...]:
     """Time of a visit, jobs there, shares of servers, and rounds of each class's chain [1/s]."""
     stay, queue, busy = (np.zeros(parts.visits.shape) for _ in range(3))
     rate = np.zeros(parts.shares.shape)
@@ -122,7 +122,7 @@ def _journeys(parts: Parts, stay: FloatArray) -> FloatArray:
     return times
 
 
-def _note(parts: Parts, network: ClassNetwork, other: str) -> str:
+def _note(parts: Parts, network: Network, other: str) -> str:
     """Label stations without a product form at which classes of one chain meet."""
     here, ratio = _within_a_chain(parts, network)
     if not here.any():
@@ -138,7 +138,7 @@ def _note(parts: Parts, network: ClassNetwork, other: str) -> str:
     return "; ".join(filter(None, (other, chain_note(turns, last, ratio))))
 
 
-def _within_a_chain(parts: Parts, network: ClassNetwork) -> tuple[NDArray[np.bool_], float]:
+def _within_a_chain(parts: Parts, network: Network) -> tuple[NDArray[np.bool_], float]:
     """Where classes of one closed chain meet without a product form, and how far times are apart.
 
     Returns

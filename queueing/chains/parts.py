@@ -10,7 +10,7 @@ from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
 from headway.queueing.chains.rounds import Rounds, closed_shares, rounds_of
 from headway.queueing.chains.routes import ClassRoutes
-from headway.queueing.classes.network import JobClass, SharedStation
+from headway.queueing.network.network import JobClass, SharedStation
 
 Name = TypeVar("Name")
 

@@ -15,9 +15,10 @@ from headway.queueing.chains.parting import parted
 from headway.queueing.chains.parts import network_of, parts_of
 from headway.queueing.chains.routes import ClassRoutes
 from headway.queueing.chains.wholly import network_by_class, solved_wholly
-from headway.queueing.classes.network import JobClass, Saturation, SharedStation
-from headway.queueing.classes.solve import MulticlassSolution, solve_multiclass
-from headway.queueing.closed.demands import Method
+from headway.queueing.classes.solve import solve_multiclass
+from headway.queueing.network.names import Method
+from headway.queueing.network.network import JobClass, Saturation, SharedStation
+from headway.queueing.network.result import Result
 
 
 def solve_chains(
@@ -26,7 +27,7 @@ def solve_chains(
     routes: ClassRoutes,
     method: Method = Method.AUTO,
     saturation: Saturation = Saturation.REFUSE,
-) -> MulticlassSolution:
+) -> Result:
     """Solve a network whose classes have routes of their own, and may turn into one another.
 
     Parameters

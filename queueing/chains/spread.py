@@ -17,10 +17,10 @@ from headway.queueing.chains.parting import assembled
 from headway.queueing.chains.parts import Parts, network_of, over_points, parts_of
 from headway.queueing.chains.routes import ClassRoutes, entry_states
 from headway.queueing.chains.wholly import unsolved
-from headway.queueing.classes.network import JobClass, SharedStation, read_network
-from headway.queueing.classes.overload import Overload, find_overload
-from headway.queueing.classes.solve import MulticlassSolution
-from headway.queueing.closed.demands import Method
+from headway.queueing.network.names import Method
+from headway.queueing.network.network import JobClass, SharedStation, read_network
+from headway.queueing.network.overload import Overload, find_overload
+from headway.queueing.network.result import Result
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.variability.classes import ClassFlows, aggregated, waits_by_class
 from headway.queueing.variability.network import GeneralNetwork, at_load, solve_general
@@ -44,7 +44,7 @@ class SpreadSolution:
         Whether nothing about it is approximate.
     """
 
-    classes: MulticlassSolution
+    classes: Result
     arrival_scv: FloatArray
     departure_scv: FloatArray
     exact: bool
@@ -196,9 +196,7 @@ def _flows(
     )
 
 
-def _by_class(
-    parts: Parts, load: FloatArray, waits: FloatArray, overload: Overload
-) -> MulticlassSolution:
+def _by_class(parts: Parts, load: FloatArray, waits: FloatArray, overload: Overload) -> Result:
     """The wait of each class at each station, and what its service adds."""
     stay = parts.times + np.where(parts.times > 0, waits, 0.0)
     through = load[:, None] * parts.visits

@@ -8,15 +8,15 @@ from headway.kinds import FloatArray
 from headway.queueing.chains.parting import assembled
 from headway.queueing.chains.parts import Parts
 from headway.queueing.chains.routes import ClassRoutes, entry_states
-from headway.queueing.classes.network import ClassNetwork, laid_out
-from headway.queueing.classes.product_form import without_form
-from headway.queueing.classes.solve import MulticlassSolution
-from headway.queueing.classes.ways import ClassWays
 from headway.queueing.classes.whole import most_states, whole_chain
-from headway.queueing.closed.demands import Method
+from headway.queueing.network.names import Method
+from headway.queueing.network.network import Network, laid_out
+from headway.queueing.network.product_form import without_form
+from headway.queueing.network.result import Result
+from headway.queueing.network.routing import Routing
 
 
-def solved_wholly(parts: Parts, network: ClassNetwork, method: Method) -> MulticlassSolution | None:
+def solved_wholly(parts: Parts, network: Network, method: Method) -> Result | None:
     """Solve a network without a product form state by state.
 
     Parameters
@@ -51,10 +51,10 @@ def solved_wholly(parts: Parts, network: ClassNetwork, method: Method) -> Multic
     )
 
 
-def network_by_class(parts: Parts, routes: ClassRoutes) -> ClassNetwork:
+def network_by_class(parts: Parts, routes: ClassRoutes) -> Network:
     """The network as its classes see it, with the ways between its stations."""
     rounds = parts.rounds
-    ways = ClassWays(
+    ways = Routing(
         np.moveaxis(_own_entries(routes), 0, -1),
         np.moveaxis(rounds.onward.swapaxes(3, 4), 0, -1),
         np.moveaxis(rounds.last, 0, -1),
@@ -83,7 +83,7 @@ def _rounds(parts: Parts, through: FloatArray) -> FloatArray:
     return rate
 
 
-def unsolved(parts: Parts, method: Method) -> MulticlassSolution:
+def unsolved(parts: Parts, method: Method) -> Result:
     """What is said of a whole answer; its numbers are put in by `assembled`."""
     none, saturated = np.zeros(0), np.zeros(parts.shape, bool)
-    return MulticlassSolution(method, none, none, none, none, none, none, none, saturated=saturated)
+    return Result(method, none, none, none, none, none, none, none, saturated=saturated)

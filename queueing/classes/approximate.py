@@ -12,13 +12,13 @@ from headway.queueing.classes.lengths import (
     thinking,
     with_delays,
 )
-from headway.queueing.classes.network import ClassNetwork
-from headway.queueing.classes.product_form import turns_at, unequal
 from headway.queueing.closed.approximate import Closed, Ordered, linearizer, schweitzer
-from headway.queueing.closed.demands import Method
 from headway.queueing.closed.fixed_point import State
 from headway.queueing.closed.measured import closed_note
 from headway.queueing.closed.pools import closed_rates
+from headway.queueing.network.names import Method
+from headway.queueing.network.network import Network
+from headway.queueing.network.product_form import turns_at, unequal
 from headway.queueing.orders.capacity import ClassDemands, longer_waits
 from headway.queueing.orders.isolated import (
     between,
@@ -33,7 +33,7 @@ MOST_TURNS = 4_000
 """States of all stations up to which a network in order of arrival is solved station by station."""
 
 
-def approximated(network: ClassNetwork, load: FloatArray, method: Method) -> Lengths:
+def approximated(network: Network, load: FloatArray, method: Method) -> Lengths:
     """Solve all points by Linearizer or Schweitzer's approximation.
 
     Parameters
@@ -55,9 +55,7 @@ def approximated(network: ClassNetwork, load: FloatArray, method: Method) -> Len
     return Lengths(method, note, state.rate, queue, growth)
 
 
-def _within_capacity(
-    network: ClassNetwork, arrays: Closed, load: FloatArray, state: State
-) -> State:
+def _within_capacity(network: Network, arrays: Closed, load: FloatArray, state: State) -> State:
     """Let jobs wait longer where a station would be busier than it can be."""
     some = np.maximum(state.rate, 1e-300)
     waits = unequal(network) & (arrays.demand > 0)
@@ -71,7 +69,7 @@ def _within_capacity(
     return State(np.where(kept, rate, state.rate), state.met, queue)
 
 
-def _arrays(network: ClassNetwork, load: FloatArray) -> Closed:
+def _arrays(network: Network, load: FloatArray) -> Closed:
     """Closed classes and what open ones leave them."""
     closed = ~network.is_open
     free = free_share(network, load)
@@ -91,7 +89,7 @@ def _arrays(network: ClassNetwork, load: FloatArray) -> Closed:
     )
 
 
-def _line(network: ClassNetwork) -> Ordered | None:
+def _line(network: Network) -> Ordered | None:
     here, closed = unequal(network), ~network.is_open
     if not here.any():
         return None
@@ -103,7 +101,7 @@ def _line(network: ClassNetwork) -> Ordered | None:
     return Ordered(here, times, visits, busy.sum(axis=0), work, rest[closed])
 
 
-def by_station(network: ClassNetwork, load: FloatArray) -> Lengths | None:
+def by_station(network: Network, load: FloatArray) -> Lengths | None:
     """Solve stations in order of arrival or in random order state by state, each alone.
 
     Parameters

@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from headway.queueing.classes.network import ClassNetwork
-from headway.queueing.classes.product_form import by_priority
+from headway.queueing.network.network import Network
+from headway.queueing.network.product_form import by_priority
 from headway.queueing.orders.capacity import ClassDemands, longer_waits
 from headway.queueing.orders.mva import Rest
 from headway.queueing.orders.shared import Crossing
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 
 
-def disciplines_at(network: ClassNetwork) -> tuple[Discipline | None, ...]:
+def disciplines_at(network: Network) -> tuple[Discipline | None, ...]:
     """The disciplines of stations; order of arrival where all jobs have one priority."""
     real = by_priority(network)
     disciplines: list[Discipline | None] = []
@@ -22,7 +22,7 @@ def disciplines_at(network: ClassNetwork) -> tuple[Discipline | None, ...]:
     return tuple(disciplines)
 
 
-def crossing_of(network: ClassNetwork) -> Crossing:
+def crossing_of(network: Network) -> Crossing:
     """A network as approximations for disciplines see it."""
     return Crossing(
         network.service_times,
@@ -38,7 +38,7 @@ def crossing_of(network: ClassNetwork) -> Crossing:
     )
 
 
-def fitting(network: ClassNetwork, rest: Rest) -> Rest:
+def fitting(network: Network, rest: Rest) -> Rest:
     """Let jobs wait longer where a station would be busier than it can be."""
     closed = ~network.is_open[:, None]
     slowed = np.array(

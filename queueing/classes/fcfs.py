@@ -24,15 +24,15 @@ from numpy.typing import NDArray
 from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.queueing.classes.feedback import feedback_waits
-from headway.queueing.classes.network import ClassNetwork
-from headway.queueing.classes.product_form import comes_once, turns_at, unequal
 from headway.queueing.closed.measured import Apart, OpenRegion
+from headway.queueing.network.network import Network
+from headway.queueing.network.product_form import comes_once, turns_at, unequal
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.general import GGm, MGm
 
 
-def apart(network: ClassNetwork) -> Apart | None:
+def apart(network: Network) -> Apart | None:
     """How far times are apart at stations in order of arrival; None beside open classes.
 
     In random order it is not measured, and None as well.
@@ -51,7 +51,7 @@ def apart(network: ClassNetwork) -> Apart | None:
     return Apart(ratio, scv)
 
 
-def open_region(network: ClassNetwork, busy: FloatArray) -> OpenRegion:
+def open_region(network: Network, busy: FloatArray) -> OpenRegion:
     """Where open classes that wait in order of arrival lie among those that were measured.
 
     Parameters
@@ -78,7 +78,7 @@ def open_region(network: ClassNetwork, busy: FloatArray) -> OpenRegion:
     )
 
 
-def is_spread(network: ClassNetwork) -> bool:
+def is_spread(network: Network) -> bool:
     """Whether some times are not exponential where that matters, or arrivals have an scv."""
     if network.scv is None:
         return False
@@ -86,7 +86,7 @@ def is_spread(network: ClassNetwork) -> bool:
     return bool(arrivals or (network.scv != 1).any())
 
 
-def refuse_speeds(network: ClassNetwork, unlike: NDArray[np.bool_]) -> None:
+def refuse_speeds(network: Network, unlike: NDArray[np.bool_]) -> None:
     """Refuse times that differ by class, in order of arrival, at speeds by number present.
 
     Raises
@@ -103,7 +103,7 @@ def refuse_speeds(network: ClassNetwork, unlike: NDArray[np.bool_]) -> None:
         raise GraphError(msg)
 
 
-def refuse_mixed(network: ClassNetwork) -> None:
+def refuse_mixed(network: Network) -> None:
     """Refuse open and closed classes together where times of any scv wait in order of arrival.
 
     Raises
@@ -124,7 +124,7 @@ def refuse_mixed(network: ClassNetwork) -> None:
         raise GraphError(msg)
 
 
-def refuse_never_served(network: ClassNetwork) -> None:
+def refuse_never_served(network: Network) -> None:
     """Refuse closed jobs that come back at once to where the last is served first, beside others.
 
     Such a job is on top again as soon as it has left, also where all stations on its way serve the
@@ -154,7 +154,7 @@ def refuse_never_served(network: ClassNetwork) -> None:
             raise GraphError(msg)
 
 
-def mean_service_ahead(network: ClassNetwork, queue: FloatArray, busy: FloatArray) -> FloatArray:
+def mean_service_ahead(network: Network, queue: FloatArray, busy: FloatArray) -> FloatArray:
     """Mean service time of the jobs that an arrival finds, shape (stations, points) [s].
 
     Parameters
@@ -170,7 +170,7 @@ def mean_service_ahead(network: ClassNetwork, queue: FloatArray, busy: FloatArra
     return np.where(jobs > 0, work / np.where(jobs > 0, jobs, 1.0), 0.0)
 
 
-def spread_waits(network: ClassNetwork) -> dict[int, FloatArray]:
+def spread_waits(network: Network) -> dict[int, FloatArray]:
     """Waits of open classes at stations of general times, by position, shape (classes, points) [s].
 
     All wait as the jobs of one class would whose times are a mixture of theirs: Pollaczek and
@@ -196,7 +196,7 @@ def spread_waits(network: ClassNetwork) -> dict[int, FloatArray]:
     return waits
 
 
-def _coming_back(network: ClassNetwork, k: int) -> FloatArray:
+def _coming_back(network: Network, k: int) -> FloatArray:
     """Chance to come straight back in order of arrival, shape (classes, points)."""
     station = network.stations[k]
     if network.again is None or station.arrival_scv is not None:
@@ -204,7 +204,7 @@ def _coming_back(network: ClassNetwork, k: int) -> FloatArray:
     return network.again[:, k] * float(station.discipline is Discipline.FCFS)
 
 
-def returning_waits(network: ClassNetwork, unlike: NDArray[np.bool_]) -> dict[int, FloatArray]:
+def returning_waits(network: Network, unlike: NDArray[np.bool_]) -> dict[int, FloatArray]:
     """Waits of open classes at single servers that they come straight back to, by position [s].
 
     Parameters
@@ -227,7 +227,7 @@ def returning_waits(network: ClassNetwork, unlike: NDArray[np.bool_]) -> dict[in
     return waits
 
 
-def _come_back(network: ClassNetwork) -> NDArray[np.bool_]:
+def _come_back(network: Network) -> NDArray[np.bool_]:
     """Where open jobs alone come straight back to one server in order, shape (stations, points)."""
     if network.again is None:
         return np.zeros(network.servers.shape, bool)
@@ -241,14 +241,14 @@ def _come_back(network: ClassNetwork) -> NDArray[np.bool_]:
     )
 
 
-def _law(network: ClassNetwork, k: int, mean: FloatArray, scv: FloatArray) -> Station:
+def _law(network: Network, k: int, mean: FloatArray, scv: FloatArray) -> Station:
     servers, arrivals = network.servers[k], network.stations[k].arrival_scv
     if arrivals is None:
         return MGm(mean, servers, scv)
     return GGm(mean, servers, arrivals, scv)
 
 
-def is_exact(network: ClassNetwork, unlike: NDArray[np.bool_]) -> bool:
+def is_exact(network: Network, unlike: NDArray[np.bool_]) -> bool:
     """Tell whether the formula is exact: one server that Poisson arrivals visit once.
 
     Visits with which jobs come straight back do not count.
@@ -265,7 +265,7 @@ def is_exact(network: ClassNetwork, unlike: NDArray[np.bool_]) -> bool:
     return bool(network.is_open.all() and (~unlike | (alone & single)).all())
 
 
-def _once(network: ClassNetwork) -> NDArray[np.bool_]:
+def _once(network: Network) -> NDArray[np.bool_]:
     """Where a job comes once, but for straight back as what it is, shape (stations, 1)."""
     if network.again is None:
         return comes_once(network)[:, None]

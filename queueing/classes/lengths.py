@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.queueing.classes.network import ClassNetwork
-from headway.queueing.closed.demands import Method
+from headway.queueing.network.names import Method
+from headway.queueing.network.network import Network
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Lengths:
         classes, shape as `queue_length`; for open ones over the work they bring, shape (stations,
         points).
     open_stay
-        Response times per visit where they follow from no growth, shape as `ClassNetwork.demand`
+        Response times per visit where they follow from no growth, shape as `Network.demand`
         has it [s].
     """
 
@@ -47,24 +47,24 @@ class Lengths:
         return cls(Method.EXACT, "", none[:, 0], none, open_growth)
 
 
-def thinking(network: ClassNetwork) -> FloatArray:
+def thinking(network: Network) -> FloatArray:
     """Time of closed classes without queueing, thinking and at delays."""
     closed, rest = ~network.is_open, network.is_delay[:, None]
     resting = np.where(rest, network.demand[closed], 0.0).sum(axis=1)
     return np.asarray(network.think_time[closed] + resting)
 
 
-def queueing_demands(network: ClassNetwork) -> FloatArray:
+def queueing_demands(network: Network) -> FloatArray:
     """Demands of closed classes where they queue."""
     return np.where(network.is_delay[:, None], 0.0, network.demand[~network.is_open])
 
 
-def with_delays(network: ClassNetwork, rate: FloatArray, queue: FloatArray) -> FloatArray:
+def with_delays(network: Network, rate: FloatArray, queue: FloatArray) -> FloatArray:
     """Fill in the numbers at delays, X D."""
     resting = rate[:, None] * network.demand[~network.is_open]
     return np.where(network.is_delay[:, None], resting, queue)
 
 
-def free_share(network: ClassNetwork, load: FloatArray) -> FloatArray:
+def free_share(network: Network, load: FloatArray) -> FloatArray:
     """Share of a server that open classes leave, shape (stations, points)."""
     return np.where(network.is_delay[:, None], 1.0, 1 - load / network.servers)

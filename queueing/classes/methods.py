@@ -20,14 +20,14 @@ from headway.queueing.classes.lengths import (
     thinking,
     with_delays,
 )
-from headway.queueing.classes.network import ClassNetwork
-from headway.queueing.classes.product_form import unequal, without_form
 from headway.queueing.classes.whole import MOST_REQUESTED, most_states, whole_chain
 from headway.queueing.closed.approximate import Closed, schweitzer
-from headway.queueing.closed.demands import Method
 from headway.queueing.closed.memory import LARGEST
 from headway.queueing.closed.pools import closed_rates
 from headway.queueing.erlang.formulas import erlang_c
+from headway.queueing.network.names import Method
+from headway.queueing.network.network import Network
+from headway.queueing.network.product_form import unequal, without_form
 from headway.queueing.recursion.crowds import solve_groups
 from headway.queueing.recursion.estimates import (
     SOLVERS,
@@ -47,7 +47,7 @@ FEW = 10_000
 """Populations up to which pools are solved exactly also where an approximation is asked for."""
 
 
-def solve_closed_classes(network: ClassNetwork, load: FloatArray, method: Method) -> Lengths:
+def solve_closed_classes(network: Network, load: FloatArray, method: Method) -> Lengths:
     """Solve the closed classes of a network.
 
     Parameters
@@ -78,7 +78,7 @@ def solve_closed_classes(network: ClassNetwork, load: FloatArray, method: Method
     return alone or _by_product_form(network, load, method)
 
 
-def _by_product_form(network: ClassNetwork, load: FloatArray, method: Method) -> Lengths:
+def _by_product_form(network: Network, load: FloatArray, method: Method) -> Lengths:
     """Solve by what holds for product forms, or nearly without one."""
     used = _choose(network, load, method)
     if used.approximate:
@@ -92,7 +92,7 @@ def _by_product_form(network: ClassNetwork, load: FloatArray, method: Method) ->
     return _by_mva(network, load) if walks else _by_convolutions(network, load)
 
 
-def by_chain(network: ClassNetwork, method: Method) -> Lengths | None:
+def by_chain(network: Network, method: Method) -> Lengths | None:
     """Solve all points state by state if possible; refuse if requested and impossible.
 
     Raises
@@ -115,7 +115,7 @@ def by_chain(network: ClassNetwork, method: Method) -> Lengths | None:
 
 
 def _in_two_parts(
-    network: ClassNetwork, load: FloatArray, method: Method, in_order: NDArray[np.bool_]
+    network: Network, load: FloatArray, method: Method, in_order: NDArray[np.bool_]
 ) -> Lengths:
     """Solve the points that have a product form, as they would be alone, and those that have none.
 
@@ -137,7 +137,7 @@ def _in_two_parts(
     return Lengths(one.method, one.approximation, rate, queue, growth, open_stay=stay)
 
 
-def growth_alone(network: ClassNetwork, load: FloatArray) -> FloatArray:
+def growth_alone(network: Network, load: FloatArray) -> FloatArray:
     """Response over service time of open classes alone: 1 + C(m, u) / (m - u).
 
     Parameters
@@ -157,7 +157,7 @@ def growth_alone(network: ClassNetwork, load: FloatArray) -> FloatArray:
     return growth
 
 
-def _choose(network: ClassNetwork, load: FloatArray, method: Method) -> Method:
+def _choose(network: Network, load: FloatArray, method: Method) -> Method:
     """Take an exact method where nothing speaks against it, also for crowds that are small."""
     if unequal(network).any():
         return _without_product_form(network, method)
@@ -170,7 +170,7 @@ def _choose(network: ClassNetwork, load: FloatArray, method: Method) -> Method:
     return method
 
 
-def _soonest(network: ClassNetwork, load: FloatArray) -> Method:
+def _soonest(network: Network, load: FloatArray) -> Method:
     """Name the exact method that takes least time; the Linearizer where each takes too much.
 
     A convolution is for pools and other speeds, and for one class alone, whose populations it need
@@ -185,18 +185,18 @@ def _soonest(network: ClassNetwork, load: FloatArray) -> Method:
     return cheapest(needed, *_single(network, load))
 
 
-def _sizes(network: ClassNetwork) -> list[int]:
+def _sizes(network: Network) -> list[int]:
     """N_c + 1 of each closed class, the largest of all points."""
     return [int(n) + 1 for n in network.population[~network.is_open].max(axis=1)]
 
 
-def _walk_needs(network: ClassNetwork) -> Estimate:
+def _walk_needs(network: Network) -> Estimate:
     closed = ~network.is_open
     memory = lattice_bytes(_sizes(network), len(network.stations), network.population.shape[1])
     return estimate_walk(memory, network.demand[closed], network.population[closed])
 
 
-def _convolution_needs(network: ClassNetwork) -> Estimate:
+def _convolution_needs(network: Network) -> Estimate:
     """Estimate it with each of the parallel queues as a station of its own."""
     sizes, points = _sizes(network), network.population.shape[1]
     queues = np.where(network.is_delay[:, None], 0, network.queues).max(axis=1)
@@ -205,7 +205,7 @@ def _convolution_needs(network: ClassNetwork) -> Estimate:
     return estimate_convolution(memory, sizes, int(queues.sum()), lengths, points)
 
 
-def _lengths(network: ClassNetwork) -> FloatArray:
+def _lengths(network: Network) -> FloatArray:
     """Speeds of each station until the last that closed jobs, and one more, come to."""
     jobs = max(int(network.population.sum(axis=0).max()), 1) + 1
     each = (network.servers / network.queues).max(axis=1)
@@ -214,7 +214,7 @@ def _lengths(network: ClassNetwork) -> FloatArray:
     return np.minimum(np.where(network.is_delay, 1.0, each), jobs)
 
 
-def _without_product_form(network: ClassNetwork, method: Method) -> Method:
+def _without_product_form(network: Network, method: Method) -> Method:
     unlike = unequal(network).any(axis=1)
     if method is not Method.AUTO and not method.approximate:
         name = network.stations[int(unlike.argmax())].name
@@ -233,31 +233,31 @@ def _without_product_form(network: ClassNetwork, method: Method) -> Method:
     return Method.LINEARIZER if method is Method.AUTO else method
 
 
-def _single(network: ClassNetwork, load: FloatArray) -> _Given:
+def _single(network: Network, load: FloatArray) -> _Given:
     """Demands, queues, think times and populations of closed classes at single servers."""
     population, demand = network.population[~network.is_open], queueing_demands(network)
     return demand / free_share(network, load), network.queues, thinking(network), population
 
 
-def _by_mva(network: ClassNetwork, load: FloatArray) -> Lengths:
+def _by_mva(network: Network, load: FloatArray) -> Lengths:
     return _grown(network, load, Method.EXACT, *lattice_mva(*_single(network, load)))
 
 
-def _by_recursion(network: ClassNetwork, load: FloatArray, method: Method) -> Lengths:
+def _by_recursion(network: Network, load: FloatArray, method: Method) -> Lengths:
     given = _single(network, load)
     refuse_large(method, estimate(method, *given))
     return _grown(network, load, method, *solve_groups(SOLVERS[method], *given))
 
 
 def _grown(
-    network: ClassNetwork, load: FloatArray, method: Method, rate: FloatArray, queue: FloatArray
+    network: Network, load: FloatArray, method: Method, rate: FloatArray, queue: FloatArray
 ) -> Lengths:
     growth = (1 + queue.sum(axis=0) / network.queues) / free_share(network, load)
     growth = np.where(network.is_delay[:, None], 1.0, growth)
     return Lengths(method, "", rate, with_delays(network, rate, queue), growth)
 
 
-def _by_convolutions(network: ClassNetwork, load: FloatArray) -> Lengths:
+def _by_convolutions(network: Network, load: FloatArray) -> Lengths:
     """Convolve the points of each set of numbers of servers together."""
     _, group = distinct_columns(network.servers)
     rate, queue = np.zeros(network.demand.shape)[:, 0], np.zeros(network.demand.shape)
@@ -273,7 +273,7 @@ def _by_convolutions(network: ClassNetwork, load: FloatArray) -> Lengths:
     return Lengths(Method.CONVOLUTION, "", rate, queue, growth, working)
 
 
-def _by_convolution(network: ClassNetwork, load: FloatArray) -> Lengths:
+def _by_convolution(network: Network, load: FloatArray) -> Lengths:
     """Convolve, each of the parallel queues as a station of its own."""
     closed = ~network.is_open
     demand = network.demand[closed]
@@ -302,7 +302,7 @@ def _by_convolution(network: ClassNetwork, load: FloatArray) -> Lengths:
     return Lengths(Method.CONVOLUTION, "", rate, queue, growth, (working, open_working))
 
 
-def _guess(network: ClassNetwork, load: FloatArray) -> FloatArray:
+def _guess(network: Network, load: FloatArray) -> FloatArray:
     """Throughputs as if each station were one server of the speed that it has when full."""
     full = np.where(network.is_crowd[:, None], network.fastest, 1.0)
     free = np.where(network.is_delay[:, None], 1.0, 1 - load / network.full)
@@ -313,7 +313,7 @@ def _guess(network: ClassNetwork, load: FloatArray) -> FloatArray:
 
 
 def convolution_stations(
-    network: ClassNetwork, load: FloatArray
+    network: Network, load: FloatArray
 ) -> tuple[list[int], tuple[FloatArray, ...], FloatArray, FloatArray]:
     """Queues of the convolution, parallel ones separately.
 

@@ -9,11 +9,11 @@ from headway.errors import GraphError, Saturated
 from headway.kinds import FloatArray
 from headway.queueing.classes.crossings import crossing_of, disciplines_at, fitting
 from headway.queueing.classes.methods import by_chain
-from headway.queueing.classes.network import ClassNetwork
-from headway.queueing.classes.overload import Overload
-from headway.queueing.classes.product_form import by_priority, comers, comes_once, named
 from headway.queueing.classes.whole import MOST_REQUESTED
-from headway.queueing.closed.demands import Method
+from headway.queueing.network.names import Method
+from headway.queueing.network.network import Network
+from headway.queueing.network.overload import Overload
+from headway.queueing.network.product_form import by_priority, comers, comes_once, named
 from headway.queueing.orders.chain import MOST
 from headway.queueing.orders.isolated import (
     MOST_TOGETHER,
@@ -50,7 +50,7 @@ class Ordered:
     queue: FloatArray | None = None
 
 
-def solve_ordered(network: ClassNetwork, overload: Overload, method: Method) -> Ordered:
+def solve_ordered(network: Network, overload: Overload, method: Method) -> Ordered:
     """Solve a network with stations that go by priority.
 
     Raises
@@ -82,7 +82,7 @@ def solve_ordered(network: ClassNetwork, overload: Overload, method: Method) -> 
     return _one_by_one(network, method)
 
 
-def _check_exponential(network: ClassNetwork) -> None:
+def _check_exponential(network: Network) -> None:
     """Refuse times that are not exponential, except where the laws of open classes are exact."""
     arrivals = any(s.arrival_scv is not None for s in network.stations)
     spread = np.zeros(network.servers.shape, bool)
@@ -99,7 +99,7 @@ def _check_exponential(network: ClassNetwork) -> None:
         raise GraphError(msg)
 
 
-def _one_by_one(network: ClassNetwork, method: Method) -> Ordered:
+def _one_by_one(network: Network, method: Method) -> Ordered:
     """Solve stations by priority state by state, each alone, where they are small."""
     crossing = crossing_of(network)
     rest, shares = ordered_mva(crossing, corrected=method is not Method.SCHWEITZER)
@@ -127,7 +127,7 @@ def _one_by_one(network: ClassNetwork, method: Method) -> Ordered:
 
 
 def _note(
-    network: ClassNetwork, *, closed: bool, local: bool = False, starved: Sequence[str] = ()
+    network: Network, *, closed: bool, local: bool = False, starved: Sequence[str] = ()
 ) -> str:
     """The note on its priorities, and on the other queues that jobs come to as well."""
     first = by_priority(network)
@@ -141,7 +141,7 @@ def _note(
     )
 
 
-def _starved(network: ClassNetwork, rate: FloatArray) -> list[str]:
+def _starved(network: Network, rate: FloatArray) -> list[str]:
     """Names of closed classes that get hardly anything done beside the others."""
     some = (network.population > 0) & ~network.is_open[:, None]
     least = np.any(some & (rate < _LEAST * rate.max(axis=0)), axis=1)
@@ -152,11 +152,11 @@ _LEAST = 1e-6
 """Of the largest throughput: below, no chain that errors were measured by had digits."""
 
 
-def _named(network: ClassNetwork) -> list[str]:
+def _named(network: Network) -> list[str]:
     return named(network, by_priority(network))
 
 
-def _check_fits(network: ClassNetwork, stay: FloatArray) -> None:
+def _check_fits(network: Network, stay: FloatArray) -> None:
     """Refuse open classes to which closed ones that go first leave too little."""
     endless = network.is_open[:, None, None] & ~np.isfinite(stay)
     if endless.any():
@@ -169,7 +169,7 @@ def _check_fits(network: ClassNetwork, stay: FloatArray) -> None:
         raise Saturated(msg)
 
 
-def _open_stay(network: ClassNetwork, overload: Overload) -> FloatArray:
+def _open_stay(network: Network, overload: Overload) -> FloatArray:
     """Response times of open classes at every station, each by its own law."""
     stay = network.service_times.copy()
     for k, discipline in enumerate(disciplines_at(network)):
@@ -178,7 +178,7 @@ def _open_stay(network: ClassNetwork, overload: Overload) -> FloatArray:
     return np.where(overload.stuck, np.inf, stay)
 
 
-def _stay_at(network: ClassNetwork, k: int, discipline: Discipline) -> FloatArray:
+def _stay_at(network: Network, k: int, discipline: Discipline) -> FloatArray:
     times, queues = network.service_times[:, k], network.queues[k]
     offered = Offered(
         network.rates * network.demand[:, k] / queues,
@@ -197,7 +197,7 @@ def _stay_at(network: ClassNetwork, k: int, discipline: Discipline) -> FloatArra
     return np.where(times > 0, times + np.where(np.isnan(waits), np.inf, waits), 0.0)
 
 
-def _is_exact(network: ClassNetwork) -> bool:
+def _is_exact(network: Network) -> bool:
     """Whether Poisson streams come to the only station where anybody waits, once."""
     busy = ~network.is_delay & comers(network).any(axis=(0, 2))
     if busy.sum() > 1:
@@ -206,7 +206,7 @@ def _is_exact(network: ClassNetwork) -> bool:
     return bool(all(alike) and comes_once(network)[busy].all())
 
 
-def _alike(network: ClassNetwork, k: int) -> bool:
+def _alike(network: Network, k: int) -> bool:
     """Whether it is one server, or all who come have one mean time."""
     if (network.servers[k] == network.queues[k]).all():
         return True

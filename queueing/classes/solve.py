@@ -1,7 +1,7 @@
 """Open, closed and mixed networks of several classes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,60 +19,22 @@ from headway.queueing.classes.fcfs import (
 )
 from headway.queueing.classes.lengths import Lengths
 from headway.queueing.classes.methods import growth_alone, solve_closed_classes
-from headway.queueing.classes.network import (
-    ClassNetwork,
+from headway.queueing.classes.ordered import solve_ordered
+from headway.queueing.closed.measured import open_note
+from headway.queueing.network.names import Method
+from headway.queueing.network.network import (
     JobClass,
+    Network,
     Saturation,
     SharedStation,
     read_network,
 )
-from headway.queueing.classes.ordered import solve_ordered
-from headway.queueing.classes.overload import Overload, find_overload, refuse_overload, without
-from headway.queueing.classes.product_form import by_priority, last_in_pools, turns_at, unequal
-from headway.queueing.classes.ways import ClassWays
-from headway.queueing.closed.demands import Method
-from headway.queueing.closed.measured import open_note
+from headway.queueing.network.overload import Overload, find_overload, refuse_overload, without
+from headway.queueing.network.product_form import by_priority, last_in_pools, turns_at, unequal
+from headway.queueing.network.result import Result
+from headway.queueing.network.routing import Routing
 from headway.queueing.orders.measured import last_note
 from headway.queueing.stations.speeds.varying import work_at
-
-
-@dataclass(frozen=True)
-class MulticlassSolution:
-    """Results of a network of several classes at each operating point.
-
-    Parameters
-    ----------
-    method
-        How its closed classes were solved; ``exact`` if there are none.
-    throughput, response_time
-        Of each class: X_c [1/s] and R_c, think time left out [s], shape (classes, ...).
-    utilisation, queue_length, residence_time, station_response_time, station_throughput
-        Of each station and class: U, Q, V R per job [s], R per visit [s], V X [1/s], shape
-        (stations, classes, ...). A station's own utilisation is the sum over its classes.
-        Of a class without jobs the times are those of its service alone, R = sum of V S.
-    saturated
-        Which points open classes saturate, shape of the points.
-    overload
-        What is wrong at the first of them, in one line; empty if there is none.
-    approximation
-        Says what is not exact; empty for an exact solution.
-    offered
-        Work that open classes bring over what a station can do, shape (stations, ...), where it
-        was computed.
-    """
-
-    method: Method
-    throughput: FloatArray
-    response_time: FloatArray
-    utilisation: FloatArray
-    queue_length: FloatArray
-    residence_time: FloatArray
-    station_response_time: FloatArray
-    station_throughput: FloatArray
-    saturated: NDArray[np.bool_]
-    overload: str = ""
-    approximation: str = ""
-    offered: FloatArray | None = None
 
 
 def solve_multiclass(
@@ -80,8 +42,8 @@ def solve_multiclass(
     classes: Sequence[JobClass],
     method: Method = Method.AUTO,
     saturation: Saturation = Saturation.REFUSE,
-    ways: ClassWays | None = None,
-) -> MulticlassSolution:
+    ways: Routing | None = None,
+) -> Result:
     """Solve a network of several classes, each of them open or closed.
 
     Open classes take their share of every server first; closed ones circulate in what is
@@ -113,7 +75,7 @@ def solve_multiclass(
 
     Returns
     -------
-    MulticlassSolution over the broadcast shape of all arrays.
+    Result over the broadcast shape of all arrays.
 
     Raises
     ------
@@ -164,7 +126,7 @@ def solve_multiclass(
     return _solution(network, labelled, rate, queue, overload)
 
 
-def _by_priority(network: ClassNetwork, overload: Overload, method: Method) -> MulticlassSolution:
+def _by_priority(network: Network, overload: Overload, method: Method) -> Result:
     ordered = solve_ordered(network, overload, method)
     queue = ordered.queue
     if queue is None:
@@ -175,7 +137,7 @@ def _by_priority(network: ClassNetwork, overload: Overload, method: Method) -> M
 
 
 def _open_stay(
-    network: ClassNetwork, result: Lengths, queue: FloatArray, unlike: NDArray[np.bool_]
+    network: Network, result: Lengths, queue: FloatArray, unlike: NDArray[np.bool_]
 ) -> FloatArray:
     """Response time per visit of open classes, shape (classes, stations, points) [s]."""
     if result.open_stay is not None:
@@ -193,7 +155,7 @@ def _open_stay(
     return np.where(unlike, network.service_times + waits, shared)
 
 
-def _in_order(network: ClassNetwork, unlike: NDArray[np.bool_], overload: Overload) -> str:
+def _in_order(network: Network, unlike: NDArray[np.bool_], overload: Overload) -> str:
     """Label open classes of different times at queues in order of arrival."""
     if not unlike.any() or not network.is_open.any() or is_exact(network, unlike):
         return ""
@@ -201,12 +163,12 @@ def _in_order(network: ClassNetwork, unlike: NDArray[np.bool_], overload: Overlo
 
 
 def _solution(
-    network: ClassNetwork,
+    network: Network,
     result: Lengths,
     rate: FloatArray,
     queue: FloatArray,
     overload: Overload,
-) -> MulticlassSolution:
+) -> Result:
     """Everything else from throughputs and queue lengths, by the operational laws."""
     stuck = overload.stuck
     queue = _with_stuck(network, overload, queue)
@@ -223,7 +185,7 @@ def _solution(
     def shaped(values: FloatArray) -> Amount:
         return plain(values.reshape((*values.shape[:-1], *network.shape)))
 
-    return MulticlassSolution(
+    return Result(
         method=result.method,
         throughput=shaped(rate),
         response_time=shaped(residence.sum(axis=1)),
@@ -239,9 +201,7 @@ def _solution(
     )
 
 
-def _busy(
-    network: ClassNetwork, result: Lengths, work: FloatArray, overload: Overload
-) -> FloatArray:
+def _busy(network: Network, result: Lengths, work: FloatArray, overload: Overload) -> FloatArray:
     """Utilisation by class and station: where speeds vary, of the servers that work."""
     busy = np.where(network.is_delay[:, None], 0.0, work / network.full)
     opened = network.is_open
@@ -258,7 +218,7 @@ def _busy(
     return busy
 
 
-def _with_stuck(network: ClassNetwork, overload: Overload, queue: FloatArray) -> FloatArray:
+def _with_stuck(network: Network, overload: Overload, queue: FloatArray) -> FloatArray:
     """Open queues without end at full stations, and closed jobs that never leave them."""
     stuck = overload.stuck
     here = np.where(stuck.sum(axis=1, keepdims=True) > 1, np.nan, network.population[:, None])

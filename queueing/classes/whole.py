@@ -8,9 +8,6 @@ from numpy.typing import NDArray
 
 from headway.columns import distinct_columns
 from headway.kinds import FloatArray
-from headway.queueing.classes.network import ClassNetwork, SharedStation
-from headway.queueing.classes.ways import ClassWays
-from headway.queueing.closed.demands import Method
 from headway.queueing.markov.circuits import (
     Circuit,
     Onward,
@@ -30,6 +27,9 @@ from headway.queueing.markov.orders import (
     sharing,
 )
 from headway.queueing.markov.tagged import TaggedCircuit
+from headway.queueing.network.names import Method
+from headway.queueing.network.network import Network, SharedStation
+from headway.queueing.network.routing import Routing
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 from headway.queueing.times.phases import STAGES
 
@@ -48,7 +48,7 @@ def most_states(method: Method) -> int:
     return MOST_STATES if method is Method.AUTO else MOST_REQUESTED
 
 
-def whole_chain(network: ClassNetwork, most: int) -> Solved | None:
+def whole_chain(network: Network, most: int) -> Solved | None:
     """Solve a network of closed classes state by state.
 
     Parameters
@@ -82,18 +82,18 @@ def whole_chain(network: ClassNetwork, most: int) -> Solved | None:
     )
 
 
-def _has_chain(network: ClassNetwork) -> bool:
+def _has_chain(network: Network) -> bool:
     """Whether all are closed, and every service exponential, of some time and at one speed."""
     plain = network.scv is None and not network.speeds
     return plain and not network.is_open.any() and not _takes_no_time(network)
 
 
-def _takes_no_time(network: ClassNetwork) -> bool:
+def _takes_no_time(network: Network) -> bool:
     come = (network.may_be[:, None] > 0) & (network.visits > 0)
     return bool((come & (network.service_times <= 0)).any())
 
 
-def _alike(network: ClassNetwork, ways: ClassWays) -> list[NDArray[np.intp]]:
+def _alike(network: Network, ways: Routing) -> list[NDArray[np.intp]]:
     """Operating points that have the same states: all but times is alike."""
     points = network.population.shape[1]
     parts = [network.population, network.servers, network.think_time > 0]
@@ -103,12 +103,12 @@ def _alike(network: ClassNetwork, ways: ClassWays) -> list[NDArray[np.intp]]:
     return [np.flatnonzero(group == number) for number in range(int(group.max()) + 1)]
 
 
-def _solved(network: ClassNetwork, ways: ClassWays, most: int) -> Solved | None:
+def _solved(network: Network, ways: Routing, most: int) -> Solved | None:
     """Solve points that have the same states."""
     return solve_circuit(_circuit(network, ways), _rates(network), most)
 
 
-def whole_numbers(network: ClassNetwork, place: int) -> tuple[FloatArray, float] | None:
+def whole_numbers(network: Network, place: int) -> tuple[FloatArray, float] | None:
     """How many jobs of all classes are at a station, state by state at one operating point.
 
     Parameters
@@ -128,7 +128,7 @@ def whole_numbers(network: ClassNetwork, place: int) -> tuple[FloatArray, float]
     return circuit_numbers(circuit, _rates(network)[:, 0], place, MOST_REQUESTED)
 
 
-def tagged_circuit(network: ClassNetwork) -> TaggedCircuit | None:
+def tagged_circuit(network: Network) -> TaggedCircuit | None:
     """A network at one operating point, and the same with a job that is followed.
 
     A delay of the followed job is one of `STAGES` stages, nearly constant; those of the others are
@@ -181,7 +181,7 @@ def _tagged_onward(whole: Circuit, c: int, stages: Mapping[int, int]) -> tuple[O
     return tuple(through)
 
 
-def _tagged_rates(network: ClassNetwork, delays: Sequence[int]) -> FloatArray:
+def _tagged_rates(network: Network, delays: Sequence[int]) -> FloatArray:
     """As `_rates`, of the followed job and the others."""
     served = network.service_times[:, :, 0].T
     staged = np.repeat(served[list(delays)] / STAGES, STAGES, axis=0)
@@ -190,7 +190,7 @@ def _tagged_rates(network: ClassNetwork, delays: Sequence[int]) -> FloatArray:
     return np.asarray(1 / np.where(times > 0, times, 1.0))
 
 
-def _orders(network: ClassNetwork, copies: int = 1) -> tuple[Order, ...]:
+def _orders(network: Network, copies: int = 1) -> tuple[Order, ...]:
     """How each station serves so many sets of the classes."""
     jobs = int(network.population[:, 0].sum())
     ranks = tuple(c.priority for c in network.classes) * copies
@@ -199,7 +199,7 @@ def _orders(network: ClassNetwork, copies: int = 1) -> tuple[Order, ...]:
     )
 
 
-def _circuit(network: ClassNetwork, ways: ClassWays) -> Circuit:
+def _circuit(network: Network, ways: Routing) -> Circuit:
     """Classes and ways as they are at the first operating point, and at all with these states."""
     classes, stations = network.demand.shape[:2]
     return Circuit(
@@ -214,14 +214,14 @@ def _circuit(network: ClassNetwork, ways: ClassWays) -> Circuit:
     )
 
 
-def _rates(network: ClassNetwork) -> FloatArray:
+def _rates(network: Network) -> FloatArray:
     """Rates of service by station and class, then of thinking, shape (rates, points) [1/s]."""
     served = network.service_times.swapaxes(0, 1).reshape(-1, len(network.population[0]))
     times = np.concatenate([served, network.think_time])
     return np.asarray(1 / np.where(times > 0, times, 1.0))
 
 
-def _onward(ways: ClassWays, c: int, k: int) -> Onward:
+def _onward(ways: Routing, c: int, k: int) -> Onward:
     chances = ways.onward[c, k, :, :, 0]
     if ways.last is not None:
         out = [(float(p), None, d) for d, p in enumerate(ways.last[c, k, :, 0]) if p > 0]

@@ -2,52 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 
-from headway.errors import GraphError, InvalidParameter, nearest, quoted
-from headway.kinds import Amount, FloatArray, check_domain, check_not_negative, is_symbolic
+from headway.errors import GraphError, InvalidParameter
+from headway.kinds import Amount, FloatArray, check_not_negative, is_symbolic
 from headway.queueing.closed.memory import check_memory
+from headway.queueing.network.arrays import rows
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.listed.kinds import product_form_kinds
-
-
-class Method(StrEnum):
-    """How a closed network is solved.
-
-    ``auto`` takes an exact method wherever one fits into memory; ``exact`` is mean value analysis
-    where every station is a delay or single servers, else convolution, and convolution for
-    sweeps of large populations. ``recal`` and ``quadrature`` are exact where many classes share few
-    single servers; one class is solved as by ``exact``. ``chain``
-    goes state by state through a small network of classes that has no product form. The last two
-    are approximations.
-    """
-
-    AUTO = "auto"
-    EXACT = "exact"
-    CONVOLUTION = "convolution"
-    RECAL = "recal"
-    QUADRATURE = "quadrature"
-    CHAIN = "chain"
-    SCHWEITZER = "schweitzer"
-    LINEARIZER = "linearizer"
-
-    @classmethod
-    def _missing_(cls, value: object) -> "Method":
-        msg = f"there is no method {quoted(str(value))}"
-        raise InvalidParameter(msg + nearest(str(value), list(cls)))
-
-    @property
-    def approximate(self) -> bool:
-        """Whether its results are approximations."""
-        return self in {Method.SCHWEITZER, Method.LINEARIZER}
-
-    @property
-    def quick(self) -> bool:
-        """Whether it solves hundreds of points of one class at once, in a fraction of a second."""
-        return self.approximate or self in {Method.EXACT, Method.CONVOLUTION}
 
 
 @dataclass(frozen=True)
@@ -79,51 +43,6 @@ class ClosedStation:
     speeds: FloatArray
     servers: FloatArray | None = None
     crew: FloatArray | None = None
-
-
-def spread(values: Amount, points: int) -> FloatArray:
-    """Lay a number, or a number for each operating point, out as a row of points.
-
-    Parameters
-    ----------
-    values
-        A number, or shape (points,) or (1,).
-    points
-        Number of operating points.
-
-    Examples
-    --------
-    >>> spread(2.0, 3).tolist()
-    [2.0, 2.0, 2.0]
-    """
-    row = np.asarray(values, float)
-    if row.size == points:
-        return row.reshape(points)
-    return np.broadcast_to(row, (points,))
-
-
-def rows(values: Sequence[Amount], shape: tuple[int, ...]) -> FloatArray:
-    """Lay values out as rows of operating points.
-
-    Parameters
-    ----------
-    values
-        Numbers, or arrays that broadcast to the shape.
-    shape
-        Shape of the operating points; () for a single one.
-
-    Returns
-    -------
-    Array, a row a value, a column a point.
-
-    Examples
-    --------
-    >>> rows([2.0, np.array([3.0, 4.0])], (2,)).tolist()
-    [[2.0, 2.0], [3.0, 4.0]]
-    """
-    if shape != ():
-        values = [np.broadcast_to(np.asarray(value, float), shape) for value in values]
-    return np.array(values, float).reshape(len(values), -1)
 
 
 def common_shape(stations: Sequence[Station], others: Sequence[Amount]) -> tuple[int, ...]:
@@ -243,24 +162,6 @@ def _pool(demand: FloatArray, count: FloatArray, population: FloatArray) -> Clos
 
 
 _STEADY = np.ones((1, 1))
-
-
-def check_population(population: object) -> None:
-    """Refuse a population that is not a whole number of 0 or more.
-
-    Examples
-    --------
-    >>> check_population(2.5)
-    Traceback (most recent call last):
-        ...
-    headway.errors.InvalidParameter: population is 2.5; it must be a whole number of 0 or more
-    """
-    check_domain(
-        "population",
-        population,
-        lambda n: (n >= 0) & (n < np.inf) & (n == np.floor(n)),
-        "a whole number of 0 or more",
-    )
 
 
 def check_network(

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headway.numerals import digits
-from headway.queueing.closed.demands import Method
+from headway.queueing.network.names import Method
+from headway.queueing.network.turns import Turns, different_times
 
 _NAMES = {Method.SCHWEITZER: "Bard-Schweitzer", Method.LINEARIZER: "Linearizer"}
 
@@ -110,17 +111,6 @@ _ROUNDING = 1 + 1e-9  # of ratios that are at the end of a region
 def _first(ends: tuple[float, ...], value: float) -> int:
     last = len(ends) - 1
     return next((k for k, end in enumerate(ends) if value <= end * _ROUNDING), last)
-
-
-@dataclass(frozen=True)
-class Turns:
-    """Names of stations that serve in order of arrival, and of those that do in random order."""
-
-    in_order: tuple[str, ...] = ()
-    at_random: tuple[str, ...] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self.in_order or self.at_random)
 
 
 def closed_note(
@@ -235,28 +225,6 @@ def open_note(in_order: Turns | Sequence[str], region: OpenRegion) -> str:
     """The note on open classes with different times in order of arrival: what is approximate."""
     note = different_times(in_order, spread=region.scvs is not None)
     return f"{note}; largest error measured: response time {digits(region.error)}% ({region})"
-
-
-def different_times(at: Turns | Sequence[str], *, spread: bool = False) -> str:
-    """Words for stations whose turns no product form holds for; names alone are in order.
-
-    Examples
-    --------
-    >>> different_times(Turns(("cpu",), ("disk",)))
-    'cpu: first come first served, disk: served in random order, with times that differ by class'
-    """
-    turns = at if isinstance(at, Turns) else Turns(tuple(at))
-    parts = [
-        f"{', '.join(names)}: {word}"
-        for names, word in (
-            (turns.in_order, "first come first served"),
-            (turns.at_random, "served in random order"),
-        )
-        if names
-    ]
-    other = " or are not exponential" if spread else ""
-    comma = "," if len(parts) > 1 else ""
-    return f"{', '.join(parts)}{comma} with times that differ by class{other}"
 
 
 def _largest(rate: float, time: float, where: str = "") -> str:

@@ -9,7 +9,7 @@ from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
 from headway.queueing.closed.approximate import Closed, linearizer, schweitzer
 from headway.queueing.closed.convolution import convolution, series_bytes
-from headway.queueing.closed.demands import ClosedStation, Method, spread
+from headway.queueing.closed.demands import ClosedStation
 from headway.queueing.closed.digits import digit_convolution, has_few_digits
 from headway.queueing.closed.fixed_point import State
 from headway.queueing.closed.measured import closed_note
@@ -17,6 +17,8 @@ from headway.queueing.closed.memory import LARGEST, check_memory
 from headway.queueing.closed.mva import mean_value_analysis
 from headway.queueing.closed.points import by_network
 from headway.queueing.closed.saturated import SinglePoint, is_saturated, saturated
+from headway.queueing.network.arrays import spread
+from headway.queueing.network.names import Method
 from headway.queueing.stations.abilities import ServiceKind
 
 _LONG = 200  # population from which a point, or a sweep, goes faster by convolution

@@ -7,16 +7,11 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray, check_not_negative, plain
-from headway.queueing.closed.demands import (
-    Method,
-    check_network,
-    check_population,
-    closed_stations,
-    common_shape,
-    rows,
-)
+from headway.queueing.closed.demands import check_network, closed_stations, common_shape
 from headway.queueing.closed.memory import check_memory
 from headway.queueing.closed.methods import SOLVERS, choose, note
+from headway.queueing.network.arrays import check_population, rows
+from headway.queueing.network.names import Method
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.quota import Ends, Mixed
 

@@ -25,10 +25,10 @@ from headway.queueing.classes.lattice_convolution import (
     within_capacity,
 )
 from headway.queueing.classes.methods import convolution_stations
-from headway.queueing.classes.network import ClassNetwork, JobClass, SharedStation, read_network
-from headway.queueing.classes.overload import find_overload, refuse_overload
-from headway.queueing.classes.product_form import lawless
 from headway.queueing.classes.whole import whole_numbers
+from headway.queueing.network.network import JobClass, Network, SharedStation, read_network
+from headway.queueing.network.overload import find_overload, refuse_overload
+from headway.queueing.network.product_form import lawless
 from headway.queueing.numbers.laws import (
     MOST_NUMBERS,
     NumberLaw,
@@ -94,7 +94,7 @@ def class_marginal(
     return _Place(network, place, overload.load, guess).law()
 
 
-def whole_marginal(network: ClassNetwork, place: int) -> NumberLaw:
+def whole_marginal(network: Network, place: int) -> NumberLaw:
     """Find how many jobs are at a station of closed classes, state by state.
 
     Parameters
@@ -111,9 +111,9 @@ def whole_marginal(network: ClassNetwork, place: int) -> NumberLaw:
 
     Examples
     --------
-    >>> from headway.queueing.classes.ways import ClassWays
+    >>> from headway.queueing.network.routing import Routing
     >>> from headway.queueing.stations.abilities import Discipline
-    >>> ways = ClassWays(np.ones((2, 1, 1)), np.zeros((2, 1, 1, 2, 1)))
+    >>> ways = Routing(np.ones((2, 1, 1)), np.zeros((2, 1, 1, 2, 1)))
     >>> cpu = SharedStation("cpu", (1.0, 1.0), (1, 1), discipline=Discipline.FCFS)
     >>> two = [JobClass(c, population=1, think_time=1.0) for c in "ab"]
     >>> whole_marginal(read_network([cpu], two, ways), 0).head.round(9).tolist()
@@ -125,7 +125,7 @@ def whole_marginal(network: ClassNetwork, place: int) -> NumberLaw:
     return NumberLaw(chances[0], waits=chances[1])
 
 
-def _alone(network: ClassNetwork, place: int, load: float) -> NumberLaw:
+def _alone(network: Network, place: int, load: float) -> NumberLaw:
     """Of open classes the total follows from the total load, as of one class."""
     kind, count = network.stations[place].kind, int(network.servers[place, 0])
     if kind is ServiceKind.DELAY:
@@ -151,7 +151,7 @@ class _Place:
     """One station, and the product of all others over the lattice."""
 
     def __init__(
-        self, network: ClassNetwork, place: int, load: FloatArray, guess: FloatArray | None
+        self, network: Network, place: int, load: FloatArray, guess: FloatArray | None
     ) -> None:
         self.network, self.place = network, place
         self.closed: NDArray[np.bool_] = ~network.is_open & (network.population[:, 0] > 0)

@@ -26,13 +26,12 @@ from headway.queueing.closed.convolution import (
 from headway.queueing.closed.demands import (
     ClosedStation,
     check_network,
-    check_population,
     closed_stations,
     common_shape,
-    rows,
 )
 from headway.queueing.closed.memory import check_memory
 from headway.queueing.closed.series import Factor, thinking
+from headway.queueing.network.arrays import check_population, rows
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
 

@@ -6,7 +6,7 @@
 from collections.abc import Sequence
 
 from headway.numerals import digits
-from headway.queueing.closed.measured import Turns, different_times
+from headway.queueing.network.turns import Turns, different_times
 
 ALONE = (52.0, 75.0)
 """Closed and mixed networks, each station by priority state by state: largest errors of

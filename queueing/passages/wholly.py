@@ -7,9 +7,9 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.numerals import digits
-from headway.queueing.classes.network import ClassNetwork
 from headway.queueing.classes.whole import tagged_circuit
 from headway.queueing.markov.tagged import Passages, passages
+from headway.queueing.network.network import Network
 from headway.queueing.times.laws import TimeLaw
 from headway.queueing.times.steps import FEW, law_of_steps, steps_out
 
@@ -23,7 +23,7 @@ SMOOTHED = (
 _MOST_WORK = 3e9  # moves times steps: some seconds
 
 
-def whole_laws(network: ClassNetwork, means: Sequence[float]) -> list[TimeLaw]:
+def whole_laws(network: Network, means: Sequence[float]) -> list[TimeLaw]:
     """How long jobs take that come in as each class, between request and answer.
 
     Exact for exponential services; a delay is nearly constant for the job, exponential for others.

@@ -9,8 +9,8 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.numerals import four_digits
-from headway.queueing.closed.demands import Method
 from headway.queueing.closed.memory import LARGEST
+from headway.queueing.network.names import Method
 from headway.queueing.recursion.crowds import Crowds, Solver, groups
 from headway.queueing.recursion.quadrature import (
     quadrature,

@@ -25,7 +25,7 @@ from headway.queueing.blocking.solve import (
     solve_blocking,
     window_limits,
 )
-from headway.queueing.closed.demands import Method
+from headway.queueing.network.names import Method
 
 if TYPE_CHECKING:
     from headway.models.structure.model import Model

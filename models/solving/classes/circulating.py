@@ -16,7 +16,7 @@ from headway.models.solving.classes.solve import check_times_known, shared_stati
 from headway.models.structure.parts.keys import of_class
 from headway.models.structure.parts.orders import check_exponential
 from headway.models.structure.planning.ways import shares, visits_given, ways_of
-from headway.queueing.classes.network import SharedStation
+from headway.queueing.network.network import SharedStation
 from headway.queueing.passages.circle import Circle, Place, in_order
 from headway.queueing.passages.coming import Comers, are_counted_apart, with_others
 from headway.queueing.passages.company import Kind

@@ -28,10 +28,11 @@ from headway.models.structure.parts.orders import check_turns_known
 from headway.models.structure.planning.by_class import chain_targets, class_routes
 from headway.models.structure.planning.ways import again_at
 from headway.queueing.chains.solve import solve_chains
-from headway.queueing.classes.network import JobClass, Saturation, SharedStation
-from headway.queueing.classes.solve import MulticlassSolution, solve_multiclass
-from headway.queueing.closed.demands import Method
-from headway.queueing.orders.ranks import check_priority
+from headway.queueing.classes.solve import solve_multiclass
+from headway.queueing.network.names import Method
+from headway.queueing.network.network import JobClass, Saturation, SharedStation
+from headway.queueing.network.ranks import check_priority
+from headway.queueing.network.result import Result
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.listed.kinds import product_form_kinds
@@ -69,7 +70,7 @@ def class_values(model: Model, method: str) -> tuple[Amounts, Marks]:
     return values, Marks(*marks, is_quick=used.quick and not circulating, again=used.value)
 
 
-def class_solution(model: Model, method: str) -> tuple[Amounts, MulticlassSolution]:
+def class_solution(model: Model, method: str) -> tuple[Amounts, Result]:
     """Solve a network of several classes, by station and class; see `class_values`.
 
     Returns
@@ -260,7 +261,7 @@ def time_of(graph: ModelGraph, name: str, c: str, values: Values) -> Amount:
     return 0.0
 
 
-def system_by_class(graph: ModelGraph, solution: MulticlassSolution) -> Amounts:
+def system_by_class(graph: ModelGraph, solution: Result) -> Amounts:
     """Throughput and mean response time of all jobs and of each class."""
     rate, time = np.asarray(solution.throughput), np.asarray(solution.response_time)
     # how much of an overload each class gets through depends on more than the model says
@@ -272,7 +273,7 @@ def system_by_class(graph: ModelGraph, solution: MulticlassSolution) -> Amounts:
     return values | {"throughput": carried.sum(axis=0), "response_time": _mean(time, rate)}
 
 
-def _overloaded(solution: MulticlassSolution) -> NDArray[np.bool_]:
+def _overloaded(solution: Result) -> NDArray[np.bool_]:
     """Which classes more comes of to some station than it can serve: at a load of 1 all are."""
     if solution.offered is None:
         return np.ones(np.shape(solution.throughput), bool)
@@ -292,7 +293,7 @@ def _mean(times: FloatArray, rates: FloatArray) -> FloatArray:
     return np.asarray(np.where(some, spent / np.where(some, total, 1.0), times.mean(axis=0)))
 
 
-def stations_by_class(graph: ModelGraph, solution: MulticlassSolution) -> Amounts:
+def stations_by_class(graph: ModelGraph, solution: Result) -> Amounts:
     """Results of each station, for all classes together."""
     values: Amounts = {}
     rate = np.asarray(solution.throughput)

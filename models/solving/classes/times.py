@@ -11,8 +11,8 @@ from headway.models.solving.classes.solve import check_times_known, scv_of, shar
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import Values, of_class
 from headway.models.structure.planning.ways import visits_given, ways_of
-from headway.queueing.classes.network import SharedStation
 from headway.queueing.met import ONCE, Met, Visited, met_any, met_in_turn, met_sharing
+from headway.queueing.network.network import SharedStation
 from headway.queueing.percentiles import of_visits
 from headway.queueing.routed import APART, GIVEN, INDEPENDENT, RoutedNetwork
 from headway.queueing.stations.abilities import Discipline, ServiceKind

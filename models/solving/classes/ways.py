@@ -7,10 +7,10 @@ from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import Values
 from headway.models.structure.parts.routes import share_at
 from headway.models.structure.planning.ways import visits_given, ways_of
-from headway.queueing.classes.ways import ClassWays
+from headway.queueing.network.routing import Routing
 
 
-def class_ways(graph: ModelGraph, values: Values) -> ClassWays | None:
+def class_ways(graph: ModelGraph, values: Values) -> Routing | None:
     """Read entries and routes of all classes.
 
     Parameters
@@ -32,4 +32,4 @@ def class_ways(graph: ModelGraph, values: Values) -> ClassWays | None:
     each = np.eye(classes)
     entries = np.repeat(ways.entries[None, :, None], classes, axis=0)
     onward: FloatArray = np.einsum("cd,kj->ckjd", each, ways.onward)[..., None]
-    return ClassWays(entries, onward)
+    return Routing(entries, onward)

@@ -13,8 +13,9 @@ from headway.models.solving.closed.forked import forked_solution, some_fork
 from headway.models.solving.solutions.saturation import RATES
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import OWN_VISITS, VISITS, station_at
-from headway.queueing.closed.demands import Method, check_product_form
+from headway.queueing.closed.demands import check_product_form
 from headway.queueing.closed.solve import ClosedSolution, solve_closed
+from headway.queueing.network.names import Method
 from headway.queueing.stations.base import Station
 
 AGREEMENT = 1e-9

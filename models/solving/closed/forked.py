@@ -8,10 +8,11 @@ from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray, plain
 from headway.models.structure.parts.forks import forks
 from headway.models.structure.parts.structure import Structure
-from headway.queueing.closed.demands import Method, check_population, rows
 from headway.queueing.closed.solve import ClosedSolution
 from headway.queueing.forks.closed import APPROXIMATION, SOME, solve_forked
 from headway.queueing.forks.parts import some_needed
+from headway.queueing.network.arrays import check_population, rows
+from headway.queueing.network.names import Method
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.rows import in_a_row
 

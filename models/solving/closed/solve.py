@@ -12,7 +12,7 @@ from headway.models.solving.solutions.marks import Marks, method_shown
 from headway.models.solving.solutions.saturation import RATES, depends_on_load
 from headway.models.structure.parts.keys import VISITS, Amounts, station_at
 from headway.numerals import significant
-from headway.queueing.closed.demands import Method
+from headway.queueing.network.names import Method
 
 if TYPE_CHECKING:
     from headway.models.structure.graph import ModelGraph

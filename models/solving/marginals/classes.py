@@ -11,10 +11,10 @@ from headway.models.structure.parts.keys import of_class
 from headway.models.structure.planning.by_class import class_routes
 from headway.queueing.chains.parts import network_of, parts_of
 from headway.queueing.chains.wholly import network_by_class
-from headway.queueing.classes.network import read_network
-from headway.queueing.classes.product_form import lawless
-from headway.queueing.closed.demands import Method
 from headway.queueing.marginals.classes import class_marginal, whole_marginal
+from headway.queueing.network.names import Method
+from headway.queueing.network.network import read_network
+from headway.queueing.network.product_form import lawless
 from headway.queueing.numbers.laws import NumberLaw
 
 if TYPE_CHECKING:

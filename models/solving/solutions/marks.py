@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from headway.queueing.closed.demands import Method
+    from headway.queueing.network.names import Method
 
 DRIVEN = "throughput-driven"
 """Method of a closed network whose think time follows from a measured throughput."""

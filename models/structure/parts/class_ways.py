@@ -15,7 +15,7 @@ EVERY = ""
 
 
 @dataclass(frozen=True, eq=False)
-class ClassWays(Kept):
+class Routing(Kept):
     """Routes, arrivals and references of single classes, beside the routes for all.
 
     Parameters
@@ -38,7 +38,7 @@ class ClassWays(Kept):
         """Whether anything differs by class."""
         return bool(self.routes or self.arrives or set(self.references) - {EVERY})
 
-    def adding(self, route: Route) -> "ClassWays":
+    def adding(self, route: Route) -> "Routing":
         """The same with one more route.
 
         Raises

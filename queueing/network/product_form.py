@@ -21,17 +21,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
-from headway.queueing.classes.network import ClassNetwork
-from headway.queueing.closed.measured import Turns
+from headway.queueing.network.network import Network
+from headway.queueing.network.turns import Turns
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 
 
-def without_form(network: ClassNetwork) -> NDArray[np.bool_]:
+def without_form(network: Network) -> NDArray[np.bool_]:
     """Tell which stations have no product form at which points, shape (stations, points).
 
     Examples
     --------
-    >>> from headway.queueing.classes.network import JobClass, SharedStation, read_network
+    >>> from headway.queueing.network.network import JobClass, SharedStation, read_network
     >>> two = [JobClass(c, population=1) for c in "ab"]
     >>> cpu = SharedStation("cpu", (0.2, 2.0), (1, 1), discipline=Discipline.RANDOM)
     >>> without_form(read_network([cpu], two)).item()
@@ -40,12 +40,12 @@ def without_form(network: ClassNetwork) -> NDArray[np.bool_]:
     return unequal(network) | _last_at_several(network) | by_priority(network)[:, None]
 
 
-def formless(network: ClassNetwork) -> str:
+def formless(network: Network) -> str:
     """Why a network has no product form, by the first station that has none; empty if it has one.
 
     Examples
     --------
-    >>> from headway.queueing.classes.network import JobClass, SharedStation, read_network
+    >>> from headway.queueing.network.network import JobClass, SharedStation, read_network
     >>> cpu = SharedStation("cpu", (0.1, 0.2), (1, 1), discipline=Discipline.FCFS)
     >>> formless(read_network([cpu], [JobClass(c, population=1) for c in "ab"]))
     'cpu: first come first served with times that differ by class'
@@ -58,7 +58,7 @@ def formless(network: ClassNetwork) -> str:
     return ""
 
 
-def lawless(network: ClassNetwork) -> str:
+def lawless(network: Network) -> str:
     """Why the number of jobs has no known distribution; empty where it has one."""
     reason = formless(network)
     return f"{reason}; the number of jobs has no known distribution" if reason else ""
@@ -74,19 +74,19 @@ _WORDS = {
 }
 
 
-def comers(network: ClassNetwork) -> NDArray[np.bool_]:
+def comers(network: Network) -> NDArray[np.bool_]:
     """Which classes are served at each station, shape (classes, stations, points)."""
     return np.asarray(network.may_be[:, None] * network.demand > 0)
 
 
-def by_priority(network: ClassNetwork) -> NDArray[np.bool_]:
+def by_priority(network: Network) -> NDArray[np.bool_]:
     """Tell at which stations jobs go before others, shape (stations,).
 
     Where all who come have one priority it is order of arrival.
 
     Examples
     --------
-    >>> from headway.queueing.classes.network import JobClass, SharedStation, read_network
+    >>> from headway.queueing.network.network import JobClass, SharedStation, read_network
     >>> cpu = SharedStation("cpu", (0.2, 2.0), (1, 1), discipline=Discipline.PRIORITY)
     >>> web, batch = JobClass("web", 0.4), JobClass("batch", 0.2, priority=2)
     >>> by_priority(read_network([cpu], [web, batch])).tolist()
@@ -103,14 +103,14 @@ def by_priority(network: ClassNetwork) -> NDArray[np.bool_]:
     )
 
 
-def unequal(network: ClassNetwork) -> NDArray[np.bool_]:
+def unequal(network: Network) -> NDArray[np.bool_]:
     """Tell which stations serve in order classes of different times, or of other than exponential.
 
     In order of arrival, or in random order; shape (stations, points).
 
     Examples
     --------
-    >>> from headway.queueing.classes.network import JobClass, SharedStation, read_network
+    >>> from headway.queueing.network.network import JobClass, SharedStation, read_network
     >>> cpu = SharedStation("cpu", (0.2, 2.0), (1, 1), discipline=Discipline.FCFS)
     >>> unequal(read_network([cpu], [JobClass(c, arrival_rate=0.4) for c in "ab"])).item()
     True
@@ -133,7 +133,7 @@ def unequal(network: ClassNetwork) -> NDArray[np.bool_]:
     return ordered[:, None] & unlike & ~_room_for_all(network)
 
 
-def turns_at(network: ClassNetwork, among: NDArray[np.bool_] | None = None) -> Turns:
+def turns_at(network: Network, among: NDArray[np.bool_] | None = None) -> Turns:
     """Stations of `unequal`, or some of them, by name: in order of arrival, and in random order."""
     here = _some(unequal(network), among)
     names: dict[bool, list[str]] = {False: [], True: []}
@@ -143,7 +143,7 @@ def turns_at(network: ClassNetwork, among: NDArray[np.bool_] | None = None) -> T
     return Turns(tuple(names[False]), tuple(names[True]))
 
 
-def last_in_pools(network: ClassNetwork, among: NDArray[np.bool_] | None = None) -> list[str]:
+def last_in_pools(network: Network, among: NDArray[np.bool_] | None = None) -> list[str]:
     """Names of pools, or some of them, that serve the last first of classes of different times.
 
     They are solved as though all shared the servers.
@@ -157,12 +157,12 @@ def _some(here: NDArray[np.bool_], among: NDArray[np.bool_] | None) -> NDArray[n
     return ever if among is None else ever & among
 
 
-def named(network: ClassNetwork, here: Sequence[bool] | NDArray[np.bool_]) -> list[str]:
+def named(network: Network, here: Sequence[bool] | NDArray[np.bool_]) -> list[str]:
     """Names of some stations."""
     return [s.name for s, k in zip(network.stations, here, strict=True) if k]
 
 
-def _last_at_several(network: ClassNetwork) -> NDArray[np.bool_]:
+def _last_at_several(network: Network) -> NDArray[np.bool_]:
     last = np.array([s.discipline is Discipline.LAST for s in network.stations])
     pools = last & network.is_pool
     if not pools.any():
@@ -171,14 +171,14 @@ def _last_at_several(network: ClassNetwork) -> NDArray[np.bool_]:
     return np.asarray(pools[:, None] & several & _unlike_times(network))
 
 
-def _unlike_times(network: ClassNetwork) -> NDArray[np.bool_]:
+def _unlike_times(network: Network) -> NDArray[np.bool_]:
     """Where classes come that have mean times of their own, shape (stations, points)."""
     come = comers(network)
     longest = np.where(come, network.service_times, 0.0).max(axis=0)
     return np.asarray(np.where(come, network.service_times, np.inf).min(axis=0) < longest)
 
 
-def _room_for_all(network: ClassNetwork) -> NDArray[np.bool_]:
+def _room_for_all(network: Network) -> NDArray[np.bool_]:
     """Where nobody ever waits, as closed jobs alone come and there is a server for each.
 
     Such a pool is a delay: times of any spread and class have a product form there.
@@ -191,12 +191,12 @@ def _room_for_all(network: ClassNetwork) -> NDArray[np.bool_]:
     return np.asarray(queues[:, None] & ~opened & (jobs <= network.servers))
 
 
-def _of_chain(network: ClassNetwork, come: NDArray[np.bool_], chain: list[int]) -> FloatArray:
+def _of_chain(network: Network, come: NDArray[np.bool_], chain: list[int]) -> FloatArray:
     """Jobs of a chain that may be at each station at once, shape (stations, points)."""
     return np.asarray(come[chain].any(axis=0) * network.population[chain].sum(axis=0))
 
 
-def comes_once(network: ClassNetwork) -> NDArray[np.bool_]:
+def comes_once(network: Network) -> NDArray[np.bool_]:
     """Tell to which stations no job comes twice on its way, as any class; shape (stations,).
 
     Where ways are not known, a job that visits a station once at the most on average is taken to

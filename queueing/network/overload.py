@@ -8,7 +8,7 @@ import numpy as np
 from headway.errors import Saturated
 from headway.kinds import Amount, FloatArray
 from headway.numerals import digits, four_digits
-from headway.queueing.classes.network import ClassNetwork
+from headway.queueing.network.network import Network
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ class Overload:
         return np.where(self.full, 0.0, self.load)
 
 
-def find_overload(network: ClassNetwork) -> Overload:
+def find_overload(network: Network) -> Overload:
     """Find the stations whose open classes alone fill them: u >= m.
 
     Examples
     --------
-    >>> from headway.queueing.classes.network import JobClass, SharedStation, read_network
+    >>> from headway.queueing.network.network import JobClass, SharedStation, read_network
     >>> cpu, web = SharedStation("cpu", (0.1,), (1,)), JobClass("web", arrival_rate=12.0)
     >>> find_overload(read_network([cpu], [web])).message
     'cpu: utilisation 1.2 by open classes, web at 12 /s; it saturates at 10 /s'
@@ -65,7 +65,7 @@ def find_overload(network: ClassNetwork) -> Overload:
     return Overload(load, full, stuck, _message(network, busy, load) if full.any() else "")
 
 
-def _full_for(network: ClassNetwork, busy: FloatArray, full: Amount) -> Amount:
+def _full_for(network: Network, busy: FloatArray, full: Amount) -> Amount:
     """Stations that cannot serve a class with those that go before or beside it."""
     ranks = np.array([c.priority for c in network.classes])
     up_to = np.array([busy[ranks <= rank].sum(axis=0) for rank in ranks])
@@ -85,12 +85,12 @@ def refuse_overload(overload: Overload) -> None:
         raise Saturated(overload.message)
 
 
-def without(network: ClassNetwork, overload: Overload) -> ClassNetwork:
+def without(network: Network, overload: Overload) -> Network:
     """Leave out the jobs of closed classes that no full station would ever let go."""
     return replace(network, population=np.where(overload.hit, 0.0, network.population))
 
 
-def _message(network: ClassNetwork, busy_by_class: FloatArray, load: FloatArray) -> str:
+def _message(network: Network, busy_by_class: FloatArray, load: FloatArray) -> str:
     """Name the first point's fullest station, its greatest class, and the rate it sustains."""
     busy = np.where(network.is_delay[:, None], 0.0, load / network.full)
     point = int((busy >= 1).any(axis=0).argmax())

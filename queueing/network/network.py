@@ -16,9 +16,9 @@ from headway.kinds import (
     check_positive,
     is_symbolic,
 )
-from headway.queueing.classes.ways import ClassWays
-from headway.queueing.closed.demands import check_population, rows
-from headway.queueing.orders.ranks import check_priority
+from headway.queueing.network.arrays import check_population, rows
+from headway.queueing.network.ranks import check_priority
+from headway.queueing.network.routing import Routing
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 
 
@@ -178,7 +178,7 @@ class SharedStation:
 
 
 @dataclass(frozen=True)
-class ClassNetwork:
+class Network:
     """Stations and classes as arrays over the operating points, laid out flat.
 
     Parameters
@@ -221,7 +221,7 @@ class ClassNetwork:
     think_time: FloatArray
     shape: tuple[int, ...]
     speeds: Mapping[int, FloatArray] = field(default_factory=dict)
-    ways: ClassWays | None = None
+    ways: Routing | None = None
     scv: FloatArray | None = None
     chains: tuple[tuple[int, ...], ...] = ()
     crews: Mapping[int, FloatArray] = field(default_factory=dict)
@@ -304,7 +304,7 @@ class ClassNetwork:
     def _are(self, kind: ServiceKind) -> Amount:
         return np.array([s.kind == kind for s in self.stations])
 
-    def at(self, points: NDArray[np.intp]) -> "ClassNetwork":
+    def at(self, points: NDArray[np.intp]) -> "Network":
         """Give some of its operating points, in a row."""
         return replace(
             self,
@@ -324,8 +324,8 @@ _BY_POINT = ("service_times", "visits", "servers", "rates", "population", "think
 def read_network(
     stations: Sequence[SharedStation],
     classes: Sequence[JobClass],
-    ways: ClassWays | None = None,
-) -> ClassNetwork:
+    ways: Routing | None = None,
+) -> Network:
     """Lay stations and classes out as arrays.
 
     Parameters
@@ -356,8 +356,8 @@ def read_network(
 def laid_out(
     stations: Sequence[SharedStation],
     classes: Sequence[JobClass],
-    ways: ClassWays | None = None,
-) -> ClassNetwork:
+    ways: Routing | None = None,
+) -> Network:
     """Lay out as `read_network` does, also classes that no job is of for long."""
     _check_lists(stations, classes)
     values = [
@@ -375,7 +375,7 @@ def laid_out(
         table = rows(entries, shape).reshape(len(stations), len(classes), -1)
         return np.ascontiguousarray(table.swapaxes(0, 1))
 
-    return ClassNetwork(
+    return Network(
         tuple(stations),
         tuple(classes),
         by_station("service_times"),
@@ -433,7 +433,7 @@ def _check_lists(stations: Sequence[SharedStation], classes: Sequence[JobClass])
                 raise GraphError(msg)
 
 
-def _check_time(network: ClassNetwork) -> None:
+def _check_time(network: Network) -> None:
     """Refuse a class that goes nowhere, and jobs that would circulate in no time."""
     somewhere = np.where(
         network.is_open[:, None],

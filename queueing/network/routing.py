@@ -9,7 +9,7 @@ from headway.kinds import FloatArray
 
 
 @dataclass(frozen=True)
-class ClassWays:
+class Routing:
     """Entries and routes of jobs by class, with changes of class.
 
     Parameters
@@ -33,9 +33,9 @@ class ClassWays:
         """Everything that it is made of."""
         return (self.entries, self.onward, *([] if self.last is None else [self.last]))
 
-    def at(self, points: NDArray[np.intp]) -> "ClassWays":
+    def at(self, points: NDArray[np.intp]) -> "Routing":
         """Give those of some operating points, in a row."""
-        return ClassWays(*(_at(part, points) for part in self.parts))
+        return Routing(*(_at(part, points) for part in self.parts))
 
 
 def _at(chances: FloatArray, points: NDArray[np.intp]) -> FloatArray:

@@ -1,0 +1,1 @@
+"""A queueing network with its numbers, what it is, and what is found of it."""

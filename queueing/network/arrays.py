@@ -1,0 +1,70 @@
+"""Numbers laid out as rows of operating points."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from headway.kinds import Amount, FloatArray, check_domain
+
+
+def spread(values: Amount, points: int) -> FloatArray:
+    """Lay a number, or a number for each operating point, out as a row of points.
+
+    Parameters
+    ----------
+    values
+        A number, or shape (points,) or (1,).
+    points
+        Number of operating points.
+
+    Examples
+    --------
+    >>> spread(2.0, 3).tolist()
+    [2.0, 2.0, 2.0]
+    """
+    row = np.asarray(values, float)
+    if row.size == points:
+        return row.reshape(points)
+    return np.broadcast_to(row, (points,))
+
+
+def rows(values: Sequence[Amount], shape: tuple[int, ...]) -> FloatArray:
+    """Lay values out as rows of operating points.
+
+    Parameters
+    ----------
+    values
+        Numbers, or arrays that broadcast to the shape.
+    shape
+        Shape of the operating points; () for a single one.
+
+    Returns
+    -------
+    Array, a row a value, a column a point.
+
+    Examples
+    --------
+    >>> rows([2.0, np.array([3.0, 4.0])], (2,)).tolist()
+    [[2.0, 2.0], [3.0, 4.0]]
+    """
+    if shape != ():
+        values = [np.broadcast_to(np.asarray(value, float), shape) for value in values]
+    return np.array(values, float).reshape(len(values), -1)
+
+
+def check_population(population: object) -> None:
+    """Refuse a population that is not a whole number of 0 or more.
+
+    Examples
+    --------
+    >>> check_population(2.5)
+    Traceback (most recent call last):
+        ...
+    headway.errors.InvalidParameter: population is 2.5; it must be a whole number of 0 or more
+    """
+    check_domain(
+        "population",
+        population,
+        lambda n: (n >= 0) & (n < np.inf) & (n == np.floor(n)),
+        "a whole number of 0 or more",
+    )

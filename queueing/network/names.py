@@ -1,0 +1,41 @@
+"""Names of the methods that headway has, for who asks for one."""
+
+from enum import StrEnum
+
+from headway.errors import InvalidParameter, nearest, quoted
+
+
+class Method(StrEnum):
+    """How a closed network is solved.
+
+    ``auto`` takes an exact method wherever one fits into memory; ``exact`` is mean value analysis
+    where every station is a delay or single servers, else convolution, and convolution for
+    sweeps of large populations. ``recal`` and ``quadrature`` are exact where many classes share few
+    single servers; one class is solved as by ``exact``. ``chain``
+    goes state by state through a small network of classes that has no product form. The last two
+    are approximations.
+    """
+
+    AUTO = "auto"
+    EXACT = "exact"
+    CONVOLUTION = "convolution"
+    RECAL = "recal"
+    QUADRATURE = "quadrature"
+    CHAIN = "chain"
+    SCHWEITZER = "schweitzer"
+    LINEARIZER = "linearizer"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "Method":
+        msg = f"there is no method {quoted(str(value))}"
+        raise InvalidParameter(msg + nearest(str(value), list(cls)))
+
+    @property
+    def approximate(self) -> bool:
+        """Whether its results are approximations."""
+        return self in {Method.SCHWEITZER, Method.LINEARIZER}
+
+    @property
+    def quick(self) -> bool:
+        """Whether it solves hundreds of points of one class at once, in a fraction of a second."""
+        return self.approximate or self in {Method.EXACT, Method.CONVOLUTION}

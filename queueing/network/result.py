@@ -1,0 +1,48 @@
+"""What a method finds of a network."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.kinds import FloatArray
+from headway.queueing.network.names import Method
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a method finds of a network, by class and station, at each operating point.
+
+    Parameters
+    ----------
+    method
+        How its closed classes were solved; ``exact`` if there are none.
+    throughput, response_time
+        Of each class: X_c [1/s] and R_c, think time left out [s], shape (classes, ...).
+    utilisation, queue_length, residence_time, station_response_time, station_throughput
+        Of each station and class: U, Q, V R per job [s], R per visit [s], V X [1/s], shape
+        (stations, classes, ...). A station's own utilisation is the sum over its classes.
+        Of a class without jobs the times are those of its service alone, R = sum of V S.
+    saturated
+        Which points open classes saturate, shape of the points.
+    overload
+        What is wrong at the first of them, in one line; empty if there is none.
+    approximation
+        Says what is not exact; empty for an exact solution.
+    offered
+        Work that open classes bring over what a station can do, shape (stations, ...), where it
+        was computed.
+    """
+
+    method: Method
+    throughput: FloatArray
+    response_time: FloatArray
+    utilisation: FloatArray
+    queue_length: FloatArray
+    residence_time: FloatArray
+    station_response_time: FloatArray
+    station_throughput: FloatArray
+    saturated: NDArray[np.bool_]
+    overload: str = ""
+    approximation: str = ""
+    offered: FloatArray | None = None

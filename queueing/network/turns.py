@@ -1,0 +1,37 @@
+"""Stations whose turns no product form holds for, and the words that say so."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Turns:
+    """Names of stations that serve in order of arrival, and of those that do in random order."""
+
+    in_order: tuple[str, ...] = ()
+    at_random: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.in_order or self.at_random)
+
+
+def different_times(at: Turns | Sequence[str], *, spread: bool = False) -> str:
+    """Words for stations whose turns no product form holds for; names alone are in order.
+
+    Examples
+    --------
+    >>> different_times(Turns(("cpu",), ("disk",)))
+    'cpu: first come first served, disk: served in random order, with times that differ by class'
+    """
+    turns = at if isinstance(at, Turns) else Turns(tuple(at))
+    parts = [
+        f"{', '.join(names)}: {word}"
+        for names, word in (
+            (turns.in_order, "first come first served"),
+            (turns.at_random, "served in random order"),
+        )
+        if names
+    ]
+    other = " or are not exponential" if spread else ""
+    comma = "," if len(parts) > 1 else ""
+    return f"{', '.join(parts)}{comma} with times that differ by class{other}"
