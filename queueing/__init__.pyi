@@ -15,6 +15,7 @@ from .chains.solve import solve_chains as solve_chains
 from .classes.solve import solve_multiclass as solve_multiclass
 from .closed.solve import ClosedSolution as ClosedSolution
 from .closed.solve import solve_closed as solve_closed
+from .disciplines.discipline import Discipline as Discipline
 from .erlang.formulas import empty_probability as empty_probability
 from .erlang.formulas import erlang_b as erlang_b
 from .erlang.formulas import erlang_c as erlang_c
@@ -37,7 +38,6 @@ from .percentiles import path_exceedance as path_exceedance
 from .percentiles import path_percentile as path_percentile
 from .percentiles import response_time_percentile as response_time_percentile
 from .stations.abilities import Abilities as Abilities
-from .stations.abilities import Discipline as Discipline
 from .stations.abilities import ServiceKind as ServiceKind
 from .stations.base import MM1 as MM1
 from .stations.base import Delay as Delay

@@ -19,12 +19,12 @@ from headway.queueing import (
     MM1K,
     ClassRoutes,
     Delay,
+    Discipline,
     JobClass,
     MMm,
     SharedStation,
 )
 from headway.queueing.chains.spread import approximation, solve_spread
-from headway.queueing.stations.abilities import Discipline
 from headway.queueing.variability.network import GeneralNetwork, solve_general
 from tests import qna_laws
 from tests.command import headway, refusal

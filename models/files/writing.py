@@ -20,7 +20,7 @@ from headway.models.structure.parts.class_ways import EVERY, Routing
 from headway.models.structure.parts.components import Component, Route
 from headway.models.structure.parts.links import is_published, link_parameters, published_source
 from headway.models.structure.parts.regions import Region
-from headway.queueing.stations.abilities import Discipline
+from headway.queueing.disciplines.table import DEFAULT
 
 
 def to_toml(model: Model) -> str:
@@ -165,8 +165,8 @@ def _fields(component: Component) -> dict[str, Any]:
             table[key] = values.get("", values)
     if component.branches:
         table["branches"] = list(component.branches)
-    if component.discipline != Discipline.FCFS:
-        table["discipline"] = component.discipline
+    if component.discipline != DEFAULT:
+        table["discipline"] = str(component.discipline)
     if component.blocking:
         table["blocking"] = component.blocking
     return table

@@ -14,7 +14,6 @@ from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
 from headway.numerals import four_digits
 from headway.queueing.blocking.network import Blocking
-from headway.queueing.stations.abilities import Discipline
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.listed.kinds import station_kind
 
@@ -223,7 +222,7 @@ def _with_station(
         kind,
         visits_given,
         by_class,
-        order.value,
+        order,
         scvs=spreads,
         blocking=Blocking.AFTER_SERVICE if imported.blocking else Blocking.LOST,
     )
@@ -275,7 +274,7 @@ def _kind(network: Network, imported: ImportedStation, names: Names, place: str)
             "MMmK" if several else "MM1K", service_time=time, places=imported.places, **several
         )
     nothing = imported.servers == 1 and not any(t.mean for t in imported.times.values())
-    if scvs <= {1.0} or imported.order is Discipline.LAST or nothing:
+    if scvs <= {1.0} or imported.order.newest_first or nothing:
         return _made("MMm" if several else "MM1", service_time=time, **several)
     _check_general(network, imported, place)
     return _made("MGm" if several else "MG1", service_time=time, scv=max(scvs), **several)
@@ -293,7 +292,7 @@ def _check_room(network: Network, imported: ImportedStation, scvs: set[float], p
     if (
         is_one
         and scvs <= {1.0}
-        and imported.order is Discipline.FCFS
+        and imported.order.in_turn
         and not back
         and imported.servers <= (imported.places or 0)
     ):
@@ -342,7 +341,7 @@ def _is_alone(network: Network) -> bool:
     if not len(network.stations) == len(network.classes) == 1:
         return False
     station = network.stations[0]
-    in_turn = station.order is Discipline.FCFS and station.places is None
+    in_turn = station.order.in_turn and station.places is None
     plain = station.serves is Serves.QUEUE and in_turn
     enters = network.entries.get(station.name, 0.0) == 1 and not network.routes
     return plain and enters

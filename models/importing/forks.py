@@ -8,7 +8,6 @@ from headway.models.importing.foreign.network import JobClass, Serves, Station
 from headway.models.importing.foreign.numbers import number, whole
 from headway.models.importing.foreign.parameters import Entry, by_class
 from headway.models.importing.sections import JOIN, PASSED, Box
-from headway.queueing.stations.abilities import Discipline
 
 Links = Mapping[str, Sequence[str]]
 Boxes = Mapping[str, Box]
@@ -88,7 +87,7 @@ def check_branches(stations: Iterable[Station], source: str) -> None:
             if not branch.times:
                 msg = f"{place}: has no service time; give one"
                 raise ModelFileError(msg)
-            if branch.order is not Discipline.FCFS or branch.last_next:
+            if not branch.in_turn:
                 msg = f"{place}: only order of arrival is supported"
                 raise ModelFileError(msg)
             varies = any(times.scv for times in branch.times.values())

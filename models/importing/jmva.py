@@ -15,7 +15,7 @@ from headway.models.importing.foreign.network import (
     Station,
 )
 from headway.models.importing.foreign.numbers import name_of, number, positive, unique, whole
-from headway.queueing.stations.abilities import Discipline
+from headway.queueing.disciplines.discipline import Discipline
 
 Visits: TypeAlias = dict[tuple[str, str], float]
 
@@ -201,7 +201,7 @@ def _ordered(station: Station, classes: int) -> Station:
     unlike = len({times.mean for times in station.times.values()}) > 1
     if not (unlike and classes > 1 and station.serves is Serves.QUEUE):
         return station
-    return replace(station, order=Discipline.SHARING)
+    return replace(station, order=Discipline("ps"))
 
 
 def _expected(root: Element, source: str) -> Iterator[Expected]:

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from headway.errors import ModelFileError
 from headway.models.importing.foreign.network import ServiceTimes, Station
-from headway.queueing.stations.abilities import Discipline
+from headway.queueing.disciplines.discipline import Discipline, Form
+from headway.queueing.disciplines.table import DEFAULT
 
 PREEMPTIVE = "PreemptiveServer"
 """The section of servers with preemption."""
@@ -12,17 +13,13 @@ PREEMPTIVE = "PreemptiveServer"
 HEAD = "HeadStrategy"
 """Last come, first served, without preemption."""
 
+_DEFAULT = DEFAULT
 STRATEGIES: Mapping[bool, Mapping[str, Discipline]] = {
-    False: {
-        "TailStrategy": Discipline.FCFS,
-        HEAD: Discipline.FCFS,
-        "RandStrategy": Discipline.RANDOM,
-        "TailStrategyPriority": Discipline.PRIORITY,
-    },
-    True: {
-        "LCFSPRStrategy": Discipline.LAST,
-        "FCFSPRStrategyPriority": Discipline.PREEMPTIVE,
-    },
+    preempts: {
+        **({} if preempts else {_DEFAULT.jmt: _DEFAULT, HEAD: _DEFAULT}),
+        **{each.jmt: each for each in Discipline if each.jmt and each.interrupts == preempts},
+    }
+    for preempts in (False, True)
 }
 """Disciplines by queue strategy, without and with preemption."""
 
@@ -51,8 +48,8 @@ def order_of(kinds: Iterable[str], section: str, place: str) -> tuple[Discipline
 
     Examples
     --------
-    >>> order_of(["RandStrategy"], "Server", "shop.jsimg: Queue 1")[0].value
-    'siro'
+    >>> order_of(["RandStrategy"], "Server", "shop.jsimg: Queue 1")[0]
+    Discipline('siro')
     """
     interrupts = section == PREEMPTIVE
     known, strategies = STRATEGIES[interrupts], sorted(set(kinds))
@@ -102,28 +99,20 @@ def check_times(station: Station, visitors: Iterable[str], place: str, *, lone: 
         rest = "supported only for one class, or for classes with the same exponential time"
         msg = f"{place}: {what} is {rest}"
         raise ModelFileError(msg)
-    if plain or station.order in (Discipline.FCFS, Discipline.SHARING):
-        return station.order
-    if station.order is Discipline.RANDOM and alike:
-        return Discipline.FCFS
-    if station.order is Discipline.LAST and station.servers == 1:
-        return station.order
-    if station.order.by_priority and station.servers == 1 and lone:
-        return station.order
+    order = station.order
+    form = order.form if station.servers == 1 else order.pool_form
+    if plain or order.in_turn or form is Form.ANY:
+        return order
+    if order.at_random and alike:
+        return DEFAULT
+    if order.by_priority and station.servers == 1 and lone:
+        return order
     rest = ", except at one server that is the only queue and that open classes visit once"
     msg = (
-        f"{place}: service times that are not exponential are not supported {_WORDS[station.order]}"
-        f"{rest if station.order.by_priority else ''}"
+        f"{place}: service times that are not exponential are not supported {order.how}"
+        f"{' at several servers' if order.slows else ''}{rest if order.by_priority else ''}"
     )
     raise ModelFileError(msg)
-
-
-_WORDS = {
-    Discipline.RANDOM: "in random order",
-    Discipline.PRIORITY: "with priorities",
-    Discipline.PREEMPTIVE: "with preemptive priorities",
-    Discipline.LAST: "with preemption by the last to come at several servers",
-}
 
 
 def ranks(priorities: Iterable[int]) -> dict[int, int]:
@@ -139,7 +128,7 @@ def ranks(priorities: Iterable[int]) -> dict[int, int]:
 
 def hides_returns(station: Station) -> bool:
     """Whether open classes have a solution at this queue only if each job visits it once."""
-    if station.order in (Discipline.SHARING, Discipline.LAST):
+    if station.order.slows:
         return False
     times = set(station.times.values())
     return len(times) > 1 or (len(station.times) > 1 and station.order.by_priority)
@@ -148,5 +137,5 @@ def hides_returns(station: Station) -> bool:
 def means_only(station: Station) -> bool:
     """Whether only the means at a station agree with the file."""
     anyhow: set[ServiceTimes] = {t for t in station.times.values() if t.scv != 1}
-    by_chance = station.order in (Discipline.RANDOM, Discipline.LAST) and bool(anyhow)
+    by_chance = (station.order.at_random or station.order.newest_first) and bool(anyhow)
     return station.last_next or by_chance

@@ -23,12 +23,16 @@ from headway.models.importing.foreign.numbers import name_of, number, positive, 
 from headway.models.importing.jsim import routed
 from headway.models.importing.sections import SINK, SOURCE, Box
 from headway.numerals import digits
-from headway.queueing.stations.abilities import Discipline
+from headway.queueing.disciplines.discipline import Discipline
+from headway.queueing.disciplines.table import DEFAULT
 
 _POLICIES = {
-    "IS": (Serves.AT_ONCE, Discipline.FCFS),
-    "FCFS": (Serves.QUEUE, Discipline.FCFS),
-    "PS": (Serves.QUEUE, Discipline.SHARING),
+    "IS": (Serves.AT_ONCE, DEFAULT),
+    **{
+        each.pmif: (Serves.QUEUE, each)
+        for each in sorted(Discipline, key=lambda one: one != DEFAULT)
+        if each.pmif
+    },
 }
 _UNITS = {"day": 86_400.0, "hr": 3_600.0, "min": 60.0, "sec": 1.0, "ms": 1e-3}
 _SAME = 1e-3

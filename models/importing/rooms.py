@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from headway.errors import ModelFileError, quoted
 from headway.models.importing.foreign.network import JobClass, Station
 from headway.models.importing.sections import PASSED, SOURCE, Box
-from headway.queueing.stations.abilities import Discipline
 
 
 def check_blocking_rooms(
@@ -44,7 +43,7 @@ def check_blocking_rooms(
                 )
                 raise ModelFileError(msg)
         for station in stations:
-            if station.order is not Discipline.FCFS or station.last_next:
+            if not station.in_turn:
                 msg = (
                     f"{place}, which is supported only if {station.name} serves in order of arrival"
                 )

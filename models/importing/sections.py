@@ -10,7 +10,8 @@ from headway.models.importing.foreign.network import Serves, ServiceTimes, Stati
 from headway.models.importing.foreign.numbers import name_of, whole
 from headway.models.importing.foreign.parameters import Entry, by_class, entry
 from headway.models.importing.orders import PREEMPTIVE, order_of
-from headway.queueing.stations.abilities import Discipline
+from headway.queueing.disciplines.discipline import Discipline
+from headway.queueing.disciplines.table import DEFAULT
 
 SOURCE, SINK, PASSED, JOIN = "source", "sink", "passed", "join"
 """Sources, sinks, boxes that take no time, and joins."""
@@ -187,7 +188,7 @@ def _order(box: Box, server: str, place: str) -> tuple[Discipline, bool]:
     """The discipline, and whether it is last come, first served without preemption."""
     orders, takes = box.find("Queue", "QueuePutStrategy"), box.find("Queue", "FCFSstrategy")
     if box.role == Serves.AT_ONCE:
-        return Discipline.FCFS, False
+        return DEFAULT, False
     if takes is not None and takes.kind != "FCFSstrategy":
         msg = f"{place}: queue {takes.kind} is not supported; use FCFSstrategy"
         raise ModelFileError(msg)
@@ -200,7 +201,7 @@ def _order(box: Box, server: str, place: str) -> tuple[Discipline, bool]:
             f"{place}: shared servers with order {min(kinds)} are not supported; use equal sharing"
         )
         raise ModelFileError(msg)
-    return Discipline.SHARING, False
+    return Discipline("ps"), False
 
 
 def _check_sharing(box: Box, place: str) -> None:
@@ -232,8 +233,7 @@ def _with_room(station: Station, box: Box, most: float, place: str) -> Station:
         raise ModelFileError(msg)
     drops = box.find("Queue", "dropStrategies")
     rules = {strategy.value or "" for _, strategy in (() if drops is None else drops.parts)}
-    in_order = station.order is Discipline.FCFS and not station.last_next
-    if rules == {_WAITING} and in_order and station.servers <= places:
+    if rules == {_WAITING} and station.in_turn and station.servers <= places:
         return replace(station, waits_outside=True)
     if not rules <= {_DROP} and rules != {_BLOCKED}:
         listed = ", ".join(map(quoted, sorted(rules)))

@@ -15,7 +15,7 @@ from headway.models.structure.parts.components import Component
 from headway.models.structure.parts.keys import VISITS, of_class, station_at, time_by, visits_by
 from headway.models.structure.planning.by_class import chain_targets, class_routes
 from headway.queueing.chains.rounds import rounds_of
-from headway.queueing.stations.abilities import Discipline, ServiceKind
+from headway.queueing.stations.abilities import ServiceKind
 
 ONLY, THINK = "jobs", "think"
 """Names in the file for the jobs of a model without classes, and for their think station."""
@@ -174,7 +174,7 @@ def _place(
     times = {c: _time(component, name, c, station, values) for c in visits}
     met = {times[c] for c, v in visits.items() if v}
     queues = component.can.product_form is ServiceKind.QUEUE
-    if queues and len(met) > 1 and component.discipline == Discipline.FCFS.value:
+    if queues and len(met) > 1 and component.discipline.in_turn:
         why = (
             f"{name} serves classes with different times in order of arrival, which has no "
             "product form"

@@ -31,7 +31,6 @@ from headway.models.structure.parts.keys import (
 from headway.models.structure.planning.by_class import chain_targets
 from headway.queueing.blocking.network import Blocking
 from headway.queueing.flows.traffic import check_matrix
-from headway.queueing.stations.abilities import Discipline
 from headway.queueing.stations.listed.serving import Serving, joining, serving_of
 
 _CLASS_KEYS = ("arrival_rate", "population", "think_time")
@@ -58,7 +57,7 @@ def blueprint(model: Model) -> Blueprint:
         Place(
             n,
             s,
-            _discipline(graph, n),
+            graph.stations[n].discipline,
             _times(graph, n, s, values),
             _scvs(graph, n, s, values),
             _branches(graph, n),
@@ -165,10 +164,6 @@ def _visits(graph: ModelGraph, station: str, name: str, values: Mapping[str, Amo
     given = graph.stations[station].visits
     key = name if name in given else ""
     return float(visits_by(station, key).of(values)) if key in given else 0.0
-
-
-def _discipline(graph: ModelGraph, name: str) -> Discipline:
-    return Discipline(graph.stations[name].discipline)
 
 
 def _serving(graph: ModelGraph, name: str, values: Mapping[str, Amount]) -> Serving:

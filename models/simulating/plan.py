@@ -10,7 +10,7 @@ from headway.kinds import FloatArray
 from headway.models.simulating.streams import SPREAD_ARRIVALS, Stream
 from headway.models.simulating.turning import Turning
 from headway.queueing.blocking.network import Blocking
-from headway.queueing.stations.abilities import Discipline
+from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.stations.listed.serving import Serving
 
 ALL = ""
@@ -104,12 +104,12 @@ class Place:
     @property
     def shared(self) -> bool:
         """Whether all jobs present share its servers."""
-        return self.discipline is Discipline.SHARING
+        return self.discipline.shares
 
     @property
     def by_turns(self) -> bool:
         """Whether its order of service differs from the order of arrival."""
-        return self.discipline not in {Discipline.SHARING, Discipline.FCFS}
+        return self.discipline.rank is not None
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from math import inf
 from typing import Any
 
 from headway.models.simulating.queues import Queue
-from headway.queueing.stations.abilities import Discipline
+from headway.queueing.disciplines.discipline import Discipline, Waiting
 from headway.queueing.stations.listed.serving import Serving
 
 _chance = random.random
@@ -38,26 +38,20 @@ class Turns(Queue):
         job.arrival_date = job.service_start_date = self.now
         job.service_time = job.left = self.get_service_time(job)
         self._come += 1
-        job.turn = self._turn(job)
+        job.turn = self._discipline.turn(
+            Waiting(self._come, self.simulation.priority(job), job.left)
+        )
         if len(self._serving) >= self.serving.servers:
             self._wait(self._interrupted(job))
         else:
             self._serve(job)
 
-    def _turn(self, job: Any) -> tuple[float, ...]:
-        """The rank of a job: the smallest is first."""
-        if self._discipline is Discipline.LAST:
-            return (-self._come,)
-        if self._discipline is Discipline.RANDOM:
-            return (self._come,)
-        return (self.simulation.priority(job), self._come)
-
     def _interrupted(self, job: Any) -> Any:
         """The job that has to wait: this one, or one that it interrupts."""
-        if self._discipline not in {Discipline.LAST, Discipline.PREEMPTIVE}:
+        if not self._discipline.interrupts:
             return job
         last = max(self._serving, key=lambda one: one[2].turn)
-        if self._discipline is Discipline.PREEMPTIVE and last[2].turn[0] <= job.turn[0]:
+        if last[2].turn[0] <= job.turn[0]:
             return job
         self._serving.remove(last)
         last[2].left = last[0] - self.now
@@ -82,7 +76,7 @@ class Turns(Queue):
 
     def _next(self) -> Any:
         """Remove the next job from those that wait: in random order, any of them."""
-        if self._discipline is not Discipline.RANDOM:
+        if not self._discipline.at_random:
             return heappop(self._waiting)[2]
         place = int(_chance() * len(self._waiting))
         self._waiting[place], self._waiting[-1] = self._waiting[-1], self._waiting[place]

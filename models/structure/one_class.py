@@ -11,7 +11,6 @@ from headway.models.structure.parts.class_ways import EVERY, Routing
 from headway.models.structure.parts.components import Component
 from headway.models.structure.parts.keys import of_class
 from headway.models.structure.planning.by_class import check_ways
-from headway.queueing.stations.abilities import Discipline
 
 _NEVER = of_number(0.0)
 
@@ -93,8 +92,7 @@ def _alone(name: str, component: Component, only: str) -> Component:
         raise GraphError(msg)
     if only in component.scvs:
         fields["scv"] = component.scvs[only]
-    order = Discipline.FCFS.value if Discipline(component.discipline).by_priority else None
-    plain = replace(component, discipline=order or component.discipline)
+    plain = replace(component, discipline=component.discipline.unranked)
     return replace(plain, fields=fields, visits=own, service_times={}, scvs={})
 
 

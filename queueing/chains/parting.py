@@ -18,7 +18,6 @@ from headway.queueing.network.product_form import (
     without_form,
 )
 from headway.queueing.network.result import Result
-from headway.queueing.stations.abilities import Discipline
 
 
 def parted(parts: Parts, whole: Result, network: Network) -> Result:
@@ -95,8 +94,7 @@ def _stay(parts: Parts, members: list[int], together: FloatArray) -> FloatArray:
     """Time of a visit of each class: in proportion, or waiting as long as all of its chain."""
     times, mean = parts.times[members], mean_time(parts, members)
     scale = together / np.where(mean > 0, mean, 1.0)
-    shared = {Discipline.SHARING, Discipline.LAST}
-    in_order = np.array([s.discipline not in shared for s in parts.stations])
+    in_order = np.array([not s.discipline.slows for s in parts.stations])
     endless = np.isinf(together)
     wait = np.where(endless, np.inf, together - np.where(endless, 0.0, mean))
     grown = np.where(in_order[:, None], times + wait, times * np.where(times > 0, scale, 0.0))

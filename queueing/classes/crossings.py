@@ -2,12 +2,13 @@
 
 import numpy as np
 
+from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.network.network import Network
 from headway.queueing.network.product_form import by_priority
 from headway.queueing.orders.capacity import ClassDemands, longer_waits
 from headway.queueing.orders.mva import Rest
 from headway.queueing.orders.shared import Crossing
-from headway.queueing.stations.abilities import Discipline, ServiceKind
+from headway.queueing.stations.abilities import ServiceKind
 
 
 def disciplines_at(network: Network) -> tuple[Discipline | None, ...]:
@@ -15,9 +16,7 @@ def disciplines_at(network: Network) -> tuple[Discipline | None, ...]:
     real = by_priority(network)
     disciplines: list[Discipline | None] = []
     for station, first in zip(network.stations, real, strict=True):
-        discipline = station.discipline
-        if discipline.by_priority and not first:
-            discipline = Discipline.FCFS
+        discipline = station.discipline if first else station.discipline.unranked
         disciplines.append(None if station.kind is ServiceKind.DELAY else discipline)
     return tuple(disciplines)
 
@@ -41,9 +40,7 @@ def crossing_of(network: Network) -> Crossing:
 def fitting(network: Network, rest: Rest) -> Rest:
     """Let jobs wait longer where a station would be busier than it can be."""
     closed = ~network.is_open[:, None]
-    slowed = np.array(
-        [s.discipline in {Discipline.SHARING, Discipline.LAST} for s in network.stations]
-    )[:, None]
+    slowed = np.array([s.discipline.slows for s in network.stations])[:, None]
     each = np.where(slowed, network.service_times, network.service_times > 0)
     busy = (network.rates[:, None] * network.demand).sum(axis=0)
     demands = ClassDemands(

@@ -27,7 +27,7 @@ from headway.queueing.classes.feedback import feedback_waits
 from headway.queueing.closed.measured import Apart, OpenRegion
 from headway.queueing.network.network import Network
 from headway.queueing.network.product_form import comes_once, turns_at, unequal
-from headway.queueing.stations.abilities import Discipline, ServiceKind
+from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.general import GGm, MGm
 
@@ -137,10 +137,7 @@ def refuse_never_served(network: Network) -> None:
     """
     come = np.asarray(((network.rates + network.population)[:, None] * network.demand) > 0)
     last = np.array(
-        [
-            s.discipline is Discipline.LAST and s.kind is not ServiceKind.DELAY
-            for s in network.stations
-        ]
+        [s.discipline.newest_first and s.kind is not ServiceKind.DELAY for s in network.stations]
     )
     away = np.asarray(network.think_time > 0) | come[:, ~last].any(axis=1)
     for k in np.flatnonzero(last):
@@ -201,7 +198,7 @@ def _coming_back(network: Network, k: int) -> FloatArray:
     station = network.stations[k]
     if network.again is None or station.arrival_scv is not None:
         return np.zeros(network.rates.shape)
-    return network.again[:, k] * float(station.discipline is Discipline.FCFS)
+    return network.again[:, k] * float(station.discipline.in_turn)
 
 
 def returning_waits(network: Network, unlike: NDArray[np.bool_]) -> dict[int, FloatArray]:
@@ -232,7 +229,7 @@ def _come_back(network: Network) -> NDArray[np.bool_]:
     if network.again is None:
         return np.zeros(network.servers.shape, bool)
     single = np.array(
-        [s.kind is ServiceKind.QUEUE and s.discipline is Discipline.FCFS for s in network.stations]
+        [s.kind is ServiceKind.QUEUE and s.discipline.in_turn for s in network.stations]
     )
     single &= np.array([s.arrival_scv is None for s in network.stations])
     closed = ((network.population > 0)[:, None] & (network.demand > 0)).any(axis=0)

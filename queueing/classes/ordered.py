@@ -10,6 +10,8 @@ from headway.kinds import FloatArray
 from headway.queueing.classes.crossings import crossing_of, disciplines_at, fitting
 from headway.queueing.classes.methods import by_chain
 from headway.queueing.classes.whole import MOST_REQUESTED
+from headway.queueing.disciplines.discipline import Discipline
+from headway.queueing.disciplines.offered import Offered
 from headway.queueing.network.names import Method
 from headway.queueing.network.network import Network
 from headway.queueing.network.overload import Overload
@@ -23,8 +25,6 @@ from headway.queueing.orders.isolated import (
 )
 from headway.queueing.orders.measured import priority_note
 from headway.queueing.orders.mva import ordered_mva
-from headway.queueing.orders.open import Offered, head_of_line, preemptive
-from headway.queueing.stations.abilities import Discipline
 
 
 @dataclass(frozen=True)
@@ -187,13 +187,7 @@ def _stay_at(network: Network, k: int, discipline: Discipline) -> FloatArray:
         tuple(c.priority if discipline.by_priority else 1 for c in network.classes),
         None if network.scv is None else network.scv[:, k],
     )
-    law = preemptive if discipline is Discipline.PREEMPTIVE else head_of_line
-    waits = law(offered)
-    if discipline in {Discipline.SHARING, Discipline.LAST}:
-        load = np.maximum((offered.load * times).sum(axis=0), 1e-300)
-        waits = waits * times * offered.load.sum(axis=0) / load
-        idle = offered.load.sum(axis=0) == 0
-        waits = np.where(idle, 0.0, waits)
+    waits = discipline.open_waits(offered)
     return np.where(times > 0, times + np.where(np.isnan(waits), np.inf, waits), 0.0)
 
 

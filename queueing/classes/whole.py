@@ -1,7 +1,6 @@
 """Closed classes without a product form, exactly by their whole Markov chain where it is small."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,21 +15,12 @@ from headway.queueing.markov.circuits import (
     onward_from,
     solve_circuit,
 )
-from headway.queueing.markov.orders import (
-    Order,
-    apart,
-    at_random,
-    by_rank,
-    in_order,
-    last_first,
-    next_by_rank,
-    sharing,
-)
+from headway.queueing.markov.orders import Order, apart, sharing
 from headway.queueing.markov.tagged import TaggedCircuit
 from headway.queueing.network.names import Method
 from headway.queueing.network.network import Network, SharedStation
 from headway.queueing.network.routing import Routing
-from headway.queueing.stations.abilities import Discipline, ServiceKind
+from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.times.phases import STAGES
 
 MOST_STATES = 2000
@@ -232,20 +222,11 @@ def _onward(ways: Routing, c: int, k: int) -> Onward:
 
 _ROUNDING = 1e-12  # of chances that sum to 1
 
-_ORDERS: Mapping[Discipline, Callable[[int], Order]] = {
-    Discipline.SHARING: sharing,
-    Discipline.FCFS: in_order,
-    Discipline.LAST: last_first,
-    Discipline.RANDOM: at_random,
-}
-_BY_RANK = {Discipline.PRIORITY: next_by_rank, Discipline.PREEMPTIVE: by_rank}
-
 
 def _order(station: SharedStation, servers: int, jobs: int, ranks: tuple[int, ...]) -> Order:
     if station.kind is ServiceKind.DELAY:
         return sharing(jobs)
-    ranked = _BY_RANK.get(station.discipline)
-    order = partial(ranked, ranks) if ranked else _ORDERS[station.discipline]
+    order = station.discipline.chain(ranks)
     if station.kind is ServiceKind.PARALLEL:
         return apart(servers, 1, order)
     return order(min(servers, jobs) or 1)

@@ -112,7 +112,7 @@ def whole_marginal(network: Network, place: int) -> NumberLaw:
     Examples
     --------
     >>> from headway.queueing.network.routing import Routing
-    >>> from headway.queueing.stations.abilities import Discipline
+    >>> from headway.queueing import Discipline
     >>> ways = Routing(np.ones((2, 1, 1)), np.zeros((2, 1, 1, 2, 1)))
     >>> cpu = SharedStation("cpu", (1.0, 1.0), (1, 1), discipline=Discipline.FCFS)
     >>> two = [JobClass(c, population=1, think_time=1.0) for c in "ab"]

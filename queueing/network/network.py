@@ -16,10 +16,11 @@ from headway.kinds import (
     check_positive,
     is_symbolic,
 )
+from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.network.arrays import check_population, rows
 from headway.queueing.network.ranks import check_priority
 from headway.queueing.network.routing import Routing
-from headway.queueing.stations.abilities import Discipline, ServiceKind
+from headway.queueing.stations.abilities import ServiceKind
 
 
 class Saturation(StrEnum):
@@ -153,11 +154,11 @@ class SharedStation:
         for value in self.visits:
             check_not_negative(f"{self.name}: visits", value)
         check_count(f"{self.name}: servers", self.servers)
-        if self.discipline not in set(Discipline):
-            names = ", ".join(Discipline)
-            msg = f"{self.name}: unknown discipline {self.discipline!r}; it must be one of {names}"
-            raise InvalidParameter(msg)
-        object.__setattr__(self, "discipline", Discipline(self.discipline))
+        try:
+            object.__setattr__(self, "discipline", Discipline(self.discipline))
+        except InvalidParameter as error:
+            msg = f"{self.name}: {error}"
+            raise InvalidParameter(msg) from None
         self._check_speeds()
         for value in (*self.scv, *([] if self.arrival_scv is None else [self.arrival_scv])):
             check_not_negative(f"{self.name}: scv", value)
@@ -173,7 +174,7 @@ class SharedStation:
     def is_spread(self) -> bool:
         """Whether its wait depends on more than means: other times, in order or by priority."""
         has_scv = len(self.scv) > 0 or self.arrival_scv is not None
-        ordered = self.discipline is Discipline.FCFS or self.discipline.by_priority
+        ordered = self.discipline.in_turn or self.discipline.by_priority
         return has_scv and self.kind is ServiceKind.QUEUE and ordered
 
 

@@ -21,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
+from headway.queueing.disciplines.discipline import Form
 from headway.queueing.network.network import Network
 from headway.queueing.network.turns import Turns
-from headway.queueing.stations.abilities import Discipline, ServiceKind
+from headway.queueing.stations.abilities import ServiceKind
 
 
 def without_form(network: Network) -> NDArray[np.bool_]:
@@ -31,6 +32,7 @@ def without_form(network: Network) -> NDArray[np.bool_]:
 
     Examples
     --------
+    >>> from headway.queueing import Discipline
     >>> from headway.queueing.network.network import JobClass, SharedStation, read_network
     >>> two = [JobClass(c, population=1) for c in "ab"]
     >>> cpu = SharedStation("cpu", (0.2, 2.0), (1, 1), discipline=Discipline.RANDOM)
@@ -45,6 +47,7 @@ def formless(network: Network) -> str:
 
     Examples
     --------
+    >>> from headway.queueing import Discipline
     >>> from headway.queueing.network.network import JobClass, SharedStation, read_network
     >>> cpu = SharedStation("cpu", (0.1, 0.2), (1, 1), discipline=Discipline.FCFS)
     >>> formless(read_network([cpu], [JobClass(c, population=1) for c in "ab"]))
@@ -53,7 +56,7 @@ def formless(network: Network) -> str:
     first = by_priority(network)
     for k in np.flatnonzero(without_form(network).any(axis=1)):
         station = network.stations[k]
-        how = "it serves by priority" if first[k] else _WORDS[station.discipline]
+        how = "it serves by priority" if first[k] else station.discipline.unranked.unlike
         return f"{station.name}: {how}"
     return ""
 
@@ -62,16 +65,6 @@ def lawless(network: Network) -> str:
     """Why the number of jobs has no known distribution; empty where it has one."""
     reason = formless(network)
     return f"{reason}; the number of jobs has no known distribution" if reason else ""
-
-
-_IN_ORDER = "first come first served with times that differ by class"
-_WORDS = {
-    Discipline.FCFS: _IN_ORDER,
-    Discipline.PRIORITY: _IN_ORDER,  # of one priority
-    Discipline.PREEMPTIVE: _IN_ORDER,
-    Discipline.RANDOM: "random order with times that differ by class",
-    Discipline.LAST: "a pool that serves the last first, with times that differ by class",
-}
 
 
 def comers(network: Network) -> NDArray[np.bool_]:
@@ -86,6 +79,7 @@ def by_priority(network: Network) -> NDArray[np.bool_]:
 
     Examples
     --------
+    >>> from headway.queueing import Discipline
     >>> from headway.queueing.network.network import JobClass, SharedStation, read_network
     >>> cpu = SharedStation("cpu", (0.2, 2.0), (1, 1), discipline=Discipline.PRIORITY)
     >>> web, batch = JobClass("web", 0.4), JobClass("batch", 0.2, priority=2)
@@ -110,17 +104,14 @@ def unequal(network: Network) -> NDArray[np.bool_]:
 
     Examples
     --------
+    >>> from headway.queueing import Discipline
     >>> from headway.queueing.network.network import JobClass, SharedStation, read_network
     >>> cpu = SharedStation("cpu", (0.2, 2.0), (1, 1), discipline=Discipline.FCFS)
     >>> unequal(read_network([cpu], [JobClass(c, arrival_rate=0.4) for c in "ab"])).item()
     True
     """
     ordered = np.array(
-        [
-            s.discipline not in {Discipline.SHARING, Discipline.LAST}
-            and s.kind != ServiceKind.DELAY
-            for s in network.stations
-        ]
+        [not s.discipline.slows and s.kind != ServiceKind.DELAY for s in network.stations]
     )
     if not ordered.any():
         return np.zeros(network.servers.shape, bool)
@@ -139,7 +130,7 @@ def turns_at(network: Network, among: NDArray[np.bool_] | None = None) -> Turns:
     names: dict[bool, list[str]] = {False: [], True: []}
     for station, unlike in zip(network.stations, here, strict=True):
         if unlike:
-            names[station.discipline is Discipline.RANDOM].append(station.name)
+            names[station.discipline.at_random].append(station.name)
     return Turns(tuple(names[False]), tuple(names[True]))
 
 
@@ -163,8 +154,10 @@ def named(network: Network, here: Sequence[bool] | NDArray[np.bool_]) -> list[st
 
 
 def _last_at_several(network: Network) -> NDArray[np.bool_]:
-    last = np.array([s.discipline is Discipline.LAST for s in network.stations])
-    pools = last & network.is_pool
+    alone = np.array(
+        [s.discipline.slows and s.discipline.pool_form is not Form.ANY for s in network.stations]
+    )
+    pools = alone & network.is_pool
     if not pools.any():
         return np.zeros(network.servers.shape, bool)
     several = (network.servers > 1) & ~_room_for_all(network)

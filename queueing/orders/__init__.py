@@ -1,1 +1,1 @@
-"""Disciplines without a product form: priorities, and whose turn it is where times differ."""
+"""Networks with disciplines that have no product form, by approximate mean value analysis."""

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from headway.kinds import Amount, FloatArray
+from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.orders.chain import MOST, Local, solve_local
 from headway.queueing.orders.mva import Rest, Shares, stays_at
 from headway.queueing.orders.room import with_more_room, with_room
 from headway.queueing.orders.shared import Crossing
-from headway.queueing.stations.abilities import Discipline
 
 _CLOSE, _STEPS, _HARDLY = 1e-9, 200, 1e-11
 MOST_TOGETHER = 10_000
@@ -63,23 +63,23 @@ def busy_stations(network: Crossing, most: int) -> list[list[BusyStation]] | Non
 def _busy_at(network: Crossing, point: int) -> list[BusyStation] | None:
     busy = []
     for k, discipline in enumerate(network.disciplines):
-        if discipline in {None, Discipline.SHARING, Discipline.LAST}:
+        if discipline is None or discipline.slows:
             continue
         come = (network.population + network.rates)[:, point] * network.visits[:, k, point]
         classes = np.flatnonzero(come * network.times[:, k, point] > 0).tolist()
-        local = _local(network, k, classes, point)
+        local = _local(network, k, discipline, classes, point)
         if local.states > MOST or network.lanes[k, point] != 1:
             return None
         busy.append(BusyStation(k, tuple(classes), local))
     return busy
 
 
-def _local(network: Crossing, k: int, classes: list[int], point: int) -> Local:
-    discipline = network.disciplines[k]
-    ordered = discipline is not None and discipline.by_priority
+def _local(
+    network: Crossing, k: int, discipline: Discipline, classes: list[int], point: int
+) -> Local:
     jobs = tuple(0 if network.is_open[c] else int(network.population[c, point]) for c in classes)
-    ranks = tuple(network.priority[c] if ordered else 1 for c in classes)
-    servers, interrupts = int(network.servers[k, point]), discipline is Discipline.PREEMPTIVE
+    ranks = tuple(network.priority[c] if discipline.by_priority else 1 for c in classes)
+    servers, interrupts = int(network.servers[k, point]), discipline.interrupts
     loads = (network.rates * network.visits[:, k] * network.times[:, k])[classes, point] / servers
     return with_room(Local(jobs, ranks, servers, interrupts), loads.tolist())
 
@@ -96,9 +96,10 @@ def is_exact(network: Crossing) -> bool:
     k = int(busy.argmax())
     times = network.times[:, k]
     came: Amount = work[:, k].any(axis=1)
-    if network.disciplines[k] is Discipline.RANDOM:
+    discipline = network.disciplines[k]
+    if discipline is not None and discipline.at_random:
         return True
-    if (network.disciplines[k] or Discipline.FCFS).by_priority:
+    if discipline is not None and discipline.by_priority:
         both = network.beside & came & came[:, None] & ~np.eye(len(came), dtype=bool)
         return not both.any()
     alike: Amount = np.array(times[:, None] == times)

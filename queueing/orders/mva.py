@@ -5,7 +5,7 @@ Open classes are classes of a given throughput.
 Linearizer's shares, of jobs as of servers held: what a job of class c finds is as with one job of
 its class fewer, which is solved besides.
 
-Source: Chandy and Neuse, CACM 25(2), 1982; for priorities see `stays`.
+Source: Chandy and Neuse, CACM 25(2), 1982; for priorities see `headway.queueing.disciplines`.
 """
 
 from dataclasses import dataclass, replace
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
+from headway.queueing.disciplines.arrivals import ArrivalView
 from headway.queueing.orders.shared import Crossing
-from headway.queueing.orders.stays import ArrivalView, stay
 
 _CLOSE = ((300, 1e-11), (1500, 1e-9), (4000, 1e-6))
 """Relative change at which it is at rest, in the first steps and in later ones."""
@@ -70,7 +70,7 @@ def ordered_mva(network: Crossing, *, corrected: bool = True) -> tuple[Rest, Sha
 
     Examples
     --------
-    >>> from headway.queueing.stations.abilities import Discipline
+    >>> from headway.queueing import Discipline
     >>> one = np.ones((2, 1, 1))
     >>> network = Crossing(one, one, one[0], one[0], one[:, 0], one[:, 0], 0 * one[:, 0],
     ...     np.zeros(2, bool), (1, 2), (Discipline.PREEMPTIVE,))
@@ -160,5 +160,9 @@ def stays_at(network: Crossing, shares: Shares, stays: FloatArray) -> FloatArray
             np.where(network.is_open[:, None], np.inf, np.maximum(between, 0.0)),
             come,
         )
-        times[:, k] = stay(network, k, arrival)
+        discipline = network.disciplines[k]
+        if discipline is None:
+            times[:, k] = network.times[:, k]
+        else:
+            times[:, k] = discipline.visit_times(network, k, arrival)
     return times

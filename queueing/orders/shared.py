@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from headway.kinds import Amount, FloatArray
 from headway.queueing.closed.pools import Crowd, closed_rates
-from headway.queueing.stations.abilities import Discipline
+from headway.queueing.disciplines.discipline import Discipline
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Self
 
+from headway.queueing.disciplines.discipline import Discipline
+
 
 class ServiceKind(StrEnum):
     """How a station of a product-form network serves.
@@ -17,43 +19,6 @@ class ServiceKind(StrEnum):
     PARALLEL = "parallel"
     VARYING = "varying"
 
-
-class Discipline(StrEnum):
-    """The discipline of a queue.
-
-    ``ps`` shares the servers among all who are present; ``lcfs`` serves the last one first, who
-    interrupts the others: both have a product form for any times, the second at one server.
-    ``fcfs`` serves in order of arrival and ``siro`` in random order, which have one only where all
-    classes have one mean time. ``priority`` takes the first of the highest priority, ``preemptive``
-    interrupts the others for it, who resume where they were.
-    """
-
-    SHARING = "ps"
-    FCFS = "fcfs"
-    LAST = "lcfs"
-    RANDOM = "siro"
-    PRIORITY = "priority"
-    PREEMPTIVE = "preemptive"
-
-    @property
-    def by_priority(self) -> bool:
-        """Whether it goes by the priority of classes."""
-        return self in {Discipline.PRIORITY, Discipline.PREEMPTIVE}
-
-
-IN_TURN = frozenset({Discipline.FCFS})
-"""What every kind can do: order of arrival."""
-
-_OF_FORM = {
-    ServiceKind.DELAY: frozenset({Discipline.SHARING}),
-    ServiceKind.QUEUE: frozenset(Discipline),
-    ServiceKind.PARALLEL: frozenset(Discipline),
-    ServiceKind.VARYING: frozenset({Discipline.SHARING}),
-}
-"""Disciplines that a product form adds: at delays nobody waits, and rates by number are shared."""
-
-SHARED = frozenset({Discipline.SHARING})
-"""Of a kind without a product form that can share its servers among all present."""
 
 SERVERS = frozenset({"servers"})
 """What a kind counts of which more eases it, where that is its servers alone."""
@@ -105,8 +70,10 @@ class Abilities:
         The same of a kind of which no law is known but what two moments tell of its mean.
     joins
         Whether jobs are not served there, but wait for their parts at other stations.
-    also
-        Disciplines beside order of arrival and those of its product form.
+    shares
+        Whether its servers can be shared, though it has no product form.
+    orders
+        Whether it takes disciplines whose waits follow from two moments of service at one server.
     insensitive
         Whether its times are of any scv, and its servers are shared: numbers of jobs and means of
         times depend on mean services alone, but how times are distributed does not.
@@ -134,21 +101,27 @@ class Abilities:
     forks: bool = False
     general: float | str | None = None
     joins: bool = False
-    also: frozenset[Discipline] = frozenset()
+    shares: bool = False
+    orders: bool = False
     insensitive: bool = False
 
-    @property
-    def disciplines(self) -> frozenset[Discipline]:
-        """Whose turn it can be: what a kind does under these is known, other ones are refused.
+    def takes(self, discipline: Discipline) -> bool:
+        """Whether it can serve by a discipline: what a kind does under others is not known.
+
+        Every kind takes order of arrival; queues with a product form take any discipline; at a
+        delay nobody waits, and speeds by number present are shared.
 
         Examples
         --------
         >>> from headway.queueing import MGm
-        >>> ", ".join(sorted(MGm.can.disciplines))
-        'fcfs, ps'
+        >>> [str(each) for each in Discipline if MGm.can.takes(each)]
+        ['ps', 'fcfs']
         """
-        form = frozenset() if self.product_form is None else _OF_FORM[self.product_form]
-        return IN_TURN | form | self.also
+        if self.product_form in {ServiceKind.QUEUE, ServiceKind.PARALLEL} or discipline.in_turn:
+            return True
+        if discipline.shares:
+            return self.shares or self.product_form is not None
+        return self.orders and discipline.scv
 
     @property
     def service_scv(self) -> float | str | None:

@@ -23,7 +23,7 @@ from headway.queueing.erlang import waiting_room
 from headway.queueing.flows.laws import saturation_throughput
 from headway.queueing.numbers.laws import NumberLaw, roomy
 from headway.queueing.numbers.waits import WaitLaw, in_turn
-from headway.queueing.stations.abilities import SHARED, Abilities
+from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import Station
 from headway.queueing.times.laws import TimeLaw, constant, exponential, limited
 from headway.queueing.times.shared import Sharing
@@ -165,7 +165,7 @@ class MM1K(_FiniteRoom):
     """
 
     can: ClassVar[Abilities] = Abilities(
-        loses=True, returns=True, counts=frozenset({"places"}), chained=True, also=SHARED
+        loses=True, returns=True, counts=frozenset({"places"}), chained=True, shares=True
     )
 
     service_time: Quantity | str
@@ -211,7 +211,7 @@ class MMmK(_FiniteRoom):
         returns=True,
         counts=frozenset({"servers", "places"}),
         chained=True,
-        also=SHARED,
+        shares=True,
     )
 
     service_time: Quantity | str

@@ -11,7 +11,7 @@ from headway.queueing.erlang.formulas import erlang_c
 from headway.queueing.numbers.embedded import embedded
 from headway.queueing.numbers.laws import NumberLaw
 from headway.queueing.numbers.waits import WaitLaw, poisson_waits
-from headway.queueing.stations.abilities import SHARED, Abilities, Discipline
+from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import Station, idle, while_stable
 from headway.queueing.stations.shared import SharedMG1, SharedMGm
 from headway.queueing.times.feedback import NEARLY_CONSTANT, STEADIEST, feedback_law
@@ -28,7 +28,6 @@ from headway.queueing.times.lines import OrderedQueue
 from headway.queueing.times.phases import IN_PHASES, STAGES, in_phases
 from headway.queueing.times.stops import Stop
 
-_ONE_SERVER = SHARED | {Discipline.PRIORITY, Discipline.PREEMPTIVE}
 _VARIES = 1e-2  # scv from which some hundred terms invert a law: less takes thousands
 
 
@@ -61,7 +60,7 @@ class MG1(Station):
     """
 
     can: ClassVar[Abilities] = Abilities(
-        shared=True, spread=True, returns=True, smooth=True, scv="scv", also=_ONE_SERVER
+        shared=True, spread=True, returns=True, smooth=True, scv="scv", shares=True, orders=True
     )
     shared_as: ClassVar[type[Station] | None] = SharedMG1
 
@@ -165,7 +164,7 @@ class MD1(Station):
     """
 
     can: ClassVar[Abilities] = Abilities(
-        shared=True, spread=True, returns=True, scv=0.0, also=_ONE_SERVER
+        shared=True, spread=True, returns=True, scv=0.0, shares=True, orders=True
     )
     shared_as: ClassVar[type[Station] | None] = SharedMG1
 
@@ -301,7 +300,7 @@ class MGm(_ByMoments):
         returns=True,
         counts=frozenset({"servers"}),
         scv="scv",
-        also=SHARED,
+        shares=True,
     )
     shared_as: ClassVar[type[Station] | None] = SharedMGm
 

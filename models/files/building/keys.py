@@ -10,7 +10,7 @@ from typing import Any, get_origin
 from headway.models.files.building.shapes import Key, KeyTable, Plain, Several, Text
 from headway.models.language.algorithms import Algorithm
 from headway.queueing.blocking.network import Blocking
-from headway.queueing.stations.abilities import Discipline
+from headway.queueing.disciplines.table import DISCIPLINES
 from headway.queueing.stations.base import Station
 
 FILE_KEYS = {"places": "capacity"}
@@ -24,7 +24,7 @@ VISITS = Key(Several(listed=False), "Mean visits per job, in place of routes; or
 _COMMON: KeyTable = {
     "visits": VISITS,
     "discipline": Key(
-        Text(tuple(Discipline)), "The order in which the queue is served; fcfs by default."
+        Text(tuple(DISCIPLINES)), "The order in which the queue is served; fcfs by default."
     ),
     "blocking": Key(
         Text(tuple(Blocking)), "What happens to jobs that find the station full; lost by default."

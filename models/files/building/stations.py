@@ -10,7 +10,7 @@ from headway.models.files.building.schema import CLASS
 from headway.models.language.units import ONE, unit
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.structure import CLASS_KEYS, CLASS_PLACES
-from headway.queueing.stations.abilities import Discipline
+from headway.queueing.disciplines.table import DEFAULT
 from headway.queueing.stations.listed.kinds import station_kind
 
 _PYTHON_KEYS = {file: python for python, file in FILE_KEYS.items()}
@@ -34,7 +34,7 @@ class Stations(Entries):
             raise self.place.error(msg, "stations", name)
         table = {_PYTHON_KEYS.get(key, key): entry for key, entry in given.items()}
         visits, blocking = table.pop("visits", None), str(table.pop("blocking", ""))
-        discipline = str(table.pop("discipline", Discipline.FCFS.value))
+        discipline = str(table.pop("discipline", DEFAULT))
         values = self.numbers(graph, "stations", name, table, units_of(made))
         by_class = {key: values[key] for key in BY_CLASS if isinstance(table.get(key), dict)}
         values |= {key: next(iter(each.values()), 0.0) for key, each in by_class.items()}

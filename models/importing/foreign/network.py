@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from headway.queueing.stations.abilities import Discipline
+from headway.queueing.disciplines.discipline import Discipline
+from headway.queueing.disciplines.table import DEFAULT
 
 Shares = Mapping[tuple[str, str], float]
 """Routing probability from one station to another."""
@@ -65,7 +66,7 @@ class Station:
     serves: Serves
     times: Mapping[str, ServiceTimes]
     servers: int = 1
-    order: Discipline = Discipline.FCFS
+    order: Discipline = DEFAULT
     places: int | None = None
     rates: tuple[float, ...] = ()
     last_next: bool = False
@@ -77,7 +78,12 @@ class Station:
     @property
     def shared(self) -> bool:
         """Whether the jobs present share the servers, rather than wait their turn."""
-        return self.order is Discipline.SHARING
+        return self.order.shares
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether jobs start in the order in which they come."""
+        return self.order.in_turn and not self.last_next
 
 
 @dataclass(frozen=True)

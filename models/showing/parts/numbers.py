@@ -8,7 +8,7 @@ from headway.models.language.scales import Scale
 from headway.models.language.units import ONE, Unit, unit
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.components import Component
-from headway.queueing.stations.abilities import Discipline
+from headway.queueing.disciplines.table import DEFAULT
 
 RATE = unit("1/s")
 LOAD_UNITS = {"arrival_rate": RATE, "think_time": unit("s")}
@@ -63,7 +63,7 @@ def kind_text(component: Component, ways: str = "") -> str:
     >>> kind_text(graph.stations["cpu"])
     'MM1, ps'
     """
-    plain = component.discipline == Discipline.FCFS.value
+    plain = component.discipline == DEFAULT
     return component.kind.__name__ + ways + ("" if plain else f", {component.discipline}")
 
 

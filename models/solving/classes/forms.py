@@ -9,8 +9,9 @@ from headway.models.solving.classes.solve import scv_of, targets_of, time_of, vi
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import Amounts, Values, of_class, offered_at, station_at
 from headway.models.structure.parts.orders import by_priority
+from headway.queueing.disciplines.discipline import Form
 from headway.queueing.erlang.formulas import erlang_c
-from headway.queueing.stations.abilities import Discipline, ServiceKind
+from headway.queueing.stations.abilities import ServiceKind
 
 
 def class_form(graph: ModelGraph, output: str, given: Mapping[str, Amount]) -> Amount:
@@ -73,16 +74,13 @@ def _answers(graph: ModelGraph, values: Values) -> Amounts:
         through = sum(rates[c] * v for c, v in visits.items())
         more = _more(graph, name, load, values)
         here = {c: demands[c] * (1 + load * more) for c in rates}
-        if (
-            graph.stations[name].discipline in {Discipline.FCFS, Discipline.RANDOM}
-            and len(set(times.values())) > 1
-        ):
+        if graph.stations[name].discipline.form is Form.ALIKE and len(set(times.values())) > 1:
             _refuse_returns(graph, name)
             waits = more * sum(rates[c] * demands[c] * times[c] for c in rates)
             if _is_pool(graph, name, values) and load != 0:  # its law divides by the load
                 waits = apply("where", load > 0, waits, 0)
             here = {c: demands[c] + (visits[c] * waits if times[c] != 0 else 0) for c in rates}
-        if graph.stations[name].can.spread and graph.stations[name].discipline == Discipline.FCFS:
+        if graph.stations[name].can.spread and graph.stations[name].discipline.in_turn:
             _refuse_returns(graph, name)
             wait = _mixed_wait(graph, name, values, {c: rates[c] * visits[c] for c in rates})
             here = {c: demands[c] + visits[c] * wait for c in rates}

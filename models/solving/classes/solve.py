@@ -33,7 +33,7 @@ from headway.queueing.network.names import Method
 from headway.queueing.network.network import JobClass, Saturation, SharedStation
 from headway.queueing.network.ranks import check_priority
 from headway.queueing.network.result import Result
-from headway.queueing.stations.abilities import Discipline, ServiceKind
+from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.listed.kinds import product_form_kinds
 
@@ -179,7 +179,7 @@ def shared_station(graph: ModelGraph, name: str, values: Values) -> SharedStatio
     times = [time_of(graph, name, c, values) for c in graph.classes]
     visits = [visits_of(graph, name, c, values) for c in graph.classes]
     kind = station.can.product_form or ServiceKind.QUEUE
-    servers, order = values.get(f"{name}.servers", 1), Discipline(station.discipline)
+    servers, order = values.get(f"{name}.servers", 1), station.discipline
     speeds: Sequence[Amount] = ()
     crew: Amount = 1
     if kind is ServiceKind.VARYING:

@@ -11,11 +11,12 @@ from headway.models.solving.classes.solve import check_times_known, scv_of, shar
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import Values, of_class
 from headway.models.structure.planning.ways import visits_given, ways_of
+from headway.queueing.disciplines.discipline import Times
 from headway.queueing.met import ONCE, Met, Visited, met_any, met_in_turn, met_sharing
 from headway.queueing.network.network import SharedStation
 from headway.queueing.percentiles import of_visits
 from headway.queueing.routed import APART, GIVEN, INDEPENDENT, RoutedNetwork
-from headway.queueing.stations.abilities import Discipline, ServiceKind
+from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Delay, Station
 from headway.queueing.stations.priority import PriorityMG1
 from headway.queueing.times.journeys import straight_on
@@ -92,7 +93,7 @@ class Sharing:
         """Whether all jobs at a station share its servers."""
         station = self.stations[k]
         queue = station.kind is not ServiceKind.DELAY
-        return queue and station.discipline is Discipline.SHARING
+        return queue and station.discipline.shares
 
     def is_general(self, k: int, own: int) -> bool:
         """Whether all jobs share the servers of a station, for times that are not exponential."""
@@ -202,9 +203,9 @@ def station_for(sharing: Sharing, k: int, own: int) -> Visited:
     station, time = sharing.stations[k], float(sharing.times[own, k])
     if station.kind is ServiceKind.DELAY or time == 0:
         return Delay(time)
-    if station.discipline is Discipline.PRIORITY:
+    if station.discipline.times is Times.HEAD_OF_LINE:
         return _first(sharing, k, own)
-    if station.discipline is Discipline.SHARING:
+    if station.discipline.shares:
         lanes = _lanes(sharing, k)
         servers = int(station.servers) // lanes
         if sharing.is_general(k, own):

@@ -23,7 +23,7 @@ from headway.models.structure.planning.ways import shares
 from headway.queueing.marginals.closed import Marginal, closed_marginal
 from headway.queueing.numbers.laws import NumberLaw
 from headway.queueing.numbers.waits import WaitLaw, in_turn, served
-from headway.queueing.stations.abilities import Discipline, ServiceKind
+from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Delay, Station
 from headway.queueing.times.inversion import exceedance
 
@@ -102,7 +102,7 @@ def wait_laws(solution: "Solution", station: str) -> WaitLaws:
         if network.graph.classes:
             msg = "waiting times of several classes have no known distribution"
             raise GraphError(msg)
-        if network.graph.stations[station].discipline != Discipline.FCFS:
+        if not network.graph.stations[station].discipline.in_turn:
             msg = "waiting times have a known distribution only in order of arrival"
             raise GraphError(msg)
         if network.is_closed:
@@ -153,7 +153,7 @@ def _check_visits(graph: ModelGraph, station: str) -> None:
         msg = "how long jobs of several classes stay has no known distribution by station"
         raise GraphError(msg)
     discipline = graph.stations[station].discipline
-    if not (discipline == Discipline.FCFS or shares(graph, station)):
+    if not (discipline.in_turn or shares(graph, station)):
         msg = f"how long jobs stay is not known under {discipline}"
         raise GraphError(msg)
     if station in returning(graph):

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
-from headway.errors import GraphError, nearest
+from headway.errors import GraphError, InvalidParameter, nearest
 from headway.models.structure.building.reading import Expression, Reading
 from headway.models.structure.parts.class_ways import EVERY
 from headway.models.structure.parts.components import Component, Route
@@ -16,8 +16,9 @@ from headway.models.structure.parts.regions import Region, check_region
 from headway.models.structure.parts.routes import check_ends
 from headway.models.structure.parts.structure import CLASS_KEYS
 from headway.queueing.blocking.network import check_blocking
+from headway.queueing.disciplines.discipline import Discipline
+from headway.queueing.disciplines.table import DEFAULT
 from headway.queueing.forks.fork import Fork
-from headway.queueing.stations.abilities import Discipline
 from headway.queueing.stations.base import Station
 
 
@@ -31,7 +32,7 @@ class Traffic(Reading):
         station: Station,
         visits: Expression | Mapping[str, Expression] | None = None,
         service_times: Mapping[str, Expression] | None = None,
-        discipline: str = Discipline.FCFS.value,
+        discipline: str = DEFAULT,
         scvs: Mapping[str, Expression] | None = None,
         blocking: str = "",
     ) -> Self:
@@ -66,11 +67,12 @@ class Traffic(Reading):
         >>> graph.at().solve(arrival_rate=10)["disk.utilisation"]  # 10 * 0.5 * 0.02
         0.1
         """
-        if discipline not in set(Discipline):
-            known = ", ".join(Discipline)
-            msg = f"{name}: unknown discipline {discipline!r}; it must be one of {known}"
-            raise GraphError(msg)
-        check_order(name, type(station), Discipline(discipline))
+        try:
+            order = Discipline(discipline)
+        except InvalidParameter as error:
+            msg = f"{name}: {error}"
+            raise GraphError(msg) from None
+        check_order(name, type(station), order)
         check_blocking(name, blocking, can_be_full=station.can.loses)
         graph, component = self._component(name, station, [f.name for f in fields(station)])  # type: ignore[arg-type]
         by_class = visits if isinstance(visits, Mapping) else {"": visits}
@@ -81,7 +83,7 @@ class Traffic(Reading):
             component,
             visits=read,
             service_times=times,
-            discipline=str(discipline),
+            discipline=order,
             scvs=_of_any(name, station, spreads),
             blocking=str(blocking),
         )

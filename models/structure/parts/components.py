@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 
 from headway.models.language.formula import Formula
 from headway.models.language.frozen import Kept
-from headway.queueing.stations.abilities import Abilities, Discipline
+from headway.queueing.disciplines.discipline import Discipline
+from headway.queueing.disciplines.table import DEFAULT
+from headway.queueing.stations.abilities import Abilities
 
 STATION_PARTS = (
     "visits",
@@ -53,7 +55,7 @@ class Component(Kept):
     visits: Mapping[str, Formula] = field(default_factory=dict)
     service_times: Mapping[str, Formula] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
-    discipline: str = Discipline.FCFS.value
+    discipline: Discipline = DEFAULT
     branches: tuple[str, ...] = ()
     platform: str = ""
     scvs: Mapping[str, Formula] = field(default_factory=dict)
@@ -62,7 +64,7 @@ class Component(Kept):
     @property
     def serves_as(self) -> type:
         """The kind whose laws hold under its discipline: another one where servers are shared."""
-        shared = self.discipline == Discipline.SHARING and getattr(self.kind, "shared_as", None)
+        shared = self.discipline.shares and getattr(self.kind, "shared_as", None)
         return shared or self.kind
 
     @property

@@ -9,7 +9,7 @@ from headway.kinds import Amount, is_symbolic, plain
 from headway.models.structure.parts.components import Component
 from headway.models.structure.parts.structure import Structure
 from headway.numerals import digits
-from headway.queueing.stations.abilities import Discipline, ServiceKind
+from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
 
 
@@ -57,7 +57,7 @@ def _check_kind(name: str, branch: str, station: Component) -> None:
             f"{name}: its branch {branch} is {kind}, whose response time variance is unknown; "
             "use MM1, MMm, MD1, MG1, MGm, Parallel or Delay"
         )
-    elif station.discipline != Discipline.FCFS:
+    elif not station.discipline.in_turn:
         msg = (
             f"{name}: its branch {branch} is {station.discipline}; a branch must serve in "
             "order of arrival (fcfs)"

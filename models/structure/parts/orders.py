@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 from headway.errors import GraphError
 from headway.models.structure.parts.structure import Structure
-from headway.queueing.stations.abilities import Discipline, ServiceKind
+from headway.queueing.disciplines.discipline import Discipline, Times
+from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.listed.kinds import usable_kinds
-
-_OLD = {Discipline.FCFS, Discipline.SHARING}
 
 
 def check_order(name: str, kind: type[Station], discipline: Discipline) -> None:
@@ -22,11 +21,11 @@ def check_order(name: str, kind: type[Station], discipline: Discipline) -> None:
     Examples
     --------
     >>> from headway.queueing import MM1
-    >>> check_order("cpu", MM1, Discipline.PRIORITY)
+    >>> check_order("cpu", MM1, Discipline("priority"))
     """
-    if discipline in kind.can.disciplines:
+    if kind.can.takes(discipline):
         return
-    able = {n: k.can for n, k in usable_kinds().items() if discipline in k.can.disciplines}
+    able = {n: k.can for n, k in usable_kinds().items() if k.can.takes(discipline)}
     *others, last = [n for n, can in able.items() if can.limits]
     msg = (
         f"{name}: a {kind.__name__} does not support the discipline {discipline}; "
@@ -68,7 +67,7 @@ def check_priorities(graph: Structure) -> None:
 def by_priority(graph: Structure) -> Iterator[str]:
     """Names of the stations that serve by priority."""
     for name, station in graph.stations.items():
-        if Discipline(station.discipline).by_priority:
+        if station.discipline.by_priority:
             yield name
 
 
@@ -81,7 +80,7 @@ def check_turns_known(graph: Structure) -> None:
         With the station and its discipline.
     """
     for name, station in graph.stations.items():
-        if Discipline(station.discipline) not in _OLD and not _known(graph, name):
+        if not _known(graph, name):
             msg = (
                 f"{name}: only mean response times are known for discipline "
                 f"{station.discipline}; simulate it for the rest"
@@ -108,9 +107,10 @@ def check_exponential(graph: Structure) -> None:
 
 
 def _known(graph: Structure, name: str) -> bool:
-    """Whether open classes go, head of the line, to no other queue."""
-    if graph.stations[name].discipline != Discipline.PRIORITY:
-        return False
+    """Whether its order has a law, with priorities for open classes that go to no other queue."""
+    times = graph.stations[name].discipline.times
+    if times is not Times.HEAD_OF_LINE:
+        return times is not Times.UNKNOWN
     queues = [n for n, s in graph.stations.items() if s.can.product_form is not ServiceKind.DELAY]
     closed = any("population" in numbers for numbers in graph.classes.values())
     kind = graph.stations[name].can

@@ -65,7 +65,6 @@ from headway.models.structure.planning.variability import (
     spread_steps,
     waiting_steps,
 )
-from headway.queueing.stations.abilities import Discipline
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.returning import Returning
 
@@ -161,7 +160,7 @@ def _making(name: str, component: Component, parts: list[str]) -> AnyStep:
 def _station(component: Component, name: str, values: Values) -> Station:
     """A station with the laws that hold under its discipline."""
     made: Station = build(component, name, values)
-    return made.shared() if component.discipline == Discipline.SHARING else made
+    return made.shared() if component.discipline.shares else made
 
 
 def _fork(component: Component, name: str, values: Values) -> Amount:

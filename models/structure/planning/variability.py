@@ -15,7 +15,7 @@ from headway.models.structure.parts.structure import Structure
 from headway.models.structure.planning.components import AnyStep, formula_steps, number, step
 from headway.models.structure.planning.flows import entry_shares
 from headway.models.structure.planning.ways import visits_given
-from headway.queueing.stations.abilities import Abilities, Discipline, ServiceKind
+from headway.queueing.stations.abilities import Abilities, ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.variability.network import GeneralNetwork, solve_general
 
@@ -128,7 +128,7 @@ def _why_not(graph: Structure, who: str) -> str:
                 f"{name}: headway cannot propagate variability through a "
                 f"{station.kind.__name__}; delete the scv of arrivals"
             )
-        if station.discipline != Discipline.FCFS and station.can.limits:
+        if not station.discipline.in_turn and station.can.limits:
             return (
                 f"{name}: headway propagates variability through fcfs queues only, not discipline "
                 f"{station.discipline}; delete the scv of arrivals"

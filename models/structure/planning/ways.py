@@ -9,7 +9,6 @@ from headway.kinds import Amount, FloatArray
 from headway.models.structure.parts.keys import arrivals_at
 from headway.models.structure.parts.routes import share_at
 from headway.models.structure.parts.structure import Structure
-from headway.queueing.stations.abilities import Discipline
 
 _ROUNDING = 1e-12  # of chances that sum to 1
 
@@ -31,7 +30,7 @@ def visits_given(graph: Structure) -> bool:
 def shares(graph: Structure, name: str) -> bool:
     """Whether the jobs at a station share its servers; otherwise they wait in order of arrival."""
     station = graph.stations[name]
-    return station.can.limits and station.discipline == Discipline.SHARING
+    return station.can.limits and station.discipline.shares
 
 
 def again_at(graph: Structure, name: str, values: Mapping[str, Amount]) -> Amount:

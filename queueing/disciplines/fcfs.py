@@ -1,0 +1,60 @@
+"""First come, first served: jobs start in the order in which they come.
+
+With T the mean time left of a service in progress and C(m, a) the chance to wait, open classes wait
+
+    W = C(m, a) T / (m (1 - U)),
+
+Pollaczek and Khinchine's at one server. In a closed network a job of class c that finds A_j jobs of
+class j takes
+
+    R_c = S_c + sum of A_j S_j.
+
+Source: Kleinrock, *Queueing Systems* I, 1975, section 5.6; Reiser, IEEE Trans. Comm. 27(8), 1979.
+"""
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.queueing.disciplines.arrivals import ArrivalView, Classes, everybody, pool_factor
+from headway.queueing.disciplines.discipline import Discipline, Form, Times
+from headway.queueing.disciplines.offered import Offered, while_stable
+from headway.queueing.markov.orders import in_order
+
+
+def waits(offered: Offered) -> FloatArray:
+    """Wait of open classes, which is that of all of them, shape (classes, points) [s].
+
+    Examples
+    --------
+    >>> half = np.full((2, 1), 0.25)
+    >>> waits(Offered(half, 2 * half, np.ones(1), (1, 1))).ravel().tolist()
+    [0.5, 0.5]
+    """
+    busy = offered.load.sum(axis=0) / offered.servers
+    wait = while_stable(offered.in_service, 1 - busy, busy < 1)
+    return np.tile(wait, (len(offered.load), 1))
+
+
+def stay(network: Classes, k: int, arrival: ArrivalView) -> FloatArray:
+    """Time of a visit, R_c above, shape (classes, points) [s]."""
+    times, every = network.times[:, k], everybody(network)
+    fast = (arrival.present * times[:, None]).sum(axis=0) / network.servers[k]
+    waits = times + fast * pool_factor(network, k, arrival, arrival.present, every)
+    return np.where(times > 0, waits, 0.0)
+
+
+FCFS = Discipline(
+    "fcfs",
+    "jobs in order of arrival",
+    words="first come first served",
+    how="in order of arrival",
+    form=Form.ALIKE,
+    pool_form=Form.ALIKE,
+    scv=True,
+    waits=waits,
+    stay=stay,
+    states=in_order,
+    times=Times.IN_ORDER,
+    jmt="TailStrategy",
+    pmif="FCFS",
+)

@@ -1,0 +1,33 @@
+"""Last come, first served: a job that comes interrupts the others, which resume where they were.
+
+One server has a product form for any service times, and means as though all jobs shared it. Several
+servers have one only where all times are exponential with one mean; otherwise they are taken as
+shared, with an error that was measured (`headway.queueing.orders.measured.LAST`).
+
+Source: Baskett, Chandy, Muntz and Palacios, JACM 22(2), 1975.
+"""
+
+from headway.queueing.disciplines.discipline import Discipline, Form, Waiting
+from headway.queueing.disciplines.ps import stay, waits
+from headway.queueing.markov.orders import last_first
+
+
+def rank(job: Waiting) -> tuple[float, ...]:
+    """The last to come is first."""
+    return (-job.number,)
+
+
+LAST = Discipline(
+    "lcfs",
+    "the last to arrive interrupts the others",
+    words="a pool that serves the last first,",
+    how="with preemption by the last to come",
+    form=Form.ANY,
+    pool_form=Form.ALIKE,
+    interrupts=True,
+    waits=waits,
+    stay=stay,
+    states=last_first,
+    rank=rank,
+    jmt="LCFSPRStrategy",
+)

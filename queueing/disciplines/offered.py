@@ -1,0 +1,81 @@
+"""What open classes ask of a station to which they come as Poisson streams."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from headway.kinds import Amount, FloatArray
+from headway.queueing.erlang.formulas import erlang_c
+
+
+@dataclass(frozen=True)
+class Offered:
+    """What open classes ask of a station, each of whose queues has m servers.
+
+    Parameters
+    ----------
+    load
+        Servers of a queue that each class would hold, shape (classes, points).
+    times
+        Mean service times, likewise [s].
+    servers
+        m, shape (points,).
+    priority
+        Of each class, 1 before 2; equal ones in order of arrival.
+    scv
+        Squared coefficients of variation of the times, as `load`; exponential if not given. Others
+        are for one server.
+    """
+
+    load: FloatArray
+    times: FloatArray
+    servers: FloatArray
+    priority: tuple[int, ...]
+    scv: FloatArray | None = None
+
+    @property
+    def left(self) -> FloatArray:
+        """Mean time that is left of a service in progress, S (1 + scv) / 2 [s]."""
+        return self.times if self.scv is None else self.times * (1 + self.scv) / 2
+
+    @property
+    def levels(self) -> list[Amount]:
+        """Which classes have each priority, the first first, shape (classes,)."""
+        ranks = np.array(self.priority)
+        return [ranks == rank for rank in np.unique(ranks)]
+
+    @property
+    def given(self) -> FloatArray:
+        """Servers that each class gets: no more than those before it leave."""
+        given, left = np.zeros(self.load.shape), self.servers
+        for here in self.levels:
+            load = self.load[here].sum(axis=0)
+            got = np.minimum(load, left)
+            some = np.where(load > 0, load, 1)
+            given[here] = self.load[here] * np.where(load > 0, got / some, 0)
+            left = left - got
+        return given
+
+    @property
+    def in_service(self) -> FloatArray:
+        """Wait of all in order of arrival times 1 - U, C(m, u) T / m with T the mean time left.
+
+        Of the servers that classes get, shape (points,) [s].
+        """
+        given = self.given
+        load = given.sum(axis=0)
+        some = load > 0
+        mean = (given * self.left).sum(axis=0) / np.where(some, load, 1.0)
+        full = load >= self.servers
+        inside = np.where(some & ~full, load, self.servers / 2)
+        chance = np.where(full, 1.0, np.asarray(erlang_c(self.servers, inside)))
+        return np.asarray(np.where(some, chance, 0.0) * mean / self.servers)
+
+    def share(self, here: Amount) -> FloatArray:
+        """Share of the servers that some classes would hold, shape (points,)."""
+        return np.asarray(self.load[here].sum(axis=0) / self.servers)
+
+
+def while_stable(top: FloatArray, bottom: FloatArray, stable: Amount) -> FloatArray:
+    """A quotient where the servers can do the work, and infinity elsewhere."""
+    return np.where(stable, top / np.where(stable, bottom, 1.0), np.inf)

@@ -1,0 +1,32 @@
+"""Service in random order: the next job is drawn from those that wait.
+
+It does not look at service times, so that means are those in order of arrival where arrivals are
+Poisson, and nearly so in closed networks.
+
+Source: Kelly, *Reversibility and Stochastic Networks*, 1979, section 3.1.
+"""
+
+from headway.queueing.disciplines.discipline import Discipline, Form, Waiting
+from headway.queueing.disciplines.fcfs import stay, waits
+from headway.queueing.markov.orders import at_random
+
+
+def rank(job: Waiting) -> tuple[float, ...]:
+    """Jobs are alike: who waits is drawn from."""
+    return (job.number,)
+
+
+RANDOM = Discipline(
+    "siro",
+    "the next job is drawn at random",
+    words="random order",
+    how="in random order",
+    form=Form.ALIKE,
+    pool_form=Form.ALIKE,
+    at_random=True,
+    waits=waits,
+    stay=stay,
+    states=at_random,
+    rank=rank,
+    jmt="RandStrategy",
+)
