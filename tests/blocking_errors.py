@@ -22,7 +22,9 @@ from headway.queueing.blocking.decomposition import decomposed_saturation
 from headway.queueing.blocking.network import Blocking as Blocks
 from headway.queueing.blocking.network import BlockingNetwork, Window
 from headway.queueing.blocking.solve import (
-    Way,
+    BlockingMethod as Way,
+)
+from headway.queueing.blocking.solve import (
     blocking_saturation,
     room_of,
     solve_blocking,

@@ -14,7 +14,8 @@ from headway.queueing.blocking.decomposition import decomposed_saturation, solve
 from headway.queueing.blocking.measured import decomposed_note
 from headway.queueing.blocking.moves import rates_of
 from headway.queueing.blocking.network import Blocking, BlockingNetwork, Room, Window
-from headway.queueing.blocking.solve import Way, blocking_saturation, room_of, solve_blocking
+from headway.queueing.blocking.solve import BlockingMethod as Way
+from headway.queueing.blocking.solve import blocking_saturation, room_of, solve_blocking
 from headway.queueing.blocking.states import estimate, space_of
 
 AFTER, AGAIN = Blocking.AFTER_SERVICE, Blocking.REPETITIVE

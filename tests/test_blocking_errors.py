@@ -16,7 +16,7 @@ from headway.queueing.blocking.measured import (
     equivalent_note,
     poisson_note,
 )
-from headway.queueing.blocking.solve import Way
+from headway.queueing.blocking.solve import BlockingMethod as Way
 from tests.blocking_errors import CASES, measured
 from tests.pages import accuracy
 

@@ -17,7 +17,8 @@ from headway.queueing import (
     solve_multiclass,
 )
 from headway.queueing.blocking.network import Blocking, BlockingNetwork, Room
-from headway.queueing.blocking.solve import Way, solve_blocking
+from headway.queueing.blocking.solve import BlockingMethod as Way
+from headway.queueing.blocking.solve import solve_blocking
 
 REGION = """
 name = "reg"

@@ -101,12 +101,51 @@ def solve_chain(network: BlockingNetwork) -> BlockingSolution:
     0.666666666667
     """
     rates = rates_of(network)
-    return _answers(network, rates, stationary(rates))
+    solved = stationary(rates)
+    shape, size = rates.shape, len(network.rooms)
+    states = States.of(shape, solved)
+    # A blocked job moves later but is counted now; one that is served again is not counted.
+    flows = {move: float(each.sum()) for move, each in flows_by_state(rates, states).items()}
+    done = float(sum(f for m, f in flows.items() if _completes(network, m)))
+    if not done > 0 and (network.closed or network.arrival_rate):
+        raise GraphError(
+            "deadlock: the network can reach a state where no job can move; give more capacity"
+        )
+    servers = np.array([room.servers for room in network.rooms])
+    blocked = np.minimum(states.count[:, :size], servers) - states.busy[:, :size]
+    queue = states.chance @ states.count[:, :size]
+    if solved.level is not None and solved.level.station is not None:
+        queue[solved.level.station] += solved.beyond
+    windows = tuple(
+        _window_answer(shape, k, states, flows, solved) for k in range(len(shape.windows))
+    )
+    present = float(queue.sum() + sum(w.queue_length for w in windows))
+    if network.closed:
+        response = network.population / done - network.think_time
+    else:  # Little's law; where nobody arrives, that of a job which is alone
+        alone = [room.service_time for room in network.rooms]
+        response = present / done if done else float(network.visits @ alone)
+    return BlockingSolution(
+        throughput=done,
+        response_time=response,
+        station_throughput=np.array(
+            [sum(f for m, f in flows.items() if m.source == k) for k in range(size)]
+        ),
+        utilisation=states.chance @ states.busy[:, :size] / servers,
+        blocked=states.chance @ blocked / servers,
+        queue_length=queue,
+        loss_probability=_loss_probability(network, rates, solved, states, done),
+        call_blocking=np.array([_call_blocking(rates, states, k) for k in range(size)]),
+        windows=windows,
+    )
 
 
 @dataclass(frozen=True)
 class States:
-    """Numbers of each state: servers at work, jobs, and whether there is no place; by station."""
+    """Each state's probability, and by station its busy servers, jobs and whether it is full.
+
+    Shapes (states,) and (states, stations).
+    """
 
     chance: FloatArray
     busy: FloatArray
@@ -115,61 +154,32 @@ class States:
 
     @staticmethod
     def of(shape: Shape, stationary: Stationary) -> "States":
-        """Read them off the states of a chain."""
+        """Read these off the states of a solved chain."""
         space = stationary.space
         full = space.count >= np.array([places for _, places, _ in shape.rooms])
         return States(stationary.chance, space.busy, space.count, full)
 
 
-def _answers(network: BlockingNetwork, rates: Rates, stationary: Stationary) -> BlockingSolution:
-    shape, size = rates.shape, len(network.rooms)
-    states = States.of(shape, stationary)
-    flows = _flows(rates, states)
-    done = sum(f for m, f in flows.items() if _ends(network, m))
-    if not done > 0 and (network.closed or network.arrival_rate):
-        raise GraphError(
-            "deadlock: the network can reach a state where no job can move; give more capacity"
-        )
-    may_lose = np.isfinite(_places(network)).any()
-    lost = _lost(network, rates, stationary, states, done) if may_lose else 0.0
-    servers = np.array([room.servers for room in network.rooms])
-    per = np.where(np.isfinite(servers), servers, np.inf)
-    blocked = np.minimum(states.count[:, :size], servers) - states.busy[:, :size]
-    outside = [_outside(stationary, k) for k in range(len(shape.windows))]
-    queue = states.chance @ states.count[:, :size]
-    if stationary.level is not None and stationary.level.station is not None:
-        queue[stationary.level.station] += stationary.beyond
-    through = [sum(f for m, f in flows.items() if m.source == k) for k in range(size)]
-    return BlockingSolution(
-        throughput=float(done),
-        response_time=_response_time(network, float(done), float(queue.sum() + sum(outside))),
-        station_throughput=np.array(through),
-        utilisation=states.chance @ states.busy[:, :size] / per,
-        blocked=states.chance @ blocked / per,
-        queue_length=queue,
-        loss_probability=0.0 if network.closed or not lost else lost / network.arrival_rate,
-        call_blocking=np.array([_finding_none(rates, states, k) for k in range(size)]),
-        windows=tuple(
-            _window(shape, k, states, flows, outside[k]) for k in range(len(shape.windows))
-        ),
-    )
-
-
-def _lost(
+def _loss_probability(
     network: BlockingNetwork, rates: Rates, stationary: Stationary, states: States, done: float
 ) -> float:
-    """Jobs that find no place [1/s]: by the chance of that, which keeps the digits of small losses.
+    """Probability that a job from outside is lost.
 
-    Beside a queue without limit, whose states go on beyond those listed, arrivals less departures.
+    Arrivals are Poisson, so a job finds a station full as often as it is full. With an unlimited
+    queue, whose longer states are not listed, the loss is arrivals less departures; that
+    difference would lose the digits of a small probability elsewhere.
     """
-    if stationary.level is not None:
-        return float(network.arrival_rate - done)
+    places = np.array([room.places for room in network.rooms])
+    if network.closed or not np.isfinite(places[np.asarray(network.entry) > 0]).any():
+        return 0.0
     entries = ((move.target, rate) for move, rate in rates.rate.items() if move.source == OUT)
-    return float(sum(rate * (states.chance @ states.full[:, target]) for target, rate in entries))
+    full = (rate * (states.chance @ states.full[:, target]) for target, rate in entries)
+    lost = float(network.arrival_rate - done if stationary.level is not None else sum(full))
+    return lost / network.arrival_rate if lost else 0.0
 
 
-def _finding_none(rates: Rates, states: States, station: int) -> float:
-    """Share of those who come to a station from elsewhere that find no place there."""
+def _call_blocking(rates: Rates, states: States, station: int) -> float:
+    """Probability that a job which arrives at a station from elsewhere finds it full."""
     moves = [m for m in rates.rate if m.target == station != m.source]
     busy = [states.busy[:, m.source] if m.source != OUT else 1.0 for m in moves]
     each = (rates.rate[m] * b for m, b in zip(moves, busy, strict=True))
@@ -177,27 +187,11 @@ def _finding_none(rates: Rates, states: States, station: int) -> float:
     return float(coming @ states.full[:, station] / coming.sum()) if coming.any() else 0.0
 
 
-def _places(network: BlockingNetwork) -> FloatArray:
-    """Places of the stations at which jobs come from outside."""
-    return np.array([room.places for room in network.rooms])[np.asarray(network.entry) > 0]
-
-
-def _response_time(network: BlockingNetwork, done: float, present: float) -> float:
-    """N / X - Z, or Little's law; where nobody comes, that of a job which is alone."""
-    if network.closed:
-        return network.population / done - network.think_time
-    if done:
-        return present / done
-    return float(network.visits @ [room.service_time for room in network.rooms])
-
-
-def _flows(rates: Rates, states: States) -> dict[Move, float]:
-    """How often each move is made; a job held up makes it later, one served once more does not."""
-    return {move: float(made.sum()) for move, made in flows_by_state(rates, states).items()}
-
-
 def flows_by_state(rates: Rates, states: States) -> dict[Move, FloatArray]:
-    """How often each move is made in each state, shape (states,) [1/s]."""
+    """Rate at which each move is made in each state, shape (states,) [1/s].
+
+    A job that finds its next station full makes its move only where it is blocked after service.
+    """
     flows = {}
     for move, rate in rates.rate.items():
         busy = states.busy[:, move.source] if move.source != OUT else 1.0
@@ -211,28 +205,25 @@ def flows_by_state(rates: Rates, states: States) -> dict[Move, FloatArray]:
     return flows
 
 
-def _ends(network: BlockingNetwork, move: Move) -> bool:
-    """Whether a job is done with this move."""
+def _completes(network: BlockingNetwork, move: Move) -> bool:
+    """Whether this move ends a job's passage: it leaves, begins to think, or begins anew."""
     if move.source == OUT:
         return False
     return move.target == OUT or move.anew or move.target == len(network.rooms)
 
 
-def _outside(stationary: Stationary, window: int) -> float:
-    """Mean number of those who wait for a place in a region."""
-    mean = float(stationary.chance @ [len(state[2][window]) for state in stationary.space.states])
-    level = stationary.level
-    return mean + (stationary.beyond if level is not None and level.window == window else 0.0)
-
-
-def _window(
-    shape: Shape, window: int, states: States, flows: dict[Move, float], outside: float
+def _window_answer(
+    shape: Shape, window: int, states: States, flows: dict[Move, float], stationary: Stationary
 ) -> WindowAnswer:
+    """Throughput and means of a region; the jobs that wait outside are counted in the states."""
     stations, limit = shape.windows[window].stations, shape.windows[window].limit
     inside = states.count[:, list(stations)].sum(axis=1)
     coming = sum(
         f for m, f in flows.items() if m.target in stations and (m.anew or m.source not in stations)
     )
+    outside = float(stationary.chance @ [len(s[2][window]) for s in stationary.space.states])
+    if stationary.level is not None and stationary.level.window == window:
+        outside += stationary.beyond
     return WindowAnswer(
         throughput=float(coming),
         utilisation=float(states.chance @ inside / limit),

@@ -1,4 +1,18 @@
-"""Networks that block after service, station by station: approximate, for any size."""
+"""Networks that block after service, station by station: approximate, for any size.
+
+Station k is isolated with the places c_k that it has and the servers before it that it can block:
+an M/M/m queue in which c_k + n jobs mean that n wait for a place, each at a blocked server. A job
+holds its server for
+
+    S*_k = S_k + sum over j of q_kj B_j,
+
+with B_j the mean time that a job waits for a place at j. Both follow from the throughputs, and are
+iterated until they agree. In a closed network the throughput is that at which the numbers of jobs
+sum to N. ``python -m tests.blocking_errors`` measures what that misses.
+
+Source: Dallery and Frein, Operations Research 41(2), 1993; Perros, *Queueing Networks with
+Blocking*, 1994, chapter 5.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,15 +29,17 @@ from headway.queueing.blocking.measured import decomposed_note
 from headway.queueing.blocking.network import Blocking, BlockingNetwork, Room
 from headway.queueing.stations.base import MMm
 
-_ROUNDS = 2000
-_SETTLED = 1e-12
-_FAST = 1e9  # times the service rate: as good as without end
-_MOST_LISTED = 4000
-_MOST_FOLLOWING = 2000
+# The iteration's end: of the longest service time. More steps or digits do not change the answer's
+# stated digits; both only decide speed.
+_MOST_STEPS, _SETTLED = 2000, 1e-12
+_HALVINGS = 60  # of an interval: beyond the 53 bits of a float
+_FAST = 1e9  # arrivals in service rates at which an isolated station counts as always full
+_MOST_LISTED = 4000  # blocked jobs listed at an isolated station: for speed
+_MOST_FOLLOWING = 2000  # states of the chain of a queue and the stations after it: for speed
 
 
 @dataclass(frozen=True)
-class Alone:
+class IsolatedStation:
     """An isolated station, with the jobs that are blocked on their way to it.
 
     Parameters
@@ -39,7 +55,11 @@ class Alone:
     before: int
 
     def chances(self, coming: float, service: float) -> FloatArray:
-        """Chance that 0, 1... are there or wait for a place, at a rate of those not held up."""
+        """Probabilities of 0, 1... jobs there or blocked before it.
+
+        ``coming`` is the arrival rate while no job is blocked; each blocked server takes away its
+        share of it.
+        """
         size = self.places + self.before
         births = np.full(size, coming)
         births[self.places :] *= 1 - np.arange(self.before) / max(self.before, 1)
@@ -49,7 +69,7 @@ class Alone:
         return np.asarray(weights / weights.sum(), float)
 
     def through(self, chances: FloatArray, service: float) -> float:
-        """Jobs that leave it [1/s]."""
+        """Throughput [1/s]."""
         numbers = np.minimum(np.arange(chances.size), self.servers)
         return float(chances @ numbers / service)
 
@@ -74,8 +94,8 @@ class Alone:
 
 
 @dataclass(frozen=True)
-class _Parts:
-    """All stations at a throughput: how long each keeps a server, and who is where."""
+class _Loads:
+    """Time that a job holds a server, jobs there, and mean blocked servers, by station."""
 
     service: FloatArray
     queue: FloatArray
@@ -117,17 +137,34 @@ def solve_decomposed(network: BlockingNetwork) -> BlockingSolution:
     1994, chapter 5.
     """
     _check(network)
-    visits = _visits(network)
     if not network.closed:
-        return _solution(network, network.arrival_rate, visits)
-    return _solution(network, _circulating_rate(network, visits), visits)
+        return _solution(network, network.arrival_rate, network.visits)
+    visits = network.visits
+
+    def too_many(rate: float) -> bool:
+        try:
+            loads = _loads(network, rate, visits)
+        except Saturated:
+            return True
+        present = float(loads.queue.sum()) + rate * network.think_time
+        return present - network.population > 0
+
+    return _solution(network, _largest(too_many, _full_rate(network, visits)), visits)
 
 
 def decomposed_saturation(network: BlockingNetwork) -> float:
     """Arrival rate from which on an open network cannot keep up, approximately [1/s]."""
     _check(network)
-    visits = _visits(network)
-    return _largest(lambda rate: _parts(network, rate, visits), _full_rate(network, visits))
+    visits = network.visits
+
+    def saturates(rate: float) -> bool:
+        try:
+            _loads(network, rate, visits)
+        except Saturated:
+            return True
+        return False
+
+    return _largest(saturates, _full_rate(network, visits))
 
 
 def _check(network: BlockingNetwork) -> None:
@@ -142,51 +179,45 @@ def _check(network: BlockingNetwork) -> None:
         raise GraphError(msg)
 
 
-def _visits(network: BlockingNetwork) -> FloatArray:
-    return network.visits
-
-
 def _full_rate(network: BlockingNetwork, visits: FloatArray) -> float:
     """Throughput at which some station is always busy, whatever blocks [1/s]."""
     loads = [v * r.service_time / r.servers for v, r in zip(visits, network.rooms, strict=True)]
     return 1 / max(loads) if max(loads) > 0 else inf
 
 
-def _largest(works: Callable[[float], object], most: float) -> float:
-    """The largest rate at which nothing is overloaded, by halving."""
+def _largest(exceeds: Callable[[float], bool], most: float) -> float:
+    """The largest rate that does not exceed a limit, by bisection from 0 to ``most``."""
     low, high = 0.0, most
-    for _ in range(60):
+    for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        try:
-            works(middle)
-            low = middle
-        except Saturated:
-            high = middle
+        low, high = (low, middle) if exceeds(middle) else (middle, high)
     return low
 
 
-def _parts(network: BlockingNetwork, rate: float, visits: FloatArray) -> _Parts:
-    """All stations at a throughput, by rounds until service times and waits for places agree."""
+def _loads(network: BlockingNetwork, rate: float, visits: FloatArray) -> _Loads:
+    """All stations at a throughput: S*_k and B_k, iterated upstream until they agree."""
     rooms = network.rooms
     onward = network.onward
-    alone = [_alone(network, k) for k in range(len(rooms))]
+    isolated = [_isolated(network, k) for k in range(len(rooms))]
     service = np.array([room.service_time for room in rooms])
     wait, queue, change = (np.zeros(len(rooms)) for _ in range(3))
-    for _ in range(_ROUNDS):
+    for _ in range(_MOST_STEPS):
         for k in reversed(range(len(rooms))):
             others = np.delete(onward[k], k) @ np.delete(wait, k)
             service[k] = rooms[k].service_time + others
-            wait_now, queue[k] = _one(rooms[k], alone[k], visits[k] * rate, service[k])
+            wait_now, queue[k] = _wait_and_queue(
+                rooms[k], isolated[k], visits[k] * rate, service[k]
+            )
             change[k] = abs(wait_now - wait[k])
             wait[k] = wait_now
         if change.max() <= _SETTLED * service.max():
             break
     own = np.array([room.service_time for room in rooms])
-    return _Parts(service.copy(), queue.copy(), (service - own) * visits * rate)
+    return _Loads(service.copy(), queue.copy(), (service - own) * visits * rate)
 
 
-def _alone(network: BlockingNetwork, station: int) -> Alone | None:
-    """A station by itself; None for one that nothing limits."""
+def _isolated(network: BlockingNetwork, station: int) -> IsolatedStation | None:
+    """An isolated station; None for one that no number of jobs can fill."""
     room = network.rooms[station]
     most = network.population if network.closed else inf
     if not isfinite(min(room.places, most)) or not isfinite(room.servers):
@@ -197,53 +228,37 @@ def _alone(network: BlockingNetwork, station: int) -> Alone | None:
     if network.closed and network.think_time and network.entry[station] > 0:
         before = inf
     places = int(min(room.places, most))
-    return Alone(places, room.servers, int(min(before, max(most - places, 0), _MOST_LISTED)))
+    return IsolatedStation(
+        places, room.servers, int(min(before, max(most - places, 0), _MOST_LISTED))
+    )
 
 
-def _one(room: Room, alone: Alone | None, rate: float, service: float) -> tuple[float, float]:
-    """Mean time that a job waits for a place at a station, and jobs there."""
+def _wait_and_queue(
+    room: Room, isolated: IsolatedStation | None, rate: float, service: float
+) -> tuple[float, float]:
+    """Mean time B that a job waits for a place at a station [s], and the number of jobs there."""
     if rate == 0:
         return 0.0, 0.0
-    if alone is None:
-        if not isfinite(room.servers):
-            return 0.0, rate * service
-        return 0.0, _unlimited(room.servers, rate, service)
-    chances = alone.carrying(rate, service)
-    numbers = np.arange(chances.size)
-    over = float(chances @ np.maximum(numbers - alone.places, 0))
-    return over / rate, float(chances @ numbers) - over
-
-
-def _unlimited(servers: float, rate: float, service: float) -> float:
-    if rate * service >= servers:
+    if isolated is not None:
+        chances = isolated.carrying(rate, service)
+        numbers = np.arange(chances.size)
+        over = float(chances @ np.maximum(numbers - isolated.places, 0))
+        return over / rate, float(chances @ numbers) - over
+    if not isfinite(room.servers):
+        return 0.0, rate * service
+    if rate * service >= room.servers:
         raise Saturated("more jobs arrive than the network can pass; reduce the arrival rate")
-    return float(MMm(service, servers).queue_length(rate))
-
-
-def _circulating_rate(network: BlockingNetwork, visits: FloatArray) -> float:
-    """Throughput at which as many jobs are there as circulate [1/s]."""
-
-    def surplus(rate: float) -> float:
-        try:
-            parts = _parts(network, rate, visits)
-        except Saturated:
-            return float(network.population)
-        return float(parts.queue.sum()) + rate * network.think_time - network.population
-
-    low, high = 0.0, _full_rate(network, visits)
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if surplus(middle) > 0 else (middle, high)
-    return low
+    return 0.0, float(MMm(service, room.servers).queue_length(rate))
 
 
 def _with_followers(
     network: BlockingNetwork, station: int, through: FloatArray, service: FloatArray
 ) -> float:
-    """Jobs at a station without a limit, by the chain of it and those that hold it up.
+    """Jobs at a station without a limit, by the chain of it and the stations that block it.
 
-    While its queue is long, those after it are full more often than on average: a mean time that
-    it is held up would not do.
+    While its queue is long, those stations are full more often than on average, so its mean
+    blocking time would not do. Each of them serves for its S*, and receives from elsewhere what
+    the first does not send there.
     """
     onward = network.onward[station]
     others = [j for j in range(len(onward)) if onward[j] > 0 and j != station]
@@ -253,9 +268,9 @@ def _with_followers(
     ways = np.zeros((len(rooms), len(rooms)))
     ways[0, 0], ways[0, 1:] = onward[station], onward[after]
     own = through[station] * (1 - onward[station])
-    beside = np.maximum(through[after] - through[station] * onward[after], 0.0)
-    beside[beside < _SETTLED * through[after]] = 0.0
-    coming = np.array([own, *beside])
+    elsewhere = np.maximum(through[after] - through[station] * onward[after], 0.0)
+    elsewhere[elsewhere < _SETTLED * through[after]] = 0.0
+    coming = np.array([own, *elsewhere])
     small = BlockingNetwork(tuple(rooms), ways, coming / coming.sum(), float(coming.sum()))
     if not after or not solvable(small, _MOST_FOLLOWING):
         return float(MMm(service[station], rooms[0].servers).queue_length(through[station]))
@@ -263,14 +278,14 @@ def _with_followers(
 
 
 def _solution(network: BlockingNetwork, rate: float, visits: FloatArray) -> BlockingSolution:
-    parts = _parts(network, rate, visits)
+    loads = _loads(network, rate, visits)
     for k, room in enumerate(network.rooms):
         if not network.closed and isfinite(room.servers) and not room.finite and rate * visits[k]:
-            parts.queue[k] = _with_followers(network, k, rate * visits, parts.service)
+            loads.queue[k] = _with_followers(network, k, rate * visits, loads.service)
     servers = np.array([room.servers for room in network.rooms])
     own = np.array([room.service_time for room in network.rooms])
     through = rate * visits
-    present = parts.queue.sum()
+    present = loads.queue.sum()
     return BlockingSolution(
         throughput=rate,
         response_time=network.population / rate - network.think_time
@@ -278,8 +293,8 @@ def _solution(network: BlockingNetwork, rate: float, visits: FloatArray) -> Bloc
         else float(present / rate if rate else visits @ own),
         station_throughput=through,
         utilisation=through * own / servers,
-        blocked=parts.blocked / servers,
-        queue_length=parts.queue,
+        blocked=loads.blocked / servers,
+        queue_length=loads.queue,
         method="decomposition",
         approximation=decomposed_note(closed=network.closed),
     )

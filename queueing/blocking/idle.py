@@ -1,4 +1,4 @@
-"""Stations and regions that no job comes to: left out before a network is solved, empty then."""
+"""Stations and regions that no job comes to: left out before a network is solved, and empty."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ class Visited:
 
     @staticmethod
     def of(network: BlockingNetwork) -> "Visited":
-        """Leave out what no job comes to.
+        """Leave out the stations and regions that no job comes to.
 
         Examples
         --------
@@ -60,29 +60,29 @@ class Visited:
         )
         return Visited(part, places, windows)
 
-    def among(self, whole: BlockingNetwork, solution: BlockingSolution) -> BlockingSolution:
-        """A solution of the part as one of the whole network."""
+    def extended(self, whole: BlockingNetwork, solution: BlockingSolution) -> BlockingSolution:
+        """Extend a solution of the visited part to the whole network: the rest is empty."""
         if len(self.places) == len(whole.rooms):
             return solution
 
-        def spread(values: FloatArray | None) -> Any:
+        def every(values: FloatArray | None) -> Any:
             if values is None:
                 return None
-            every = np.zeros(len(whole.rooms))
-            every[list(self.places)] = values
-            return every
+            everywhere = np.zeros(len(whole.rooms))
+            everywhere[list(self.places)] = values
+            return everywhere
 
         windows = dict(zip(self.windows, solution.windows, strict=True))
         return replace(
             solution,
-            station_throughput=spread(solution.station_throughput),
-            utilisation=spread(solution.utilisation),
-            blocked=spread(solution.blocked),
-            queue_length=spread(solution.queue_length),
-            call_blocking=spread(solution.call_blocking),
+            station_throughput=every(solution.station_throughput),
+            utilisation=every(solution.utilisation),
+            blocked=every(solution.blocked),
+            queue_length=every(solution.queue_length),
+            call_blocking=every(solution.call_blocking),
             windows=tuple(windows.get(k, EMPTY) for k in range(len(whole.windows))),
         )
 
     def pick(self, values: Sequence[Each]) -> list[Each]:
-        """Of a value for each station those of the part."""
+        """Choose the values of the visited stations from one for each station."""
         return [values[k] for k in self.places]

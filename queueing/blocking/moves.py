@@ -1,4 +1,4 @@
-"""What happens in a network with blocking: who moves when a service ends, and who moves up."""
+"""Transitions of a network with blocking: a job moves, and blocked or waiting jobs follow."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,14 +15,14 @@ OUT = -1
 """Where jobs go that leave an open network."""
 
 State: TypeAlias = tuple[tuple[int, ...], tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]
-"""Jobs at each station; by station, who is blocked on the way to it; by region, who waits for what.
-All in order."""
+"""Jobs at each station; by station, where each job that it blocks is held; by region, the station
+that each job outside waits for. Both in order of arrival."""
 
 
 class Move(NamedTuple):
-    """A way that jobs take: from a station (or from outside) to another (or out).
+    """A route from a station (or from outside) to another (or out).
 
-    ``anew`` says that a job begins again on the way, and so passes the door of its region.
+    ``anew`` marks a job of a closed network that begins anew: it enters its region from outside.
     """
 
     source: int
@@ -40,20 +40,20 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True)
 class Shape:
-    """Everything that determines the states, whatever the rates.
+    """What determines the states, whatever the rates.
 
     Parameters
     ----------
     rooms
         Servers, places and blocking of each station; thinking is the last of a closed network.
     moves
-        Ways that are taken at all.
+        Routes with a probability above 0.
     windows
         Regions.
     population
         Jobs of a closed network, or 0.
     cap
-        Jobs at most at what has no limit in an open network: the rest is not looked at.
+        Jobs at most in an unlimited queue of an open network: longer ones are not listed.
     """
 
     rooms: tuple[tuple[float, float, Blocking], ...]
@@ -83,7 +83,7 @@ class Shape:
         ]
 
     def events(self, state: State) -> Iterator[Event]:
-        """All that can happen in a state and changes it."""
+        """All transitions out of a state."""
         busy = self.busy(state)
         for move in self.moves:
             servers = busy[move.source] if move.source != OUT else 1
@@ -93,7 +93,7 @@ class Shape:
                     yield Event(move, servers, after)
 
     def moved(self, state: State, move: Move) -> State:
-        """The state after a job has been served, or has come."""
+        """The state after a job has been served, or has arrived."""
         board = _Board(self, state)
         board.move(move)
         return board.state
@@ -109,7 +109,7 @@ class Shape:
 
 
 class _Board:
-    """A state while jobs move on it."""
+    """A state that changes as jobs move."""
 
     def __init__(self, shape: Shape, state: State) -> None:
         self.shape = shape
@@ -127,42 +127,37 @@ class _Board:
         )
 
     def move(self, move: Move) -> None:
-        """Let a job go its way, if it can."""
+        """Move a job to its next station, or block it."""
         source, target, anew = move
         if target == OUT:
             self._depart(source)
             return
         window = self.shape.window_of(target)
         if window is not None and (anew or source == OUT or source not in self._inside(window)):
-            self._to_door(source, target, window)
+            if source != OUT:
+                self._depart(source)
+            self.outside[window].append(target)
+            self._admit(window)
         elif target != source:
             self._to_station(source, target)
 
     def _inside(self, window: int) -> tuple[int, ...]:
         return self.shape.windows[window].stations
 
-    def _to_door(self, source: int, target: int, window: int) -> None:
-        if source != OUT:
-            self._depart(source)
-        self.outside[window].append(target)
-        self._admit(window)
-
     def _to_station(self, source: int, target: int) -> None:
+        """Let a job go on if there is a place, or lose it; else block it or serve it again."""
         _, places, blocking = self.shape.rooms[target]
-        if self.count[target] < places:
+        free = self.count[target] < places
+        if free:
             self.count[target] += 1
-            self._leave(source)
-        elif source == OUT or blocking is Blocking.LOST:
-            self._leave(source)
+        if free or source == OUT or blocking is Blocking.LOST:
+            if source != OUT:
+                self._depart(source)
         elif blocking is Blocking.AFTER_SERVICE:
             self.blocked[target].append(source)
 
-    def _leave(self, source: int) -> None:
-        if source != OUT:
-            self._depart(source)
-
     def _depart(self, station: int) -> None:
-        """Free a place, and let those move up who wait for it."""
+        """Free a place, and let the first job that waits for it move up, which may free another."""
         self.count[station] -= 1
         if self.blocked[station]:
             first = self.blocked[station].pop(0)
@@ -181,7 +176,7 @@ class _Board:
 
 @dataclass(frozen=True)
 class Rates:
-    """A shape with numbers: how fast each move is made by a server."""
+    """A shape, and the rate at which a server makes each move [1/s]."""
 
     shape: Shape
     rate: dict[Move, float]
@@ -189,7 +184,7 @@ class Rates:
 
 
 def rates_of(network: BlockingNetwork) -> Rates:
-    """Split a network into its moves and their rates.
+    """The moves of a network, and their rates.
 
     Parameters
     ----------
@@ -218,7 +213,7 @@ def rates_of(network: BlockingNetwork) -> Rates:
 
 
 def check_times(network: BlockingNetwork) -> None:
-    """Refuse services without a time: no chain holds them."""
+    """Refuse service times of 0, which no Markov chain represents."""
     for name, room in zip(network.called, network.rooms, strict=True):
         if not room.service_time > 0:
             msg = (
@@ -229,7 +224,7 @@ def check_times(network: BlockingNetwork) -> None:
 
 
 def _chances(network: BlockingNetwork) -> dict[Move, float]:
-    """Chance of each move after a service."""
+    """Routing probability of each move."""
     onward, leaving, entry = network.onward, network.leaving, network.entry
     places = range(len(network.rooms))
     chances = {Move(i, j): float(onward[i, j]) for i in places for j in places}

@@ -1,4 +1,4 @@
-"""Networks whose stations have limited room, and hold up those who find none."""
+"""Networks whose stations have limited capacity, and block jobs that find no place."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,11 +14,11 @@ from headway.queueing.flows.traffic import check_matrix, reached
 
 
 class Blocking(StrEnum):
-    """What becomes of a job whose next station has no place left.
+    """What becomes of a job whose next station is full.
 
-    ``lost`` sends it away. ``after service`` keeps it at the server that has served it, which
-    serves nobody else until there is a place; who was blocked first goes first. ``repetitive``
-    serves it once more, and draws where it goes anew (random destination).
+    ``lost`` loses it. ``after service`` keeps it at its server, which serves no other job until
+    there is a place; the job blocked first goes first. ``repetitive`` serves it again and draws
+    its next station anew (random destination).
     """
 
     LOST = ""
@@ -56,7 +56,7 @@ class Room:
     places
         Jobs there at most, those in service included, m or more; infinity for no limit.
     blocking
-        What becomes of those who find no place.
+        What becomes of jobs that find no place.
 
     Raises
     ------
@@ -88,18 +88,18 @@ class Room:
 
     @property
     def finite(self) -> bool:
-        """Whether it can be full."""
+        """Whether it has a capacity."""
         return isfinite(self.places)
 
     @property
     def holds_up(self) -> bool:
-        """Whether those who find it full keep a server elsewhere."""
+        """Whether jobs that find it full block their server."""
         return self.finite and self.blocking is Blocking.AFTER_SERVICE
 
 
 @dataclass(frozen=True)
 class Window:
-    """A finite-capacity region: stations with a common limit; other jobs wait outside.
+    """A finite-capacity region (a window): stations with a common limit; other jobs wait outside.
 
     Parameters
     ----------
@@ -123,22 +123,22 @@ class Window:
 
 @dataclass(frozen=True)
 class BlockingNetwork:
-    """Stations, routes between them, and who comes: from outside, or a number that circulates.
+    """Stations, routes between them, and jobs: arrivals from outside, or a population.
 
     Parameters
     ----------
     rooms
         The stations.
     onward
-        Chance to go from each (row) to each, shape (stations, stations); the rest leaves, and in a
-        closed network thinks.
+        Routing probabilities from each station (row) to each, shape (stations, stations); the rest
+        leaves, and in a closed network thinks.
     entry
         Share of the jobs from outside, or of those that have thought, that enters at each.
     arrival_rate
-        Of an open network [1/s]; whoever finds the place full where he enters is lost.
+        Of an open network [1/s]; a job that finds its first station full is lost.
     population, think_time
-        Of a closed network: jobs, and mean time between answer and request [s]. Thinking jobs that
-        find their first station full wait where they are.
+        Of a closed network: jobs, and mean time between answer and request [s]. A thinking job that
+        finds its first station full waits, and its user with it.
     windows
         Its finite-capacity regions, which share no station.
 
@@ -202,7 +202,7 @@ class BlockingNetwork:
         return next((k for k, w in enumerate(self.windows) if station in w.stations), None)
 
     def entries(self, window: Window) -> float:
-        """How often a job comes to a region from elsewhere, where none is lost."""
+        """Mean visits of a job to a region, where none is lost."""
         inside = np.zeros(len(self.rooms), bool)
         inside[list(window.stations)] = True
         passing = self.visits[~inside] @ self.onward[~inside][:, inside].sum(axis=1)
@@ -297,23 +297,23 @@ def visited(network: BlockingNetwork) -> list[int]:
 
 
 def _tightest(network: BlockingNetwork) -> tuple[tuple[int, ...], float]:
-    """The ring of stations that block after service with the fewest places, and those."""
+    """The ring of stations that block after service with the fewest places, and their number."""
     holding = [k for k, room in enumerate(network.rooms) if room.holds_up]
     round_trip = (
         network.circulating if network.closed and not network.think_time else network.onward
     )
     best: tuple[tuple[int, ...], float] = ((), inf)
     for first in holding:
-        for ring, places in _shortest(network.rooms, round_trip, holding, first):
+        for ring, places in _rings(network.rooms, round_trip, holding, first):
             if places < best[1]:
                 best = ring, places
     return best
 
 
-def _shortest(
+def _rings(
     rooms: Sequence[Room], round_trip: FloatArray, holding: Sequence[int], first: int
 ) -> Iterator[tuple[tuple[int, ...], float]]:
-    """Rings through a station with the fewest places, by successive rounds."""
+    """Rings through a station with the fewest places, by relaxation (Bellman and Ford)."""
     reached: dict[int, tuple[tuple[int, ...], float]] = {first: ((first,), rooms[first].places)}
     for _ in holding:
         for k, (way, places) in list(reached.items()):

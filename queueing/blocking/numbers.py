@@ -1,6 +1,6 @@
-"""How many jobs are at the stations of a network with blocking, by its whole Markov chain: exact.
+"""Distribution of the number of jobs at a station of a network with blocking: exact, by its chain.
 
-A job that is held up counts where it was served; one outside a region counts nowhere.
+A blocked job counts where it was served; one outside a region counts nowhere.
 
 Source: Neuts, *Matrix-Geometric Solutions in Stochastic Models*, 1981, for the queue without limit.
 """
@@ -17,12 +17,13 @@ from headway.queueing.blocking.chain import Stationary, stationary
 from headway.queueing.blocking.idle import Visited
 from headway.queueing.blocking.moves import Rates, rates_of
 from headway.queueing.blocking.network import BlockingNetwork
-from headway.queueing.blocking.parting import core_of, parts_of
+from headway.queueing.blocking.segments import core_network, segments_of
 from headway.queueing.numbers.laws import MOST_NUMBERS, NumberLaw
 from headway.queueing.stations.base import Station
 
-_NOTHING = 1e-18
-_STEADY = 1e-14
+# Probabilities are listed down to _NOTHING, or until they fall geometrically (relative to 1 less
+# the ratio). Both only decide digits.
+_NOTHING, _STEADY = 1e-18, 1e-14
 
 
 def blocking_numbers(
@@ -62,16 +63,18 @@ def blocking_numbers(
         return chain_numbers(network, place)
     if not network.arrival_rate:
         return NumberLaw(np.ones(1))
-    parts = parts_of(network)
-    if place in parts.before:
+    segments = segments_of(network)
+    if place in segments.upstream:
         return stations[place].number_law(float(network.arrival_rate * network.visits[place]))
-    if place in parts.after or not all(stations[k].can.product_form for k in parts.before):
+    if place in segments.downstream or not all(
+        stations[k].can.product_form for k in segments.upstream
+    ):
         msg = "arrivals there are not Poisson, so the number of jobs has no known distribution"
         raise GraphError(msg)
-    core = core_of(network, parts)
+    core = core_network(network, segments)
     if not core.arrival_rate:
         return NumberLaw(np.ones(1))
-    return chain_numbers(core, int(np.flatnonzero(parts.core == place)[0]))
+    return chain_numbers(core, int(np.flatnonzero(segments.core == place)[0]))
 
 
 def chain_numbers(network: BlockingNetwork, place: int) -> NumberLaw:
@@ -95,35 +98,36 @@ def chain_numbers(network: BlockingNetwork, place: int) -> NumberLaw:
     ratio, behind = 0.0, np.where(count > servers, 1.0, 0.0)
     if solution.level is not None and solution.level.station == place:
         head, ratio = _unlimited(solution, count)
-        behind[_last_of(solution)] = _longer(solution)
+        whole = solution.chance[_last_of(solution)]  # of the longest level listed and all above
+        share = np.where(whole > 0, _level(solution) / np.where(whole > 0, whole, 1.0), 1.0)
+        behind[_last_of(solution)] = 1 - share
     else:
         head = np.bincount(count, solution.chance).astype(float)
     waits = (
-        np.nan if any(r.holds_up for r in network.rooms) else _waits(rates, states, place, behind)
+        np.nan
+        if any(r.holds_up for r in network.rooms)
+        else _wait_probability(rates, states, place, behind)
     )
     return NumberLaw(np.asarray(head, float), ratio, waits)
 
 
-def _waits(rates: Rates, states: States, place: int, behind: FloatArray) -> float:
-    """Share of those who go that leave all servers busy, as who comes finds them."""
+def _wait_probability(rates: Rates, states: States, place: int, behind: FloatArray) -> float:
+    """Probability that an arrival waits: the share of departures that leave all servers busy.
+
+    As many jobs arrive to find n as leave n behind, in each state of the rest of the network.
+    """
     made = [flow for move, flow in flows_by_state(rates, states).items() if move.source == place]
     flow = np.sum(made, axis=0)
     return float(flow @ behind / flow.sum()) if np.any(flow) else np.nan
 
 
-def _longer(stationary: Stationary) -> FloatArray:
-    """Of each state of the longest level listed, the share that stands for longer ones."""
-    whole, first = stationary.chance[_last_of(stationary)], _first(stationary)
-    return np.asarray(1 - np.where(whole > 0, first / np.where(whole > 0, whole, 1.0), 1.0))
-
-
-def _first(stationary: Stationary) -> FloatArray:
-    """Chances of the longest level listed alone, without the longer ones that count with it."""
-    ratio = _ratio_of(stationary)
+def _level(stationary: Stationary) -> FloatArray:
+    """Probabilities of the longest level listed alone: pi sum(R**k) (I - R) = pi."""
+    ratio = _rate_matrix(stationary)
     return np.asarray(stationary.chance[_last_of(stationary)] @ (np.eye(len(ratio)) - ratio))
 
 
-def _ratio_of(stationary: Stationary) -> FloatArray:
+def _rate_matrix(stationary: Stationary) -> FloatArray:
     assert stationary.ratio is not None  # noqa: S101 - every chain with a level has it
     return stationary.ratio
 
@@ -134,10 +138,10 @@ def _last_of(stationary: Stationary) -> NDArray[np.intp]:
 
 
 def _unlimited(stationary: Stationary, count: NDArray[np.intp]) -> tuple[FloatArray, float]:
-    """Chances of the queue without limit, and by which each beyond is less than the one before."""
+    """Probabilities of the unlimited queue, and the ratio by which those beyond them fall."""
     assert stationary.level is not None  # noqa: S101 - asked of one only
     short = np.bincount(count, stationary.chance)[: stationary.level.steady]
-    phases, ratio, before = _first(stationary), _ratio_of(stationary), 0.0
+    phases, ratio, before = _level(stationary), _rate_matrix(stationary), 0.0
     chances = [float(phases.sum())]
     for _ in range(MOST_NUMBERS):
         phases = phases @ ratio

@@ -17,7 +17,7 @@ from headway.queueing.blocking.idle import EMPTY, Visited
 from headway.queueing.blocking.measured import delayed_note, equivalent_note, poisson_note
 from headway.queueing.blocking.moves import rates_of
 from headway.queueing.blocking.network import Blocking, BlockingNetwork, Room
-from headway.queueing.blocking.parting import Parts, core_of, parts_of, rates_around
+from headway.queueing.blocking.segments import Segments, core_network, outer_rates, segments_of
 from headway.queueing.blocking.states import MOST, check_size
 from headway.queueing.closed.solve import solve_closed
 from headway.queueing.flows.traffic import reached
@@ -26,11 +26,17 @@ from headway.queueing.stations.base import Station
 from headway.queueing.stations.speeds.dependent import LoadDependent
 
 SWIFT = 4_000
-"""States at most of a chain that is solved unasked: a fraction of a second."""
+"""States at most of a chain that is solved unasked: a fraction of a second. Only speed decides."""
+
+_CROWD = 1e5  # times the fastest service: the extrapolation errs by its square, 1e-10
+_AT_ONCE = 1e30  # [1/s], for jobs that return at once: far above any rate, so digits do not change
+# An open region has its speed by number listed up to so many jobs; one with a larger limit is
+# refused where its last listed place is taken with more than this probability.
+_WIDE, _NEVER = 2_000, 1e-12
 
 
-class Way(StrEnum):
-    """How a network that holds jobs up is solved; ``auto`` takes the chain where it is small."""
+class BlockingMethod(StrEnum):
+    """How a network with blocking is solved; ``auto`` takes the chain where it is small."""
 
     AUTO = "auto"
     CHAIN = "chain"
@@ -53,7 +59,9 @@ def room_of(station: Station, blocking: Blocking = Blocking.LOST) -> Room:
 
 
 def solve_blocking(
-    network: BlockingNetwork, stations: Sequence[Station], way: Way = Way.AUTO
+    network: BlockingNetwork,
+    stations: Sequence[Station],
+    way: BlockingMethod = BlockingMethod.AUTO,
 ) -> BlockingSolution:
     """Solve a network with blocking and finite-capacity regions.
 
@@ -64,7 +72,7 @@ def solve_blocking(
     stations
         What they are; kinds without a chain stand outside what blocks, or have a product form.
     way
-        How; what that way does not solve is refused.
+        The method; what it cannot solve is refused.
 
     Raises
     ------
@@ -86,38 +94,68 @@ def solve_blocking(
     (0.005, 'chain')
     """
     part = Visited.of(network)
-    return part.among(network, _solved(part.network, part.pick(stations), way))
+    return part.extended(network, _solved(part.network, part.pick(stations), way))
 
 
-def _solved(network: BlockingNetwork, stations: Sequence[Station], way: Way) -> BlockingSolution:
+def _solved(
+    network: BlockingNetwork, stations: Sequence[Station], method: BlockingMethod
+) -> BlockingSolution:
     if network.closed:
-        return _closed(network, stations, way)
+        return _one_network(network, stations, method)
     if not network.arrival_rate:
         return _empty(network)
-    parts = parts_of(network)
-    core = core_of(network, parts)
-    inner = [stations[k] for k in parts.core]
-    chosen = _chosen(core, inner, way)
-    if not core.arrival_rate:
-        solution = _empty(core)
-    elif chosen is Way.CHAIN:
-        _check_chain(core, inner)
-        solution = replace(solve_chain(core), approximation=_about(inner, closed=False))
-    elif chosen is Way.EQUIVALENCE:
-        _check_regions_alone(core)
-        _check_product_form(core, inner)
-        solution = _open_regions(core, inner)
-    else:
-        _check_exponential(core, inner)
-        solution = decomposition.solve_decomposed(core)
-    return _whole(network, stations, parts, solution)
+    segments = segments_of(network)
+    core = core_network(network, segments)
+    inner = [stations[k] for k in segments.core]
+    solution = _one_network(core, inner, method) if core.arrival_rate else _empty(core)
+    return _with_outer_stations(network, stations, segments, solution)
+
+
+def _one_network(
+    network: BlockingNetwork, stations: Sequence[Station], method: BlockingMethod
+) -> BlockingSolution:
+    """Solve a closed network, or an open one's core, by one method; refuse what it cannot solve."""
+    chosen = method
+    if method is BlockingMethod.AUTO and _has_chain(network, stations):
+        chosen = BlockingMethod.CHAIN
+    elif method is BlockingMethod.AUTO:
+        chosen = BlockingMethod.EQUIVALENCE if network.windows else BlockingMethod.DECOMPOSITION
+    if chosen is BlockingMethod.EQUIVALENCE:
+        _check_equivalence(network, stations)
+        return (_closed_regions if network.closed else _open_regions)(network, stations)
+    for name, station in zip(network.called, stations, strict=True):
+        if not station.can.chained:
+            msg = f"{name}: {type(station).__name__} has no Markov chain"
+            msg = f"{msg}; networks that block support exponential service only"
+            raise GraphError(msg)
+    if chosen is BlockingMethod.DECOMPOSITION:
+        return decomposition.solve_decomposed(network)
+    if network.closed:
+        check_size(rates_of(network).shape, MOST)
+    delays = any(station.can.product_form is ServiceKind.DELAY for station in stations)
+    note = delayed_note(closed=network.closed) if delays else ""
+    return replace(solve_chain(network), approximation=note)
+
+
+def _check_equivalence(network: BlockingNetwork, stations: Sequence[Station]) -> None:
+    """Refuse stations with a capacity beside regions, and open routes without a product form."""
+    full = [n for n, room in zip(network.called, network.rooms, strict=True) if room.finite]
+    if full:
+        msg = f"{full[0]} has a capacity, there is a region too, and the Markov chain is too large"
+        msg = f"{msg}; use fewer jobs or less capacity"
+        raise GraphError(msg)
+    for name, station in zip(network.called, stations, strict=True):
+        if not (network.closed or station.can.product_form):
+            msg = f"{name}: {type(station).__name__} has no product form, and jobs go from it to"
+            msg = f"{msg} a region that they have been in; use another kind"
+            raise GraphError(msg)
 
 
 def blocking_saturation(network: BlockingNetwork, stations: Sequence[Station]) -> float:
     """Throughput from which on some queue of a network grows for ever [1/s].
 
-    Of a closed network where none does, as jobs find no room: that of more and more jobs, of whom
-    one always waits to enter.
+    Where no queue of a closed network can grow, as jobs find no place: its throughput while a job
+    always waits to enter.
 
     Parameters
     ----------
@@ -135,17 +173,23 @@ def blocking_saturation(network: BlockingNetwork, stations: Sequence[Station]) -
     """
     part = Visited.of(replace(network, population=0, think_time=0.0, arrival_rate=1.0))
     opened, stations = part.network, part.pick(stations)
-    parts = parts_of(opened)
-    core = core_of(opened, parts)
-    inner = [stations[k] for k in parts.core]
-    visited = [k for k in (*parts.before, *parts.after) if opened.visits[k] > 0]
+    segments = segments_of(opened)
+    core = core_network(opened, segments)
+    inner = [stations[k] for k in segments.core]
+    visited = [k for k in (*segments.upstream, *segments.downstream) if opened.visits[k] > 0]
     most = [float(stations[k].capacity) / opened.visits[k] for k in visited]
     if not core.arrival_rate:
         return min(most, default=inf)
     if _has_chain(core, inner):
         own = saturation(core)
         if network.closed and own == inf:
-            own = _crowded(core)
+            # Somebody always waits to enter: arrivals at a rate a that is large beside services
+            # leave X(a) = X - c / a + O(a**-2), so X = 2 X(2 a) - X(a).
+            fast = _CROWD * max(1 / room.service_time for room in core.rooms)
+            once, twice = (
+                solve_chain(replace(core, arrival_rate=k * fast)).throughput for k in (1, 2)
+            )
+            own = 2 * twice - once
     elif core.windows:
         apart = [k for k, v in enumerate(core.visits) if v > 0 and core.window_of(k) is None]
         alone = (float(inner[k].capacity) / core.visits[k] for k in apart)
@@ -153,20 +197,6 @@ def blocking_saturation(network: BlockingNetwork, stations: Sequence[Station]) -
     else:
         own = decomposition.decomposed_saturation(core)
     return min([own / core.arrival_rate, *most], default=inf)
-
-
-def _crowded(core: BlockingNetwork) -> float:
-    """Throughput of a network in which somebody always waits to enter [1/s].
-
-    With arrivals so much faster than services it lacks a share in proportion to 1 / rate, which
-    the solution at twice the rate takes away.
-    """
-    fast = _CROWD * max(1 / room.service_time for room in core.rooms)
-    few, more = (solve_chain(replace(core, arrival_rate=k * fast)).throughput for k in (1, 2))
-    return 2 * more - few
-
-
-_CROWD = 1e5  # leaves 1e-10 of the throughput, and eleven digits to the chain
 
 
 def window_limits(network: BlockingNetwork, stations: Sequence[Station]) -> list[float]:
@@ -186,77 +216,29 @@ def window_limits(network: BlockingNetwork, stations: Sequence[Station]) -> list
     return [float(region.rates[-1]) / entries if entries else inf for region, entries in regions]
 
 
-def _chosen(network: BlockingNetwork, stations: Sequence[Station], way: Way) -> Way:
-    if way is not Way.AUTO:
-        return way
-    if _has_chain(network, stations):
-        return Way.CHAIN
-    return Way.EQUIVALENCE if network.windows else Way.DECOMPOSITION
-
-
 def _has_chain(network: BlockingNetwork, stations: Sequence[Station]) -> bool:
     return all(station.can.chained for station in stations) and solvable(network, SWIFT)
-
-
-def _check_product_form(network: BlockingNetwork, stations: Sequence[Station]) -> None:
-    """Refuse stations on the ways between regions whose flows nothing tells."""
-    for name, station in zip(network.called, stations, strict=True):
-        if not station.can.product_form:
-            msg = f"{name}: {type(station).__name__} has no product form, and jobs go from it to"
-            msg = f"{msg} a region that they have been in; use another kind"
-            raise GraphError(msg)
-
-
-def _check_chain(network: BlockingNetwork, stations: Sequence[Station]) -> None:
-    """Refuse what no chain holds, and in a closed network too many states."""
-    _check_exponential(network, stations)
-    if network.closed:
-        check_size(rates_of(network).shape, MOST)
-
-
-def _check_exponential(network: BlockingNetwork, stations: Sequence[Station]) -> None:
-    """Refuse stations that are blocked or block, and are not served exponentially in order."""
-    for name, station in zip(network.called, stations, strict=True):
-        if not station.can.chained:
-            msg = f"{name}: {type(station).__name__} has no Markov chain"
-            msg = f"{msg}; networks that block support exponential service only"
-            raise GraphError(msg)
-
-
-def _check_regions_alone(network: BlockingNetwork) -> None:
-    """Refuse both kinds of blocking where the chain is too large."""
-    full = [n for n, room in zip(network.called, network.rooms, strict=True) if room.finite]
-    if full:
-        msg = f"{full[0]} has a capacity, there is a region too, and the Markov chain is too large"
-        msg = f"{msg}; use fewer jobs or less capacity"
-        raise GraphError(msg)
-
-
-def _about(stations: Sequence[Station], *, closed: bool) -> str:
-    """What a chain takes otherwise than it is."""
-    delays = any(station.can.product_form is ServiceKind.DELAY for station in stations)
-    return delayed_note(closed=closed) if delays else ""
 
 
 def _regions(
     network: BlockingNetwork, stations: Sequence[Station]
 ) -> list[tuple[window.Equivalent, float]]:
-    """Each region as a server, and how often a job comes to it."""
+    """Each region as a flow-equivalent server, and a job's visits to it."""
     regions = []
     visits = network.visits
+    most = network.population if network.closed else _WIDE
     for region in network.windows:
         members = list(region.stations)
         entries = network.entries(region)
-        each = visits[members] / entries if entries else np.ones(len(members))  # all the same
-        limit = int(region.limit)
-        limit = min(limit, network.population if network.closed else _WIDE)
+        each = visits[members] / entries if entries else np.ones(len(members))  # nobody comes
         inside = [stations[k] for k in members]
-        regions.append((window.flow_equivalent(inside, each.tolist(), limit), entries))
+        server = window.flow_equivalent(inside, each.tolist(), min(int(region.limit), most))
+        regions.append((server, entries))
     return regions
 
 
 def _open_regions(network: BlockingNetwork, stations: Sequence[Station]) -> BlockingSolution:
-    """An open network with regions, each a server whose speed depends on how many it holds."""
+    """Solve an open network whose regions are load-dependent servers with Poisson arrivals."""
     rates = network.arrival_rate * network.visits
     queue, busy, windows = np.zeros(len(stations)), np.zeros(len(stations)), []
     for (region, entries), place in zip(_regions(network, stations), network.windows, strict=True):
@@ -273,16 +255,16 @@ def _open_regions(network: BlockingNetwork, stations: Sequence[Station]) -> Bloc
         if network.window_of(k) is None:
             queue[k] = float(station.queue_length(float(rates[k])))
             busy[k] = float(station.utilisation(float(rates[k])))
-    return _by_rates(network, rates, (queue, busy), tuple(windows))
+    return _completed(network, rates, (queue, busy), tuple(windows))
 
 
-def _by_rates(
+def _completed(
     network: BlockingNetwork,
     rates: FloatArray,
     means: tuple[FloatArray, FloatArray],
     windows: tuple[WindowAnswer, ...],
 ) -> BlockingSolution:
-    """What else follows from throughputs, queue lengths and utilisations."""
+    """Complete a solution by throughputs, and means of queue lengths and utilisations."""
     queue, busy = means
     present = queue.sum() + sum(w.queue_length for w in windows)
     through = float(rates[0] / network.visits[0]) if network.closed else network.arrival_rate
@@ -300,20 +282,12 @@ def _by_rates(
     )
 
 
-def _closed(network: BlockingNetwork, stations: Sequence[Station], way: Way) -> BlockingSolution:
-    chosen = _chosen(network, stations, way)
-    if chosen is Way.CHAIN:
-        _check_chain(network, stations)
-        return replace(solve_chain(network), approximation=_about(stations, closed=True))
-    if chosen is Way.DECOMPOSITION:
-        _check_exponential(network, stations)
-        return decomposition.solve_decomposed(network)
-    _check_regions_alone(network)
-    return _closed_regions(network, stations)
-
-
 def _closed_regions(network: BlockingNetwork, stations: Sequence[Station]) -> BlockingSolution:
-    """A closed network with regions, each a server whose speed depends on how many it holds."""
+    """Solve a closed network whose regions are load-dependent servers.
+
+    A region faces the rest of the network as one server too, whose speed is the rest's throughput
+    with as many jobs as are not in the region or before it (Chandy, Herzog and Woo).
+    """
     regions = _regions(network, stations)
     visits, many = network.visits, network.population
     apart = [k for k in range(len(stations)) if network.window_of(k) is None]
@@ -323,7 +297,14 @@ def _closed_regions(network: BlockingNetwork, stations: Sequence[Station]) -> Bl
     for place, (region, each) in enumerate(regions):
         others = [stations[k] for k in apart] + servers[:place] + servers[place + 1 :]
         ways = [*visits[apart].tolist(), *entries[:place], *entries[place + 1 :]]
-        coming = _throughputs(others, ways, network.think_time, many) * each
+        numbers = np.arange(1.0, many + 1)
+        if others:
+            rest = solve_closed(others, ways, numbers, network.think_time)
+            coming = np.asarray(rest.throughput, float) * each
+        elif network.think_time:
+            coming = numbers / network.think_time * each
+        else:
+            coming = np.full(many, _AT_ONCE) * each
         state = window.closed_window(region, coming[::-1])
         inside = list(network.windows[place].stations)
         queue[inside], busy[inside] = state.queues, state.working
@@ -338,45 +319,33 @@ def _closed_regions(network: BlockingNetwork, stations: Sequence[Station]) -> Bl
         )
         queue[apart] = np.asarray(whole.queue_length)[: len(apart)]
         busy[apart] = np.asarray(whole.utilisation)[: len(apart)]
-    solution = _by_rates(network, rate * visits, (queue, busy), tuple(windows))
+    solution = _completed(network, rate * visits, (queue, busy), tuple(windows))
     can_block = any(w.limit < many for w in network.windows)
     return solution if can_block else replace(solution, approximation="")
 
 
-def _throughputs(
-    stations: Sequence[Station], visits: Sequence[float], think_time: float, most: int
-) -> FloatArray:
-    """Throughput of what is beside a region with 1, 2... jobs [1/s]; endless of none."""
-    numbers = np.arange(1.0, most + 1)
-    if stations:
-        return np.asarray(solve_closed(stations, visits, numbers, think_time).throughput, float)
-    return numbers / think_time if think_time else np.full(most, _AT_ONCE)
-
-
-_AT_ONCE = 1e30
-_NEVER = 1e-12
-_WIDE = 2_000  # places of which an open region's last ones are next to never taken
-
-
-def _whole(
-    network: BlockingNetwork, stations: Sequence[Station], parts: Parts, solution: BlockingSolution
+def _with_outer_stations(
+    network: BlockingNetwork,
+    stations: Sequence[Station],
+    segments: Segments,
+    solution: BlockingSolution,
 ) -> BlockingSolution:
-    """Add what is before and after the core, at the rates that come there."""
-    around = [*parts.before, *parts.after]
-    if not around:
+    """Add the stations upstream and downstream of the core, each at its arrival rate."""
+    outer = [*segments.upstream, *segments.downstream]
+    if not outer:
         return solution
-    rates = rates_around(network, parts, solution.station_throughput)
+    rates = outer_rates(network, segments, solution.station_throughput)
     queue, busy, blocked, none = (np.zeros(len(stations)) for _ in range(4))
     known = solution.call_blocking
-    none[parts.core] = np.nan if known is None else known
-    queue[parts.core] = solution.queue_length
-    busy[parts.core], blocked[parts.core] = solution.utilisation, solution.blocked
-    for k in around:
+    none[segments.core] = np.nan if known is None else known
+    queue[segments.core] = solution.queue_length
+    busy[segments.core], blocked[segments.core] = solution.utilisation, solution.blocked
+    for k in outer:
         queue[k] = float(stations[k].queue_length(float(rates[k])))
         busy[k] = float(stations[k].utilisation(float(rates[k])))
     if not np.isfinite(queue).all():
         raise Saturated("more jobs arrive than the network can pass; reduce the arrival rate")
-    lost = solution.loss_probability * core_of(network, parts).arrival_rate
+    lost = solution.loss_probability * core_network(network, segments).arrival_rate
     through = network.arrival_rate - lost
     present = float(queue.sum() + sum(w.queue_length for w in solution.windows))
     return replace(
@@ -390,25 +359,25 @@ def _whole(
         call_blocking=None if known is None else none,
         loss_probability=lost / network.arrival_rate,
         approximation="; ".join(
-            filter(None, [solution.approximation, _flows(network, stations, parts)])
+            filter(None, [solution.approximation, _poisson_note(network, stations, segments)])
         ),
     )
 
 
-def _flows(network: BlockingNetwork, stations: Sequence[Station], parts: Parts) -> str:
-    """Which flows are taken as Poisson and are not."""
+def _poisson_note(network: BlockingNetwork, stations: Sequence[Station], segments: Segments) -> str:
+    """Name the stations whose arrivals are taken as Poisson and are not; empty for none."""
     ways = np.asarray(network.onward) > 0
-    rough = [k for k in parts.before if not stations[k].can.product_form]
+    rough = [k for k in segments.upstream if not stations[k].can.product_form]
     behind = reached(ways, np.asarray(ways[rough].any(axis=0)))
-    late = [*(k for k in parts.before if behind[k]), *parts.after]
+    late = [*(k for k in segments.upstream if behind[k]), *segments.downstream]
     queues = (k for k in late if stations[k].can.product_form is not ServiceKind.DELAY)
     touched = [network.called[k] for k in queues]
-    touched += [network.called[k] for k in parts.core if rough]
+    touched += [network.called[k] for k in segments.core if rough]
     return poisson_note(touched) if touched else ""
 
 
 def _empty(network: BlockingNetwork) -> BlockingSolution:
-    """An open network to which nobody comes."""
+    """The solution of an open network without arrivals."""
     none: NDArray[np.float64] = np.zeros(len(network.rooms))
     alone = float(network.visits @ [room.service_time for room in network.rooms])
     nobody = (EMPTY,) * len(network.windows)

@@ -1,4 +1,4 @@
-"""All states of a network with blocking, counted first."""
+"""The state space of a network with blocking: bounded before it is listed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,20 +17,20 @@ from headway.queueing.blocking.moves import OUT, Shape, State
 from headway.queueing.blocking.network import Blocking
 
 MOST = 20_000
-"""States at most of a chain that is solved: about ten seconds, most of it to list them."""
+"""States at most of a chain that is solved: about ten seconds to list them. For speed only."""
 
 
 @dataclass(frozen=True)
-class Space:
-    """States that a network comes to again and again, and the ways between them.
+class StateSpace:
+    """The recurrent states of a network, and the transitions between them.
 
     Parameters
     ----------
     states
         Their list.
     source, target, move, servers
-        A way between states each: from which to which, by which move (its position in the shape),
-        made by how many servers.
+        Of each transition: the states that it leads from and to, its move (a position in the
+        shape), and how many servers make it.
     count, busy
         Jobs, and servers at work, by state (rows) and station.
     """
@@ -53,8 +53,9 @@ class Space:
 def estimate(shape: Shape) -> float:
     """Upper bound on the number of states, without listing them.
 
-    Blocked jobs are counted at the station that they wait for, each with where it comes from; those
-    outside a region with where they go.
+    The states of each station and region are counted by their number of jobs, and convolved.
+    Blocked jobs are counted at the station that they wait for, by where they come from; jobs
+    outside a region by where they go.
 
     Examples
     --------
@@ -64,31 +65,25 @@ def estimate(shape: Shape) -> float:
     >>> estimate(shape)  # 0, 1 or 2 at the first
     3.0
     """
-    most = shape.population or _bound(shape)
+    most = shape.population or sum(
+        places if isfinite(places) else shape.cap
+        for k, (_, places, _) in enumerate(shape.rooms)
+        if shape.window_of(k) is None
+    ) + sum(w.limit + shape.cap for w in shape.windows)
     if not isfinite(most):
         return inf
     size = int(most)
     total = np.eye(1, size + 1)[0]
     for k in range(len(shape.rooms)):
         if shape.window_of(k) is None:
-            total = np.convolve(total, _of_station(shape, k, size))[: size + 1]
+            total = np.convolve(total, _station_counts(shape, k, size))[: size + 1]
     for k in range(len(shape.windows)):
-        total = np.convolve(total, _of_window(shape, k, size))[: size + 1]
+        total = np.convolve(total, _region_counts(shape, k, size))[: size + 1]
     return float(total[size] if shape.population else total.sum())
 
 
-def _bound(shape: Shape) -> float:
-    """Jobs that an open network holds at most."""
-    rooms = sum(
-        places if isfinite(places) else shape.cap
-        for k, (_, places, _) in enumerate(shape.rooms)
-        if shape.window_of(k) is None
-    )
-    return float(rooms + sum(w.limit + shape.cap for w in shape.windows))
-
-
-def _of_station(shape: Shape, station: int, size: int) -> FloatArray:
-    """Ways to have n jobs at a station or blocked on their way to it, n = 0, 1..."""
+def _station_counts(shape: Shape, station: int, size: int) -> FloatArray:
+    """States with n jobs at a station or blocked on their way to it, n = 0, 1..."""
     _, places, blocking = shape.rooms[station]
     most = int(min(places, size) if isfinite(places) else min(shape.cap, size))
     ways = np.zeros(size + 1)
@@ -103,8 +98,8 @@ def _of_station(shape: Shape, station: int, size: int) -> FloatArray:
     return ways
 
 
-def _of_window(shape: Shape, window: int, size: int) -> FloatArray:
-    """Ways to have n jobs in a region or outside it."""
+def _region_counts(shape: Shape, window: int, size: int) -> FloatArray:
+    """States with n jobs in a region or waiting outside it, n = 0, 1..."""
     limit = int(min(shape.windows[window].limit, size))
     inside = np.eye(1, size + 1)[0]
     for _ in shape.windows[window].stations:
@@ -118,7 +113,7 @@ def _of_window(shape: Shape, window: int, size: int) -> FloatArray:
 
 
 def targets_of(shape: Shape, window: int) -> set[int]:
-    """Stations of a region at which jobs come in."""
+    """Stations of a region at which jobs enter it."""
     stations = shape.windows[window].stations
     return {
         m.target
@@ -144,7 +139,7 @@ def check_size(shape: Shape, most: float = MOST) -> None:
 
 
 @lru_cache(maxsize=64)
-def space_of(shape: Shape) -> Space:
+def space_of(shape: Shape) -> StateSpace:
     """List all recurrent states.
 
     Raises
@@ -169,8 +164,8 @@ def space_of(shape: Shape) -> Space:
     return _recurrent(shape, tuple(numbers), table)
 
 
-def _recurrent(shape: Shape, states: tuple[State, ...], ways: NDArray[np.intp]) -> Space:
-    """Leave out what is never come back to."""
+def _recurrent(shape: Shape, states: tuple[State, ...], ways: NDArray[np.intp]) -> StateSpace:
+    """Leave out transient states."""
     size = len(states)
     links = coo_array((np.ones(len(ways)), (ways[:, 0], ways[:, 1])), shape=(size, size))
     sets, label = connected_components(links, connection="strong")
@@ -188,11 +183,11 @@ def _recurrent(shape: Shape, states: tuple[State, ...], ways: NDArray[np.intp]) 
     named = tuple(states[k] for k in kept)
     count = np.array([state[0] for state in named], float)
     busy = np.array([shape.busy(state) for state in named], float)
-    return Space(named, source, target, inside[:, 2], inside[:, 3].astype(float), count, busy)
+    return StateSpace(named, source, target, inside[:, 2], inside[:, 3].astype(float), count, busy)
 
 
 def _visited(shape: Shape) -> Sequence[int]:
-    """Stations that jobs come to; all of them where nobody begins anew, as in a ring."""
+    """Stations that jobs come to; all of them where no move begins anew, as with think time."""
     todo = {m.target for m in shape.moves if m.anew}
     if not todo:
         return range(len(shape.rooms))

@@ -1,4 +1,4 @@
-"""Finite-capacity regions by flow-equivalent servers: approximate, for any product-form network."""
+"""Finite-capacity regions as flow-equivalent servers, approximate for any product-form network."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,12 +14,13 @@ from headway.queueing.stations.base import Station
 
 @dataclass(frozen=True)
 class Equivalent:
-    """A region seen from outside: how fast it lets jobs through, by how many are inside.
+    """The flow-equivalent server of a region: its throughput by the number of jobs inside.
 
     Parameters
     ----------
     rates
-        Jobs that leave it with 1, 2... inside [1/s], shape (limit,); the last holds on.
+        Throughput with 1, 2... jobs inside [1/s], shape (limit,); the last one for more, which wait
+        outside.
     queues
         Mean number at each of its stations with 0, 1... inside, shape (stations, limit + 1).
     working
@@ -37,7 +38,7 @@ class Equivalent:
 
 
 def flow_equivalent(stations: Sequence[Station], visits: Sequence[float], limit: int) -> Equivalent:
-    """Short-circuit a region: what leaves it comes in again at once.
+    """Short-circuit a region: solve it as a closed network of 1, 2... jobs.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ class RegionState:
     queues, working
         Mean number at each of its stations, and its utilisation, shape (stations,).
     chance
-        Share of time that so many are inside or outside it, shape (numbers,).
+        Probability of 0, 1... jobs inside or waiting outside, shape (numbers,).
     """
 
     answer: WindowAnswer
@@ -92,7 +93,7 @@ class RegionState:
 
 
 def open_window(region: Equivalent, rate: float) -> RegionState:
-    """A region to which Poisson arrivals come.
+    """A region with Poisson arrivals: a birth-death process.
 
     Parameters
     ----------
@@ -126,14 +127,14 @@ def open_window(region: Equivalent, rate: float) -> RegionState:
 
 
 def closed_window(region: Equivalent, coming: FloatArray) -> RegionState:
-    """A region in a closed network.
+    """A region in a closed network: a birth-death process.
 
     Parameters
     ----------
     region
         By `flow_equivalent`.
     coming
-        Rate at which jobs come while 0, 1... of N - 1 are inside or outside it [1/s], shape (N,).
+        Arrival rate while 0, 1... N - 1 jobs are inside or waiting outside [1/s], shape (N,).
 
     Examples
     --------

@@ -7,7 +7,7 @@ import numpy as np
 from headway.errors import GraphError
 from headway.models.solving.solutions.blocked import point_of, points_of
 from headway.queueing.blocking.numbers import blocking_numbers
-from headway.queueing.blocking.solve import Way
+from headway.queueing.blocking.solve import BlockingMethod
 from headway.queueing.numbers.laws import NumberLaw
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def blocked_laws(solution: "Solution", station: str) -> list[NumberLaw | None]:
     GraphError
         If it was not solved by its Markov chain, and for stations behind one that blocks.
     """
-    if solution.method != Way.CHAIN:
+    if solution.method != BlockingMethod.CHAIN:
         msg = (
             f"the network blocks, and method {solution.method} gives means only; numbers of jobs "
             "need the whole Markov chain (method exact)"

@@ -1,4 +1,8 @@
-"""An open network parted: what comes before its blocking stations, these, and what comes after."""
+"""The segments of an open network: upstream of its blocking stations, these, and downstream.
+
+Upstream stations with a product form send Poisson flows to the core, whose own routes do not lead
+back to them; so each segment is solved by itself (Burke; Jackson).
+"""
 
 from dataclasses import dataclass, replace
 
@@ -10,28 +14,27 @@ from headway.queueing.blocking.network import BlockingNetwork, Window
 
 
 @dataclass(frozen=True)
-class Parts:
-    """An open network in three.
+class Segments:
+    """An open network in three segments.
 
     Parameters
     ----------
     core
-        Stations that are blocked, block, or are in a region, and those on ways between them;
-        positions. Nothing of it comes to `before`, and what leaves `after` does not come back.
-    before, after
-        The others.
+        Positions of the stations that block, are blocked, or are in a region, and of those on
+        routes between them.
+    upstream
+        Those that no job comes to from the core.
+    downstream
+        Those that jobs come to from the core; none goes back.
     """
 
     core: NDArray[np.intp]
-    before: NDArray[np.intp]
-    after: NDArray[np.intp]
+    upstream: NDArray[np.intp]
+    downstream: NDArray[np.intp]
 
 
-def parts_of(network: BlockingNetwork) -> Parts:
-    """Part an open network.
-
-    What comes to the core from stations with a product form before it is Poisson, so that each
-    part is solved by itself.
+def segments_of(network: BlockingNetwork) -> Segments:
+    """Find the segments of an open network.
 
     Examples
     --------
@@ -39,38 +42,30 @@ def parts_of(network: BlockingNetwork) -> Parts:
     >>> line = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
     >>> rooms, first = (Room(0.1), Room(0.1), Room(0.1)), np.array([1.0, 0.0, 0.0])
     >>> three = BlockingNetwork(rooms, line, first, 1.0, windows=(Window((1,), 2),))
-    >>> parts = parts_of(three)
-    >>> parts.before.tolist(), parts.core.tolist(), parts.after.tolist()
+    >>> segments = segments_of(three)
+    >>> segments.upstream.tolist(), segments.core.tolist(), segments.downstream.tolist()
     ([0], [1], [2])
     """
     rooms, ways = network.rooms, np.asarray(network.onward) > 0
     seeds = np.array([r.finite or network.window_of(k) is not None for k, r in enumerate(rooms)])
     for k in (k for k, room in enumerate(rooms) if room.finite):
         seeds |= ways[:, k]
-    reach = _reach(ways)
+    reach = ways | np.eye(len(ways), dtype=bool)
+    while (further := (reach.astype(float) @ reach) > 0).sum() > reach.sum():
+        reach = further  # its transitive closure, by squaring
     reached, reaching = reach[seeds].any(axis=0), reach[:, seeds].any(axis=1)
     core = seeds | (reached & reaching)
-    return Parts(
+    return Segments(
         np.flatnonzero(core), np.flatnonzero(~core & ~reached), np.flatnonzero(~core & reached)
     )
 
 
-def _reach(ways: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """From which station each can be come to, in any number of steps and in none."""
-    reach = ways | np.eye(len(ways), dtype=bool)
-    while True:
-        further = (reach.astype(float) @ reach) > 0
-        if (further == reach).all():
-            return reach
-        reach = further
-
-
-def core_of(network: BlockingNetwork, parts: Parts) -> BlockingNetwork:
-    """The core as a separate network, with its arrivals."""
-    core, visits = parts.core, network.visits
+def core_network(network: BlockingNetwork, segments: Segments) -> BlockingNetwork:
+    """The core as an open network of its own, with its arrivals from outside and upstream."""
+    core, visits = segments.core, network.visits
     onward, entry = np.asarray(network.onward), np.asarray(network.entry)
-    coming = entry[core] + visits[parts.before] @ onward[np.ix_(parts.before, core)]
-    coming = np.where(coming > 1e-15, coming, 0.0)
+    coming = entry[core] + visits[segments.upstream] @ onward[np.ix_(segments.upstream, core)]
+    coming = np.where(coming > 1e-15, coming, 0.0)  # flows of rounding alone
     shares = coming / coming.sum() if coming.any() else np.eye(1, len(core))[0]
     place = {int(k): new for new, k in enumerate(core)}
     return replace(
@@ -86,24 +81,24 @@ def core_of(network: BlockingNetwork, parts: Parts) -> BlockingNetwork:
     )
 
 
-def rates_around(network: BlockingNetwork, parts: Parts, leaving: FloatArray) -> FloatArray:
-    """Arrival rates at the stations around the core, by what leaves the core's [1/s].
+def outer_rates(network: BlockingNetwork, segments: Segments, leaving: FloatArray) -> FloatArray:
+    """Arrival rates at the stations outside the core, by the core's departures [1/s].
 
     Parameters
     ----------
-    network, parts
-        By `parts_of`.
+    network, segments
+        By `segments_of`.
     leaving
-        Jobs that leave each station of the core [1/s].
+        Throughput of each station of the core [1/s].
 
     Returns
     -------
-    Shape (stations,); those of the core as they leave.
+    Shape (stations,); for the core its throughputs.
     """
     onward = np.asarray(network.onward)
     rates = network.arrival_rate * network.visits
-    rates[parts.core] = leaving
-    after, others = parts.after, np.concatenate([parts.before, parts.core])
+    rates[segments.core] = leaving
+    after, others = segments.downstream, np.concatenate([segments.upstream, segments.core])
     coming = network.arrival_rate * np.asarray(network.entry)[after]
     coming = coming + rates[others] @ onward[np.ix_(others, after)]
     away = np.eye(after.size) - onward[np.ix_(after, after)].T
