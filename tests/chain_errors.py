@@ -61,7 +61,7 @@ def measured(seed):
     rate = np.abs(solution.station_throughput / served - 1).max()
     time = np.abs(solution.station_response_time[own] / (queue / served)[own] - 1).max()
     ratio = max(max(stations[k].service_times) / min(stations[k].service_times) for k in own)
-    discipline = stations[0].discipline.value
+    discipline = stations[0].discipline.name
     return Row(seed, discipline, *(float(f"{v:.6g}") for v in (ratio, 100 * rate, 100 * time)))
 
 

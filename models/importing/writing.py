@@ -100,7 +100,7 @@ def _check(model: Model, network: Model) -> None:
         raise _refused(model, "its arrivals have an scv, but JMVA's are Poisson")
     for name, station in network.graph.stations.items():
         if station.can.product_form in (None, ServiceKind.PARALLEL):
-            raise _refused(model, f"JMVA has no {station.kind.__name__}, as at {name}")
+            raise _refused(model, f"JMVA has no {station.label}, as at {name}")
 
 
 def _targets(graph: ModelGraph) -> list[str]:

@@ -36,7 +36,7 @@ def _residence(
     form = station.can.product_form
     if form not in _DRIVEN:
         known = ", ".join(n for n, k in usable_kinds().items() if k.can.product_form in _DRIVEN)
-        msg = f"{type(station).__name__} cannot follow a measured load; use {known}"
+        msg = f"{station.label} cannot follow a measured load; use {known}"
         raise GraphError(msg)
     time: Amount = station.service_time
     if form is ServiceKind.DELAY:

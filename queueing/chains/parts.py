@@ -185,10 +185,11 @@ def _as_one(parts: Parts, group: tuple[int, ...]) -> JobClass:
 
 def _one_priority(parts: Parts, name: str, members: Sequence[JobClass]) -> int:
     """That of an only class; refuses those that turn into one another where stations go by it."""
-    ordered = [s.name for s in parts.stations if s.discipline.by_priority]
+    ordered = [s for s in parts.stations if s.discipline.by_priority or s.discipline.by_size]
     if ordered and len(members) > 1:
+        how = "by priority" if ordered[0].discipline.by_priority else ordered[0].discipline.how
         msg = (
-            f"{ordered[0]} serves by priority, which headway cannot combine with classes "
+            f"{ordered[0].name} serves {how}, which headway cannot combine with classes "
             f"that change ({name})"
         )
         raise GraphError(msg + "; simulate it")

@@ -4,7 +4,7 @@ import numpy as np
 
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.network.network import Network
-from headway.queueing.network.product_form import by_priority
+from headway.queueing.network.product_form import ranked
 from headway.queueing.orders.capacity import ClassDemands, longer_waits
 from headway.queueing.orders.mva import Rest
 from headway.queueing.orders.shared import Crossing
@@ -13,7 +13,7 @@ from headway.queueing.stations.abilities import ServiceKind
 
 def disciplines_at(network: Network) -> tuple[Discipline | None, ...]:
     """The disciplines of stations; order of arrival where all jobs have one priority."""
-    real = by_priority(network)
+    real = ranked(network)
     disciplines: list[Discipline | None] = []
     for station, first in zip(network.stations, real, strict=True):
         discipline = station.discipline if first else station.discipline.unranked

@@ -15,7 +15,7 @@ from headway.queueing.disciplines.offered import Offered
 from headway.queueing.network.names import Method
 from headway.queueing.network.network import Network
 from headway.queueing.network.overload import Overload
-from headway.queueing.network.product_form import by_priority, comers, comes_once, named
+from headway.queueing.network.product_form import comers, comes_once, named, ranked
 from headway.queueing.orders.chain import MOST
 from headway.queueing.orders.isolated import (
     MOST_TOGETHER,
@@ -60,6 +60,7 @@ def solve_ordered(network: Network, overload: Overload, method: Method) -> Order
     Saturated
         For open classes that find a full station beside closed ones, also of higher priority.
     """
+    _check_sizes(network)
     _check_exponential(network)
     if network.is_open.all():
         rate = network.rates.copy()
@@ -80,6 +81,17 @@ def solve_ordered(network: Network, overload: Overload, method: Method) -> Order
         stay = np.where(through > 0, stay, network.service_times)
         return Ordered(whole.method, "", whole.throughput, stay, whole.queue_length)
     return _one_by_one(network, method)
+
+
+def _check_sizes(network: Network) -> None:
+    """Refuse disciplines that look at service times, except where their law is exact."""
+    by_size = np.array([s.discipline.by_size for s in network.stations]) & ranked(network)
+    known = network.is_open.all() and _is_exact(network)
+    for k in np.flatnonzero(by_size):
+        station = network.stations[k]
+        if not known or (network.servers[k] != 1).any():
+            msg = f"{station.name}: {station.discipline.needs}"
+            raise GraphError(msg)
 
 
 def _check_exponential(network: Network) -> None:
@@ -130,7 +142,7 @@ def _note(
     network: Network, *, closed: bool, local: bool = False, starved: Sequence[str] = ()
 ) -> str:
     """The note on its priorities, and on the other queues that jobs come to as well."""
-    first = by_priority(network)
+    first = ranked(network)
     others = ~first & ~network.is_delay & np.any(comers(network), axis=(0, 2))
     return priority_note(
         _named(network),
@@ -153,7 +165,7 @@ _LEAST = 1e-6
 
 
 def _named(network: Network) -> list[str]:
-    return named(network, by_priority(network))
+    return named(network, ranked(network))
 
 
 def _check_fits(network: Network, stay: FloatArray) -> None:

@@ -30,7 +30,7 @@ from headway.queueing.network.network import (
     read_network,
 )
 from headway.queueing.network.overload import Overload, find_overload, refuse_overload, without
-from headway.queueing.network.product_form import by_priority, last_in_pools, turns_at, unequal
+from headway.queueing.network.product_form import last_in_pools, ranked, turns_at, unequal
 from headway.queueing.network.result import Result
 from headway.queueing.network.routing import Routing
 from headway.queueing.orders.measured import last_note
@@ -103,7 +103,7 @@ def solve_multiclass(
     overload = find_overload(network)
     if Saturation(saturation) is Saturation.REFUSE:
         refuse_overload(overload)
-    if by_priority(network).any():
+    if ranked(network).any():
         return _by_priority(network, overload, Method(method))
     load, unlike = overload.sustained, unequal(network)
     refuse_speeds(network, unlike)

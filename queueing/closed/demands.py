@@ -84,7 +84,7 @@ def check_product_form(stations: Sequence[Station], names: Sequence[str] = ()) -
         if station.can.product_form is None and not station.can.mixed:
             where = f"{names[number]}: " if names else ""
             msg = (
-                f"{where}{type(station).__name__} has no closed product form; "
+                f"{where}{station.label} has no closed product form; "
                 f"use {', '.join(product_form_kinds(unequal=station.can.unequal))}, "
                 "or simulate the model"
             )

@@ -96,7 +96,8 @@ class Discipline(str, metaclass=Named):
         The name of the discipline that it is where all jobs have one priority; its own if empty.
     by_size
         Whether it looks at service times, so that mean waits differ from those in order of arrival
-        also for a single class.
+        also for a single class; `waits` is then asked only where one server is the only queue, to
+        which open jobs come once.
     interrupts
         Whether a job that comes may interrupt another, which resumes where it stopped.
     shares
@@ -105,8 +106,6 @@ class Discipline(str, metaclass=Named):
         Whether the next job is drawn from those that wait.
     scv
         Whether `waits` holds for service times of any scv, at one server.
-    one_server
-        Whether `waits` holds at one server only.
     waits
         Mean waits of open classes at a station to which they come as Poisson streams, shape
         (classes, points) [s].
@@ -145,7 +144,6 @@ class Discipline(str, metaclass=Named):
     shares: bool = False
     at_random: bool = False
     scv: bool = False
-    one_server: bool = False
     waits: Callable[[Offered], FloatArray] | None = None
     stay: Rule | None = None
     states: Callable[..., Order] | None = None
@@ -214,6 +212,14 @@ class Discipline(str, metaclass=Named):
     def unranked(self) -> "Discipline":
         """The discipline that it is where all jobs have one priority."""
         return Discipline(self.among_equals) if self.among_equals else self
+
+    @property
+    def needs(self) -> str:
+        """Where mean waits are known of a discipline that looks at service times; for refusals."""
+        return (
+            f"mean waits under discipline {self} ({self.words}) are known only where one server is "
+            "the only queue, to which open jobs come once; simulate other networks"
+        )
 
     @property
     def unlike(self) -> str:

@@ -39,7 +39,7 @@ def without_form(network: Network) -> NDArray[np.bool_]:
     >>> without_form(read_network([cpu], two)).item()
     True
     """
-    return unequal(network) | _last_at_several(network) | by_priority(network)[:, None]
+    return unequal(network) | _last_at_several(network) | ranked(network)[:, None]
 
 
 def formless(network: Network) -> str:
@@ -53,11 +53,14 @@ def formless(network: Network) -> str:
     >>> formless(read_network([cpu], [JobClass(c, population=1) for c in "ab"]))
     'cpu: first come first served with times that differ by class'
     """
-    first = by_priority(network)
+    first = ranked(network)
     for k in np.flatnonzero(without_form(network).any(axis=1)):
         station = network.stations[k]
-        how = "it serves by priority" if first[k] else station.discipline.unranked.unlike
-        return f"{station.name}: {how}"
+        order = station.discipline
+        if first[k]:
+            how = "it serves by priority" if order.by_priority else f"it serves {order.how}"
+            return f"{station.name}: {how}"
+        return f"{station.name}: {order.unranked.unlike}"
     return ""
 
 
@@ -72,10 +75,11 @@ def comers(network: Network) -> NDArray[np.bool_]:
     return np.asarray(network.may_be[:, None] * network.demand > 0)
 
 
-def by_priority(network: Network) -> NDArray[np.bool_]:
-    """Tell at which stations jobs go before others, shape (stations,).
+def ranked(network: Network) -> NDArray[np.bool_]:
+    """Tell at which stations jobs go before others that came first, shape (stations,).
 
-    Where all who come have one priority it is order of arrival.
+    By priority, or by their service times. Where all who come have one priority it is order of
+    arrival.
 
     Examples
     --------
@@ -83,15 +87,17 @@ def by_priority(network: Network) -> NDArray[np.bool_]:
     >>> from headway.queueing.network.network import JobClass, SharedStation, read_network
     >>> cpu = SharedStation("cpu", (0.2, 2.0), (1, 1), discipline=Discipline.PRIORITY)
     >>> web, batch = JobClass("web", 0.4), JobClass("batch", 0.2, priority=2)
-    >>> by_priority(read_network([cpu], [web, batch])).tolist()
+    >>> ranked(read_network([cpu], [web, batch])).tolist()
     [True]
     """
     come, ranks = np.any(comers(network), axis=2), np.array([c.priority for c in network.classes])
     return np.array(
         [
-            s.discipline.by_priority
-            and s.kind is not ServiceKind.DELAY
-            and len(set(ranks[come[:, k]].tolist())) > 1
+            s.kind is not ServiceKind.DELAY
+            and (
+                (s.discipline.by_priority and len(set(ranks[come[:, k]].tolist())) > 1)
+                or (s.discipline.by_size and bool(come[:, k].any()))
+            )
             for k, s in enumerate(network.stations)
         ]
     )

@@ -1,6 +1,6 @@
 """What a kind of station can do, declared beside the kind and asked wherever kinds differ."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import ClassVar, Self
 
@@ -122,6 +122,20 @@ class Abilities:
         if discipline.shares:
             return self.shares or self.product_form is not None
         return self.orders and discipline.scv
+
+    def sorted(self) -> Self:
+        """What is left of it under a discipline that looks at service times: means of open jobs."""
+        return replace(
+            self,
+            product_form=None,
+            returns=False,
+            mixed=False,
+            smooth=False,
+            exponential=False,
+            chained=False,
+            eased_by=frozenset(),
+            insensitive=False,
+        )
 
     @property
     def service_scv(self) -> float | str | None:

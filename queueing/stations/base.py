@@ -131,8 +131,7 @@ class Station(Counted, ABC):
 
     def time_law(self, arrival_rate: float) -> TimeLaw:  # noqa: ARG002 - for kinds that know
         """How the response time of a visit is distributed, below saturation; refused if unknown."""
-        kind = type(self).__name__
-        msg = f"the response time of {kind} has no known distribution: {self.lawless}"
+        msg = f"the response time of {self.label} has no known distribution: {self.lawless}"
         raise GraphError(msg)
 
     def shared_law(self, arrival_rate: float) -> TimeLaw:  # noqa: ARG002 - for kinds that know
@@ -140,8 +139,8 @@ class Station(Counted, ABC):
 
         Below saturation; refused if unknown.
         """
-        kind = type(self).__name__
-        msg = f"the response time of {kind} has no known distribution where its servers are shared"
+        what = f"the response time of {self.label}"
+        msg = f"{what} has no known distribution where its servers are shared"
         raise GraphError(msg)
 
     def shared(self) -> "Station":
@@ -157,6 +156,11 @@ class Station(Counted, ABC):
         if kind is None:
             return self
         return kind(**{one.name: getattr(self, one.name) for one in fields(kind)})  # type: ignore[arg-type]
+
+    @property
+    def bare(self) -> "Station":
+        """The station without what a discipline changes of it."""
+        return self
 
     def looped_law(self, arrival_rate: float) -> TimeLaw:
         """The time law of a visit of returning jobs, where it is not known in full."""

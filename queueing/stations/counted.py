@@ -21,6 +21,11 @@ class Counted(InSearches):
     service_time: Quantity | str
 
     @property
+    def label(self) -> str:
+        """What messages call it: its kind."""
+        return type(self).__name__
+
+    @property
     def count(self) -> Quantity:
         """Number of servers m."""
         return 1
@@ -80,5 +85,5 @@ class Counted(InSearches):
         raise self._unknown("the waiting time at")
 
     def _unknown(self, what: str) -> GraphError:
-        kind = type(self).__name__
+        kind = self.label
         return GraphError(f"{what} {kind} has no known distribution: {self.lawless}")

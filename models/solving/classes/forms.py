@@ -8,7 +8,6 @@ from headway.kinds import Amount, apply, number
 from headway.models.solving.classes.solve import scv_of, targets_of, time_of, visits_of
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import Amounts, Values, of_class, offered_at, station_at
-from headway.models.structure.parts.orders import by_priority
 from headway.queueing.disciplines.discipline import Form
 from headway.queueing.erlang.formulas import erlang_c
 from headway.queueing.stations.abilities import ServiceKind
@@ -48,9 +47,12 @@ def class_form(graph: ModelGraph, output: str, given: Mapping[str, Amount]) -> A
     if graph.ways_by_class:
         msg = f"{graph.name}: routes that differ by class have no closed form; solve with numbers"
         raise GraphError(msg)
-    for name in by_priority(graph):
-        msg = f"{name} serves by priority, which has no closed form; solve with numbers"
-        raise GraphError(msg)
+    for name, station in graph.stations.items():
+        order = station.discipline
+        if order.by_priority or order.by_size:
+            how = "by priority" if order.by_priority else order.how
+            msg = f"{name} serves {how}, which has no closed form; solve with numbers"
+            raise GraphError(msg)
     values = graph.plan.run(given, targets_of(graph))
     values |= _answers(graph, values)
     if output not in values and output not in {*graph.outputs, *graph.bindings}:

@@ -71,7 +71,13 @@ class Component(Kept):
     def can(self) -> Abilities:
         """What this kind of station can do under its discipline."""
         abilities: Abilities = self.serves_as.can  # type: ignore[attr-defined]
-        return abilities
+        return abilities.sorted() if self.discipline.by_size else abilities
+
+    @property
+    def label(self) -> str:
+        """Its kind, and a discipline that changes what the kind can do."""
+        sorted_by = f" under discipline {self.discipline}" if self.discipline.by_size else ""
+        return self.kind.__name__ + sorted_by
 
     @property
     def approximation(self) -> str:

@@ -63,10 +63,12 @@ from headway.models.structure.planning.variability import (
     check_spread,
     propagates,
     spread_steps,
+    unknown_waits,
     waiting_steps,
 )
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.returning import Returning
+from headway.queueing.stations.sorted import SortedStation
 
 Law: TypeAlias = Station | Returning
 """What answers for a station at a rate: itself, or its law with returns."""
@@ -136,7 +138,7 @@ def _station_steps(graph: Structure, name: str, *, by_moments: bool) -> list[Any
     answers += ["loss_probability"] if component.loses else []
     return [
         *component_steps(name, component),
-        _making(name, component, parts),
+        _making(name, component, parts, unknown_waits(graph, name)),
         number(f"{name}.visits", {VISITS}, lambda v: VISITS.of(v)[name]),
         _product_step(rate, "throughput", f"{name}.visits"),
         *law_steps,
@@ -148,18 +150,20 @@ def _station_steps(graph: Structure, name: str, *, by_moments: bool) -> list[Any
     ]
 
 
-def _making(name: str, component: Component, parts: list[str]) -> AnyStep:
+def _making(name: str, component: Component, parts: list[str], refused: str) -> AnyStep:
     """A step for a station: of its own numbers, and a fork of its branches too."""
     made, branches = station_at(name), component.branches
     if not branches:
-        return step(made, parts, partial(_station, component, name))
+        return step(made, parts, partial(_station, component, name, refused))
     needs = {*parts, VISITS, *map(station_at, branches)}
     return step(made, needs, partial(_fork, component, name))
 
 
-def _station(component: Component, name: str, values: Values) -> Station:
+def _station(component: Component, name: str, refused: str, values: Values) -> Station:
     """A station with the laws that hold under its discipline."""
     made: Station = build(component, name, values)
+    if component.discipline.by_size:
+        return SortedStation(made, component.discipline, refused)
     return made.shared() if component.discipline.shares else made
 
 

@@ -100,6 +100,19 @@ def _behind(graph: Structure, names: Iterable[str]) -> set[str]:
     return reached
 
 
+def unknown_waits(graph: Structure, name: str) -> str:
+    """Why mean waits under a discipline that looks at service times are not known at a station.
+
+    Empty if they are: at the only queue, to which jobs come once, as Poisson streams.
+    """
+    station = graph.stations[name]
+    others = [n for n, s in graph.stations.items() if n != name and s.can.limits]
+    often = any(v.constant is None or v.constant > 1 for v in station.visits.values())
+    if others or often or name in _behind(graph, [name]) or name in graph.routes.loops:
+        return f"{name}: {station.discipline.needs}"
+    return ""
+
+
 def check_spread(graph: Structure) -> None:
     """Refuse stations through which variability cannot be propagated.
 

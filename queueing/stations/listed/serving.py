@@ -87,6 +87,7 @@ def serving_of(name: str, station: Station) -> Serving:
     GraphError
         For a kind of which that is not known.
     """
+    station = station.bare
     kind = type(station).__name__
     if kind not in SERVING:
         why = f": {station.lawless}" if station.lawless != Station.lawless else ""
