@@ -12,7 +12,7 @@ and independent ones as published, or as `Fork` takes them. All is repeated unti
 import numpy as np
 
 from headway.queueing import MG1, MM1, MMm
-from headway.queueing.forks.branches import part
+from headway.queueing.forks.branches import branch_time
 from headway.queueing.forks.kth import kth
 from headway.queueing.forks.queue import Queue
 from tests.closed_forks import Case, stored
@@ -59,7 +59,7 @@ def joined(branches, kinds, times, rate, *, sharing):
     own = []
     for one in kinds:
         busy = min(rate, 0.999 * float(np.asarray(one.capacity)))
-        own.append(float(part(one, busy, busy).own) if sharing else 1.0)
+        own.append(float(branch_time(one, busy, busy).own) if sharing else 1.0)
     rows = (np.full((len(branches), 1), np.reshape(x, (-1, 1))) for x in (times, own))
     return float(kth(*rows, np.array([len(branches)]))[0][0])
 

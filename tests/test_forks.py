@@ -27,7 +27,7 @@ from headway.queueing import (
     response_time_percentile,
 )
 from headway.queueing.forks.kth import kth
-from headway.queueing.forks.sharing import kth_sharing
+from headway.queueing.forks.sharing import kth_with_common_factor
 from headway.queueing.joins.parting import Wait
 from tests import fork_tails
 from tests.command import headway
@@ -186,7 +186,9 @@ def test_waits_share_what_two_exponential_branches_do():
     busy = np.array([0.05, 0.2, 0.5, 0.85])
     rows = 1.0, 1.0, busy, 1 / (1 - busy), (1 - busy) ** -2, busy, 1.0
     waits = Wait(*(np.broadcast_to(row, (2, busy.size)) for row in rows))
-    longer, shorter = (kth_sharing(waits, np.full(busy.size, k)) * (1 - busy) for k in (2, 1))
+    longer, shorter = (
+        kth_with_common_factor(waits, np.full(busy.size, k)) * (1 - busy) for k in (2, 1)
+    )
     np.testing.assert_allclose(longer, 1.5 - busy / 8, rtol=1e-4)
     np.testing.assert_allclose(shorter, 0.5 + busy / 8, rtol=1e-3)  # both add up to two of one
 

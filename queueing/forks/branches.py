@@ -1,11 +1,15 @@
-"""What a fork needs to know of each of its branches, whatever kind of station it is.
+"""Moments of the time at one branch of a fork, for any kind of station.
 
-Branches are alike in what comes to them, and the more so the more of it comes by the fork: where
-all does, a branch keeps what `headway.queueing.times.orders` leaves it of its own; where little
-does, branches are independent. In between both count by the share of the arrivals that fork.
+Of the squared coefficient of variation c**2 of a branch's response time, g is the branch's own: the
+rest is common to all branches, as their arrivals are. Where all of a branch's arrivals fork, g is
+that of `headway.queueing.times.orders.own_scv`; where next to none do, branches are independent and
+g = c**2. With r the share of its arrivals that fork,
 
-Source: Kleinrock, *Queueing Systems* I, 1975, sections 3.5 and 5.7, for the moments of waits; what
-branches share is measured (docs/accuracy.md).
+    g_b = (1 - r) c_b**2 + r own_scv(U_b, scv_b).
+
+docs/explanation/forks.md derives it; docs/accuracy/forks.md says what it misses.
+
+Source: Kleinrock, *Queueing Systems* I, 1975, sections 3.5 and 5.7, for the moments of waits.
 """
 
 from typing import NamedTuple
@@ -19,20 +23,20 @@ from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.times.orders import own_scv
 
-_LEAST = 1e-9  # squared coefficient of variation that a wait has at least
+_LEAST = 1e-9  # scv of a wait at least, against division by 0; digits only
 
 
-class Part(NamedTuple):
-    """The time that a part of a request takes at its branch.
+class BranchTime(NamedTuple):
+    """Moments of the response time at a branch.
 
     Parameters
     ----------
     mean
-        Of the response time [s].
+        [s].
     scv
-        Squared coefficient of variation of it.
+        Squared coefficient of variation c_b**2.
     own
-        What of that the branch does not share with others.
+        g_b, the part of it that is independent of other branches.
     """
 
     mean: FloatArray
@@ -57,20 +61,20 @@ def check_branch(name: str, station: Station) -> None:
         raise GraphError(msg)
 
 
-def part(station: Station, arrival_rate: Amount, forked: Amount) -> Part:
-    """What a part of a request takes at a branch that is not saturated.
+def branch_time(station: Station, arrival_rate: Amount, forked: Amount) -> BranchTime:
+    """Moments of the response time at a branch that is not saturated.
 
     Parameters
     ----------
     station
         Of a kind with an `scv` of service.
     arrival_rate, forked
-        All that arrive there, and those of them that fork [1/s].
+        Arrival rate at the branch, and of the requests that fork [1/s].
 
     Examples
     --------
     >>> from headway.queueing import MM1
-    >>> alone, half = (part(MM1(1.0), 0.5, forked) for forked in (0.5, 0.25))
+    >>> alone, half = (branch_time(MM1(1.0), 0.5, forked) for forked in (0.5, 0.25))
     >>> float(alone.mean), round(float(alone.own), 3), round(float(half.own), 3)
     (2.0, 0.717, 0.858)
     """
@@ -84,16 +88,16 @@ def part(station: Station, arrival_rate: Amount, forked: Amount) -> Part:
     scv = (squared - wait**2 + spread * service**2) / whole
     share = np.where(np.asarray(arrival_rate) > 0, forked / _positive(arrival_rate), 1.0) / queues
     own = (1 - share) * scv + share * np.asarray(own_scv(waits.chance, spread), float)
-    return Part(mean, scv, own)
+    return BranchTime(mean, scv, own)
 
 
 def waiting(station: Station, arrival_rate: Amount, forked: Amount) -> tuple[FloatArray, ...]:
-    """Rows of `Wait`, each a number or one for each operating point.
+    """The fields of `headway.queueing.joins.parting.Wait`, each a number or an array over points.
 
     Parameters
     ----------
     station, arrival_rate, forked
-        As for `part`.
+        As for `branch_time`.
 
     Examples
     --------
@@ -124,14 +128,14 @@ def service_of(station: Station) -> tuple[FloatArray, FloatArray]:
 
 
 class _Waits(NamedTuple):
-    """Chance to wait with exponential service, and what of E[W**2] is beyond 2 E[W]**2."""
+    """P(W > 0) of M/M/m, and E[W**2] - 2 E[W]**2 of it: 2 C (1 - C) (S / (m (1 - U)))**2."""
 
     chance: FloatArray
     variation: FloatArray
 
 
 def _waits(station: Station, arrival_rate: Amount) -> tuple[_Waits, Amount]:
-    """How waits vary, and the number of queues of which a job takes one."""
+    """Waits with exponential service, and the number of queues of which a job takes one."""
     kind, servers = station.can.product_form, station.count
     if kind is ServiceKind.DELAY:
         return _Waits(np.zeros(()), np.zeros(())), 1.0

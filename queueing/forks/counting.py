@@ -1,4 +1,4 @@
-"""How many of several independent parts are done by a time."""
+"""How many of several independent branches are done by a time: the Poisson-binomial law."""
 
 from collections.abc import Sequence
 
@@ -6,13 +6,13 @@ import numpy as np
 
 from headway.kinds import FloatArray
 
-_NOTHING = 32.0  # exp(-32) counts as none
+_NOTHING = 32.0  # exp(-32) = 1e-14 is neglected: digits only
 
 
 def fewer_done(chances: Sequence[FloatArray], needed: int) -> FloatArray:
-    """Chance that fewer than k are done, from that of each, in the shape of one of them.
+    """Probability that fewer than k branches are done, from each branch's probability.
 
-    Counted are those that are done, or those that are not, whichever are the fewer to tell apart.
+    The recursion counts those done, or those not done, whichever needs fewer terms: k or n - k + 1.
 
     Examples
     --------
@@ -33,12 +33,14 @@ def fewer_done(chances: Sequence[FloatArray], needed: int) -> FloatArray:
     return total if few else 1 - total
 
 
-def lowest(scvs: FloatArray, needed: int) -> float:
-    """How far below the shortest mean k gamma times are not done, as a logarithm.
+def log_range_below(scvs: FloatArray, needed: int) -> float:
+    """How far below the logarithm of the shortest mean k gamma times are never done.
+
+    Near 0 a gamma law of scv c rises as t**(1/c), and the k-th's as the product of k of these.
 
     Examples
     --------
-    >>> lowest(np.array([0.5, 1.0]), 12) < 6
+    >>> log_range_below(np.array([0.5, 1.0]), 12) < 6
     True
     """
     widest = max(float(np.max(scvs, initial=0.0)), 1.0)

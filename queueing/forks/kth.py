@@ -1,8 +1,8 @@
-"""Mean and second moment of the k-th of n unlike gamma-distributed times.
+"""Mean and second moment of the k-th order statistic of n unlike gamma-distributed times.
 
-E[T] is the integral of the chance that fewer than k are done, over the logarithm of the time: there
-it falls off fast at both ends, so that the trapezoidal rule is exact to many digits. Constant times
-make it jump; there the rule is parted.
+E[T] is the integral of the probability that fewer than k are done, over the logarithm of the time;
+there it decays fast at both ends, so that the trapezoidal rule converges geometrically. Constant
+times make it jump, so the rule has a node on each side of them.
 
 Source: David and Nagaraja, *Order Statistics*, 3rd ed., 2003, section 5.2, for the chances.
 """
@@ -15,18 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
-from headway.queueing.forks.counting import fewer_done, lowest
+from headway.queueing.forks.counting import fewer_done, log_range_below
 
 CONSTANT = 1e-6
-"""Squared coefficients of variation below this count as none."""
+"""Scv below which a time is taken as constant: a standard deviation of 0.1%."""
 
 Fixed: TypeAlias = NDArray[np.bool_]
 """Which times are constant."""
 
-_WIDEST, _PER_DEVIATION = 0.2, 0.5  # of steps: most, and in standard deviations of the steadiest
-_JUMPING = 0.004  # widest where chances jump: the rule errs by its square
-_LOW, _HIGH = 14.0, 40.0  # begins so far below the shortest mean, and ends above the longest
-_BLOCK = 2_000_000  # chances at a time
+# Steps of the logarithm of time: at most 0.2, and half a standard deviation of the steadiest time,
+# which give ten digits; 0.004 where probabilities jump, as the rule then errs by the step's square.
+_WIDEST, _PER_DEVIATION, _JUMPING = 0.2, 0.5, 0.004
+_LOW, _HIGH = 14.0, 40.0  # times range from exp(-14) of the shortest mean to 40 of the longest
+_BLOCK = 2_000_000  # probabilities at a time, for memory and speed
 
 
 def kth(means: FloatArray, scvs: FloatArray, needed: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -47,18 +48,19 @@ def kth(means: FloatArray, scvs: FloatArray, needed: FloatArray) -> tuple[FloatA
     >>> round(float(mean[0]), 10)
     1.1666666667
     """
-    scale = _longest(means)
+    longest = means.max(axis=0)
+    scale = np.asarray(np.where(longest > 0, longest, 1.0))
 
     def left(some: "_Times", at: FloatArray, k: int) -> FloatArray:
         return some.fewer_done(at, k)
 
-    low = min(_LOW, lowest(scvs, int(needed.min())))
+    low = min(_LOW, log_range_below(scvs, int(needed.min())))
     found = _integrated(means / scale, scvs, needed, left, low)
     return found[0] * scale, found[1] * scale**2
 
 
 def unfinished(means: FloatArray, scvs: FloatArray, needed: FloatArray) -> FloatArray:
-    """Share of each time in which fewer than k of the n are done, shape (n, points).
+    """Mean share of each time during which fewer than k of the n are done, shape (n, points).
 
     Parameters
     ----------
@@ -88,11 +90,6 @@ def unfinished(means: FloatArray, scvs: FloatArray, needed: FloatArray) -> Float
     return found
 
 
-def _longest(means: FloatArray) -> FloatArray:
-    longest = means.max(axis=0)
-    return np.asarray(np.where(longest > 0, longest, 1.0))
-
-
 class _Times(NamedTuple):
     """Means and squared coefficients of variation, and which are constant; shape (n, points)."""
 
@@ -109,7 +106,7 @@ class _Times(NamedTuple):
         return _Times(self.relative[rows], self.scvs[rows], self.fixed[rows])
 
     def fewer_done(self, times: FloatArray, needed: int) -> FloatArray:
-        """Chance that fewer than k are done by each time, shape (times, points)."""
+        """Probability that fewer than k are done by each time, shape (times, points)."""
         from scipy.special import gammainc
 
         each = []
@@ -122,13 +119,13 @@ class _Times(NamedTuple):
 
 
 _Left: TypeAlias = Callable[[_Times, FloatArray, int], FloatArray]
-"""Chance that something still goes on at each time."""
+"""P(T > t) of the times, at each t and for k."""
 
 
 def _integrated(
     relative: FloatArray, scvs: FloatArray, needed: FloatArray, left: _Left, low: float
 ) -> FloatArray:
-    """First two moments of how long something goes on, shape (2, points)."""
+    """First two moments of T, shape (2, points)."""
     fixed = (scvs < CONSTANT) | (relative == 0)
     times, step = _grid(relative, scvs, fixed, low)
     found = np.zeros((2, len(needed)))
@@ -146,7 +143,7 @@ def _integrated(
 def _grid(
     relative: FloatArray, scvs: FloatArray, fixed: Fixed, low: float
 ) -> tuple[FloatArray, float]:
-    """Times in longest means, apart by a factor exp(step)."""
+    """Times in units of the longest mean, a factor exp(step) apart, and the step."""
     vary = ~fixed
     shortest = float(relative[vary].min(initial=1.0))
     least, most = (float(f(scvs[vary], initial=1.0)) for f in (np.min, np.max))
@@ -158,7 +155,7 @@ def _grid(
 def _smoothly(
     times: FloatArray, step: float, needed: int, part: _Times, chance: _Left
 ) -> FloatArray:
-    """Both moments; what the sums leave out before the first time is a geometric series."""
+    """Both moments by the trapezoidal rule; the sum before the first time is a geometric series."""
     at = times[:, None]
     left = chance(part, at, needed)
     first = step * (left * at).sum(axis=0) + times[0] * step / np.expm1(step)
@@ -169,7 +166,7 @@ def _smoothly(
 def _with_jumps(
     times: FloatArray, step: float, needed: int, part: _Times, chance: _Left
 ) -> FloatArray:
-    """Both moments, with a time just before and just after each constant one."""
+    """Both moments by trapezia with a node just before and just after each constant time."""
     del step
     ends = np.where(part.fixed, part.relative, times[0])
     ordinary = np.broadcast_to(times[:, None], (times.size, ends.shape[1]))

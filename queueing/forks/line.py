@@ -1,36 +1,35 @@
-"""Operating points on a line: every number that varies over them varies in step with one."""
+"""Operating points on a line: all numbers that vary over them are affine in one variable."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Generic, NamedTuple
 
 import numpy as np
 
 from headway.kinds import Amount, FloatArray
 from headway.queueing.stations.base import Station
-from headway.queueing.stations.rows import arrays_in, in_a_row
+from headway.queueing.stations.rows import StationType, arrays_in, in_a_row
 
-_ROUNDING = 1e-14  # relative
+_ROUNDING = 1e-14  # relative, of numbers that are affine but for rounding
 
 
-class Line(NamedTuple):
-    """A station and what arrives there, as its numbers move from one end to the other.
+class CollinearPoints(NamedTuple, Generic[StationType]):
+    """A station and its arrival rate along a line of operating points.
 
     Parameters
     ----------
     station, arrival_rate
         At all operating points.
     places, shape
-        Square roots of a number that varies, in its largest, which keep what is found smooth down
-        to no arrivals; shape (points,), and the shape the points had.
+        Square root of a number that varies over its largest value, which keeps response times
+        smooth down to no arrivals, shape (points,); and the shape that the points had.
     """
 
-    station: Station
+    station: StationType
     arrival_rate: Amount
     places: FloatArray
     shape: tuple[int, ...]
 
-    def at(self, places: FloatArray) -> tuple[Station, Amount]:
-        """The station and what arrives there at places from the least to 1, shape (points,)."""
+    def at(self, places: FloatArray) -> tuple[StationType, Amount]:
+        """The station and its arrival rate at places from the least to 1, shape (points,)."""
         first, last = np.argmin(self.places), np.argmax(self.places)
         least = self.places[first] ** 2
         parts = (places**2 - least) / (1 - least)
@@ -43,25 +42,27 @@ class Line(NamedTuple):
         return in_a_row(self.station, between), rate
 
 
-def line_of(station: Station, arrival_rate: Amount, fewest: int) -> Line | None:
-    """The line on which operating points are; none where there are few, or they are on none.
+def collinear_points(
+    station: StationType, arrival_rate: Amount, fewest: int
+) -> CollinearPoints[StationType] | None:
+    """Find the line on which operating points lie; None for few points, or points on no line.
 
     Parameters
     ----------
     station
-        Whose numbers may be arrays; no count varies on a line.
+        With numbers or arrays; a line has no counts that vary.
     arrival_rate
-        Of it [1/s].
+        At the station [1/s].
     fewest
-        Operating points for which there is no line.
+        Number of operating points up to which the answer is None.
 
     Examples
     --------
     >>> from headway.queueing import MM1
-    >>> line = line_of(MM1(0.5), np.array([0.1, 0.4, 1.1]), fewest=2)
+    >>> line = collinear_points(MM1(0.5), np.array([0.1, 0.4, 1.1]), fewest=2)
     >>> line.places.round(6).tolist(), line.at(np.array([0.5]))[1].round(9).tolist()
     ([0.301511, 0.603023, 1.0], [0.275])
-    >>> line_of(MM1(np.array([0.5, 1.0, 0.5])), np.array([0.1, 0.4, 1.1]), fewest=2)
+    >>> collinear_points(MM1(np.array([0.5, 1.0, 0.5])), np.array([0.1, 0.4, 1.1]), fewest=2)
     """
     arrays = [np.asarray(a) for a in (arrival_rate, *arrays_in(station)) if np.ndim(a)]
     shape = np.broadcast_shapes(*(a.shape for a in arrays))
@@ -74,22 +75,16 @@ def line_of(station: Station, arrival_rate: Amount, fewest: int) -> Line | None:
         return None
     varies = rows[widest]
     parts = (varies - varies.min()) / widths[widest]
-    line = Line(station, arrival_rate, np.sqrt(varies / varies.max()), shape)
-    return line if _all_on(rows, parts) else None
-
-
-def _all_on(rows: Sequence[FloatArray], places: FloatArray) -> bool:
-    """Whether each row moves in step with the places."""
-    first, last = np.argmin(places), np.argmax(places)
-    off = [np.abs(row - row[first] * (1 - places) - row[last] * places) for row in rows]
-    return all(
-        bool((miss <= _ROUNDING * np.abs(row).max()).all())
-        for row, miss in zip(rows, off, strict=True)
-    )
+    first, last = np.argmin(parts), np.argmax(parts)
+    for row in rows:
+        off = np.abs(row - row[first] * (1 - parts) - row[last] * parts)
+        if not (off <= _ROUNDING * np.abs(row).max()).all():
+            return None
+    return CollinearPoints(station, arrival_rate, np.sqrt(varies / varies.max()), shape)
 
 
 def _counts(station: Station) -> bool:
-    """Whether some whole number of a station, or of one in it, is an array."""
+    """Whether a count of a station, or of one of its branches, is an array."""
     inside = [value for value in vars(station).values() if isinstance(value, tuple)]
     if any(np.ndim(getattr(station, name)) for name in station.can.counts):
         return True

@@ -1,4 +1,4 @@
-"""Parts of requests in closed networks: those waited for, and those that outlast their request."""
+"""Forks of closed networks: parts waited for, and parts that outlast their request."""
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
@@ -8,15 +8,17 @@ import numpy as np
 from headway.errors import Saturated
 from headway.kinds import Amount, FloatArray, number
 from headway.numerals import four_digits
-from headway.queueing.forks.branches import part
+from headway.queueing.forks.branches import branch_time
 from headway.queueing.forks.kth import kth, unfinished
-from headway.queueing.forks.queue import Queue, above
+from headway.queueing.forks.queue import Queue, divisor
 from headway.queueing.stations.base import Station
 from headway.queueing.times.orders import left_over, moments
 
-_FULL = 0.999  # utilisation that a branch has at most, where that of n - 1 jobs is told as more
-_MOST = 1 - 1e-9  # of a branch's time that parts which nobody waits for take
-_ROUNDING = 1e-9  # of a throughput that is a limit
+_FULL = 0.999  # a branch's utilisation at most: mean value analysis of n - 1 jobs can pass 1
+_MOST = (
+    1 - 1e-9
+)  # share of a branch's time for parts nobody waits for, at most: 1 would divide by 0
+_ROUNDING = 1e-9  # relative, of a throughput at its limit
 
 
 def some_needed(station: Station) -> bool:
@@ -38,13 +40,13 @@ def _needed(station: Station) -> FloatArray:
 
 
 def _count(station: Station) -> FloatArray:
-    """Branches of a fork, like or unlike ones."""
+    """Number of branches of a fork, like or unlike ones."""
     several: Amount = getattr(station, "branches")  # noqa: B009 - of kinds that fork
     return np.asarray(len(several) if isinstance(several, tuple) else several, float)
 
 
-class Parts:
-    """The forks of a closed network, and their branches as mean value analysis finds them.
+class ClosedForks:
+    """The forks of a closed network, and their branches in mean value analysis.
 
     Parameters
     ----------
@@ -65,12 +67,12 @@ class Parts:
         self._visits, self._queues = visits, queues
         self.some = {name for name, station in stations.items() if some_needed(station)}
         self.waited: dict[str, FloatArray] = {name: visits[name] for name in queues}
-        self.most = self._most()
+        self.most = self._throughput_limit()
 
-    def _most(self) -> FloatArray:
-        """What the busiest station lets through [1/s]; times are stretched where they tell of more.
+    def _throughput_limit(self) -> FloatArray:
+        """Throughput at which the bottleneck is saturated [1/s].
 
-        A fork that needs k goes on with the k-th fastest of its branches.
+        A fork that needs k of its branches is limited by the k-th fastest of them.
         """
         some = [fork for fork in self.some if fork in self._branches]
         apart = {branch for fork in some for branch in self._branches[fork]}
@@ -87,34 +89,34 @@ class Parts:
 
     def joined(self, parts: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
         """Times of a visit to each station, of forks until enough parts are done [s]."""
-        times = {name: self._like(name, time) for name, time in parts.items()}
+        times = dict(parts)
+        for name, time in parts.items():
+            station, queue = self._stations[name], self._queues[name]
+            if (
+                station.can.forks
+            ):  # to like branches: the k-th takes x(k, n; g) times as long as one
+                busy = np.minimum(queue.busy, 1.0)
+                ratio = moments(_count(station), _needed(station), queue.scv, busy)[0]
+                times[name] = np.asarray(ratio * time)
         return times | {fork: kth(*self._unlike(fork, parts))[0] for fork in self._branches}
-
-    def _like(self, name: str, time: FloatArray) -> FloatArray:
-        station, queue = self._stations[name], self._queues[name]
-        if not station.can.forks:
-            return time
-        busy = np.minimum(queue.busy, 1.0)
-        times = moments(_count(station), _needed(station), queue.scv, busy)[0]
-        return np.asarray(times * time)
 
     def _unlike(
         self, fork: str, parts: Mapping[str, FloatArray]
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """What the parts of a fork take, what each does not share, and how many are needed."""
+        """Means and own scvs g_b of a fork's branches, shape (n, points), and k."""
         owns, means = [], []
         for name in self._branches[fork]:
             queue = self._queues[name]
             most = np.minimum(np.maximum(queue.busy, 1e-12), _FULL)
             rate = most / np.where(queue.busy > 0, queue.busy, 1.0) * queue.rate
-            share = self._visits[fork] / above(self._visits[name])
-            one = part(self._stations[name], rate, rate * share)
+            share = self._visits[fork] / divisor(self._visits[name])
+            one = branch_time(self._stations[name], rate, rate * share)
             owns.append(self._spread(one.own))
             means.append(self._spread(parts[name]))
         return np.array(means), np.array(owns), self._spread(_needed(self._stations[fork]))
 
     def share(self, parts: Mapping[str, FloatArray]) -> None:
-        """Find what share of its time somebody waits for a part, at these times [s]."""
+        """Find the visits by parts that are still waited for, with these times of parts [s]."""
         waited = {name: self._visits[name] for name in self._queues}
         for fork in sorted(self.some):
             if fork in self._branches:
@@ -128,24 +130,26 @@ class Parts:
                 waited[fork] = waited[fork] * (1 - left)
         self.waited = waited
 
-    def beside(self, bare: Mapping[str, FloatArray], rate: FloatArray) -> Mapping[str, FloatArray]:
-        """Times of parts among those that outlast their requests [s], from times without them."""
+    def lengthened(
+        self, bare: Mapping[str, FloatArray], rate: FloatArray
+    ) -> Mapping[str, FloatArray]:
+        """Times of parts [s], lengthened by parts that outlast their requests."""
         if not self.some:
             return bare
         return {name: time / (1 - self._taken(name, rate)) for name, time in bare.items()}
 
     def _taken(self, name: str, rate: FloatArray) -> FloatArray:
-        """Share of a branch's time that parts which nobody waits for any more take."""
+        """X f S/m: the utilisation of a branch by parts that nobody waits for any more."""
         outlasting = self._visits[name] - self.waited[name]
         return np.minimum(rate * outlasting * self._queues[name].each, _MOST)
 
     def steepest(self, rate: FloatArray) -> FloatArray:
-        """How many percent a part takes longer for one more of throughput, at the most."""
+        """Largest elasticity of a part's time to the throughput: taken / (1 - taken)."""
         taken = reduce(np.maximum, (self._taken(name, rate) for name in self._queues))
         return np.asarray(taken / (1 - taken))
 
     def check_kept_up(self, rate: FloatArray) -> None:
-        """Refuse branches to which more comes than they can serve.
+        """Refuse branches that receive more than they can serve.
 
         Raises
         ------

@@ -11,12 +11,12 @@ from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
 
 
-def above(value: FloatArray) -> FloatArray:
-    """A divisor: what is not above 0 divides to nothing.
+def divisor(value: FloatArray) -> FloatArray:
+    """A value to divide by: infinite where it is not above 0, so that the quotient is 0.
 
     Examples
     --------
-    >>> (1 / above(np.array([2.0, 0.0]))).tolist()
+    >>> (1 / divisor(np.array([2.0, 0.0]))).tolist()
     [0.5, 0.0]
     """
     return np.where(value > 0, value, np.inf)
@@ -49,7 +49,12 @@ class Queue:
     def __init__(self, station: Station, visits: FloatArray) -> None:
         self.station, self._visits = station, visits
         kind, count = station.can.product_form, np.asarray(station.count, float)
-        time, scv = _service(station)
+        if station.can.forks:  # one of its like branches
+            like: Amount = station
+            time = np.asarray(number("service_time", like.service_time), float)
+            scv: FloatArray = np.asarray(like.scv, float)
+        else:
+            time, scv = service_of(station)
         self._time = np.broadcast_to(time, visits.shape)
         self.scv: Amount = scv
         self.delays = kind is ServiceKind.DELAY
@@ -67,7 +72,7 @@ class Queue:
         if self.delays:
             return np.full(self.rate.shape, np.inf)
         demand = self._visits * self._time / (self._servers * self._apart)
-        return np.asarray(np.where(demand > 0, 1 / above(demand), np.inf))
+        return np.asarray(np.where(demand > 0, 1 / divisor(demand), np.inf))
 
     @property
     def busy(self) -> FloatArray:
@@ -77,9 +82,11 @@ class Queue:
         return np.asarray(self.rate * self._time / (self._servers * self._apart))
 
     def response(self) -> FloatArray:
-        """Time of a visit by one job more [s]."""
+        """Response time of a visit by one job more [s]."""
         if self.delays:
             return self._time
+        # R = S/m (1 + Q + sum over n < m - 1 of (m - 1 - n) p_n + P(wait) (scv - 1) / 2): Reiser's
+        # marginal recursion for m servers, with the residual service of a general one.
         free = np.maximum(self._servers - 1 - self._below, 0)
         ahead = self._length / self._apart + (free * self._chances).sum(axis=0)
         waits = self.busy
@@ -90,20 +97,20 @@ class Queue:
 
     @property
     def each(self) -> FloatArray:
-        """How much longer a part takes for another one there [s]."""
+        """Increase of the response time per job present [s]: S/m."""
         if self.delays:
             return np.zeros(self.rate.shape)
         return np.asarray(self._time / (self._servers * self._apart))
 
     def add(self, throughput: FloatArray, time: FloatArray, waited: FloatArray) -> None:
-        """Bring in what the network does with one job more.
+        """Take over the throughput and times of the network with one job more.
 
         Parameters
         ----------
         throughput, time
             Of the network [1/s], and of a visit [s].
         waited
-            Visits of parts that somebody waits for; the others come anew with each job.
+            Visits by parts of requests that have not gone on yet.
         """
         self._length = waited * throughput * time
         self.rate = self._visits * throughput
@@ -115,11 +122,3 @@ class Queue:
             self._chances[0] = np.maximum(1 - (load + idle) / self._servers, 0)
         else:
             self._chances[0] = 0.0
-
-
-def _service(station: Station) -> tuple[FloatArray, FloatArray]:
-    """Mean service time and scv, of a fork of like branches those of one."""
-    if not station.can.forks:
-        return service_of(station)
-    like: Amount = station
-    return np.asarray(number("service_time", like.service_time), float), np.asarray(like.scv, float)

@@ -1,17 +1,19 @@
-"""Stations whose arrays are laid out anew, such as rows of operating points."""
+"""Stations with their arrays laid out anew, such as rows of operating points."""
 
 from collections.abc import Callable
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from headway.kinds import Amount, FloatArray
 from headway.queueing.stations.base import Station
 
+StationType = TypeVar("StationType", bound=Station)
 
-def in_a_row(station: Station, row: Callable[[Amount], Amount]) -> Station:
-    """A station whose arrays are laid out as rows of points."""
+
+def in_a_row(station: StationType, row: Callable[[Amount], Amount]) -> StationType:
+    """A station, and the stations in it, with each array replaced by a row of points."""
     own = {f.name: getattr(station, f.name) for f in fields(station)}  # type: ignore[arg-type]
     return replace(station, **{name: _row(value, row) for name, value in own.items()})  # type: ignore[type-var]
 
