@@ -33,10 +33,10 @@ from .network.network import JobClass as JobClass
 from .network.network import Saturation as Saturation
 from .network.network import SharedStation as SharedStation
 from .network.result import Result as Result
-from .percentiles import StationVisits as StationVisits
-from .percentiles import path_exceedance as path_exceedance
-from .percentiles import path_percentile as path_percentile
-from .percentiles import response_time_percentile as response_time_percentile
+from .sojourn.percentiles import StationVisits as StationVisits
+from .sojourn.percentiles import path_exceedance as path_exceedance
+from .sojourn.percentiles import path_percentile as path_percentile
+from .sojourn.percentiles import response_time_percentile as response_time_percentile
 from .stations.abilities import Abilities as Abilities
 from .stations.abilities import ServiceKind as ServiceKind
 from .stations.base import MM1 as MM1

@@ -14,9 +14,9 @@ import numpy as np
 
 from headway.models import ModelGraph
 from headway.models.simulating.jobs import blueprint
-from headway.models.solving.classes.journeys import journey_laws
+from headway.models.solving.response_times.class_routes import journey_laws
 from headway.queueing import MM1, Delay, MMm
-from headway.queueing.percentiles import percentile_of
+from headway.queueing.sojourn.percentiles import percentile_of
 from tests.campaigns import stored_or_simulated
 from tests.crowd_simulation import response_times
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from headway.queueing import MG1, ForkJoin
-from headway.queueing.forward import ForwardNetwork
-from headway.queueing.swift import swift_percentiles
+from headway.queueing.sojourn.feed_forward import ForwardNetwork
+from headway.queueing.sojourn.search_percentiles import swift_percentiles
 from tests.campaigns import stored_numbers
 
 PAGE = Path("tests/data/fork_errors.csv")

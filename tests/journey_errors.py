@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 
 from headway.models import ModelGraph
-from headway.models.solving.classes.journeys import journey_laws
-from headway.models.solving.classes.times import class_laws
+from headway.models.solving.response_times.class_routes import journey_laws
+from headway.models.solving.response_times.open_classes import class_laws
 from headway.queueing import MM1
-from headway.queueing.percentiles import percentile_of
+from headway.queueing.sojourn.percentiles import percentile_of
 from tests.campaigns import store, stored_numbers
 from tests.qna_class_errors import JOURNEY, events, network, through
 

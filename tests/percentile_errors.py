@@ -12,11 +12,11 @@ import numpy as np
 from headway.models import ModelGraph
 from headway.models.simulating.jobs import blueprint
 from headway.queueing import MM1, MMm
-from headway.queueing.passages.circle import Circle, Place
 from headway.queueing.passages.laws import apart_law, circle_law
-from headway.queueing.passages.returning import Returning
-from headway.queueing.percentiles import percentile_of
-from headway.queueing.times.meeting import shared_law
+from headway.queueing.passages.passage import Circle, Place
+from headway.queueing.passages.reduced_chain import Returning
+from headway.queueing.sojourn.percentiles import percentile_of
+from headway.queueing.times.processor_sharing.exponential import shared_law
 from tests.crowd_simulation import response_times
 from tests.passage_chain import Small, mean_time, percentiles, shared_percentiles
 

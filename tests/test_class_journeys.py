@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from headway.errors import GraphError
 from headway.models import ModelGraph
 from headway.models.language.formula import of_number
-from headway.models.solving.classes.journeys import ALIKE, BACK, UNLIKE, journey_laws
-from headway.models.solving.classes.times import UNLIKE as COMMON
+from headway.models.solving.response_times.class_routes import ALIKE, BACK, UNLIKE, journey_laws
+from headway.models.solving.response_times.open_classes import UNLIKE as COMMON
 from headway.queueing import MG1, MM1, Delay, MMm
-from headway.queueing.passages.wholly import SMOOTHED
+from headway.queueing.passages.whole_chain import SMOOTHED
 from headway.queueing.times.inversion import exceedance
 from tests import closed_journeys
 from tests.closed_journeys import model

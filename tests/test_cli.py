@@ -241,7 +241,7 @@ OTHERWISE = (
     *("json", "csv", "html", "tempfile", "zipfile", "importlib.metadata"),
     "headway.models.solving.closed.solve",
     "headway.models.solving.classes.solve",
-    "headway.models.solving.percentile",
+    "headway.models.solving.response_times.percentiles",
     "headway.queueing.network.network",
     "headway.queueing.closed.demands",
 )

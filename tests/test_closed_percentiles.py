@@ -7,11 +7,11 @@ from scipy.stats import gamma as gamma_law
 from headway.errors import GraphError
 from headway.models import ModelGraph
 from headway.queueing import MM1, Delay, MMm, Parallel, WakeUp
-from headway.queueing.passages.circle import Circle, Place
-from headway.queueing.passages.followed import Followed
 from headway.queueing.passages.laws import APART, circle_law
-from headway.queueing.passages.returning import Returning
-from headway.queueing.percentiles import percentile_of
+from headway.queueing.passages.passage import Circle, Place
+from headway.queueing.passages.reduced_chain import Returning
+from headway.queueing.passages.tagged_job import Followed
+from headway.queueing.sojourn.percentiles import percentile_of
 from tests.pages import accuracy
 from tests.passage_chain import Small, exceedances, percentiles
 from tests.percentile_errors import CLOSED, SHARES, chain_errors, circle_of, closed_errors

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from headway.models import ModelGraph, parse_model
-from headway.models.solving import percentile
-from headway.models.solving.classes.circulating import circulating_laws
+from headway.models.solving.response_times import percentiles
+from headway.models.solving.response_times.closed_classes import circulating_laws
 from headway.queueing import MM1, Delay
 from tests.percentile_errors import CROWDS, crowd_errors
 from tests.test_closed_percentiles import stated
@@ -40,7 +40,7 @@ def test_several_percentiles_of_classes_take_laws_once_a_point(monkeypatch):
         rows.append(point)
         return circulating_laws(point)
 
-    monkeypatch.setattr(percentile, "circulating_laws", counting)
+    monkeypatch.setattr(percentiles, "circulating_laws", counting)
     graph = line().job_class("y", population=4).declare("jobs")
     graph = graph.job_class("x", population="jobs", think_time=5)
     solution = graph.at(jobs=[2, 3]).solve()

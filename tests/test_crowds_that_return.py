@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.stats import gamma
 
 from headway.models import parse_model
-from headway.queueing.passages.sharing import AWAY
+from headway.queueing.passages.processor_sharing import AWAY
 from tests import campaigns
 from tests.away_errors import PAGE, TITLES, largest, simulated, solved
 

@@ -6,10 +6,10 @@ import pytest
 from headway.models import parse_model
 from headway.queueing import MD1, MG1, MM1, Delay, Fork, MMm, Parallel, response_time_percentile
 from headway.queueing.forks.along import FEWEST
-from headway.queueing.forward import ForwardNetwork
+from headway.queueing.sojourn.feed_forward import ForwardNetwork
+from headway.queueing.sojourn.interpolated_percentiles import sweep_percentiles
+from headway.queueing.sojourn.search_percentiles import swift_percentiles
 from headway.queueing.stations.rows import in_a_row
-from headway.queueing.sweeps import sweep_percentiles
-from headway.queueing.swift import swift_percentiles
 from tests.test_forks import FILE, ROUTE
 
 SWEPT = {

@@ -13,7 +13,7 @@ from sympy import Symbol, simplify
 from headway.errors import GraphError, InvalidParameter
 from headway.models import ModelGraph, parse_model
 from headway.queueing import MD1, MG1, MM1, ForkJoin, response_time_percentile
-from headway.queueing.times.orders import own_scv
+from headway.queueing.order_statistics.alike import own_scv
 from tests.command import headway
 from tests.fork_errors import FRESH, errors, needed_of, simulate, stored, summary_rows, table
 from tests.pages import accuracy

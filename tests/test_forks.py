@@ -28,7 +28,7 @@ from headway.queueing import (
 )
 from headway.queueing.forks.kth import kth
 from headway.queueing.forks.sharing import kth_with_common_factor
-from headway.queueing.joins.parting import Wait
+from headway.queueing.order_statistics.branch_times import Wait
 from tests import fork_tails
 from tests.command import headway
 from tests.pages import accuracy

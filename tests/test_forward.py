@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.models import ModelGraph, catalogue_model
-from headway.models.solving import percentile as percentiles
-from headway.models.solving.forward import goes_forward
+from headway.models.solving.response_times import percentiles
+from headway.models.solving.response_times.feed_forward import goes_forward
 from headway.models.structure.planning.plan import Plan
 from headway.queueing import MD1, MM1, Delay, MMm, Parallel
 

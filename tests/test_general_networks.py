@@ -7,7 +7,7 @@ import pytest
 
 from headway.models import ModelGraph
 from headway.queueing import MD1, MG1, MM1, Delay, MGm
-from headway.queueing.percentiles import response_time_percentile
+from headway.queueing.sojourn.percentiles import response_time_percentile
 from headway.queueing.variability import measured
 from headway.queueing.variability.constants import rows_of
 from headway.queueing.variability.returns import near_returns

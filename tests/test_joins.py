@@ -9,13 +9,13 @@ from scipy.special import gammainc
 from scipy.stats import beta, gamma
 
 from headway.queueing import ForkJoin, response_time_percentile
-from headway.queueing.forward import ForwardNetwork
-from headway.queueing.joins.common import conditional
-from headway.queueing.joins.mixed import joined, mixes, mixture
-from headway.queueing.percentiles import percentile_of
-from headway.queueing.sharp import forward_percentiles
-from headway.queueing.swift import swift_percentiles
-from headway.queueing.times.orders import moments
+from headway.queueing.order_statistics.alike import moments
+from headway.queueing.order_statistics.common_factor import conditional
+from headway.queueing.order_statistics.gamma_mixture import joined, mixes, mixture
+from headway.queueing.sojourn.feed_forward import ForwardNetwork
+from headway.queueing.sojourn.feed_forward_percentiles import forward_percentiles
+from headway.queueing.sojourn.percentiles import percentile_of
+from headway.queueing.sojourn.search_percentiles import swift_percentiles
 
 LOADS = (0.05, 0.3, 0.6, 0.85, 0.95)
 SHARES = np.array([0.1, 0.5, 0.9, 0.99])

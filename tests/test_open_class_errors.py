@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from headway.queueing.closed.measured import IN_LOOPS, IN_ROWS
-from headway.queueing.routed import UNLIKE_TOGETHER
+from headway.queueing.sojourn.routed_network import UNLIKE_TOGETHER
 from tests import open_class_errors as campaign
 
 ROWS = {(row.family, row.number): row for row in campaign.stored()}

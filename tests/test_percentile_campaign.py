@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from headway.models.solving.classes.circulating import AS_ONE
-from headway.queueing.passages.sharing import SMOOTHED
-from headway.queueing.routed import APART, TOGETHER
+from headway.models.solving.response_times.closed_classes import AS_ONE
+from headway.queueing.passages.processor_sharing import SMOOTHED
+from headway.queueing.sojourn.routed_network import APART, TOGETHER
 from tests.pages import accuracy
 from tests.percentile_campaign import KINDS, case, interval
 

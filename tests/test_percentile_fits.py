@@ -12,8 +12,8 @@ from headway.models import Measurements, catalogue_model
 from headway.models.inference.form_curve import curve_for_forms
 from headway.models.inference.forms import listed_forms
 from headway.models.inference.server import choose_form
-from headway.models.solving import percentile as percentiles
-from headway.models.solving.percentile import swift_percentile
+from headway.models.solving.response_times import percentiles
+from headway.models.solving.response_times.percentiles import swift_percentile
 from tests.command import headway, refusal
 from tests.oracles import DATA
 from tests.percentile_fits import (

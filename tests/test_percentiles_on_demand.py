@@ -9,7 +9,7 @@ import pytest
 from headway.errors import InvalidParameter, UnknownParameter
 from headway.models import ModelGraph, what_it_takes
 from headway.models.analysis.sensitivity import sensitivity
-from headway.models.solving import percentile as percentiles
+from headway.models.solving.response_times import percentiles
 from headway.queueing import MG1, MM1, MMm, MMmK
 from tests.command import headway, refusal
 

@@ -7,7 +7,7 @@ import pytest
 
 from headway.errors import InvalidParameter
 from headway.queueing import MG1, MM1, response_time_percentile
-from headway.queueing.percentiles import percentile_of
+from headway.queueing.sojourn.percentiles import percentile_of
 from headway.queueing.stations.priority import PriorityMG1
 
 

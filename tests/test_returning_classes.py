@@ -8,7 +8,7 @@ from headway.models import ModelGraph
 from headway.models.solving.classes.forms import class_form
 from headway.queueing import MD1, MG1, MM1, Delay, MGm
 from headway.queueing.classes.feedback import feedback_waits
-from headway.queueing.met import UNLIKE_BACK
+from headway.queueing.sojourn.visited_station import UNLIKE_BACK
 from tests import returning_errors
 
 

@@ -8,9 +8,9 @@ from scipy.integrate import quad
 
 from headway.models import ModelGraph
 from headway.queueing import MM1, Delay, MMm
-from headway.queueing.percentiles import percentile_of
-from headway.queueing.times import meeting
-from headway.queueing.times.meeting import shared_law
+from headway.queueing.sojourn.percentiles import percentile_of
+from headway.queueing.times.processor_sharing import exponential
+from headway.queueing.times.processor_sharing.exponential import shared_law
 from tests.passage_chain import shared_percentiles
 from tests.percentile_errors import SHARING, sharing_errors
 from tests.test_closed_percentiles import stated
@@ -94,13 +94,13 @@ def test_many_kinds_count_as_fewer_near_saturation(monkeypatch):
     """Less than 1% off where the nearest are joined, as is said."""
     rates, times = np.array([0.1, 0.05, 0.02]), np.array([1.0, 2.0, 8.0])
     exact = shared_law(rates, times, 1.0, 1)
-    monkeypatch.setattr(meeting, "_STATES", 2000)
+    monkeypatch.setattr(exponential, "_STATES", 2000)
     joined = shared_law(rates, times, 1.0, 1)
-    assert (exact.notes, joined.notes) == ((), (meeting.NEAREST,))
+    assert (exact.notes, joined.notes) == ((), (exponential.NEAREST,))
     for share in (0.5, 0.95, 0.99, 0.999):
         assert percentile_of(joined, share) == pytest.approx(percentile_of(exact, share), rel=0.01)
-    monkeypatch.setattr(meeting, "_STATES", 0)
-    assert shared_law(rates, times, 1.0, 1).notes == (meeting.AS_ONE,)
+    monkeypatch.setattr(exponential, "_STATES", 0)
+    assert shared_law(rates, times, 1.0, 1).notes == (exponential.AS_ONE,)
 
 
 def looped(chance, time):

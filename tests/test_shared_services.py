@@ -26,9 +26,9 @@ from headway.queueing import (
     UnequalServers,
     routed,
 )
-from headway.queueing.percentiles import percentile_of
-from headway.queueing.times import sharers
-from headway.queueing.times.sharers import Sharers, sharers_law
+from headway.queueing.sojourn.percentiles import percentile_of
+from headway.queueing.times.processor_sharing import general
+from headway.queueing.times.processor_sharing.general import Sharers, sharers_law
 from tests import sharing_errors
 
 RATE = 0.7
@@ -164,7 +164,7 @@ def test_two_stages_are_those_of_the_whole_chain():
 
 
 def test_exponential_kinds_are_those_of_the_reversible_chain():
-    from headway.queueing.times.meeting import shared_law
+    from headway.queueing.times.processor_sharing.exponential import shared_law
 
     ours = sharers_law(Sharers((0.3, 0.2), (1.0, 2.0), (1.0, 1.0)), 2.0, 1.0)
     theirs = shared_law(np.array([0.3, 0.2]), np.array([1.0, 2.0]), 2.0, 1)
@@ -203,7 +203,7 @@ def test_equal_classes_at_a_shared_server_are_one():
             assert two[f"{name}response_time_p{percent}"] == pytest.approx(
                 one[f"response_time_p{percent}"], rel=1e-9
             )
-    assert sharers.IN_PHASES in two.approximation
+    assert general.IN_PHASES in two.approximation
 
 
 def test_scvs_of_classes_tell_at_a_shared_server():
@@ -234,7 +234,7 @@ def test_percentiles_of_shared_servers_are_within_their_label(number):
     actual, solution = sharing_errors.law(number)
     assert sharing_errors.errors(number, actual).max() <= 0.01
     constant = sharing_errors.CASES[number][1][0][0] == 0
-    assert (sharers.IN_PHASES in solution.approximation) is not constant
+    assert (general.IN_PHASES in solution.approximation) is not constant
 
 
 @pytest.mark.parametrize(

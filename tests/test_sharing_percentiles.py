@@ -10,9 +10,9 @@ from scipy.stats import gamma as gamma_law
 
 from headway.models import ModelGraph
 from headway.queueing import MM1, MMm
-from headway.queueing.passages import beside, sharing
-from headway.queueing.passages.coming import Comers, outside
-from headway.queueing.passages.sharing import NEAREST
+from headway.queueing.passages import processor_sharing, sharing_chain
+from headway.queueing.passages.aggregation import Comers, outside
+from headway.queueing.passages.processor_sharing import NEAREST
 
 BACK = np.array([[0.2, 0.5], [0.6, 0.0]])
 """From the first to itself and the second, and from there back; the rest leaves."""
@@ -111,14 +111,14 @@ def test_classes_of_different_times_at_two_shared_queues_are_followed_exactly(
 def test_classes_that_are_too_many_to_follow_count_as_one_and_it_is_said(monkeypatch):
     several = model([(3, 4.0), (4, 6.0)], [(0.5, 2.0), (1.5, 0.4)], (1, 1)).solve()
     fine = several.with_percentile(95)["class c0.response_time_p95"]
-    beside_law = beside.beside_law
+    beside_law = sharing_chain.beside_law
     monkeypatch.setattr(
-        "headway.queueing.passages.sharing.beside_law",
+        "headway.queueing.passages.processor_sharing.beside_law",
         lambda company, mean: None if len(company.kinds) > 1 else beside_law(company, mean),
     )
-    sharing.sharing_law.cache_clear()
+    processor_sharing.sharing_law.cache_clear()
     solution = several.with_percentile(95)
-    sharing.sharing_law.cache_clear()
+    processor_sharing.sharing_law.cache_clear()
     assert NEAREST in solution.approximation
     assert solution["class c0.response_time_p95"] == pytest.approx(fine, rel=0.08)
 
@@ -152,5 +152,5 @@ def test_moves_into_states_that_nothing_leaves_are_left_out():
     """
     starts, ends = np.array([0, 1, 2, 2, 3]), np.array([1, 0, 0, 3, 4])
     exits = np.array([1.0, 0.0, 0.0, 0.0, 0.0])
-    kept = beside._onward(starts, ends, np.arange(1.0, 6.0), exits)
+    kept = sharing_chain._onward(starts, ends, np.arange(1.0, 6.0), exits)
     assert [part.tolist() for part in kept] == [[0, 1, 2], [1, 0, 0], [1.0, 2.0, 3.0]]

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from headway.models import ModelGraph
 from headway.queueing import MG1, MM1, Delay, MMm
-from headway.queueing import sweeps as sweeping
-from headway.queueing.forward import ForwardLaw, ForwardNetwork
-from headway.queueing.sharp import forward_percentiles
-from headway.queueing.sweeps import sweep_percentiles
+from headway.queueing.sojourn import interpolated_percentiles as sweeping
+from headway.queueing.sojourn.feed_forward import ForwardLaw, ForwardNetwork
+from headway.queueing.sojourn.feed_forward_percentiles import forward_percentiles
+from headway.queueing.sojourn.interpolated_percentiles import sweep_percentiles
 
 
 def alone(tail):

@@ -10,8 +10,8 @@ from scipy.stats import gamma as gamma_law
 
 from headway.errors import GraphError
 from headway.models import ModelGraph
-from headway.models.solving.classes.times import served_in_turn
-from headway.models.solving.percentile import law_of
+from headway.models.solving.response_times.open_classes import served_in_turn
+from headway.models.solving.response_times.percentiles import law_of
 from headway.queueing import (
     MD1,
     MG1,
@@ -27,14 +27,14 @@ from headway.queueing import (
     path_percentile,
     response_time_percentile,
 )
-from headway.queueing.percentiles import percentile_of
+from headway.queueing.sojourn.percentiles import percentile_of
 from headway.queueing.times.feedback import Feedback
 from headway.queueing.times.inversion import exceedance
 from headway.queueing.times.laws import gamma
-from headway.queueing.times.lines import OrderedQueue
-from headway.queueing.times.loops import loop_laws
-from headway.queueing.times.phases import in_phases
-from headway.queueing.times.stops import Loop
+from headway.queueing.times.phase_type import in_phases
+from headway.queueing.times.tagged_job.kinds import OrderedQueue
+from headway.queueing.times.tagged_job.laws import loop_laws
+from headway.queueing.times.tagged_job.station import Loop
 from tests.time_oracles import crommelin, hypoexponential, loop_exceedance, pooled
 
 TAIL = 1e-6

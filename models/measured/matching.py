@@ -328,7 +328,7 @@ def _output_column(
 
 def _check_percentile(model: Model, source: str, column: Observed) -> None:
     """Refuse percentiles of a formula without a distribution, and of models of several classes."""
-    from headway.models.solving.summed import summed_in
+    from headway.models.solving.response_times.sum_of_times import summed_in
 
     formula = "response_time" in model.graph.outputs and summed_in(model) is None
     if formula or not model.graph.stations:

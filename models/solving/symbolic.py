@@ -8,7 +8,7 @@ from headway.errors import GraphError, UnknownParameter, nearest
 from headway.kinds import Amount, ceiling, floor
 from headway.models.language.parameters import Parameter
 from headway.models.solving.blocking.refused import refuse_blocking
-from headway.models.solving.percentile_forms import percentile_form
+from headway.models.solving.response_times.closed_forms import percentile_form
 from headway.models.solving.solutions.saturation import RATES
 from headway.models.solving.solutions.solution import CLASS_PARTS
 from headway.models.structure.graph import ModelGraph

@@ -8,7 +8,7 @@ import numpy as np
 
 from headway.errors import HeadwayError, InvalidParameter
 from headway.kinds import FloatArray, Number, plain
-from headway.models.solving.percentile import all_at_once
+from headway.models.solving.response_times.percentiles import all_at_once
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model

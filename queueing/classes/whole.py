@@ -21,7 +21,7 @@ from headway.queueing.network.names import Method
 from headway.queueing.network.network import Network, SharedStation
 from headway.queueing.network.routing import Routing
 from headway.queueing.stations.abilities import ServiceKind
-from headway.queueing.times.phases import STAGES
+from headway.queueing.times.phase_type import STAGES
 
 MOST_STATES = 2000
 """States up to which a chain is solved where nobody asks for it: some 30 ms a point."""

@@ -28,12 +28,12 @@ from headway.queueing.forks.branches import (
 from headway.queueing.forks.kth import kth
 from headway.queueing.forks.line import collinear_points
 from headway.queueing.forks.sharing import kth_with_common_factor, similarity
-from headway.queueing.joins.parting import Wait
+from headway.queueing.order_statistics.alike import lasting
+from headway.queueing.order_statistics.branch_times import Wait
 from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.rows import arrays_in
 from headway.queueing.times.laws import TimeLaw
-from headway.queueing.times.orders import lasting
 
 _ABOUT = (
     "percentiles of a fork with unlike branches: the 99th within 8% of simulations, the median "

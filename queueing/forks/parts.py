@@ -11,8 +11,8 @@ from headway.numerals import four_digits
 from headway.queueing.forks.branches import branch_time
 from headway.queueing.forks.kth import kth, unfinished
 from headway.queueing.forks.queue import Queue, divisor
+from headway.queueing.order_statistics.alike import left_over, moments
 from headway.queueing.stations.base import Station
-from headway.queueing.times.orders import left_over, moments
 
 _FULL = 0.999  # a branch's utilisation at most: mean value analysis of n - 1 jobs can pass 1
 _MOST = (

@@ -25,7 +25,15 @@ from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.queueing.forks.counting import fewer_done, log_range_below
-from headway.queueing.joins.parting import CONSTANT, FACTORS, STEP, Wait, done, factors, step_of
+from headway.queueing.order_statistics.branch_times import (
+    CONSTANT,
+    FACTORS,
+    STEP,
+    Wait,
+    done,
+    factors,
+    step_of,
+)
 
 _LOW, _HIGH = 14.0, 40.0  # times range from exp(-14) of the shortest mean to 40 of the longest
 _FINE = 0.02  # step of the logarithm of time where services are constant: four digits

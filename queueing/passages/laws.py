@@ -1,8 +1,8 @@
 """How long a job of a closed network takes: the law that fits its ways.
 
-Where jobs go forward only, it is that of what a job finds (`headway.queueing.passages.job`);
-where they come back, a chain is followed (`headway.queueing.passages.followed`), a smaller one for
-many jobs (`headway.queueing.passages.returning`), and else visits are taken as independent.
+Where jobs go forward only, it is that of what a job finds (`headway.queueing.passages.overtake_free`);
+where they come back, a chain is followed (`headway.queueing.passages.tagged_job`), a smaller one for
+many jobs (`headway.queueing.passages.reduced_chain`), and else visits are taken as independent.
 """
 
 from dataclasses import replace
@@ -13,18 +13,18 @@ import numpy as np
 from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.numerals import four_digits
-from headway.queueing.passages.circle import Circle, in_order
-from headway.queueing.passages.coming import Comers
-from headway.queueing.passages.company import Kind
-from headway.queueing.passages.followed import Followed
-from headway.queueing.passages.job import FollowedJob, cannot_overtake
-from headway.queueing.passages.returning import Returning
-from headway.queueing.passages.sharing import AWAY, sharing_law
-from headway.queueing.percentiles import of_visits
-from headway.queueing.routed import GIVEN
-from headway.queueing.times.journeys import Journey, straight_on
+from headway.queueing.passages.aggregation import Comers
+from headway.queueing.passages.class_numbers import Kind
+from headway.queueing.passages.overtake_free import FollowedJob, cannot_overtake
+from headway.queueing.passages.passage import Circle, in_order
+from headway.queueing.passages.processor_sharing import AWAY, sharing_law
+from headway.queueing.passages.reduced_chain import Returning
+from headway.queueing.passages.tagged_job import Followed
+from headway.queueing.sojourn.percentiles import of_visits
+from headway.queueing.sojourn.routed_network import GIVEN
+from headway.queueing.times.absorption import Journey, straight_on
 from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw, constant, in_series, merged
-from headway.queueing.times.shared import Sharing
+from headway.queueing.times.processor_sharing.birth_death import Sharing
 
 STAYS_AS_ENTERED = (
     "percentiles assume that each station stays as a job finds it on entry: "
@@ -67,7 +67,7 @@ def circle_law(circle: Circle) -> TimeLaw:
 
     Examples
     --------
-    >>> from headway.queueing.passages.circle import Place
+    >>> from headway.queueing.passages.passage import Place
     >>> one = np.ones(1)
     >>> two = Circle((Place("cpu", 1.0, 1, 1),), one, 0 * one[None], one, 2, 0.0, 1.0, 2 * one)
     >>> circle_law(two).mean, circle_law(two).notes
@@ -142,7 +142,7 @@ def given_law(circle: Circle, own: FloatArray | None = None) -> TimeLaw:
 
     Examples
     --------
-    >>> from headway.queueing.passages.circle import Place
+    >>> from headway.queueing.passages.passage import Place
     >>> one = np.ones(1)
     >>> twice = Circle(
     ...     (Place("cpu", 1.0, 1, 1),), one, 0 * one[None], one, 2, 0.0, 0.5, 2 * one, 2 * one
@@ -209,7 +209,7 @@ def visits_law(circle: Circle, k: int) -> TimeLaw:
 
     Examples
     --------
-    >>> from headway.queueing.passages.circle import Place
+    >>> from headway.queueing.passages.passage import Place
     >>> one = np.ones(1)
     >>> two = Circle((Place("cpu", 1.0, 1, 1),), one, 0 * one[None], one, 2, 0.0, 1.0, 2 * one)
     >>> visits_law(two, 0).mean
@@ -279,7 +279,7 @@ def apart_law(circle: Circle, notes: tuple[str, ...]) -> TimeLaw:
 
     Examples
     --------
-    >>> from headway.queueing.passages.circle import Place
+    >>> from headway.queueing.passages.passage import Place
     >>> one = np.ones(1)
     >>> two = Circle((Place("cpu", 1.0, 1, 1),), one, 0 * one[None], one, 2, 0.0, 1.0, 2 * one)
     >>> apart_law(two, ()).mean

@@ -33,10 +33,10 @@ from headway.queueing.stations.abilities import SERVERS, Abilities, ServiceKind
 from headway.queueing.stations.counted import Counted
 from headway.queueing.times.feedback import feedback_law
 from headway.queueing.times.laws import TimeLaw, constant, exponential, pooled
-from headway.queueing.times.lines import OrderedQueue, Pause, Pool
-from headway.queueing.times.meeting import shared_law
-from headway.queueing.times.phases import in_phases
-from headway.queueing.times.stops import Stop
+from headway.queueing.times.phase_type import in_phases
+from headway.queueing.times.processor_sharing.exponential import shared_law
+from headway.queueing.times.tagged_job.kinds import OrderedQueue, Pause, Pool
+from headway.queueing.times.tagged_job.station import Stop
 
 
 class Station(Counted, ABC):

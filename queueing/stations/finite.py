@@ -26,7 +26,7 @@ from headway.queueing.numbers.waits import WaitLaw, in_turn
 from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import Station
 from headway.queueing.times.laws import TimeLaw, constant, exponential, limited
-from headway.queueing.times.shared import Sharing
+from headway.queueing.times.processor_sharing.birth_death import Sharing
 
 State = TypeVar("State")
 

@@ -16,12 +16,12 @@ from headway.kinds import (
     number,
     plain,
 )
-from headway.queueing.joins.mixed import Kind, joined, mixes
+from headway.queueing.order_statistics.alike import moments, ordered
+from headway.queueing.order_statistics.gamma_mixture import Kind, joined, mixes
 from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import Station, while_stable
 from headway.queueing.stations.general import MD1, MG1
 from headway.queueing.times.laws import GAMMA, TimeLaw, by_points, constant
-from headway.queueing.times.orders import moments, ordered
 
 _CONSTANT = 1e-9  # scv below which rounding would tell how times vary
 _ABOUT = "percentiles of a fork: the 99th within 8% of simulations, the median within 6%"

@@ -24,9 +24,9 @@ from headway.queueing.times.laws import (
     gamma,
     poisson_wait,
 )
-from headway.queueing.times.lines import OrderedQueue
-from headway.queueing.times.phases import IN_PHASES, STAGES, in_phases
-from headway.queueing.times.stops import Stop
+from headway.queueing.times.phase_type import IN_PHASES, STAGES, in_phases
+from headway.queueing.times.tagged_job.kinds import OrderedQueue
+from headway.queueing.times.tagged_job.station import Stop
 
 _VARIES = 1e-2  # scv from which some hundred terms invert a law: less takes thousands
 

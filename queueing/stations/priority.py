@@ -18,8 +18,8 @@ from headway.kinds import (
 )
 from headway.queueing.stations.base import while_stable
 from headway.queueing.times.feedback import STEADIEST
+from headway.queueing.times.head_of_line import by_priority
 from headway.queueing.times.laws import GAMMA, Piece, TimeLaw, gamma
-from headway.queueing.times.precedence import by_priority
 
 
 @dataclass(frozen=True)

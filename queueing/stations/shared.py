@@ -18,9 +18,9 @@ from headway.kinds import Quantity, check_not_negative, number
 from headway.queueing.stations.abilities import SERVERS, Abilities, ServiceKind
 from headway.queueing.stations.base import MM1, MMm, Station
 from headway.queueing.times.laws import TimeLaw
-from headway.queueing.times.meeting import shared_law
-from headway.queueing.times.sharers import Sharers, alone_law, sharers_law
-from headway.queueing.times.stops import Stop
+from headway.queueing.times.processor_sharing.exponential import shared_law
+from headway.queueing.times.processor_sharing.general import Sharers, alone_law, sharers_law
+from headway.queueing.times.tagged_job.station import Stop
 
 SEVERAL = (
     "response times at several shared servers have a known distribution for exponential times "

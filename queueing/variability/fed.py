@@ -33,7 +33,7 @@ from headway.queueing.times.laws import (
     poisson_wait,
     pooled,
 )
-from headway.queueing.times.stops import Stop
+from headway.queueing.times.tagged_job.station import Stop
 
 _SAME = 1e-9  # relative: a mean wait that is the station's own
 _NOTHING = 1e-9  # of a service: a wait that counts as none

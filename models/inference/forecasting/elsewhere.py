@@ -9,7 +9,7 @@ from headway.errors import GraphError, InvalidParameter
 from headway.kinds import Amount, FloatArray
 from headway.models.inference.searching.problem import Problem
 from headway.models.solving.evaluate import Predict, evaluator
-from headway.models.solving.percentile import at_a_pace, why_unknown
+from headway.models.solving.response_times.percentiles import at_a_pace, why_unknown
 from headway.models.solving.throughput_driven import driven_evaluator
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import percentile_name

@@ -17,7 +17,7 @@ from headway.models.measured.columns import find
 from headway.models.measured.matching import Match
 from headway.models.measured.roles import DELIVERED, OFFERED
 from headway.models.solving.evaluate import adding, evaluator
-from headway.models.solving.percentile import why_unknown
+from headway.models.solving.response_times.percentiles import why_unknown
 from headway.models.solving.solutions.saturation import RATES
 from headway.models.solving.throughput_driven import driven_evaluator
 from headway.models.structure.model import Model

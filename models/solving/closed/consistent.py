@@ -20,8 +20,8 @@ from headway.kinds import FloatArray
 from headway.models.solving.closed.circulation import Assumed, Circulation
 from headway.models.solving.solutions.roots import GRID, first_crossing, too_much
 from headway.numerals import digits
-from headway.queueing.balance import Guess, balance
 from headway.queueing.bounds.network import least_throughput, most_throughput
+from headway.queueing.flows.fixed_points import Guess, balance
 from headway.queueing.stations.base import Station
 
 MOST_CONSISTENT = 200_000

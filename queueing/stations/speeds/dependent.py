@@ -23,8 +23,8 @@ from headway.queueing.stations.abilities import SERVERS, Abilities, ServiceKind
 from headway.queueing.stations.base import MM1, Servers
 from headway.queueing.stations.speeds.varying import ALL, ALONE, ByLaw, Rates, Varying
 from headway.queueing.times.laws import TimeLaw, exponential
-from headway.queueing.times.lines import OrderedQueue
-from headway.queueing.times.stops import Stop
+from headway.queueing.times.tagged_job.kinds import OrderedQueue
+from headway.queueing.times.tagged_job.station import Stop
 
 _ALIKE = 1e-9  # of a rate, which is typed with so many digits: those of a pool
 

@@ -18,7 +18,7 @@ from headway.queueing.numbers.laws import NumberLaw, moving
 from headway.queueing.stations.abilities import Abilities, ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.times.laws import TimeLaw
-from headway.queueing.times.shared import Sharing
+from headway.queueing.times.processor_sharing.birth_death import Sharing
 
 MOST_STATES = 1_000_000
 """Numbers of requests with a rate of their own; each is a term of a sum."""

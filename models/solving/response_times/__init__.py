@@ -1,0 +1,1 @@
+"""Laws of response times of a model's jobs, and their percentiles."""

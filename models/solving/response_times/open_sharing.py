@@ -1,0 +1,93 @@
+"""Response times of one class at servers shared by all jobs present."""
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from headway.errors import GraphError
+from headway.models.structure.parts.keys import OWN_VISITS, station_at
+from headway.models.structure.planning.ways import shares, visits_given, ways_of
+from headway.queueing.sojourn.percentiles import of_visits
+from headway.queueing.sojourn.routed_network import GIVEN, RoutedNetwork
+from headway.queueing.sojourn.visited_station import ONCE, Met, MetOnce, Visited, met_sharing
+from headway.queueing.stations.abilities import ServiceKind
+from headway.queueing.stations.base import Station
+from headway.queueing.stations.shared import is_general
+from headway.queueing.times.absorption import straight_on
+from headway.queueing.times.laws import TimeLaw, in_series, merged
+
+if TYPE_CHECKING:
+    from headway.models.solving.solutions.solution import Solution
+
+
+def sharing_law(point: "Solution") -> TimeLaw:
+    """Distribution of the response time of an open network with shared stations."""
+    graph, values = point.model.network.graph, point.values
+    names = tuple(graph.stations)
+    visits = np.array([float(OWN_VISITS.of(values)[name]) for name in names])
+    if not visits_given(graph):
+        return _routed(point, names)
+    laws = tuple(_visit_law(point, name) for name in names)
+    for name, v in zip(names, visits.tolist(), strict=True):
+        if v > 1 and is_general(station_at(name).of(values)):
+            msg = f"{name}: {ONCE}"
+            raise GraphError(msg)
+    each = (of_visits(law, v) for law, v in zip(laws, visits.tolist(), strict=True) if v > 0)
+    law = in_series(*each)
+    random = np.array([graph.stations[name].can.limits for name in names])
+    alone = visits[random].sum() <= 1 + _ROUNDING and (visits[random] > 0).sum() <= 1
+    return replace(law, notes=merged(() if alone else (GIVEN,), law.notes))
+
+
+def _routed(point: "Solution", names: tuple[str, ...]) -> TimeLaw:
+    """Merge consecutive visits to a shared queue into one longer visit."""
+    graph, values = point.model.network.graph, point.values
+    ways, queues = ways_of(graph, values), np.array([_one_queue(point, name) for name in names])
+    many, onward, leaving = straight_on(ways.onward, ways.leaving, queues)
+    rates = np.array([_arrivals(point, name) for name in names]) / many
+    visited = tuple(_visited(point, *each) for each in zip(names, many.tolist(), strict=True))
+    return RoutedNetwork(names, visited, rates, ways.entries, onward, leaving).law()
+
+
+_ROUNDING = 1e-9
+
+
+def _one_queue(point: "Solution", name: str) -> bool:
+    """Whether all jobs at a station share its exponential servers in one queue."""
+    station = station_at(name).of(point.values)
+    merges = station.can.product_form in _MERGED and not is_general(station)
+    return merges and shares(point.model.network.graph, name) and _lanes(station) == 1
+
+
+_MERGED = {ServiceKind.QUEUE, ServiceKind.PARALLEL}
+
+
+def _lanes(station: Station) -> int:
+    parallel = station.can.product_form is ServiceKind.PARALLEL
+    return int(station.plain_count) if parallel else 1
+
+
+def _visited(point: "Solution", name: str, many: float) -> Visited:
+    """The station for a job that merges a random number of visits."""
+    station: Station = station_at(name).of(point.values)
+    if not shares(point.model.network.graph, name) or station.mean_service == 0:
+        return station
+    if is_general(station):
+        return MetOnce(station.mean_service, partial(station.shared_law, _arrivals(point, name)))
+    if station.can.product_form not in _MERGED:
+        law = partial(station.shared_law, _arrivals(point, name))
+        return Met(station.mean_service, law, lambda _: None)
+    rate, time, lanes = _arrivals(point, name), station.mean_service * many, _lanes(station)
+    servers = int(station.plain_count) // lanes
+    return met_sharing(np.array([rate / many]), np.array([time]), time, servers, lanes)
+
+
+def _arrivals(point: "Solution", name: str) -> float:
+    return float(point.values[f"{name}.arrival_rate"])
+
+
+def _visit_law(point: "Solution", name: str) -> TimeLaw:
+    """The time of a visit."""
+    return _visited(point, name, 1.0).time_law(_arrivals(point, name))

@@ -1,1 +1,0 @@
-"""The time until some of several branches are done, given what they share."""

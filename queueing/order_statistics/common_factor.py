@@ -1,0 +1,146 @@
+"""When a part is done at one of several alike branches, given what all of them have in common.
+
+A request finds at each branch what the one before left there: its response V, less the gap A that
+all branches share. So a part takes max(V - A, 0) and a service of its own (Lindley). The waits of
+earlier requests share a normal factor Z, with r(U)**log2(1 + scv) of the variance of a score; r is
+what makes two exponential branches take what Nelson and Tantawi say. Given Z and A, branches are
+independent. At light loads nobody waits, and services are all there is, which is exact.
+
+Source: Lindley, "The theory of queues with a single server", Math. Proc. Cambridge Phil. Soc.
+48(2), 1952; Nelson and Tantawi, IEEE Trans. Computers 37(6), 1988. How far it is from simulations
+is measured (docs/accuracy/forks.md).
+"""
+
+from functools import lru_cache
+from math import log
+from typing import NamedTuple
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.queueing.order_statistics.branch_times import (
+    Wait,
+    adding,
+    factors,
+    rounded_down,
+    rounded_up,
+    step_of,
+    waited,
+)
+
+_ALIKE = (0.5149, -0.5469, 0.6537, -0.1791)  # r by rising powers of U
+_MOST = 0.985  # of the variance of a score that is shared
+_FACTORS, _GAPS = 48, 12  # values of the common factor and of the common gap
+_BELOW, _ABOVE = 9.0, 40.0  # waits begin so far below the shortest, and end above the longest
+_FIRST, _LAST = 1e-2, 60.0  # times in services, and in 1 / (1 - U) of them
+_SELDOM, _EARLIEST = 1e-3, 1e-8  # chance of a service before the first time, and least such time
+_TABLE = 16384  # chances, between which 128 branches lose less than 1e-5
+
+
+class Conditional(NamedTuple):
+    """Chances that a part is done, given values of what branches share.
+
+    Parameters
+    ----------
+    logs
+        Logarithms of times in mean services, shape (times,).
+    done
+        Chance by each time, shape (loads, values, times).
+    weights
+        Of the values, shape (loads, values).
+    """
+
+    logs: FloatArray
+    done: FloatArray
+    weights: FloatArray
+
+    def kth(self, branches: int, needed: int) -> FloatArray:
+        """Chance that k of n are done by each time, shape (loads, times)."""
+        chances = _binomial(branches, needed, self.done)
+        return np.asarray((self.weights[:, None] @ chances)[:, 0])
+
+
+def _binomial(branches: int, needed: int, each: FloatArray) -> FloatArray:
+    """Chance that k of n independent ones are done, by a table."""
+    from scipy.special import betainc
+
+    later = branches - needed + 1
+    table = betainc(needed, later, np.linspace(0.0, 1.0, _TABLE + 1))
+    places = each * _TABLE
+    cells = np.minimum(places.astype(np.int32), _TABLE - 1)
+    places -= cells
+    return np.asarray(table[cells] + places * np.diff(table)[cells])
+
+
+@lru_cache(maxsize=2)
+def conditional(scv: float, loads: tuple[float, ...]) -> Conditional:
+    """The law of one of several alike branches, at several utilisations at once.
+
+    Parameters
+    ----------
+    scv, loads
+        Of service, 0.01 or more, and utilisations, between 0 and 1.
+
+    Examples
+    --------
+    >>> law = conditional(1.0, (0.5,))
+    >>> chances = law.kth(2, 2)[0]
+    >>> bool(chances[0] < 1e-3), bool(chances[-1] > 1 - 1e-6)
+    (True, True)
+    """
+    busy, step = np.array(loads), step_of(scv)
+    waits, shared = _waits(scv, busy), _shared(scv, busy)
+    begin, end = _ends(waits, step)
+    first = max(min(_FIRST, scv * _SELDOM**scv), _EARLIEST)
+    ends = rounded_down(log(first) / step), rounded_up(log(_LAST / (1 - busy.max())) / step)
+    grid = np.concatenate([[0.0], np.exp(step * np.arange(begin, end))])
+    service = adding(scv, (begin, end), ends)
+    before = waited(waits, shared, np.tile(grid, (busy.size, 1)), _FACTORS)
+    gaps, weights = _gaps(busy)
+    hats = _hats(np.log(grid + gaps[:, None]) / step - ends[0], ends[1] - ends[0])
+    behind = np.hstack(np.split(hats.reshape(-1, grid.size) @ service, len(gaps)))
+    after = before.reshape(-1, grid.size) @ service @ behind
+    alone = np.broadcast_to(service.sum(axis=0), (len(after), service.shape[1]))
+    done = np.concatenate([after, alone], axis=1)
+    np.clip(done, 0.0, 1.0, out=done)
+    both = (factors(_FACTORS)[1][:, None] * weights[:, None]).reshape(busy.size, -1)
+    logs = np.asarray(step * np.arange(*ends), float)
+    return Conditional(logs, done.reshape(*both.shape, -1), both)
+
+
+def _waits(scv: float, busy: FloatArray) -> Wait:
+    """Of M/G/1 with a mean service of 1."""
+    wait = (1 + scv) / (2 * (1 - busy))
+    square = 2 * busy * wait**2 + (1 + scv) * (1 + 2 * scv) / (3 * (1 - busy))
+    one = np.ones_like(busy)
+    return Wait(one, scv * one, busy, wait, square - wait**2, busy, one)
+
+
+def _shared(scv: float, busy: FloatArray) -> FloatArray:
+    """What of the variance of a score is common."""
+    alike = np.polyval(_ALIKE[::-1], busy) ** np.log2(1 + scv)
+    return np.asarray(np.minimum(alike, _MOST))
+
+
+def _ends(waits: Wait, step: float) -> tuple[int, int]:
+    """Places of the first and the last wait on the grid."""
+    longest = np.maximum(waits.wait * np.maximum(waits.variance / waits.wait**2, 1.0), 1.0).max()
+    shortest = min(float(waits.wait.min()), 1.0)
+    return rounded_down((log(shortest) - _BELOW) / step), rounded_up(log(longest * _ABOVE) / step)
+
+
+def _gaps(busy: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Values of the exponential gap in services, and weights; the last, of a gap that is longer."""
+    nodes, weights = np.polynomial.legendre.leggauss(_GAPS)
+    place = (nodes + 1) / 2
+    gaps = place**2 / (1 - place)
+    rises = weights / 2 * (2 * place * (1 - place) + place**2) / (1 - place) ** 2
+    each = rises * busy[:, None] * np.exp(-busy[:, None] * gaps)
+    return gaps, np.concatenate([each, 1 - each.sum(axis=1, keepdims=True)], axis=1)
+
+
+def _hats(places: FloatArray, count: int) -> FloatArray:
+    """What values at whole places count at others between them, shape (rows, count, places)."""
+    inside = np.clip(places, 0, count - 1)
+    apart = np.abs(inside[:, None] - np.arange(count)[:, None])
+    return np.asarray(np.maximum(1 - apart, 0.0))

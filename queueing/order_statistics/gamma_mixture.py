@@ -1,0 +1,218 @@
+"""The time until k of n alike branches are done, as a mixture of gamma laws: a closed transform.
+
+All gamma laws have one shape, and means that are apart by a factor. Their weights are the rises of
+the distribution between the means, corrected until the mixture rises as much. They are linear in
+the distribution, which is smooth in U; so they are polynomials in U.
+
+Source: van Cittert, "Zum Einfluss der Spaltbreite auf die Intensitaetsverteilung in Spektrallinien
+II", Zeitschrift fuer Physik 69, 1931, for the correction; `headway.queueing.order_statistics.common_factor` for the
+law.
+"""
+
+from functools import cache, lru_cache
+from math import ceil, log2
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.polynomial import chebyshev
+
+from headway.columns import distinct_columns
+from headway.kinds import Amount, FloatArray
+from headway.queueing.order_statistics.common_factor import conditional
+from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw, by_points
+
+Kind: TypeAlias = tuple[Amount, Amount, Amount]
+
+_STEADIEST, _MOST_BRANCHES = 0.05, 128  # scv of service; else laws are too narrow
+_WILDEST, _PER_OCTAVE = 8.0, 8  # most scv, and how many scvs of an octave have a law of their own
+_DEGREE = 28  # of polynomials in U
+_NARROW, _WIDEST = 0.35, 0.15  # of a gamma law: in deviations of the narrowest law, and most
+_DOUBLINGS, _CLOSE = 9, 0.9  # of shapes, unless they leave more than this of the narrowest law
+_APART = 1.2  # means of gamma laws, in their deviations
+_BEYOND = 3.0  # the same, past the ends of the law
+_SELDOM = (1e-5, 1 - 1e-6)  # chances at the ends of the law
+_ROUNDS = 6  # of corrections
+_DIGITS = 12  # of a chance
+_BLOCK = 40_000  # transforms that stay in the cache
+
+
+class Mixture(NamedTuple):
+    """Gamma laws by U.
+
+    Parameters
+    ----------
+    times
+        Their means, shape (laws,).
+    doublings
+        Logarithm to base 2 of their shape.
+    series
+        Chebyshev's of the weights over 2 U - 1, shape (degree + 1, laws).
+    """
+
+    times: FloatArray
+    doublings: int
+    series: FloatArray
+
+    def law(self, busy: Amount, mean: Amount) -> TimeLaw:
+        """At a utilisation, stretched to a mean [s]; numbers, or arrays over points."""
+        weights = chebyshev.chebval(2 * np.asarray(busy, float) - 1, self.series)
+        weights = weights / weights.sum(axis=0)
+        unit = mean / np.tensordot(self.times, weights, 1) / 2**self.doublings
+
+        def transform(s: ComplexArray) -> ComplexArray:
+            some = max(_BLOCK // s.size, 1)
+            blocks = (slice(k, k + some) for k in range(0, self.times.size, some))
+            return np.asarray(sum(self._part(s * unit, weights, block) for block in blocks))
+
+        return TimeLaw((Piece(0.0, transform),), mean)
+
+    def _part(self, scaled: ComplexArray, weights: FloatArray, block: slice) -> ComplexArray:
+        """What some of the laws add to a transform at s times the mean over the shape."""
+        times, parts = self.times[block], weights[block]
+        each = 1 + scaled * times.reshape(-1, *(1,) * scaled.ndim)
+        np.divide(1, each, out=each)
+        for _ in range(self.doublings):
+            np.square(each, out=each)
+        ones = (1,) * (scaled.ndim + 1 - parts.ndim)
+        each *= parts.reshape(len(parts), *ones, *parts.shape[1:])
+        return np.asarray(each.sum(axis=0))
+
+
+def mixes(branches: Amount, scv: Amount) -> Amount:
+    """Whether the law of so many branches, with a service of this scv, is known.
+
+    Examples
+    --------
+    >>> bool(mixes(64, 0.1)), bool(mixes(64, 0.01)), bool(mixes(1, 1.0))
+    (True, False, False)
+    """
+    enough = (branches > 1) & (branches <= _MOST_BRANCHES)
+    return enough & (scv >= _STEADIEST) & (scv <= _WILDEST)
+
+
+def joined(kind: Kind, busy: Amount, mean: Amount) -> TimeLaw:
+    """The time until k of n alike branches are done.
+
+    An scv between those that have a mixture has its share of both neighbours.
+
+    Parameters
+    ----------
+    kind
+        n, k and the scv of service; numbers, or arrays over operating points.
+    busy, mean
+        Utilisation, and the mean [s] of the law.
+
+    Examples
+    --------
+    >>> joined((2, 2, 1.0), 0.5, 2.875).mean
+    2.875
+    """
+    branches, needed, scv = kind
+    places = _PER_OCTAVE * np.log2(scv)
+    lower, upper = (_at((branches, needed, f(places)), busy, mean) for f in (np.floor, np.ceil))
+    part = places - np.floor(places)
+    if not np.any(part):
+        return lower
+
+    def transform(s: ComplexArray) -> ComplexArray:
+        low, high = (law.pieces[0].transform(s) for law in (lower, upper))
+        return np.asarray(low + part * (high - low))
+
+    return TimeLaw((Piece(0.0, transform),), mean)
+
+
+def _at(kind: Kind, busy: Amount, mean: Amount) -> TimeLaw:
+    """The law of n, k and a number of parts of octaves of the scv."""
+    if all(np.ndim(part) == 0 for part in kind):
+        return _of_kind(*kind).law(busy, mean)
+    rows = np.array(np.broadcast_arrays(*kind, busy, mean), float)
+    first, which = distinct_columns(rows[:3])
+    parts = [np.flatnonzero(which == place) for place in range(first.size)]
+    each = zip(first, parts, strict=True)
+    return by_points([_of_kind(*rows[:3, one]).law(*rows[3:, some]) for one, some in each], parts)
+
+
+def _of_kind(branches: Amount, needed: Amount, place: Amount) -> Mixture:
+    return mixture(int(branches), int(needed), float(2 ** (place / _PER_OCTAVE)))
+
+
+@lru_cache(maxsize=256)
+def mixture(branches: int, needed: int, scv: float) -> Mixture:
+    """The law of the k-th of n alike branches at every utilisation.
+
+    Parameters
+    ----------
+    branches, needed
+        n and k.
+    scv
+        Of service; see `mixes`.
+
+    Examples
+    --------
+    >>> law = mixture(2, 2, 1.0).law(0.5, 2.875)
+    >>> round(float(law.transform(np.array([1e-9 + 0j])).real[0]), 6)
+    1.0
+    """
+    logs, chances = _in_means(branches, needed, scv)
+    width = min(map(_width, logs, chances))
+    doublings = _doublings(width)
+    deviation = 2 ** (-doublings / 2)
+    low, high = (
+        [np.interp(seldom, *reversed(law)) for law in zip(logs, chances, strict=True)]
+        for seldom in _SELDOM
+    )
+    ends = min(low) - _BEYOND * deviation, max(high) + _BEYOND * deviation
+    means = np.arange(*ends, _APART * deviation)
+    weights = _weights(logs, chances, means, doublings)
+    series = np.linalg.solve(chebyshev.chebvander(_nodes(), _DEGREE), weights)
+    return Mixture(np.exp(means), doublings, np.asarray(series, float))
+
+
+@cache
+def _nodes() -> FloatArray:
+    return np.asarray(chebyshev.chebpts1(_DEGREE + 1))
+
+
+def _in_means(branches: int, needed: int, scv: float) -> tuple[FloatArray, FloatArray]:
+    """Logarithms of times in means, and chances that k are done, shape (loads, times)."""
+    law = conditional(scv, tuple(((1 + _nodes()) / 2).tolist()))
+    chances, times = law.kth(branches, needed), np.exp(law.logs)
+    means = times[0] + np.trapezoid((1 - chances) * times, law.logs, axis=1)
+    return law.logs - np.log(means)[:, None], chances
+
+
+def _width(logs: FloatArray, chances: FloatArray) -> float:
+    """Deviation of the logarithm of a time."""
+    low, high = np.interp((0.16, 0.84), chances, logs)
+    return float(high - low) / 2 if chances[0] < 0.16 else 1.0
+
+
+def _doublings(width: float) -> int:
+    fine, coarse = (ceil(-2 * log2(min(part * width, _WIDEST))) for part in (_NARROW, _CLOSE))
+    return min(fine, max(coarse, _DOUBLINGS))
+
+
+def _weights(
+    logs: FloatArray, chances: FloatArray, means: FloatArray, doublings: int
+) -> FloatArray:
+    """Of gamma laws by the logarithms of their means, shape (loads, laws)."""
+    from scipy.special import gammainc
+
+    step, shape = means[1] - means[0], 2**doublings
+    edges = np.concatenate([means - step / 2, means[-1:] + step / 2])
+    target = np.array([_between(edges, *law) for law in zip(logs, chances, strict=True)])
+    mixing = gammainc(shape, shape * np.exp(edges - means[:, None]))
+    weights = np.diff(target)
+    weights[:, 0] += target[:, 0]
+    weights[:, -1] += 1 - target[:, -1]
+    for _ in range(_ROUNDS):
+        weights = weights + np.diff(target - weights @ mixing)
+    return weights
+
+
+def _between(at: FloatArray, logs: FloatArray, chances: FloatArray) -> FloatArray:
+    """Chances at logarithms of times; rounded, as cubics divide by how much they rise."""
+    from scipy.interpolate import PchipInterpolator
+
+    inside = PchipInterpolator(logs, np.round(chances, _DIGITS))(np.clip(at, logs[0], logs[-1]))
+    return np.where(at < logs[0], 0.0, np.where(at > logs[-1], 1.0, inside))

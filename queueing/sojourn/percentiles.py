@@ -1,0 +1,248 @@
+"""How response times are distributed: what share of requests is answered within a time.
+
+Visits of a request are taken as independent, which is exact for one station and for M/M/1 and
+M/M/m stations in series. Where routes lead back, see `headway.queueing.times.absorption`.
+
+Source: Kleinrock, *Queueing Systems* I, 1975, sections 3.2, 3.5 and 5.7.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import floor, isfinite, log
+
+import numpy as np
+from scipy.optimize import brentq
+
+from headway.errors import GraphError
+from headway.kinds import Amount, check_domain, check_not_negative, plain
+from headway.queueing.stations.base import Station
+from headway.queueing.stations.rows import arrays_in, in_a_row
+from headway.queueing.times.inversion import exceedance
+from headway.queueing.times.laws import TimeLaw, by_chance, in_series, repeated
+
+_NEVER = 1e-300
+_AT_A_JUMP = 1e-11  # relative: a percentile so near to a constant time is that time
+_SAME = 1e-13  # relative: percentiles that count as one
+
+
+@dataclass(frozen=True)
+class StationVisits:
+    """Visits of a request to a station.
+
+    Parameters
+    ----------
+    visits
+        Visits, 0 or more. 2.4 visits are two, and a third in 40% of requests.
+    station
+        Any kind whose law is known: Delay (taken as constant), MM1, MMm, Parallel, MG1, MD1,
+        MM1K or MMmK (of those let in).
+    arrival_rate
+        Of all visits to the station [1/s].
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1
+    >>> StationVisits(1.0, MM1(0.01), 50.0).visits
+    1.0
+    """
+
+    visits: Amount
+    station: Station
+    arrival_rate: Amount
+
+    def __post_init__(self) -> None:
+        check_not_negative("visits", self.visits)
+        check_not_negative("arrival_rate", self.arrival_rate)
+
+
+def response_time_percentile(station: Station, arrival_rate: Amount, share: Amount) -> Amount:
+    """Time within which a share of a station's visits is answered.
+
+    Exact for MM1 and Parallel (-R log(1 - share)), MMm, MD1, MM1K, MMmK and a constant Delay.
+    MG1's service time is taken as gamma-distributed (constant at scv = 0), and is then exact.
+
+    Parameters
+    ----------
+    station
+        Of a kind whose law is known, first come first served.
+    arrival_rate
+        lambda [1/s].
+    share
+        Between 0 and 1, e.g. 0.95.
+
+    Returns
+    -------
+    Time [s], infinite from saturation on.
+
+    Raises
+    ------
+    GraphError
+        For a station whose distribution is not known.
+    InvalidParameter
+        For a share outside 0..1.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1
+    >>> round(response_time_percentile(MM1(0.5), 1.0, 0.95), 6)
+    2.995732
+
+    References
+    ----------
+    Kleinrock, *Queueing Systems* I, 1975, sections 3.2 and 5.7.
+    """
+    return path_percentile([StationVisits(1.0, station, arrival_rate)], share)
+
+
+def path_percentile(phases: Sequence[StationVisits], share: Amount) -> Amount:
+    """Time within which a share of requests has made all its visits, taken as independent.
+
+    Parameters
+    ----------
+    phases
+        Visits to each station on the way; numbers or arrays over operating points.
+    share
+        Between 0 and 1, e.g. 0.95.
+
+    Returns
+    -------
+    Time [s], infinite where a station is saturated.
+
+    Raises
+    ------
+    GraphError
+        For no phase, or a station whose distribution is not known.
+    InvalidParameter
+        For a share outside 0..1.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1
+    >>> tandem = [StationVisits(1, MM1(0.5), 1.0), StationVisits(1, MM1(0.5), 1.0)]
+    >>> round(path_percentile(tandem, 0.95), 6)
+    4.743865
+    """
+    check_share(share)
+    return _pointwise(phases, share, percentile_of, np.inf)
+
+
+def path_exceedance(phases: Sequence[StationVisits], time: Amount) -> Amount:
+    """Chance that all visits take longer than a time, taken as independent.
+
+    Parameters
+    ----------
+    phases
+        As for `path_percentile`.
+    time
+        t [s], 0 or more.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1
+    >>> round(path_exceedance([StationVisits(1, MM1(0.5), 1.0)], 1.0), 6)
+    0.367879
+    """
+    check_not_negative("time", time)
+    return _pointwise(phases, time, exceedance, 1.0)
+
+
+def check_share(share: Amount) -> None:
+    """Refuse a share that is not between 0 and 1."""
+    check_domain("share", share, lambda p: (p > 0) & (p < 1), "between 0 and 1")
+
+
+def percentile_of(law: TimeLaw, share: float) -> float:
+    """Least time that a share of all times does not exceed.
+
+    Parameters
+    ----------
+    law
+        Of the times.
+    share
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from headway.queueing.times.laws import exponential
+    >>> round(percentile_of(exponential(1.0), 0.95), 9)
+    2.995732274
+    """
+    tail = 1 - share
+
+    def above(time: float) -> float:
+        return log(max(exceedance(law, time), _NEVER) / tail)
+
+    low, high = 0.0, -law.mean * log(tail)
+    if above(low) <= 0:
+        return 0.0
+    while above(high) > 0:
+        low, high = high, 2 * high
+    root: float = brentq(above, low, high, xtol=_SAME * high, rtol=_SAME)
+    jumps = (p.shift for p in law.pieces if abs(p.shift - root) <= _AT_A_JUMP * root)
+    return next(jumps, root)
+
+
+def path_law(phases: Sequence[StationVisits]) -> TimeLaw:
+    """How long all visits of a path take, at one operating point.
+
+    Parameters
+    ----------
+    phases
+        At least one, of numbers; no station saturated.
+
+    Raises
+    ------
+    GraphError
+        For no phase, or a station whose distribution is not known.
+
+    Examples
+    --------
+    >>> from headway.queueing import Delay
+    >>> path_law([StationVisits(2.5, Delay(2.0), 1.0)]).mean
+    5.0
+    """
+    if not phases:
+        raise GraphError("a path needs at least one phase")
+    laws = [(p.station.time_law(p.arrival_rate), float(p.visits)) for p in phases]
+    return in_series(*(of_visits(law, visits) for law, visits in laws))
+
+
+def of_visits(law: TimeLaw, visits: float) -> TimeLaw:
+    """Time of independent visits: for 2.4 visits two, and a third with probability 0.4.
+
+    Examples
+    --------
+    >>> from headway.queueing.times.laws import constant
+    >>> of_visits(constant(1.0), 2.4).mean
+    2.4
+    """
+    whole = floor(visits)
+    perhaps = [by_chance(law, visits - whole)] if visits > whole else []
+    return in_series(*([repeated(law, whole)] if whole else []), *perhaps)
+
+
+def _pointwise(
+    phases: Sequence[StationVisits], settings: Amount, answer: Amount, saturated: float
+) -> Amount:
+    """Answer point by point; a saturated one has the answer given for it."""
+    if not phases:
+        raise GraphError("a path needs at least one phase")
+    numbers = [n for p in phases for n in (p.visits, p.arrival_rate, *arrays_in(p.station))]
+    shape = np.broadcast_shapes(*(np.shape(n) for n in (*numbers, settings)))
+    values = np.empty(shape)
+    for index in np.ndindex(shape):
+        here = [_at(phase, shape, index) for phase in phases]
+        stable = all(isfinite(p.station.response_time(p.arrival_rate)) for p in here)
+        wanted = _pick(settings, shape, index)
+        values[index] = answer(path_law(here), wanted) if stable else saturated
+    return plain(values)
+
+
+def _at(phase: StationVisits, shape: tuple[int, ...], index: tuple[int, ...]) -> StationVisits:
+    station = in_a_row(phase.station, lambda value: _pick(value, shape, index))
+    visits, rate = (_pick(v, shape, index) for v in (phase.visits, phase.arrival_rate))
+    return StationVisits(visits, station, rate)
+
+
+def _pick(value: Amount, shape: tuple[int, ...], index: tuple[int, ...]) -> float:
+    return float(np.broadcast_to(np.asarray(value, float), shape)[index])

@@ -1,0 +1,300 @@
+"""Response times where routes say which way jobs go: what their visits have to do with each other.
+
+Loops of stations and a server that jobs come back to are followed as they are
+(`headway.queueing.times.tagged_job.laws`, `headway.queueing.times.feedback`); else visits are taken as
+independent, which is exact where jobs cannot overtake.
+
+Source: Walrand and Varaiya, "Sojourn times and the overtaking condition in Jacksonian networks",
+Adv. Appl. Prob. 12(4), 1980; Burke, "The dependence of sojourn times in tandem M/M/s queues",
+Operations Research 17(4), 1969.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from headway.kinds import FloatArray
+from headway.numerals import digits
+from headway.queueing.flows.measured import TAILS
+from headway.queueing.sojourn.visited_station import Visited
+from headway.queueing.stations.abilities import ServiceKind
+from headway.queueing.times.absorption import Journey, mean_visits
+from headway.queueing.times.laws import TimeLaw, merged
+from headway.queueing.times.tagged_job.laws import is_exact, loop_laws
+from headway.queueing.times.tagged_job.station import Loop
+from headway.queueing.variability.measured import Region
+
+INDEPENDENT = "percentiles assume independent visits of a job"
+APART = f"{INDEPENDENT}: up to the 99th within 5%, the 99.9th within 6% where measured"
+APART_SHARED = (
+    f"{INDEPENDENT}, at servers shared for times of any scv: up to the 99th within 20%, the 99.9th "
+    "within 22% where measured"
+)
+"""By ``python -m tests.sharing_errors``: rows of up to three such stations, of scvs 0 to 4."""
+
+LOSING = (
+    f"{INDEPENDENT} that is answered, where some are lost: up to the 99th within "
+    f"{digits(TAILS[0])}%, the 99.9th within {digits(TAILS[1])}% where measured"
+)
+_FOLLOWED = "percentiles assume that the other jobs are in equilibrium given their number"
+TOGETHER = f"{_FOLLOWED}: up to the 99th within 5%, the 99.9th within 6% where measured"
+UNLIKE_TOGETHER = (
+    f"{_FOLLOWED}, with times that differ by class: up to the 99th within 19%, the 99.9th within "
+    "22% where measured"
+)
+"""By ``python -m tests.open_class_errors``: loops of up to three queues with exponential times."""
+
+GIVEN = (
+    f"{INDEPENDENT}, and exactly the given number of them (2.4 means two, and a "
+    "third in 40%): for routes with that many visits on average, 99th "
+    "percentiles were up to 90% too low where measured"
+)
+
+
+@dataclass(frozen=True)
+class RoutedNetwork:
+    """Stations at their arrival rates, and the ways of jobs between them.
+
+    Parameters
+    ----------
+    names, stations
+        What messages call them, and their kinds with their numbers.
+    rates
+        Arrivals at each station [1/s], those it loses included.
+    entries, onward, leaving
+        As of `headway.queueing.times.absorption.Journey`.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1
+    >>> from headway.queueing.sojourn.percentiles import percentile_of
+    >>> one = np.ones(1)
+    >>> network = RoutedNetwork(
+    ...     ("cpu",), (MM1(1.0),), 0.5 * one, one, np.array([[0.9]]), 0.1 * one
+    ... )
+    >>> round(percentile_of(network.law(), 0.99), 3)  # as if visits were independent: 92.1
+    122.901
+    """
+
+    names: tuple[str, ...]
+    stations: tuple[Visited, ...]
+    rates: FloatArray
+    entries: FloatArray
+    onward: FloatArray
+    leaving: FloatArray
+
+    def law(self) -> TimeLaw:
+        """How long jobs take that are answered; no station may be saturated."""
+        used = self._visited()._loaded()
+        parts = [part for loop in used._loops() for part in used._parts(loop)]
+        law = used._journey(parts).law()
+        notes = merged(*(part.notes for part in parts))
+        if not used._exact and any(station.can.loses for station in used.stations):
+            notes = merged((LOSING,), tuple(n for n in notes if _FOLLOWED not in n))
+        elif not (notes or used._exact):
+            notes = (used._apart,)
+        return replace(law, notes=merged(notes, law.notes))
+
+    @property
+    def _apart(self) -> str:
+        """What independent visits miss: at shared servers, and by how services vary."""
+        if any(station.can.insensitive for station in self.stations):
+            return APART_SHARED
+        return region_note(self.stations, self.rates, loops=False) or APART
+
+    @property
+    def visits(self) -> FloatArray:
+        """Mean visits of a job to each station."""
+        return mean_visits(self.entries, self.onward)
+
+    def _visited(self) -> "RoutedNetwork":
+        """Without stations that nobody comes to."""
+        keep = np.flatnonzero(self.visits > 0)
+        return RoutedNetwork(
+            tuple(self.names[k] for k in keep),
+            tuple(self.stations[k] for k in keep),
+            self.rates[keep],
+            self.entries[keep],
+            self.onward[np.ix_(keep, keep)],
+            self.leaving[keep],
+        )
+
+    def _loaded(self) -> "RoutedNetwork":
+        """With next to no arrivals where there are none: chances need some."""
+        if self.rates.any():
+            return self
+        demand = sum(v * s.mean_service for v, s in zip(self.visits, self.stations, strict=True))
+        return replace(self, rates=self.visits * _HARDLY / (demand or 1.0))
+
+    def _loops(self) -> list[list[int]]:
+        """Stations that can be reached from each other, together."""
+        count, labels = connected_components(self.onward > 0, connection="strong")
+        return [np.flatnonzero(labels == k).tolist() for k in range(count)]
+
+    def _parts(self, members: list[int]) -> "list[_Part]":
+        if len(members) == 1:
+            alone = self._single(members[0])
+            if alone is not None:
+                return [alone]
+        loop = self._loop(members)
+        parts = None if loop is None else self._followed(members, loop)
+        notes = (_loose([self.names[k] for k in members]),)
+        return parts or [self._visit(k, self._looped(k), notes) for k in members]
+
+    def _single(self, k: int) -> "_Part | None":
+        chance = float(self.onward[k, k])
+        if chance == 0:
+            law = self.stations[k].time_law(float(self.rates[k]))
+            return self._visit(k, law, ())
+        stay = self.stations[k].feedback_law(float(self.rates[k]) * (1 - chance), chance)
+        if stay is None:
+            return None
+        away = self.onward[k] / (1 - chance)
+        away[k] = 0.0
+        return _Part(stay, k, 1.0, away, float(self.leaving[k]) / (1 - chance), ())
+
+    def _visit(self, k: int, law: TimeLaw, notes: tuple[str, ...]) -> "_Part":
+        return _Part(law, k, 1.0, self.onward[k], float(self.leaving[k]), notes)
+
+    def _looped(self, k: int) -> TimeLaw:
+        return self.stations[k].looped_law(float(self.rates[k]))
+
+    def _loop(self, members: list[int]) -> Loop | None:
+        """The loop of some stations; None if they are many, or one is not to be followed."""
+        inside = self.onward[np.ix_(members, members)]
+        again = np.diag(inside).tolist()
+        pairs = zip(members, again, strict=True)
+        stops = [self.stations[k].stop(float(self.rates[k]), chance) for k, chance in pairs]
+        complete = tuple(stop for stop in stops if stop is not None)
+        if len(complete) < len(members) or len(members) > _MOST_FOLLOWED:
+            return None
+        entries = np.maximum(self.rates[members] - self.rates[members] @ inside, 0.0)
+        entries[entries < 1e-12 * entries.max()] = 0.0
+        return Loop(complete, entries / entries.sum(), inside)
+
+    def _followed(self, members: list[int], loop: Loop) -> "list[_Part] | None":
+        """The loop from each entry to each exit, or whole if they leave all that there is."""
+        away = self.onward[members].copy()
+        away[:, members] = 0.0
+        ends = not away.any()
+        laws = loop_laws(loop, together=ends)
+        if laws is None:
+            return None
+        about = region_note([self.stations[k] for k in members], self.rates[members], loops=True)
+        note = UNLIKE_TOGETHER if loop.is_mixed else TOGETHER
+        together = about or f"in the loop of {_listed([self.names[k] for k in members])}, {note}"
+        notes = merged(() if is_exact(loop) else (together,), *(stop.notes for stop in loop.stops))
+        if ends:
+            pairs = zip(members, laws, strict=True)
+            return [_Part(law, entry, 1.0, away[0], 1.0, notes) for entry, (law,) in pairs]
+        parts = []
+        for (i, entry), (j, last) in product(enumerate(members), repeat=2):
+            out = float(away[j].sum() + self.leaving[last])
+            if out > 0:
+                share, left = float(loop.visits[i, j]) * out, float(self.leaving[last]) / out
+                parts.append(_Part(laws[i][j], entry, share, away[j] / out, left, notes))
+        return parts
+
+    def _journey(self, parts: "list[_Part]") -> Journey:
+        """The way through the parts: a station's arrivals are shared out to its parts."""
+        entry = [part.entry for part in parts]
+        share = np.array([part.share for part in parts])
+        return Journey(
+            tuple(part.law for part in parts),
+            self.entries[entry] * share,
+            np.stack([part.onward[entry] * share for part in parts]),
+            np.array([part.leaving for part in parts]),
+        )
+
+    @property
+    def _exact(self) -> bool:
+        """Whether visits are independent: at most one takes a random time, or none can overtake."""
+        random = [k for k, s in enumerate(self.stations) if s.can.product_form is not _DELAY]
+        if len(random) < 2:
+            return True
+        edges: NDArray[np.bool_] = self.onward > 0
+        if not is_overtake_free(edges):
+            return False
+        ends = [not (edges[:, k].any() and edges[k].any()) for k in range(len(edges))]
+        return all(
+            (s.can.product_form in _QUEUES or edges[k].sum() == 0)
+            and (s.plain_count == 1 or ends[k])
+            for k, s in enumerate(self.stations)
+            if k in random
+        )
+
+
+def region_note(stations: Sequence[Visited], rates: FloatArray, *, loops: bool) -> str:
+    """What was measured of general service times; empty where there are none.
+
+    Parameters
+    ----------
+    stations, rates
+        Those that are visited, and arrivals at each [1/s].
+    loops
+        Whether jobs go to and fro between them.
+    """
+    queues = [(s, float(rate)) for s, rate in zip(stations, rates, strict=True) if s.can.limits]
+    if not any(s.can.product_form is None and s.plain_scv is not None for s, _ in queues):
+        return ""
+    busy = max(rate * s.mean_service / s.plain_count for s, rate in queues)
+    scv = max(s.plain_scv or 0.0 for s, _ in queues)
+    return Region.of(loops=loops, pools=False, scv=scv, busy=busy).shares()
+
+
+def is_overtake_free(edges: NDArray[np.bool_]) -> bool:
+    """Whether at most one way leads from each station to each.
+
+    Parameters
+    ----------
+    edges
+        Which stations (rows) jobs go on from to which, without loops.
+
+    Examples
+    --------
+    >>> line = np.eye(3, k=1) > 0
+    >>> is_overtake_free(line), is_overtake_free(line | (np.eye(3, k=2) > 0))
+    (True, False)
+    """
+    ways = np.eye(len(edges))
+    for _ in edges:
+        ways = np.eye(len(edges)) + edges @ ways
+    return bool(ways.max(initial=0) <= 1)
+
+
+_MOST_FOLLOWED = 20  # stations of a loop: its laws are as many as the square
+_SHOWN = 12  # stations that a note names
+_HARDLY = 1e-9  # of an arrival while one is served
+_DELAY = ServiceKind.DELAY
+_QUEUES = (ServiceKind.QUEUE, ServiceKind.PARALLEL)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A stay at a station, or in a loop, that begins at a station and has a way to end.
+
+    `share` of the arrivals at `entry` make it; `onward` and `leaving` say where they go then.
+    """
+
+    law: TimeLaw
+    entry: int
+    share: float
+    onward: FloatArray
+    leaving: float
+    notes: tuple[str, ...]
+
+
+def _loose(names: list[str]) -> str:
+    return (
+        f"{INDEPENDENT}, although they return to {_listed(names)}: 99th percentiles "
+        "were up to 40% too low where measured"
+    )
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,1 @@
+"""Response times at servers that all jobs present share: processor sharing."""
