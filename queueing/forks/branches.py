@@ -2,8 +2,8 @@
 
 Of the squared coefficient of variation c**2 of a branch's response time, g is the branch's own: the
 rest is common to all branches, as their arrivals are. Where all of a branch's arrivals fork, g is
-that of `headway.queueing.order_statistics.alike.own_scv`; where next to none do, branches are independent and
-g = c**2. With r the share of its arrivals that fork,
+that of `headway.queueing.order_statistics.alike.own_scv`; where next to none do, branches are
+independent and g = c**2. With r the share of its arrivals that fork,
 
     g_b = (1 - r) c_b**2 + r own_scv(U_b, scv_b).
 
@@ -92,7 +92,7 @@ def branch_time(station: Station, arrival_rate: Amount, forked: Amount) -> Branc
 
 
 def waiting(station: Station, arrival_rate: Amount, forked: Amount) -> tuple[FloatArray, ...]:
-    """The fields of `headway.queueing.order_statistics.branch_times.Wait`, each a number or an array over points.
+    """The fields of `headway.queueing.order_statistics.branch_times.Wait`, over the points.
 
     Parameters
     ----------

@@ -5,8 +5,8 @@ the distribution between the means, corrected until the mixture rises as much. T
 the distribution, which is smooth in U; so they are polynomials in U.
 
 Source: van Cittert, "Zum Einfluss der Spaltbreite auf die Intensitaetsverteilung in Spektrallinien
-II", Zeitschrift fuer Physik 69, 1931, for the correction; `headway.queueing.order_statistics.common_factor` for the
-law.
+II", Zeitschrift fuer Physik 69, 1931, for the correction;
+`headway.queueing.order_statistics.common_factor` for the law.
 """
 
 from functools import cache, lru_cache

@@ -1,8 +1,9 @@
 """How long a job of a closed network takes: the law that fits its ways.
 
-Where jobs go forward only, it is that of what a job finds (`headway.queueing.passages.overtake_free`);
-where they come back, a chain is followed (`headway.queueing.passages.tagged_job`), a smaller one for
-many jobs (`headway.queueing.passages.reduced_chain`), and else visits are taken as independent.
+Where jobs go forward only, it is that of what a job finds on arrival
+(`headway.queueing.passages.overtake_free`). Where they come back, the chain of a tagged job is
+followed (`headway.queueing.passages.tagged_job`), for many jobs a smaller one
+(`headway.queueing.passages.reduced_chain`); otherwise visits are taken as independent.
 """
 
 from dataclasses import replace

@@ -1,8 +1,8 @@
 """Response times where routes say which way jobs go: what their visits have to do with each other.
 
 Loops of stations and a server that jobs come back to are followed as they are
-(`headway.queueing.times.tagged_job.laws`, `headway.queueing.times.feedback`); else visits are taken as
-independent, which is exact where jobs cannot overtake.
+(`headway.queueing.times.tagged_job.laws`, `headway.queueing.times.feedback`); otherwise visits are
+taken as independent, which is exact where jobs cannot overtake.
 
 Source: Walrand and Varaiya, "Sojourn times and the overtaking condition in Jacksonian networks",
 Adv. Appl. Prob. 12(4), 1980; Burke, "The dependence of sojourn times in tandem M/M/s queues",

@@ -1,7 +1,7 @@
 """Kinds of stops: delays, single servers in order, pools of servers, and shared ones.
 
-Source: as of `headway.queueing.times.phase_type` (single servers of any times); Baskett, Chandy, Muntz
-and Palacios, J. ACM 22(2), 1975 (numbers at pools and at shared servers).
+Source: as of `headway.queueing.times.phase_type` (single servers of any times); Baskett, Chandy,
+Muntz and Palacios, J. ACM 22(2), 1975 (numbers at pools and at shared servers).
 """
 
 from collections.abc import Iterator

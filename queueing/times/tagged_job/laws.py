@@ -1,8 +1,8 @@
 """Jobs that come back: how long until they are through a loop of stations.
 
 Visits of a job are not independent where it comes back: who finds long queues finds them again.
-A job is followed with what it knows of its queue (`headway.queueing.times.tagged_job.station`) and the number of
-others in the loop, which come and go; where the rest of these are is taken as in equilibrium, given
+A job is followed with what it knows of its queue (`headway.queueing.times.tagged_job.station`) and
+the number of others in the loop, which come and go; where the rest of these are is taken as in equilibrium, given
 their number. That is exact for one queue and, by Little's law, for the mean. The chain is followed
 step by step (uniformisation) until few are left, and geometrically from there on.
 
