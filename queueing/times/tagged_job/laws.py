@@ -2,9 +2,9 @@
 
 Visits of a job are not independent where it comes back: who finds long queues finds them again.
 A job is followed with what it knows of its queue (`headway.queueing.times.tagged_job.station`) and
-the number of others in the loop, which come and go; where the rest of these are is taken as in equilibrium, given
-their number. That is exact for one queue and, by Little's law, for the mean. The chain is followed
-step by step (uniformisation) until few are left, and geometrically from there on.
+the number of others in the loop, which come and go; where the rest of these are is taken as in
+equilibrium, given their number. That is exact for one queue and, by Little's law, for the mean. The
+chain is followed step by step (uniformisation) until few are left, and geometrically from there on.
 
 Source: Gordon and Newell, Operations Research 15(2), 1967, and Jackson, Management Science 10(1),
 1963 (the equilibrium). The conditional equilibrium is headway's own; what it costs is measured in
