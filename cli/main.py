@@ -29,7 +29,7 @@ HELP = "--help"
 
 COMMANDS = {
     "models": "List the catalogue of ready-made models.",
-    "kinds": "List the kinds of station, of measured files, and of findings.",
+    "kinds": "List kinds of station, disciplines, files, and findings.",
     "read": "Read the output of load generators and monitors as one curve.",
     "audit": "Check whether a load test can be trusted.",
     "show": "Show a model: parameters, graph, assumptions, closed forms.",

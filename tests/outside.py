@@ -102,6 +102,61 @@ def variance(solution, requests):
     }
     return replace(solution, values={**solution.values, **values})
 '''
+DISCIPLINE = '''"""Shortest job first: the job with the least work is next; none is interrupted.
+
+At one server to which Poisson streams come, a job with work x waits
+
+    W(x) = sum of lambda_j E[S_j^2] / (2 (1 - rho(x))^2),
+
+where rho(x) is the load of jobs with less work (Phipps, Operations Research 4, 1956).
+"""
+
+import numpy as np
+from scipy.integrate import quad
+from scipy.stats import gamma
+
+from headway.errors import GraphError
+from headway.queueing import Discipline
+
+
+def waits(offered):
+    """Mean wait of each class, W(x) over its gamma-distributed work x, shape (classes, points)."""
+    scvs = np.ones(offered.load.shape) if offered.scv is None else offered.scv
+    if (scvs <= 0).any():
+        raise GraphError("shortest job first needs service times that vary; use fcfs")
+    points = zip(offered.load.T, offered.times.T, scvs.T, strict=True)
+    return np.array([_waits(*point) for point in points]).T
+
+
+def _waits(load, times, scvs):
+    if load.sum() >= 1:
+        return np.full(len(load), np.inf)
+    left = (load * times * (1 + scvs) / 2).sum()
+
+    def wait(share, own):
+        work = gamma.ppf(share, 1 / scvs[own], scale=times[own] * scvs[own])
+        shorter = (load * gamma.cdf(work, 1 / scvs + 1, scale=times * scvs)).sum()
+        return left / (1 - shorter) ** 2
+
+    return [quad(wait, 0, 1, args=(own,), epsabs=0, epsrel=1e-10)[0] for own in range(len(load))]
+
+
+def rank(job):
+    """The least work is first, and order of arrival decides among equals."""
+    return (job.work, job.number)
+
+
+SHORTEST = Discipline(
+    "sjf",
+    "the shortest job is next",
+    words="shortest job first",
+    how="the shortest job first",
+    by_size=True,
+    scv=True,
+    waits=waits,
+    rank=rank,
+)
+'''
 FILES = {"kind.py": KIND, "reader.py": READER, "clocked-server.toml": MODEL, "command.py": COMMAND}
 POINTS = {
     "headway.stations": "Clocked = pounder.kind:Clocked",

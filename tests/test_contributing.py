@@ -9,12 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.outside import FILES, OUTPUT
+from tests.outside import DISCIPLINE, FILES, OUTPUT
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "CONTRIBUTING.md").read_text()
 SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
-WAYS = ("a station kind", "a reader of a tool's output", "a catalogue model", "an output")
+WAYS = (
+    "a station kind",
+    "a reader of a tool's output",
+    "a catalogue model",
+    "an output",
+    "a discipline",
+)
 ADDED = [title for title in SECTIONS if title.startswith("Add ")]
 TREE = ("cli", "docs", "loggp", "models", "queueing", "src", "tests")
 RUNS = "pounder 2.1\nrun at 100/s took 2.5 ms\nrun at 200/s took 3.3 ms\n"
@@ -23,7 +29,7 @@ import sys
 sys.path[:0] = ["site", "."]
 from pathlib import Path
 from headway.models import Measurements, catalogue_model
-from headway.queueing import Clocked
+from headway.queueing import Clocked, Discipline
 from tests.command import headway
 import pytest
 
@@ -35,7 +41,10 @@ assert catalogue_model("clocked-server").solve().response_time == 0.0025
 assert Clocked(2e6).response_time(100.0) == 0.0025
 variance = catalogue_model("clocked-server").solve()["response_time_variance"]
 assert abs(variance / 0.0025**2 - 1) < 1e-6
-chosen = "Clocked or clocked or reference or ships_is"
+sjf = catalogue_model("clocked-server").graph.station("disk", Clocked(1.0), discipline="sjf")
+assert sjf.stations["disk"].discipline.by_size
+assert '"sjf"' in schema
+chosen = "TestTable or Clocked or clocked or reference or ships_is"
 sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-k", chosen, *sys.argv[1:]]))
 """
 
@@ -64,7 +73,7 @@ def place(section, name):
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
-    """A copy of the tree with a kind, a reader and a model, added by the steps."""
+    """A copy of the tree with one of each that can be added, by the steps."""
     made = tmp_path_factory.mktemp("clone")
     for folder in TREE:
         shutil.copytree(ROOT / folder, made / folder, ignore=shutil.ignore_patterns("__pycache__"))
@@ -74,14 +83,16 @@ def tree(tmp_path_factory):
     (made / "site" / "headway").symlink_to(made / "src" / "headway")
     for folder in ("cli", "loggp", "models", "queueing"):
         (made / "src" / "headway" / folder).symlink_to(made / folder)
-    station, reader, model, output = (SECTIONS[f"Add {what}"] for what in WAYS)
+    sections = [SECTIONS[f"Add {what}"] for what in WAYS]
+    station, reader, model, output, discipline = sections
     (made / place(station, "clocked.py")).write_text(FILES["kind.py"])
     (made / place(reader, "pounder.py")).write_text(FILES["reader.py"])
     (made / place(output, "variance.py")).write_text(OUTPUT)
+    (made / place(discipline, "sjf.py")).write_text(DISCIPLINE)
     (line,) = blocks(model, "toml")
     own = f"{line}\n{FILES['clocked-server.toml']}"
     (made / place(model, "clocked-server.toml")).write_text(own)
-    for section in (station, reader, output):
+    for section in (station, reader, output, discipline):
         for block in blocks(section, "diff"):
             patch(made, block)
     (made / "night.log").write_text(RUNS)
@@ -90,6 +101,7 @@ def tree(tmp_path_factory):
 
 def test_what_was_added_works_and_the_tests_of_the_lists_pass(tree):
     lists = [
+        "tests/test_disciplines.py",
         "tests/test_model_stations.py",
         "tests/test_packages.py",
         "tests/test_reference.py",
@@ -114,7 +126,7 @@ def test_each_way_takes_five_steps(title):
 def test_all_ways_are_told_and_every_place_is_there():
     named = re.findall(r"`((?:models|queueing|tests|docs)/[\w/.-]*)`", PAGE)
     linked = re.findall(r"\]\(([^)#]+)", PAGE)
-    new = {path for path in named if re.search("clocked|pounder|variance", path)}
+    new = {path for path in named if re.search("clocked|pounder|variance|sjf", path)}
 
     assert sorted(ADDED) == sorted(f"Add {what}" for what in WAYS)
     assert [

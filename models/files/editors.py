@@ -14,6 +14,7 @@ from headway.models.files.building.schema import CLASS, MODEL
 from headway.models.files.building.shapes import Json, Key, KeyTable, Text, keyed
 from headway.models.files.building.sources import KIND, SOURCE_KEYS
 from headway.models.language.algorithms import ALGORITHMS, Algorithm
+from headway.queueing.disciplines.table import DISCIPLINES
 from headway.queueing.stations.listed.kinds import STATIONS, WRITTEN, station_kind
 
 SCHEMA_FILE = "model.schema.json"
@@ -25,7 +26,7 @@ SCHEMA_LINE = f"#:schema ./{SCHEMA_FILE}\n\n"
 _DRAFT = "http://json-schema.org/draft-07/schema#"
 
 
-def json_schema(kinds: Iterable[str] = STATIONS) -> Json:
+def json_schema(kinds: Iterable[str] = STATIONS, disciplines: Iterable[str] = DISCIPLINES) -> Json:
     """The JSON schema of model files, which accepts every file that can be read.
 
     What no schema can say is left to the reader: whether names are known, formulas make sense,
@@ -35,6 +36,8 @@ def json_schema(kinds: Iterable[str] = STATIONS) -> Json:
     ----------
     kinds
         Names of the kinds of station that a file may use; headway's own if left out.
+    disciplines
+        Names of their disciplines, likewise.
 
     Examples
     --------
@@ -44,14 +47,19 @@ def json_schema(kinds: Iterable[str] = STATIONS) -> Json:
     True
     """
     parts = {table: _algorithm(algorithm) for table, algorithm in ALGORITHMS.items()}
-    definitions = {"station": _stations(kinds), "link": keyed(LINK), "class": keyed(CLASS), **parts}
+    definitions = {
+        "station": _stations(kinds, tuple(disciplines)),
+        "link": keyed(LINK),
+        "class": keyed(CLASS),
+        **parts,
+    }
     words = {"title": "headway model", "description": "A performance model, as headway reads it."}
     return {"$schema": _DRAFT, **words, **MODEL.described(), "definitions": definitions}
 
 
-def _stations(kinds: Iterable[str]) -> Json:
+def _stations(kinds: Iterable[str], disciplines: tuple[str, ...]) -> Json:
     classes = {name: station_kind(name) for name in kinds}
-    tables = {name: station_keys(kind) for name, kind in classes.items()}
+    tables = {name: station_keys(kind, disciplines) for name, kind in classes.items()}
     docs = {name: summary(kind) for name, kind in classes.items()}
     tables |= {KIND: SOURCE_KEYS, FORK: FORK_KEYS, JOIN: JOIN_KEYS}
     docs |= {

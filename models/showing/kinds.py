@@ -1,4 +1,4 @@
-"""Kinds of station and of measured files as tables, JSON and CSV."""
+"""Kinds of station, disciplines and kinds of measured files as tables, JSON and CSV."""
 
 from dataclasses import dataclass, fields
 from typing import Any
@@ -10,6 +10,8 @@ from headway.models.files.building.keys import FILE_KEYS, summary
 from headway.models.reading.recognise import reader_kinds
 from headway.models.sweeping.reductions.grammar import REDUCTIONS
 from headway.models.tables.table import Column, Table
+from headway.queueing.disciplines.discipline import Discipline, Form
+from headway.queueing.disciplines.table import discipline_names, find_discipline
 from headway.queueing.stations.listed.kinds import (
     STATIONS,
     WRITTEN,
@@ -58,8 +60,8 @@ def _title(kind: type) -> str:
 
 
 def kinds_tables() -> list[Table]:
-    """Every kind of station, then every kind of file; those of other packages come last."""
-    return [_station_table(), reader_table()]
+    """Every kind of station, discipline and kind of file; those of other packages come last."""
+    return [_station_table(), _discipline_table(), reader_table()]
 
 
 def reader_table() -> Table:
@@ -79,6 +81,25 @@ def _station_table() -> Table:
     )
     note = "closed: whether closed networks support it, exactly (yes) or approximately (nearly)"
     return Table("kinds of station", columns, (note,))
+
+
+def _discipline_table() -> Table:
+    """Every discipline, with who is served by it."""
+    known = [find_discipline(name) for name in discipline_names()]
+    columns = (
+        Column("discipline", tuple(known)),
+        Column("who is served", tuple(each.doc for each in known)),
+        Column("product form", tuple(map(_form, known))),
+    )
+    return Table("disciplines", columns)
+
+
+def _form(discipline: Discipline) -> str:
+    """The service times for which it has a product form."""
+    if discipline.by_priority:
+        return Form.NONE.value
+    several = discipline.form is discipline.pool_form
+    return discipline.form.value + ("" if several else " at one server")
 
 
 def finding_table() -> Table:
@@ -120,5 +141,11 @@ def kinds_document() -> dict[str, Any]:
         for k in CHECKS
     ]
     kept = [{"pattern": kind.pattern, "means": kind.means} for kind in REDUCTIONS.values()]
-    files = list(reader_kinds())
-    return {"stations": stations, "files": files, "findings": findings, "reductions": kept}
+    orders = [find_discipline(name) for name in discipline_names()]
+    return {
+        "stations": stations,
+        "disciplines": [{"discipline": str(each), "doc": each.doc} for each in orders],
+        "files": list(reader_kinds()),
+        "findings": findings,
+        "reductions": kept,
+    }

@@ -16,10 +16,10 @@ _Law = TypeVar("_Law")
 
 
 class Form(Enum):
-    """For which exponential or other service times a queue has a product form (BCMP, Kelly)."""
+    """For which service times of its classes a queue has a product form (BCMP, Kelly)."""
 
-    ANY = "any times, which may differ by class"
-    ALIKE = "exponential times of one mean for all classes"
+    ANY = "any times"
+    ALIKE = "equal exponential times"
     NONE = "none"
 
 

@@ -1,4 +1,4 @@
-"""``headway kinds``: kinds of station, measured file, finding and reduction."""
+"""``headway kinds``: kinds of station, disciplines, measured files, findings and reductions."""
 
 import click
 
@@ -20,7 +20,7 @@ def command(
     schema: bool,  # noqa: FBT001 - a flag
     output_format: Format | None,
 ) -> None:
-    """List kinds of station, measured file, audit finding and reduction."""
+    """List kinds of station, disciplines, kinds of measured file, audit finding and reduction."""
     from headway.models.showing.kinds import (
         finding_table,
         kinds_csv,
@@ -33,9 +33,10 @@ def command(
 
     if schema:
         from headway.models.files.editors import json_schema
+        from headway.queueing.disciplines.table import usable_disciplines
         from headway.queueing.stations.listed.kinds import usable_kinds
 
-        click.echo(strict_json(json_schema(usable_kinds())))
+        click.echo(strict_json(json_schema(usable_kinds(), usable_disciplines())))
     elif output_format is Format.JSON:
         click.echo(strict_json(kinds_document()))
     elif output_format is Format.CSV:

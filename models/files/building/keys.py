@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, Field, fields
 from functools import lru_cache
 from typing import Any, get_origin
@@ -21,27 +21,19 @@ BY_CLASS = ("service_time", "scv")
 
 VISITS = Key(Several(listed=False), "Mean visits per job, in place of routes; or a table by class.")
 
-_COMMON: KeyTable = {
-    "visits": VISITS,
-    "discipline": Key(
-        Text(tuple(DISCIPLINES)), "The order in which the queue is served; fcfs by default."
-    ),
-    "blocking": Key(
-        Text(tuple(Blocking)), "What happens to jobs that find the station full; lost by default."
-    ),
-}
-
 _LIST = Several(one=False, by_class=False)
 _ALIKE = re.compile(r"As for `(\w+)`")
 
 
-def station_keys(kind: type[Station]) -> KeyTable:
+def station_keys(kind: type[Station], disciplines: Iterable[str] = DISCIPLINES) -> KeyTable:
     """The keys that a kind of station has in a model file, besides its kind.
 
     Parameters
     ----------
     kind
         A frozen dataclass.
+    disciplines
+        Names of the disciplines that it may have; headway's own if left out.
 
     Examples
     --------
@@ -49,11 +41,11 @@ def station_keys(kind: type[Station]) -> KeyTable:
     >>> list(station_keys(MM1K))
     ['service_time', 'capacity', 'visits', 'discipline', 'blocking']
     """
-    return _station_keys(kind)
+    return _station_keys(kind, tuple(disciplines))
 
 
 @lru_cache(maxsize=256)
-def _station_keys(kind: type[Station]) -> KeyTable:
+def _station_keys(kind: type[Station], disciplines: tuple[str, ...]) -> KeyTable:
     docs = field_docs(kind)
     own = {
         FILE_KEYS.get(field.name, field.name): Key(
@@ -65,7 +57,16 @@ def _station_keys(kind: type[Station]) -> KeyTable:
     if by_name and "service_time" not in own:  # kinds that say it by other numbers
         words = "The service time of a job that is alone at the station, by class."
         own["service_time"] = Key(Several(one=False, listed=False), words)
-    return own | dict(_COMMON)
+    return own | {
+        "visits": VISITS,
+        "discipline": Key(
+            Text(disciplines), "The order in which the queue is served; fcfs by default."
+        ),
+        "blocking": Key(
+            Text(tuple(Blocking)),
+            "What happens to jobs that find the station full; lost by default.",
+        ),
+    }
 
 
 def _shape(field: "Field[Any]") -> Several:
