@@ -9,8 +9,8 @@ from headway.models import ModelGraph
 from headway.queueing import MD1, MG1, MM1, Delay, MGm
 from headway.queueing.sojourn.percentiles import response_time_percentile
 from headway.queueing.variability import measured
-from headway.queueing.variability.constants import rows_of
 from headway.queueing.variability.returns import near_returns
+from headway.queueing.variability.tandems import tandems_of
 from tests import qna_errors
 from tests.general_networks import (
     FAMILIES,
@@ -59,7 +59,7 @@ def test_what_is_thinned_on_its_way_waits_as_the_spacing_says():
     line = np.array([[[0.0, 0.5], [0.0, 0.0]]])
     shares = np.array([[[0.0, 1.0], [0.0, 0.0]]])
     for times, behind in (([1.0, 0.5], True), ([0.5, 1.0], False)):
-        rows = rows_of(line, shares, np.array([times]), np.zeros((1, 2)), np.ones((1, 2)))
+        rows = tandems_of(line, shares, np.array([times]), np.zeros((1, 2)), np.ones((1, 2)))
         assert bool(rows.steady[0, 1]) is behind
 
 

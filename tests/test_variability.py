@@ -147,7 +147,7 @@ def test_flows_vary_no_more_than_what_they_are_made_of(seed, count, more):
     calm = GeneralNetwork(rates, coming, onward, times, servers, serving)
     burstier = GeneralNetwork(rates, coming + more, onward, times, servers, serving)
     at_once, later = (
-        flows._at_once(traffic_of(each), flows._eliminated) for each in (calm, burstier)
+        flows._whitt_1983(traffic_of(each), flows._eliminated) for each in (calm, burstier)
     )
     assert np.all(later >= at_once - 1e-9)
 
@@ -190,7 +190,7 @@ def test_published_queues_in_series_with_bursty_arrivals():
     assert solution.waiting_time + times == pytest.approx(exact + times, rel=0.22)
     assert solution.waiting_time[8] == pytest.approx(exact[8], rel=0.12)
     assert solution.waiting_time[8] == pytest.approx(27.4, abs=0.05)  # as docs/accuracy.md says
-    once = flows._at_once(traffic_of(given), flows._eliminated)[0, 8]
+    once = flows._whitt_1983(traffic_of(given), flows._eliminated)[0, 8]
     assert 8.1 * (once + 1) / 2 == pytest.approx(8.9, abs=0.05)
 
 

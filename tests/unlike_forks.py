@@ -2,7 +2,6 @@
 
 ``python -m tests.unlike_forks`` simulates anew what `tests/data/unlike_forks.csv` holds (minutes)
 and prints the table of docs/accuracy.md; the tests recompute the table from that file.
-``--exponents`` prints what other exponents of `headway.queueing.forks.fork.spread_of` would miss.
 
 Branches, how much of what comes to each forks, how busy they are and how many are needed are drawn
 by chance. One server needs no events (Lindley); several hand each job to the first that is free,
@@ -12,18 +11,15 @@ Times are scaled by what the means of branches miss of their exact ones; of an `
 not known, by what one server misses that is as fast as all of its and serves the same jobs.
 """
 
-import argparse
 import csv
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-from unittest.mock import patch
 
 import numpy as np
 
 from headway.errors import GraphError
 from headway.queueing import MG1, MM1, Delay, Fork, MGm, MMm, Parallel, response_time_percentile
-from headway.queueing.forks import fork as law
 from tests.campaigns import stored_numbers
 
 PAGE = Path("tests/data/unlike_forks.csv")
@@ -200,33 +196,8 @@ def _cell(part):
     return f"{np.nanmax(part):.1f}% ({np.nanquantile(part, 0.95):.1f})"
 
 
-EXPONENTS = (
-    *((near, 0.6) for near in (0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)),
-    *((4.0, share) for share in (0.4, 0.5, 0.7, 0.8)),
-)
-
-
-def exponents():
-    """Rows of a table: errors of p50 and p99 [%] by how `spread_of` weighs branches and factor."""
-    head = "| near | factor | p50, root mean square | largest | p99, root mean square | largest |\n"
-    lines = [head + "|---|---|---|---|---|---|"]
-    actual = stored()
-    for near, share in EXPONENTS:
-        with patch.object(law, "_NEARER", near), patch.object(law, "_FACTOR", share):
-            missed = 100 * np.abs(errors(actual)[:, 4:6])
-        root, most = np.sqrt(np.nanmean(missed**2, axis=0)), np.nanmax(missed, axis=0)
-        cells = [f"{x:.1f}" for pair in zip(root, most, strict=True) for x in pair]
-        lines.append("| " + " | ".join([f"{near:g}", f"{share:g}", *cells]) + " |")
-    return "\n".join(lines)
-
-
 def main():
-    """Simulate anew, or look at other exponents."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--exponents", action="store_true", help="print what others would miss")
-    if parser.parse_args().exponents:
-        print(exponents())
-        return
+    """Simulate anew."""
     with PAGE.open("w", encoding="utf-8", newline="") as file:
         file.write("# Simulated by tests/unlike_forks.py; one request a second.\n")
         written = csv.writer(file, lineterminator="\n")

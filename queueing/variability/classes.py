@@ -1,4 +1,4 @@
-"""Classes of jobs as one flow: what a station sees of them together, by two moments.
+"""Classes of jobs aggregated into one flow, by two moments; waits by class.
 
 Of the classes c that visit station i at rates lambda_ci, with service times S_ci of scv x_ci and
 chances q_cidj to go on to station j as class d,
@@ -7,27 +7,29 @@ chances q_cidj to go on to station j as class d,
     (1 + x_i) S_i**2 = sum of lambda_ci (1 + x_ci) S_ci**2 / lambda_i,
     q_ij = sum of lambda_ci q_cidj / lambda_i.
 
-A class that comes in at station j with a share p of its jobs brings a flow of scv p c + 1 - p.
-All of these meet there, each as a flow of its own.
+A share p of a class's arrivals from outside that enters at station j makes a flow of scv
+p c + 1 - p. All such flows meet there.
 
-One flow forgets which class is bursty: bursts of long jobs bring more work than bursts of short
-ones. So each class's part e_ci of what arrivals vary more than Poisson ones is followed too, by
+The aggregate does not say which class is bursty, but bursts of long jobs bring more work than
+bursts of short ones. So the excess e_ci = c_ci - 1 of each class's arrivals over Poisson ones is
+propagated too:
 
     departures    d_ci = p_ci ((1 - U_i**2) e_i + U_i**2 (x_i - 1)) + (1 - p_ci)**2 e_ci,
 
-p_ci = lambda_ci / lambda_i and e_i = sum of p_ci e_ci, thinned where they part; and at each queue
-w_i sum of p_ci ((S_ci / S_i)**2 - 1) e_ci is added to the scv of arrivals, w_i as of flows that
-meet. Under heavy traffic that makes W = sum of lambda_ci S_ci**2 (c_ci + x_ci) / (2 (1 - U_i)).
+with p_ci = lambda_ci / lambda_i and e_i = sum of p_ci e_ci; splitting thins it. At each queue
+w_i sum of p_ci ((S_ci / S_i)**2 - 1) e_ci is added to the scv of arrivals, with w_i as for the
+superposition of flows. In heavy traffic W = sum of lambda_ci S_ci**2 (c_ci + x_ci) / (2 (1 - U_i)).
 
-A job that comes in a burst finds more of its own class before it: e_ci / 2 of them more than one
-that comes at any time. One that came u before is still felt if the server was not idle since. With
-u exponential at the rate g = 2 lambda_ci / (e_ci + 2), as where one of two exponential times of
-like shares lies between arrivals, and Poisson arrivals of exponential times S_i beside it,
+A job that comes in a burst finds e_ci / 2 more jobs of its own class than one at a random time. One
+that came a time u before still delays it if the server has not been idle since. With u exponential
+at the rate g = 2 lambda_ci / (e_ci + 2), as for hyperexponential times with balanced means between
+arrivals, and otherwise Poisson arrivals and exponential services of mean S_i,
 
     W_ci = W_i + d_ci - sum over k of p_ki d_ki,    d_ci = f_ci e_ci S_ci / (2 m_i) C_i / U_i,
     f_ci = 1 - E[exp(-g T)],    T = time until a server with the queue and S_ci would be idle,
 
-and C_i the chance to wait of M/M/m. The formula is headway's own.
+and C_i the probability to wait of M/M/m. Both corrections are headway's own, derived in
+docs/explanation/variability.md; ``python -m tests.qna_class_errors`` measures them.
 
 Source: Whitt, "The Queueing Network Analyzer", Bell System Technical Journal 62(9), 1983,
 section 2.3 (the aggregate of classes and their routes) and 4.3 (flows that meet); Bitran and
@@ -44,6 +46,8 @@ from headway.queueing.erlang.formulas import erlang_c
 from headway.queueing.variability.flows import departing_alone
 from headway.queueing.variability.network import GeneralNetwork
 
+_FULL = 1 - 1e-9  # utilisation at most: beyond saturation waits by class are those just below it
+
 
 @dataclass(frozen=True)
 class ClassFlows:
@@ -54,10 +58,10 @@ class ClassFlows:
     rates
         Visits [1/s] by class, shape (points, classes, stations).
     onward
-        Chances to go on, from a class at a station to a class at a station, shape (points,
+        Routing probabilities from a class at a station to a class at a station, shape (points,
         classes, stations, classes, stations).
     entries
-        Share of each class that comes in at each station, shape (points, classes, stations).
+        Share of each class that enters at each station, shape (points, classes, stations).
     outside, outside_scvs
         Arrivals [1/s] of each class from outside and the scv of the times between them, shape
         (points, classes).
@@ -79,14 +83,14 @@ class ClassFlows:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """One class in place of several, and what its flow does not show.
+    """One class in place of several, and the excess of each that its flow does not show.
 
     Parameters
     ----------
     network
         Of the one class.
     excess
-        What arrivals of each class vary more than Poisson ones, shape (points, classes, stations).
+        e_ci = c_ci - 1, shape (points, classes, stations).
     """
 
     network: GeneralNetwork
@@ -94,7 +98,7 @@ class Aggregate:
 
 
 def aggregated(flows: ClassFlows) -> Aggregate:
-    """Make one class of several.
+    """Aggregate classes into one.
 
     Parameters
     ----------
@@ -129,7 +133,10 @@ def aggregated(flows: ClassFlows) -> Aggregate:
     )
     busy = _busy(flows, one)
     excess = _excesses(flows, one, busy, coming * (thinned - 1))
-    return Aggregate(replace(one, more_work=_more_work(flows, one, busy, excess)), excess)
+    weight = 1 / (1 + 4 * (1 - busy) ** 2 * (1 / (shares**2).sum(axis=1) - 1))
+    work = (flows.times / _safe(time)[:, None, :]) ** 2 - 1
+    more_work = np.asarray(weight * (shares * work * excess).sum(axis=1))
+    return Aggregate(replace(one, more_work=more_work), excess)
 
 
 def waits_by_class(flows: ClassFlows, one: Aggregate, waits: FloatArray) -> FloatArray:
@@ -151,10 +158,10 @@ def waits_by_class(flows: ClassFlows, one: Aggregate, waits: FloatArray) -> Floa
     [0.474, 0.326]
     """
     servers = np.where(np.isfinite(flows.servers), flows.servers, 1.0)
-    busy = np.minimum(_busy(flows, one.network), _ALMOST)
+    busy = np.minimum(_busy(flows, one.network), _FULL)
     mean = one.network.service_times / servers
     rate = 2 * flows.rates * mean[:, None] / np.maximum(one.excess + 2, 1.0)
-    felt = _still_felt(rate, busy[:, None], flows.times / _safe(mean * servers)[:, None])
+    felt = _still_busy(rate, busy[:, None], flows.times / _safe(mean * servers)[:, None])
     poisson = erlang_c(servers, servers * busy) / np.where(busy > 0, busy, 1.0)
     queues = np.where(np.isfinite(flows.servers), poisson / (2 * servers), 0.0)
     more = queues[:, None] * felt * one.excess * flows.times
@@ -162,11 +169,8 @@ def waits_by_class(flows: ClassFlows, one: Aggregate, waits: FloatArray) -> Floa
     return np.asarray(np.maximum(waits[:, None] + apart, 0.0))
 
 
-_ALMOST = 1 - 1e-9  # utilisation at which a queue is looked at beyond saturation
-
-
-def _still_felt(rate: FloatArray, busy: FloatArray, size: FloatArray) -> FloatArray:
-    """Chance f that no idle time followed, by a rate and a job's size in mean service times."""
+def _still_busy(rate: FloatArray, busy: FloatArray, size: FloatArray) -> FloatArray:
+    """F = 1 - E[exp(-g T)] of M/M/1, by g and a job's size in mean service times."""
     rest = 1 - busy - rate
     root = (np.sqrt(rest**2 + 4 * rate) - rest) / 2
     idle = (1 - busy) * (1 + root) / ((1 - busy + root) * (1 + root * size))
@@ -179,25 +183,15 @@ def _busy(flows: ClassFlows, one: GeneralNetwork) -> FloatArray:
 
 
 def _shares(flows: ClassFlows) -> FloatArray:
-    """Share of each class in the visits to a station, alike where nobody comes."""
+    """p_ci: share of each class in the visits to a station; equal where nobody comes."""
     total = flows.rates.sum(axis=1)[:, None, :]
     return np.where(total > 0, flows.rates / _safe(total), 1 / flows.rates.shape[1])
-
-
-def _more_work(
-    flows: ClassFlows, one: GeneralNetwork, busy: FloatArray, excess: FloatArray
-) -> FloatArray:
-    """What classes of unlike work add to the scv of arrivals, shape (points, stations)."""
-    shares = _shares(flows)
-    weight = 1 / (1 + 4 * (1 - busy) ** 2 * (1 / (shares**2).sum(axis=1) - 1))
-    work = (flows.times / _safe(one.service_times)[:, None, :]) ** 2 - 1
-    return np.asarray(weight * (shares * work * excess).sum(axis=1))
 
 
 def _excesses(
     flows: ClassFlows, one: GeneralNetwork, busy: FloatArray, outside: FloatArray
 ) -> FloatArray:
-    """What arrivals of each class vary more than Poisson ones, shape as of the rates."""
+    """Solve for e_ci over classes and stations together, shape (points, classes, stations)."""
     shares, rates = _shares(flows), _safe(flows.rates)
     points, classes, stations = shares.shape
     size, alike = classes * stations, np.eye(stations)

@@ -102,4 +102,4 @@ class Region:
         )
 
 
-_ROUNDING = 1 + 1e-9  # of numbers that are at the end of a region
+_ROUNDING = 1 + 1e-9  # of numbers at the end of a region: decides no answer

@@ -1,4 +1,4 @@
-"""Open networks of GI/G/m queues, solved station by station with variability propagated.
+"""Open networks of GI/G/m queues: variability is propagated, then each station solved alone.
 
 Source: Whitt, "The Queueing Network Analyzer", Bell System Technical Journal 62(9), 1983.
 """
@@ -12,7 +12,6 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray, check_not_negative
 from headway.numerals import digits
-from headway.queueing.variability.constants import Flags, Rows, rows_of
 from headway.queueing.variability.flows import (
     Traffic,
     departing_alone,
@@ -20,24 +19,28 @@ from headway.queueing.variability.flows import (
     scvs_of_arrivals,
 )
 from headway.queueing.variability.returns import all_returns, near_returns
+from headway.queueing.variability.tandems import Flags, Tandems, tandems_of
 from headway.queueing.variability.waiting import general_wait
 
 Errors = TypeVar("Errors")
 
+_MANY = 1e12  # jobs at a station that is saturated, for which jobs never return soon
+_ROUNDING = 1e-9  # of rates, relative: below it a negative one is rounding
+
 
 @dataclass(frozen=True)
 class GeneralNetwork:
-    """An open network of queues in order of arrival, each flow and service by two moments.
+    """An open network of first-come first-served queues; two moments of each flow and service.
 
     Parameters
     ----------
     arrival_rates
-        Jobs that come from outside to each station [1/s], shape (..., stations); what stands
-        before are operating points.
+        Arrivals from outside at each station [1/s], shape (..., stations); leading axes are
+        operating points.
     arrival_scvs
         Squared coefficient of variation of the times between those: 1 for Poisson arrivals.
     onward
-        Chance to go from each station (rows) to each (columns); what is left leaves.
+        Routing probabilities from each station (rows) to each (columns); the rest leaves.
     service_times
         Mean service time of one server [s].
     servers
@@ -45,11 +48,10 @@ class GeneralNetwork:
     scvs
         Squared coefficients of variation of service times.
     outside_flows
-        As how many flows alike jobs come from outside to each station, 1 or more: the square of
-        their sum over the sum of their squares. `arrival_scvs` are then means over their jobs.
+        Number of like flows that come from outside to each station, 1 or more: the square of the
+        sum of their rates over the sum of their squares. `arrival_scvs` are then means over jobs.
     more_work
-        What the work that comes to each station varies more than arrivals of one class would, as
-        something added to their scv where they wait.
+        Added to the scv of arrivals for waits, where classes bring unlike work.
 
     Raises
     ------
@@ -100,21 +102,21 @@ class GeneralNetwork:
 
 @dataclass(frozen=True)
 class GeneralSolution:
-    """What two moments say of an open network, each of shape (..., stations).
+    """Means of an open network by two moments, each of shape (..., stations).
 
     Parameters
     ----------
     arrival_rate
-        Visits [1/s], those that come straight back among them.
+        Visits [1/s], those of jobs that come straight back included.
     utilisation
         Share of each station's servers that is busy; 1 or more means overload.
     waiting_time
         Mean wait of a visit [s]; infinite from saturation on.
     arrival_scv
-        Squared coefficient of variation of the times between arrivals of those who do not come
+        Squared coefficient of variation of the times between arrivals, without those that come
         straight back, as the station's queue sees them.
     departure_scv
-        The same of those who leave it and do not come straight back.
+        The same of departures.
     exact
         Whether nothing about the waits is approximate.
     """
@@ -132,7 +134,7 @@ def solve_general(network: GeneralNetwork) -> GeneralSolution:
 
     Jobs that a station sends straight back to itself make one longer visit there. An
     approximation; exact for networks of M/M/m queues (Jackson), for M/G/1 behind these, and for
-    rows of constant times behind these.
+    tandems of constant times behind these.
 
     Parameters
     ----------
@@ -170,14 +172,31 @@ def _solved(
     more_work: FloatArray,
 ) -> GeneralSolution:
     back = np.diagonal(onward, axis1=-2, axis2=-1)
-    visits = _rates(onward, arrival_rates)
+    system = np.eye(onward.shape[-1]) - np.swapaxes(onward, -1, -2)
+    try:
+        visits: FloatArray = np.linalg.solve(system, arrival_rates[..., None])[..., 0]
+    except np.linalg.LinAlgError:
+        visits = np.full_like(arrival_rates, -1.0)
+    negative = visits < -_ROUNDING * np.abs(visits).max(initial=1.0)
+    if negative.any() or not np.isfinite(visits).all():
+        msg = "no job leaves some loop of stations; lower a probability in it below 1"
+        raise InvalidParameter(msg)
+    visits = np.maximum(visits, 0.0)
+    # A job that comes straight back with probability r makes one visit of 1 / (1 - r) services.
     stays, time = visits * (1 - back), service_times / (1 - back)
     spread = back + (1 - back) * scvs
     busy = stays * time / servers
     away = (onward * (1 - np.eye(onward.shape[-1]))) / (1 - back)[..., None]
-    outside = (arrival_rates, arrival_scvs, outside_flows)
-    (coming, outer), leaving = _scvs(away, stays, outside, busy, servers, spread)
-    flows = _Flows(away, stays, time, servers, spread)
+    total = np.where(stays > 0, stays, 1.0)
+    shares = stays[..., :, None] * away / total[..., None, :]
+    serving = departing_alone(spread, servers)
+    parts = np.maximum(outside_flows, 1.0)
+    traffic = Traffic(
+        shares, away, arrival_rates / total, arrival_scvs, parts, stays, busy, spread, serving
+    )
+    coming, outer = scvs_of_arrivals(traffic)
+    leaving = departures(coming, busy, serving)
+    flows = _Queues(away, stays, time, servers, spread)
     waits = flows.waits(coming, outer, more_work) * (1 - back)
     poisson = ((arrival_scvs == 1) | (arrival_rates == 0)).all(axis=0)
     exact = bool(not more_work.any() and flows.exact(poisson).all())
@@ -185,8 +204,8 @@ def _solved(
 
 
 @dataclass(frozen=True)
-class _Flows:
-    """What comes to each station but straight back, and how it is served, over the points."""
+class _Queues:
+    """Routes, visits and services at each point; visits straight back make one longer visit."""
 
     away: FloatArray
     stays: FloatArray
@@ -195,26 +214,33 @@ class _Flows:
     spread: FloatArray
 
     def waits(self, coming: FloatArray, outer: FloatArray, more_work: FloatArray) -> FloatArray:
-        """Mean wait of a stay by the scvs of arrivals, in all and from outside of the loops."""
-        soon = near_returns(self.away, self._numbers())
+        """Mean wait of a visit, by the scvs of all arrivals and of those from outside the loops.
+
+        Returns that count as immediate lengthen services; the share of arrivals that ever return
+        brings none of the variability that services add on loops.
+        """
+        soon = near_returns(self.away, self._mean_numbers())
         arrivals = np.maximum(outer + (coming - outer) * (1 - all_returns(self.away)), 0.0)
         varies = arrivals + more_work  # below 0 where arrivals are steady and times unlike
         spread = soon + (1 - soon) * self.spread
         rest = np.maximum(spread + np.minimum(varies, 0.0), 0.0)
         moments = np.maximum(varies, 0.0), rest
         waits = self._wait(self.stays * (1 - soon), self.time / (1 - soon), *moments) * (1 - soon)
-        rows = self._rows()
-        if not rows.steady.any():
+        tandems = self._tandems()
+        if not tandems.steady.any():
             return waits
-        first = np.take_along_axis(arrivals, rows.head, axis=-1)
-        now, before = (self._steady_wait(peak, first) for peak in (rows.peak, rows.before))
-        lasting = np.isfinite(waits) & (rows.steady > 0)  # at a saturated station for ever
+        first = np.take_along_axis(arrivals, tandems.head, axis=-1)
+        now, before = (
+            general_wait(self.stays, time, 1.0, first, self.spread)
+            for time in (tandems.peak, tandems.before)
+        )
+        lasting = np.isfinite(waits) & (tandems.steady > 0)  # at a saturated station for ever
         ends, own = lasting & np.isfinite(before), np.where(lasting, waits, 0.0)
-        in_row = np.where(ends, now, 0.0) - np.where(ends, before, 0.0)
-        return np.where(lasting, rows.steady * in_row + (1 - rows.steady) * own, waits)
+        in_tandem = np.where(ends, now, 0.0) - np.where(ends, before, 0.0)
+        return np.where(lasting, tandems.steady * in_tandem + (1 - tandems.steady) * own, waits)
 
     def exact(self, outside: Flags) -> Flags:
-        """Where nothing is approximate: at queues with Poisson arrivals, and behind constants.
+        """Stations whose waits are exact: M/G/1 and M/M/m, and tandems of constants behind these.
 
         Departures of M/M/m queues and of delays are Poisson where arrivals are (Jackson).
         """
@@ -224,9 +250,9 @@ class _Flows:
         for _ in range(len(passing)):
             poisson = outside & ~(ways & ~(poisson & passing)[:, None]).any(axis=0)
         known = delays | (poisson & (exponential | (self.servers == 1).all(axis=0)))
-        rows = self._rows()
-        constant = rows.steady == 1
-        first = np.where(constant, rows.head, np.arange(len(passing)))
+        tandems = self._tandems()
+        constant = tandems.steady == 1
+        first = np.where(constant, tandems.head, np.arange(len(passing)))
         return np.asarray(known | (constant & poisson[first]).all(axis=0))
 
     def _wait(
@@ -236,69 +262,26 @@ class _Flows:
         finite = np.where(queues, self.servers, 1.0)
         return general_wait(np.where(queues, rate, 0.0), time, finite, coming, spread)
 
-    def _steady_wait(self, time: FloatArray, coming: FloatArray) -> FloatArray:
-        return general_wait(self.stays, time, 1.0, coming, self.spread)
-
-    def _numbers(self) -> FloatArray:
-        """Mean numbers at the stations, as of M/M/m queues."""
+    def _mean_numbers(self) -> FloatArray:
+        """Mean numbers L at the stations, as M/M/m queues."""
         one = np.ones_like(self.time)
         busy = self.stays * self.time / self.servers
         waits = self._wait(np.where(busy < 1, self.stays, 0.0), self.time, one, one)
         return np.where(busy < 1, self.stays * (self.time + waits), _MANY)
 
-    def _rows(self) -> Rows:
-        shares = self.stays[..., :, None] * self.away / _positive(self.stays)[..., None, :]
-        return rows_of(self.away, shares, self.time, self.spread, self.servers)
-
-
-_MANY = 1e12  # jobs at a station that is saturated
-
-
-def _positive(values: FloatArray) -> FloatArray:
-    return np.where(values > 0, values, 1.0)
-
-
-def _rates(onward: FloatArray, arrival_rates: FloatArray) -> FloatArray:
-    away = np.eye(onward.shape[-1]) - np.swapaxes(onward, -1, -2)
-    try:
-        rates = np.linalg.solve(away, arrival_rates[..., None])[..., 0]
-    except np.linalg.LinAlgError:
-        rates = np.full_like(arrival_rates, -1.0)
-    if (rates < -_ROUNDING * np.abs(rates).max(initial=1.0)).any() or not np.isfinite(rates).all():
-        msg = "no job leaves some loop of stations; lower a probability in it below 1"
-        raise InvalidParameter(msg)
-    return np.asarray(np.maximum(rates, 0.0))
-
-
-_ROUNDING = 1e-9
-
-
-def _scvs(
-    away: FloatArray,
-    stays: FloatArray,
-    outside: tuple[FloatArray, FloatArray, FloatArray],
-    busy: FloatArray,
-    servers: FloatArray,
-    spread: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
-    """How what comes to each station and what leaves it varies."""
-    total = np.where(stays > 0, stays, 1.0)
-    shares = stays[..., :, None] * away / total[..., None, :]
-    serving = departing_alone(spread, servers)
-    rates, scvs, flows = outside
-    traffic = Traffic(
-        shares, away, rates / total, scvs, np.maximum(flows, 1.0), stays, busy, spread, serving
-    )
-    coming = scvs_of_arrivals(traffic)
-    return coming, departures(coming[0], busy, serving)
+    def _tandems(self) -> Tandems:
+        total = np.where(self.stays > 0, self.stays, 1.0)
+        shares = self.stays[..., :, None] * self.away / total[..., None, :]
+        return tandems_of(self.away, shares, self.time, self.spread, self.servers)
 
 
 _WITHIN = {0.8: 20, 0.9: 13, 0.95: 13}
-"""Error of the mean response time of 95 of 100 networks [%], by their largest utilisation."""
+"""Error of the mean response time of 95 of 100 networks [%], by their largest utilisation:
+``python -m tests.qna_errors``."""
 
 
 def approximation(load: float) -> str:
-    """What is approximate about it, with the error measured up to some load.
+    """Label of an answer by two moments, with the error measured up to some load.
 
     Parameters
     ----------

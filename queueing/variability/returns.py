@@ -1,14 +1,16 @@
-"""Jobs that come back to a station: which of them make one longer visit of it.
+"""Feedback: jobs that come back to a station, and which of these make one longer visit.
 
-A job that returns at once makes one longer visit: of services of scv x and returns with chance r,
-one of scv r + (1 - r) x (Takacs). One that returns from stations that many others are at comes back
-among these, as any other would. Between both, what returns to station j past stations k is soon by
+A job that returns at once makes one longer visit: with services of scv x and a probability r to
+return, one of scv r + (1 - r) x (Takacs). A job that returns by way of stations with long queues
+comes back among other jobs, as any arrival would. Between both, a return to station j by way of
+station k counts as immediate with the weight
 
-    a_kj = L_j**2 / (L_j**2 + L_k**2),    x_kj = a_kj (q_kj + sum over l but j of q_kl x_lj),
+    a_kj = L_j**2 / (L_j**2 + L_k**2),    x_kj = a_kj (q_kj + sum over l != j of q_kl x_lj),
 
-and r_j = sum over k of q_jk x_kj returns soon, L the numbers at each as of M/M/m queues. Exact
-where nobody is at the others; the weight a is headway's own, chosen by the simulations of
-``python -m tests.general_networks``.
+and the share r_j = sum over k of q_jk x_kj of departures returns at once, with L the mean numbers
+of M/M/m queues. This is exact where nobody is at the other stations. The weight is headway's own;
+``python -m tests.constants returns`` measures its power: over 72 networks with loops the root mean
+square error of mean response times is 6.1% with 2, 6.1 to 6.4% from 1 to 3, and 18% without a.
 
 Source: Takacs, "A single-server queue with feedback", Bell System Technical Journal 42, 1963; Whitt
 and You, "A robust queueing network analyzer based on indices of dispersion", Naval Research
@@ -19,9 +21,10 @@ import numpy as np
 
 from headway.kinds import FloatArray
 
-_SETTLED, _MOST_ROUNDS = 1e-12, 10_000
-_DENSE = 40  # stations up to which equations are solved, not iterated
-_NONE = 1e-300
+_SETTLED, _MOST_STEPS = 1e-12, 10_000  # of the iteration: digits only
+_DENSE = 40  # stations up to which equations are solved, not iterated: for speed
+_NONE = 1e-300  # against division by 0
+_POWER = 2  # of L in a_kj
 
 
 def has_loops(away: FloatArray) -> bool:
@@ -39,7 +42,7 @@ def has_loops(away: FloatArray) -> bool:
 
 
 def near_returns(away: FloatArray, numbers: FloatArray) -> FloatArray:
-    """Share of the jobs that leave each station and come back to it soon.
+    """Share r_j of the departures of each station that return at once.
 
     Parameters
     ----------
@@ -61,14 +64,14 @@ def near_returns(away: FloatArray, numbers: FloatArray) -> FloatArray:
     count = away.shape[-1]
     if not has_loops(away):
         return np.zeros(numbers.shape)
-    here, there = numbers[..., None, :] ** 2, numbers[..., :, None] ** 2
+    here, there = numbers[..., None, :] ** _POWER, numbers[..., :, None] ** _POWER
     near = here / np.maximum(here + there, _NONE) * (1 - np.eye(count))
-    back = _solved(away, near) if count <= _DENSE else _iterated(away, near)
+    back = _solved_directly(away, near) if count <= _DENSE else _iterated(away, near)
     return np.asarray(np.einsum("pjk,pkj->pj", away, back))
 
 
 def all_returns(away: FloatArray) -> FloatArray:
-    """Share of the jobs that leave each station and come back to it, soon or late.
+    """Share of the departures of each station that ever return.
 
     Parameters
     ----------
@@ -86,8 +89,8 @@ def all_returns(away: FloatArray) -> FloatArray:
     return np.asarray(1 - 1 / np.diagonal(visits, axis1=-2, axis2=-1))
 
 
-def _solved(away: FloatArray, near: FloatArray) -> FloatArray:
-    """The equations of each station that jobs come back to."""
+def _solved_directly(away: FloatArray, near: FloatArray) -> FloatArray:
+    """Solve x_kj = a_kj (q_kj + sum of q_kl x_lj) for each station j."""
     stations = range(away.shape[-1])
     weights = [near[..., j, None] for j in stations]
     columns = [
@@ -98,12 +101,12 @@ def _solved(away: FloatArray, near: FloatArray) -> FloatArray:
 
 
 def _iterated(away: FloatArray, near: FloatArray) -> FloatArray:
-    """The same of many stations, few of which follow each other."""
+    """The same for many stations with sparse routes, by iteration."""
     from scipy.sparse import csr_array
 
     onward = [csr_array(each) for each in away]
     back = near * away
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MOST_STEPS):
         further = np.stack([each @ later for each, later in zip(onward, back, strict=True)])
         before, back = back, near * (away + further)
         if np.abs(back - before).max() <= _SETTLED:

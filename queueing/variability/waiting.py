@@ -1,4 +1,4 @@
-"""Mean waits at stations by two moments of what comes and two of service.
+"""Mean waits in GI/G/m queues, by two moments of arrivals and two of service.
 
 Source: Kraemer and Langenbach-Belz, "Approximate formulae for the delay in the queueing system
 GI/G/1", 8th International Teletraffic Congress, 1976; Whitt, "Approximations for the GI/G/m
@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from headway.kinds import FloatArray
 from headway.queueing.erlang.formulas import erlang_c
 
-_LEAST = 1e-12  # load and spread below which nobody waits, to divide by
-_MOST_STEADIER = 0.24
+_LEAST = 1e-12  # load and spread at least, against division by 0
+_MOST_GAMMA = 0.24  # Whitt 1993, section 2: gamma = min(0.24, ...), after Cosmetatos
 
 
 def general_wait(
@@ -56,43 +56,38 @@ def general_wait(
     load = np.where(stable, busy, 0.0)
     poisson = erlang_c(count, count * load) * time / (count * (1 - load))
     spread = (coming + serving) / 2
-    wait = poisson * spread * _correction(load, count, coming, serving)
+    some = np.maximum(load, _LEAST)
+    factor = _kraemer_langenbach_belz(some, coming, serving)
+    if (count > 1).any():
+        factor = np.where(count > 1, _whitt(some, count, coming, serving), factor)
+    wait = poisson * spread * factor
     return np.asarray(np.where(stable, wait, np.where(np.isnan(busy), np.nan, np.inf)))
 
 
-def _correction(
-    busy: FloatArray, servers: FloatArray, coming: FloatArray, serving: FloatArray
+def _kraemer_langenbach_belz(
+    load: FloatArray, coming: FloatArray, serving: FloatArray
 ) -> FloatArray:
-    load = np.maximum(busy, _LEAST)
-    several = servers > 1
-    one = _of_one(load, coming, serving)
-    if not several.any():
-        return one
-    return np.asarray(np.where(several, _of_several(load, servers, coming, serving), one))
-
-
-def _of_one(load: FloatArray, coming: FloatArray, serving: FloatArray) -> FloatArray:
-    """Kraemer and Langenbach-Belz's factor: 1 where arrivals are as Poisson ones."""
+    """Kraemer and Langenbach-Belz's factor: 1 with Poisson arrivals."""
     steadier = 2 * (1 - coming) ** 2 / (3 * load * np.maximum(coming + serving, _LEAST))
     burstier = (coming - 1) / np.maximum(coming + 4 * serving, _LEAST)
     return np.exp(-(1 - load) * np.where(coming < 1, steadier, np.maximum(burstier, 0.0)))
 
 
-def _of_several(
+def _whitt(
     load: FloatArray, servers: FloatArray, coming: FloatArray, serving: FloatArray
 ) -> FloatArray:
-    """That of `MGm` with Poisson arrivals, and Whitt's by how much it changes without."""
+    """Factor for several servers: that of `MGm`, times Whitt's ratio to Poisson arrivals."""
     steadier = (1 - load) * (servers - 1) * (np.sqrt(4 + 5 * servers) - 2) / (16 * servers * load)
-    gamma = np.minimum(_MOST_STEADIER, steadier)
+    gamma = np.minimum(_MOST_GAMMA, steadier)
     poisson = 1 + gamma * (1 - serving) / (1 + serving)
-    usual = _between(load, gamma, np.ones_like(load), serving)
-    return np.asarray(poisson * _between(load, gamma, coming, serving) / usual)
+    with_poisson = _whitt_factor(load, gamma, np.ones_like(load), serving)
+    return np.asarray(poisson * _whitt_factor(load, gamma, coming, serving) / with_poisson)
 
 
-def _between(
+def _whitt_factor(
     load: FloatArray, gamma: FloatArray, coming: FloatArray, serving: FloatArray
 ) -> FloatArray:
-    """Whitt's factor for several servers, between those of M/D/m, D/M/m and M/M/m."""
+    """Whitt's factor phi for several servers, interpolated between M/D/m, D/M/m and M/M/m."""
     constant_service = 1 + gamma
     constant_arrivals = (1 - 4 * gamma) * np.exp(-2 * (1 - load) / (3 * load))
     both = np.minimum(1.0, (constant_service + constant_arrivals) / 2)

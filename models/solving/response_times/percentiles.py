@@ -42,7 +42,7 @@ from headway.queueing.sojourn.visited_station import Visited
 from headway.queueing.stations.base import Station
 from headway.queueing.times.inversion import exceedance
 from headway.queueing.times.laws import TimeLaw, merged
-from headway.queueing.variability.fed import Fed
+from headway.queueing.variability.two_moments import TwoMomentStation
 
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
@@ -365,7 +365,7 @@ def _met(point: "Solution", name: str) -> Visited:
     if point.method != QNA:
         return station
     wait, scv = (float(point.values[f"{name}.{part}"]) for part in ("waiting_time", "arrival_scv"))
-    return Fed(station, wait, scv)
+    return TwoMomentStation(station, wait, scv)
 
 
 def _admitted(point: "Solution", name: str) -> float:

@@ -1,14 +1,14 @@
-"""How long visits take at stations that are fed by flows of two moments.
+"""Response times of visits to stations whose arrivals are known by two moments.
 
-Waits are distributed as behind Poisson arrivals of the same load and services (Pollaczek and
-Khinchine), stretched to the mean that two moments tell; how many jobs wait at all follows
+Those who wait do so as with Poisson arrivals of the same load and services (Pollaczek and
+Khinchine), stretched to the mean that two moments give. The probability to wait is
 
     P(W > 0) = U + (c - 1) U (1 - U) h,
     h = (1 + c + U x) / (1 + U (x - 1) + U**2 (4 c + x))  where c is 1 or less,
     h = 4 U / (c + U**2 (4 c + x))                        where it is more,
 
-with U the utilisation and c and x the scvs of the times between arrivals and of services. Where c
-is 1 and the mean that of M/G/1 this is M/G/1.
+with U the utilisation and c and x the scvs of the times between arrivals and of services. With
+c = 1 and the mean of M/G/1 this is M/G/1.
 
 Source: Kraemer and Langenbach-Belz, "Approximate formulae for the delay in the queueing system
 GI/G/1", 8th International Teletraffic Congress, 1976.
@@ -35,13 +35,14 @@ from headway.queueing.times.laws import (
 )
 from headway.queueing.times.tagged_job.station import Stop
 
-_SAME = 1e-9  # relative: a mean wait that is the station's own
-_NOTHING = 1e-9  # of a service: a wait that counts as none
+_SAME = 1e-9  # relative, of a mean wait that is the station's own but for rounding
+_NOTHING = 1e-9  # of a service: a shorter wait is left out
+_LEAST = 1e-3  # P(W > 0) at least: the formula can give 0 where the mean wait is above 0
 
 
 @dataclass(frozen=True)
-class Fed:
-    """A station and what two moments tell of it.
+class TwoMomentStation:
+    """A station, its mean wait and the scv of its arrivals.
 
     Parameters
     ----------
@@ -55,9 +56,9 @@ class Fed:
     Examples
     --------
     >>> from headway.queueing import MD1, MG1
-    >>> Fed(MD1(1.0), 0.0, 0.2).time_law(0.8).pieces[0].shift  # behind a slower one
+    >>> TwoMomentStation(MD1(1.0), 0.0, 0.2).time_law(0.8).pieces[0].shift  # behind a slower one
     1.0
-    >>> round(Fed(MG1(1.0, 2.0), 3.0, 0.5).time_law(0.8).mean, 9)
+    >>> round(TwoMomentStation(MG1(1.0, 2.0), 3.0, 0.5).time_law(0.8).mean, 9)
     4.0
     """
 
@@ -67,7 +68,7 @@ class Fed:
 
     @property
     def can(self) -> Abilities:
-        """What its kind is."""
+        """Abilities of its kind."""
         return self.station.can
 
     @property
@@ -86,34 +87,39 @@ class Fed:
         return self.station.plain_scv
 
     def time_law(self, arrival_rate: float) -> TimeLaw:
-        """Of a visit: a wait, and a service."""
+        """Law of a visit: a wait and a service, independent."""
         own = float(self.station.waiting_time(arrival_rate))
         if abs(self.wait - own) <= _SAME * own or not self.can.limits:
             return self.station.time_law(arrival_rate)
         if self.plain_count > 1:
             return self._pooled(arrival_rate)
-        service = self._service()
+        time, scv = self.mean_service, self._scv
+        service = constant(time) if scv == 0 else TimeLaw((Piece(0.0, gamma(time, scv)),), time)
         notes = () if self._scv in (0.0, 1.0) else (GAMMA,)
         if self.wait <= _NOTHING * self.mean_service:
             return replace(service, notes=notes)
         return replace(in_series(self._wait(arrival_rate), service), notes=notes)
 
     def looped_law(self, arrival_rate: float) -> TimeLaw:
-        """The same."""
+        """As `time_law`."""
         return self.time_law(arrival_rate)
 
     def feedback_law(self, arrival_rate: float, chance: float) -> TimeLaw | None:
-        """The station's own, stretched to the mean of all visits."""
+        """The station's own law, stretched to the mean that two moments give for all visits."""
         law = self.station.feedback_law(arrival_rate, chance)
         if law is None:
             return None
+
+        def stretched(transform: Transform) -> Transform:
+            return lambda s: transform(s * factor)
+
         mean = (self.wait + self.mean_service) / (1 - chance)
         factor = mean / law.mean if law.mean > 0 else 1.0
-        pieces = tuple(Piece(p.shift * factor, _slower(p.transform, factor)) for p in law.pieces)
+        pieces = tuple(Piece(p.shift * factor, stretched(p.transform)) for p in law.pieces)
         return TimeLaw(pieces, mean, law.notes)
 
     def stop(self, arrival_rate: float, again: float) -> Stop | None:
-        """The station's own, whose visits take as long as two moments tell."""
+        """The station's own, with the mean time of a visit that two moments give."""
         stop = self.station.stop(arrival_rate, again)
         return None if stop is None else replace(stop, stay=self.wait + self.mean_service)
 
@@ -121,12 +127,8 @@ class Fed:
     def _scv(self) -> float:
         return self.plain_scv or 0.0
 
-    def _service(self) -> TimeLaw:
-        time, scv = self.mean_service, self._scv
-        return constant(time) if scv == 0 else TimeLaw((Piece(0.0, gamma(time, scv)),), time)
-
     def _pooled(self, arrival_rate: float) -> TimeLaw:
-        """Exponential servers in one line; the station says what is unknown of others."""
+        """M/M/m's law with the wait stretched; the station refuses other services."""
         law = self.station.time_law(arrival_rate)
         poisson = law.mean - self.mean_service
         last = self.mean_service / (self.plain_count - arrival_rate * self.mean_service)
@@ -153,10 +155,3 @@ class Fed:
         else:
             height = 4 * busy / (coming + busy**2 * (4 * coming + scv))
         return float(np.clip(busy + (coming - 1) * busy * (1 - busy) * height, _LEAST, 1.0))
-
-
-_LEAST = 1e-3  # chance to wait, where some wait
-
-
-def _slower(transform: Transform, factor: float) -> Transform:
-    return lambda s: transform(s * factor)
