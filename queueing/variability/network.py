@@ -174,7 +174,8 @@ def _solved(
     back = np.diagonal(onward, axis1=-2, axis2=-1)
     system = np.eye(onward.shape[-1]) - np.swapaxes(onward, -1, -2)
     try:
-        visits: FloatArray = np.linalg.solve(system, arrival_rates[..., None])[..., 0]
+        solved = np.linalg.solve(system, arrival_rates[..., None])[..., 0]
+        visits = np.asarray(solved, float)
     except np.linalg.LinAlgError:
         visits = np.full_like(arrival_rates, -1.0)
     negative = visits < -_ROUNDING * np.abs(visits).max(initial=1.0)
