@@ -3,9 +3,11 @@
 import json
 import math
 import pickle
+import re
 import sys
 
 import mpmath
+import numpy as np
 import pytest
 from jsonschema import Draft7Validator
 
@@ -113,11 +115,87 @@ class TestTable:
         next_one = [min((first, later), key=Discipline(name).turn).number for name in own]
         assert next_one == [1, 1, 1, 2, 2, 2]
 
+    def test_without_a_product_form_for_any_times_it_looks_at_them(self):
+        with pytest.raises(InvalidParameter, match="discipline lifo: it has a product form for eq"):
+            Discipline("lifo", "the last is next")
+
     def test_a_value_needs_no_package_in_python(self):
         own = Discipline("lifo", "the last is next", words="last in first out", form=Form.ALIKE,
                          waits=Discipline.FCFS.waits, times=Times.UNKNOWN)  # fmt: skip
         graph = ModelGraph("one").station("cpu", MM1(0.5), discipline=own)
         assert graph.at(arrival_rate=1.0).solve().response_time == pytest.approx(1.0, rel=1e-12)
+
+
+LIFO = Discipline(
+    "lifo",
+    "the last to arrive is next, without preemption",
+    words="last in first out",
+    how="last in first out",
+    form=Form.ALIKE,
+    pool_form=Form.ALIKE,
+    scv=True,
+    waits=Discipline.FCFS.waits,
+)
+"""Declares its means alone: those in order of arrival, as it does not look at service times."""
+
+
+def lifo(times, *classes, **also):
+    cpu = SharedStation("cpu", times, (1,) * len(times), discipline=LIFO, **also)
+    return solve_multiclass([cpu], classes)
+
+
+class TestWhatIsNotDeclared:
+    """A discipline that declares its waits alone: more is refused by name, never approximated."""
+
+    def test_open_classes_at_one_server_wait_alike(self):
+        solution = lifo((0.5, 2.0), JobClass("a", 0.4), JobClass("b", 0.2))
+        wait = (0.4 * 0.5**2 + 0.2 * 2.0**2) / (1 - 0.6)
+        assert solution.response_time.tolist() == pytest.approx([0.5 + wait, 2 + wait], rel=1e-12)
+        assert not solution.approximation
+
+    def test_an_scv_matters(self):
+        solution = lifo((0.5, 2.0), JobClass("a", 0.4), JobClass("b", 0.2), scv=(0.5, 3.0))
+        wait = (0.4 * 0.5**2 * 1.5 + 0.2 * 2.0**2 * 4) / 2 / (1 - 0.6)
+        assert solution.response_time.tolist() == pytest.approx([0.5 + wait, 2 + wait], rel=1e-12)
+
+    def test_equal_times_have_a_product_form(self):
+        solution = lifo((0.5, 0.5), JobClass("a", None, 2), JobClass("b", None, 1))
+        assert solution.throughput.tolist() == pytest.approx([4 / 3, 2 / 3], rel=1e-12)
+
+    def test_what_was_not_measured_is_refused(self):
+        words = (
+            "cpu: discipline lifo (last in first out with times that differ by class) has no app"
+        )
+        with pytest.raises(GraphError, match=re.escape(words)):
+            lifo((0.5, 2.0), JobClass("a", None, 2), JobClass("b", None, 1))
+        with pytest.raises(GraphError, match=re.escape(words)):
+            lifo((0.5, 2.0), JobClass("a", 0.1), JobClass("b", 0.1), servers=2)
+
+    def test_percentiles_forks_and_simulation_are_refused_by_name(self):
+        graph = ModelGraph("one").station("cpu", MM1(0.5), discipline=LIFO)
+        with pytest.raises(GraphError, match="cpu: headway cannot simulate discipline lifo, which"):
+            graph.at(arrival_rate=1.0).simulate()
+        with pytest.raises(GraphError, match="only mean response times are known for discipline l"):
+            graph.at(arrival_rate=1.0).solve().with_percentile(95)
+        with pytest.raises(GraphError, match="its branch cpu is lifo; a branch must serve in ord"):
+            graph.station("disk", MM1(0.5)).fork("all", ["cpu", "disk"])
+
+    def test_states_solve_small_networks_exactly(self):
+        from dataclasses import replace
+
+        from headway.queueing.network.routing import Routing
+
+        known = replace(LIFO, states=Discipline.RANDOM.states)
+        ways = Routing(np.ones((2, 1, 1)), np.zeros((2, 1, 1, 2, 1)))
+        classes = [JobClass(name, population=1, think_time=1.0) for name in "ab"]
+        answers = [
+            solve_multiclass(
+                [SharedStation("cpu", (0.5, 2.0), (1, 1), discipline=each)], classes, ways=ways
+            )
+            for each in (known, Discipline.RANDOM)
+        ]
+        assert answers[0].method == answers[1].method == "chain"
+        assert answers[0].throughput.tolist() == answers[1].throughput.tolist()
 
 
 @pytest.mark.usefixtures("shortest")
@@ -158,6 +236,22 @@ class TestShortestJobFirst:
             exact = time + phipps(streams, own)
             assert solution[f"class {name}.response_time"] == pytest.approx(exact, rel=1e-9)
         assert not solution.approximation
+
+    def test_two_classes_with_an_scv(self):
+        text = CLASSES.replace('"MM1"', '"MG1"').replace(
+            "discipline", "scv = { web = 0.5, batch = 1 }\ndiscipline"
+        )
+
+        def shorter(x):
+            web = 0.2 * (1 - mpmath.exp(-4 * x) * (1 + 4 * x + 8 * x**2))
+            return web + 0.4 * (1 - mpmath.exp(-x / 2) * (1 + x / 2))
+
+        def density(x):
+            left = (0.4 * 0.25 * 1.5 + 0.2 * 4 * 2) / 2
+            return left / (1 - shorter(x)) ** 2 * 16 * x * mpmath.exp(-4 * x)
+
+        wait = float(mpmath.quad(density, [0, 1, 4, 16, mpmath.inf]))
+        assert solved(text)["class web.response_time"] == pytest.approx(0.5 + wait, rel=1e-9)
 
     def test_one_class_is_the_same_as_none(self):
         text = FILE.format(rate=0.5, kind="MM1").replace(

@@ -52,6 +52,7 @@ def blueprint(model: Model) -> Blueprint:
     network = model.network
     _check_losses(network)
     graph, values = network.graph, _numbers(network)
+    _check_turns(graph)
     servings = {n: _serving(graph, n, values) for n in graph.stations}
     places = tuple(
         Place(
@@ -87,6 +88,15 @@ def _check_point(model: Model) -> None:
             "ranges"
         )
         raise GraphError(msg)
+
+
+def _check_turns(graph: ModelGraph) -> None:
+    """Refuse disciplines that do not declare who is next."""
+    for name, station in graph.stations.items():
+        order = station.discipline
+        if not (order.in_turn or order.shares or order.rank):
+            msg = f"{name}: headway cannot simulate discipline {order}, which declares no rank"
+            raise GraphError(msg)
 
 
 def _check_losses(model: Model) -> None:

@@ -109,7 +109,7 @@ class Place:
     @property
     def by_turns(self) -> bool:
         """Whether its order of service differs from the order of arrival."""
-        return self.discipline.rank is not None
+        return not (self.discipline.in_turn or self.discipline.shares)
 
 
 @dataclass(frozen=True)

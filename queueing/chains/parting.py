@@ -9,6 +9,7 @@ from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray, plain
 from headway.queueing.chains.measured import chain_note
 from headway.queueing.chains.parts import Parts, mean_time
+from headway.queueing.classes.fcfs import refuse_unmeasured
 from headway.queueing.network.network import Network
 from headway.queueing.network.product_form import (
     comers,
@@ -132,6 +133,7 @@ def _note(parts: Parts, network: Network, other: str) -> str:
             'time for all classes of a chain; use discipline "ps"'
         )
         raise GraphError(msg)
+    refuse_unmeasured(network, here)
     turns, last = turns_at(network, here), last_in_pools(network, here)
     return "; ".join(filter(None, (other, chain_note(turns, last, ratio))))
 

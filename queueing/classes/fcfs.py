@@ -124,6 +124,29 @@ def refuse_mixed(network: Network) -> None:
         raise GraphError(msg)
 
 
+def refuse_unmeasured(network: Network, unlike: NDArray[np.bool_]) -> None:
+    """Refuse to approximate a discipline for which no error was measured.
+
+    Parameters
+    ----------
+    unlike
+        Stations where it matters that times differ by class, shape (stations,) or with points.
+
+    Raises
+    ------
+    GraphError
+        With the station and its discipline.
+    """
+    for k in np.flatnonzero(unlike.reshape(len(unlike), -1).any(axis=1)):
+        discipline = network.stations[k].discipline
+        if not discipline.measured:
+            msg = (
+                f"{network.stations[k].name}: discipline {discipline} ({discipline.unlike}) has no "
+                "approximation whose error was measured; simulate it"
+            )
+            raise GraphError(msg)
+
+
 def refuse_never_served(network: Network) -> None:
     """Refuse closed jobs that come back at once to where the last is served first, beside others.
 

@@ -10,6 +10,7 @@ from headway.columns import distinct_columns
 from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.queueing.classes.approximate import approximated, by_station
+from headway.queueing.classes.fcfs import refuse_unmeasured
 from headway.queueing.classes.lattice import convolution_bytes, lattice_bytes
 from headway.queueing.classes.lattice_convolution import Speeds, lattice_convolution
 from headway.queueing.classes.lattice_mva import lattice_mva
@@ -72,6 +73,7 @@ def solve_closed_classes(network: Network, load: FloatArray, method: Method) -> 
         whole = by_chain(network, method)
         if whole is not None:
             return whole
+    refuse_unmeasured(network, without_form(network))
     if in_order.any() and not in_order.all():
         return _in_two_parts(network, load, method, in_order)
     alone = by_station(network, load) if in_order.any() and method is Method.AUTO else None

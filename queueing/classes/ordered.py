@@ -8,6 +8,7 @@ import numpy as np
 from headway.errors import GraphError, Saturated
 from headway.kinds import FloatArray
 from headway.queueing.classes.crossings import crossing_of, disciplines_at, fitting
+from headway.queueing.classes.fcfs import refuse_unmeasured
 from headway.queueing.classes.methods import by_chain
 from headway.queueing.classes.whole import MOST_REQUESTED
 from headway.queueing.disciplines.discipline import Discipline
@@ -15,7 +16,7 @@ from headway.queueing.disciplines.offered import Offered
 from headway.queueing.network.names import Method
 from headway.queueing.network.network import Network
 from headway.queueing.network.overload import Overload
-from headway.queueing.network.product_form import comers, comes_once, named, ranked
+from headway.queueing.network.product_form import comers, comes_once, named, ranked, without_form
 from headway.queueing.orders.chain import MOST
 from headway.queueing.orders.isolated import (
     MOST_TOGETHER,
@@ -64,7 +65,10 @@ def solve_ordered(network: Network, overload: Overload, method: Method) -> Order
     _check_exponential(network)
     if network.is_open.all():
         rate = network.rates.copy()
-        note = "" if _is_exact(network) else _note(network, closed=False)
+        exact = _is_exact(network)
+        if not exact:
+            refuse_unmeasured(network, without_form(network))
+        note = "" if exact else _note(network, closed=False)
         return Ordered(Method.EXACT, note, rate, _open_stay(network, overload))
     if overload.message:
         raise Saturated(overload.message)
@@ -113,6 +117,7 @@ def _check_exponential(network: Network) -> None:
 
 def _one_by_one(network: Network, method: Method) -> Ordered:
     """Solve stations by priority state by state, each alone, where they are small."""
+    refuse_unmeasured(network, without_form(network))
     crossing = crossing_of(network)
     rest, shares = ordered_mva(crossing, corrected=method is not Method.SCHWEITZER)
     _check_fits(network, rest.stay)

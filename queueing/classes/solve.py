@@ -14,6 +14,7 @@ from headway.queueing.classes.fcfs import (
     refuse_mixed,
     refuse_never_served,
     refuse_speeds,
+    refuse_unmeasured,
     returning_waits,
     spread_waits,
 )
@@ -159,6 +160,7 @@ def _in_order(network: Network, unlike: NDArray[np.bool_], overload: Overload) -
     """Label open classes of different times at queues in order of arrival."""
     if not unlike.any() or not network.is_open.any() or is_exact(network, unlike):
         return ""
+    refuse_unmeasured(network, unlike)
     return open_note(turns_at(network), open_region(network, overload.load / network.full))
 
 

@@ -73,8 +73,12 @@ def whole_chain(network: Network, most: int) -> Solved | None:
 
 
 def _has_chain(network: Network) -> bool:
-    """Whether all are closed, and every service exponential, of some time and at one speed."""
-    plain = network.scv is None and not network.speeds
+    """Whether all are closed, and every service exponential, of some time and at one speed.
+
+    And whether every discipline has states.
+    """
+    known = all(s.discipline.states or s.kind is ServiceKind.DELAY for s in network.stations)
+    plain = known and network.scv is None and not network.speeds
     return plain and not network.is_open.any() and not _takes_no_time(network)
 
 

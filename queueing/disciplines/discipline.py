@@ -6,7 +6,7 @@ from enum import Enum
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from headway.errors import GraphError
+from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray
 from headway.queueing.disciplines.arrivals import ArrivalView, Classes, Rule
 from headway.queueing.disciplines.offered import Offered
@@ -90,6 +90,8 @@ class Discipline(str, metaclass=Named):
         The same as an adverb: ``in random order``.
     form, pool_form
         For which times it has a product form, at one server and at several.
+    in_turn
+        Whether jobs start in the order in which they come.
     by_priority
         Whether it goes by the priority of classes.
     among_equals
@@ -106,6 +108,9 @@ class Discipline(str, metaclass=Named):
         Whether the next job is drawn from those that wait.
     scv
         Whether `waits` holds for service times of any scv, at one server.
+    measured
+        Whether the errors of approximations were measured for it (docs/accuracy.md): other
+        disciplines are refused where there is no exact solution.
     waits
         Mean waits of open classes at a station to which they come as Poisson streams, shape
         (classes, points) [s].
@@ -115,7 +120,8 @@ class Discipline(str, metaclass=Named):
         Its states in a Markov chain by number of servers; if it goes by priority, by priorities
         and number of servers. None if it has none.
     rank
-        Rank in the queue of a simulation; None in order of arrival.
+        Rank in the queue of a simulation; None in order of arrival, at shared servers, and for a
+        discipline that is not simulated.
     times
         Which distribution of response times is known.
     jmt
@@ -137,6 +143,7 @@ class Discipline(str, metaclass=Named):
     how: str = ""
     form: Form = Form.NONE
     pool_form: Form = Form.NONE
+    in_turn: bool = False
     by_priority: bool = False
     among_equals: str = ""
     by_size: bool = False
@@ -144,6 +151,7 @@ class Discipline(str, metaclass=Named):
     shares: bool = False
     at_random: bool = False
     scv: bool = False
+    measured: bool = False
     waits: Callable[[Offered], FloatArray] | None = None
     stay: Rule | None = None
     states: Callable[..., Order] | None = None
@@ -193,10 +201,13 @@ class Discipline(str, metaclass=Named):
         """Show the expression that finds it."""
         return f"Discipline({str(self)!r})"
 
-    @property
-    def in_turn(self) -> bool:
-        """Whether jobs start in the order in which they come."""
-        return self.rank is None and not self.shares
+    def __post_init__(self) -> None:
+        if self.by_size != (self.form is Form.NONE):
+            msg = (
+                f"discipline {self}: it has a product form for equal exponential times (form) or "
+                "looks at service times (by_size); declare one of them"
+            )
+            raise InvalidParameter(msg)
 
     @property
     def slows(self) -> bool:

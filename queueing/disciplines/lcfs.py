@@ -24,6 +24,7 @@ LAST = Discipline(
     how="with preemption by the last to come",
     form=Form.ANY,
     pool_form=Form.ALIKE,
+    measured=True,
     interrupts=True,
     waits=waits,
     stay=stay,

@@ -106,6 +106,7 @@ PREEMPTIVE = Discipline(
     how="with preemptive priorities",
     form=Form.ALIKE,
     pool_form=Form.ALIKE,
+    measured=True,
     by_priority=True,
     among_equals="fcfs",
     interrupts=True,

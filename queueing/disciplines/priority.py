@@ -81,6 +81,7 @@ PRIORITY = Discipline(
     how="with priorities",
     form=Form.ALIKE,
     pool_form=Form.ALIKE,
+    measured=True,
     by_priority=True,
     among_equals="fcfs",
     scv=True,

@@ -51,6 +51,7 @@ SHARING = Discipline(
     form=Form.ANY,
     pool_form=Form.ANY,
     shares=True,
+    measured=True,
     waits=waits,
     stay=stay,
     states=sharing,

@@ -23,6 +23,7 @@ RANDOM = Discipline(
     how="in random order",
     form=Form.ALIKE,
     pool_form=Form.ALIKE,
+    measured=True,
     at_random=True,
     waits=waits,
     stay=stay,

@@ -174,8 +174,7 @@ class SharedStation:
     def is_spread(self) -> bool:
         """Whether its wait depends on more than means: other times, in order or by priority."""
         has_scv = len(self.scv) > 0 or self.arrival_scv is not None
-        ordered = self.discipline.in_turn or self.discipline.by_priority
-        return has_scv and self.kind is ServiceKind.QUEUE and ordered
+        return has_scv and self.kind is ServiceKind.QUEUE and self.discipline.scv
 
 
 @dataclass(frozen=True)
