@@ -19,7 +19,7 @@ from headway.queueing import (
     solve_closed,
     solve_multiclass,
 )
-from headway.queueing.classes.methods import FEW
+from headway.queueing.methods.needs import FEW
 from tests.fcfs_chain import solve_chain
 
 BATCH = 25

@@ -5,7 +5,7 @@ import pytest
 
 from headway.errors import GraphError
 from headway.models import parse_model
-from headway.queueing.classes.whole import MOST_REQUESTED, MOST_STATES
+from headway.queueing.classes.whole import MOST_STATES
 from headway.queueing.markov.circuits import Circuit, solve_circuit
 from headway.queueing.markov.orders import (
     apart,
@@ -16,6 +16,7 @@ from headway.queueing.markov.orders import (
     next_by_rank,
     sharing,
 )
+from headway.queueing.methods.needs import MOST_REQUESTED
 from tests.brute.network import Jobs, Network, solve_network
 from tests.brute.orders import Apart, HeadOfLine, Line, Lottery, Preemptive, Sharing, Stack
 
@@ -87,14 +88,14 @@ def test_a_small_network_is_exact_at_all_points_and_says_how():
 
 def test_a_large_network_is_approximate_and_says_so():
     swept = parse_model(MODEL).solve(users=[2, 40])
-    assert swept.method == "linearizer"
+    assert swept.method == "aggregation"
     assert "first come first served" in swept.approximation
 
 
 def test_exact_methods_go_further_than_what_is_done_unasked():
     # 10 jobs beside 2 stand in 3,003 orders
     model = parse_model(MODEL)
-    assert model.solve(users=10).method == "linearizer"
+    assert model.solve(users=10).method == "aggregation"
     assert model.solve(method="exact", users=10).method == "chain"
     assert MOST_STATES < 3003 < MOST_REQUESTED
 

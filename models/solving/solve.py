@@ -19,6 +19,7 @@ from headway.models.structure.parts.forks import queued_behind_forks
 from headway.models.structure.parts.keys import ANSWERED, Amounts, Values, of_class
 from headway.models.structure.planning.variability import SPREAD
 from headway.queueing.forks.fork import BEHIND
+from headway.queueing.methods.registry import check_method
 
 SIMULATION = "simulation"
 """The command's name for a method that a solution does not have."""
@@ -70,10 +71,8 @@ def _check_method(method: str) -> None:
     if method == SIMULATION:
         msg = "a simulation is not a solution: it has intervals; call model.simulate()"
         raise InvalidParameter(msg)
-    if method not in ("auto", QNA):
-        from headway.queueing.network.names import Method
-
-        Method(method)
+    if method != QNA:
+        check_method(method)
 
 
 def _same_for_each(model: Model, alone: Solution) -> Amounts:

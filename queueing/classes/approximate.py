@@ -1,10 +1,11 @@
-"""Closed classes by approximate mean value analysis, and by stations one by one."""
+"""Closed classes by approximate mean value analysis."""
+
+from collections.abc import Callable
 
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.queueing.classes.crossings import crossing_of, fitting
-from headway.queueing.classes.fcfs import apart, is_spread
+from headway.queueing.classes.fcfs import apart
 from headway.queueing.classes.lengths import (
     Lengths,
     free_share,
@@ -12,7 +13,7 @@ from headway.queueing.classes.lengths import (
     thinking,
     with_delays,
 )
-from headway.queueing.closed.approximate import Closed, Ordered, linearizer, schweitzer
+from headway.queueing.closed.approximate import Closed, Ordered
 from headway.queueing.closed.fixed_point import State
 from headway.queueing.closed.measured import closed_note
 from headway.queueing.closed.pools import closed_rates
@@ -20,31 +21,22 @@ from headway.queueing.network.names import Method
 from headway.queueing.network.network import Network
 from headway.queueing.network.product_form import turns_at, unequal
 from headway.queueing.orders.capacity import ClassDemands, longer_waits
-from headway.queueing.orders.isolated import (
-    between,
-    busy_stations,
-    is_exact,
-    solve_isolated,
-)
-from headway.queueing.orders.measured import turns_note
-from headway.queueing.orders.mva import ordered_mva
-
-MOST_TURNS = 4_000
-"""States of all stations up to which a network in order of arrival is solved station by station."""
 
 
-def approximated(network: Network, load: FloatArray, method: Method) -> Lengths:
-    """Solve all points by Linearizer or Schweitzer's approximation.
+def approximated(
+    network: Network, load: FloatArray, method: Method, solver: Callable[[Closed], State]
+) -> Lengths:
+    """Solve all points by an approximation of mean value analysis.
 
     Parameters
     ----------
     network, load
         The whole, and servers that open classes hold, shape (stations, points).
-    method
-        Which of the two.
+    method, solver
+        Its name, and the fixed point that it iterates to.
     """
     arrays = _arrays(network, load)
-    state = schweitzer(arrays) if method is Method.SCHWEITZER else linearizer(arrays)
+    state = solver(arrays)
     state = _within_capacity(network, arrays, load, state)
     growth = np.where(network.is_delay[:, None], 1.0, arrays.growth(state))
     queue = with_delays(network, state.rate, state.queue)
@@ -99,40 +91,3 @@ def _line(network: Network) -> Ordered | None:
     work = (busy * (network.service_times + rest)).sum(axis=0)
     times, visits = network.service_times[closed], network.visits[closed]
     return Ordered(here, times, visits, busy.sum(axis=0), work, rest[closed])
-
-
-def by_station(network: Network, load: FloatArray) -> Lengths | None:
-    """Solve stations in order of arrival or in random order state by state, each alone.
-
-    Parameters
-    ----------
-    network, load
-        As for `approximated`; no open class finds a full station.
-
-    Returns
-    -------
-    None for times that are not exponential, speeds by number present, open classes beyond what a
-    station serves, and too many states.
-    """
-    offered = (network.rates[:, None] * network.demand).sum(axis=0)
-    spread = is_spread(network) or network.speeds
-    if spread or not np.array_equal(offered, load):
-        return None
-    crossing = crossing_of(network)
-    stations = busy_stations(crossing, MOST_TURNS)
-    if stations is None:
-        return None
-    start, shares = ordered_mva(crossing)
-    if np.isinf(start.stay).any():
-        return None
-    local = solve_isolated(crossing, stations, shares, start)
-    if local is None:
-        return None
-    exact = is_exact(crossing)
-    rest = local if exact else fitting(network, between(crossing, local, start))
-    note = "" if exact else turns_note(turns_at(network))
-    closed, method = ~network.is_open, Method.CHAIN if exact else Method.LINEARIZER
-    queue = rest.rate[:, None] * network.visits * rest.stay
-    return Lengths(
-        method, note, rest.rate[closed], queue[closed], np.ones(load.shape), open_stay=rest.stay
-    )

@@ -86,44 +86,6 @@ def is_spread(network: Network) -> bool:
     return bool(arrivals or (network.scv != 1).any())
 
 
-def refuse_speeds(network: Network, unlike: NDArray[np.bool_]) -> None:
-    """Refuse times that differ by class, in order of arrival, at speeds by number present.
-
-    Raises
-    ------
-    GraphError
-        With the station and the remedy: who is served then decides how fast.
-    """
-    here = unlike.any(axis=1) & network.is_varying
-    if here.any():
-        msg = (
-            f"{network.stations[int(here.argmax())].name}: first come first served, its speed by "
-            'number present needs one service time for all classes; use discipline "ps"'
-        )
-        raise GraphError(msg)
-
-
-def refuse_mixed(network: Network) -> None:
-    """Refuse open and closed classes together where times of any scv wait in order of arrival.
-
-    Raises
-    ------
-    GraphError
-        With the station and the remedy: no approximation of them has been held to anything.
-    """
-    opened = network.is_open
-    if network.scv is None or opened.all() or not opened.any():
-        return
-    here = (network.scv != 1).any(axis=(0, 2))
-    here |= np.array([s.is_spread and s.arrival_scv is not None for s in network.stations])
-    if here.any():
-        msg = (
-            f"{network.stations[int(here.argmax())].name}: open and closed classes together, first "
-            'come first served, need exponential times; use discipline "ps" or simulate'
-        )
-        raise GraphError(msg)
-
-
 def refuse_unmeasured(network: Network, unlike: NDArray[np.bool_]) -> None:
     """Refuse to approximate a discipline for which no error was measured.
 
@@ -143,33 +105,6 @@ def refuse_unmeasured(network: Network, unlike: NDArray[np.bool_]) -> None:
             msg = (
                 f"{network.stations[k].name}: discipline {discipline} ({discipline.unlike}) has no "
                 "approximation whose error was measured; simulate it"
-            )
-            raise GraphError(msg)
-
-
-def refuse_never_served(network: Network) -> None:
-    """Refuse closed jobs that come back at once to where the last is served first, beside others.
-
-    Such a job is on top again as soon as it has left, also where all stations on its way serve the
-    last first, and whom it interrupts is never served: the beginning decides what goes on for ever.
-
-    Raises
-    ------
-    GraphError
-        Naming the station and the class.
-    """
-    come = np.asarray(((network.rates + network.population)[:, None] * network.demand) > 0)
-    last = np.array(
-        [s.discipline.newest_first and s.kind is not ServiceKind.DELAY for s in network.stations]
-    )
-    away = np.asarray(network.think_time > 0) | come[:, ~last].any(axis=1)
-    for k in np.flatnonzero(last):
-        stays = come[:, k] & ~away & ~network.is_open[:, None]
-        if (stays & (come[:, k].sum(axis=0) > 1)).any():
-            name = network.classes[int(stays.any(axis=1).argmax())].name
-            msg = (
-                f"{network.stations[k].name}: class {name} returns at once and has priority, "
-                "so the jobs it interrupts are never served; give it a think time"
             )
             raise GraphError(msg)
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
-from headway.queueing.closed.memory import check_memory
+from headway.queueing.methods.memory import check_memory
 
 
 def lattice_bytes(sizes: Sequence[int], stations: int, points: int) -> float:

@@ -17,7 +17,7 @@ from math import prod
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.queueing.closed.memory import check_memory
+from headway.queueing.methods.memory import check_memory
 from headway.queueing.recursion.estimates import instead
 
 _INSTANT = 1e-300  # added to think times: where a class has nothing to do, 0 / 0 stays away

@@ -1,16 +1,16 @@
-"""The ways to solve the closed classes of a network, beside its open ones."""
+"""Networks of classes with a product form: the methods that walk, convolve or recur.
 
-from dataclasses import replace
-from math import prod
+Open classes take their share of every server first; closed ones circulate in what is left.
+"""
+
+from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from headway.columns import distinct_columns
-from headway.errors import GraphError
 from headway.kinds import FloatArray
-from headway.queueing.classes.approximate import approximated, by_station
-from headway.queueing.classes.fcfs import refuse_unmeasured
+from headway.queueing.classes.answers import answered
+from headway.queueing.classes.approximate import approximated
 from headway.queueing.classes.lattice import convolution_bytes, lattice_bytes
 from headway.queueing.classes.lattice_convolution import Speeds, lattice_convolution
 from headway.queueing.classes.lattice_mva import lattice_mva
@@ -21,122 +21,123 @@ from headway.queueing.classes.lengths import (
     thinking,
     with_delays,
 )
-from headway.queueing.classes.whole import MOST_REQUESTED, most_states, whole_chain
-from headway.queueing.closed.approximate import Closed, schweitzer
-from headway.queueing.closed.memory import LARGEST
+from headway.queueing.classes.ordered import by_mean_value, open_by_priority
+from headway.queueing.closed.approximate import Closed, linearizer, schweitzer
 from headway.queueing.closed.pools import closed_rates
 from headway.queueing.erlang.formulas import erlang_c
+from headway.queueing.methods.memory import LARGEST
+from headway.queueing.methods.method import Cost
 from headway.queueing.network.names import Method
 from headway.queueing.network.network import Network
-from headway.queueing.network.product_form import unequal, without_form
+from headway.queueing.network.overload import find_overload, without
+from headway.queueing.network.product_form import ranked
+from headway.queueing.network.result import Result
 from headway.queueing.recursion.crowds import solve_groups
 from headway.queueing.recursion.estimates import (
     SOLVERS,
-    Estimate,
-    cheapest,
     estimate,
     estimate_convolution,
     estimate_walk,
     refuse_large,
-    soonest,
 )
 from headway.queueing.stations.speeds.varying import growth_at
 
 _Given = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
-FEW = 10_000
-"""Populations up to which pools are solved exactly also where an approximation is asked for."""
+
+def open_classes(network: Network) -> Result:
+    """Solve open classes, each station by its own law at the flows that come to it."""
+    if ranked(network).any():
+        return open_by_priority(network)
+    overload = find_overload(network)
+    alone = Lengths.without_jobs(growth_alone(network, overload.sustained))
+    return answered(network, overload, alone)
 
 
-def solve_closed_classes(network: Network, load: FloatArray, method: Method) -> Lengths:
-    """Solve the closed classes of a network.
+def walked(network: Network) -> Result:
+    """Solve by exact mean value analysis over the lattice of populations."""
+
+    def walk(rest: Network, load: FloatArray) -> Lengths:
+        needed = walk_cost(rest)
+        if needed.memory <= LARGEST:  # else it says itself how many populations there are
+            refuse_large(Method.EXACT, needed)
+        return _grown(rest, load, Method.EXACT, *lattice_mva(*_single(rest, load)))
+
+    return circulating(network, walk)
+
+
+def convolved(network: Network) -> Result:
+    """Solve by convolution over the lattice of populations."""
+
+    def convolve(rest: Network, load: FloatArray) -> Lengths:
+        needed = convolution_cost(rest)
+        if needed.memory <= LARGEST:
+            refuse_large(Method.CONVOLUTION, needed)
+        return _by_convolutions(rest, load)
+
+    return circulating(network, convolve)
+
+
+def by_recal(network: Network) -> Result:
+    """Solve by RECAL, a recursion by chain."""
+    return _by_recursion(network, Method.RECAL)
+
+
+def by_quadrature(network: Network) -> Result:
+    """Solve by numerical integration of the normalisation constant."""
+    return _by_recursion(network, Method.QUADRATURE)
+
+
+def _by_recursion(network: Network, method: Method) -> Result:
+    def recur(rest: Network, load: FloatArray) -> Lengths:
+        given = _single(rest, load)
+        refuse_large(method, estimate(method, *given))
+        return _grown(rest, load, method, *solve_groups(SOLVERS[method], *given))
+
+    return circulating(network, recur)
+
+
+def by_linearizer(network: Network) -> Result:
+    """Solve by approximate mean value analysis with Linearizer's correction."""
+    if ranked(network).any():
+        return by_mean_value(network, Method.LINEARIZER)
+    return circulating(
+        network, lambda rest, load: approximated(rest, load, Method.LINEARIZER, linearizer)
+    )
+
+
+def by_schweitzer(network: Network) -> Result:
+    """Solve by approximate mean value analysis with Bard and Schweitzer's estimate."""
+    if ranked(network).any():
+        return by_mean_value(network, Method.SCHWEITZER)
+    return circulating(
+        network, lambda rest, load: approximated(rest, load, Method.SCHWEITZER, schweitzer)
+    )
+
+
+def circulating(network: Network, find: Callable[[Network, FloatArray], Lengths]) -> Result:
+    """Solve a network whose closed classes a function solves in what open ones leave them.
 
     Parameters
     ----------
     network
-        Stations and classes, at least one of them closed.
-    load
-        Servers that open classes hold, shape (stations, points).
-    method
-        As for `headway.queueing.solve_multiclass`.
-
-    Raises
-    ------
-    GraphError
-        For closed classes of different times at a queue in order of arrival.
-    InvalidParameter
-        For a lattice of populations too large for an exact method.
+        With some closed classes.
+    find
+        From the network without the jobs that no full station would ever let go, and the servers
+        that open classes hold, shape (stations, points).
     """
-    in_order = np.any(unequal(network), axis=0)
-    none = without_form(network).any()
-    if method is Method.CHAIN or (none and not method.approximate):
-        whole = by_chain(network, method)
-        if whole is not None:
-            return whole
-    refuse_unmeasured(network, without_form(network))
-    if in_order.any() and not in_order.all():
-        return _in_two_parts(network, load, method, in_order)
-    alone = by_station(network, load) if in_order.any() and method is Method.AUTO else None
-    return alone or _by_product_form(network, load, method)
+    overload = find_overload(network)
+    return answered(network, overload, find(without(network, overload), overload.sustained))
 
 
-def _by_product_form(network: Network, load: FloatArray, method: Method) -> Lengths:
-    """Solve by what holds for product forms, or nearly without one."""
-    used = _choose(network, load, method)
-    if used.approximate:
-        return approximated(network, load, used)
-    if used in SOLVERS and not network.is_crowd.any():
-        return _by_recursion(network, load, used)
-    walks = used is Method.EXACT and not network.is_crowd.any()
-    needed = _walk_needs(network) if walks else _convolution_needs(network)
-    if needed.memory <= LARGEST:  # else it says itself how many populations there are
-        refuse_large(Method.EXACT if walks else Method.CONVOLUTION, needed)
-    return _by_mva(network, load) if walks else _by_convolutions(network, load)
+def recal_cost(network: Network) -> Cost:
+    """What RECAL takes."""
+    return estimate(Method.RECAL, *_single(network, find_overload(network).sustained))
 
 
-def by_chain(network: Network, method: Method) -> Lengths | None:
-    """Solve all points state by state if possible; refuse if requested and impossible.
-
-    Raises
-    ------
-    GraphError
-        For method ``chain`` where it cannot be.
-    """
-    solved = whole_chain(network, most_states(method))
-    if solved is not None:
-        visits = np.where(network.visits > 0, network.visits, 1.0)
-        rate = np.where(network.visits > 0, solved.throughput / visits, 0.0).max(axis=1)
-        return Lengths(Method.CHAIN, "", rate, solved.queue_length, np.ones(network.servers.shape))
-    if method is Method.CHAIN:
-        msg = (
-            "method chain enumerates all states: it needs closed classes with routes, services "
-            f"that take time, and {MOST_REQUESTED} states at most; use method auto"
-        )
-        raise GraphError(msg)
-    return None
-
-
-def _in_two_parts(
-    network: Network, load: FloatArray, method: Method, in_order: NDArray[np.bool_]
-) -> Lengths:
-    """Solve the points that have a product form, as they would be alone, and those that have none.
-
-    The answer is called what those are that have none.
-    """
-    first, second = np.flatnonzero(in_order), np.flatnonzero(~in_order)
-    one, two = (solve_closed_classes(network.at(p), load[:, p], method) for p in (first, second))
-    back = np.argsort(np.concatenate([first, second]))
-
-    def joined(name: str) -> FloatArray:
-        parts = [getattr(one, name), getattr(two, name)]
-        return np.asarray(np.concatenate(parts, axis=-1)[..., back])
-
-    rate, queue, growth = map(joined, ("throughput", "queue_length", "open_growth"))
-    stay = None
-    if one.open_stay is not None:
-        two = replace(two, open_stay=network.at(second).service_times * two.open_growth)
-        stay = joined("open_stay")
-    return Lengths(one.method, one.approximation, rate, queue, growth, open_stay=stay)
+def quadrature_cost(network: Network) -> Cost:
+    """What a quadrature takes."""
+    return estimate(Method.QUADRATURE, *_single(network, find_overload(network).sustained))
 
 
 def growth_alone(network: Network, load: FloatArray) -> FloatArray:
@@ -159,47 +160,20 @@ def growth_alone(network: Network, load: FloatArray) -> FloatArray:
     return growth
 
 
-def _choose(network: Network, load: FloatArray, method: Method) -> Method:
-    """Take an exact method where nothing speaks against it, also for crowds that are small."""
-    if unequal(network).any():
-        return _without_product_form(network, method)
-    if method.approximate and network.is_crowd.any() and prod(_sizes(network)) <= FEW:
-        return Method.CONVOLUTION
-    if method is Method.AUTO:
-        method = _soonest(network, load)
-    if method.approximate and network.speeds:
-        return Method.CONVOLUTION  # which says what memory or time it would need
-    return method
-
-
-def _soonest(network: Network, load: FloatArray) -> Method:
-    """Name the exact method that takes least time; the Linearizer where each takes too much.
-
-    A convolution is for pools and other speeds, and for one class alone, whose populations it need
-    not walk one by one.
-    """
-    needed = {}
-    if network.is_crowd.any() or len(_sizes(network)) == 1:
-        needed[Method.CONVOLUTION] = _convolution_needs(network)
-    if network.is_crowd.any():
-        return soonest(needed)
-    needed[Method.EXACT] = _walk_needs(network)
-    return cheapest(needed, *_single(network, load))
-
-
 def _sizes(network: Network) -> list[int]:
     """N_c + 1 of each closed class, the largest of all points."""
     return [int(n) + 1 for n in network.population[~network.is_open].max(axis=1)]
 
 
-def _walk_needs(network: Network) -> Estimate:
+def walk_cost(network: Network) -> Cost:
+    """What mean value analysis over the lattice of populations takes."""
     closed = ~network.is_open
     memory = lattice_bytes(_sizes(network), len(network.stations), network.population.shape[1])
     return estimate_walk(memory, network.demand[closed], network.population[closed])
 
 
-def _convolution_needs(network: Network) -> Estimate:
-    """Estimate it with each of the parallel queues as a station of its own."""
+def convolution_cost(network: Network) -> Cost:
+    """What a convolution takes, with each of the parallel queues as a station of its own."""
     sizes, points = _sizes(network), network.population.shape[1]
     queues = np.where(network.is_delay[:, None], 0, network.queues).max(axis=1)
     memory = convolution_bytes(sizes, int(queues.sum()), points)
@@ -216,39 +190,10 @@ def _lengths(network: Network) -> FloatArray:
     return np.minimum(np.where(network.is_delay, 1.0, each), jobs)
 
 
-def _without_product_form(network: Network, method: Method) -> Method:
-    unlike = unequal(network).any(axis=1)
-    if method is not Method.AUTO and not method.approximate:
-        name = network.stations[int(unlike.argmax())].name
-        msg = (
-            f"{name}: closed classes with different service times, first come first served, have "
-            'no product form; use method linearizer, discipline "ps", or one service time'
-        )
-        raise GraphError(msg)
-    if network.speeds:
-        name, other = (network.stations[int(k.argmax())].name for k in (network.is_varying, unlike))
-        msg = (
-            f"{name}: speeds by number present are solved exactly only, and {other}, first come "
-            'first served with different service times, is not; use discipline "ps" there'
-        )
-        raise GraphError(msg)
-    return Method.LINEARIZER if method is Method.AUTO else method
-
-
 def _single(network: Network, load: FloatArray) -> _Given:
     """Demands, queues, think times and populations of closed classes at single servers."""
     population, demand = network.population[~network.is_open], queueing_demands(network)
     return demand / free_share(network, load), network.queues, thinking(network), population
-
-
-def _by_mva(network: Network, load: FloatArray) -> Lengths:
-    return _grown(network, load, Method.EXACT, *lattice_mva(*_single(network, load)))
-
-
-def _by_recursion(network: Network, load: FloatArray, method: Method) -> Lengths:
-    given = _single(network, load)
-    refuse_large(method, estimate(method, *given))
-    return _grown(network, load, method, *solve_groups(SOLVERS[method], *given))
 
 
 def _grown(

@@ -17,6 +17,7 @@ from headway.queueing.markov.circuits import (
 )
 from headway.queueing.markov.orders import Order, apart, sharing
 from headway.queueing.markov.tagged import TaggedCircuit
+from headway.queueing.methods.needs import MOST_REQUESTED
 from headway.queueing.network.names import Method
 from headway.queueing.network.network import Network, SharedStation
 from headway.queueing.network.routing import Routing
@@ -26,16 +27,13 @@ from headway.queueing.times.phase_type import STAGES
 MOST_STATES = 2000
 """States up to which a chain is solved where nobody asks for it: some 30 ms a point."""
 
-MOST_REQUESTED = 5_000
-"""States that are solved where somebody does: some second a point."""
-
 MOST_SOLVED = 200_000
 """States times operating points up to which all points are."""
 
 
-def most_states(method: Method) -> int:
-    """Limit on the number of states for a method."""
-    return MOST_STATES if method is Method.AUTO else MOST_REQUESTED
+def most_states(asked: str) -> int:
+    """Limit on the number of states: where somebody asks for an exact method it is higher."""
+    return MOST_STATES if asked == Method.AUTO else MOST_REQUESTED
 
 
 def whole_chain(network: Network, most: int) -> Solved | None:

@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.queueing.closed.demands import ClosedStation
-from headway.queueing.closed.memory import check_memory
-from headway.queueing.closed.points import by_network
 from headway.queueing.closed.series import FEW_POINTS, Factor, at_jobs, geometric, meet, thinking
 from headway.queueing.erlang.birth_death import weights
+from headway.queueing.methods.memory import check_memory
 from headway.queueing.network.arrays import spread
+from headway.queueing.network.points import by_network
 
 _FILTER_WORTH = 2_000_000  # steps of recurrences from which SciPy's filter is worth its import
 BLOCK = 1 << 15  # numbers of a series, over all points of a block: they stay in the cache

@@ -7,7 +7,7 @@ import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import Amount, FloatArray, check_not_negative, is_symbolic
-from headway.queueing.closed.memory import check_memory
+from headway.queueing.methods.memory import check_memory
 from headway.queueing.network.arrays import rows
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station

@@ -1,4 +1,4 @@
-"""The ways to solve a closed network of one class, and the choice between them."""
+"""One class of jobs at stations with a closed product form: the methods that solve it."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
@@ -9,18 +9,22 @@ from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
 from headway.queueing.closed.approximate import Closed, linearizer, schweitzer
 from headway.queueing.closed.convolution import convolution, series_bytes
-from headway.queueing.closed.demands import ClosedStation
+from headway.queueing.closed.demands import ClosedStation, closed_stations
 from headway.queueing.closed.digits import digit_convolution, has_few_digits
 from headway.queueing.closed.fixed_point import State
 from headway.queueing.closed.measured import closed_note
-from headway.queueing.closed.memory import LARGEST, check_memory
 from headway.queueing.closed.mva import mean_value_analysis
-from headway.queueing.closed.points import by_network
 from headway.queueing.closed.saturated import SinglePoint, is_saturated, saturated
-from headway.queueing.network.arrays import spread
+from headway.queueing.methods.memory import LARGEST, check_memory
+from headway.queueing.methods.method import Cost
+from headway.queueing.network.arrays import rows, spread
 from headway.queueing.network.names import Method
+from headway.queueing.network.network import Network
+from headway.queueing.network.points import by_network
+from headway.queueing.network.result import Result, one_class_result
 from headway.queueing.stations.abilities import ServiceKind
 
+_STEP = 5e-6  # seconds that a step of mean value analysis takes, for comparison alone
 _LONG = 200  # population from which a point, or a sweep, goes faster by convolution
 _LONGER = 20_000  # population from which points without a series in common do too (measured)
 
@@ -51,54 +55,78 @@ class Found(NamedTuple):
 _Solver = Callable[[Sequence[ClosedStation], FloatArray, FloatArray], Found]
 
 
-def choose(
-    method: Method, stations: Sequence[ClosedStation], think: FloatArray, jobs: FloatArray
-) -> Method:
-    """Name the method that a wish for ``auto`` or ``exact`` comes to.
+def walked(network: Network) -> Result:
+    """Solve one class by exact mean value analysis."""
+    return _answered(network, Method.EXACT, _exact)
 
-    Left to choose, it takes an approximation where no exact method fits into memory.
 
-    Examples
-    --------
-    >>> choose(Method.AUTO, [], np.zeros(1), np.ones(1)).value
-    'exact'
+def convolved(network: Network) -> Result:
+    """Solve one class by convolution."""
+    return _answered(network, Method.CONVOLUTION, _convolution)
+
+
+def by_linearizer(network: Network) -> Result:
+    """Solve one class by approximate mean value analysis with Linearizer's correction."""
+    return _answered(network, Method.LINEARIZER, _approximate(linearizer))
+
+
+def by_schweitzer(network: Network) -> Result:
+    """Solve one class by approximate mean value analysis with Bard and Schweitzer's estimate."""
+    return _answered(network, Method.SCHWEITZER, _approximate(schweitzer))
+
+
+def _answered(network: Network, method: Method, solver: _Solver) -> Result:
+    """Solve one class, and all else by the operational laws: X V, U = X V S / m, R = Q / (X V)."""
+    jobs, visits, times = network.population[0], network.visits[0], network.service_times[0]
+    stations = closed_stations(network.kinds, visits * times, network.shape, jobs)
+    rate, queue, working = solver(stations, network.think_time[0], jobs)
+    through = visits * rate
+    some = through > 0
+    per_visit = np.where(some, queue / np.where(some, through, 1.0), times)
+    residence = np.where(jobs > 0, visits * per_visit, 0.0)
+    used = through * times / rows([station.speedup for station in network.kinds], network.shape)
+    pools = any(s.kind is ServiceKind.VARYING for s in stations)
+    return one_class_result(
+        network.shape,
+        method,
+        closed_note(method, pools=pools),
+        (rate, residence.sum(axis=0)),
+        (np.where(np.isnan(working), used, working), queue, residence, per_visit, through),
+    )
+
+
+def walk_cost(network: Network) -> Cost:
+    """What mean value analysis takes: a step a job."""
+    most = float(network.population.max(initial=0))
+    return Cost(8.0 * most, _STEP * most)
+
+
+def convolution_cost(network: Network) -> Cost:
+    """What a convolution takes: about as much as some steps, shared where one series answers all.
+
+    It needs no memory for a series where a single point has a way without one.
     """
-    if method in {Method.RECAL, Method.QUADRATURE}:
-        method = Method.EXACT
-    if method not in {Method.AUTO, Method.EXACT}:
-        return method
-    varying = _of(ServiceKind.VARYING, stations)
+    jobs, visits, times = network.population[0], network.visits[0], network.service_times[0]
     most = jobs.max(initial=0)
-    many = most >= _LONGER or (most >= _LONG and _shares(stations, think, jobs))
-    if method is Method.EXACT:
-        return Method.CONVOLUTION if varying or (many and jobs.size > 1) else method
-    if series_bytes(varying, jobs) > LARGEST and all(s.servers is not None for s in varying):
-        queues, still = _of(ServiceKind.QUEUE, stations), think + _delays(stations, jobs)
-        fits = (not queues and not varying) or _short_cut(queues, varying, still, jobs)
-        return Method.CONVOLUTION if fits else Method.LINEARIZER
-    if varying or many:
-        return Method.CONVOLUTION
-    return Method.EXACT
+    demand = visits * times
+    several = _LONG if jobs.size == 1 or _shares(network, demand) else _LONGER
+    varying = [s for s in network.kinds if s.can.product_form is not ServiceKind.DELAY]
+    memory = 8.0 * (float(most) + 1) * (6 + 2 * len(varying))
+    if memory > LARGEST:
+        stations = closed_stations(network.kinds, demand, network.shape, jobs)
+        queues, crowds = _of(ServiceKind.QUEUE, stations), _of(ServiceKind.VARYING, stations)
+        memory = series_bytes(crowds, jobs)
+        still = network.think_time[0] + _delays(stations, jobs)
+        if not (queues or crowds) or _short_cut(queues, crowds, still, jobs):
+            memory = 0.0
+    return Cost(memory, _STEP * several)
 
 
-def _shares(stations: Sequence[ClosedStation], think: FloatArray, jobs: FloatArray) -> bool:
+def _shares(network: Network, demand: FloatArray) -> bool:
     """Whether one series answers all operating points, or most of them."""
-    if jobs.size == 1:
-        return True
-    numbers = [values for s in stations for values in (s.demand, s.queues)]
-    rows = [np.broadcast_to(values, jobs.shape) for values in (think, *numbers)]
-    return bool(by_network(np.array(rows), jobs))
-
-
-def note(method: Method, stations: Sequence[ClosedStation]) -> str:
-    """The note on a method's approximation of these stations.
-
-    Examples
-    --------
-    >>> note(Method.EXACT, [])
-    ''
-    """
-    return closed_note(method, pools=any(s.kind is ServiceKind.VARYING for s in stations))
+    jobs = network.population[0]
+    numbers = np.vstack([network.think_time[:1], demand, network.servers])
+    return bool(by_network(numbers, jobs))
 
 
 def _exact(stations: Sequence[ClosedStation], think: FloatArray, jobs: FloatArray) -> Found:
@@ -222,11 +250,3 @@ def _place(
     shares = [next(used, unknown) if s.kind is ServiceKind.VARYING else unknown for s in stations]
     own = [unknown if s.crew is None else share for s, share in zip(stations, shares, strict=True)]
     return Found(rate, np.array([next(rows[s.kind]) for s in stations]), np.array(own))
-
-
-SOLVERS: dict[Method, _Solver] = {
-    Method.EXACT: _exact,
-    Method.CONVOLUTION: _convolution,
-    Method.SCHWEITZER: _approximate(schweitzer),
-    Method.LINEARIZER: _approximate(linearizer),
-}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
-from headway.queueing.closed.points import by_network
+from headway.queueing.network.points import by_network
 
 _BLOCK = 1 << 14  # numbers in a block's arrays: they stay in the second-level cache
 

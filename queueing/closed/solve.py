@@ -1,21 +1,48 @@
 """Closed networks of one class: N jobs that circulate and, between requests, think."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray, check_not_negative, plain
-from headway.queueing.closed.demands import check_network, closed_stations, common_shape
-from headway.queueing.closed.memory import check_memory
-from headway.queueing.closed.methods import SOLVERS, choose, note
+from headway.queueing.closed.demands import check_network, common_shape
+from headway.queueing.methods.memory import check_memory
+from headway.queueing.methods.solve import solve
 from headway.queueing.network.arrays import check_population, rows
 from headway.queueing.network.names import Method
+from headway.queueing.network.network import JobClass, Network, shared_by_one
+from headway.queueing.network.result import BY_CLASS, BY_STATION, Result
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.quota import Ends, Mixed
+from headway.queueing.stations.rows import arrays_in
 
 _COPIES = 8  # of each number of a station, while populations below N are solved too
+
+
+@dataclass(frozen=True)
+class Forked:
+    """Names of stations, and what forks there.
+
+    Parameters
+    ----------
+    names
+        What messages call the stations.
+    visits
+        Mean visits of a job to each without those of its parts; none where nothing forks.
+    branches
+        Positions of the stations that serve the parts of a fork, by its position.
+
+    Examples
+    --------
+    >>> Forked(("cpu", "disk")).branches
+    {}
+    """
+
+    names: tuple[str, ...]
+    visits: tuple[Amount, ...] = ()
+    branches: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -35,7 +62,7 @@ class ClosedSolution:
         Empty for an exact solution.
     """
 
-    method: Method
+    method: str
     throughput: Amount
     response_time: Amount
     utilisation: FloatArray
@@ -51,7 +78,7 @@ def solve_closed(
     visits: Sequence[Amount],
     population: Amount,
     think_time: Amount = 0.0,
-    method: Method = Method.AUTO,
+    method: str = Method.AUTO,
 ) -> ClosedSolution:
     """Solve a closed network of one class.
 
@@ -92,33 +119,98 @@ def solve_closed(
     ----------
     Reiser and Lavenberg, JACM 27(2), 1980; Buzen, CACM 16(9), 1973.
     """
+    return solve_one_class(stations, visits, population, think_time, method)
+
+
+def solve_one_class(
+    stations: Sequence[Station],
+    visits: Sequence[Amount],
+    population: Amount,
+    think_time: Amount,
+    method: str,
+    forked: Forked | None = None,
+) -> ClosedSolution:
+    """Solve as `solve_closed` does, with names and forks.
+
+    Parameters
+    ----------
+    stations, visits, population, think_time, method
+        As for `solve_closed`; visits include those of parts.
+    forked
+        Names of the stations, and what forks there.
+    """
     check_network(stations, visits, think_time)
     check_population(population)
-    if any(station.can.mixed for station in stations):
+    forks = any(station.can.forks for station in stations)
+    if not forks and any(station.can.mixed for station in stations):
         return _mixed(stations, visits, population, think_time, method)
-    shape = common_shape(stations, [*visits, population, think_time])
+    network = closed_network(stations, visits, population, think_time, forked)
+    return of_one_class(solve(network, method))
+
+
+def closed_network(
+    stations: Sequence[Station],
+    visits: Sequence[Amount],
+    population: Amount,
+    think_time: Amount,
+    forked: Forked | None = None,
+) -> Network:
+    """The network of one closed class.
+
+    Parameters
+    ----------
+    stations, visits, population, think_time
+        As for `solve_closed`.
+    forked
+        Names of the stations, and what forks there; none of both if not given.
+
+    Raises
+    ------
+    GraphError
+        For a network in which jobs would circulate in no time.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1
+    >>> closed_network([MM1(0.5)], [2.0], population=3, think_time=1.0).demand.item()
+    1.0
+    """
+    own = Forked(("",) * len(stations)) if forked is None else forked
+    more = [number for s in stations if s.can.forks for number in arrays_in(s)]
+    shape = common_shape(stations, [*visits, *own.visits, *more, population, think_time])
     visited = rows(visits, shape)
     check_not_negative("visits", visited)
     times = rows([station.service_time for station in stations], shape)
-    (jobs,), (think,) = rows([population], shape), rows([think_time], shape)
-    demand = visited * times
-    _check_demand(demand, think)
-    network = closed_stations(stations, demand, shape, jobs)
-    used = choose(Method(method), network, think, jobs)
-    rate, queue, working = SOLVERS[used](network, think, jobs)
-    speeds = rows([station.speedup for station in stations], shape)
-    answers = _solution(speeds, visited, times, jobs, rate, queue)
-    answers["utilisation"] = np.where(np.isnan(working), answers["utilisation"], working)
-    shaped = {k: plain(v.reshape((*v.shape[:-1], *shape))) for k, v in answers.items()}
-    return ClosedSolution(method=used, approximation=note(used, network), **shaped)
-
-
-def _check_demand(demand: FloatArray, think: FloatArray) -> None:
-    if not (think + demand.sum(axis=0)).all():
+    jobs, think = rows([population], shape), rows([think_time], shape)
+    alone = rows(own.visits, shape) if own.visits else visited
+    if not (think + (alone * times).sum(axis=0)).all():
         raise GraphError(
             "no station has a demand and there is no think time, so jobs would circulate "
             "for ever; give a service time"
         )
+    return Network(
+        tuple(shared_by_one(*each) for each in zip(own.names, stations, strict=True)),
+        (JobClass("", population=population, think_time=think_time),),
+        times[None],
+        visited[None],
+        rows([station.count for station in stations], shape),
+        np.zeros(jobs.shape),
+        jobs,
+        think,
+        shape,
+        branches=own.branches,
+        own_visits=alone if own.visits else None,
+        kinds=tuple(stations),
+    )
+
+
+def of_one_class(result: Result) -> ClosedSolution:
+    """The answers of a network of one class, without the axis of classes."""
+    system = {name: plain(getattr(result, name)[0]) for name in BY_CLASS}
+    stations = {name: getattr(result, name)[:, 0] for name in BY_STATION}
+    return ClosedSolution(
+        method=result.method, approximation=result.approximation, **system, **stations
+    )
 
 
 def _solution(
@@ -150,7 +242,7 @@ def _mixed(
     visits: Sequence[Amount],
     population: Amount,
     think_time: Amount,
-    method: Method,
+    method: str,
 ) -> ClosedSolution:
     """Solve with either end in the place of a mixed station, and mix what they do.
 

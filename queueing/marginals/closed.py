@@ -29,8 +29,8 @@ from headway.queueing.closed.demands import (
     closed_stations,
     common_shape,
 )
-from headway.queueing.closed.memory import check_memory
 from headway.queueing.closed.series import Factor, thinking
+from headway.queueing.methods.memory import check_memory
 from headway.queueing.network.arrays import check_population, rows
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station

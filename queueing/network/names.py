@@ -22,6 +22,7 @@ class Method(StrEnum):
     RECAL = "recal"
     QUADRATURE = "quadrature"
     CHAIN = "chain"
+    AGGREGATION = "aggregation"
     SCHWEITZER = "schweitzer"
     LINEARIZER = "linearizer"
 
@@ -33,7 +34,7 @@ class Method(StrEnum):
     @property
     def approximate(self) -> bool:
         """Whether its results are approximations."""
-        return self in {Method.SCHWEITZER, Method.LINEARIZER}
+        return self in {Method.SCHWEITZER, Method.LINEARIZER, Method.AGGREGATION}
 
     @property
     def quick(self) -> bool:

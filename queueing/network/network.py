@@ -1,8 +1,9 @@
-"""Several classes of jobs: what a network of them is made of."""
+"""A queueing network with its numbers: stations, classes of jobs, and the ways between them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from headway.queueing.network.arrays import check_population, rows
 from headway.queueing.network.ranks import check_priority
 from headway.queueing.network.routing import Routing
 from headway.queueing.stations.abilities import ServiceKind
+from headway.queueing.stations.base import Station
 
 
 class Saturation(StrEnum):
@@ -177,9 +179,27 @@ class SharedStation:
         return has_scv and self.kind is ServiceKind.QUEUE and self.discipline.scv
 
 
+_OF_ONE = vars(SharedStation("", (), ()))
+"""The fields of a station as they are if not given."""
+
+
+def shared_by_one(name: str, station: Station) -> SharedStation:
+    """A station of one class, whose numbers have been checked by its kind.
+
+    Times and visits stand in the arrays of the network alone.
+    """
+    shared = object.__new__(SharedStation)
+    vars(shared).update(
+        _OF_ONE, name=name, kind=station.can.product_form or ServiceKind.QUEUE, servers=1
+    )
+    return shared
+
+
 @dataclass(frozen=True)
 class Network:
-    """Stations and classes as arrays over the operating points, laid out flat.
+    """A network: stations and classes as arrays over the operating points, laid out flat.
+
+    Every method of solution reads this form; one class is a network of C = 1.
 
     Parameters
     ----------
@@ -209,6 +229,13 @@ class Network:
         Positions of the classes that turn into one another; empty where none does.
     again
         Chances to come straight back, shape (classes, stations, points); None where nobody does.
+    branches
+        Positions of the stations that serve the parts of a fork, by position of the fork.
+    own_visits
+        Visits without those of parts, shape (stations, points); None where nothing forks.
+    kinds
+        The stations with laws of their own, in a network of one class without a discipline by
+        class; empty where classes share them.
     """
 
     stations: tuple[SharedStation, ...]
@@ -226,8 +253,36 @@ class Network:
     chains: tuple[tuple[int, ...], ...] = ()
     crews: Mapping[int, FloatArray] = field(default_factory=dict)
     again: FloatArray | None = None
+    branches: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    own_visits: FloatArray | None = None
+    kinds: tuple[Station, ...] = ()
+
+    @cached_property
+    def found(self) -> dict[int, str]:
+        """What it has not of the needs of methods, by need; see `Need.of`."""
+        return {}
 
     @property
+    def forks(self) -> bool:
+        """Whether a job can be in several queues at once."""
+        return any(station.can.forks for station in self.kinds)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Of the stations."""
+        return tuple(station.name for station in self.stations)
+
+    @property
+    def has_open(self) -> bool:
+        """Whether jobs of some class come from outside."""
+        return any(c.is_open for c in self.classes)
+
+    @property
+    def has_closed(self) -> bool:
+        """Whether jobs of some class circulate."""
+        return any(not c.is_open for c in self.classes)
+
+    @cached_property
     def may_be(self) -> FloatArray:
         """Arrivals or jobs of which some may come to be of a class, shape (classes, points).
 
@@ -239,37 +294,37 @@ class Network:
             total[chain] = own[chain].sum(axis=0)
         return total
 
-    @property
+    @cached_property
     def demand(self) -> FloatArray:
         """Service demands D = V S, shape (classes, stations, points) [s]."""
         return self.visits * self.service_times
 
-    @property
+    @cached_property
     def is_open(self) -> Amount:
         """Which classes are open, shape (classes,)."""
         return np.array([c.is_open for c in self.classes])
 
-    @property
+    @cached_property
     def is_delay(self) -> Amount:
         """Which stations are delays, shape (stations,)."""
         return self._are(ServiceKind.DELAY)
 
-    @property
+    @cached_property
     def is_pool(self) -> Amount:
         """Which stations have, at some point, several servers at one queue, shape (stations,)."""
         return self._are(ServiceKind.QUEUE) & (self.servers > 1).any(axis=1)
 
-    @property
+    @cached_property
     def is_varying(self) -> Amount:
         """Which stations have speeds listed by the number present, shape (stations,)."""
         return self._are(ServiceKind.VARYING)
 
-    @property
+    @cached_property
     def is_crowd(self) -> Amount:
         """Which stations have a speed that depends on the number present, shape (stations,)."""
         return self.is_pool | self.is_varying
 
-    @property
+    @cached_property
     def full(self) -> FloatArray:
         """Work that each station completes under heavy load [s/s], shape (stations, points)."""
         return self._with_speeds(lambda speeds: speeds[-1])
@@ -296,7 +351,7 @@ class Network:
             full[k] = pick(speeds)
         return full
 
-    @property
+    @cached_property
     def queues(self) -> FloatArray:
         """Separate queues each station is split into, shape (stations, points)."""
         return np.where(self._are(ServiceKind.PARALLEL)[:, None], self.servers, 1.0)

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
-from headway.queueing.network.names import Method
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class Result:
         was computed.
     """
 
-    method: Method
+    method: str
     throughput: FloatArray
     response_time: FloatArray
     utilisation: FloatArray
@@ -46,3 +45,45 @@ class Result:
     overload: str = ""
     approximation: str = ""
     offered: FloatArray | None = None
+
+
+BY_CLASS = ("throughput", "response_time")
+"""Fields of a result by class; see `Result`."""
+
+BY_STATION = (
+    "utilisation",
+    "queue_length",
+    "residence_time",
+    "station_response_time",
+    "station_throughput",
+)
+"""Fields of a result by station and class."""
+
+
+def one_class_result(
+    shape: tuple[int, ...],
+    method: str,
+    approximation: str,
+    system: tuple[FloatArray, FloatArray],
+    stations: tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray],
+) -> Result:
+    """Lay the answers of one class out as those of a network with C = 1.
+
+    Parameters
+    ----------
+    shape
+        Of the operating points.
+    method, approximation
+        How it was solved, and what is not exact about it.
+    system
+        Throughput [1/s] and response time [s], shape (points,).
+    stations
+        In the order of `BY_STATION`, each of shape (stations, points).
+    """
+    rate, time = (each.reshape((1, *shape)) for each in system)
+    used, queue, residence, stay, through = (
+        each.reshape((len(each), 1, *shape)) for each in stations
+    )
+    none = np.zeros(shape, bool)
+    answers = (rate, time, used, queue, residence, stay, through, none)
+    return Result(method, *answers, approximation=approximation)

@@ -1,7 +1,6 @@
 """What an exact solution would take: memory and time, before anything is walked."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -9,7 +8,8 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.numerals import four_digits
-from headway.queueing.closed.memory import LARGEST
+from headway.queueing.methods.memory import LARGEST
+from headway.queueing.methods.method import Cost
 from headway.queueing.network.names import Method
 from headway.queueing.recursion.crowds import Crowds, Solver, groups
 from headway.queueing.recursion.quadrature import (
@@ -22,7 +22,6 @@ from headway.queueing.recursion.recal import MOST_JOBS, recal, recal_bytes, reca
 PATIENCE = 6.0
 """Estimated time up to which an exact method is chosen without being asked for [s]."""
 
-_LONGEST = 3600.0  # what nobody waits for, even when asked for [s]
 _QUICK = 0.1  # time up to which the lattice of populations is walked without asking further [s]
 _CELL, _TERM, _NODE, _STEP = 1e-8, 5e-9, 1.5e-8, 1e-4  # measured on a machine of 2026 [s]
 _PLANE, _SHIFT, _APPLIED = 1e-5, 2e-9, 2e-8  # the same; of which a convolution has the last two
@@ -33,36 +32,14 @@ SOLVERS: dict[Method, Solver] = {Method.RECAL: recal, Method.QUADRATURE: quadrat
 """Methods that take classes in turn."""
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """Estimated cost of a method.
-
-    Parameters
-    ----------
-    memory, time
-        In all [B], [s]; the time is that of one machine, for comparison.
-    obstacle
-        Why it cannot be had at all; empty if it can.
-    """
-
-    memory: float
-    time: float
-    obstacle: str = ""
-
-    @property
-    def fits(self) -> bool:
-        """Whether it can be had."""
-        return not self.obstacle and self.memory <= LARGEST and self.time <= _LONGEST
-
-
 def estimate(
     method: Method,
     demand: FloatArray,
     queues: FloatArray,
     think_time: FloatArray,
     population: FloatArray,
-) -> Estimate:
-    """Estimate memory and time of RECAL or a quadrature.
+) -> Cost:
+    """Cost memory and time of RECAL or a quadrature.
 
     Parameters
     ----------
@@ -88,22 +65,22 @@ def estimate(
     each = [_of(method, crowds, points) for crowds, points in parts]
     memory = max((one.memory for one in each), default=0.0)
     obstacle = next((one.obstacle for one in each if one.obstacle), "")
-    return Estimate(memory, sum(one.time for one in each), obstacle)
+    return Cost(memory, sum(one.seconds for one in each), obstacle)
 
 
-def _of(method: Method, crowds: Crowds, points: int) -> Estimate:
+def _of(method: Method, crowds: Crowds, points: int) -> Cost:
     size = crowds.parts, crowds.jobs, len(crowds.population)
     if method is Method.QUADRATURE:
         rules = _RULE * crowds.parts * (crowds.jobs / 2) ** 2
         time = _NODE * quadrature_operations(*size) + rules + _STEP
-        return Estimate(quadrature_bytes(*size), points * time)
+        return Cost(quadrature_bytes(*size), points * time)
     time = points * _TERM * recal_operations(*size) + _STEP * crowds.jobs
     many = f"method recal supports at most {MOST_JOBS:,} jobs, but there are {crowds.jobs:,}"
-    return Estimate(recal_bytes(*size), time, many if crowds.jobs > MOST_JOBS else "")
+    return Cost(recal_bytes(*size), time, many if crowds.jobs > MOST_JOBS else "")
 
 
-def estimate_walk(memory: float, demand: FloatArray, population: FloatArray) -> Estimate:
-    """Estimate the time of mean value analysis over the lattice of populations.
+def estimate_walk(memory: float, demand: FloatArray, population: FloatArray) -> Cost:
+    """Cost the time of mean value analysis over the lattice of populations.
 
     Parameters
     ----------
@@ -115,17 +92,17 @@ def estimate_walk(memory: float, demand: FloatArray, population: FloatArray) -> 
     Examples
     --------
     >>> import numpy as np
-    >>> estimate_walk(8e6, np.ones((1, 1, 1)), np.full((1, 1), 1e6)).time > PATIENCE
+    >>> estimate_walk(8e6, np.ones((1, 1, 1)), np.full((1, 1), 1e6)).seconds > PATIENCE
     True
     """
     planes = len(population) * float(population.max(axis=1, initial=0).sum())
-    return Estimate(memory, _CELL * _cells(population) * demand.size + _PLANE * planes)
+    return Cost(memory, _CELL * _cells(population) * demand.size + _PLANE * planes)
 
 
 def estimate_convolution(
     memory: float, sizes: Sequence[int], stations: int, speeds: float, points: int
-) -> Estimate:
-    """Estimate the time of a convolution over the lattice of populations.
+) -> Cost:
+    """Cost the time of a convolution over the lattice of populations.
 
     Parameters
     ----------
@@ -140,17 +117,17 @@ def estimate_convolution(
 
     Examples
     --------
-    >>> estimate_convolution(1e8, [1_000_001], 1, 2.0, 1).time < PATIENCE
+    >>> estimate_convolution(1e8, [1_000_001], 1, 2.0, 1).seconds < PATIENCE
     True
-    >>> round(estimate_convolution(1e8, [1_000_001], 1, 500_000.0, 1).time / 3600, 1)
+    >>> round(estimate_convolution(1e8, [1_000_001], 1, 500_000.0, 1).seconds / 3600, 1)
     1.4
     """
     cells, planes = float(prod(sizes)) * points, sum(sizes) if len(sizes) > 1 else 0
     once = cells * (_SHIFT * speeds + _APPLIED * stations) + _PLANE * planes * stations
-    return Estimate(memory, _TIMES * len(sizes) * once)
+    return Cost(memory, _TIMES * len(sizes) * once)
 
 
-def refuse_large(method: Method, needed: Estimate) -> None:
+def refuse_large(method: Method, needed: Cost) -> None:
     """Refuse what does not fit, or would not end.
 
     Parameters
@@ -167,7 +144,7 @@ def refuse_large(method: Method, needed: Estimate) -> None:
 
     Examples
     --------
-    >>> refuse_large(Method.RECAL, Estimate(3e9, 1.0))
+    >>> refuse_large(Method.RECAL, Cost(3e9, 1.0))
     Traceback (most recent call last):
         ...
     headway.errors.InvalidParameter: recal needs 3 GB; use method linearizer or schweitzer
@@ -176,13 +153,13 @@ def refuse_large(method: Method, needed: Estimate) -> None:
         return
     why = f"{method} needs {four_digits(needed.memory / 1e9)} GB"
     if needed.memory <= LARGEST:
-        why = f"{method} needs about {four_digits(needed.time / 3600)} h"
+        why = f"{method} needs about {four_digits(needed.seconds / 3600)} h"
     msg = f"{needed.obstacle or why}; use method linearizer or schweitzer"
     raise InvalidParameter(msg)
 
 
 def cheapest(
-    lattice: Mapping[Method, Estimate],
+    lattice: Mapping[Method, Cost],
     demand: FloatArray,
     queues: FloatArray,
     think_time: FloatArray,
@@ -198,21 +175,21 @@ def cheapest(
         As for `estimate`.
     """
     exact = lattice[Method.EXACT]
-    if exact.fits and exact.time <= _QUICK:
+    if exact.fits and exact.seconds <= _QUICK:
         return Method.EXACT
     given = demand, queues, think_time, population
     return soonest({**lattice, **{method: estimate(method, *given) for method in SOLVERS}})
 
 
-def soonest(needed: Mapping[Method, Estimate]) -> Method:
+def soonest(needed: Mapping[Method, Cost]) -> Method:
     """Name the method that takes least time; the Linearizer where each takes too much.
 
     Examples
     --------
-    >>> soonest({Method.CONVOLUTION: Estimate(8e6, 3600.0)}).value
+    >>> soonest({Method.CONVOLUTION: Cost(8e6, 3600.0)}).value
     'linearizer'
     """
-    times = {m: one.time for m, one in needed.items() if one.fits and one.time <= PATIENCE}
+    times = {m: one.seconds for m, one in needed.items() if one.fits and one.seconds <= PATIENCE}
     return min(times, key=times.__getitem__, default=Method.LINEARIZER)
 
 

@@ -29,6 +29,7 @@ from headway.models.structure.planning.by_class import chain_targets, class_rout
 from headway.models.structure.planning.ways import again_at
 from headway.queueing.chains.solve import solve_chains
 from headway.queueing.classes.solve import solve_multiclass
+from headway.queueing.methods.registry import method_named
 from headway.queueing.network.names import Method
 from headway.queueing.network.network import JobClass, Saturation, SharedStation
 from headway.queueing.network.ranks import check_priority
@@ -67,7 +68,9 @@ def class_values(model: Model, method: str) -> tuple[Amounts, Marks]:
     circulating = any("population" in each for each in graph.classes.values())
     method = method_shown(used, solution.approximation) if circulating else Marks.method
     marks = (method, solution.approximation, solution.saturated, solution.overload)
-    return values, Marks(*marks, is_quick=used.quick and not circulating, again=used.value)
+    return values, Marks(
+        *marks, is_quick=method_named(used).quick and not circulating, again=str(used)
+    )
 
 
 def class_solution(model: Model, method: str) -> tuple[Amounts, Result]:

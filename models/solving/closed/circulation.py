@@ -9,13 +9,11 @@ from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
-from headway.models.solving.closed.forked import forked_solution, some_fork
 from headway.models.solving.solutions.saturation import RATES
 from headway.models.structure.graph import ModelGraph
+from headway.models.structure.parts.forks import forks
 from headway.models.structure.parts.keys import OWN_VISITS, VISITS, station_at
-from headway.queueing.closed.demands import check_product_form
-from headway.queueing.closed.solve import ClosedSolution, solve_closed
-from headway.queueing.network.names import Method
+from headway.queueing.closed.solve import ClosedSolution, Forked, solve_one_class
 from headway.queueing.stations.base import Station
 
 AGREEMENT = 1e-9
@@ -70,7 +68,7 @@ class Circulation:
 
     graph: ModelGraph
     inputs: Mapping[str, Amount]
-    method: Method
+    method: str
 
     def flat(self, shape: tuple[int, ...]) -> "Circulation":
         """Arrange the operating points in a row, without inputs that do not matter."""
@@ -119,18 +117,27 @@ class Circulation:
         network = self.assumed(rate)
         stations, visits, beyond = network.stations, network.visits, network.beyond
         jobs, think = self.inputs["population"], self.inputs["think_time"] + beyond
-        if some_fork(self.graph):
-            both = network.all_visits, visits
-            solution = forked_solution(self.graph, stations, both, jobs, think, self.method)
-        else:
-            check_product_form(stations, list(self.graph.stations))
-            solution = solve_closed(stations, visits, jobs, think, self.method)
+        solution = solve_one_class(
+            stations, network.all_visits, jobs, think, self.method, self._forked(visits)
+        )
         if self._by_formula:
             again = self._beyond(rate, self.station_values(solution))
             rounding = _ROUNDING * np.asarray(solution.response_time + beyond)
             if not np.all(np.abs(again - beyond) <= AGREEMENT * beyond + rounding):
                 raise self._not_known_where()
         return solution, beyond
+
+    def _forked(self, visits: tuple[Amount, ...]) -> Forked:
+        """Names of the stations, and what forks there."""
+        names = tuple(self.graph.stations)
+        if not any(station.can.forks for station in self.graph.stations.values()):
+            return Forked(names)
+        place = {name: k for k, name in enumerate(names)}
+        branches = {
+            place[fork]: tuple(place[branch] for branch in parts)
+            for fork, parts in forks(self.graph.stations).items()
+        }
+        return Forked(names, visits, branches)
 
     def station_values(self, solution: ClosedSolution) -> dict[str, Amount]:
         """Results of each station, by the names that formulas use."""

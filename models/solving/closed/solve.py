@@ -12,7 +12,7 @@ from headway.models.solving.solutions.marks import Marks, method_shown
 from headway.models.solving.solutions.saturation import RATES, depends_on_load
 from headway.models.structure.parts.keys import VISITS, Amounts, station_at
 from headway.numerals import significant
-from headway.queueing.network.names import Method
+from headway.queueing.methods.registry import method_named
 
 if TYPE_CHECKING:
     from headway.models.structure.graph import ModelGraph
@@ -43,7 +43,7 @@ def closed_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple[
     InvalidParameter
         If no throughput is consistent because the model jumps.
     """
-    circulation = Circulation(model.graph, model.inputs, Method(method))
+    circulation = Circulation(model.graph, model.inputs, method)
     searched = depends_on_load(model.graph) or _beyond_depends_on_load(model.graph)
     rate = consistent_throughput(circulation, shape) if searched else 1.0
     solution, beyond = circulation.solve(rate)
@@ -61,7 +61,9 @@ def closed_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple[
     values = model.graph.plan.run(values, targets)
     used = solution.method
     shown = method_shown(used, solution.approximation)
-    return values, Marks(shown, solution.approximation, is_quick=used.quick, again=used.value)
+    return values, Marks(
+        shown, solution.approximation, is_quick=method_named(used).quick, again=str(used)
+    )
 
 
 def _beyond_depends_on_load(graph: "ModelGraph") -> bool:

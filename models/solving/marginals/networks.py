@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from headway.errors import GraphError, InvalidParameter, nearest
 from headway.kinds import Amount, FloatArray
 from headway.models.solving.blocking.refused import refuse_blocking
-from headway.models.solving.closed.forked import some_fork
 from headway.models.solving.solutions.marks import DRIVEN, QNA
 from headway.models.solving.solutions.queue_lengths import NumberLaws, QueueLengths
 from headway.models.structure.graph import ModelGraph
@@ -275,7 +274,7 @@ def _of_closed(solution: "Solution", station: str) -> NumberLaws:
 def _closed(solution: "Solution", station: str) -> tuple[Marginal, FloatArray]:
     """Distribution of circulating jobs at a station, and the population, in flat order."""
     values, inputs = solution.values, solution.model.network.inputs
-    if some_fork(solution.model.network.graph):
+    if any(part.can.forks for part in solution.model.network.graph.stations.values()):
         msg = (
             "jobs of a closed network with a fork are at several stations at once, so how many are "
             "at one has no known distribution; simulate the model"

@@ -1,13 +1,11 @@
 """Marks of a solution: its method, approximation and saturation."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from headway.queueing.network.names import Method
+from headway.queueing.methods.registry import method_named
 
 DRIVEN = "throughput-driven"
 """Method of a closed network whose think time follows from a measured throughput."""
@@ -20,7 +18,7 @@ APPROXIMATE = "approximate"
 """Method of a closed network that an exact one solves only nearly, as its label says."""
 
 
-def method_shown(used: "Method", approximation: str) -> str:
+def method_shown(used: str, approximation: str) -> str:
     """Name the method of an answer: never an exact one above what is approximate about it.
 
     Parameters
@@ -36,7 +34,8 @@ def method_shown(used: "Method", approximation: str) -> str:
     >>> method_shown(Method.EXACT, ""), method_shown(Method.EXACT, "cpu: first come first served")
     ('exact', 'approximate')
     """
-    return APPROXIMATE if approximation and not used.approximate else used.value
+    approximates = method_named(str(used)).approximates
+    return APPROXIMATE if approximation and not approximates else str(used)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,110 @@
+"""Stations that serve classes in turn, solved state by state, each alone; and whole Markov chains.
+
+To a station by itself the rest of the network is the time between two visits of a job, taken as
+exponential with the mean that approximate mean value analysis gives: aggregation and decomposition.
+Where jobs do nothing but think and go to one queue it is exact, and called a chain.
+"""
+
+import numpy as np
+
+from headway.queueing.classes.answers import answered
+from headway.queueing.classes.crossings import crossing_of, fitting
+from headway.queueing.classes.fcfs import is_spread
+from headway.queueing.classes.lengths import Lengths
+from headway.queueing.classes.ordered import check_fits, priorities, priority_label, starved
+from headway.queueing.classes.whole import most_states, whole_chain
+from headway.queueing.network.names import Method
+from headway.queueing.network.network import Network
+from headway.queueing.network.overload import find_overload, refuse_overload
+from headway.queueing.network.product_form import ranked, turns_at, unequal
+from headway.queueing.network.result import Result
+from headway.queueing.orders.isolated import (
+    MOST_TOGETHER,
+    between,
+    busy_stations,
+    is_exact,
+    solve_isolated,
+)
+from headway.queueing.orders.measured import turns_note
+from headway.queueing.orders.mva import ordered_mva
+
+MOST_TURNS = 4_000
+"""States of all stations up to which a network in order of arrival is solved station by station.
+
+It sets speed alone: what is larger is left to mean value analysis, whose label is its own.
+"""
+
+
+def by_chain(network: Network) -> Result | None:
+    """Solve closed classes state by state, up to the states that somebody who asks waits for."""
+    return _chain(network, most_states(Method.CHAIN))
+
+
+def by_chain_unasked(network: Network) -> Result | None:
+    """Solve closed classes state by state where that takes some 30 ms a point."""
+    return _chain(network, most_states(Method.AUTO))
+
+
+def _chain(network: Network, most: int) -> Result | None:
+    solved = None if network.has_open else whole_chain(network, most)
+    if solved is None:
+        return _one_queue(network)
+    visits = np.where(network.visits > 0, network.visits, 1.0)
+    rate = np.where(network.visits > 0, solved.throughput / visits, 0.0).max(axis=1)
+    alone = np.ones(network.servers.shape)
+    found = Lengths(Method.CHAIN, "", rate, solved.queue_length, alone)
+    return answered(network, find_overload(network), found)
+
+
+def _one_queue(network: Network) -> Result | None:
+    """Solve the chain of the only queue that jobs come to, from wherever they think."""
+    in_turn = ranked(network).any() or unequal(network).any()
+    if not in_turn or network.speeds or is_spread(network) or not is_exact(crossing_of(network)):
+        return None
+    return aggregated(network)
+
+
+def aggregated(network: Network) -> Result | None:
+    """Solve stations in turn state by state, each alone; None where that takes too many states."""
+    if ranked(network).any():
+        return _by_priority(network)
+    overload = find_overload(network)
+    spread = is_spread(network) or network.speeds
+    if spread or overload.message:
+        return None
+    crossing = crossing_of(network)
+    stations = busy_stations(crossing, MOST_TURNS)
+    if stations is None:
+        return None
+    start, shares = ordered_mva(crossing)
+    if np.isinf(start.stay).any():
+        return None
+    local = solve_isolated(crossing, stations, shares, start)
+    if local is None:
+        return None
+    exact = is_exact(crossing)
+    rest = local if exact else fitting(network, between(crossing, local, start))
+    note = "" if exact else turns_note(turns_at(network))
+    closed, method = ~network.is_open, Method.CHAIN if exact else Method.AGGREGATION
+    queue = rest.rate[:, None] * network.visits * rest.stay
+    alone = np.ones(network.servers.shape)
+    found = Lengths(method, note, rest.rate[closed], queue[closed], alone, open_stay=rest.stay)
+    return answered(network, overload, found)
+
+
+def _by_priority(network: Network) -> Result | None:
+    """Solve stations by priority state by state, each alone."""
+    overload = find_overload(network)
+    refuse_overload(overload)
+    crossing = crossing_of(network)
+    start, shares = ordered_mva(crossing)
+    check_fits(network, start.stay)
+    stations = busy_stations(crossing, MOST_TOGETHER)
+    local = None if stations is None else solve_isolated(crossing, stations, shares, start)
+    if local is None:
+        return None
+    if is_exact(crossing):
+        return priorities(network, overload, Method.CHAIN, "", local)
+    rest = fitting(network, local)
+    note = priority_label(network, closed=True, local=True, starved=starved(network, rest.rate))
+    return priorities(network, overload, Method.AGGREGATION, note, rest)

@@ -1,0 +1,109 @@
+"""The choice of a method: the best that applies, or what is in the way of the one asked for.
+
+Of the exact methods that a network allows, the one that is estimated to take the least time; where
+there is none, or each would take too long, the first approximation of the table that applies. The
+table has the nearer ones first.
+"""
+
+from collections.abc import Iterator
+
+from headway.errors import GraphError
+from headway.queueing.methods.method import MethodRow
+from headway.queueing.methods.registry import AUTO, method_named, methods
+from headway.queueing.network.network import Network
+
+
+def choose(network: Network, asked: str = AUTO) -> Iterator[MethodRow]:
+    """Rank the methods that apply to a network, the best first.
+
+    The others are for where it turns out not to be possible. Of a method that is asked for it is
+    that one alone, or the one that answers in its place.
+
+    Parameters
+    ----------
+    network
+        What is to be solved.
+    asked
+        A method by name, or ``auto``.
+
+    Raises
+    ------
+    GraphError
+        Where none applies, with what is in the way of the nearest.
+    InvalidParameter
+        For a name that is no method.
+
+    Examples
+    --------
+    >>> from headway.queueing import JobClass, SharedStation
+    >>> from headway.queueing.network.network import read_network
+    >>> cpu = SharedStation("cpu", (0.1, 0.2), (1, 1))
+    >>> two = [JobClass(name, population=3, think_time=1.0) for name in "ab"]
+    >>> next(choose(read_network([cpu], two))).name
+    'exact'
+    """
+    if asked != AUTO:
+        yield _asked_for(network, asked)
+        return
+    rows = methods().values()
+    sure = [row for row in rows if not row.approximates and not row.missing(network)]
+    exact = [row for row in sure if row.error_of(network).exact]
+    soonest = _soonest(network, exact)
+    yield from soonest
+    near = [row for row in rows if row not in exact and not row.missing(network)]
+    fitting = [row for row in near if row.cost_of(network).fits]
+    yield from fitting
+    if not soonest and not fitting:
+        if not exact and not near:
+            raise refusal(network, list(rows))
+        yield from (exact or near)[:1]  # which says what memory or time it would need
+
+
+def _soonest(network: Network, exact: list[MethodRow]) -> list[MethodRow]:
+    """Exact methods that take no longer than anybody waits unasked, the quickest first."""
+    if len(exact) == 1 and exact[0].unasked:
+        return exact
+    times: dict[str, float] = {}
+    for row in sorted(exact, key=lambda row: row.least):
+        least = 0.0 if network.kinds else row.least
+        if least > min(times.values(), default=least):
+            break  # another one is quicker than this is worth an estimate
+        cost = row.cost_of(network)
+        if cost.fits and cost.seconds <= row.patience:
+            times[row.name] = cost.seconds
+    return [method_named(name) for name in sorted(times, key=times.__getitem__)]
+
+
+def _asked_for(network: Network, asked: str) -> MethodRow:
+    row = method_named(asked)
+    if not row.missing(network):
+        return row
+    firm = any(need.firm and need.of(network) for need in row.needs)
+    for name in () if firm else row.otherwise:
+        other = method_named(name)
+        if not other.missing(network):
+            return other
+    raise refusal(network, [row])
+
+
+def refusal(network: Network, rows: list[MethodRow]) -> GraphError:
+    """Say what is in the way of the nearest of some methods: the one that lacks least.
+
+    Examples
+    --------
+    >>> from headway.queueing import Discipline, JobClass, SharedStation
+    >>> from headway.queueing.network.network import read_network
+    >>> cpu = SharedStation("cpu", (0.1, 0.2), (1, 1), discipline=Discipline.FCFS)
+    >>> network = read_network([cpu], [JobClass(name, population=3) for name in "ab"])
+    >>> str(refusal(network, [method_named("exact")]))[:67]
+    'cpu: closed classes with different service times, first come first '
+    """
+    closest = min(reversed(rows), key=lambda row: row.lacks(network))
+    return GraphError(closest.missing(network).replace("{asked}", closest.name))
+
+
+def impossible(network: Network, row: MethodRow, asked: str) -> GraphError:
+    """Say that a method turned out not to be possible, or the one in whose place it was tried."""
+    if asked not in (AUTO, row.name):
+        return refusal(network, [method_named(asked)])
+    return GraphError(row.limits or f"method {row.name} cannot solve this network; use method auto")

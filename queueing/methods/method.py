@@ -1,0 +1,242 @@
+"""What a method of solution is: a row of one table.
+
+A row says what a method answers, what it needs of a network, what it costs, how far it may be
+off, and which function it is. Whoever chooses, refuses, labels or documents a method reads its row.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from math import inf
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from headway.lazy import loaded
+from headway.queueing.methods.memory import LARGEST
+
+if TYPE_CHECKING:
+    from headway.queueing.network.network import Network
+    from headway.queueing.network.result import Result
+
+LONGEST = 3600.0
+"""Estimated time beyond which a method is refused, even when asked for [s]."""
+
+
+class Answers(StrEnum):
+    """What a method can answer."""
+
+    MEANS = "means"
+    NUMBERS = "numbers of jobs"
+    TIMES = "percentiles"
+    BOUNDS = "bounds"
+    FORMULA = "closed form"
+
+
+@dataclass(frozen=True)
+class Need:
+    """Something that a method needs of a network.
+
+    Parameters
+    ----------
+    words
+        What it is, as in ``needs ...``.
+    missing
+        Says in one line what is in the way, and how to mend it; empty where nothing is. In it
+        ``{asked}`` stands for the method.
+    far
+        Whether a network that has it not is another matter altogether, so that the method is not
+        the nearest.
+    firm
+        Whether no other method answers in its place, when this one is asked for.
+
+    Examples
+    --------
+    >>> from headway.queueing.methods.needs import CLOSED
+    >>> CLOSED.words
+    'a closed class'
+    """
+
+    words: str
+    missing: Callable[["Network"], str]
+    far: bool = False
+    firm: bool = False
+
+    def of(self, network: "Network") -> str:
+        """What a network has not, as `missing` says it; found once, as many methods ask."""
+        known: dict[int, str] = network.found
+        if id(self) not in known:
+            known[id(self)] = self.missing(network)
+        return known[id(self)]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a method takes for a network.
+
+    Parameters
+    ----------
+    memory, seconds
+        In all [B], [s]; the time is that of one machine, for comparison.
+    obstacle
+        Why it cannot be had at all; empty if it can.
+
+    Examples
+    --------
+    >>> Cost(8e6, 0.1).fits, Cost(2e9, 0.1).fits
+    (True, False)
+    """
+
+    memory: float = 0.0
+    seconds: float = 0.0
+    obstacle: str = ""
+
+    @property
+    def fits(self) -> bool:
+        """Whether it can be had."""
+        return not self.obstacle and self.memory <= LARGEST and self.seconds <= LONGEST
+
+
+@dataclass(frozen=True)
+class Error:
+    """How far an answer may be off: nothing, or the largest relative errors that were measured.
+
+    Parameters
+    ----------
+    throughput, response_time
+        Largest relative errors measured [%]; 0 where exact, infinite where nobody knows.
+    region
+        The networks among which they were measured, in words.
+    measured_by
+        Command that measures them.
+
+    Examples
+    --------
+    >>> str(Error(2.4, 5.4)), str(Error())
+    ('largest error measured: throughput 2.4%, response time 5.4%', 'exact')
+    """
+
+    throughput: float = 0.0
+    response_time: float = 0.0
+    region: str = ""
+    measured_by: str = ""
+
+    @property
+    def exact(self) -> bool:
+        """Whether there is none."""
+        return self.throughput == self.response_time == 0
+
+    def __str__(self) -> str:
+        if self.exact:
+            return "exact"
+        parts = {"throughput": self.throughput, "response time": self.response_time}
+        each = ", ".join(
+            f"{name} {value:.4g}%" if value < inf else f"{name} not known"
+            for name, value in parts.items()
+            if value
+        )
+        where = f" {self.region}" if self.region else ""
+        return f"largest error measured{where}: {each}"
+
+
+EXACT = Error()
+"""The error of an exact method."""
+
+Run: TypeAlias = Callable[["Network"], "Result | None"]
+"""Solves a network; None where it turns out not to be possible, and another method may try."""
+
+
+@dataclass(frozen=True)
+class MethodRow:
+    """A method of solution.
+
+    Parameters
+    ----------
+    name
+        As in ``--method``, JSON and labels.
+    doc
+        What it is, in one line.
+    needs
+        All that it needs of a network.
+    run
+        Solves a network, a function or its place as ``module:name``.
+    answers
+        What it can answer.
+    error
+        How far its answer for a network may be off: an error, or a function (or its place) of the
+        network.
+    cost
+        What it takes for a network; a function or its place.
+    alone
+        The same for one class at stations with laws of their own (`Network.kinds`), where that is
+        another function.
+    otherwise
+        Names of the methods that answer, when this one is asked for and a network has not what it
+        needs.
+    least
+        Time that another method takes for classes below which it is not worth an estimate [s].
+    unasked
+        The function that is tried where nobody asked for this method, where that is another.
+    patience
+        Time up to which it is taken without being asked for [s].
+    limits
+        What a refusal says where it turns out not to be possible.
+    approximates
+        Whether it is an approximation by its nature, of product forms as well.
+    quick
+        Whether hundreds of points of one class take a fraction of a second.
+
+    Examples
+    --------
+    >>> from headway.queueing.methods.registry import method_named
+    >>> method_named("linearizer").doc
+    'approximate mean value analysis, corrected once (Linearizer)'
+    """
+
+    name: str
+    doc: str
+    needs: tuple[Need, ...]
+    run: str | Run
+    answers: frozenset[Answers] = frozenset({Answers.MEANS})
+    error: str | Error | Callable[["Network"], Error] = EXACT
+    cost: str | Cost | Callable[["Network"], Cost] = field(default_factory=Cost)
+    alone: str | Run = ""
+    otherwise: tuple[str, ...] = ()
+    least: float = 0.0
+    unasked: str | Run = ""
+    patience: float = inf
+    limits: str = ""
+    approximates: bool = False
+    quick: bool = False
+
+    def missing(self, network: "Network") -> str:
+        """What is in its way, in one line; empty where it applies."""
+        return next((why for need in self.needs if (why := need.of(network))), "")
+
+    def lacks(self, network: "Network") -> int:
+        """How many of its needs a network does not meet."""
+        return sum(_FAR if need.far else 1 for need in self.needs if need.of(network))
+
+    def cost_of(self, network: "Network") -> Cost:
+        """What it takes for a network."""
+        cost: Cost = _of(self.cost, network)
+        return cost
+
+    def error_of(self, network: "Network") -> Error:
+        """How far its answer for a network may be off."""
+        error: Error = _of(self.error, network)
+        return error
+
+    def solve(self, network: "Network", *, unasked: bool = False) -> "Result | None":
+        """Solve a network that has all it needs; None where that turns out not to be possible."""
+        run = self.alone if self.alone and network.kinds else self.run
+        run = self.unasked if unasked and self.unasked else run
+        result: Result | None = (loaded(run) if isinstance(run, str) else run)(network)
+        return result
+
+
+_FAR = 100  # more than there are needs that are near
+
+
+def _of(value: Any, network: "Network") -> Any:
+    """A value of a row for a network: itself, or what its function gives."""
+    found = loaded(value) if isinstance(value, str) else value
+    return found(network) if callable(found) else found

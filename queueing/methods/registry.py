@@ -1,0 +1,93 @@
+"""The table of methods: those of headway, which it is given, and those of other packages.
+
+This room stands below the solvers and knows none of them: `headway.queueing.table` has the rows of
+headway's own methods, and hands them over when `headway.queueing` is imported.
+"""
+
+from collections.abc import Iterable
+from functools import cache
+from typing import TYPE_CHECKING
+
+from headway.errors import InvalidParameter, PackageError, nearest, quoted
+from headway.lazy import loaded, offered, outside
+from headway.queueing.methods.method import MethodRow
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP = "headway.methods"
+"""Entry points by which other packages add methods: ``name = module:ROW``."""
+
+AUTO = "auto"
+"""The wish for the best method that applies."""
+
+_TABLES: list[str] = []
+
+
+def open_table(place: str) -> None:
+    """Say where a tuple of rows stands, as ``module:name``."""
+    if place not in _TABLES:
+        _TABLES.append(place)
+        methods.cache_clear()
+
+
+@cache
+def methods() -> dict[str, MethodRow]:
+    """All methods by name: headway's in the order of its table, then those of other packages.
+
+    Raises
+    ------
+    PackageError
+        For what a package offers that is no method.
+
+    Examples
+    --------
+    >>> list(methods())[:3]
+    ['open', 'exact', 'convolution']
+    """
+    rows: Iterable[MethodRow] = (row for place in _TABLES for row in loaded(place))
+    own = {row.name: row for row in rows}
+    more = {name: outside(GROUP, name, _row) for name in offered(GROUP) if name not in own}
+    return own | more
+
+
+def method_named(name: str) -> MethodRow:
+    """A method by its name.
+
+    Raises
+    ------
+    InvalidParameter
+        For a name that is no method.
+
+    Examples
+    --------
+    >>> method_named("linearise")
+    Traceback (most recent call last):
+        ...
+    headway.errors.InvalidParameter: there is no method 'linearise'; did you mean linearizer?
+    """
+    found = methods().get(name)
+    if found is None:
+        msg = f"there is no method {quoted(name)}"
+        raise InvalidParameter(msg + nearest(name, [AUTO, *methods()]))
+    return found
+
+
+def check_method(name: str) -> None:
+    """Refuse the name of no method.
+
+    Raises
+    ------
+    InvalidParameter
+        With the names that are near.
+    """
+    if name != AUTO:
+        method_named(name)
+
+
+def _row(point: "EntryPoint") -> MethodRow:
+    row = point.load()
+    if not isinstance(row, MethodRow) or row.name != point.name:
+        msg = f"it must be a MethodRow named {point.name}"
+        raise PackageError(msg)
+    return row

@@ -1,0 +1,76 @@
+"""Solve a network by the method asked for, or by the best that applies."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.kinds import plain
+from headway.queueing.methods.choice import choose, impossible
+from headway.queueing.methods.registry import AUTO
+from headway.queueing.network.network import Network
+from headway.queueing.network.product_form import ranked, unequal
+from headway.queueing.network.result import BY_CLASS, BY_STATION, Result
+
+
+def solve(network: Network, asked: str = AUTO) -> Result:
+    """Solve a network.
+
+    Parameters
+    ----------
+    network
+        What is to be solved, at all of its operating points.
+    asked
+        A method by name, or ``auto``.
+
+    Returns
+    -------
+    Which points are saturated is said in the result.
+
+    Raises
+    ------
+    GraphError, InvalidParameter
+        Where no method applies, or not the one asked for, with the reason.
+
+    Examples
+    --------
+    >>> from headway.queueing import JobClass, SharedStation
+    >>> from headway.queueing.network.network import read_network
+    >>> cpu = SharedStation("cpu", (0.1, 0.2), (1, 1))
+    >>> two = [JobClass(name, population=1) for name in "ab"]
+    >>> solve(read_network([cpu], two), "schweitzer").method.value
+    'schweitzer'
+    """
+    parts = _parts(network)
+    if len(parts) > 1:
+        return _together(network, parts, [solve(network.at(each), asked) for each in parts])
+    for row in choose(network, asked):
+        result = row.solve(network, unasked=asked == AUTO)
+        if result is not None:
+            return result
+    raise impossible(network, row, asked)
+
+
+def _parts(network: Network) -> list[NDArray[np.intp]]:
+    """Operating points with a product form, and those without one, which come first."""
+    if network.kinds or not network.has_closed or network.population.shape[1] == 1:
+        return [np.arange(1)]
+    in_turn = np.any(unequal(network), axis=0)
+    if in_turn.all() or not in_turn.any() or ranked(network).any():
+        return [np.arange(1)]
+    return [np.flatnonzero(in_turn), np.flatnonzero(~in_turn)]
+
+
+def _together(network: Network, parts: list[NDArray[np.intp]], each: list[Result]) -> Result:
+    """Put the answers of some points together; what is said of them is said of the first."""
+    back = np.argsort(np.concatenate(parts))
+
+    def joined(name: str) -> Any:
+        rows = np.concatenate([np.asarray(getattr(one, name)) for one in each], axis=-1)[..., back]
+        return plain(rows.reshape((*rows.shape[:-1], *network.shape)))
+
+    values = {name: joined(name) for name in (*BY_CLASS, *BY_STATION, "saturated", "offered")}
+    firsts = [points[one.saturated] for points, one in zip(parts, each, strict=True)]
+    first = min(range(len(each)), key=lambda k: min(firsts[k], default=np.inf))
+    return replace(each[0], **values, overload=each[first].overload)

@@ -1,0 +1,148 @@
+"""The table of headway's own methods: what each answers, needs, costs and may miss.
+
+Approximations stand in the order in which they are taken: the nearer ones first. Functions are
+named, and imported when they are needed.
+"""
+
+from headway.queueing.methods.method import Cost, MethodRow
+from headway.queueing.methods.needs import (
+    CLOSED,
+    CLOSED_KINDS,
+    EXPONENTIAL,
+    FORKED,
+    MANY_POPULATIONS,
+    MEASURED,
+    OPEN,
+    POOLS_OF_ONE_CLASS,
+    PRODUCT_FORM,
+    SEVERAL_CLASSES,
+    SINGLE_SERVERS,
+    SPEEDS_OF_SERVERS,
+    STATES,
+    UNFORKED,
+    UNLIKE_IN_TURN,
+    VALID,
+)
+
+_ONE, _CLASSES = "headway.queueing.closed.methods", "headway.queueing.classes.methods"
+_TURNS, _ERRORS = "headway.queueing.classes.aggregation", "headway.queueing.classes.accuracy"
+_COSTS = "headway.queueing.classes.costs"
+
+_CIRCULATING = (CLOSED, UNFORKED, CLOSED_KINDS, *VALID)
+_PRODUCT = (*_CIRCULATING, PRODUCT_FORM)
+
+PATIENCE = 6.0
+"""Estimated time up to which an exact method is taken without being asked for [s]; chosen."""
+
+WALKED = 0.1
+"""Time up to which the lattice is walked without an estimate of what else there is [s]; chosen."""
+
+METHODS = (
+    MethodRow(
+        "open",
+        "each station by its own law, at the flows that come to it",
+        (OPEN, *VALID),
+        f"{_CLASSES}:open_classes",
+        error=f"{_ERRORS}:open_error",
+        quick=True,
+    ),
+    MethodRow(
+        "exact",
+        "exact mean value analysis over all populations",
+        (*_PRODUCT, SINGLE_SERVERS),
+        f"{_CLASSES}:walked",
+        alone=f"{_ONE}:walked",
+        error=f"{_ERRORS}:product_error",
+        cost=f"{_COSTS}:walk_cost",
+        patience=PATIENCE,
+        otherwise=("convolution", "chain", "open"),
+        quick=True,
+    ),
+    MethodRow(
+        "convolution",
+        "convolution of the stations' normalisation constants",
+        _PRODUCT,
+        f"{_CLASSES}:convolved",
+        alone=f"{_ONE}:convolved",
+        error=f"{_ERRORS}:product_error",
+        cost=f"{_COSTS}:convolution_cost",
+        least=WALKED,
+        patience=PATIENCE,
+        otherwise=("chain", "open"),
+        quick=True,
+    ),
+    MethodRow(
+        "recal",
+        "recursion by class, for few jobs of many classes (RECAL)",
+        (*_PRODUCT, SINGLE_SERVERS, SEVERAL_CLASSES),
+        f"{_CLASSES}:by_recal",
+        error=f"{_ERRORS}:product_error",
+        cost=f"{_CLASSES}:recal_cost",
+        least=WALKED,
+        patience=PATIENCE,
+        otherwise=("exact", "convolution", "chain", "open"),
+    ),
+    MethodRow(
+        "quadrature",
+        "numerical integration of the normalisation constant, for few stations",
+        (*_PRODUCT, SINGLE_SERVERS, SEVERAL_CLASSES),
+        f"{_CLASSES}:by_quadrature",
+        error=f"{_ERRORS}:product_error",
+        cost=f"{_CLASSES}:quadrature_cost",
+        least=WALKED,
+        patience=PATIENCE,
+        otherwise=("exact", "convolution", "chain", "open"),
+    ),
+    MethodRow(
+        "chain",
+        "the whole Markov chain, state by state",
+        (*_CIRCULATING, SEVERAL_CLASSES, EXPONENTIAL, STATES),
+        f"{_TURNS}:by_chain",
+        unasked=f"{_TURNS}:by_chain_unasked",
+        cost=Cost(seconds=1.0),
+        least=PATIENCE,
+        otherwise=("open",),
+        limits="method chain enumerates all states: it needs closed classes with routes, services "
+        "that take time, and 5000 states at most; use method auto",
+    ),
+    MethodRow(
+        "aggregation",
+        "stations in turn state by state, each fed by the rest of the network",
+        (*_CIRCULATING, MEASURED, UNLIKE_IN_TURN, EXPONENTIAL, SPEEDS_OF_SERVERS),
+        f"{_TURNS}:aggregated",
+        error=f"{_ERRORS}:aggregation_error",
+        approximates=True,
+        otherwise=("exact", "convolution", "linearizer", "open"),
+        limits="method aggregation needs stations of few states; use method linearizer",
+    ),
+    MethodRow(
+        "linearizer",
+        "approximate mean value analysis, corrected once (Linearizer)",
+        (*_CIRCULATING, MEASURED, POOLS_OF_ONE_CLASS, SPEEDS_OF_SERVERS, MANY_POPULATIONS),
+        f"{_CLASSES}:by_linearizer",
+        alone=f"{_ONE}:by_linearizer",
+        error=f"{_ERRORS}:linearizer_error",
+        approximates=True,
+        otherwise=("convolution", "open"),
+        quick=True,
+    ),
+    MethodRow(
+        "schweitzer",
+        "approximate mean value analysis (Bard and Schweitzer)",
+        (*_CIRCULATING, MEASURED, POOLS_OF_ONE_CLASS, SPEEDS_OF_SERVERS, MANY_POPULATIONS),
+        f"{_CLASSES}:by_schweitzer",
+        alone=f"{_ONE}:by_schweitzer",
+        error=f"{_ERRORS}:schweitzer_error",
+        approximates=True,
+        otherwise=("convolution", "open"),
+        quick=True,
+    ),
+    MethodRow(
+        "fork-join",
+        "mean value analysis in which parts of a request fork and join",
+        (CLOSED, FORKED),
+        "headway.queueing.closed.forked:joined",
+        error="headway.queueing.closed.forked:error",
+    ),
+)
+"""All of them."""
