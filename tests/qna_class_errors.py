@@ -16,7 +16,7 @@ import numpy as np
 
 from headway.queueing import Discipline
 from headway.queueing.chains.routes import ClassRoutes
-from headway.queueing.chains.spread import solve_spread
+from headway.queueing.chains.two_moments import solve_spread
 from headway.queueing.network.network import JobClass, SharedStation
 from tests.campaigns import stored_or_simulated, stored_rows
 from tests.qna_errors import draws

@@ -24,7 +24,7 @@ from headway.queueing import (
     MMm,
     SharedStation,
 )
-from headway.queueing.chains.spread import approximation, solve_spread
+from headway.queueing.chains.two_moments import approximation, solve_spread
 from headway.queueing.variability.network import GeneralNetwork, solve_general
 from tests import qna_laws
 from tests.command import headway, refusal

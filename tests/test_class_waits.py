@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from headway.models import ModelGraph
 from headway.queueing import MM1, ClassRoutes, JobClass
-from headway.queueing.chains.spread import solve_spread
+from headway.queueing.chains.two_moments import solve_spread
 from headway.queueing.variability.classes import ClassFlows, aggregated
 from headway.queueing.variability.network import solve_general
 from tests.qna_class_errors import events, solved

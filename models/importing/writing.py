@@ -14,7 +14,7 @@ from headway.models.structure.model import Model
 from headway.models.structure.parts.components import Component
 from headway.models.structure.parts.keys import VISITS, of_class, station_at, time_by, visits_by
 from headway.models.structure.planning.by_class import chain_targets, class_routes
-from headway.queueing.chains.rounds import rounds_of
+from headway.queueing.chains.cycles import cycles_of
 from headway.queueing.stations.abilities import ServiceKind
 
 ONLY, THINK = "jobs", "think"
@@ -150,7 +150,7 @@ def _ways(graph: ModelGraph, values: Mapping[str, Amount]) -> _Visits:
     if not graph.ways_by_class:
         return {}
     routes = class_routes(graph, values)
-    visits = rounds_of(routes, [True] * len(routes.classes)).visits[0]
+    visits = cycles_of(routes, [True] * len(routes.classes)).visits[0]
     return {
         (station, name): float(visits[c, c, k])
         for k, station in enumerate(routes.stations)

@@ -10,7 +10,7 @@ from headway.kinds import Amount, FloatArray
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import of_class
 from headway.models.structure.planning.by_class import class_routes
-from headway.queueing.chains.rounds import rounds_of
+from headway.queueing.chains.cycles import cycles_of
 from headway.queueing.chains.routes import entry_states, laid_out
 
 
@@ -56,13 +56,13 @@ def turnings(
     routes = class_routes(graph, values)
     matrix, starts = laid_out(routes)[0], entry_states(routes)[0]
     count = len(routes.classes)
-    rounds = rounds_of(routes, [_has_jobs(c, values) for c in routes.classes])
+    cycles = cycles_of(routes, [_has_jobs(c, values) for c in routes.classes])
     entries = starts.reshape(count, count, -1)
     ends = np.zeros(matrix.shape[0], bool)
-    for c in rounds.returns:
+    for c in cycles.returns:
         ends |= starts[c] > 0
     rows = matrix.reshape(count, -1, matrix.shape[1])
-    demands = (np.nan_to_num(rounds.visits[0]) * times).sum(axis=1)
+    demands = (np.nan_to_num(cycles.visits[0]) * times).sum(axis=1)
     visits = np.where(times > 0, demands / np.where(times > 0, times, 1.0), 0.0)
     return {
         name: Turning(routes.classes, entries[c, c], rows[c], ends, visits[c])

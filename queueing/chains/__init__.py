@@ -1,1 +1,1 @@
-"""Classes that turn into one another on their way: routes by class, chains, and their visits."""
+"""Classes that change into one another: routes by class, chains, and their visits."""

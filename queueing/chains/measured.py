@@ -55,4 +55,4 @@ def chain_note(turns: Turns, last: Sequence[str], ratio: float) -> str:
     )
 
 
-_ROUNDING = 1 + 1e-9  # of ratios that are at the end of a region
+_ROUNDING = 1 + 1e-9  # of ratios at the end of a region: decides no answer

@@ -1,4 +1,4 @@
-"""Where jobs go by class, laid out over pairs of class and station."""
+"""Routing probabilities by class, laid out over pairs of class and station."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,16 +24,16 @@ class ClassRoutes:
     stations, classes
         Names, in the order of everything that is made of them.
     onward
-        Chance to go from a class at a station to a class at a station, 0 to 1, also arrays over
-        operating points.
+        Probability to go from a class at a station to a class at a station, 0 to 1; also arrays
+        over operating points.
     entries
-        Shares, by class, of the stations where its jobs come in, or where its rounds begin; they
-        sum to 1. The first station alone where a class is left out.
+        Shares, by class, of the stations where its jobs enter, or where its cycles begin; they
+        sum to 1. The first station alone for a class left out.
     closed
         Classes whose jobs circulate.
     references
-        Classes of which it is said where they begin: of a chain that comes back there, nothing may
-        leave.
+        Classes whose reference station is given: cycles end there, so nothing may leave their
+        chain.
 
     Examples
     --------
@@ -61,19 +61,23 @@ class ClassRoutes:
 
 
 def laid_out(routes: ClassRoutes) -> FloatArray:
-    """Chances between states, shape (points, states, states); one point where none differ.
+    """Routing matrix over pairs of class and station, shape (points, states, states).
 
     Raises
     ------
     GraphError
-        For chances outside 0 to 1, or such that sum to more than 1 out of a station.
+        For probabilities outside 0 to 1, or such that sum to more than 1 out of a station.
     """
     numbers = {ends: np.asarray(p, float).ravel() for ends, p in routes.onward.items()}
     points = max((p.size for p in numbers.values()), default=1)
     place = {state: row for row, state in enumerate(routes.states)}
     matrix = np.zeros((points, len(place), len(place)))
     for (source, target), chance in numbers.items():
-        _check_chance(source, target, chance)
+        good = (chance >= 0) & (chance <= 1 + SUM_TOLERANCE)
+        if not good.all():
+            ends = f"{source[1]} -> {target[1]} of class {source[0]}"
+            msg = f"route {ends}: probability {digits(chance[~good][0])} is not between 0 and 1"
+            raise GraphError(msg)
         matrix[:, place[source], place[target]] = chance
     rest = 1 - matrix.sum(axis=2)
     if rest.min(initial=1.0) < -SUM_TOLERANCE:
@@ -84,16 +88,8 @@ def laid_out(routes: ClassRoutes) -> FloatArray:
     return matrix
 
 
-def _check_chance(source: At, target: At, chance: FloatArray) -> None:
-    good = (chance >= 0) & (chance <= 1 + SUM_TOLERANCE)
-    if not good.all():
-        ends = f"{source[1]} -> {target[1]} of class {source[0]}"
-        msg = f"route {ends}: probability {digits(chance[~good][0])} is not between 0 and 1"
-        raise GraphError(msg)
-
-
 def entry_states(routes: ClassRoutes) -> FloatArray:
-    """Chance of each class to begin in each state, shape (points, classes, states)."""
+    """Probability of each class to begin in each state, shape (points, classes, states)."""
     first = {routes.stations[0]: 1.0}
     starts = {c: {**(routes.entries.get(c) or first)} for c in routes.classes}
     shares = [np.asarray(share, float).ravel() for by in starts.values() for share in by.values()]

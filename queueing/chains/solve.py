@@ -1,9 +1,9 @@
-"""Networks of classes that turn into one another: solved by chains, parted by class.
+"""Networks of classes that change into one another: solved by chain, divided by class.
 
 A closed chain circulates as one class: its population is that of its classes together, its visits
 are V_k = sum of V_ck over its classes c, and its service times S_k = sum of V_ck S_ck / V_k. Open
-classes come to every station at the rate that their chain brings. Where the stations have a
-product form this is exact, and what of a chain is at a station is parted by demands V_ck S_ck.
+classes arrive at every station at the rate of their chain. Where the stations have a product form
+this is exact, and the jobs of a chain at a station are divided by the demands V_ck S_ck.
 
 Source: Baskett, Chandy, Muntz and Palacios, JACM 22(2), 1975; Bruell and Balbo, *Computational
 Algorithms for Closed Queueing Networks*, 1980, chapter 2.
@@ -11,10 +11,10 @@ Algorithms for Closed Queueing Networks*, 1980, chapter 2.
 
 from collections.abc import Sequence
 
-from headway.queueing.chains.parting import parted
-from headway.queueing.chains.parts import network_of, parts_of
+from headway.queueing.chains.by_class import divided_by_class
+from headway.queueing.chains.class_traffic import class_traffic, network_of
 from headway.queueing.chains.routes import ClassRoutes
-from headway.queueing.chains.wholly import network_by_class, solved_wholly
+from headway.queueing.chains.whole_chain import network_by_class, solve_whole_chain
 from headway.queueing.classes.solve import solve_multiclass
 from headway.queueing.network.names import Method
 from headway.queueing.network.network import JobClass, Saturation, SharedStation
@@ -28,7 +28,7 @@ def solve_chains(
     method: Method = Method.AUTO,
     saturation: Saturation = Saturation.REFUSE,
 ) -> Result:
-    """Solve a network whose classes have routes of their own, and may turn into one another.
+    """Solve a network whose classes have routes of their own, and may change into one another.
 
     Parameters
     ----------
@@ -43,8 +43,8 @@ def solve_chains(
 
     Returns
     -------
-    By class: throughput, and response time of rounds (closed) or journeys (open) that *begin* as
-    the class, in whatever classes they go on; residence times are those of such a round. What is
+    By class: throughput, and response time of cycles (closed) or passages (open) that *begin* in
+    the class, in whatever classes they go on; residence times are those of such a cycle. What is
     said of a station and a class is of jobs while they are in that class.
 
     Raises
@@ -64,11 +64,11 @@ def solve_chains(
     >>> solve_chains([cpu], two, ways).throughput.round(12).tolist()
     [2.5, 2.5]
     """
-    parts = parts_of(stations, classes, routes)
-    network = network_by_class(parts, routes)
-    exactly = solved_wholly(parts, network, Method(method))
-    if exactly is not None:
-        return exactly
+    traffic = class_traffic(stations, classes, routes)
+    network = network_by_class(traffic, routes)
+    exact = solve_whole_chain(traffic, network, Method(method))
+    if exact is not None:
+        return exact
     ways = network.ways if network.is_open.all() else None
-    whole = solve_multiclass(*network_of(parts), Method(method), saturation, ways)
-    return parted(parts, whole, network)
+    whole = solve_multiclass(*network_of(traffic), Method(method), saturation, ways)
+    return divided_by_class(traffic, whole, network)

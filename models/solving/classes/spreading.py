@@ -12,7 +12,7 @@ from headway.models.solving.solutions.marks import QNA, Marks
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import Amounts, Values, of_class
 from headway.models.structure.planning.by_class import chain_targets, class_routes
-from headway.queueing.chains.spread import SpreadSolution, approximation, solve_spread
+from headway.queueing.chains.two_moments import TwoMomentSolution, approximation, solve_spread
 
 
 def spread_values(model: Model) -> tuple[Amounts, Marks]:
@@ -50,7 +50,7 @@ def spread_values(model: Model) -> tuple[Amounts, Marks]:
     return values, Marks(QNA, note, solution.classes.saturated, solution.classes.overload)
 
 
-def _doubts(model: Model, values: Values, solution: SpreadSolution) -> str:
+def _doubts(model: Model, values: Values, solution: TwoMomentSolution) -> str:
     """What is not exact about it."""
     if solution.exact:
         return ""

@@ -9,8 +9,8 @@ from headway.models.solving.classes.solve import class_network
 from headway.models.solving.classes.ways import class_ways
 from headway.models.structure.parts.keys import of_class
 from headway.models.structure.planning.by_class import class_routes
-from headway.queueing.chains.parts import network_of, parts_of
-from headway.queueing.chains.wholly import network_by_class
+from headway.queueing.chains.class_traffic import class_traffic, network_of
+from headway.queueing.chains.whole_chain import network_by_class
 from headway.queueing.marginals.classes import class_marginal, whole_marginal
 from headway.queueing.network.names import Method
 from headway.queueing.network.network import read_network
@@ -53,7 +53,7 @@ def _law(point: "Solution", station: str) -> NumberLaw:
     by_chain = point.method == Method.CHAIN
     if model.graph.ways_by_class:
         routes = class_routes(model.graph, values)
-        parts = parts_of(stations, classes, routes)
+        parts = class_traffic(stations, classes, routes)
         network = network_by_class(parts, routes)
         reason = lawless(network)
         if reason and by_chain:

@@ -23,9 +23,9 @@ from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.orders import check_exponential
 from headway.models.structure.planning.by_class import class_routes
 from headway.numerals import digits, four_digits
-from headway.queueing.chains.parts import Parts, parts_of
+from headway.queueing.chains.class_traffic import ClassTraffic, class_traffic
 from headway.queueing.chains.routes import entry_states
-from headway.queueing.chains.wholly import network_by_class
+from headway.queueing.chains.whole_chain import network_by_class
 from headway.queueing.passages.whole_chain import whole_laws
 from headway.queueing.sojourn.routed_network import (
     APART,
@@ -87,7 +87,7 @@ def journey_laws(point: "Solution") -> dict[str, TimeLaw | None]:
         return _closed_laws(point)
     values, stations, classes = class_network(point.model)
     routes = class_routes(graph, values)
-    parts, entries = parts_of(stations, classes, routes), entry_states(routes)
+    parts, entries = class_traffic(stations, classes, routes), entry_states(routes)
     edges = _edges(parts)
     sharing = replace(sharing_of(point), flows=_flows(parts))
     laws = {
@@ -117,7 +117,7 @@ def _closed_laws(point: "Solution") -> dict[str, TimeLaw | None]:
     graph = point.model.graph
     values, stations, classes = class_network(point.model)
     routes = class_routes(graph, values)
-    network = network_by_class(parts_of(stations, classes, routes), routes)
+    network = network_by_class(class_traffic(stations, classes, routes), routes)
     means = [float(point[f"class {name}.response_time"]) for name in point.classes]
     try:
         laws = whole_laws(network, means)
@@ -131,19 +131,19 @@ def _closed_laws(point: "Solution") -> dict[str, TimeLaw | None]:
     return {"": mixture(laws, rates), **dict(zip(point.classes, laws, strict=True))}
 
 
-def _flows(parts: Parts) -> np.ndarray:
+def _flows(parts: ClassTraffic) -> np.ndarray:
     """Visits of each class to each station [1/s]."""
     own = np.array([float(c.arrival_rate) for c in parts.classes])
     total = np.zeros(len(own))
-    for chain in map(list, parts.rounds.chains):
+    for chain in map(list, parts.cycles.chains):
         total[chain] = own[chain].sum()
     return np.asarray(total[:, None] * parts.visits[..., 0])
 
 
-def _edges(parts: Parts) -> NDArray[np.bool_]:
+def _edges(parts: ClassTraffic) -> NDArray[np.bool_]:
     """Which stations jobs of any class go on from to which."""
-    here = parts.rounds.visits[0][sorted(parts.rounds.begun)].max(axis=0) > 0
-    onward = parts.rounds.onward[0] * here[:, :, None, None]
+    here = parts.cycles.visits[0][sorted(parts.cycles.begun)].max(axis=0) > 0
+    onward = parts.cycles.onward[0] * here[:, :, None, None]
     return np.asarray((onward > 0).any(axis=(0, 2)))
 
 
@@ -155,9 +155,9 @@ def _come_back(edges: NDArray[np.bool_]) -> bool:
     return bool(reach.diagonal().any())
 
 
-def _refuse_many_returns(point: "Solution", parts: Parts) -> None:
+def _refuse_many_returns(point: "Solution", parts: ClassTraffic) -> None:
     """Refuse open jobs that come back so often that their visits are all but independent."""
-    onward, here = parts.rounds.onward[0], parts.rounds.visits[0][sorted(parts.rounds.begun)]
+    onward, here = parts.cycles.onward[0], parts.cycles.visits[0][sorted(parts.cycles.begun)]
     classes, stations = onward.shape[:2]
     again = np.linalg.inv(np.eye(classes * stations) - onward.reshape(classes * stations, -1))
     visits = np.einsum("ckdk->ck", again.reshape(onward.shape)) * (here.max(axis=0) > 0)
@@ -172,11 +172,11 @@ def _refuse_many_returns(point: "Solution", parts: Parts) -> None:
 
 
 def _law(
-    sharing: Sharing, parts: Parts, edges: NDArray[np.bool_], entry: np.ndarray, own: int
+    sharing: Sharing, parts: ClassTraffic, edges: NDArray[np.bool_], entry: np.ndarray, own: int
 ) -> TimeLaw | None:
     """How long journeys take that begin as a class."""
     count = len(sharing.stations)
-    states = np.flatnonzero(parts.rounds.visits[0, own].ravel() > 0)
+    states = np.flatnonzero(parts.cycles.visits[0, own].ravel() > 0)
     pairs = [divmod(int(state), count) for state in states]
     point = sharing.point
     if any(float(point[f"{point.stations[k]}.utilisation"]) >= 1 for _, k in pairs):
@@ -186,8 +186,8 @@ def _law(
     loads = np.array([sharing.loads[:, k].sum() for _, k in pairs])
     ways = (
         entry[states],
-        parts.rounds.onward[0].reshape(size, size)[np.ix_(states, states)],
-        parts.rounds.last[0].sum(axis=2).ravel()[states],
+        parts.cycles.onward[0].reshape(size, size)[np.ix_(states, states)],
+        parts.cycles.last[0].sum(axis=2).ravel()[states],
     )
     if _come_back(edges):
         _refuse_many_returns(point, parts)

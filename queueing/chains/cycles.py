@@ -1,14 +1,15 @@
-"""Rounds of jobs that change class: visits of each round, and how the next one begins.
+"""Cycles of jobs that change class: the visits of a cycle, and the class in which the next begins.
 
-A job begins a round as a class, where that class comes in, and ends it by leaving or, in a closed
-chain that nothing leaves, by its return to where its class begins. With P the chances between
-pairs of class and station, those back to a beginning left out, and e_c where class c begins,
+A job begins a cycle in a class, at a station where that class enters. The cycle ends when the job
+leaves or, in a closed chain that nothing leaves, when it returns to a reference station. Let P be
+the routing probabilities between pairs of class and station, without those back to a reference
+station, and e_c the probabilities to begin in class c at each pair. Then
 
-    w_c = e_c + w_c P,
+    w_c = e_c + w_c P
 
-are the visits of a round, and w_c times the chances to end in each class says as what the next
-one begins. In a closed chain the shares of the rounds follow from that; in an open one they are
-those of the arrivals.
+are the visits of a cycle, and w_c times the probabilities to end it in each class gives the class
+of the next one. In a closed chain the shares of classes among cycles are the stationary
+distribution of that chain; in an open one they are those of the arrivals.
 
 Source: Reiser and Kobayashi, "Queuing networks with multiple closed chains: theory and
 computational algorithms", IBM J. Res. Dev. 19(3), 1975; Baskett, Chandy, Muntz and Palacios,
@@ -28,32 +29,34 @@ from headway.numerals import four_digits
 from headway.queueing.chains.routes import ClassRoutes, entry_states, laid_out
 from headway.queueing.flows.traffic import SUM_TOLERANCE, reached
 
-_HARDLY = 1e-12  # a chance that is one of rounding
+_ROUNDING = 1e-12  # probabilities below it are rounding
+_SUM = 1e-6  # by how much probabilities to end a cycle may miss 1: more means an endless cycle
 
 
 @dataclass(frozen=True)
-class Rounds:
-    """What jobs do between two beginnings.
+class Cycles:
+    """Cycles of each class.
 
     Parameters
     ----------
     chains
         Positions of the classes of each chain.
     visits
-        Mean visits of a round begun as a class (rows) to each class at each station, shape
-        (points, classes, classes, stations); NaN for a class whose rounds would never end.
+        Mean visits of a cycle begun in a class (rows) to each class at each station, shape
+        (points, classes, classes, stations); NaN for a class whose cycles would never end.
     ends
-        Chance of a round begun as a class to be followed by one of each, shape (points, classes,
-        classes).
+        Probability that a cycle begun in a class is followed by one of each, shape (points,
+        classes, classes).
     returns
-        Classes whose rounds end by coming back to where one begins, as nothing leaves.
+        Classes whose cycles end at a reference station, as nothing leaves.
     begun
-        Classes that jobs come as, or are of from the start.
+        Classes in which jobs arrive, or are at the start.
     onward
-        Chances to go on within a round, from a class at a station to a class at a station, shape
-        (points, classes, stations, classes, stations).
+        Routing probabilities within a cycle, from a class at a station to a class at a station,
+        shape (points, classes, stations, classes, stations).
     last
-        Chances to end a round there, as each class, shape (points, classes, stations, classes).
+        Probabilities to end a cycle there, by the class of the next, shape (points, classes,
+        stations, classes).
     """
 
     chains: tuple[tuple[int, ...], ...]
@@ -65,7 +68,7 @@ class Rounds:
     last: FloatArray
 
 
-def rounds_of(routes: ClassRoutes, has_jobs: Sequence[bool]) -> Rounds:
+def cycles_of(routes: ClassRoutes, has_jobs: Sequence[bool]) -> Cycles:
     """Solve the traffic equations over classes and stations.
 
     Parameters
@@ -73,31 +76,31 @@ def rounds_of(routes: ClassRoutes, has_jobs: Sequence[bool]) -> Rounds:
     routes
         Where jobs go.
     has_jobs
-        Of which classes there are any from the start: those that come, or that circulate.
+        Classes of which jobs arrive, or circulate from the start.
 
     Raises
     ------
     GraphError
         For jobs that never leave or never come back, a closed chain with a reference that jobs
-        leave, classes of which one is open and turns into a closed one, a closed
-        chain of several classes without a job, or rounds that end up as one class or another.
+        leave, an open class that changes into a closed one, a closed chain of several classes
+        without a job, or cycles that end up in one class or another for ever.
 
     Examples
     --------
     >>> onward = {(("a", "cpu"), ("b", "cpu")): 1.0}
-    >>> rounds = rounds_of(ClassRoutes(("cpu",), ("a", "b"), onward), [True, False])
-    >>> rounds.chains, rounds.visits[0, 0, :, 0].tolist()
+    >>> cycles = cycles_of(ClassRoutes(("cpu",), ("a", "b"), onward), [True, False])
+    >>> cycles.chains, cycles.visits[0, 0, :, 0].tolist()
     (((0, 1),), [1.0, 1.0])
     """
     matrix, entries = laid_out(routes), entry_states(routes)
-    walk = _Walk(routes, matrix, entries)
+    walk = _RoutingChain(routes, matrix, entries)
     chains = walk.chains()
     begun = _begun(walk, chains, has_jobs)
     returns = {c for chain in chains if walk.returns(chain, begun) for c in chain}
     kept, last = walk.cut(returns)
     visits, ends = _solved(walk, kept, last, begun)
     pair = len(routes.classes), len(routes.stations)
-    return Rounds(
+    return Cycles(
         chains,
         visits.reshape(len(visits), pair[0], *pair),
         ends,
@@ -113,8 +116,8 @@ def _some(values: NDArray[np.bool_], axis: int | tuple[int, ...]) -> NDArray[np.
     return np.asarray(values.any(axis=axis))
 
 
-class _Walk:
-    """Chances between states and where classes begin, and which states are come to."""
+class _RoutingChain:
+    """Routing probabilities between pairs of class and station, and where classes begin."""
 
     def __init__(self, routes: ClassRoutes, matrix: FloatArray, entries: FloatArray) -> None:
         self.routes, self.matrix, self.entries = routes, matrix, entries
@@ -125,11 +128,11 @@ class _Walk:
         self.edges = _some(matrix > 0, 0)
 
     def reach(self, classes: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """States that jobs of some initial classes can reach."""
+        """Pairs that jobs of some initial classes can reach."""
         return reached(self.edges, _some(self.starts[classes], 0))
 
     def chains(self) -> tuple[tuple[int, ...], ...]:
-        """Classes that turn into one another, together; refuses open ones among closed ones."""
+        """Classes that change into one another, as chains; refuse open classes in closed chains."""
         here = self.reach(np.ones(len(self.starts), bool))
         source, target = np.nonzero(self.edges & here[:, None])
         count = len(self.starts)
@@ -137,22 +140,19 @@ class _Walk:
         turns[self.of[source], self.of[target]] = True
         number, labels = connected_components(turns, directed=False)
         chains = tuple(tuple(np.flatnonzero(labels == n).tolist()) for n in range(number))
+        names, closed = self.routes.classes, self.routes.is_closed
         for chain in chains:
-            self._check_alike(chain)
+            kinds = {bool(closed[c]): names[c] for c in reversed(chain)}
+            if len(kinds) > 1:
+                msg = (
+                    f"class {kinds[False]} is open and class {kinds[True]} closed, and routes "
+                    "change one into the other; give both an arrival_rate, or both a population"
+                )
+                raise GraphError(msg)
         return chains
 
-    def _check_alike(self, chain: tuple[int, ...]) -> None:
-        names, closed = self.routes.classes, self.routes.is_closed
-        kinds = {bool(closed[c]): names[c] for c in reversed(chain)}
-        if len(kinds) > 1:
-            msg = (
-                f"class {kinds[False]} is open and class {kinds[True]} closed, and routes "
-                "change one into the other; give both an arrival_rate, or both a population"
-            )
-            raise GraphError(msg)
-
     def cut(self, returns: set[int]) -> tuple[FloatArray, FloatArray]:
-        """Chances within a round, and those to end it in each state as each class."""
+        """Routing probabilities within a cycle, and those to end it, by the class of the next."""
         kept, count = self.matrix.copy(), len(self.starts)
         last = np.zeros((*self.leave.shape, count))
         last[:, np.arange(len(self.of)), self.of] = self.leave
@@ -162,7 +162,7 @@ class _Walk:
         return kept, last
 
     def returns(self, chain: tuple[int, ...], begun: NDArray[np.bool_]) -> bool:
-        """Whether rounds of a chain end by coming back; refuses some that do both."""
+        """Whether cycles of a chain end at a reference station; refuse it if jobs leave too."""
         if not self.routes.is_closed[chain[0]]:
             return False
         members = np.isin(np.arange(len(self.starts)), chain)
@@ -184,9 +184,9 @@ class _Walk:
 
 
 def _begun(
-    walk: _Walk, chains: tuple[tuple[int, ...], ...], has_jobs: Sequence[bool]
+    walk: _RoutingChain, chains: tuple[tuple[int, ...], ...], has_jobs: Sequence[bool]
 ) -> NDArray[np.bool_]:
-    """Classes that jobs begin as; all of a chain where nobody comes. Nobody may not circulate."""
+    """Classes in which jobs begin; all of an open chain without jobs. Refuse such a closed one."""
     begun = np.array(has_jobs, bool)
     for chain in map(list, chains):
         if begun[chain].any():
@@ -200,9 +200,9 @@ def _begun(
 
 
 def _solved(
-    walk: _Walk, kept: FloatArray, last: FloatArray, begun: NDArray[np.bool_]
+    walk: _RoutingChain, kept: FloatArray, last: FloatArray, begun: NDArray[np.bool_]
 ) -> tuple[FloatArray, FloatArray]:
-    """Visits by state, shape (points, classes, states), and how rounds end."""
+    """Solve w_c = e_c + w_c P, shape (points, classes, states); and the ends of cycles."""
     ending = _some(last > 0, (0, 2))
     edges = _some(kept > 0, 0)
     trapped = ~reached(edges.T, ending)
@@ -220,16 +220,16 @@ def _solved(
         raise _never_ending(walk, edges, ~doomed, int(begun.argmax())) from None
     visits = np.maximum(visits, 0.0)
     ends = visits @ last
-    if not np.all(np.abs(ends.sum(axis=2)[:, begun] - 1) < 1e-6):
+    if not np.all(np.abs(ends.sum(axis=2)[:, begun] - 1) < _SUM):
         raise _never_ending(walk, edges, ~doomed, int(begun.argmax()))
     visits[:, hopeless] = ends[:, hopeless] = np.nan
-    return visits, np.where(ends > _HARDLY, ends, np.where(np.isnan(ends), np.nan, 0.0))
+    return visits, np.where(ends > _ROUNDING, ends, np.where(np.isnan(ends), np.nan, 0.0))
 
 
 def _never_ending(
-    walk: _Walk, edges: NDArray[np.bool_], trapped: NDArray[np.bool_], start: int
+    walk: _RoutingChain, edges: NDArray[np.bool_], trapped: NDArray[np.bool_], start: int
 ) -> GraphError:
-    """Say where jobs of a class go round for ever."""
+    """Say where jobs of a class circulate for ever."""
     here = reached(edges, walk.starts[start]) & trapped
     names: dict[str, list[str]] = {}
     for c, k in (walk.routes.states[s] for s in np.flatnonzero(here)):
@@ -244,19 +244,19 @@ def _never_ending(
     return GraphError(f"jobs of class {what} {back}: they circulate for ever ({where}); {mend}")
 
 
-def closed_shares(rounds: Rounds, chain: tuple[int, ...], names: Sequence[str]) -> FloatArray:
-    """Shares of a closed chain's rounds that begin as each class, shape (points, classes of it).
+def closed_shares(cycles: Cycles, chain: tuple[int, ...], names: Sequence[str]) -> FloatArray:
+    """Shares of a closed chain's cycles that begin in each class, shape (points, classes of it).
 
     Raises
     ------
     GraphError
-        Where jobs end up as one class or another, and for ever.
+        Where jobs end up in one class or another for ever.
     """
-    ends = np.nan_to_num(rounds.ends[:, chain][:, :, chain])
+    ends = np.nan_to_num(cycles.ends[:, chain][:, :, chain])
     turns = _some(ends > 0, 0)
     count, labels = connected_components(turns, connection="strong")
     groups = [np.flatnonzero(labels == n) for n in range(count)]
-    possible = reached(turns, np.isin(chain, list(rounds.begun)))
+    possible = reached(turns, np.isin(chain, list(cycles.begun)))
     final = [g for g in groups if possible[g].all() and not np.delete(ends[:, g], g, axis=2).any()]
     if len(final) != 1:
         first, second = (names[chain[g[0]]] for g in final[:2])
@@ -272,7 +272,7 @@ def closed_shares(rounds: Rounds, chain: tuple[int, ...], names: Sequence[str]) 
 
 
 def _stationary(chances: FloatArray) -> FloatArray:
-    """Long-run shares of a walk by its chances, shape (points, states)."""
+    """Stationary distribution of a Markov chain by its probabilities, shape (points, states)."""
     size = chances.shape[1]
     system = np.eye(size) - chances.swapaxes(1, 2)
     system[:, 0] = 1.0

@@ -1,7 +1,7 @@
-"""Open classes whose arrivals and services vary in their own ways, with routes of their own.
+"""Open classes with general arrivals and services and routes of their own, by two moments.
 
-All classes are aggregated into one flow, whose variability is propagated; each visit then takes
-the mean wait, longer for a class that comes in bursts, and the service time of its class.
+All classes are aggregated into one flow, whose variability is propagated. A visit then takes the
+mean wait, longer for a class that arrives in bursts, and the service time of its class.
 
 Source: Whitt, "The Queueing Network Analyzer", Bell System Technical Journal 62(9), 1983,
 sections 2.3 and 6.
@@ -13,10 +13,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from headway.kinds import Amount, FloatArray
-from headway.queueing.chains.parting import assembled
-from headway.queueing.chains.parts import Parts, network_of, over_points, parts_of
+from headway.queueing.chains.by_class import assembled
+from headway.queueing.chains.class_traffic import (
+    ClassTraffic,
+    class_traffic,
+    network_of,
+    over_points,
+)
 from headway.queueing.chains.routes import ClassRoutes, entry_states
-from headway.queueing.chains.wholly import unsolved
+from headway.queueing.chains.whole_chain import unsolved
 from headway.queueing.network.names import Method
 from headway.queueing.network.network import JobClass, SharedStation, read_network
 from headway.queueing.network.overload import Overload, find_overload
@@ -25,18 +30,18 @@ from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.variability.classes import ClassFlows, aggregated, waits_by_class
 from headway.queueing.variability.network import GeneralNetwork, at_load, solve_general
 
-_NOBODY = 1e-12
-"""Rate in place of none, at which variability has its limit [1/s]."""
+_NOBODY = 1e-12  # [1/s], in place of no arrivals: the limit of variability without load
+_ROUNDING = 1e-12  # relative, of equal mean times
 
 
 @dataclass(frozen=True)
-class SpreadSolution:
-    """What two moments say of open classes.
+class TwoMomentSolution:
+    """Result of open classes by two moments.
 
     Parameters
     ----------
     classes
-        The answers by class.
+        The result by class.
     arrival_scv, departure_scv
         Squared coefficients of variation of the times between arrivals and departures of all
         classes, shape (stations, ...).
@@ -55,7 +60,7 @@ def solve_spread(
     classes: Sequence[JobClass],
     routes: ClassRoutes,
     arrival_scvs: Sequence[Amount],
-) -> SpreadSolution:
+) -> TwoMomentSolution:
     """Solve open classes by two moments of each flow and service.
 
     An approximation; exact for queues of one exponential service time for all classes with
@@ -90,20 +95,29 @@ def solve_spread(
     >>> solution.classes.response_time.round(6).tolist()  # 0.05 / (1 - 0.4) more than alone: M/G/1
     [0.183333, 0.383333]
     """
-    parts = parts_of(stations, _as_wide(classes, stations, arrival_scvs), routes)
-    load = _load(parts)
-    rounds = np.maximum(load, _NOBODY)
-    entries = entry_states(over_points(routes, parts.shape))
-    flows = _flows(parts, rounds, entries, arrival_scvs)
+    each = {np.shape(scv) for scv in (*arrival_scvs, *(c for s in stations for c in s.scv))}
+    shape = np.broadcast_shapes(*each)
+    if shape:  # scvs differ between operating points, and so does what is found
+        classes = [
+            replace(c, arrival_rate=np.asarray(c.arrival_rate) + np.zeros(shape)) for c in classes
+        ]
+    traffic = class_traffic(stations, classes, routes)
+    own = _rows([c.arrival_rate for c in traffic.classes], traffic).T
+    load = np.zeros(own.shape)  # arrival rate of the chain of each class [1/s]
+    for chain in map(list, traffic.cycles.chains):
+        load[chain] = own[chain].sum(axis=0)
+    cycles = np.maximum(load, _NOBODY)
+    entries = entry_states(over_points(routes, traffic.shape))
+    flows = _flows(traffic, cycles, entries, arrival_scvs)
     one = aggregated(flows)
     general = solve_general(one.network)
-    overload = find_overload(read_network(*network_of(parts)))
+    overload = find_overload(read_network(*network_of(traffic)))
     waits = np.moveaxis(waits_by_class(flows, one, general.waiting_time), 0, -1)
-    answers = _by_class(parts, load, waits, overload)
-    return SpreadSolution(
+    answers = _by_class(traffic, load, waits, overload)
+    return TwoMomentSolution(
         answers,
-        _shaped(parts, general.arrival_scv),
-        _shaped(parts, general.departure_scv),
+        _shaped(traffic, general.arrival_scv),
+        _shaped(traffic, general.departure_scv),
         _is_exact(flows, one.network),
     )
 
@@ -114,7 +128,7 @@ these [%], by largest utilisation: ``python -m tests.qna_class_errors`` and ``te
 
 
 def approximation(load: float) -> str:
-    """What is approximate about it, with the error measured up to some load.
+    """Label of a result, with the error measured up to some load.
 
     Parameters
     ----------
@@ -135,83 +149,62 @@ def approximation(load: float) -> str:
     )
 
 
-def _as_wide(
-    classes: Sequence[JobClass], stations: Sequence[SharedStation], scvs: Sequence[Amount]
-) -> list[JobClass]:
-    """Classes with an arrival rate at each operating point of the scvs."""
-    each = {np.shape(scv) for scv in (*scvs, *(c for s in stations for c in s.scv))}
-    shape = np.broadcast_shapes(*each)
-    if not shape:
-        return list(classes)
-    return [replace(c, arrival_rate=np.asarray(c.arrival_rate) + np.zeros(shape)) for c in classes]
+def _shaped(traffic: ClassTraffic, values: FloatArray) -> FloatArray:
+    return values.T.reshape((len(traffic.stations), *traffic.shape))
 
 
-def _shaped(parts: Parts, values: FloatArray) -> FloatArray:
-    return values.T.reshape((len(parts.stations), *parts.shape))
-
-
-def _rows(values: Sequence[Amount], parts: Parts) -> FloatArray:
-    """Numbers of classes or stations over all points, shape (points, numbers)."""
-    each = [np.broadcast_to(np.asarray(v, float), parts.shape).ravel() for v in values]
+def _rows(values: Sequence[Amount], traffic: ClassTraffic) -> FloatArray:
+    """Values of classes or stations over all points, shape (points, values)."""
+    each = [np.broadcast_to(np.asarray(v, float), traffic.shape).ravel() for v in values]
     return np.stack(each, axis=-1)
 
 
-def _load(parts: Parts) -> FloatArray:
-    """Jobs that come to the chain of each class, shape (classes, points) [1/s]."""
-    own = _rows([c.arrival_rate for c in parts.classes], parts).T
-    flow = np.zeros(own.shape)
-    for chain in map(list, parts.rounds.chains):
-        flow[chain] = own[chain].sum(axis=0)
-    return flow
-
-
-def _servers(parts: Parts) -> FloatArray:
-    delays = np.array([s.kind is ServiceKind.DELAY for s in parts.stations])
-    return np.where(delays, np.inf, _rows([s.servers for s in parts.stations], parts))
-
-
-def _scvs(parts: Parts) -> FloatArray:
-    """How the service times of each class vary, shape (points, classes, stations)."""
-    ones = [1.0] * len(parts.classes)
-    return np.stack([_rows(s.scv or ones, parts) for s in parts.stations], axis=-1)
+def _servers(traffic: ClassTraffic) -> FloatArray:
+    delays = np.array([s.kind is ServiceKind.DELAY for s in traffic.stations])
+    return np.where(delays, np.inf, _rows([s.servers for s in traffic.stations], traffic))
 
 
 def _flows(
-    parts: Parts, rounds: FloatArray, entries: FloatArray, arrival_scvs: Sequence[Amount]
+    traffic: ClassTraffic, cycles: FloatArray, entries: FloatArray, arrival_scvs: Sequence[Amount]
 ) -> ClassFlows:
-    count, stations = len(parts.classes), len(parts.stations)
-    visits = np.moveaxis(parts.visits, -1, 0)
+    """Flows by class, at so many cycles of each chain [1/s]."""
+    count, stations = len(traffic.classes), len(traffic.stations)
+    visits = np.moveaxis(traffic.visits, -1, 0)
     points = len(visits)
     begun = entries.reshape(len(entries), count, count, stations)
     own = np.stack([begun[:, c, c] for c in range(count)], axis=1)
+    ones = [1.0] * count
+    scvs = np.stack([_rows(s.scv or ones, traffic) for s in traffic.stations], axis=-1)
     return ClassFlows(
-        rounds.T[:, :, None] * visits,
-        np.broadcast_to(parts.rounds.onward, (points, *parts.rounds.onward.shape[1:])),
+        cycles.T[:, :, None] * visits,
+        np.broadcast_to(traffic.cycles.onward, (points, *traffic.cycles.onward.shape[1:])),
         np.broadcast_to(own, visits.shape),
-        (parts.shares * rounds).T,
-        _rows(arrival_scvs, parts),
-        np.moveaxis(parts.times, -1, 0),
-        _scvs(parts),
-        _servers(parts),
+        (traffic.shares * cycles).T,
+        _rows(arrival_scvs, traffic),
+        np.moveaxis(traffic.times, -1, 0),
+        scvs,
+        _servers(traffic),
     )
 
 
-def _by_class(parts: Parts, load: FloatArray, waits: FloatArray, overload: Overload) -> Result:
-    """The wait of each class at each station, and what its service adds."""
-    stay = parts.times + np.where(parts.times > 0, waits, 0.0)
-    through = load[:, None] * parts.visits
+def _by_class(
+    traffic: ClassTraffic, load: FloatArray, waits: FloatArray, overload: Overload
+) -> Result:
+    """Assemble the result from the waits of each class."""
+    stay = traffic.times + np.where(traffic.times > 0, waits, 0.0)
+    through = load[:, None] * traffic.visits
     queue = np.where(through > 0, through * np.where(through > 0, stay, 0.0), 0.0)
-    busy = through * parts.times / _servers(parts).T
+    busy = through * traffic.times / _servers(traffic).T
     outcome = replace(
-        unsolved(parts, Method.AUTO),
-        saturated=overload.saturated.reshape(parts.shape),
+        unsolved(traffic, Method.AUTO),
+        saturated=overload.saturated.reshape(traffic.shape),
         overload=overload.message,
     )
-    return assembled(parts, outcome, stay, queue, busy, load)
+    return assembled(traffic, outcome, stay, queue, busy, load)
 
 
 def _is_exact(flows: ClassFlows, network: GeneralNetwork) -> bool:
-    """Whether this is a network of M/M/m queues, or one queue with Poisson arrivals alone."""
+    """Whether the network is one of M/M/m queues, or a single M/G/1."""
     queues = np.isfinite(flows.servers)[:, None, :]
     here = queues & (flows.rates > 0)
     mean = network.service_times[:, None, :]
@@ -220,6 +213,3 @@ def _is_exact(flows: ClassFlows, network: GeneralNetwork) -> bool:
     alone = network.shape[-1] == 1 and single and not network.onward.any()
     poisson = np.all((flows.outside_scvs == 1) | (flows.outside == 0))
     return bool(poisson and (alone or np.all(exponential | ~here)))
-
-
-_ROUNDING = 1e-12  # of a mean of equal times
