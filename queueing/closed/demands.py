@@ -11,7 +11,6 @@ from headway.queueing.methods.memory import check_memory
 from headway.queueing.network.arrays import rows
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
-from headway.queueing.stations.listed.kinds import product_form_kinds
 
 
 @dataclass(frozen=True)
@@ -60,37 +59,6 @@ def common_shape(stations: Sequence[Station], others: Sequence[Amount]) -> tuple
     return np.broadcast_shapes(*{np.shape(v) for v in values if not isinstance(v, float | int)})
 
 
-def check_product_form(stations: Sequence[Station], names: Sequence[str] = ()) -> None:
-    """Refuse stations that closed networks cannot hold.
-
-    Parameters
-    ----------
-    stations
-        With or without numbers for fields.
-    names
-        What messages call them; empty for stations without names.
-
-    Raises
-    ------
-    GraphError
-        With the station and the kinds that can take its place.
-
-    Examples
-    --------
-    >>> from headway.queueing.stations.base import MM1
-    >>> check_product_form([MM1(0.5)], ["cpu"])
-    """
-    for number, station in enumerate(stations):
-        if station.can.product_form is None and not station.can.mixed:
-            where = f"{names[number]}: " if names else ""
-            msg = (
-                f"{where}{station.label} has no closed product form; "
-                f"use {', '.join(product_form_kinds(unequal=station.can.unequal))}, "
-                "or simulate the model"
-            )
-            raise GraphError(msg)
-
-
 def closed_stations(
     stations: Sequence[Station],
     demand: FloatArray,
@@ -110,18 +78,12 @@ def closed_stations(
     population
         Jobs N, shape (points,): of more servers than jobs no more than N can be busy.
 
-    Raises
-    ------
-    GraphError
-        For a station that no closed product form holds.
-
     Examples
     --------
     >>> from headway.queueing.stations.base import MM1
     >>> closed_stations([MM1(0.5)], np.array([[2.0]]), (), np.array([3.0]))[0].kind.value
     'queue'
     """
-    check_product_form(stations)
     counts = rows([station.count for station in stations], shape)
     each = zip(stations, demand, counts, strict=True)
     return [_station(*parts, shape, population) for parts in each]

@@ -104,6 +104,9 @@ def refusal(network: Network, rows: list[MethodRow]) -> GraphError:
 
 def impossible(network: Network, row: MethodRow, asked: str) -> GraphError:
     """Say that a method turned out not to be possible, or the one in whose place it was tried."""
-    if asked not in (AUTO, row.name):
+    if asked == AUTO:
+        others = [row for row in methods().values() if row.missing(network)]
+        return refusal(network, others)
+    if asked != row.name:
         return refusal(network, [method_named(asked)])
     return GraphError(row.limits or f"method {row.name} cannot solve this network; use method auto")

@@ -59,7 +59,7 @@ def _kinds(network: Network) -> str:
         if station.can.product_form is None and not station.can.mixed:
             where = f"{name}: " if name else ""
             return (
-                f"{where}{type(station).__name__} has no closed product form; "
+                f"{where}{station.label} has no closed product form; "
                 f"use {', '.join(product_form_kinds(unequal=station.can.unequal))}, "
                 "or simulate the model"
             )
