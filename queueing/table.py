@@ -4,7 +4,7 @@ Approximations stand in the order in which they are taken: the nearer ones first
 named, and imported when they are needed.
 """
 
-from headway.queueing.methods.method import Cost, MethodRow
+from headway.queueing.methods.method import EXACT, Cost, Error, MethodRow, Subject
 from headway.queueing.methods.needs import (
     CLOSED,
     CLOSED_KINDS,
@@ -21,11 +21,16 @@ from headway.queueing.methods.needs import (
     STATES,
     UNFORKED,
     UNLIKE_IN_TURN,
+    UNWINDOWED,
     VALID,
+    WINDOWED,
+    of_classes,
 )
+from headway.queueing.network.network import Network
 
 _ONE, _CLASSES = "headway.queueing.closed.methods", "headway.queueing.classes.methods"
 _TURNS, _ERRORS = "headway.queueing.classes.aggregation", "headway.queueing.classes.accuracy"
+_BLOCKING = "headway.queueing.blocking.methods"
 _COSTS = "headway.queueing.classes.costs"
 
 _CIRCULATING = (CLOSED, UNFORKED, CLOSED_KINDS, *VALID)
@@ -36,6 +41,16 @@ PATIENCE = 6.0
 
 WALKED = 0.1
 """Time up to which the lattice is walked without an estimate of what else there is [s]; chosen."""
+
+
+def _chain_error(network: Network) -> Error:
+    """Of a whole chain: none, but where a network blocks delays are taken to be exponential."""
+    if network.blocking is None:
+        return EXACT
+    from headway.queueing.blocking.methods import chain_error
+
+    return chain_error(network)
+
 
 METHODS = (
     MethodRow(
@@ -50,8 +65,7 @@ METHODS = (
         "exact",
         "exact mean value analysis over all populations",
         (*_PRODUCT, SINGLE_SERVERS),
-        f"{_CLASSES}:walked",
-        alone=f"{_ONE}:walked",
+        {Subject.CLASSES: f"{_CLASSES}:walked", Subject.ONE_CLASS: f"{_ONE}:walked"},
         error=f"{_ERRORS}:product_error",
         cost=f"{_COSTS}:walk_cost",
         patience=PATIENCE,
@@ -62,8 +76,7 @@ METHODS = (
         "convolution",
         "convolution of the stations' normalisation constants",
         _PRODUCT,
-        f"{_CLASSES}:convolved",
-        alone=f"{_ONE}:convolved",
+        {Subject.CLASSES: f"{_CLASSES}:convolved", Subject.ONE_CLASS: f"{_ONE}:convolved"},
         error=f"{_ERRORS}:product_error",
         cost=f"{_COSTS}:convolution_cost",
         least=WALKED,
@@ -96,9 +109,13 @@ METHODS = (
     MethodRow(
         "chain",
         "the whole Markov chain, state by state",
-        (*_CIRCULATING, SEVERAL_CLASSES, EXPONENTIAL, STATES),
-        f"{_TURNS}:by_chain",
-        unasked=f"{_TURNS}:by_chain_unasked",
+        of_classes(*_CIRCULATING, EXPONENTIAL, STATES),
+        {Subject.CLASSES: f"{_TURNS}:by_chain", Subject.BLOCKING: f"{_BLOCKING}:by_chain"},
+        unasked={
+            Subject.CLASSES: f"{_TURNS}:by_chain_unasked",
+            Subject.BLOCKING: f"{_BLOCKING}:by_chain_unasked",
+        },
+        error=_chain_error,
         cost=Cost(seconds=1.0),
         least=PATIENCE,
         otherwise=("open",),
@@ -119,8 +136,7 @@ METHODS = (
         "linearizer",
         "approximate mean value analysis, corrected once (Linearizer)",
         (*_CIRCULATING, MEASURED, POOLS_OF_ONE_CLASS, SPEEDS_OF_SERVERS, MANY_POPULATIONS),
-        f"{_CLASSES}:by_linearizer",
-        alone=f"{_ONE}:by_linearizer",
+        {Subject.CLASSES: f"{_CLASSES}:by_linearizer", Subject.ONE_CLASS: f"{_ONE}:by_linearizer"},
         error=f"{_ERRORS}:linearizer_error",
         approximates=True,
         otherwise=("convolution", "open"),
@@ -130,18 +146,33 @@ METHODS = (
         "schweitzer",
         "approximate mean value analysis (Bard and Schweitzer)",
         (*_CIRCULATING, MEASURED, POOLS_OF_ONE_CLASS, SPEEDS_OF_SERVERS, MANY_POPULATIONS),
-        f"{_CLASSES}:by_schweitzer",
-        alone=f"{_ONE}:by_schweitzer",
+        {Subject.CLASSES: f"{_CLASSES}:by_schweitzer", Subject.ONE_CLASS: f"{_ONE}:by_schweitzer"},
         error=f"{_ERRORS}:schweitzer_error",
         approximates=True,
         otherwise=("convolution", "open"),
         quick=True,
     ),
     MethodRow(
+        "flow equivalence",
+        "each region as one server whose speed depends on the jobs in it",
+        (WINDOWED,),
+        {Subject.BLOCKING: f"{_BLOCKING}:by_flow_equivalence"},
+        error=f"{_BLOCKING}:equivalence_error",
+        approximates=True,
+    ),
+    MethodRow(
+        "decomposition",
+        "stations that block, each with the rest of the network as arrivals and blocked time",
+        (UNWINDOWED,),
+        {Subject.BLOCKING: f"{_BLOCKING}:by_decomposition"},
+        error=f"{_BLOCKING}:decomposition_error",
+        approximates=True,
+    ),
+    MethodRow(
         "fork-join",
         "mean value analysis in which parts of a request fork and join",
         (CLOSED, FORKED),
-        "headway.queueing.closed.forked:joined",
+        {Subject.ONE_CLASS: "headway.queueing.closed.forked:joined"},
         error="headway.queueing.closed.forked:error",
     ),
 )

@@ -19,8 +19,6 @@ from headway.errors import GraphError, Saturated
 from headway.queueing import MM1, MM1K, Delay, MMm, MMmK
 from headway.queueing.blocking import answers
 from headway.queueing.blocking.decomposition import decomposed_saturation
-from headway.queueing.blocking.network import Blocking as Blocks
-from headway.queueing.blocking.network import BlockingNetwork, Window
 from headway.queueing.blocking.solve import (
     BlockingMethod as Way,
 )
@@ -29,6 +27,8 @@ from headway.queueing.blocking.solve import (
     room_of,
     solve_blocking,
 )
+from headway.queueing.network.blocking import Blocking as Blocks
+from headway.queueing.network.blocking import BlockingNetwork, Window
 from tests import campaigns
 from tests.brute.chain import TooLarge
 from tests.brute.held_up import Blocking, Crowd, Region

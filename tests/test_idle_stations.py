@@ -16,9 +16,9 @@ from headway.queueing import (
     SharedStation,
     solve_multiclass,
 )
-from headway.queueing.blocking.network import Blocking, BlockingNetwork, Room
 from headway.queueing.blocking.solve import BlockingMethod as Way
 from headway.queueing.blocking.solve import solve_blocking
+from headway.queueing.network.blocking import Blocking, BlockingNetwork, Room
 
 REGION = """
 name = "reg"

@@ -13,7 +13,7 @@ from headway.models.language.units import ONE, Unit, unit
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
 from headway.numerals import four_digits
-from headway.queueing.blocking.network import Blocking
+from headway.queueing.network.blocking import Blocking
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.listed.kinds import station_kind
 

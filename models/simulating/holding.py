@@ -10,7 +10,7 @@ from headway.models.simulating.plan import Place, Region
 from headway.models.solving.blocking.refused import check_solvable
 from headway.models.solving.solutions.blocked import point_of
 from headway.models.structure.model import Model
-from headway.queueing.blocking.network import Blocking, BlockingNetwork
+from headway.queueing.network.blocking import Blocking, BlockingNetwork
 
 
 def regions_of(model: Model, places: Sequence[Place]) -> tuple[Region, ...]:

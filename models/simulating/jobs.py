@@ -29,8 +29,8 @@ from headway.models.structure.parts.keys import (
     visits_by,
 )
 from headway.models.structure.planning.by_class import chain_targets
-from headway.queueing.blocking.network import Blocking
 from headway.queueing.flows.traffic import check_matrix
+from headway.queueing.network.blocking import Blocking
 from headway.queueing.stations.listed.serving import Serving, joining, serving_of
 
 _CLASS_KEYS = ("arrival_rate", "population", "think_time")

@@ -9,8 +9,8 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.models.simulating.streams import SPREAD_ARRIVALS, Stream
 from headway.models.simulating.turning import Turning
-from headway.queueing.blocking.network import Blocking
 from headway.queueing.disciplines.discipline import Discipline
+from headway.queueing.network.blocking import Blocking
 from headway.queueing.stations.listed.serving import Serving
 
 ALL = ""

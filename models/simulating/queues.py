@@ -7,7 +7,7 @@ from typing import Any
 
 import ciw
 
-from headway.queueing.blocking.network import Blocking
+from headway.queueing.network.blocking import Blocking
 from headway.queueing.stations.listed.serving import Serving
 
 

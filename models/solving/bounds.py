@@ -8,11 +8,11 @@ import numpy as np
 from headway.kinds import Amount
 from headway.models.solving.classes.bounds import no_class_bounds
 from headway.models.structure.parts.keys import OWN_VISITS, VISITS, station_at
-from headway.queueing.blocking.network import Blocking
 from headway.queueing.bounds.common import Bounds
 from headway.queueing.bounds.network import network_bounds
 from headway.queueing.bounds.opened import open_bounds
 from headway.queueing.bounds.universal import StationUse, universal_bounds, universal_open_bounds
+from headway.queueing.network.blocking import Blocking
 from headway.queueing.stations.base import Delay
 
 if TYPE_CHECKING:

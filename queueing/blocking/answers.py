@@ -9,7 +9,7 @@ from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.queueing.blocking.chain import Stationary, stationary
 from headway.queueing.blocking.moves import OUT, Move, Rates, Shape, rates_of
-from headway.queueing.blocking.network import Blocking, BlockingNetwork
+from headway.queueing.network.blocking import Blocking, BlockingNetwork
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def solve_chain(network: BlockingNetwork) -> BlockingSolution:
 
     Examples
     --------
-    >>> from headway.queueing.blocking.network import Room
+    >>> from headway.queueing.network.blocking import Room
     >>> full = Room(1.0, places=1, blocking=Blocking.AFTER_SERVICE)
     >>> ring = np.array([[0.0, 1.0], [0.0, 0.0]])
     >>> two = BlockingNetwork((Room(1.0), full), ring, np.array([1.0, 0.0]), population=2)

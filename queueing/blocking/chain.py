@@ -18,9 +18,9 @@ from scipy.sparse import csr_array, diags_array
 from headway.errors import GraphError, InvalidParameter, Saturated
 from headway.kinds import FloatArray
 from headway.queueing.blocking.moves import OUT, Rates, Shape, State, rates_of
-from headway.queueing.blocking.network import BlockingNetwork
 from headway.queueing.blocking.states import StateSpace, estimate, space_of, targets_of
 from headway.queueing.markov.space import shares_of_time
+from headway.queueing.network.blocking import BlockingNetwork
 
 _APART = "its rates are too far apart for its Markov chain; remove the fastest stations"
 # Cyclic reduction converges quadratically: 16 steps reach rounding at 99.9% of saturation. Both

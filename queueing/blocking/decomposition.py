@@ -26,7 +26,7 @@ from headway.kinds import FloatArray
 from headway.queueing.blocking.answers import BlockingSolution, solve_chain
 from headway.queueing.blocking.chain import solvable
 from headway.queueing.blocking.measured import decomposed_note
-from headway.queueing.blocking.network import Blocking, BlockingNetwork, Room
+from headway.queueing.network.blocking import Blocking, BlockingNetwork, Room
 from headway.queueing.stations.base import MMm
 
 # The iteration's end: of the longest service time. More steps or digits do not change the answer's
@@ -124,7 +124,7 @@ def solve_decomposed(network: BlockingNetwork) -> BlockingSolution:
 
     Examples
     --------
-    >>> from headway.queueing.blocking.network import Room
+    >>> from headway.queueing.network.blocking import Room
     >>> full = Room(1.0, places=4, blocking=Blocking.AFTER_SERVICE)
     >>> way = np.array([[0.0, 1.0], [0.0, 0.0]])
     >>> two = BlockingNetwork((Room(1.0), full), way, np.array([1.0, 0.0]), arrival_rate=0.7)

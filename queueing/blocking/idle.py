@@ -8,7 +8,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.queueing.blocking.answers import BlockingSolution, WindowAnswer
-from headway.queueing.blocking.network import BlockingNetwork, Window, visited
+from headway.queueing.network.blocking import BlockingNetwork, Window, visited
 
 Each = TypeVar("Each")
 
@@ -38,7 +38,7 @@ class Visited:
 
         Examples
         --------
-        >>> from headway.queueing.blocking.network import Room
+        >>> from headway.queueing.network.blocking import Room
         >>> none, first = np.zeros((2, 2)), np.array([0.0, 1.0])
         >>> two = BlockingNetwork((Room(1.0), Room(2.0)), none, first, 0.1)
         >>> Visited.of(two).places

@@ -9,7 +9,7 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
-from headway.queueing.blocking.network import Blocking, BlockingNetwork, Room, Window
+from headway.queueing.network.blocking import Blocking, BlockingNetwork, Room, Window
 
 OUT = -1
 """Where jobs go that leave an open network."""

@@ -16,8 +16,8 @@ from headway.queueing.blocking.answers import States, flows_by_state
 from headway.queueing.blocking.chain import Stationary, stationary
 from headway.queueing.blocking.idle import Visited
 from headway.queueing.blocking.moves import Rates, rates_of
-from headway.queueing.blocking.network import BlockingNetwork
 from headway.queueing.blocking.segments import core_network, segments_of
+from headway.queueing.network.blocking import BlockingNetwork
 from headway.queueing.numbers.laws import MOST_NUMBERS, NumberLaw
 from headway.queueing.stations.base import Station
 
@@ -48,7 +48,7 @@ def blocking_numbers(
     Examples
     --------
     >>> from headway.queueing import MM1
-    >>> from headway.queueing.blocking.network import Room, Window
+    >>> from headway.queueing.network.blocking import Room, Window
     >>> none, first = np.zeros((1, 1)), np.ones(1)
     >>> one = BlockingNetwork((Room(1.0),), none, first, 0.5, windows=(Window((0,), 2),))
     >>> blocking_numbers(one, [MM1(1.0)], 0).head.round(12).tolist()  # the others are outside
@@ -84,7 +84,7 @@ def chain_numbers(network: BlockingNetwork, place: int) -> NumberLaw:
 
     Examples
     --------
-    >>> from headway.queueing.blocking.network import Blocking, Room
+    >>> from headway.queueing.network.blocking import Blocking, Room
     >>> full = Room(1.0, places=1, blocking=Blocking.AFTER_SERVICE)
     >>> ring = np.array([[0.0, 1.0], [0.0, 0.0]])
     >>> two = BlockingNetwork((Room(1.0), full), ring, np.array([1.0, 0.0]), population=2)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
-from headway.queueing.blocking.network import BlockingNetwork, Window
+from headway.queueing.network.blocking import BlockingNetwork, Window
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def segments_of(network: BlockingNetwork) -> Segments:
 
     Examples
     --------
-    >>> from headway.queueing.blocking.network import Room
+    >>> from headway.queueing.network.blocking import Room
     >>> line = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
     >>> rooms, first = (Room(0.1), Room(0.1), Room(0.1)), np.array([1.0, 0.0, 0.0])
     >>> three = BlockingNetwork(rooms, line, first, 1.0, windows=(Window((1,), 2),))

@@ -16,11 +16,11 @@ from headway.queueing.blocking.chain import saturation, solvable
 from headway.queueing.blocking.idle import EMPTY, Visited
 from headway.queueing.blocking.measured import delayed_note, equivalent_note, poisson_note
 from headway.queueing.blocking.moves import rates_of
-from headway.queueing.blocking.network import Blocking, BlockingNetwork, Room
 from headway.queueing.blocking.segments import Segments, core_network, outer_rates, segments_of
 from headway.queueing.blocking.states import MOST, check_size
 from headway.queueing.closed.solve import solve_closed
 from headway.queueing.flows.traffic import reached
+from headway.queueing.network.blocking import Blocking, BlockingNetwork, Room
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.speeds.dependent import LoadDependent
@@ -84,7 +84,7 @@ def solve_blocking(
     Examples
     --------
     >>> from headway.queueing import MM1, Delay
-    >>> from headway.queueing.blocking.network import Window
+    >>> from headway.queueing.network.blocking import Window
     >>> stations = [Delay(0.001), MM1(0.002)]
     >>> rooms = tuple(room_of(station) for station in stations)
     >>> way, first = np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([1.0, 0.0])
@@ -95,6 +95,22 @@ def solve_blocking(
     """
     part = Visited.of(network)
     return part.extended(network, _solved(part.network, part.pick(stations), way))
+
+
+def has_small_chain(network: BlockingNetwork, stations: Sequence[Station]) -> bool:
+    """Whether the chain of a network, or of the core of an open one, is solved unasked.
+
+    Parameters
+    ----------
+    network, stations
+        As for `solve_blocking`.
+    """
+    part = Visited.of(network)
+    inner, kinds = part.network, part.pick(stations)
+    if not inner.closed and inner.arrival_rate:
+        segments = segments_of(inner)
+        inner, kinds = core_network(inner, segments), [kinds[k] for k in segments.core]
+    return not (inner.closed or inner.arrival_rate) or _has_chain(inner, kinds)
 
 
 def _solved(
@@ -205,7 +221,7 @@ def window_limits(network: BlockingNetwork, stations: Sequence[Station]) -> list
     Examples
     --------
     >>> from headway.queueing import MM1
-    >>> from headway.queueing.blocking.network import Window
+    >>> from headway.queueing.network.blocking import Window
     >>> stations = [MM1(0.1)]
     >>> none, first = np.zeros((1, 1)), np.ones(1)
     >>> one = BlockingNetwork((room_of(stations[0]),), none, first, 1.0, windows=(Window((0,), 3),))

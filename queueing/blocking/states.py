@@ -14,7 +14,7 @@ from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.numerals import four_digits
 from headway.queueing.blocking.moves import OUT, Shape, State
-from headway.queueing.blocking.network import Blocking
+from headway.queueing.network.blocking import Blocking
 
 MOST = 20_000
 """States at most of a chain that is solved: about ten seconds to list them. For speed only."""

@@ -7,8 +7,8 @@ table has the nearer ones first.
 
 from collections.abc import Iterator
 
-from headway.errors import GraphError
-from headway.queueing.methods.method import MethodRow
+from headway.errors import GraphError, InvalidParameter
+from headway.queueing.methods.method import MethodRow, subject_of
 from headway.queueing.methods.registry import AUTO, method_named, methods
 from headway.queueing.network.network import Network
 
@@ -86,7 +86,7 @@ def _asked_for(network: Network, asked: str) -> MethodRow:
     raise refusal(network, [row])
 
 
-def refusal(network: Network, rows: list[MethodRow]) -> GraphError:
+def refusal(network: Network, rows: list[MethodRow]) -> GraphError | InvalidParameter:
     """Say what is in the way of the nearest of some methods: the one that lacks least.
 
     Examples
@@ -99,10 +99,12 @@ def refusal(network: Network, rows: list[MethodRow]) -> GraphError:
     'cpu: closed classes with different service times, first come first '
     """
     closest = min(reversed(rows), key=lambda row: row.lacks(network))
-    return GraphError(closest.missing(network).replace("{asked}", closest.name))
+    msg = closest.missing(network).replace("{asked}", closest.name)
+    apt = subject_of(network) in closest.subjects
+    return GraphError(msg) if apt else InvalidParameter(msg)
 
 
-def impossible(network: Network, row: MethodRow, asked: str) -> GraphError:
+def impossible(network: Network, row: MethodRow, asked: str) -> GraphError | InvalidParameter:
     """Say that a method turned out not to be possible, or the one in whose place it was tried."""
     if asked == AUTO:
         others = [row for row in methods().values() if row.missing(network)]

@@ -4,7 +4,7 @@ A row says what a method answers, what it needs of a network, what it costs, how
 off, and which function it is. Whoever chooses, refuses, labels or documents a method reads its row.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf
@@ -29,6 +29,15 @@ class Answers(StrEnum):
     TIMES = "percentiles"
     BOUNDS = "bounds"
     FORMULA = "closed form"
+
+
+class Subject(StrEnum):
+    """What a function of a method solves."""
+
+    CLASSES = "classes that share stations"
+    ONE_CLASS = "one class at stations with laws of their own"
+    BLOCKING = "jobs that hold each other up, at one operating point"
+    MODEL = "a model"
 
 
 @dataclass(frozen=True)
@@ -157,7 +166,8 @@ class MethodRow:
     needs
         All that it needs of a network.
     run
-        Solves a network, a function or its place as ``module:name``.
+        Solves a network: a function or its place as ``module:name``, or one for each form of a
+        network. A single one serves classes that share stations, and one class as C = 1.
     answers
         What it can answer.
     error
@@ -165,9 +175,6 @@ class MethodRow:
         network.
     cost
         What it takes for a network; a function or its place.
-    alone
-        The same for one class at stations with laws of their own (`Network.kinds`), where that is
-        another function.
     otherwise
         Names of the methods that answer, when this one is asked for and a network has not what it
         needs.
@@ -194,26 +201,35 @@ class MethodRow:
     name: str
     doc: str
     needs: tuple[Need, ...]
-    run: str | Run
+    run: str | Run | Mapping[Subject, str | Run]
     answers: frozenset[Answers] = frozenset({Answers.MEANS})
     error: str | Error | Callable[["Network"], Error] = EXACT
     cost: str | Cost | Callable[["Network"], Cost] = field(default_factory=Cost)
-    alone: str | Run = ""
     otherwise: tuple[str, ...] = ()
     least: float = 0.0
-    unasked: str | Run = ""
+    unasked: str | Run | Mapping[Subject, str | Run] = ""
     patience: float = inf
     limits: str = ""
     approximates: bool = False
     quick: bool = False
 
+    @property
+    def subjects(self) -> frozenset[Subject]:
+        """What it solves."""
+        if isinstance(self.run, Mapping):
+            return frozenset(self.run)
+        return frozenset({Subject.CLASSES, Subject.ONE_CLASS})
+
     def missing(self, network: "Network") -> str:
         """What is in its way, in one line; empty where it applies."""
+        if subject_of(network) not in self.subjects:
+            return f"method {self.name} {_NOT_FOR[subject_of(network)]}"
         return next((why for need in self.needs if (why := need.of(network))), "")
 
     def lacks(self, network: "Network") -> int:
         """How many of its needs a network does not meet."""
-        return sum(_FAR if need.far else 1 for need in self.needs if need.of(network))
+        far = _FAR * (subject_of(network) not in self.subjects)
+        return far + sum(_FAR if need.far else 1 for need in self.needs if need.of(network))
 
     def cost_of(self, network: "Network") -> Cost:
         """What it takes for a network."""
@@ -227,13 +243,28 @@ class MethodRow:
 
     def solve(self, network: "Network", *, unasked: bool = False) -> "Result | None":
         """Solve a network that has all it needs; None where that turns out not to be possible."""
-        run = self.alone if self.alone and network.kinds else self.run
-        run = self.unasked if unasked and self.unasked else run
+        run = self.unasked if unasked and self.unasked else self.run
+        if isinstance(run, Mapping):
+            run = run[subject_of(network)]
         result: Result | None = (loaded(run) if isinstance(run, str) else run)(network)
         return result
 
 
 _FAR = 100  # more than there are needs that are near
+
+
+_NOT_FOR = {
+    Subject.BLOCKING: "does not support networks that block; use auto or exact",
+    Subject.CLASSES: "does not support classes that share stations; use auto",
+    Subject.ONE_CLASS: "supports classes that share stations only; use auto or exact",
+}
+
+
+def subject_of(network: "Network") -> Subject:
+    """What a network is to the functions that solve it."""
+    if network.blocking is not None:
+        return Subject.BLOCKING
+    return Subject.ONE_CLASS if network.kinds else Subject.CLASSES
 
 
 def _of(value: Any, network: "Network") -> Any:

@@ -3,6 +3,7 @@
 A need is declared once, and every method that has it names it in its row.
 """
 
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -296,6 +297,16 @@ def _forked(network: Network) -> str:
     return "" if network.forks else "nothing forks; use method auto"
 
 
+def _windowed(network: Network) -> str:
+    windows = network.blocking is not None and network.blocking.windows
+    return "" if windows else "there is no region; use method decomposition"
+
+
+def _unwindowed(network: Network) -> str:
+    windows = network.blocking is not None and network.blocking.windows
+    return "there is a region; use method flow equivalence" if windows else ""
+
+
 def _states(network: Network) -> str:
     """Refuse what no chain holds here: unknown routes, services of no time or at varying speeds.
 
@@ -332,9 +343,24 @@ UNLIKE_IN_TURN = Need("stations that serve classes of different times in turn", 
 UNFORKED = Need("jobs that are in one place at a time", _unforked, far=True)
 FORKED = Need("a fork", _forked, far=True)
 MEASURED = Need("disciplines whose approximation was measured", _measured)
+WINDOWED = Need("a region", _windowed)
+UNWINDOWED = Need("stations that block, no region", _unwindowed)
 STATES = Need("routes, services that take time, and few states", _states)
 
 SIZES_KNOWN = Need("turns by service time at one single server alone", _sizes_known)
+
+
+def of_classes(*needs: Need) -> tuple[Need, ...]:
+    """Needs of networks of classes, which networks that block have others in place of."""
+
+    def beside(need: Need) -> Need:
+        def missing(network: Network) -> str:
+            return need.of(network) if network.blocking is None else ""
+
+        return replace(need, missing=missing)
+
+    return tuple(map(beside, needs))
+
 
 VALID = (SERVED, SIZES_KNOWN, ALIKE_AT_SPEEDS, EXPONENTIAL_IN_TURN)
 """What every method for classes needs."""

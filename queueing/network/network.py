@@ -19,6 +19,7 @@ from headway.kinds import (
 )
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.network.arrays import check_population, rows
+from headway.queueing.network.blocking import BlockingNetwork
 from headway.queueing.network.ranks import check_priority
 from headway.queueing.network.routing import Routing
 from headway.queueing.stations.abilities import ServiceKind
@@ -233,6 +234,8 @@ class Network:
         Positions of the stations that serve the parts of a fork, by position of the fork.
     own_visits
         Visits without those of parts, shape (stations, points); None where nothing forks.
+    blocking
+        Rooms, routes and regions of a network that blocks, at one operating point.
     kinds
         The stations with laws of their own, in a network of one class without a discipline by
         class; empty where classes share them.
@@ -255,6 +258,7 @@ class Network:
     again: FloatArray | None = None
     branches: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     own_visits: FloatArray | None = None
+    blocking: BlockingNetwork | None = None
     kinds: tuple[Station, ...] = ()
 
     @cached_property

@@ -1,6 +1,7 @@
 """What a method finds of a network."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,8 @@ class Result:
         What is wrong at the first of them, in one line; empty if there is none.
     approximation
         Says what is not exact; empty for an exact solution.
+    blocking
+        What else is found of a network that blocks, at one operating point.
     offered
         Work that open classes bring over what a station can do, shape (stations, ...), where it
         was computed.
@@ -45,6 +48,7 @@ class Result:
     overload: str = ""
     approximation: str = ""
     offered: FloatArray | None = None
+    blocking: Any = None
 
 
 BY_CLASS = ("throughput", "response_time")

@@ -9,8 +9,8 @@ from typing import Any, get_origin
 
 from headway.models.files.building.shapes import Key, KeyTable, Plain, Several, Text
 from headway.models.language.algorithms import Algorithm
-from headway.queueing.blocking.network import Blocking
 from headway.queueing.disciplines.table import DISCIPLINES
+from headway.queueing.network.blocking import Blocking
 from headway.queueing.stations.base import Station
 
 FILE_KEYS = {"places": "capacity"}

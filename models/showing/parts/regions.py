@@ -7,7 +7,7 @@ from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.outputs import part_unit
 from headway.models.structure.parts.regions import REGION_PARTS
 from headway.models.tables.table import Column, Table
-from headway.queueing.blocking.network import Blocking
+from headway.queueing.network.blocking import Blocking
 
 _PARTS = ("limit", *REGION_PARTS)
 

@@ -19,13 +19,12 @@ from headway.models.structure.parts.keys import (
 )
 from headway.models.structure.parts.regions import REGION_FULL, REGION_PARTS
 from headway.queueing.blocking.answers import BlockingSolution, WindowAnswer
-from headway.queueing.blocking.network import BlockingNetwork
+from headway.queueing.blocking.methods import network_that_blocks
 from headway.queueing.blocking.solve import (
-    BlockingMethod,
-    solve_blocking,
     window_limits,
 )
-from headway.queueing.network.names import Method
+from headway.queueing.methods.solve import solve
+from headway.queueing.network.blocking import BlockingNetwork
 
 if TYPE_CHECKING:
     from headway.models.structure.model import Model
@@ -39,7 +38,7 @@ def blocking_values(model: "Model", method: str, shape: tuple[int, ...]) -> tupl
     model
         Open, or with parameters ``population`` and ``think_time``.
     method
-        ``auto``, ``exact`` to refuse what its Markov chain cannot solve, or a `BlockingMethod`.
+        ``auto``, ``exact`` to refuse what its Markov chain cannot solve, or a method by name.
     shape
         Shape of the operating points.
 
@@ -53,8 +52,7 @@ def blocking_values(model: "Model", method: str, shape: tuple[int, ...]) -> tupl
         For models that headway cannot solve, with the reason.
     """
     check_solvable(model.graph)
-    by = _blocking_method(method)
-    rows = [_solved(model, each, by) for each in points_of(model.inputs, shape)]
+    rows = [_solved(model, each, method) for each in points_of(model.inputs, shape)]
     values = {**model.inputs, **_over_points([row[0] for row in rows], shape)}
     graph = model.graph
     closed = "response_time" in graph.outputs and model.is_closed
@@ -75,31 +73,14 @@ def blocking_values(model: "Model", method: str, shape: tuple[int, ...]) -> tupl
     return values, Marks(", ".join(methods), "; ".join(notes), full, is_quick=False)
 
 
-def _blocking_method(method: str) -> BlockingMethod:
-    """Read the method for a network that blocks.
-
-    Raises
-    ------
-    InvalidParameter
-        For any other method.
-    """
-    if method in set(BlockingMethod):
-        return BlockingMethod(method)
-    if Method(method) is Method.EXACT:
-        return BlockingMethod.CHAIN
-    if Method(method) is not Method.AUTO:
-        msg = f"method {method} does not support networks that block; use auto or exact"
-        raise InvalidParameter(msg)
-    return BlockingMethod.AUTO
-
-
 def _solved(
-    model: "Model", inputs: Mapping[str, Amount], by: BlockingMethod
+    model: "Model", inputs: Mapping[str, Amount], method: str
 ) -> tuple[Amounts, BlockingSolution, bool]:
     """Values of a point, its solution, and whether it is saturated."""
     point = point_of(model.graph, inputs)
     try:
-        solution, full = solve_blocking(point.network, point.stations, by), False
+        network = network_that_blocks(point.network, point.stations)
+        solution, full = solve(network, method).blocking, False
     except Saturated:
         solution, full = _saturated(point), True
     return _values(model, point, solution), solution, full

@@ -13,8 +13,8 @@ from headway.models.structure.parts.keys import Values, arrivals_at, station_at
 from headway.models.structure.parts.routes import share_at
 from headway.models.structure.planning.components import named
 from headway.numerals import digits
-from headway.queueing.blocking.network import Blocking, BlockingNetwork, Window
 from headway.queueing.blocking.solve import blocking_saturation, room_of
+from headway.queueing.network.blocking import Blocking, BlockingNetwork, Window
 from headway.queueing.stations.base import Station
 
 if TYPE_CHECKING:

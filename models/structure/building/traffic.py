@@ -15,10 +15,10 @@ from headway.models.structure.parts.orders import check_order
 from headway.models.structure.parts.regions import Region, check_region
 from headway.models.structure.parts.routes import check_ends
 from headway.models.structure.parts.structure import CLASS_KEYS
-from headway.queueing.blocking.network import check_blocking
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.disciplines.table import DEFAULT
 from headway.queueing.forks.fork import Fork
+from headway.queueing.network.blocking import check_blocking
 from headway.queueing.stations.base import Station
 
 
