@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from headway.errors import GraphError, InvalidParameter
 from headway.queueing import JobClass, Method, SharedStation, solve_multiclass
-from headway.queueing.recursion.crowds import Crowds, solve_groups
+from headway.queueing.recursion.closed_classes import ClosedClasses, solve_groups
 from headway.queueing.recursion.estimates import SOLVERS, estimate
 from headway.queueing.recursion.gauss import beta_rule, gamma_rule
 from headway.queueing.stations.abilities import ServiceKind
@@ -116,7 +116,7 @@ def test_against_sums_of_fractions(method, thinks):
         for c in range(3)
     ]
 
-    crowds = Crowds(
+    crowds = ClosedClasses(
         np.array(demand, float)[..., None],
         np.array(copies, float),
         np.array(think, float)[:, None],

@@ -101,12 +101,12 @@ def first_fault(sizes: FloatArray, misses: FloatArray) -> tuple[int, str] | None
 
 
 def _check(sizes: FloatArray, misses: FloatArray) -> None:
-    """Refuse what is no curve of misses."""
+    """Refuse arrays that are not a curve of miss ratios."""
     if sizes.ndim != 1 or misses.ndim != 1:
         raise InvalidParameter(
             "a curve needs one list of sizes and one of miss ratios, both of numbers"
         )
-    if len(sizes) != len(misses) or len(sizes) < _FEWEST:
+    if len(sizes) != len(misses) or len(sizes) < 2:
         counts = f"{len(sizes)} sizes and {len(misses)} miss ratios"
         msg = f"a curve needs a miss ratio for each of two sizes or more; there are {counts}"
         raise InvalidParameter(msg)
@@ -116,12 +116,8 @@ def _check(sizes: FloatArray, misses: FloatArray) -> None:
         raise InvalidParameter(msg)
 
 
-_FEWEST = 2
-"""Points of a curve."""
-
-
 def _slopes(at: FloatArray, missed: FloatArray) -> FloatArray:
-    """Slopes at the points: harmonic means of those beside, one-sided at the ends."""
+    """Slopes at the points: weighted harmonic means of adjacent slopes (Fritsch and Butland)."""
     width = np.diff(at)
     slope = np.diff(missed) / width
     result = np.zeros(at.shape)
@@ -137,6 +133,6 @@ def _slopes(at: FloatArray, missed: FloatArray) -> FloatArray:
 
 
 def _end(width: float, beside: float, slope: float, other: float) -> float:
-    """Slope at an end: of the parabola through three points, kept from rising or overshooting."""
+    """Slope at an end: of the parabola through three points, limited so that the curve falls."""
     steepness = ((2 * width + beside) * slope - width * other) / (width + beside)
     return float(np.clip(steepness, 3 * slope, 0.0))

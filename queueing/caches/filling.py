@@ -1,13 +1,15 @@
-"""How full a cache is, and what it answers, after its characteristic time.
+"""Occupancy and hit ratio of a cache, by its characteristic time.
 
-An object of share q of the requests is there with chance h(q t), t being the requests (in all)
-that it stays for: those since it was last asked for, or since it was fetched,
+An object with the share q of the requests is in the cache with probability h(q t), where t is the
+time for which an object stays, counted in requests of all objects: since its last request, or since
+it was fetched,
 
     renewed: h(x) = 1 - exp(-x),   kept: h(x) = x / (1 + x).
 
-The hit ratio is the sum of q h(q t). Che, Tung and Wang take t as the same constant for all
-objects, such that the mean number of objects there, the sum of h(q t), is the size of the cache:
-a cache that drops the least recently used renews, one that drops the oldest or any keeps.
+The hit ratio is the sum of q h(q t). Che, Tung and Wang take the same constant t for all objects,
+such that the mean number of objects in the cache, the sum of h(q t), is its size. A cache that
+drops the least recently used object renews the time, one that drops the oldest or a random object
+does not.
 
 Source: Che, Tung and Wang, "Hierarchical web caching systems: modeling, design and experimental
 results", IEEE JSAC 20(7), 2002; Fricker, Robert and Roberts, "A versatile and accurate
@@ -23,14 +25,14 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.queueing.caches.popularity import Popularity
 
-_STEPS = 200  # of Newton's method, or of halving where that leaves the bracket
-_SETTLED = 1e-13  # relative step after which the next would change nothing
-_TOGETHER = 2_000_000  # numbers in hand
+_STEPS = 200  # at most, of Newton's method or of bisection; a dozen suffice: digits only
+_SETTLED = 1e-13  # relative step of Newton's method, after which the next is rounding: digits only
+_TOGETHER = 2_000_000  # numbers at a time, for memory
 
 
 @dataclass(frozen=True)
 class Filling:
-    """How the chance that an object is there grows.
+    """How the probability that an object is in the cache grows with its time there.
 
     Parameters
     ----------
@@ -85,7 +87,7 @@ def after(filling: Filling, popularity: Popularity, time: FloatArray) -> Answers
     Parameters
     ----------
     filling, popularity
-        How they are kept, and how often asked for.
+        How long objects stay, and how often they are requested.
     time
         t, in requests in all, 0 or more, shape (points,).
 
@@ -98,16 +100,15 @@ def after(filling: Filling, popularity: Popularity, time: FloatArray) -> Answers
     """
     step = max(_TOGETHER // len(popularity.share), 1)
     parts = [
-        _after(filling, popularity, time[start : start + step])
+        _block_after(filling, popularity, time[start : start + step])
         for start in range(0, max(len(time), 1), step)
     ]
-    return Answers(*(np.concatenate([getattr(p, part) for p in parts]) for part in _PARTS))
+    return Answers(
+        *(np.concatenate([getattr(p, part) for p in parts]) for part in ("hit", "gain", "resident"))
+    )
 
 
-_PARTS = ("hit", "gain", "resident")
-
-
-def _after(filling: Filling, popularity: Popularity, time: FloatArray) -> Answers:
+def _block_after(filling: Filling, popularity: Popularity, time: FloatArray) -> Answers:
     requests = time[:, None] * popularity.share
     each = popularity.share * popularity.count
     there, slope = filling.there(requests), filling.slope(requests) * popularity.share
@@ -150,9 +151,9 @@ def filled(filling: Filling, popularity: Popularity, size: FloatArray) -> Answer
 
 
 def _characteristic_time(filling: Filling, popularity: Popularity, size: FloatArray) -> FloatArray:
-    """Solve sum of h(q t) = size for log t, of what is there or of what is away if that is less.
+    """Solve sum of h(q t) = size for log t, or the same of the objects that are away if fewer.
 
-    Newton's method, held within a bracket that every step narrows.
+    Newton's method, safeguarded by a bracket that every step narrows.
     """
     scarce = size > popularity.objects / 2
     goal = np.log(np.where(scarce, popularity.objects - size, size))
@@ -181,7 +182,7 @@ def _characteristic_time(filling: Filling, popularity: Popularity, size: FloatAr
 def _bracket(
     filling: Filling, popularity: Popularity, size: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Logarithms of times too short and long enough: h(x) <= x, so that t >= size."""
+    """Lower and upper bounds of log t: h(x) <= x, so t >= size; doubled until enough are there."""
     low = np.log(size) - 1e-9
     high = low + 1
     while True:

@@ -32,7 +32,7 @@ _CHE = "Che's approximation; largest error of the hit ratio measured:"
 
 @dataclass(frozen=True)
 class Cache:
-    """What every cache tells."""
+    """What every cache answers."""
 
     approximation: ClassVar[str] = ""
     policy: ClassVar[str] = ""

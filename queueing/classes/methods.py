@@ -32,7 +32,7 @@ from headway.queueing.network.network import Network
 from headway.queueing.network.overload import find_overload, without
 from headway.queueing.network.product_form import ranked
 from headway.queueing.network.result import Result
-from headway.queueing.recursion.crowds import solve_groups
+from headway.queueing.recursion.closed_classes import solve_groups
 from headway.queueing.recursion.estimates import (
     SOLVERS,
     estimate,

@@ -20,11 +20,11 @@ import numpy as np
 from headway.kinds import Amount, FloatArray
 from headway.queueing.erlang.poisson import deviance
 
-FEW = 128  # 1/128! is still a normal double
-_BLOCK = 16384  # points; their arrays stay in the second-level cache
-_ROWS = 256  # points of a quadrature block
-_NODES = 56  # enough for a bell of +-9 standard deviations to 1e-15
-_REACH = 40.5  # exp(-40.5) < 1e-17: what lies further off does not count
+FEW = 128  # servers up to which the polynomial holds: 1/128! is still a normal double
+_BLOCK = 16384  # points at a time, whose arrays stay in the second-level cache: for speed
+_ROWS = 256  # points of a quadrature block: for speed
+_NODES = 56  # integrate a bell of +-9 standard deviations to 1e-15: digits only
+_REACH = 40.5  # exp(-40.5) < 1e-17: the integrand beyond is neglected, digits only
 
 _Then = Callable[[Amount, Amount, Amount], Amount]
 
@@ -124,8 +124,8 @@ def _by_polynomial(servers: int, load: FloatArray) -> Amount:
 
 
 @lru_cache(maxsize=1)
-def _rule() -> tuple[FloatArray, FloatArray]:
-    """Nodes and weights of the Gauss-Legendre rule on 0..1."""
+def _gauss_legendre() -> tuple[FloatArray, FloatArray]:
+    """Nodes and weights on 0..1."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     return (nodes + 1) / 2, weights / 2
 
@@ -136,7 +136,7 @@ def _by_quadrature(servers: Amount, load: FloatArray) -> Amount:
     With z = (1 + t) a/m - 1 and d(z) = z - log(1 + z) it is
     m exp(m d(z0)) times the integral of exp(-m d(z)) from z0 = a/m - 1 on.
     """
-    nodes, weights = _rule()
+    nodes, weights = _gauss_legendre()
     excess = np.maximum(load - servers, 0)
     start = np.minimum((load - servers) / servers, 0)
     low = np.maximum(start, -np.sqrt(2 * _REACH / servers))

@@ -11,11 +11,11 @@ import numpy as np
 
 from headway.kinds import Amount, FloatArray
 
-_TABLE = 16  # from here on Stirling's series gives full precision
+_TABLE = 16  # counts from which four terms of Stirling's series give full precision: digits only
 
 
 def poisson(count: Amount, mean: Amount) -> Amount:
-    """Chance of n events where a are expected: exp(-a) a**n / n! .
+    """Probability of n events where a are expected: exp(-a) a**n / n! .
 
     Parameters
     ----------

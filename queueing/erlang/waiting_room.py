@@ -1,8 +1,8 @@
-"""The law behind M/M/m/K, for any load: no overflow, and no loss of digits at utilisation 1.
+"""M/M/m/K for any load: no overflow, and no loss of digits at utilisation 1.
 
-States from m to K requests are a geometric series with ratio u = a/m. It is summed from the
-likelier end (from m up where u <= 1, from K down where u > 1), with the states below m
-taken from Erlang's formula: relative to state m they weigh 1/B(m, a) - 1.
+The probabilities of m to K jobs are a geometric series with ratio u = a/m. It is summed from the
+likelier end: from m up where u <= 1, from K down where u > 1. The states below m sum to
+1/B(m, a) - 1 times that of m, by Erlang's formula.
 """
 
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ from headway.queueing.erlang.formulas import lone_chance
 from headway.queueing.erlang.poisson import stirling_error
 from headway.queueing.flows.laws import check_arrivals
 
-_WRITTEN = 8  # places up to which formulas write the states' sums out
-_MOST = 1e300  # beyond, nothing but the loss of digits depends on the load
+_WRITTEN = 8  # places up to which formulas write the sum over states out: for reading only
+_MOST = 1e300  # load at most, against overflow: the answer's limit is reached long before
 
-# B(2k) / (2k)!, Bernoulli's numbers over factorials
+# B(2k) / (2k)!, Bernoulli numbers over factorials, of the series of 1/(exp(y) - 1)
 _BERNOULLI = (
     1 / 12,
     -1 / 720,
@@ -40,11 +40,11 @@ class State:
     Parameters
     ----------
     loss, admitted
-        Chances that an arrival is lost, and that it is not.
+        Probabilities that an arrival is lost, and that it is not.
     wait
         Mean waiting time of the admitted, in service times.
     empty
-        Chance that no request is there.
+        Probability that no request is there.
     """
 
     loss: Amount
@@ -77,7 +77,7 @@ def solve(servers: Amount, places: Amount, load: Amount) -> State:
         return _symbolic(servers, places, load)
     check_arrivals(load)
     m, room, a = np.broadcast_arrays(servers, places, np.minimum(np.asarray(load, float), _MOST))
-    some = a >= np.finfo(float).tiny  # of less, powers and shares of it vanish: nobody is there
+    some = a >= np.finfo(float).tiny  # below, powers of it underflow: no job is there
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
         state = _numeric(m, room - m, np.where(some, a, 1.0))
     nobody = np.where(np.isnan(a), np.nan, 0.0)
@@ -87,44 +87,29 @@ def solve(servers: Amount, places: Amount, load: Amount) -> State:
 
 
 def _numeric(m: Amount, queue: Amount, load: Amount) -> State:
+    """Sum the geometric series from both ends, and take the likelier one at each point."""
     below = m / load * inverse_blocking(m - 1, load)
-    step = np.abs(_log_ratio(m, load))
+    # log(a/m), with all digits near 0, as a - m is exact there
+    step = np.abs(np.where(np.abs(load - m) < m / 2, np.log1p((load - m) / m), np.log(load / m)))
     far_end = np.exp(-queue * step)
     total, mean = _sum(step, queue), _mean(step, queue)
-    light = _light(below, far_end, total, mean)
-    heavy = _heavy(below, far_end, total, queue - mean, m / load)
+    norm = below + total  # in units of the state of m jobs
+    light = far_end / norm, 1 - far_end / norm, total * mean / norm
+    norm = below * far_end + total  # in units of the state of K jobs
+    rest = below * far_end + m / load * (total - far_end)  # all states but the full one
+    heavy = 1 / norm, rest / norm, total * (queue - mean) / norm
     loss, admitted, waiting = (np.where(load <= m, x, y) for x, y in zip(light, heavy, strict=True))
     empty = _empty(m, load, below, far_end, total)
     return State(loss, admitted, waiting / (load * admitted), empty)
 
 
-def _light(
-    below: Amount, far_end: Amount, total: Amount, mean: Amount
-) -> tuple[Amount, Amount, Amount]:
-    norm = below + total
-    return far_end / norm, 1 - far_end / norm, total * mean / norm
-
-
-def _heavy(
-    below: Amount, far_end: Amount, total: Amount, mean: Amount, ratio: Amount
-) -> tuple[Amount, Amount, Amount]:
-    norm = below * far_end + total
-    rest = below * far_end + ratio * (total - far_end)  # all states but the full one
-    return 1 / norm, rest / norm, total * mean / norm
-
-
 def _empty(m: Amount, load: Amount, below: Amount, far_end: Amount, total: Amount) -> Amount:
-    """Chance of state 0: from M/M/m/m's where a <= m, else from state m's by m! / a**m."""
+    """Probability of state 0: by M/M/m/m where a <= m, else m! / a**m times that of state m."""
     share = np.where(below < 1e300, (below + 1) / (below + total), 1.0)
     light = lone_chance(m, load, 1 / (below + 1)) * share
     ways = stirling_error(m) + np.log(2 * pi * m) / 2 - m * (1 + np.log(load / m))
     heavy = np.exp(ways) * far_end / (below * far_end + total)
     return np.where(load <= m, light, heavy)
-
-
-def _log_ratio(m: Amount, load: Amount) -> Amount:
-    """Evaluate log(a/m), with all digits near 0, as a - m is exact there."""
-    return np.where(np.abs(load - m) < m / 2, np.log1p((load - m) / m), np.log(load / m))
 
 
 def _sum(step: Amount, last: Amount) -> Amount:
@@ -134,7 +119,7 @@ def _sum(step: Amount, last: Amount) -> Amount:
 
 
 def _mean(step: Amount, last: Amount) -> Amount:
-    """Mean of j weighed by exp(-step j), j = 0..last."""
+    """Mean of j with the weights exp(-step j), j = 0..last."""
     whole = (last + 1) * step
     some = np.where(whole < 0.5, 1.0, step)
     far = _bose(some) - (last + 1) * _bose((last + 1) * some)

@@ -1,1 +1,1 @@
-"""How many jobs are at a station by itself, and what whoever comes finds there: laws."""
+"""Numbers of jobs at an isolated station, and waits before service: their distributions."""

@@ -1,8 +1,12 @@
-"""How many jobs are at a server with any service: the chain as each job leaves (M/G/1).
+"""Number of jobs in M/G/1, by the Markov chain embedded at departures.
 
-With A the arrivals during a service and p_n the chance of n jobs, as many cross from n to n + 1
-jobs as back: p_n P(A = 0) = p_0 P(A > n - 1) + sum over k = 1..n-1 of p_k P(A > n - k). All terms
-are positive. What leavers leave behind is what anybody finds, as both come one at a time.
+With A the arrivals during a service and p_n the probability of n jobs, the cut between n - 1 and n
+is crossed as often upwards as downwards:
+
+    p_n P(A = 0) = p_0 P(A > n - 1) + sum over k = 1..n-1 of p_k P(A > n - k).
+
+All terms are positive. Departures leave behind what arrivals find, as both come one at a time, and
+Poisson arrivals find what there is at any time.
 
 Source: Kleinrock, *Queueing Systems* I, 1975, sections 5.3 and 5.6; for the summed form Ramaswami,
 "A stable recursion for the steady state vector in Markov chains of M/G/1 type", Stochastic
@@ -17,10 +21,11 @@ from headway.queueing.erlang.poisson import poisson
 from headway.queueing.numbers.laws import NumberLaw
 from headway.queueing.times.laws import GAMMA
 
-_NOTHING = 1e-20  # chances that do not count
-_STEADY = 1e-13  # distance from the last ratio that no longer matters, of 1 less it
-_ROUNDING = 8e-16
-_MOST = 30_000  # jobs; each more is a sum over all fewer
+_NOTHING = 1e-20  # probabilities that are neglected: digits only
+# Numbers are listed until p_n / p_(n-1) is the decay of the tail, to so much of 1 less it and to
+# rounding: digits only.
+_STEADY, _ROUNDING = 1e-13, 8e-16
+_MOST = 30_000  # jobs listed; more are refused, as each takes a sum over all before: for speed
 
 
 def embedded(load: float, scv: float, again: float = 0.0) -> NumberLaw:
@@ -33,13 +38,13 @@ def embedded(load: float, scv: float, again: float = 0.0) -> NumberLaw:
     scv
         Of the service time of a visit.
     again
-        Chance to come straight back after a visit, below 1. Whose turn it is makes no difference
-        to how many are there.
+        Probability to return at once after a visit, below 1. The order of service does not change
+        the number of jobs.
 
     Raises
     ------
     InvalidParameter
-        Where so many jobs may be there that the chain would take too long.
+        For so many jobs that the chain would take too long.
 
     Examples
     --------
@@ -51,13 +56,13 @@ def embedded(load: float, scv: float, again: float = 0.0) -> NumberLaw:
     coming = _arrivals(load * (1 - again), scv)
     waits, notes = load, (GAMMA,) if scv > 0 else ()
     if again > 0:
-        coming, waits = _of_a_stay(coming, again), np.nan
+        coming, waits = _during_all_visits(coming, again), np.nan
     ratio = 1 / (1 + _decay(load * (1 - again), scv, again))
     return NumberLaw(_chain(coming, 1 - load, ratio), ratio, waits, notes)
 
 
 def _arrivals(load: float, scv: float) -> FloatArray:
-    """Chances of 0, 1, 2... arrivals during a service."""
+    """Probabilities of 0, 1, 2... arrivals during a service: Poisson or negative binomial."""
     if scv == 0:
         return np.asarray(poisson(np.arange(int(load + 40 * np.sqrt(load)) + 40), load))
     spread = load * scv
@@ -69,8 +74,8 @@ def _arrivals(load: float, scv: float) -> FloatArray:
     return np.asarray(first * np.concatenate([[1.0], np.cumprod(ratios)]))
 
 
-def _of_a_stay(coming: FloatArray, again: float) -> FloatArray:
-    """The same during all services of who comes back: b = ((1 - p) a + p a * b)."""
+def _during_all_visits(coming: FloatArray, again: float) -> FloatArray:
+    """The same during all visits of a job that returns: b = (1 - p) a + p a * b (convolution)."""
     chances = np.zeros(min(2 * _MOST, int(len(coming) * (1 + 60 / (1 - again)))))
     total, size = 0.0, len(coming)
     for n in range(len(chances)):
@@ -86,9 +91,10 @@ def _of_a_stay(coming: FloatArray, again: float) -> FloatArray:
 
 
 def _decay(load: float, scv: float, again: float) -> float:
-    """By how much the chances fall in the end: p_n over p_(n+1), less 1.
+    """Decay of the tail: p_n / p_(n+1) - 1 for large n.
 
-    That is the root y > 0 of log E[(1 + y)**A] = log(1 + y): the nearest pole of the law.
+    It is the root y > 0 of log E[(1 + y)**A] = log(1 + y): the pole of the generating function
+    nearest to 1.
     """
     from scipy.optimize import brentq
 
@@ -112,7 +118,7 @@ def _decay(load: float, scv: float, again: float) -> float:
 
 
 def _chain(coming: FloatArray, empty: float, ratio: float) -> FloatArray:
-    """Chances of 0, 1, 2... jobs, as far as each over the one before is not the last ratio."""
+    """Probabilities of 0, 1, 2... jobs, until their ratio is that of the tail."""
     more = np.cumsum(coming[::-1])[::-1][1:]  # P(A > 0), P(A > 1)...
     chances = np.zeros(_MOST)
     chances[0], near, before = empty, max(_STEADY * (1 - ratio), _ROUNDING), False

@@ -1,6 +1,6 @@
-"""How many jobs are at a station: chances of 0, 1, 2... by kind of service.
+"""Distributions of the number of jobs at a station, by kind of service.
 
-A law is a list of chances, then a geometric tail; moments are summed, the tail's in closed form.
+A distribution is a list of probabilities with a geometric tail, whose moments have a closed form.
 
 Source: Kleinrock, *Queueing Systems* I, 1975, chapters 3 and 5.
 """
@@ -18,27 +18,27 @@ from headway.queueing.erlang.formulas import erlang_c
 from headway.queueing.erlang.poisson import poisson
 
 MOST_NUMBERS = 1_000_000
-"""Numbers of jobs whose chances are listed one by one."""
+"""Numbers of jobs whose probabilities are listed at most: memory, not accuracy, sets it."""
 
-_NOTHING = 1e-18  # chances that do not count
-_SPREADS = 40.0  # standard deviations beyond which Poisson's distribution has nothing
-_E_FOLDS = 42.0  # exp(-42) is below `_NOTHING`
+# Digits only: probabilities are listed until they are below 1e-18 = exp(-41.4).
+_DEVIATIONS = 40.0  # standard deviations above the mean of a Poisson law
+_E_FOLDS = 42.0
 
 
 @dataclass(frozen=True)
 class NumberLaw:
-    """How many jobs are at a station at any time.
+    """Distribution of the number of jobs at a station at any time.
 
     Parameters
     ----------
     head
-        Chances of 0, 1, 2... jobs, shape (numbers,).
+        Probabilities of 0, 1, 2... jobs, shape (numbers,).
     ratio
-        Each chance beyond the head over the one before, 0 or more and below 1.
+        Ratio of each probability beyond the head to the one before, 0 or more and below 1.
     waits
-        Chance that whoever arrives and is let in finds no server free; NaN where unknown.
+        Probability that an admitted arrival finds no server free; NaN where unknown.
     notes
-        What is taken for granted about it, in words.
+        What it assumes, in words.
 
     Examples
     --------
@@ -53,14 +53,14 @@ class NumberLaw:
     notes: tuple[str, ...] = ()
 
     def chances(self, most: int) -> FloatArray:
-        """Chances of 0, 1, ..., `most` jobs, shape (most + 1,)."""
+        """Probabilities of 0, 1, ..., `most` jobs, shape (most + 1,)."""
         listed = self.head[: most + 1]
         beyond = np.arange(1, most + 2 - len(listed))
         return np.concatenate([listed, self.head[-1] * self.ratio**beyond])
 
     @property
     def empty(self) -> float:
-        """Chance of no job."""
+        """Probability of no job."""
         return float(self.head[0])
 
     @cached_property
@@ -76,7 +76,7 @@ class NumberLaw:
         return float(number**2 @ self.head + self._tail(number[-1], 2))
 
     def more_than(self, most: int) -> float:
-        """Chance of more jobs than that, with all digits where it is small."""
+        """Probability of more jobs than `most`, with all digits where it is small."""
         last = len(self.head) - 1
         if most >= last:
             beyond = self.head[-1] * self.ratio ** (most - last + 1)
@@ -84,7 +84,7 @@ class NumberLaw:
         return float(self.head[:most:-1].sum() + self.more_than(last))
 
     def covering(self, share: float) -> int:
-        """Least number of jobs that is not exceeded with a chance of `share`, below 1.
+        """Least number of jobs that is not exceeded with the probability `share`, below 1.
 
         Examples
         --------
@@ -99,7 +99,7 @@ class NumberLaw:
         return int(np.argmax(beyond <= rest))
 
     def _tail(self, start: float, power: int) -> float:
-        """Sum over the tail of (start + j)**power times its chance, j = 1, 2..."""
+        """Sum over the tail of (start + j)**power times its probability, j = 1, 2..."""
         r, one = self.ratio, 1 - self.ratio
         sums = (r / one, r / one**2, r * (1 + r) / one**3)
         each = (start * sums[0] + sums[1], start**2 * sums[0] + 2 * start * sums[1] + sums[2])
@@ -107,7 +107,7 @@ class NumberLaw:
 
 
 def delayed(load: float) -> NumberLaw:
-    """Poisson's law: everybody is served at once, whatever the times (M/G/infinity).
+    """Poisson's law of M/G/infinity: every job is served at once, whatever the times.
 
     Parameters
     ----------
@@ -124,13 +124,13 @@ def delayed(load: float) -> NumberLaw:
     >>> round(delayed(1.0).empty, 6), round(delayed(2.5).variance, 12)
     (0.367879, 2.5)
     """
-    most = int(load + _SPREADS * np.sqrt(load)) + 40
+    most = int(load + _DEVIATIONS * np.sqrt(load)) + 40
     _check_listed(most)
     return NumberLaw(np.asarray(poisson(np.arange(most + 1), load)), waits=0.0)
 
 
 def served(servers: int, load: float) -> NumberLaw:
-    """M/M/m: chances up to m - 1, then a geometric tail of ratio a / m.
+    """M/M/m: probabilities up to m - 1, then a geometric tail of ratio a / m.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def served(servers: int, load: float) -> NumberLaw:
 
 
 def side_by_side(queues: int, busy: float) -> NumberLaw:
-    """All at m separate M/M/1 queues of one utilisation: the negative binomial law.
+    """Total of m separate M/M/1 queues of one utilisation: the negative binomial law.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def side_by_side(queues: int, busy: float) -> NumberLaw:
     if queues == 1 or busy == 0:
         return NumberLaw(np.array([(1 - busy) ** queues]), busy, busy)
     free, spread = 1 - busy, np.sqrt(queues * busy) / (1 - busy)
-    most = int(queues * busy / free + _SPREADS * spread + 2 * _E_FOLDS / free)
+    most = int(queues * busy / free + _DEVIATIONS * spread + 2 * _E_FOLDS / free)
     _check_listed(most)
     number = np.arange(1, most + 1)
     relative = weights(busy * (number + queues - 1) / number)
@@ -187,14 +187,14 @@ def side_by_side(queues: int, busy: float) -> NumberLaw:
 
 
 def moving(ratios: FloatArray, last: float) -> NumberLaw:
-    """A birth-death chain: chances from the ratios of each to the one before.
+    """A birth-death process, by the ratios of its probabilities to the ones before.
 
     Parameters
     ----------
     ratios
         Arrival rate in state n - 1 over service rate in state n, n = 1, 2..., 0 or more.
     last
-        The same beyond, below 1; 0 where nobody more can come.
+        The same for all further states, below 1; 0 where there are none.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def moving(ratios: FloatArray, last: float) -> NumberLaw:
 
 
 def roomy(servers: int, places: int, load: float) -> NumberLaw:
-    """M/M/m/K: who finds no place is lost; the chance to wait is that of those let in.
+    """M/M/m/K: arrivals that find no place are lost; `waits` is of the admitted.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""How long whoever arrives waits for a server, first come first served.
+"""Distributions of waiting times, first come first served.
 
-Source: Kleinrock, *Queueing Systems* I, 1975, sections 5.7 and 5.12; for those who circulate the
+Source: Kleinrock, *Queueing Systems* I, 1975, sections 5.7 and 5.12; for closed networks the
 arrival theorem: Lavenberg and Reiser, J. Appl. Prob. 17(4), 1980.
 """
 
@@ -14,24 +14,24 @@ from headway.kinds import FloatArray
 from headway.queueing.times.inversion import exceedance
 from headway.queueing.times.laws import GAMMA, TimeLaw, after_constants, gamma, poisson_wait
 
-_NEVER = 1e-300
-_SAME = 1e-13  # relative: percentiles that count as one
+_NEVER = 1e-300  # in place of 0 in a logarithm
+_SAME = 1e-13  # relative, of percentiles that are found: digits only
 
 
 @dataclass(frozen=True)
 class WaitLaw:
-    """How a waiting time is distributed.
+    """Distribution of a waiting time.
 
     Parameters
     ----------
     waits
-        Chance to wait at all.
+        Probability to wait at all.
     mean
         Mean wait of all arrivals [s].
     longer
-        Chance of a wait longer than a time of 0 or more [s].
+        Probability of a wait longer than a time of 0 or more [s].
     notes
-        What is taken for granted about it, in words.
+        What it assumes, in words.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class WaitLaw:
     notes: tuple[str, ...] = ()
 
     def percentile(self, share: float) -> float:
-        """Least time that a share of the waits does not exceed [s]; 0 for who need not wait."""
+        """Least time that a share of the waits does not exceed [s]; 0 if so many do not wait."""
         from scipy.optimize import brentq
 
         rest = 1 - share
@@ -63,16 +63,16 @@ class WaitLaw:
 
 
 NO_WAIT = WaitLaw(0.0, 0.0, lambda _: 0.0)
-"""Of whoever is served at once."""
+"""No wait at all."""
 
 
 def exponential_wait(chance: float, mean: float) -> WaitLaw:
-    """A wait with some chance, then exponential: M/M/1's and M/M/m's.
+    """A wait that is 0 or exponential, as in M/M/1 and M/M/m.
 
     Parameters
     ----------
     chance, mean
-        Chance to wait, and mean wait of those who do [s].
+        Probability to wait, and mean wait of those that do [s].
 
     Examples
     --------
@@ -85,14 +85,14 @@ def exponential_wait(chance: float, mean: float) -> WaitLaw:
 
 
 def in_turn(met: FloatArray, servers: int, turn: float) -> WaitLaw:
-    """Wait behind those who are met at m exponential servers: a mixture of Erlang's laws.
+    """Wait at m exponential servers, by the number found on arrival: a mixture of Erlang laws.
 
     Parameters
     ----------
     met
-        Chances that an arrival finds 0, 1, 2... jobs, shape (numbers,).
+        Probabilities that an arrival finds 0, 1, 2... jobs, shape (numbers,).
     servers, turn
-        m, and the mean time from one end of service to the next while all are busy, S / m [s].
+        m, and the mean time between departures while all are busy, S / m [s].
 
     Examples
     --------
@@ -114,11 +114,12 @@ def in_turn(met: FloatArray, servers: int, turn: float) -> WaitLaw:
 
 
 def served(met: FloatArray, servers: int, turn: float) -> WaitLaw:
-    """Response time behind those who are met at m exponential servers, in order of arrival.
+    """Response time at m exponential servers, by the number found on arrival, in that order.
 
-    A service lasts as many turns as a geometric number, 1 with chance 1 / m; so the chance of a
-    longer time t is the sum over j of Poisson's (t / turn)**j exp(-t / turn) / j! times the chance
-    that wait and service take more than j turns.
+    While all servers work, departures come as a Poisson process of rate m/S. A service lasts a
+    geometric number of them, with mean m. So P(T > t) is the sum over j of the Poisson probability
+    (t / turn)**j exp(-t / turn) / j! times that wait and service take more than j of them
+    (uniformisation).
 
     Parameters
     ----------
@@ -157,8 +158,8 @@ def poisson_waits(rate: float, time: float, scv: float) -> WaitLaw:
     Parameters
     ----------
     rate, time, scv
-        Arrivals [1/s], and mean [s] and squared coefficient of variation of service; at scv = 0
-        it is constant, and the wait Crommelin's.
+        Arrivals [1/s], and mean [s] and squared coefficient of variation of service; constant
+        service, scv = 0, has Crommelin's wait.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Ways to share a number of things among parts, in rising order of their sum."""
+"""Compositions of whole numbers into parts, in rising order of their sum."""
 
 from math import comb
 
@@ -39,8 +39,14 @@ class Compositions:
 
     def __init__(self, parts: int, most: int) -> None:
         self.parts = parts
-        self._choose = _pascal(most + parts + 1, parts)
-        vectors = _all(parts, most)
+        binomials = [[comb(n, k) for k in range(parts + 1)] for n in range(most + parts + 2)]
+        self._choose = np.array(binomials)
+        vectors = np.zeros((0, 1), int)  # in any order, shape (parts, vectors)
+        for _ in range(parts):
+            room = most + 1 - vectors.sum(axis=0)
+            starts = np.cumsum(room) - room
+            last = np.arange(int(room.sum())) - np.repeat(starts, room)
+            vectors = np.vstack([np.repeat(vectors, room, axis=1), last])
         self.numbers: FloatArray = np.empty(vectors.shape)
         self.numbers[:, self._position(vectors)] = vectors
         whole = self.numbers[:, : self.count(most - 1)].astype(int)
@@ -49,11 +55,11 @@ class Compositions:
         self.more = np.array([self._position(whole + step[:, None]) for step in steps])
 
     def count(self, most: int) -> int:
-        """How many vectors have a sum up to a number."""
+        """Number of vectors with a sum of at most ``most``."""
         return comb(most + self.parts, self.parts) if most >= 0 else 0
 
     def _position(self, vectors: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Where vectors stand: after all of smaller sum, then by the last parts."""
+        """Positions of vectors: in order of the sum, then of the last parts."""
         rest = vectors.sum(axis=0)
         place = self._choose[rest + self.parts - 1, self.parts] if self.parts else rest
         for part in range(self.parts - 1, 0, -1):
@@ -61,19 +67,3 @@ class Compositions:
             place = place + self._choose[rest + part, part] - self._choose[left + part, part]
             rest = left
         return np.asarray(place)
-
-
-def _all(parts: int, most: int) -> NDArray[np.intp]:
-    """The vectors in any order, shape (parts, vectors)."""
-    vectors = np.zeros((0, 1), int)
-    for _ in range(parts):
-        room = most + 1 - vectors.sum(axis=0)
-        starts = np.cumsum(room) - room
-        last = np.arange(int(room.sum())) - np.repeat(starts, room)
-        vectors = np.vstack([np.repeat(vectors, room, axis=1), last])
-    return vectors
-
-
-def _pascal(largest: int, parts: int) -> NDArray[np.intp]:
-    """Binomial coefficients n over k, shape (largest + 1, parts + 1)."""
-    return np.array([[comb(n, k) for k in range(parts + 1)] for n in range(largest + 1)])

@@ -11,7 +11,7 @@ from headway.numerals import four_digits
 from headway.queueing.methods.memory import LARGEST
 from headway.queueing.methods.method import Cost
 from headway.queueing.network.names import Method
-from headway.queueing.recursion.crowds import Crowds, Solver, groups
+from headway.queueing.recursion.closed_classes import ClosedClasses, Solver, groups
 from headway.queueing.recursion.quadrature import (
     quadrature,
     quadrature_bytes,
@@ -20,13 +20,20 @@ from headway.queueing.recursion.quadrature import (
 from headway.queueing.recursion.recal import MOST_JOBS, recal, recal_bytes, recal_operations
 
 PATIENCE = 6.0
-"""Estimated time up to which an exact method is chosen without being asked for [s]."""
+"""Estimated time up to which an exact method is chosen without being asked for [s]. Chosen: how
+long a user is made to wait unasked."""
 
-_QUICK = 0.1  # time up to which the lattice of populations is walked without asking further [s]
-_CELL, _TERM, _NODE, _STEP = 1e-8, 5e-9, 1.5e-8, 1e-4  # measured on a machine of 2026 [s]
-_PLANE, _SHIFT, _APPLIED = 1e-5, 2e-9, 2e-8  # the same; of which a convolution has the last two
-_RULE = 2.5e-8  # a pair of nodes of a Gauss rule, whose eigenvalues are found one by one [s]
-_TIMES = 5  # how often a convolution applies each station to the whole lattice
+_QUICK = 0.1  # time up to which the lattice is taken without estimates of other methods [s]
+
+# Times of single operations, measured on a machine of 2026 [s]. They choose between exact methods
+# by speed, and say when none is quick enough. Of the lattice of populations a cell and a plane; of
+# RECAL a term and a step; of a quadrature a node, and a pair of nodes of its rule (eigenvalues); of
+# a convolution a shift of a cell, and the application of a station to a cell.
+_CELL, _PLANE = 1e-8, 1e-5
+_TERM, _STEP = 5e-9, 1e-4
+_NODE, _RULE = 1.5e-8, 2.5e-8
+_SHIFT, _APPLIED = 2e-9, 2e-8
+_TIMES = 5  # applications of each station to the whole lattice in a convolution
 
 SOLVERS: dict[Method, Solver] = {Method.RECAL: recal, Method.QUADRATURE: quadrature}
 """Methods that take classes in turn."""
@@ -61,22 +68,22 @@ def estimate(
     >>> recal.fits, recal.memory < 20e6
     (True, True)
     """
-    parts = [(g.crowds, len(g.points)) for g in groups(demand, queues, think_time, population)]
-    each = [_of(method, crowds, points) for crowds, points in parts]
+    parts = [(g.network, len(g.points)) for g in groups(demand, queues, think_time, population)]
+    each = [_of(method, network, points) for network, points in parts]
     memory = max((one.memory for one in each), default=0.0)
     obstacle = next((one.obstacle for one in each if one.obstacle), "")
     return Cost(memory, sum(one.seconds for one in each), obstacle)
 
 
-def _of(method: Method, crowds: Crowds, points: int) -> Cost:
-    size = crowds.parts, crowds.jobs, len(crowds.population)
+def _of(method: Method, network: ClosedClasses, points: int) -> Cost:
+    size = network.parts, network.jobs, len(network.population)
     if method is Method.QUADRATURE:
-        rules = _RULE * crowds.parts * (crowds.jobs / 2) ** 2
+        rules = _RULE * network.parts * (network.jobs / 2) ** 2
         time = _NODE * quadrature_operations(*size) + rules + _STEP
         return Cost(quadrature_bytes(*size), points * time)
-    time = points * _TERM * recal_operations(*size) + _STEP * crowds.jobs
-    many = f"method recal supports at most {MOST_JOBS:,} jobs, but there are {crowds.jobs:,}"
-    return Cost(recal_bytes(*size), time, many if crowds.jobs > MOST_JOBS else "")
+    time = points * _TERM * recal_operations(*size) + _STEP * network.jobs
+    many = f"method recal supports at most {MOST_JOBS:,} jobs, but there are {network.jobs:,}"
+    return Cost(recal_bytes(*size), time, many if network.jobs > MOST_JOBS else "")
 
 
 def estimate_walk(memory: float, demand: FloatArray, population: FloatArray) -> Cost:

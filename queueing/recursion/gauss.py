@@ -13,7 +13,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 
-_LARGE = 1e100
+_LARGE = 1e100  # polynomials are rescaled beyond it, against overflow
 _Rule = tuple[FloatArray, FloatArray]
 
 

@@ -6,8 +6,8 @@ gamma density of shape q_i, the copies of the station,
     G(N) = E product over r of (Z_r + sum over i of D_ir u_i)**N_r / N_r!,
 
 of a polynomial whose degree is the number of jobs K: K // 2 + 1 nodes of Gaussian quadrature
-for each station add it up exactly. Without think times u is its sum, whose moments are known,
-times shares with a Dirichlet density: beta densities one after the other, a dimension fewer.
+for each station integrate it exactly. Without think times u is its sum, whose moments are known,
+times shares with a Dirichlet density: a product of beta densities, of one dimension fewer.
 All terms are positive. Means of 1 / (Z_r + D_r u) and u_i / (Z_r + D_r u) with the same weights
 give throughputs and numbers of jobs: polynomials, too.
 
@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
-from headway.queueing.recursion.crowds import Crowds
+from headway.queueing.recursion.closed_classes import ClosedClasses
 from headway.queueing.recursion.gauss import beta_rule, gamma_rule
 
-_BLOCK = 20_000  # nodes looked at in one go
+_BLOCK = 20_000  # nodes at a time, for memory and speed
 
 
 def as_cost(count: int) -> float:
@@ -43,7 +43,7 @@ def as_cost(count: int) -> float:
 
 
 def terms_needed(parts: int, jobs: int) -> float:
-    """How many nodes the sum has.
+    """Number of nodes of the sum.
 
     Parameters
     ----------
@@ -83,12 +83,12 @@ def quadrature_operations(parts: int, jobs: int, classes: int) -> float:
     return terms_needed(parts, jobs) * (classes + 3)
 
 
-def quadrature(crowds: Crowds) -> tuple[FloatArray, FloatArray]:
+def quadrature(network: ClosedClasses) -> tuple[FloatArray, FloatArray]:
     """Throughputs and jobs at the stations.
 
     Parameters
     ----------
-    crowds
+    network
         A network of any number of jobs.
 
     Returns
@@ -98,33 +98,33 @@ def quadrature(crowds: Crowds) -> tuple[FloatArray, FloatArray]:
     Examples
     --------
     >>> one = np.ones((1, 1))
-    >>> rate, jobs = quadrature(Crowds(one[None], np.ones(1), one, np.array([2])))
+    >>> rate, jobs = quadrature(ClosedClasses(one[None], np.ones(1), one, np.array([2])))
     >>> round(float(rate[0, 0]), 12), round(float(jobs[0, 0, 0]), 12)
     (0.8, 1.2)
     """
-    rate, queue = np.zeros(crowds.think_time.shape), np.zeros(crowds.demand.shape)
-    for point in range(crowds.demand.shape[2]):
-        demand, thinking = crowds.demand[..., point], crowds.think_time[:, point]
-        rate[:, point], shares = _means(crowds, demand, thinking)
+    rate, queue = np.zeros(network.think_time.shape), np.zeros(network.demand.shape)
+    for point in range(network.demand.shape[2]):
+        demand, thinking = network.demand[..., point], network.think_time[:, point]
+        rate[:, point], shares = _means(network, demand, thinking)
         queue[..., point] = demand * shares
-    jobs = crowds.population[:, None]
-    if not crowds.thinking:
-        rate /= crowds.jobs - 1 + crowds.copies.sum()
+    jobs = network.population[:, None]
+    if not network.thinking:
+        rate /= network.jobs - 1 + network.copies.sum()
     return rate * jobs, queue * jobs[..., None]
 
 
 def _means(
-    crowds: Crowds, demand: FloatArray, thinking: FloatArray
+    network: ClosedClasses, demand: FloatArray, thinking: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Means of 1 / (Z + D u), shape (classes,), and u / (Z + D u), shape (classes, stations).
 
-    Terms are divided by the largest that was met, as the sum goes on.
+    Terms are scaled by the largest so far, against overflow.
     """
     total, largest = 0.0, -np.inf
     alone, weighted = np.zeros(len(thinking)), np.zeros(demand.shape)
-    for weights, values in _nodes(crowds):
+    for weights, values in _nodes(network):
         round_trip = thinking[:, None] + demand @ values
-        logs = weights + crowds.population @ np.log(round_trip)
+        logs = weights + network.population @ np.log(round_trip)
         top = max(largest, float(logs.max()))
         terms, fade = np.exp(logs - top), np.exp(largest - top)
         each = terms / round_trip
@@ -135,9 +135,14 @@ def _means(
     return alone / total, weighted / total
 
 
-def _nodes(crowds: Crowds) -> Iterator[tuple[FloatArray, FloatArray]]:
+def _nodes(network: ClosedClasses) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Blocks of logarithms of weights, shape (nodes,), and of u, shape (stations, nodes)."""
-    rules = _rules(crowds)
+    count, copies = network.jobs // 2 + 1, network.copies.tolist()
+    if network.thinking:
+        rules = [gamma_rule(q, count) for q in copies]
+    else:
+        rest = np.cumsum(copies[::-1])[::-1].tolist()
+        rules = [beta_rule(q, more, count) for q, more in zip(copies, rest[1:], strict=False)]
     sizes = [len(nodes) for nodes, _ in rules]
     for start in range(0, prod(sizes), _BLOCK):
         which = np.arange(start, min(start + _BLOCK, prod(sizes)))
@@ -147,20 +152,11 @@ def _nodes(crowds: Crowds) -> Iterator[tuple[FloatArray, FloatArray]]:
         )
         picked = [nodes[i] for (nodes, _), i in zip(rules, at, strict=True)]
         own = np.reshape(picked, (len(picked), len(which)))
-        yield weights, own if crowds.thinking else _broken(picked, which)
+        yield weights, own if network.thinking else _dirichlet(picked, which)
 
 
-def _rules(crowds: Crowds) -> list[tuple[FloatArray, FloatArray]]:
-    count = crowds.jobs // 2 + 1
-    copies = crowds.copies.tolist()
-    if crowds.thinking:
-        return [gamma_rule(q, count) for q in copies]
-    left = np.cumsum(copies[::-1])[::-1].tolist()
-    return [beta_rule(q, more, count) for q, more in zip(copies, left[1:], strict=False)]
-
-
-def _broken(pieces: list[FloatArray], which: NDArray[np.intp]) -> FloatArray:
-    """Shares of a stick of which pieces are broken off; the last is what is left."""
+def _dirichlet(pieces: list[FloatArray], which: NDArray[np.intp]) -> FloatArray:
+    """Dirichlet shares from beta variables: u_i = b_i times the product of 1 - b_j, j < i."""
     left, shares = np.ones(len(which)), []
     for piece in pieces:
         shares.append(left * piece)

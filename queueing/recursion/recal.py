@@ -1,14 +1,14 @@
 """Closed networks of many classes, a job at a time: recursion by chain (RECAL).
 
 Let G_m(N) be the normalising constant of the network in which station i stands q_i + m_i
-times, q_i being its copies. Taking away a job of class r,
+times, q_i being its copies. Removing a job of class r,
 
     N_r G_m(N) = Z_r G_m(N - e_r) + sum over i of (q_i + m_i) D_ir G_{m + e_i}(N - e_r),
 
 so K jobs in all need the vectors m with a sum of up to K, K - 1... 0, which does not depend on
 how many classes they are of. Without think times only the vectors of one sum are needed each
 time, and G_0(N') = sum over i of q_i G_{e_i}(N') / (K' + sum q) for K' jobs. All terms are
-positive. At the end the network without a job of each class in turn tells everything,
+positive. At the end, the network without one job of each class in turn gives all means,
 
     X_r = N_r G_0(N - e_r) / c_r,  Q_ir = N_r q_i D_ir G_{e_i}(N - e_r) / c_r,
 
@@ -25,19 +25,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
+from headway.queueing.recursion.closed_classes import ClosedClasses
 from headway.queueing.recursion.compositions import Compositions
-from headway.queueing.recursion.crowds import Crowds
 from headway.queueing.recursion.quadrature import as_cost
 
 MOST_JOBS = 1000
-"""G_m / G_0 grows up to 2**K, which has to stay in the range of floating-point numbers."""
+"""Jobs at most: G_m / G_0 grows up to 2**K, which must stay in the range of floating point."""
 
-_LEAF = 200_000  # vectors of a table, which is walked in one go
-_BLOCK = 4_000_000  # numbers of all points solved together
+_LEAF = 200_000  # vectors of a table at most, for memory and speed
+_BLOCK = 4_000_000  # numbers of all points solved together, for memory
 
 
 def vectors(parts: int, jobs: int) -> int:
-    """Vectors that share jobs among parts.
+    """Number of vectors that distribute jobs over parts.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def recal_bytes(parts: int, jobs: int, classes: int) -> float:
 
 
 def recal_operations(parts: int, jobs: int, classes: int) -> float:
-    """Terms that are added up for an operating point.
+    """Terms of the sums of an operating point.
 
     Examples
     --------
@@ -81,12 +81,12 @@ def recal_operations(parts: int, jobs: int, classes: int) -> float:
     return as_cost(parts * walked)
 
 
-def recal(crowds: Crowds) -> tuple[FloatArray, FloatArray]:
+def recal(network: ClosedClasses) -> tuple[FloatArray, FloatArray]:
     """Throughputs and jobs at the stations.
 
     Parameters
     ----------
-    crowds
+    network
         A network of at most 1000 jobs.
 
     Returns
@@ -96,38 +96,38 @@ def recal(crowds: Crowds) -> tuple[FloatArray, FloatArray]:
     Examples
     --------
     >>> one = np.ones((1, 1))
-    >>> rate, jobs = recal(Crowds(one[None], np.ones(1), one, np.array([2])))
+    >>> rate, jobs = recal(ClosedClasses(one[None], np.ones(1), one, np.array([2])))
     >>> round(float(rate[0, 0]), 12), round(float(jobs[0, 0, 0]), 12)
     (0.8, 1.2)
     """
-    points = crowds.demand.shape[2]
-    together = max(_BLOCK // vectors(crowds.parts, crowds.jobs), 1)
+    points = network.demand.shape[2]
+    together = max(_BLOCK // vectors(network.parts, network.jobs), 1)
     starts = range(0, points, together)
-    walk = _Walk(crowds)
-    solved = [_solved(walk, crowds.at(slice(start, start + together))) for start in starts]
+    walk = _Recursion(network)
+    solved = [_solved(walk, network.at(slice(start, start + together))) for start in starts]
     rates, queues = zip(*solved, strict=True)
     return np.concatenate(rates, axis=-1), np.concatenate(queues, axis=-1)
 
 
-def _solved(walk: "_Walk", crowds: Crowds) -> tuple[FloatArray, FloatArray]:
-    classes = len(crowds.population)
-    values = np.ones((vectors(crowds.parts, crowds.jobs), crowds.demand.shape[2]))
-    level = crowds.jobs
-    for c, jobs in enumerate(crowds.population):
+def _solved(walk: "_Recursion", network: ClosedClasses) -> tuple[FloatArray, FloatArray]:
+    classes = len(network.population)
+    values = np.ones((vectors(network.parts, network.jobs), network.demand.shape[2]))
+    level = network.jobs
+    for c, jobs in enumerate(network.population):
         for _ in range(jobs - 1):
-            walk.take(crowds, c, level, values)
+            walk.take(network, c, level, values)
             level -= 1
-    rate, queue = np.zeros(crowds.think_time.shape), np.zeros(crowds.demand.shape)
-    values = values[: vectors(crowds.parts, level)].copy()
-    for c, last in _without_each(walk, crowds, list(range(classes)), values):
-        rate[c], queue[c] = _ends(crowds, c, last)
+    rate, queue = np.zeros(network.think_time.shape), np.zeros(network.demand.shape)
+    values = values[: vectors(network.parts, level)].copy()
+    for c, last in _without_each(walk, network, list(range(classes)), values):
+        rate[c], queue[c] = _means(network, c, last)
     return rate, queue
 
 
 def _without_each(
-    walk: "_Walk", crowds: Crowds, left: Sequence[int], values: FloatArray
+    walk: "_Recursion", network: ClosedClasses, left: Sequence[int], values: FloatArray
 ) -> Iterator[tuple[int, FloatArray]]:
-    """The network without a job of each class: half of them take the other half, and so on."""
+    """The network without one job of each class, by recursive halving of the classes."""
     if len(left) == 1:
         yield left[0], values
         return
@@ -135,78 +135,78 @@ def _without_each(
     for own, others in ((left[:middle], left[middle:]), (left[middle:], left[:middle])):
         rest, level = values.copy(), len(left)
         for c in others:
-            walk.take(crowds, c, level, rest)
+            walk.take(network, c, level, rest)
             level -= 1
-        yield from _without_each(walk, crowds, own, rest[: vectors(crowds.parts, level)])
+        yield from _without_each(walk, network, own, rest[: vectors(network.parts, level)])
 
 
-def _ends(crowds: Crowds, c: int, last: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Throughput and jobs of a class from the constants without one job of it.
+def _means(network: ClosedClasses, c: int, last: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """X_r and Q_ir of a class, from the constants without one job of it.
 
-    They are in the order of the parts: first thinking if anybody does, then the stations.
+    The constants are in the order of the parts: thinking first, if a class does, then stations.
     """
-    first = int(crowds.thinking)
-    each = crowds.copies[:, None] * last[first:]
-    residence = crowds.demand[c] * each
-    alone = last[0] if first else each.sum(axis=0) / (crowds.jobs - 1 + crowds.copies.sum())
-    whole = crowds.think_time[c] * alone + residence.sum(axis=0)
-    jobs = crowds.population[c]
+    first = int(network.thinking)
+    each = network.copies[:, None] * last[first:]
+    residence = network.demand[c] * each
+    alone = last[0] if first else each.sum(axis=0) / (network.jobs - 1 + network.copies.sum())
+    whole = network.think_time[c] * alone + residence.sum(axis=0)
+    jobs = network.population[c]
     return np.asarray(jobs * alone / whole), np.asarray(jobs * residence / whole)
 
 
 def _inner(parts: int, jobs: int) -> int:
-    """Parts of which all vectors are in one table."""
+    """Number of parts whose vectors are held in one table."""
     inner = min(parts, 2)
     while inner < parts and vectors(inner + 1, jobs) <= _LEAF:
         inner += 1
     return inner
 
 
-class _Walk:
-    """Vectors m laid out as blocks: one for the numbers of each vector of the outer parts.
+class _Recursion:
+    """Vectors m laid out in blocks, one for each vector of the outer parts.
 
-    Within a block stand those of the inner parts; of them the first is what the others leave
-    of the sum.
+    A block has the vectors of the inner parts; the number of the first inner part is the rest of
+    the sum.
     """
 
-    def __init__(self, crowds: Crowds) -> None:
-        inner = _inner(crowds.parts, crowds.jobs)
-        self.inner = Compositions(inner - 1, crowds.jobs)
-        self.outer = Compositions(crowds.parts - inner, crowds.jobs)
-        counts = [self.inner.count(level) for level in range(crowds.jobs + 1)]
+    def __init__(self, network: ClosedClasses) -> None:
+        inner = _inner(network.parts, network.jobs)
+        self.inner = Compositions(inner - 1, network.jobs)
+        self.outer = Compositions(network.parts - inner, network.jobs)
+        counts = [self.inner.count(level) for level in range(network.jobs + 1)]
         self._counts = np.array(counts)
-        copies = np.concatenate([[0.0] if crowds.thinking else [], crowds.copies])
+        copies = np.concatenate([[0.0] if network.thinking else [], network.copies])
         self._first, self._copies = float(copies[0]), copies[1:inner]
         self._weights = self._copies[:, None] + self.inner.numbers
         self._outer = copies[inner:, None] + self.outer.numbers
 
     def _starts(self, level: int) -> NDArray[np.intp]:
-        """Where the blocks begin, for vectors of a sum."""
+        """First positions of the blocks, for vectors of a sum."""
         sums = self.outer.total[: self.outer.count(level)]
         sizes = self._counts[level - sums]
         return np.asarray(np.cumsum(sizes) - sizes)
 
-    def take(self, crowds: Crowds, c: int, level: int, values: FloatArray) -> None:
-        """Add a job of a class, in place: a block is written where no later one is read from."""
-        demand = crowds.demand[c]
-        if crowds.thinking:
-            demand = np.vstack([crowds.think_time[c], demand])
+    def take(self, network: ClosedClasses, c: int, level: int, values: FloatArray) -> None:
+        """Add a job of a class, in place: no block is read after it has been overwritten."""
+        demand = network.demand[c]
+        if network.thinking:
+            demand = np.vstack([network.think_time[c], demand])
         own, others = demand[: self.inner.parts + 1], demand[self.inner.parts + 1 :]
         read, write = self._starts(level), self._starts(level - 1)
         for o, into in enumerate(write):
             rest = level - 1 - int(self.outer.total[o])
             block = values[read[o] : read[o] + self._counts[rest + 1]]
-            new = self._block(own, rest, block, thinking=crowds.thinking)
+            new = self._block(own, rest, block, thinking=network.thinking)
             for p, weights in enumerate(self._outer):
                 start = read[self.outer.more[p, o]]
                 new += values[start : start + len(new)] * (weights[o] * others[p])
             values[into : into + len(new)] = new
-        values[: vectors(crowds.parts, level - 1)] /= values[0]
+        values[: vectors(network.parts, level - 1)] /= values[0]
 
     def _block(
         self, demand: FloatArray, rest: int, block: FloatArray, *, thinking: bool
     ) -> FloatArray:
-        """The terms of the inner parts, for vectors of a sum up to rest."""
+        """Terms of the inner parts, for vectors with a sum of at most ``rest``."""
         count = int(self._counts[rest])
         new = block[:count] * demand[0]
         if not thinking:

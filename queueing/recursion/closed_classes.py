@@ -1,8 +1,8 @@
-"""Closed classes at single servers and delays, laid out for methods that take them in turn.
+"""Closed classes at single servers and delays, in the form that RECAL and quadrature take.
 
-Stations at which every class has the same demand are copies of one; a station that nobody
-needs, and a class without jobs, are left out. Of each class only the proportions matter to
-these methods: the largest of its demands and its think time is its unit of time.
+Stations at which every class has the same demand are copies of one. Stations without demand and
+classes without jobs are left out. Only ratios of a class's demands matter to these methods: its
+unit of time is the largest of its demands and its think time.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,8 +16,8 @@ from headway.kinds import FloatArray
 
 
 @dataclass(frozen=True)
-class Crowds:
-    """Classes that circulate between copies of single servers, at points of equal populations.
+class ClosedClasses:
+    """Closed classes at copies of single servers, at operating points of equal populations.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Crowds:
 
     @property
     def jobs(self) -> int:
-        """How many jobs circulate, of all classes."""
+        """Jobs of all classes."""
         return int(self.population.sum())
 
     @property
@@ -48,19 +48,19 @@ class Crowds:
 
     @property
     def parts(self) -> int:
-        """Places where jobs can be: stations that differ, and thinking."""
+        """Stations that differ, and one more for thinking."""
         return len(self.copies) + self.thinking
 
-    def at(self, points: slice) -> "Crowds":
-        """Give some of the points."""
-        return Crowds(
+    def at(self, points: slice) -> "ClosedClasses":
+        """Some of the operating points."""
+        return ClosedClasses(
             self.demand[..., points], self.copies, self.think_time[:, points], self.population
         )
 
 
 @dataclass(frozen=True)
 class _Group:
-    """Points of one set of populations, and what of them is left out."""
+    """Operating points of equal populations, and how their stations and classes were reduced."""
 
     points: NDArray[np.intp]
     classes: NDArray[np.intp]
@@ -68,17 +68,17 @@ class _Group:
     members: NDArray[np.intp]
     shares: FloatArray
     unit: FloatArray
-    crowds: Crowds
+    network: ClosedClasses
 
 
-Solver = Callable[[Crowds], tuple[FloatArray, FloatArray]]
+Solver = Callable[[ClosedClasses], tuple[FloatArray, FloatArray]]
 """Throughputs, shape (classes, points); jobs at each station, shape (classes, stations, points)."""
 
 
 def groups(
     demand: FloatArray, queues: FloatArray, think_time: FloatArray, population: FloatArray
 ) -> Iterator[_Group]:
-    """Group the operating points that can be solved together.
+    """Group operating points of equal populations and queues.
 
     Parameters
     ----------
@@ -116,8 +116,8 @@ def _group(
     own, resting = each[:, rows[first]], think_time[np.ix_(classes, points)]
     unit = np.maximum(own.max(axis=1, initial=0), resting)
     jobs = population[classes, points[0]].astype(int)
-    crowds = Crowds(own / unit[:, None], copies, resting / unit, jobs)
-    return _Group(points, classes, rows, members, split[rows] / copies[members], unit, crowds)
+    network = ClosedClasses(own / unit[:, None], copies, resting / unit, jobs)
+    return _Group(points, classes, rows, members, split[rows] / copies[members], unit, network)
 
 
 def solve_groups(
@@ -127,7 +127,7 @@ def solve_groups(
     think_time: FloatArray,
     population: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Throughputs and queue lengths at all points, whatever differs between them.
+    """Throughputs and queue lengths at all operating points.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def solve_groups(
     """
     rate, queue = np.zeros(population.shape), np.zeros(demand.shape)
     for group in groups(demand, queues, think_time, population):
-        rates, lengths = solver(group.crowds)
+        rates, lengths = solver(group.network)
         rate[np.ix_(group.classes, group.points)] = rates / group.unit
         own = lengths[:, group.members] * group.shares[:, None]
         queue[np.ix_(group.classes, group.rows, group.points)] = own
