@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from jsonschema import Draft7Validator
 
-from headway.errors import GraphError, InvalidParameter, PackageError
+from headway.errors import GraphError, InvalidParameter, ModelFileError, PackageError
 from headway.models import ModelGraph, parse_model
 from headway.models.files.editors import json_schema
+from headway.models.importing.writing import to_jmva
 from headway.queueing import (
     MG1,
     MM1,
@@ -124,6 +125,34 @@ class TestTable:
                          waits=Discipline.FCFS.waits, times=Times.UNKNOWN)  # fmt: skip
         graph = ModelGraph("one").station("cpu", MM1(0.5), discipline=own)
         assert graph.at(arrival_rate=1.0).solve().response_time == pytest.approx(1.0, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("discipline", "times", "ranks", "words"),
+    [
+        ("fcfs", (0.5, 2.0), (), "different times in order of arrival, which has no product form"),
+        ("siro", (0.5, 2.0), (), "different times in random order, which has no product form"),
+        ("priority", (0.5, 0.5), (1, 2), "serves classes with priorities, which has no product"),
+        ("preemptive", (0.5, 0.5), (1, 2), "serves classes with preemptive priorities, which has"),
+        ("lcfs", (0.5, 2.0), (), ""),
+        ("siro", (0.5, 0.5), (), ""),
+        ("priority", (0.5, 0.5), (1, 1), ""),
+    ],
+)
+def test_only_a_product_form_is_written_as_jmva(discipline, times, ranks, words):
+    """A JMVA file stands for the product form of its network, whatever the discipline was."""
+    names = ("web", "batch")
+    graph = ModelGraph("two").station(
+        "cpu", MM1(0.5), None, dict(zip(names, times, strict=True)), discipline
+    )
+    for name, rank in zip(names, ranks or (None, None), strict=True):
+        more = {} if rank is None else {"priority": rank}
+        graph = graph.job_class(name, population=2, think_time=1.0, **more)
+    if words:
+        with pytest.raises(ModelFileError, match=words):
+            to_jmva(graph.at())
+    else:
+        assert "listation" in to_jmva(graph.at())
 
 
 LIFO = Discipline(
