@@ -141,7 +141,7 @@ def _one_network(
         return (_closed_regions if network.closed else _open_regions)(network, stations)
     for name, station in zip(network.called, stations, strict=True):
         if not station.can.chained:
-            msg = f"{name}: {type(station).__name__} has no Markov chain"
+            msg = f"{name}: {station.label} has no Markov chain"
             msg = f"{msg}; networks that block support exponential service only"
             raise GraphError(msg)
     if chosen is BlockingMethod.DECOMPOSITION:
@@ -162,7 +162,7 @@ def _check_equivalence(network: BlockingNetwork, stations: Sequence[Station]) ->
         raise GraphError(msg)
     for name, station in zip(network.called, stations, strict=True):
         if not (network.closed or station.can.product_form):
-            msg = f"{name}: {type(station).__name__} has no product form, and jobs go from it to"
+            msg = f"{name}: {station.label} has no product form, and jobs go from it to"
             msg = f"{msg} a region that they have been in; use another kind"
             raise GraphError(msg)
 

@@ -106,7 +106,7 @@ def solve_forked(
     for name, station in stations.items():
         if station.can.scv is None and not station.can.forks:
             msg = (
-                f"{name}: {type(station).__name__} is not supported in a closed network with "
+                f"{name}: {station.label} is not supported in a closed network with "
                 "a fork; use "
                 "MM1, MMm, MD1, MG1, MGm, Parallel or Delay"
             )

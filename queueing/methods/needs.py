@@ -310,8 +310,14 @@ def _unwindowed(network: Network) -> str:
 def _states(network: Network) -> str:
     """Refuse what no chain holds here: unknown routes, services of no time or at varying speeds.
 
-    Where all jobs come to one queue, routes do not matter.
+    Nor disciplines that declare no states. Where all jobs come to one queue, routes do not matter.
     """
+    for name, station in zip(network.names, network.stations, strict=False):
+        if not station.discipline.states and station.kind is not ServiceKind.DELAY:
+            return (
+                f"{name}: nothing is known of the Markov chain under discipline "
+                f"{station.discipline}; use method auto, or simulate it"
+            )
     come = (network.may_be[:, None] > 0) & (network.visits > 0)
     timeless = (come & (network.service_times <= 0) & ~network.is_delay[:, None]).any()
     queues = ~network.is_delay & comers(network).any(axis=(0, 2))
