@@ -1,1 +1,1 @@
-"""Bounds on what networks do, without solving them: closed, open, of several classes."""
+"""Bounds on throughputs and response times of networks, without solving them."""

@@ -1,8 +1,8 @@
 """Bounds on each class of a closed or mixed network, without solving it.
 
-Whoever arrives waits for the jobs it finds, V R <= D (1 + Q(N - 1_c) / m) at m servers, and for
-no fewer than those of them that cannot be thinking. Open classes leave a single server 1 - u of
-its speed, which is exact in a product form.
+An arrival waits for the jobs that it finds, V R <= D (1 + Q(N - 1_c) / m) at m servers, and at
+least for those of them that cannot be thinking. Open classes leave a single server 1 - u of its
+speed, which is exact with a product form.
 
 Source: Zahorjan, Sevcik, Eager and Galler, CACM 25(2), 1982; Kerola, "The composite bound method
 for computing throughput bounds in multiple class environments", Performance Evaluation 6(1), 1986.
@@ -63,16 +63,16 @@ def class_bounds(
     if _unbounded(network, opened):
         return {}
     closed = ~network.is_open
-    crowd = _crowd(network, opened)
-    ends = {name: limits(crowd) for name, limits in _METHODS.items()}
+    queued = _closed_classes(network, opened)
+    ends = {name: limits(queued) for name, limits in _METHODS.items()}
     names = [c.name for c, is_closed in zip(classes, closed, strict=True) if is_closed]
     return {
         name: {
-            method: _bounds(crowd, row, both[0][row], both[1][row], network.shape)
+            method: _bounds(queued, row, both[0][row], both[1][row], network.shape)
             for method, both in ends.items()
         }
         for row, name in enumerate(names)
-        if (crowd.jobs[row] > 0).all()
+        if (queued.jobs[row] > 0).all()
     }
 
 
@@ -103,12 +103,12 @@ def _unbounded(network: Network, opened: FloatArray) -> str:
 
 
 @dataclass(frozen=True)
-class _Crowd:
-    """Closed classes where they queue: demands for each server's share of a station.
+class _ClosedClasses:
+    """Closed classes, by their demands at queues and at one server of each.
 
     `demand` D and `each` D / m have shape (classes, stations, points); `total` their sum, `think`
-    Z with delays, `away` Z alone, `jobs` N, shape (classes, points); `split` whether nowhere one
-    queue is several servers', so that who finds somebody waits.
+    Z with delays, `away` Z alone, `jobs` N, shape (classes, points); `split` whether no queue has
+    several servers, so that an arrival that finds a job waits.
     """
 
     demand: FloatArray
@@ -121,11 +121,11 @@ class _Crowd:
 
     @property
     def others(self) -> FloatArray:
-        """Other jobs that there are, shape (classes, points)."""
+        """Jobs other than one of a class, shape (classes, points)."""
         return np.asarray(np.maximum(self.jobs.sum(axis=0) - 1, 0) + 0 * self.jobs)
 
 
-def _crowd(network: Network, opened: FloatArray) -> _Crowd:
+def _closed_classes(network: Network, opened: FloatArray) -> _ClosedClasses:
     closed, rests = ~network.is_open, network.is_delay[:, None]
     whole = network.demand[closed]
     left = np.where(rests, 1.0, np.maximum(1 - opened / network.servers, 0.0))
@@ -136,39 +136,39 @@ def _crowd(network: Network, opened: FloatArray) -> _Crowd:
     think = away + np.where(rests, whole, 0.0).sum(axis=1)
     each = demand / network.servers[~network.is_delay]
     jobs, split = network.population[closed], not network.is_pool.any()
-    return _Crowd(demand, each, demand.sum(axis=1), think, away, jobs, split)
+    return _ClosedClasses(demand, each, demand.sum(axis=1), think, away, jobs, split)
 
 
-def _asymptotic(crowd: _Crowd) -> tuple[FloatArray, FloatArray]:
-    behind = crowd.each.sum(axis=1) * crowd.others
-    low = _rate(crowd.jobs, crowd.think + crowd.total + behind)
-    light = _rate(crowd.jobs, crowd.think + crowd.total)
-    return low, np.minimum(light, _rate(1.0, crowd.each.max(axis=1, initial=0.0)))
+def _asymptotic(queued: _ClosedClasses) -> tuple[FloatArray, FloatArray]:
+    behind = queued.each.sum(axis=1) * queued.others
+    low = _rate(queued.jobs, queued.think + queued.total + behind)
+    light = _rate(queued.jobs, queued.think + queued.total)
+    return low, np.minimum(light, _rate(1.0, queued.each.max(axis=1, initial=0.0)))
 
 
-def _balanced(crowd: _Crowd) -> tuple[FloatArray, FloatArray]:
-    most = crowd.each.max(axis=1, initial=0.0) * crowd.others
-    low = _rate(crowd.jobs, crowd.think + crowd.total + most)
-    upper = _asymptotic(crowd)[1]
-    if not crowd.split or not crowd.each.shape[1]:
+def _balanced(queued: _ClosedClasses) -> tuple[FloatArray, FloatArray]:
+    most = queued.each.max(axis=1, initial=0.0) * queued.others
+    low = _rate(queued.jobs, queued.think + queued.total + most)
+    upper = _asymptotic(queued)[1]
+    if not queued.split or not queued.each.shape[1]:
         return low, upper
-    least = crowd.each.min(axis=1) * _queued(crowd)
-    return low, np.minimum(upper, _rate(crowd.jobs, crowd.think + crowd.total + least))
+    least = queued.each.min(axis=1) * _queued(queued)
+    return low, np.minimum(upper, _rate(queued.jobs, queued.think + queued.total + least))
 
 
-def _queued(crowd: _Crowd) -> FloatArray:
-    """Jobs that an arrival finds in queues at the least: N - X Z, X being N / (Z + D) at most."""
-    share = _share(crowd.total, crowd.total + crowd.think)
-    return np.asarray((crowd.jobs * share).sum(axis=0) - share)
+def _queued(queued: _ClosedClasses) -> FloatArray:
+    """Jobs in queues that an arrival finds at least: N - X Z, with X at most N / (Z + D)."""
+    share = _share(queued.total, queued.total + queued.think)
+    return np.asarray((queued.jobs * share).sum(axis=0) - share)
 
 
-def _composite(crowd: _Crowd) -> tuple[FloatArray, FloatArray]:
-    low, upper = _balanced(crowd)
+def _composite(queued: _ClosedClasses) -> tuple[FloatArray, FloatArray]:
+    low, upper = _balanced(queued)
     # A class that needs nothing anywhere has no limit, and holds nothing.
-    busy = np.where(crowd.each > 0, low[:, None], 0.0) * crowd.each
+    busy = np.where(queued.each > 0, low[:, None], 0.0) * queued.each
     left = np.maximum(1 - (busy.sum(axis=0) - busy), 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        room = np.where(crowd.each > 0, left / crowd.each, np.inf)
+        room = np.where(queued.each > 0, left / queued.each, np.inf)
     return low, np.minimum(upper, room.min(axis=1, initial=np.inf))
 
 
@@ -185,9 +185,9 @@ def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
 
 
 def _bounds(
-    crowd: _Crowd, row: int, lower: FloatArray, upper: FloatArray, shape: tuple[int, ...]
+    queued: _ClosedClasses, row: int, lower: FloatArray, upper: FloatArray, shape: tuple[int, ...]
 ) -> Bounds:
     """Limits of one class, in the shape of the operating points."""
-    jobs, think = crowd.jobs[row], crowd.away[row]
+    jobs, think = queued.jobs[row], queued.away[row]
     low, high, there, away = (each.reshape(shape) for each in (lower, upper, jobs, think))
     return in_order(low, high, there, away)

@@ -15,7 +15,7 @@ def open_bounds(
 ) -> dict[str, Bounds]:
     """Bounds on an open network, by method.
 
-    Asymptotic, for every kind that loses nobody: X below saturation, and R no less than without
+    Asymptotic, for every kind that loses no job: X below saturation, and R no less than without
     waiting. Balanced system, where all stations have a product form without speeds of their own:
 
     Z + D / (1 - lambda D / n) <= R <= Z + D / (1 - U_max)
@@ -52,21 +52,18 @@ def open_bounds(
     for station, v in pairs:
         with np.errstate(divide="ignore"):
             most = np.minimum(most, np.asarray(station.capacity, float) / v)
-    least: FloatArray = np.asarray(sum(_least(station, v) for station, v in pairs), float)
+    stays = (v * np.asarray(s.stay(np.inf)[0], float) for s, v in pairs)
+    least: FloatArray = np.asarray(sum(stays), float)
     bounds = {"asymptotic": _bounds(most, least, np.inf)}
     if all(s.can.product_form not in {None, ServiceKind.VARYING} for s in stations):
         bounds["balanced job"] = _bounds(most, *_balanced(pairs, rate, most))
     return bounds
 
 
-def _least(station: Station, visits: FloatArray) -> FloatArray:
-    return np.asarray(visits * np.asarray(station.stay(np.inf)[0], float))
-
-
 def _balanced(
     pairs: Sequence[tuple[Station, FloatArray]], rate: FloatArray, most: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Least and largest response time."""
+    """Balanced job bounds on the response time: lower and upper."""
     queues = [(s, v * np.asarray(s.service_time, float)) for s, v in pairs if s.can.limits]
     still = sum((v * np.asarray(s.service_time, float) for s, v in pairs if not s.can.limits), 0.0)
     total = np.asarray(sum((demand for _, demand in queues), 0.0))
@@ -81,7 +78,7 @@ def _balanced(
 
 
 def _slowed(time: FloatArray, busy: FloatArray) -> FloatArray:
-    """Time / (1 - U), endless from 1 on."""
+    """The time over 1 - U, infinite from U = 1 on."""
     free = np.where(busy < 1, 1 - busy, 1.0)
     return np.asarray(np.where((busy < 1) | (time == 0), time / free, np.inf))
 

@@ -1,10 +1,10 @@
-"""Bounds on closed networks with a station that slows down as jobs come: no rate need last.
+"""Bounds on closed networks with a station whose rate falls as jobs come.
 
-With n of N jobs at such a station the others let through what they would with N - n jobs alone
-(Norton's theorem for networks with a product form), x(N - n), and it serves at a rate r(n) / V. So
-its number is a birth-death chain, and the throughput is the mean of r(n) / V. Each x(m) lies
-between its asymptotic bounds; which end gives the larger mean is found by policy iteration. A rate
-before the last one therefore counts as long as that many can be there.
+With n of N jobs at such a station the rest of the network has the throughput x(N - n) that it has
+alone with N - n jobs (Norton's theorem, for a product form), and the station serves at the rate
+r(n) / V. So its number of jobs is a birth-death process, and the throughput is the mean of
+r(n) / V. Each x(m) lies between its asymptotic bounds; which of the two gives the larger mean is
+found by policy iteration. So a high rate at few jobs counts only as far as few jobs can be there.
 
 Source: Chandy, Herzog and Woo, IBM J. Res. Dev. 19(1), 1975, for Norton's theorem; Howard, *Dynamic
 Programming and Markov Processes*, 1960, for policy iteration.
@@ -22,9 +22,9 @@ from headway.queueing.stations.base import Station
 
 Bound = Callable[[Sequence[Station], Sequence[Amount], Amount, Amount], Amount]
 
-_MOST = 1_000_000  # numbers of jobs times operating points
-_TURNS = 50  # of policy iteration, which needs a handful
-_AT_ONCE = 1e30  # times the rates: others that take no time
+_MOST = 1_000_000  # jobs times operating points: beyond, this bound is left out, for speed
+_STEPS = 50  # of policy iteration at most, which needs a handful; without an end no bound is given
+_AT_ONCE = 1e30  # times the rates at most: in place of an infinite throughput of the others
 
 
 def slowed_throughput(
@@ -64,10 +64,12 @@ def slowed_throughput(
             others = _without(stations, place), _without(visits, place)
             number = np.arange(1.0, most + 1).reshape(-1, *[1] * len(shape))
             rates: Any = stations[place]
-            served = np.broadcast_to(_table(rates, number) / numbers[2 + place], (most, *shape))
+            served = np.broadcast_to(
+                _service_rates(rates, number) / numbers[2 + place], (most, *shape)
+            )
             jobs = np.broadcast_to(numbers[0], shape)
             births = [
-                _births(np.broadcast_to(end(*others, number, think_time), served.shape), jobs)
+                _arrivals(np.broadcast_to(end(*others, number, think_time), served.shape), jobs)
                 for end in ends
             ]
             limits.append(_largest_mean(served, births))
@@ -78,8 +80,8 @@ def _without(values: Sequence[Any], place: int) -> list[Any]:
     return [*values[:place], *values[place + 1 :]]
 
 
-def _table(station: Any, number: FloatArray) -> FloatArray:
-    """Service rates with 1, 2... jobs, as many as there are numbers [1/s]."""
+def _service_rates(station: Any, number: FloatArray) -> FloatArray:
+    """Service rates with 1, 2... jobs [1/s], along the first axis of ``number``."""
     rates = station.rates_to(float(len(number)))
     if not isinstance(rates, np.ndarray):
         rates = np.stack(np.broadcast_arrays(*(np.asarray(rate, float) for rate in rates)))
@@ -87,26 +89,29 @@ def _table(station: Any, number: FloatArray) -> FloatArray:
     return np.asarray(rates[np.minimum(np.arange(len(number)), len(rates) - 1)])
 
 
-def _births(through: FloatArray, jobs: FloatArray) -> FloatArray:
-    """What comes while 0, 1... jobs are there: what the others let through with the rest."""
+def _arrivals(through: FloatArray, jobs: FloatArray) -> FloatArray:
+    """Arrival rates with 0, 1... jobs there: the throughput x(N - n) of the others."""
     rest = jobs.astype(int) - np.arange(len(through)).reshape(-1, *[1] * jobs.ndim)
     come = np.take_along_axis(through, np.maximum(rest, 1) - 1, axis=0)
     return np.where(rest > 0, come, 0.0)
 
 
 def _largest_mean(served: FloatArray, births: Sequence[FloatArray]) -> FloatArray:
-    """Largest mean service rate of chains whose births lie between these."""
+    """Largest mean service rate of birth-death processes with births between two limits.
+
+    Policy iteration: a state takes its larger birth rate if the mean reward above it is larger.
+    """
     low, high = (np.minimum(each, _AT_ONCE * served.max()) for each in births)
-    likely = np.ones(served.shape, bool)
-    for _ in range(_TURNS):
-        ratios = np.where(likely, high, low) / served
+    larger = np.ones(served.shape, bool)
+    for _ in range(_STEPS):
+        ratios = np.where(larger, high, low) / served
         chances = np.moveaxis(weights(np.moveaxis(ratios, 0, -1)), -1, 0)
         chances = chances / chances.sum(axis=0)
         rewards = chances[1:] * served
         mean = np.asarray(rewards.sum(axis=0))
         gained, spent = (np.cumsum(e[::-1], axis=0)[::-1] for e in (rewards, chances[1:]))
         better = gained >= mean * spent
-        if (better == likely).all():
+        if (better == larger).all():
             return mean
-        likely = better
+        larger = better
     return np.full(served.shape[1:], np.inf)

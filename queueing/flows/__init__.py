@@ -1,1 +1,1 @@
-"""How jobs flow: operational laws, traffic equations, chances of ways."""
+"""Flows of jobs: operational laws, traffic equations, routing probabilities."""

@@ -1,6 +1,6 @@
-"""Chances of jobs to go from station to station, by name or as matrices.
+"""Routing probabilities, by name or as matrices.
 
-By name they may be symbols, and few of many are quick; as matrices they are one array
+By name they may be symbols, and sparse routes are quick; as matrices they are one array
 computation, over blocks of operating points where they differ.
 """
 
@@ -21,8 +21,8 @@ from headway.queueing.flows.traffic import (
     solve_traffic,
 )
 
-_MANY = 500  # stations: solvers of sparse matrices are quicker where routes are few
-_BLOCK = 2**21  # numbers in the matrices of a block of points
+_MANY = 500  # stations from which sparse elimination is quicker where routes are few: for speed
+_BLOCK = 2**21  # numbers in the matrices of a block of points, for memory
 
 Numbers: TypeAlias = Mapping[str, Amount]
 """A number, array or symbol by station."""
@@ -30,29 +30,29 @@ Numbers: TypeAlias = Mapping[str, Amount]
 
 @dataclass(frozen=True)
 class ByName:
-    """Chances by route.
+    """Routing probabilities by route.
 
     Parameters
     ----------
     stations
         Names of all stations.
     routes
-        Chance of each route (from, to).
+        Probability of each route (from, to).
     """
 
     stations: Sequence[str]
     routes: Mapping[tuple[str, str], Amount]
 
     def check(self) -> None:
-        """Refuse chances that do not make a network that every job leaves."""
+        """Refuse probabilities that do not make a network that every job leaves."""
         check_routes(self.stations, self.routes)
 
     def share(self, station: str) -> Amount:
-        """Chance that a job returns straight to a station."""
+        """Probability that a job returns straight to a station."""
         return self.routes.get((station, station), 0.0)
 
     def without_returns(self, own: Collection[str]) -> "ByName":
-        """Chances of those who do not return straight to some stations."""
+        """Routing probabilities given that jobs do not return straight to some stations."""
         routes = {
             (source, target): p / (1 - self.share(source)) if source in own else p
             for (source, target), p in self.routes.items()
@@ -61,39 +61,39 @@ class ByName:
         return replace(self, routes=routes)
 
     def leaving(self) -> dict[str, Amount]:
-        """Chance to leave the network from each station."""
+        """Probability to leave the network from each station."""
         leave: dict[str, Amount] = dict.fromkeys(self.stations, 1.0)
         for (source, _), p in self.routes.items():
             leave[source] = leave[source] - p
         return leave
 
     def arrivals(self, entries: Numbers, admitted: Numbers) -> dict[str, Amount]:
-        """Mean arrivals of a job at each station, of which some admit a share only."""
+        """Mean arrivals of a job at each station; some stations admit only a share of them."""
         kept = {
             (s, t): p * admitted[s] if s in admitted else p for (s, t), p in self.routes.items()
         }
         return solve_traffic(self.stations, entries, kept)
 
     def after(self, leave: Numbers, admitted: Numbers) -> dict[str, Amount]:
-        """Chance to be answered after each station, by the same equations reversed."""
+        """Probability to be answered after each station, by the reversed equations."""
         back = {(t, s): p * admitted.get(t, 1.0) for (s, t), p in self.routes.items()}
         return solve_traffic(self.stations, leave, back)
 
 
 @dataclass(frozen=True)
 class ByNumber:
-    """Chances as a matrix of those that are the same everywhere, and others by place.
+    """Routing probabilities as a matrix, with those that differ between points by position.
 
     Parameters
     ----------
     stations
         Names of all stations.
     fixed
-        Chances of the routes, rows from; 0 for those in `changing`.
+        Probabilities, rows from; 0 for those in `changing`.
     changing
         Number or array over operating points by (row, column).
     scale
-        What multiplies the chances of a row.
+        Factors of the probabilities of a row.
     """
 
     stations: Sequence[str]
@@ -107,19 +107,19 @@ class ByNumber:
         return {name: k for k, name in enumerate(self.stations)}
 
     def check(self) -> None:
-        """Refuse chances that do not make a network that every job leaves."""
+        """Refuse probabilities that do not make a network that every job leaves."""
         shape = np.broadcast_shapes(*map(np.shape, self.changing.values()))
         for _, matrices in self._blocks(shape, {}):
             for matrix in matrices:
                 check_matrix(self.stations, matrix)
 
     def share(self, station: str) -> Amount:
-        """Chance that a job returns straight to a station."""
+        """Probability that a job returns straight to a station."""
         k = self.place[station]
         return self.changing.get((k, k), float(self.fixed[k, k]))
 
     def without_returns(self, own: Collection[str]) -> "ByNumber":
-        """Chances of those who do not return straight to some stations."""
+        """Routing probabilities given that jobs do not return straight to some stations."""
         if not own:
             return self
         rows = [self.place[name] for name in own]
@@ -130,14 +130,14 @@ class ByNumber:
         return replace(self, fixed=fixed, changing=kept, scale=scale)
 
     def leaving(self) -> dict[str, Amount]:
-        """Chance to leave the network from each station."""
+        """Probability to leave the network from each station."""
         sums: list[Amount] = self.fixed.sum(axis=1).tolist()
         for (i, _), p in self.changing.items():
             sums[i] = sums[i] + p
         return {name: 1 - sums[k] * self.scale.get(k, 1.0) for k, name in enumerate(self.stations)}
 
     def arrivals(self, entries: Numbers, admitted: Numbers) -> dict[str, Amount]:
-        """Mean arrivals of a job at each station, of which some admit a share only."""
+        """Mean arrivals of a job at each station; some stations admit only a share of them."""
         if is_symbolic(*admitted.values()):
             return self._named().arrivals(entries, admitted)
         if is_symbolic(*entries.values()):
@@ -146,7 +146,7 @@ class ByNumber:
         return self._solved(entries, admitted, forward=True)
 
     def after(self, leave: Numbers, admitted: Numbers) -> dict[str, Amount]:
-        """Chance to be answered after each station, by the same equations reversed."""
+        """Probability to be answered after each station, by the reversed equations."""
         if is_symbolic(*admitted.values()):
             return self._named().after(leave, admitted)
         return self._solved(leave, admitted, forward=False)
@@ -161,7 +161,7 @@ class ByNumber:
         return ByName(self.stations, routes)
 
     def _solved(self, right: Numbers, admitted: Numbers, *, forward: bool) -> dict[str, Amount]:
-        """Solve x = right + A x, A the chances transposed (forward) or as they are."""
+        """Solve x = right + A x, with A = P transposed (forward) or P."""
         let_in = {self.place[name]: share for name, share in admitted.items()}
         spread = (right, let_in, self.changing, self.scale)
         shape = np.broadcast_shapes(*(np.shape(v) for part in spread for v in part.values()))
@@ -171,14 +171,14 @@ class ByNumber:
         solution = np.empty_like(right_side)
         for points, matrices in self._blocks(shape, let_in, rows=forward):
             system = np.eye(len(self.stations)) - (matrices.swapaxes(1, 2) if forward else matrices)
-            solution[:, points] = _columns(system, right_side[:, points])
+            solution[:, points] = _solved_by_point(system, right_side[:, points])
         each = solution.reshape(-1, *shape) if shape else solution[:, 0].tolist()
         return dict(zip(self.stations, each, strict=True))
 
     def _blocks(
         self, shape: tuple[int, ...], let_in: Mapping[int, Amount], *, rows: bool = True
     ) -> Iterator[tuple[slice, FloatArray]]:
-        """Matrices of blocks of operating points; a single one where all points have the same."""
+        """P for blocks of operating points; a single matrix where all points have the same."""
         size = int(np.prod(shape))
         spread = (let_in, self.changing, self.scale)
         same = not any(np.ndim(v) for part in spread for v in part.values())
@@ -200,7 +200,7 @@ Chances: TypeAlias = ByName | ByNumber
 
 
 def suits_a_matrix(stations: int, routes: int) -> bool:
-    """Whether the chances of a network are better kept as a matrix."""
+    """Whether routing probabilities are quicker as a matrix."""
     return FEW < stations <= _MANY or (stations > _MANY and routes > stations**2 / 10)
 
 
@@ -214,8 +214,8 @@ def _at(value: Amount, shape: tuple[int, ...], points: slice = slice(None)) -> A
     return np.broadcast_to(value, shape).ravel()[points] if np.ndim(value) else value
 
 
-def _columns(systems: FloatArray, right_sides: FloatArray) -> FloatArray:
-    """Solve for each point, a column of what is known, by its system or by the only one."""
+def _solved_by_point(systems: FloatArray, right_sides: FloatArray) -> FloatArray:
+    """Solve the system of each point, or one system for all, for columns of right sides."""
     if len(systems) == 1:
         return np.asarray(np.linalg.solve(systems[0], right_sides), float)
     return np.asarray(np.linalg.solve(systems, right_sides.T[..., None])[..., 0].T, float)

@@ -1,4 +1,4 @@
-"""What is missed where flows between stations are taken as Poisson, in words of every answer.
+"""Errors where flows between stations are taken as Poisson, and the label that states them.
 
 ``python -m tests.loss_errors`` measures it against whole chains, and stores its rows; the tests
 recompute these labels from them.

@@ -24,17 +24,17 @@ Routes = Mapping[tuple[Name, Name], Quantity]
 SUM_TOLERANCE = 1e-9
 """Probabilities such as three times 0.3333333333 may miss 1 by this much."""
 
-_DENSE_LIMIT = 100
+_DENSE_LIMIT = 100  # stations up to which elimination fills a dense matrix: for speed
 
 FEW = 20
-"""Stations of which elimination by name is as quick as a matrix."""
+"""Stations up to which elimination by name is as quick as a matrix; for speed only."""
 
 SPARSE = 4
-"""Routes a station that elimination by name does not fill up."""
+"""Routes a station up to which elimination by name stays sparse; for speed only."""
 
 
 def reached(edges: NDArray[np.bool_], start: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """States that a walk along edges (rows from) comes to, the start with them.
+    """States reachable along edges (rows from), those of the start included.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""How many jobs are at the stations of a network with a product form, by chances."""
+"""Distributions of the number of jobs at stations of a network with a product form."""

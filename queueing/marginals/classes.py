@@ -1,9 +1,9 @@
-"""How many jobs, of all classes together, are at a station of a product-form network: exact.
+"""Distribution of the number of jobs of all classes at a station with a product form: exact.
 
-A station's product form is F(s) with s = sum over classes of D_c z_c, the z_c counting jobs, and
-open jobs that hold u servers turn it into F(s + u). Its n-th term, times the product of all other
-stations, at the populations N, is the chance of n jobs there. Whoever comes finds the network as
-it is without itself.
+The generating function of a station is F(s) with s = sum over classes of D_c z_c; open classes of
+utilisation u make it F(s + u). The coefficient of z**N in its n-th term times the product of all
+other stations is, up to normalisation, the probability of n jobs there. An arrival of class c finds
+the network with one job of class c fewer (arrival theorem).
 
 Source: Reiser and Kobayashi, IBM J. Res. Dev. 19, 1975; Lavenberg and Reiser, J. Appl. Prob.
 17(4), 1980.
@@ -39,8 +39,8 @@ from headway.queueing.numbers.laws import (
 )
 from headway.queueing.stations.abilities import ServiceKind
 
-_NOTHING = 1e-18  # of all chances: what does not count
-_LEAST = 1e-280  # chances below may have lost digits
+_NOTHING = 1e-18  # of the total: further terms are neglected, digits only
+_LEAST = 1e-280  # a total below may have lost digits to underflow, and is refused
 
 
 def class_marginal(
@@ -91,7 +91,7 @@ def class_marginal(
     jobs = network.population.sum()
     if jobs == 0:
         return _alone(network, place, float(overload.load[place, 0]))
-    return _Place(network, place, overload.load, guess).law()
+    return _StationMarginal(network, place, overload.load, guess).law()
 
 
 def whole_marginal(network: Network, place: int) -> NumberLaw:
@@ -126,7 +126,7 @@ def whole_marginal(network: Network, place: int) -> NumberLaw:
 
 
 def _alone(network: Network, place: int, load: float) -> NumberLaw:
-    """Of open classes the total follows from the total load, as of one class."""
+    """Open classes alone: the total depends on the total load, as for one class."""
     kind, count = network.stations[place].kind, int(network.servers[place, 0])
     if kind is ServiceKind.DELAY:
         return delayed(load)
@@ -140,14 +140,14 @@ def _alone(network: Network, place: int, load: float) -> NumberLaw:
 
 @dataclass(frozen=True)
 class _Term:
-    """Chances of n jobs at the place, not normalised: with all jobs, and one of a class fewer."""
+    """Terms of n jobs at the station, not normalised: with all jobs, and one of a class fewer."""
 
     number: int
     here: float
     without: FloatArray
 
 
-class _Place:
+class _StationMarginal:
     """One station, and the product of all others over the lattice."""
 
     def __init__(
@@ -157,7 +157,7 @@ class _Place:
         self.closed: NDArray[np.bool_] = ~network.is_open & (network.population[:, 0] > 0)
         population = network.population[self.closed]
         which, speeds, taken, copies = convolution_stations(network, load)
-        near = self._near(guess)
+        near = self._starting_throughputs(guess)
         others = self._others(which, speeds, copies, taken, near)
         self.lattice = lattice_for(population, max(len(which), 1))
         rate = within_capacity(others)
@@ -171,8 +171,8 @@ class _Place:
         self.others = series
         self.row = int(self.lattice.row(population)[0])
 
-    def _near(self, guess: FloatArray | None) -> FloatArray:
-        """Throughputs of the closed classes near the solution, as far as known."""
+    def _starting_throughputs(self, guess: FloatArray | None) -> FloatArray:
+        """Throughputs of the closed classes, to scale by: as given, or without waiting."""
         network, closed = self.network, self.closed
         if guess is not None:
             return np.asarray(np.maximum(np.asarray(guess, float)[closed][:, None], 1e-300))
@@ -187,7 +187,7 @@ class _Place:
         taken: FloatArray,
         guess: FloatArray,
     ) -> Speeds:
-        """Queues of the convolution, each of parallel ones by itself; delays but this count too."""
+        """Queues of the convolution, parallel ones one by one; other delays add to think times."""
         network = self.network
         demand = network.demand[self.closed]
         away = network.is_delay.copy()
@@ -197,7 +197,7 @@ class _Place:
         return Speeds(demand[:, which] / copies, speeds, taken, still, population, guess)
 
     def law(self) -> NumberLaw:
-        """Chances of 0, 1, 2... jobs, as far as they count, and the chance to wait."""
+        """Probabilities of 0, 1, 2... jobs, and the probability to wait."""
         terms = list(self._terms())
         here = np.array([term.here for term in terms])
         total = here.sum()
@@ -210,7 +210,7 @@ class _Place:
         return NumberLaw(here / total, waits=self._waits(terms, here))
 
     def _terms(self) -> Iterator[_Term]:
-        """Walk n = 0, 1, 2... until no more can be there, or what is beyond does not count."""
+        """Terms of n = 0, 1, 2... jobs, until there are no more or the rest is negligible."""
         series, total, most = self.others, 0.0, int(self.network.population.sum())
         series = series * np.exp(-self.load.sum() - self.open)
         for number in range(MOST_NUMBERS):
@@ -220,7 +220,7 @@ class _Place:
             done = number >= most and here * (number + 1) <= _NOTHING * total
             if done or (number >= most and self.open == 0):
                 return
-            series = self._step(series) * self._ratio(number + 1)
+            series = self._times_load(series) * self._coefficient_ratio(number + 1)
         msg = (
             f"more than {MOST_NUMBERS:,} jobs may be present, too many to list their probabilities"
         )
@@ -230,15 +230,15 @@ class _Place:
         """Rows of the populations with one job of each closed class fewer."""
         return np.array([fewer[self.row] for fewer in self.lattice.fewer])
 
-    def _step(self, series: FloatArray) -> FloatArray:
-        """Multiply by s + u."""
+    def _times_load(self, series: FloatArray) -> FloatArray:
+        """Multiply a series by s + u."""
         result = self.open * series
         for share, fewer in zip(self.load, self.lattice.fewer, strict=True):
             result[:-1] += share * series[fewer]
         return np.asarray(result)
 
-    def _ratio(self, number: int) -> float:
-        """Coefficient of the n-th term of F over the one before."""
+    def _coefficient_ratio(self, number: int) -> float:
+        """Ratio of the n-th coefficient of F to the one before."""
         network, k = self.network, self.place
         kind, count = network.stations[k].kind, network.servers[k, 0]
         if kind is ServiceKind.DELAY:
@@ -251,7 +251,7 @@ class _Place:
         return float(1 / min(number, count))
 
     def _waits(self, terms: list[_Term], here: FloatArray) -> float:
-        """Share of all who come that find no server free; NaN where nobody comes."""
+        """Share of all arrivals that find no server free; NaN without arrivals."""
         network, k = self.network, self.place
         number = np.array([term.number for term in terms])
         busy = _none_free(network.stations[k].kind, network.servers[k, 0], number)
@@ -264,10 +264,10 @@ class _Place:
 
 
 def _none_free(kind: ServiceKind, count: float, number: FloatArray) -> FloatArray:
-    """Chance that who comes upon n jobs finds no free server, or its own queue's busy."""
+    """Probability that an arrival that finds n jobs waits, by number."""
     if kind is ServiceKind.DELAY:
         return np.zeros(len(number))
-    if kind is ServiceKind.VARYING:  # which does not say how many it serves at once
+    if kind is ServiceKind.VARYING:  # its speeds do not say how many it serves at once
         return np.full(len(number), np.nan)
     if kind is ServiceKind.PARALLEL:
         return np.asarray(number / np.maximum(number + count - 1, 1))

@@ -1,8 +1,8 @@
-"""How many jobs of a closed network are at a station: exact, by convolution.
+"""Distribution of the number of jobs at a station of a closed network: exact, by convolution.
 
 P(n) = f(n) G_others(N - n) / G(N), with every factor scaled to a probability as in
-`headway.queueing.closed.convolution`, so that all terms are positive. Whoever comes to a station
-finds it as it is with one job fewer (Lavenberg and Reiser, J. Appl. Prob. 17(4), 1980).
+`headway.queueing.closed.convolution`, so that all terms are positive. An arrival finds the network
+with one job fewer (Lavenberg and Reiser, J. Appl. Prob. 17(4), 1980).
 
 Source: Buzen, CACM 16(9), 1973; Bruell and Balbo, *Computational Algorithms for Closed Queueing
 Networks*, 1980.
@@ -118,32 +118,39 @@ def closed_marginal(
 
 
 class _Block:
-    """Some operating points of a network, and the series that they share."""
+    """A block of operating points, and their series in a common open network."""
 
     def __init__(
         self, network: list[ClosedStation], think: FloatArray, jobs: FloatArray, place: int
     ) -> None:
         self.jobs, self.size = jobs, int(jobs.max()) + 1
         self.station = network[place]
-        queues, varying = _of(ServiceKind.QUEUE, network), _of(ServiceKind.VARYING, network)
+        queues, varying = (
+            _of_kind(ServiceKind.QUEUE, network),
+            _of_kind(ServiceKind.VARYING, network),
+        )
         still = think + _delays(network, jobs)
-        self.scale = _rate(queues, varying, still, jobs)
+        # A throughput at which the open network holds about as many jobs, to scale by.
+        if queues or varying:
+            self.scale = balanced_rate(queues, varying, still, jobs)
+        else:
+            self.scale = np.maximum(jobs, 0.5) / still
         others = [s for k, s in enumerate(network) if k != place]
         self.own = self._series(think * 0, [self.station])
         self.others = self._series(think, others)
 
     def _series(self, think: FloatArray, stations: list[ClosedStation]) -> FloatArray:
-        """Chances of 0, 1, ..., N jobs at some stations and thinking, in the open network."""
-        queues = _of(ServiceKind.QUEUE, stations)
+        """Probabilities of 0, 1, ..., N jobs at some stations and thinking, in the open network."""
+        queues = _of_kind(ServiceKind.QUEUE, stations)
         series = thinking(self.size, self.scale * (think + _delays(stations, self.jobs)))
         ratios = [self.scale * s.demand / s.queues for s in queues]
         series = with_servers(series, ratios, queues)
-        for station in _of(ServiceKind.VARYING, stations):
+        for station in _of_kind(ServiceKind.VARYING, stations):
             series = Factor(station, self.scale, self.size).times(series)
         return series
 
     def answers(self, count: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Chances at any time, those met, and the chance to wait."""
+        """Probabilities at any time and at arrivals, and the probability to wait."""
         chances, top = self._given(self.jobs)
         met, fewer = self._given(self.jobs - 1)
         low = np.where(self.jobs > 0, np.minimum(top, fewer), top)
@@ -157,7 +164,7 @@ class _Block:
         return chances, met, self._waits(met, fewer, count)
 
     def _given(self, jobs: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Chances given how many jobs there are in all, and the chance of that."""
+        """Probabilities given the total number of jobs, and the probability of that total."""
         rest = jobs.astype(int) - np.arange(self.size)[:, None]
         mirrored = np.take_along_axis(self.others, np.maximum(rest, 0), axis=0)
         joint = np.where(rest >= 0, self.own * mirrored, 0.0)
@@ -165,6 +172,7 @@ class _Block:
         return joint / np.where(total > 0, total, 1.0), total
 
     def _waits(self, met: FloatArray, fewer: FloatArray, count: FloatArray) -> FloatArray:
+        """Probability that an arrival finds no server free."""
         kind, number = self.station.kind, np.arange(self.size)[:, None]
         if kind is ServiceKind.DELAY:
             return np.where(self.jobs > 0, 0.0, np.nan)
@@ -178,21 +186,9 @@ class _Block:
         return np.asarray(np.where(some, busy / np.where(some, fewer, 1.0), np.nan))
 
 
-def _rate(
-    queues: list[ClosedStation],
-    varying: list[ClosedStation],
-    still: FloatArray,
-    jobs: FloatArray,
-) -> FloatArray:
-    """Throughput at which the open network holds about as many jobs."""
-    if not queues and not varying:
-        return np.maximum(jobs, 0.5) / still
-    return balanced_rate(queues, varying, still, jobs)
-
-
-def _of(kind: ServiceKind, stations: Sequence[ClosedStation]) -> list[ClosedStation]:
+def _of_kind(kind: ServiceKind, stations: Sequence[ClosedStation]) -> list[ClosedStation]:
     return [s for s in stations if s.kind is kind]
 
 
 def _delays(stations: Sequence[ClosedStation], jobs: FloatArray) -> FloatArray:
-    return sum((s.demand for s in _of(ServiceKind.DELAY, stations)), np.zeros(jobs.shape))
+    return sum((s.demand for s in _of_kind(ServiceKind.DELAY, stations)), np.zeros(jobs.shape))

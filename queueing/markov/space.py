@@ -1,4 +1,4 @@
-"""The states of a Markov chain, found from one of them, and the share of time in each."""
+"""The states of a Markov chain, explored from one of them, and their stationary probabilities."""
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from headway.kinds import FloatArray
 State: TypeAlias = Hashable
 
 Moves: TypeAlias = Callable[[State], Iterable[tuple[State, int, float]]]
-"""What may happen in a state: the state after, the number of the rate, and how many times it."""
+"""Transitions out of a state: the state after, the number of the rate, and its multiple."""
 
 
 @dataclass(frozen=True)
@@ -132,26 +132,27 @@ def shares_of_time(
         return np.ones(1)
     some = (flow > 0) & (source != target)
     source, target, flow = source[some], target[some], flow[some]
-    pinned = _come_back_to(source, target, count)
-    with np.errstate(over="ignore", invalid="ignore"):  # beside a state that hardly ever is
-        shares = _beside(source, target, flow, count, pinned)
+    pinned = _recurrent_state(source, target, count)
+    with np.errstate(over="ignore", invalid="ignore"):  # relative to a state that is very unlikely
+        shares = _relative_to(source, target, flow, count, pinned)
         shares = shares / shares.sum()
         moved = flow * shares[source]
         left = np.bincount(source, moved, count) - np.bincount(target, moved, count)
     if np.abs(left).max() > _UNEVEN * moved.max() or not np.isfinite(left).all():
-        # a state that hardly ever is costs all digits of the others
-        shares = _summing_to_one(source, target, flow, count)
+        # an unlikely reference state costs the digits of the others
+        shares = _normalised(source, target, flow, count)
     return np.asarray(shares / shares.sum())
 
 
 _UNEVEN = 1e-11
-"""What may be left of the balance of a state, over the largest flow."""
+"""Imbalance of a state that is accepted, over the largest flow; more is solved anew, with pivots
+that keep the digits. Digits only."""
 
 
-def _summing_to_one(
+def _normalised(
     source: NDArray[np.integer], target: NDArray[np.integer], flow: FloatArray, count: int
 ) -> FloatArray:
-    """Shares of time with their sum in place of one state's balance: a full row, which is slow."""
+    """Solve with normalisation in place of one balance equation: a full row, which is slow."""
     every, out = np.arange(count), np.bincount(source, flow, count)
     kept = target > 0
     rows = np.concatenate([target[kept], every[1:], np.zeros(count, int)])
@@ -163,14 +164,14 @@ def _summing_to_one(
     return np.maximum(shares, 0.0)
 
 
-def _beside(
+def _relative_to(
     source: NDArray[np.integer],
     target: NDArray[np.integer],
     flow: FloatArray,
     count: int,
     pinned: int,
 ) -> FloatArray:
-    """Shares of time over that of one state."""
+    """Solve relative to the probability of one state."""
     others = np.delete(np.arange(count), pinned)
     into, out = target != pinned, np.bincount(source, flow, count)
     ends = np.concatenate([target[into], others]), np.concatenate([source[into], others])
@@ -183,8 +184,8 @@ def _beside(
     return shares
 
 
-def _come_back_to(source: NDArray[np.integer], target: NDArray[np.integer], count: int) -> int:
-    """A state of the one set that nothing leaves."""
+def _recurrent_state(source: NDArray[np.integer], target: NDArray[np.integer], count: int) -> int:
+    """A state of the one recurrent class."""
     links = csc_array((np.ones(len(source)), (source, target)), (count, count))
     sets, of = connected_components(links, connection="strong")
     left = np.zeros(sets, bool)

@@ -1,7 +1,7 @@
-"""One job of a circuit, followed through the whole chain from where it comes in until it goes out.
+"""A tagged job of a circuit, through the whole Markov chain from its arrival to its departure.
 
-Who comes in finds the others as they are at that moment: the chain of all says how often. From
-there the job and the others go on, state by state, until the job goes out.
+The chain of all jobs gives the distribution of states at arrivals. From there the chain of the
+tagged job and the others is absorbed when the tagged job leaves.
 
 Source: Melamed and Yadin, "Randomization procedures in the computation of cumulative-time
 distributions over discrete state Markov processes", Operations Research 32(4), 1984.
@@ -20,12 +20,12 @@ from headway.queueing.markov.circuits import Circuit
 from headway.queueing.markov.space import Space, explore, stationary
 
 _START, _END = "start", "end"
-_SPARE = 1.05  # of the pace, so that no step is certain to move
+_SPARE = 1.05  # uniformisation rate over the largest total rate: above 1 keeps steps aperiodic
 
 
 @dataclass(frozen=True)
 class TaggedCircuit:
-    """A circuit, and the same with a followed job.
+    """A circuit, and the same with a tagged job.
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ class TaggedCircuit:
         All jobs, and their rates at one operating point, as of
         `headway.queueing.markov.circuits.solve_circuit`, shape (rates,).
     tagged, tagged_rates
-        The others beside the job. It is of a second set of classes, after those of the others,
-        and where it goes out it thinks for ever. Stations of its own come after those of all.
+        The others and the tagged job. It has a second set of classes, after those of the others,
+        and thinks for ever once it has left. Stations of its own come after those of all.
     """
 
     whole: Circuit
@@ -43,7 +43,7 @@ class TaggedCircuit:
     tagged_rates: FloatArray
 
     def arrivals(self, state: Any) -> Iterator[tuple[int, float, Any]]:
-        """Jobs that come in where all are in a state: their class, how often, and what follows."""
+        """Arrivals in a state of all jobs: their class, their rate [1/s], and the state after."""
         places, away = state
         classes, own = len(away), len(self.tagged.orders) - len(places)
         nobody, empty = (0,) * classes, ((),) * own
@@ -53,18 +53,18 @@ class TaggedCircuit:
                 left = (*away[:c], jobs - 1, *away[c + 1 :], *nobody)
                 for after, chance in self.tagged.entered((*places, *empty), classes + c):
                     yield c, rate * chance, (after, left)
-        for rest, c, rate in self._straight_back(places):
+        for rest, c, rate in self._immediate_returns(places):
             for after, chance in self.tagged.entered((*rest, *empty), classes + c):
                 yield c, rate * chance, (after, (*away, *nobody))
 
     def alone(self, c: int) -> Iterator[tuple[Any, float]]:
-        """States of a job that comes in as a class where nobody else is, with their chances."""
+        """States of a job of a class that arrives in an empty network, with their probabilities."""
         nobody = (0,) * len(self.tagged.populations)
         for after, chance in self.tagged.entered(((),) * len(self.tagged.orders), c):
             yield (after, nobody), chance
 
-    def _straight_back(self, places: Any) -> Iterator[tuple[Any, int, float]]:
-        """Jobs that go out and come in again without thinking: the places without them."""
+    def _immediate_returns(self, places: Any) -> Iterator[tuple[Any, int, float]]:
+        """Jobs that leave and arrive again at once: the stations without them, class and rate."""
         classes = len(self.whole.populations)
         for k, order in enumerate(self.whole.orders):
             for c, times, own in order.left(places[k]):
@@ -76,19 +76,19 @@ class TaggedCircuit:
 
 @dataclass(frozen=True)
 class Passages:
-    """Steps of the followed job.
+    """The absorbing chain of the tagged job, uniformised.
 
     Parameters
     ----------
     pace
-        Of the steps [1/s].
+        Rate of steps [1/s].
     moves
-        Chances of going on in a step, by state after and before.
+        Transition probabilities of a step, by state after (rows) and before.
     out
-        Chance of going out in a step, by state.
+        Probability to leave in a step, by state.
     starts
-        Chances of the states in which jobs come in as each class, shape (classes, states); who
-        comes in as a class that nobody else does is alone.
+        Distribution of states at arrivals of each class, shape (classes, states); for a class
+        without arrivals that of a job alone.
     """
 
     pace: float
@@ -98,7 +98,7 @@ class Passages:
 
 
 def passages(circuit: TaggedCircuit, most: int) -> Passages | None:
-    """Follow a job of each class.
+    """Follow a tagged job of each class.
 
     Parameters
     ----------
@@ -120,14 +120,14 @@ def passages(circuit: TaggedCircuit, most: int) -> Passages | None:
         for c, rate, after in circuit.arrivals(state):
             begun[c][after] += share * rate
     for c, states in enumerate(begun):
-        if not any(states.values()):  # nobody comes: a job that would
+        if not any(states.values()):  # no arrivals: a job alone
             begun[c] = dict(circuit.alone(len(begun) + c))
-    inside = _inside(circuit, begun, most)
-    return None if inside is None else _passages(inside, circuit.tagged_rates, begun)
+    inside = _explored(circuit, begun, most)
+    return None if inside is None else _uniformised(inside, circuit.tagged_rates, begun)
 
 
-def _inside(circuit: TaggedCircuit, begun: list[dict[Any, float]], most: int) -> Space | None:
-    """States of the job between coming in and going out."""
+def _explored(circuit: TaggedCircuit, begun: list[dict[Any, float]], most: int) -> Space | None:
+    """States of the chain between arrival and departure of the tagged job."""
     classes = len(begun)
 
     def moves(state: Any) -> Iterator[tuple[Any, int, float]]:
@@ -140,7 +140,7 @@ def _inside(circuit: TaggedCircuit, begun: list[dict[Any, float]], most: int) ->
     return explore(_START, moves, most)
 
 
-def _passages(space: Space, rates: FloatArray, begun: list[dict[Any, float]]) -> Passages:
+def _uniformised(space: Space, rates: FloatArray, begun: list[dict[Any, float]]) -> Passages:
     number = {state: row for row, state in enumerate(space.states)}
     size, end = len(number), number.get(_END, -1)
     flow = rates[space.rate] * space.times
