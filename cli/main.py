@@ -30,6 +30,7 @@ HELP = "--help"
 COMMANDS = {
     "models": "List the catalogue of ready-made models.",
     "kinds": "List kinds of station, disciplines, files, and findings.",
+    "methods": "List methods of solution, or those that apply to a model.",
     "read": "Read the output of load generators and monitors as one curve.",
     "audit": "Check whether a load test can be trusted.",
     "show": "Show a model: parameters, graph, assumptions, closed forms.",
@@ -52,6 +53,7 @@ ROOMS = {
     "import": "importing",
     "models": "lists.models",
     "kinds": "lists.kinds",
+    "methods": "lists.methods",
     "size": "planning.size",
     "sweep": "planning.sweep",
 }

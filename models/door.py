@@ -5,6 +5,7 @@ Values stand below those who solve, fit, show and draw them. What they are asked
 """
 
 from headway.models.language.verbs import open_door
+from headway.queueing.methods.registry import open_table
 
 PLACES: dict[str, dict[str, str]] = {
     "ModelGraph": {
@@ -289,3 +290,4 @@ PLACES: dict[str, dict[str, str]] = {
 """Functions as ``module:name``, by verb, by the kind of value that is asked."""
 
 open_door(PLACES)
+open_table("headway.models.solving.rows:METHODS")

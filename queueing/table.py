@@ -57,7 +57,10 @@ METHODS = (
         "open",
         "each station by its own law, at the flows that come to it",
         (OPEN, *VALID),
-        f"{_CLASSES}:open_classes",
+        {
+            Subject.CLASSES: f"{_CLASSES}:open_classes",
+            Subject.ONE_CLASS: "headway.queueing.classes.opened:by_station",
+        },
         error=f"{_ERRORS}:open_error",
         quick=True,
     ),
@@ -174,6 +177,7 @@ METHODS = (
         (CLOSED, FORKED),
         {Subject.ONE_CLASS: "headway.queueing.closed.forked:joined"},
         error="headway.queueing.closed.forked:error",
+        approximates=True,
     ),
 )
 """All of them."""

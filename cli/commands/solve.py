@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from headway.cli.main import COMMANDS, INTERRUPTED
+from headway.cli.methods import MethodName
 from headway.cli.numbers import Whole, percentile_option
 from headway.cli.options import (
     Format,
@@ -28,18 +29,6 @@ if TYPE_CHECKING:
     from headway.models.structure.model import Model
 
 SIMULATION = "simulation"
-METHODS = (
-    "auto",
-    "exact",
-    "convolution",
-    "recal",
-    "quadrature",
-    "chain",
-    "schweitzer",
-    "linearizer",
-    "qna",
-    SIMULATION,
-)
 DRAWS = 1000
 _UNCERTAIN, _DRAWS = twins("--uncertain, --draws N", "Add 95% bands from ci95; N draws (1000).")
 EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=200:1600:200"
@@ -56,10 +45,9 @@ EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=20
 @click.option(
     "--method",
     metavar="NAME",
-    type=click.Choice(METHODS),
+    type=MethodName(),
     default="auto",
-    help="auto, exact, convolution, recal, quadrature, chain, schweitzer, linearizer, qna, "
-    "simulation.",
+    help="auto, or one that 'headway methods' lists: exact, linearizer, qna, simulation...",
 )
 @percentile_option("Add percentiles of the response time: 50,95,99.")
 @click.option(

@@ -25,7 +25,7 @@ def solve_chains(
     stations: Sequence[SharedStation],
     classes: Sequence[JobClass],
     routes: ClassRoutes,
-    method: Method = Method.AUTO,
+    method: str = Method.AUTO,
     saturation: Saturation = Saturation.REFUSE,
 ) -> Result:
     """Solve a network whose classes have routes of their own, and may change into one another.
@@ -66,9 +66,9 @@ def solve_chains(
     """
     traffic = class_traffic(stations, classes, routes)
     network = network_by_class(traffic, routes)
-    exact = solve_whole_chain(traffic, network, Method(method))
+    exact = solve_whole_chain(traffic, network, method)
     if exact is not None:
         return exact
     ways = network.ways if network.is_open.all() else None
-    whole = solve_multiclass(*network_of(traffic), Method(method), saturation, ways)
+    whole = solve_multiclass(*network_of(traffic), method, saturation, ways)
     return divided_by_class(traffic, whole, network)

@@ -8,6 +8,7 @@ from headway.queueing.chains.by_class import assembled
 from headway.queueing.chains.class_traffic import ClassTraffic
 from headway.queueing.chains.routes import ClassRoutes, entry_states
 from headway.queueing.classes.whole import most_states, whole_chain
+from headway.queueing.methods.registry import approximates
 from headway.queueing.network.names import Method
 from headway.queueing.network.network import Network, laid_out
 from headway.queueing.network.product_form import without_form
@@ -15,7 +16,7 @@ from headway.queueing.network.result import Result
 from headway.queueing.network.routing import Routing
 
 
-def solve_whole_chain(traffic: ClassTraffic, network: Network, method: Method) -> Result | None:
+def solve_whole_chain(traffic: ClassTraffic, network: Network, method: str) -> Result | None:
     """Solve a network without a product form by its Markov chain.
 
     Parameters
@@ -30,7 +31,7 @@ def solve_whole_chain(traffic: ClassTraffic, network: Network, method: Method) -
     None where a product form holds, for open classes, and for too many states.
     """
     plain = not without_form(network).any()
-    if method.approximate or (plain and method is not Method.CHAIN):
+    if approximates(method) or (plain and method != Method.CHAIN):
         return None
     solved = whole_chain(network, most_states(method))
     if solved is None:

@@ -1,5 +1,6 @@
 """How far the methods for closed and open classes may be off, by network, as values."""
 
+from headway.queueing.classes import opened
 from headway.queueing.classes.fcfs import apart, is_exact, open_region
 from headway.queueing.closed.measured import CLOSED_IN_ORDER, MEASURED
 from headway.queueing.methods.method import EXACT, Error
@@ -15,6 +16,8 @@ _ORDERS, _SHARED = "python -m tests.order_errors", "python -m tests.approximatio
 
 def open_error(network: Network) -> Error:
     """Of open classes, each station by its own law."""
+    if network.kinds:
+        return opened.error(network)
     if ranked(network).any():
         return EXACT if exact_by_priority(network) else Error(0.0, OPEN, "", _ORDERS)
     unlike = unequal(network)

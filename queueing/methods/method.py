@@ -56,6 +56,8 @@ class Need:
         the nearest.
     firm
         Whether no other method answers in its place, when this one is asked for.
+    common
+        Whether all methods of its kind have it, so that lists need not repeat it.
 
     Examples
     --------
@@ -68,6 +70,7 @@ class Need:
     missing: Callable[["Network"], str]
     far: bool = False
     firm: bool = False
+    common: bool = False
 
     def of(self, network: "Network") -> str:
         """What a network has not, as `missing` says it; found once, as many methods ask."""
@@ -136,6 +139,8 @@ class Error:
     def __str__(self) -> str:
         if self.exact:
             return "exact"
+        if self.throughput == self.response_time == inf:
+            return f"an approximation; its error is {self.region or 'not known'}"
         parts = {"throughput": self.throughput, "response time": self.response_time}
         each = ", ".join(
             f"{name} {value:.4g}%" if value < inf else f"{name} not known"
@@ -201,13 +206,13 @@ class MethodRow:
     name: str
     doc: str
     needs: tuple[Need, ...]
-    run: str | Run | Mapping[Subject, str | Run]
+    run: str | Run | Mapping[Subject, str | Callable[[Any], Any]]
     answers: frozenset[Answers] = frozenset({Answers.MEANS})
     error: str | Error | Callable[["Network"], Error] = EXACT
     cost: str | Cost | Callable[["Network"], Cost] = field(default_factory=Cost)
     otherwise: tuple[str, ...] = ()
     least: float = 0.0
-    unasked: str | Run | Mapping[Subject, str | Run] = ""
+    unasked: str | Run | Mapping[Subject, str | Callable[[Any], Any]] = ""
     patience: float = inf
     limits: str = ""
     approximates: bool = False
@@ -230,6 +235,11 @@ class MethodRow:
         """How many of its needs a network does not meet."""
         far = _FAR * (subject_of(network) not in self.subjects)
         return far + sum(_FAR if need.far else 1 for need in self.needs if need.of(network))
+
+    def ask(self, model: Any) -> Any:
+        """Answer for a model, where the method takes one; refuses what it cannot answer."""
+        run = self.run[Subject.MODEL] if isinstance(self.run, Mapping) else self.run
+        return (loaded(run) if isinstance(run, str) else run)(model)
 
     def cost_of(self, network: "Network") -> Cost:
         """What it takes for a network."""

@@ -45,7 +45,8 @@ def _open(network: Network) -> str:
     if not network.has_closed:
         return ""
     name = next(c.name for c in network.classes if not c.is_open)
-    return f"class {name} is closed; use a method for closed classes"
+    whose = f"class {name}" if name else "the network"
+    return f"{whose} is closed; use a method for closed classes"
 
 
 def _all_closed(network: Network) -> str:
@@ -333,10 +334,14 @@ def _states(network: Network) -> str:
 CLOSED = Need("a closed class", _closed, far=True)
 OPEN = Need("open classes only", _open, far=True)
 ALL_CLOSED = Need("closed classes only", _all_closed)
-CLOSED_KINDS = Need("kinds of station with a closed product form", _kinds)
-SERVED = Need("jobs that are all served in the end", _served)
-ALIKE_AT_SPEEDS = Need("one service time where speeds depend on the jobs present", _alike_at_speeds)
-EXPONENTIAL_IN_TURN = Need("exponential times where turns decide", _exponential_in_turn)
+CLOSED_KINDS = Need("kinds of station with a closed product form", _kinds, common=True)
+SERVED = Need("jobs that are all served in the end", _served, common=True)
+ALIKE_AT_SPEEDS = Need(
+    "one service time where speeds depend on the jobs present", _alike_at_speeds, common=True
+)
+EXPONENTIAL_IN_TURN = Need(
+    "exponential times where turns decide", _exponential_in_turn, common=True
+)
 EXPONENTIAL = Need("exponential times", _exponential)
 PRODUCT_FORM = Need("a product form", _product_form)
 SINGLE_SERVERS = Need("single servers and delays", _single_servers)
@@ -346,14 +351,14 @@ SPEEDS_OF_SERVERS = Need("speeds that are those of m servers", _speeds_of_server
 MANY_POPULATIONS = Need("many populations where stations have several servers", _many_populations)
 UNLIKE_IN_TURN = Need("stations that serve classes of different times in turn", _unlike_in_turn)
 
-UNFORKED = Need("jobs that are in one place at a time", _unforked, far=True)
+UNFORKED = Need("jobs that are in one place at a time", _unforked, far=True, common=True)
 FORKED = Need("a fork", _forked, far=True)
 MEASURED = Need("disciplines whose approximation was measured", _measured)
 WINDOWED = Need("a region", _windowed)
 UNWINDOWED = Need("stations that block, no region", _unwindowed)
 STATES = Need("routes, services that take time, and few states", _states)
 
-SIZES_KNOWN = Need("turns by service time at one single server alone", _sizes_known)
+SIZES_KNOWN = Need("turns by service time at one single server alone", _sizes_known, common=True)
 
 
 def of_classes(*needs: Need) -> tuple[Need, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from headway.errors import InvalidParameter, PackageError, nearest, quoted
 from headway.lazy import loaded, offered, outside
-from headway.queueing.methods.method import MethodRow
+from headway.queueing.methods.method import Answers, MethodRow
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -81,8 +81,24 @@ def check_method(name: str) -> None:
     InvalidParameter
         With the names that are near.
     """
-    if name != AUTO:
-        method_named(name)
+    if name == AUTO:
+        return
+    answers = method_named(name).answers
+    if Answers.MEANS not in answers:
+        msg = f"method {name} does not give means: it answers {', '.join(sorted(answers))}"
+        raise InvalidParameter(msg)
+
+
+def approximates(name: str) -> bool:
+    """Whether a method of an answer is an approximation by its nature.
+
+    Examples
+    --------
+    >>> approximates("linearizer"), approximates("exact"), approximates("throughput-driven")
+    (True, False, False)
+    """
+    row = methods().get(name)
+    return row is not None and row.approximates
 
 
 def _row(point: "EntryPoint") -> MethodRow:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from headway.kinds import plain
 from headway.queueing.methods.choice import choose, impossible
+from headway.queueing.methods.method import MethodRow
 from headway.queueing.methods.registry import AUTO
 from headway.queueing.network.network import Network
 from headway.queueing.network.product_form import ranked, unequal
@@ -45,10 +46,27 @@ def solve(network: Network, asked: str = AUTO) -> Result:
     parts = _parts(network)
     if len(parts) > 1:
         return _together(network, parts, [solve(network.at(each), asked) for each in parts])
+    return _first(network, asked)[1]
+
+
+def answered_by(network: Network, asked: str = AUTO) -> MethodRow:
+    """The method that solves a network, which is solved to find that out.
+
+    Parameters
+    ----------
+    network, asked
+        As for `solve`; of several parts it is that of the first.
+    """
+    parts = _parts(network)
+    return _first(network.at(parts[0]) if len(parts) > 1 else network, asked)[0]
+
+
+def _first(network: Network, asked: str) -> tuple[MethodRow, Result]:
+    """The first method of the ranking that is possible, and its answer."""
     for row in choose(network, asked):
         result = row.solve(network, unasked=asked == AUTO)
         if result is not None:
-            return result
+            return row, result
     raise impossible(network, row, asked)
 
 

@@ -1,12 +1,15 @@
 """What a method finds of a network."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
+
+if TYPE_CHECKING:
+    from headway.queueing.network.network import Network
 
 
 @dataclass(frozen=True)
@@ -91,3 +94,60 @@ def one_class_result(
     none = np.zeros(shape, bool)
     answers = (rate, time, used, queue, residence, stay, through, none)
     return Result(method, *answers, approximation=approximation)
+
+
+def by_operational_laws(
+    network: "Network",
+    method: str,
+    rate: FloatArray,
+    queue: FloatArray,
+    approximation: str = "",
+) -> Result:
+    """All answers that follow from throughputs and queue lengths.
+
+    Through a station go X V jobs, U = X V S / m, a visit takes R = Q / (X V) (Little), and a job
+    spends V R there.
+
+    Parameters
+    ----------
+    network
+        The network that was solved.
+    method, approximation
+        How it was solved, and what is not exact about it.
+    rate
+        Throughputs X, shape (classes, points) [1/s].
+    queue
+        Queue lengths Q, shape (classes, stations, points).
+
+    Examples
+    --------
+    >>> from headway.queueing import JobClass, SharedStation
+    >>> from headway.queueing.network.network import read_network
+    >>> network = read_network([SharedStation("cpu", (0.5,), (2,))], [JobClass("a", population=1)])
+    >>> alone = by_operational_laws(network, "by hand", np.ones((1, 1)), np.ones((1, 1, 1)))
+    >>> alone.response_time.tolist(), alone.utilisation.ravel().tolist()
+    ([1.0], [1.0])
+    """
+    through = network.visits * rate[:, None]
+    some = through > 0
+    stay = np.where(some, queue / np.where(some, through, 1.0), network.service_times)
+    residence = np.where(network.visits > 0, network.visits * stay, 0.0)
+    work = through * network.service_times
+    used = np.where(network.is_delay[:, None], 0.0, work / network.full)
+
+    def shaped(values: FloatArray) -> FloatArray:
+        values = values.swapaxes(0, 1) if values.ndim > 2 else values  # stations first
+        return values.reshape((*values.shape[:-1], *network.shape))
+
+    return Result(
+        method,
+        shaped(rate),
+        shaped(residence.sum(axis=1)),
+        shaped(used),
+        shaped(queue),
+        shaped(residence),
+        shaped(stay),
+        shaped(through),
+        np.zeros(network.shape, bool),
+        approximation=approximation,
+    )

@@ -30,7 +30,6 @@ from headway.models.structure.planning.ways import again_at
 from headway.queueing.chains.solve import solve_chains
 from headway.queueing.classes.solve import solve_multiclass
 from headway.queueing.methods.registry import method_named
-from headway.queueing.network.names import Method
 from headway.queueing.network.network import JobClass, Saturation, SharedStation
 from headway.queueing.network.ranks import check_priority
 from headway.queueing.network.result import Result
@@ -84,9 +83,9 @@ def class_solution(model: Model, method: str) -> tuple[Amounts, Result]:
     values, stations, classes = class_network(model)
     if model.graph.ways_by_class:
         routes = class_routes(model.graph, values)
-        return values, solve_chains(stations, classes, routes, Method(method), Saturation.MARK)
+        return values, solve_chains(stations, classes, routes, method, Saturation.MARK)
     ways = class_ways(model.graph, values)
-    return values, solve_multiclass(stations, classes, Method(method), Saturation.MARK, ways)
+    return values, solve_multiclass(stations, classes, method, Saturation.MARK, ways)
 
 
 def class_network(

@@ -13,7 +13,13 @@ from headway.models.solving.solutions.saturation import RATES
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.forks import forks
 from headway.models.structure.parts.keys import OWN_VISITS, VISITS, station_at
-from headway.queueing.closed.solve import ClosedSolution, Forked, solve_one_class
+from headway.queueing.closed.solve import (
+    ClosedSolution,
+    Forked,
+    closed_network,
+    solve_one_class,
+)
+from headway.queueing.network.network import Network
 from headway.queueing.stations.base import Station
 
 AGREEMENT = 1e-9
@@ -114,11 +120,15 @@ class Circulation:
         GraphError
             For a response time that is not a sum of the time at stations and other time.
         """
-        network = self.assumed(rate)
-        stations, visits, beyond = network.stations, network.visits, network.beyond
-        jobs, think = self.inputs["population"], self.inputs["think_time"] + beyond
+        assumed = self.assumed(rate)
+        beyond, think = assumed.beyond, self.inputs["think_time"] + assumed.beyond
         solution = solve_one_class(
-            stations, network.all_visits, jobs, think, self.method, self._forked(visits)
+            assumed.stations,
+            assumed.all_visits,
+            self.inputs["population"],
+            think,
+            self.method,
+            self._forked(assumed.visits),
         )
         if self._by_formula:
             again = self._beyond(rate, self.station_values(solution))
@@ -126,6 +136,17 @@ class Circulation:
             if not np.all(np.abs(again - beyond) <= AGREEMENT * beyond + rounding):
                 raise self._not_known_where()
         return solution, beyond
+
+    def network(self, rate: Amount) -> Network:
+        """The network at this throughput, as methods of solution read it."""
+        assumed = self.assumed(rate)
+        return closed_network(
+            assumed.stations,
+            assumed.all_visits,
+            self.inputs["population"],
+            self.inputs["think_time"] + assumed.beyond,
+            self._forked(assumed.visits),
+        )
 
     def _forked(self, visits: tuple[Amount, ...]) -> Forked:
         """Names of the stations, and what forks there."""

@@ -20,6 +20,7 @@ from headway.models.structure.parts.orders import check_exponential
 from headway.models.structure.planning.flows import returning
 from headway.models.structure.planning.ways import shares
 from headway.queueing.marginals.closed import Marginal, closed_marginal
+from headway.queueing.methods.registry import approximates
 from headway.queueing.numbers.laws import NumberLaw
 from headway.queueing.numbers.waits import WaitLaw, in_turn, served
 from headway.queueing.stations.abilities import ServiceKind
@@ -292,7 +293,7 @@ def _closed(solution: "Solution", station: str) -> tuple[Marginal, FloatArray]:
 
 
 def _check_exact(solution: "Solution", mixed: bool) -> None:  # noqa: FBT001 - a fact
-    if solution.approximation and (mixed or solution.method in {"schweitzer", "linearizer"}):
+    if solution.approximation and (mixed or approximates(solution.method)):
         msg = "an approximate solution has means only; use method exact for numbers of jobs"
         raise GraphError(msg)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.queueing.methods.registry import method_named
+from headway.queueing.methods.registry import approximates
 
 DRIVEN = "throughput-driven"
 """Method of a closed network whose think time follows from a measured throughput."""
@@ -34,8 +34,7 @@ def method_shown(used: str, approximation: str) -> str:
     >>> method_shown(Method.EXACT, ""), method_shown(Method.EXACT, "cpu: first come first served")
     ('exact', 'approximate')
     """
-    approximates = method_named(str(used)).approximates
-    return APPROXIMATE if approximation and not approximates else str(used)
+    return APPROXIMATE if approximation and not approximates(str(used)) else str(used)
 
 
 @dataclass(frozen=True)

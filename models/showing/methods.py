@@ -1,0 +1,106 @@
+"""Methods of solution as tables, JSON and CSV: all of them, or those for a model."""
+
+from math import isfinite
+from typing import Any
+
+from headway.models.language.units import unit
+from headway.models.solving.applicable import Applicable, ModelMethods
+from headway.models.tables.table import Column, Table
+from headway.queueing.methods.method import Error, MethodRow
+from headway.queueing.methods.registry import methods
+
+
+def methods_table() -> Table:
+    """Every method, with what it answers and needs."""
+    rows = list(methods().values())
+    columns = (
+        Column("method", tuple(row.name for row in rows)),
+        Column("answers", tuple(map(_answers, rows))),
+        Column("exact", tuple(_exact(row) for row in rows)),
+        Column("what it is", tuple(row.doc for row in rows)),
+        Column("needs", tuple(_needs(row) for row in rows)),
+    )
+    notes = (
+        "exact: where its needs are met; each answer states what is approximate about it",
+        "headway methods MODEL says which apply, what each costs and may miss, and why not",
+    )
+    return Table("methods", columns, notes)
+
+
+def methods_document() -> dict[str, Any]:
+    """The JSON contract's document for `methods` without a model."""
+    return {
+        "methods": [
+            {
+                "name": row.name,
+                "answers": sorted(answer.value for answer in row.answers),
+                "exact": not row.approximates,
+                "needs": [need.words for need in row.needs],
+                "doc": row.doc,
+            }
+            for row in methods().values()
+        ]
+    }
+
+
+def _answers(row: MethodRow) -> str:
+    return ", ".join(sorted(answer.value for answer in row.answers))
+
+
+def _exact(row: MethodRow) -> str:
+    return "no" if row.approximates else "yes"
+
+
+def _needs(row: MethodRow) -> str:
+    own = dict.fromkeys(need.words for need in row.needs if not need.common)
+    return "; ".join(own) or "found by asking the model"
+
+
+def model_methods_table(found: ModelMethods) -> Table:
+    """The methods for a model: those that apply first."""
+    rows = sorted(found.methods, key=lambda one: not one.applies)
+    columns = (
+        Column("method", tuple(one.name for one in rows)),
+        Column("applies", tuple("yes" if one.applies else "no" for one in rows)),
+        Column("answers", tuple(", ".join(one.answers) for one in rows)),
+        Column("time", tuple(one.seconds for one in rows), unit("s")),
+        Column("error, or why not", tuple(_error(one) for one in rows)),
+    )
+    notes = (
+        f"taken where none is asked for: {found.chosen}",
+        "time: estimated for one machine, where there is an estimate",
+    )
+    return Table(f"methods for {found.model}", columns, notes)
+
+
+def _error(one: Applicable) -> str:
+    return one.reason if one.error is None else str(one.error)
+
+
+def model_methods_document(found: ModelMethods) -> dict[str, Any]:
+    """The JSON contract's document for `methods` with a model."""
+    return {
+        "model": found.model,
+        "chosen": found.chosen,
+        "methods": [
+            {
+                "name": one.name,
+                "answers": list(one.answers),
+                "applies": one.applies,
+                "reason": one.reason,
+                "exact": one.error.exact if one.error else None,
+                "error": _percentages(one.error),
+                "seconds": one.seconds,
+            }
+            for one in found.methods
+        ],
+    }
+
+
+def _percentages(error: Error | None) -> dict[str, Any] | None:
+    """Largest errors measured [%]; null for an exact answer, a part where it is not known."""
+    if error is None or error.exact:
+        return None
+    parts = {"throughput": error.throughput, "response_time": error.response_time}
+    known = {name: value if isfinite(value) else None for name, value in parts.items()}
+    return {**known, "region": error.region, "measured_by": error.measured_by}

@@ -1,0 +1,89 @@
+"""Methods that take a model itself: variability, simulation, and answers other than means.
+
+They stand in the table of methods beside those for networks. What each needs is found by asking
+it: what refuses gives its reason.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from headway.errors import GraphError
+from headway.lazy import loaded
+from headway.queueing.methods.method import Answers, Error, MethodRow, Subject
+
+if TYPE_CHECKING:
+    from headway.models.structure.model import Model
+
+
+def by_qna(model: "Model") -> object:
+    """Solve by two moments of every flow."""
+    return model.solve(method="qna")
+
+
+def by_simulation(model: "Model") -> object:
+    """Plan a simulation, which refuses what it cannot do."""
+    plan = loaded("headway.models.simulating.jobs:blueprint")(model)
+    loaded("headway.models.simulating.planning:check_stable")(plan)
+    return plan
+
+
+def by_marginals(model: "Model") -> object:
+    """Find how many jobs are at each station."""
+    return model.solve().queue_lengths()
+
+
+def by_sojourn(model: "Model") -> object:
+    """Find the distribution of the response time."""
+    return model.solve().with_percentile(50.0)
+
+
+def by_bounds(model: "Model") -> object:
+    """Find bounds of throughput and response time."""
+    solution = model.solve()
+    reason = loaded("headway.models.solving.bounds:no_bounds")(solution)
+    if reason:
+        raise GraphError(reason)
+    return solution
+
+
+def by_formula(model: "Model") -> object:
+    """Write the response time as a formula."""
+    return loaded("headway.models.solving.symbolic:model_form")(model, "response_time")
+
+
+def _row(name: str, doc: str, answers: Answers, run: Callable[["Model"], object]) -> MethodRow:
+    """A row that a model answers itself."""
+    return MethodRow(
+        name,
+        doc,
+        (),
+        {Subject.MODEL: run},
+        answers=frozenset({answers}),
+    )
+
+
+METHODS = (
+    MethodRow(
+        "qna",
+        "two moments of every flow, propagated from station to station (QNA)",
+        (),
+        {Subject.MODEL: by_qna},
+        error=Error(float("inf"), float("inf"), "stated in each answer"),
+        approximates=True,
+        quick=True,
+    ),
+    MethodRow(
+        "simulation",
+        "job by job, with 95% intervals",
+        (),
+        {Subject.MODEL: by_simulation},
+        answers=frozenset({Answers.MEANS, Answers.TIMES}),
+        error=Error(float("inf"), float("inf"), "the interval in each answer"),
+        approximates=True,
+    ),
+    _row("marginals", "chances of 0, 1, 2... jobs at a station", Answers.NUMBERS, by_marginals),
+    _row("sojourn", "the law of a tagged job's response time", Answers.TIMES, by_sojourn),
+    _row("bounds", "bounds from the busiest station and balance", Answers.BOUNDS, by_bounds),
+    _row("formula", "the same laws with symbols for numbers", Answers.FORMULA, by_formula),
+)
+"""All of them."""
