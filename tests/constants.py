@@ -15,7 +15,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-from tests import general_networks, unlike_forks
+from headway.queueing.stations import forked
+from tests import fork_errors, general_networks, unlike_forks
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,13 @@ def _forks(columns):
     return {kind: missed[:, column] for kind, column in columns.items()}
 
 
+def _alike():
+    """Errors of forks of like branches by two moments, wherever these are simulated."""
+    with patch.object(forked, "mixes", lambda n, scv: np.zeros(np.broadcast(n, scv).shape, bool)):
+        missed = 100 * fork_errors.errors(fork_errors.stored())
+    return {"median": missed[:, 1], "99th percentile": missed[:, 2]}
+
+
 def _one(*values):
     return tuple((value,) for value in values)
 
@@ -81,6 +89,18 @@ CONSTANTS = {
     "flows": Constant(f"{FLOWS}.flows", ("_TIMES",), _one(0, 1, 2, 3), lambda: _means("loops")),
     "returns": Constant(
         f"{FLOWS}.returns", ("_POWER",), _one(0.5, 1, 1.5, 2, 3, 4, 8), lambda: _means("loops")
+    ),
+    "alike variance": Constant(
+        "headway.queueing.order_statistics.alike",
+        ("_FACTOR",),
+        _one(0.4, 0.5, 0.6, 0.7, 0.8),
+        _alike,
+    ),
+    "alike waits": Constant(
+        "headway.queueing.order_statistics.alike", ("_UNLIKE",), _one(0.5, 1, 1.5, 2, 3), _alike
+    ),
+    "alike share": Constant(
+        "headway.queueing.order_statistics.alike", ("_SOME",), _one(0.8, 0.9, 0.95, 0.99), _alike
     ),
     "fork spread": Constant(
         "headway.queueing.forks.fork",

@@ -12,6 +12,7 @@ from headway.loggp.measuring.sizes import check_range
 from headway.numerals import digits
 
 CONFIDENCE = 0.95
+"""Of the intervals of all estimates: the usual level."""
 
 
 @dataclass(frozen=True)

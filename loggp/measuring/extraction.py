@@ -28,11 +28,12 @@ from headway.loggp.measuring.signature import WINDOW, issue_cost
 from headway.loggp.measuring.sizes import check_range
 from headway.numerals import digits, times
 
-_UNSTEADY = 0.25  # slopes of a long burst that differ more are not a steady state
-_DEVIATIONS = 3.0  # if they differ by more than their errors
-_STEP = 1e-6  # of the round trip, for differences
-_NEAR = 0.1  # share of half the round trip by which measured parts of it may exceed it
-_SAME = 0.02  # a gap this near to the limit of processor or window is set by them
+# A burst is refused as not steady if its last two slopes differ by more than a quarter and by more
+# than three standard errors. Chosen.
+_UNSTEADY, _DEVIATIONS = 0.25, 3.0
+_STEP = 1e-6  # of the round trip, for difference quotients: digits only
+_NEAR = 0.1  # of half the round trip: by how much measured parts may exceed it; chosen
+_SAME = 0.02  # a gap this near to the limit of processor or window is set by them: chosen, a label
 
 
 class GapLimit(StrEnum):

@@ -20,8 +20,8 @@ from headway.loggp.machine.parameters import LogGP
 WINDOW = 4
 """Messages that may be outstanding in each direction (thesis, Table 2.2)."""
 
-_FOLLOWED = 100_000  # requests of a burst that are simulated one by one
-_ROUNDING = 1e-12  # relative tolerance of the arrival time of a reply
+_FOLLOWED = 100_000  # requests of a burst simulated one by one; more cost as the last: for speed
+_ROUNDING = 1e-12  # relative, of arrival times of replies that coincide with a send
 
 
 class Regime(StrEnum):

@@ -16,16 +16,16 @@ from headway.loggp.measuring.sizes import PENALTY, TOLERANCE, SizeSeries, break_
 from headway.numerals import data_size, digits
 
 SAMPLES = 200
-"""Number of bootstrap samples of the repeats."""
+"""Bootstrap samples of the repeats. Chosen: 2.5% are five of them."""
 
 _INTERVAL = (2.5, 97.5)  # percentiles of the 95% interval
-_ROUNDING = 1e-12
+_ROUNDING = 1e-12  # relative, of parameters: less counts as 0
 Drawn: TypeAlias = tuple[FloatArray, FloatArray]
 """Times and the scales of their residuals [s], as measured (first) and resampled."""
 
 _CERTAIN = 1e6  # degrees of freedom of an error given without a number of repeats
-_LEAST = 0.01  # of a time: lower limit of resampled times
-_FALLING = 4.0  # deviations by which times must fall along a line to be refused
+_LEAST = 0.01  # of a time: resampled times at least, as a normal law has no lower limit
+_FALLING = 4.0  # standard deviations by which times along a line must fall to be refused: chosen
 
 
 @dataclass(frozen=True)

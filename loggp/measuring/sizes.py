@@ -24,12 +24,14 @@ from headway.loggp.measuring.breaks import (
 from headway.numerals import counted, data_size, digits
 
 TOLERANCE = 0.05
-"""Relative misfit below which there is no change of protocol."""
+"""Relative misfit below which there is no change of protocol. Chosen; docs/loggp.md says so."""
 
 PENALTY = 8.0
-"""Cost of a break, times the logarithm of the number of sizes."""
+"""Cost of a break, times the logarithm of the number of sizes (as in a Bayesian information
+criterion, with more weight against breaks). Chosen; `tests/test_loggp_sizes.py` holds that breaks
+of made-up curves are found in number and place."""
 
-_SMALLEST, _LARGEST = 1e-30, 1e18  # of sizes, times and errors
+_SMALLEST, _LARGEST = 1e-30, 1e18  # of sizes, times and errors: squares beyond would overflow
 _TO_DEVIATION = 1.4826  # median absolute deviation to standard deviation, normal distribution
 _MEDIAN_VARIANCE = math.pi / 2  # variance of a median over that of a mean, normal distribution
 

@@ -1,16 +1,18 @@
-"""The k-th of n times that begin together and are alike, but not independent.
+"""Order statistics of n like times that are not independent: branches of a fork.
 
-What branches of a fork share, their arrivals, makes their times alike: each is taken as a factor
-common to all, times a gamma variable of its own whose squared coefficient of variation g is
+Branches have their arrivals in common. The time of each is taken as a factor common to all, times a
+gamma variable of its own, whose squared coefficient of variation g is
 
     g = scv / (1 + scv (1 / h - 1)),  x(2, 2; h) = 3/2 - U/8,
 
 x(k, n; g) being the mean of the k-th of n such variables of mean 1. So the k-th takes x times as
-long as one of them in the mean. How much it varies lies between a factor and a term in common.
+long as one of them in the mean. Its variance lies between those with a common factor and with a
+common term.
 
 Source: Nelson and Tantawi, IEEE Trans. Computers 37(6), 1988, for two exponential servers, which
 fix h; Gupta and Kundu, "Generalized exponential distributions", Austral. N. Z. J. Statistics
-41(2), 1999, for the law. The rest is measured (docs/accuracy.md).
+41(2), 1999, for the law. docs/explanation/forks.md derives g; docs/accuracy/forks.md says what it
+misses.
 """
 
 from functools import cache, lru_cache
@@ -28,16 +30,25 @@ from headway.queueing.times.laws import (
     poisson_wait,
 )
 
-_DEGREE = 8  # of polynomials in U: within 1e-8 of what they stand for
-_STEPS, _STEP = 60, 0.075  # of the rule that integrates: within 1e-10
+_DEGREE = 8  # of polynomials in U, which err by 1e-8: digits only
+_STEPS, _STEP = 60, 0.075  # of the trapezoidal rule, which errs by 1e-10: digits only
 _EXACT = {(2, 2): (1.5, -0.125), (2, 1): (0.5, 0.125)}
 """Means of the last and the first of two exponential branches, by Nelson and Tantawi."""
 
-_FACTOR = 0.6  # how near the variance is to that of a common factor, measured
-_UNLIKE = 1.5  # power of the scv of service that makes waits unlike, measured
-_SOME = 0.95  # most of mean and deviation that a wait in common makes up
-_TINY = 1e-300
-_STEADIEST = 0.15  # coefficient of variation from which a time is partly taken as constant
+# The law by two moments, measured over the 840 simulated forks of tests.fork_errors. The variance
+# of the k-th is term**0.4 factor**0.6: other exponents miss more at the worst, 0.5 and 0.7 14% of
+# the 99th percentile and 0.6 11% (``python -m tests.constants alike variance``).
+_FACTOR = 0.6
+# The wait in common is 1 / (1 + scv**1.5) of the wait; powers from 1 to 2 miss about as much
+# (``python -m tests.constants alike waits``).
+_UNLIKE = 1.5
+# Share of mean and deviation that it makes up at most: from 0.9 to 0.99 about the same
+# (``python -m tests.constants alike share``).
+_SOME = 0.95
+_TINY = 1e-300  # against division by 0
+# Coefficient of variation below which a time is a constant and a rest of this one. Chosen: keeps
+# the power of `lasting` within its table.
+_STEADIEST = 0.15
 
 if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline
@@ -66,7 +77,7 @@ def polynomial(coefficients: tuple[float, ...], at: Amount) -> Amount:
 
 @lru_cache(maxsize=4096)
 def order(branches: int, needed: int, scv: float) -> Order:
-    """What the k-th of n branches takes in times of one, by U.
+    """Moments of the k-th of n branches, in means of one, as polynomials in U.
 
     Parameters
     ----------
@@ -180,7 +191,7 @@ def _left_over(branches: int, needed: int, scv: float) -> tuple[float, ...]:
 
 
 def _outlasting(branches: int, needed: int, scv: float) -> float:
-    """Of gamma times of mean 1: k - 1 end before the k-th, as those do that are shorter."""
+    """E[T - x_k | T > x_k] P(T > x_k) of gamma times of mean 1: the k - 1 shorter ones excepted."""
     from scipy.special import gammainc
 
     weights, times = _likely(branches, needed, scv)

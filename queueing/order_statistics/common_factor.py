@@ -1,10 +1,11 @@
-"""When a part is done at one of several alike branches, given what all of them have in common.
+"""When one of several like branches is done, given what all of them have in common.
 
-A request finds at each branch what the one before left there: its response V, less the gap A that
-all branches share. So a part takes max(V - A, 0) and a service of its own (Lindley). The waits of
-earlier requests share a normal factor Z, with r(U)**log2(1 + scv) of the variance of a score; r is
-what makes two exponential branches take what Nelson and Tantawi say. Given Z and A, branches are
-independent. At light loads nobody waits, and services are all there is, which is exact.
+A request finds at each branch what the request before left there: its response time V, less the gap
+A between the arrivals, which all branches share. So it takes max(V - A, 0) and a service there
+(Lindley). The waits of earlier requests have a common normal factor Z, with the share
+r(U)**log2(1 + scv) of the variance of a score; r is such that two exponential branches have Nelson
+and Tantawi's mean. Given Z and A, branches are independent. At light loads nobody waits and the
+services alone remain, which is exact.
 
 Source: Lindley, "The theory of queues with a single server", Math. Proc. Cambridge Phil. Soc.
 48(2), 1952; Nelson and Tantawi, IEEE Trans. Computers 37(6), 1988. How far it is from simulations
@@ -28,17 +29,23 @@ from headway.queueing.order_statistics.branch_times import (
     waited,
 )
 
-_ALIKE = (0.5149, -0.5469, 0.6537, -0.1791)  # r by rising powers of U
-_MOST = 0.985  # of the variance of a score that is shared
-_FACTORS, _GAPS = 48, 12  # values of the common factor and of the common gap
-_BELOW, _ABOVE = 9.0, 40.0  # waits begin so far below the shortest, and end above the longest
-_FIRST, _LAST = 1e-2, 60.0  # times in services, and in 1 / (1 - U) of them
-_SELDOM, _EARLIEST = 1e-3, 1e-8  # chance of a service before the first time, and least such time
-_TABLE = 16384  # chances, between which 128 branches lose less than 1e-5
+# r(U) by rising powers of U: a cubic with which two exponential branches take Nelson and Tantawi's
+# mean to 0.07% at any load (`tests/test_joins.py` holds 1%). Not fitted to simulations.
+_ALIKE = (0.5149, -0.5469, 0.6537, -0.1791)
+_MOST = 0.985  # share of a score's variance in common at most: 1 would make probabilities jump
+# Digits only: values of the common factor and of the common gap; range of waits, exp(-9) of the
+# shortest to 40 of the longest; range of times in services, and in services over 1 - U; probability
+# of a service before the first time, and least such time; entries of a table, between which 128
+# branches lose less than 1e-5.
+_FACTORS, _GAPS = 48, 12
+_BELOW, _ABOVE = 9.0, 40.0
+_FIRST, _LAST = 1e-2, 60.0
+_SELDOM, _EARLIEST = 1e-3, 1e-8
+_TABLE = 16384
 
 
 class Conditional(NamedTuple):
-    """Chances that a part is done, given values of what branches share.
+    """Distribution of a branch's time, given values of what branches share.
 
     Parameters
     ----------
@@ -61,7 +68,7 @@ class Conditional(NamedTuple):
 
 
 def _binomial(branches: int, needed: int, each: FloatArray) -> FloatArray:
-    """Chance that k of n independent ones are done, by a table."""
+    """Probability that k of n independent branches are done, by a table of the beta law."""
     from scipy.special import betainc
 
     later = branches - needed + 1
@@ -117,7 +124,7 @@ def _waits(scv: float, busy: FloatArray) -> Wait:
 
 
 def _shared(scv: float, busy: FloatArray) -> FloatArray:
-    """What of the variance of a score is common."""
+    """Share of the variance of a score in common: r(U)**log2(1 + scv)."""
     alike = np.polyval(_ALIKE[::-1], busy) ** np.log2(1 + scv)
     return np.asarray(np.minimum(alike, _MOST))
 
@@ -130,7 +137,7 @@ def _ends(waits: Wait, step: float) -> tuple[int, int]:
 
 
 def _gaps(busy: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Values of the exponential gap in services, and weights; the last, of a gap that is longer."""
+    """Values of the exponential gap in services, and weights; the last weight is of longer gaps."""
     nodes, weights = np.polynomial.legendre.leggauss(_GAPS)
     place = (nodes + 1) / 2
     gaps = place**2 / (1 - place)
@@ -140,7 +147,7 @@ def _gaps(busy: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _hats(places: FloatArray, count: int) -> FloatArray:
-    """What values at whole places count at others between them, shape (rows, count, places)."""
+    """Weights of linear interpolation between whole places, shape (rows, count, places)."""
     inside = np.clip(places, 0, count - 1)
     apart = np.abs(inside[:, None] - np.arange(count)[:, None])
     return np.asarray(np.maximum(1 - apart, 0.0))

@@ -1,8 +1,9 @@
-"""The time until k of n alike branches are done, as a mixture of gamma laws: a closed transform.
+"""The time until k of n like branches are done, as a mixture of gamma laws.
 
-All gamma laws have one shape, and means that are apart by a factor. Their weights are the rises of
-the distribution between the means, corrected until the mixture rises as much. They are linear in
-the distribution, which is smooth in U; so they are polynomials in U.
+Its transform has a closed form. All gamma laws have one shape, and means in a geometric series.
+Their weights are the increments of the distribution between the means, corrected by van Cittert's
+iteration until the mixture has the same increments. They are linear in the distribution, which is
+smooth in U; so they are polynomials in U.
 
 Source: van Cittert, "Zum Einfluss der Spaltbreite auf die Intensitaetsverteilung in Spektrallinien
 II", Zeitschrift fuer Physik 69, 1931, for the correction;
@@ -21,19 +22,25 @@ from headway.kinds import Amount, FloatArray
 from headway.queueing.order_statistics.common_factor import conditional
 from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw, by_points
 
-Kind: TypeAlias = tuple[Amount, Amount, Amount]
+ForkCase: TypeAlias = tuple[Amount, Amount, Amount]
+"""Branches n, needed k, and scv of service."""
 
-_STEADIEST, _MOST_BRANCHES = 0.05, 128  # scv of service; else laws are too narrow
-_WILDEST, _PER_OCTAVE = 8.0, 8  # most scv, and how many scvs of an octave have a law of their own
-_DEGREE = 28  # of polynomials in U
-_NARROW, _WIDEST = 0.35, 0.15  # of a gamma law: in deviations of the narrowest law, and most
-_DOUBLINGS, _CLOSE = 9, 0.9  # of shapes, unless they leave more than this of the narrowest law
-_APART = 1.2  # means of gamma laws, in their deviations
-_BEYOND = 3.0  # the same, past the ends of the law
-_SELDOM = (1e-5, 1 - 1e-6)  # chances at the ends of the law
-_ROUNDS = 6  # of corrections
-_DIGITS = 12  # of a chance
-_BLOCK = 40_000  # transforms that stay in the cache
+# Ends of the law: beyond these scvs of service and numbers of branches it is the one by two moments
+# (`headway.queueing.order_statistics.alike`). Outside of tests.fork_errors, which has scvs from 0.1
+# to 2 and 64 branches; narrower laws would need too many gamma laws.
+_STEADIEST, _WILDEST, _MOST_BRANCHES = 0.05, 8.0, 128
+# All others decide digits only: scvs of an octave with mixtures of their own, between which laws
+# are interpolated; degree of polynomials in U; deviation of a gamma law, of the narrowest law and
+# at most; doublings of its shape, unless it is wider than 0.9 of the narrowest law; distance of
+# means and margin at the ends, in deviations; probabilities at the ends; van Cittert's iterations;
+# and digits of a probability.
+_PER_OCTAVE, _DEGREE = 8, 28
+_NARROW, _WIDEST = 0.35, 0.15
+_DOUBLINGS, _CLOSE = 9, 0.9
+_APART, _BEYOND = 1.2, 3.0
+_SELDOM = (1e-5, 1 - 1e-6)
+_STEPS, _DIGITS = 6, 12
+_BLOCK = 40_000  # transforms at a time, which stay in the cache: for speed
 
 
 class Mixture(NamedTuple):
@@ -67,7 +74,7 @@ class Mixture(NamedTuple):
         return TimeLaw((Piece(0.0, transform),), mean)
 
     def _part(self, scaled: ComplexArray, weights: FloatArray, block: slice) -> ComplexArray:
-        """What some of the laws add to a transform at s times the mean over the shape."""
+        """Contribution of a block of laws to the transform, at s times the mean over the shape."""
         times, parts = self.times[block], weights[block]
         each = 1 + scaled * times.reshape(-1, *(1,) * scaled.ndim)
         np.divide(1, each, out=each)
@@ -90,7 +97,7 @@ def mixes(branches: Amount, scv: Amount) -> Amount:
     return enough & (scv >= _STEADIEST) & (scv <= _WILDEST)
 
 
-def joined(kind: Kind, busy: Amount, mean: Amount) -> TimeLaw:
+def joined(kind: ForkCase, busy: Amount, mean: Amount) -> TimeLaw:
     """The time until k of n alike branches are done.
 
     An scv between those that have a mixture has its share of both neighbours.
@@ -109,7 +116,9 @@ def joined(kind: Kind, busy: Amount, mean: Amount) -> TimeLaw:
     """
     branches, needed, scv = kind
     places = _PER_OCTAVE * np.log2(scv)
-    lower, upper = (_at((branches, needed, f(places)), busy, mean) for f in (np.floor, np.ceil))
+    lower, upper = (
+        _grid_law((branches, needed, f(places)), busy, mean) for f in (np.floor, np.ceil)
+    )
     part = places - np.floor(places)
     if not np.any(part):
         return lower
@@ -121,18 +130,20 @@ def joined(kind: Kind, busy: Amount, mean: Amount) -> TimeLaw:
     return TimeLaw((Piece(0.0, transform),), mean)
 
 
-def _at(kind: Kind, busy: Amount, mean: Amount) -> TimeLaw:
-    """The law of n, k and a number of parts of octaves of the scv."""
+def _grid_law(kind: ForkCase, busy: Amount, mean: Amount) -> TimeLaw:
+    """The law of n, k and an scv of the grid, given by its position in parts of an octave."""
     if all(np.ndim(part) == 0 for part in kind):
-        return _of_kind(*kind).law(busy, mean)
+        return _grid_mixture(*kind).law(busy, mean)
     rows = np.array(np.broadcast_arrays(*kind, busy, mean), float)
     first, which = distinct_columns(rows[:3])
     parts = [np.flatnonzero(which == place) for place in range(first.size)]
     each = zip(first, parts, strict=True)
-    return by_points([_of_kind(*rows[:3, one]).law(*rows[3:, some]) for one, some in each], parts)
+    return by_points(
+        [_grid_mixture(*rows[:3, one]).law(*rows[3:, some]) for one, some in each], parts
+    )
 
 
-def _of_kind(branches: Amount, needed: Amount, place: Amount) -> Mixture:
+def _grid_mixture(branches: Amount, needed: Amount, place: Amount) -> Mixture:
     return mixture(int(branches), int(needed), float(2 ** (place / _PER_OCTAVE)))
 
 
@@ -153,7 +164,7 @@ def mixture(branches: int, needed: int, scv: float) -> Mixture:
     >>> round(float(law.transform(np.array([1e-9 + 0j])).real[0]), 6)
     1.0
     """
-    logs, chances = _in_means(branches, needed, scv)
+    logs, chances = _distribution(branches, needed, scv)
     width = min(map(_width, logs, chances))
     doublings = _doublings(width)
     deviation = 2 ** (-doublings / 2)
@@ -173,7 +184,7 @@ def _nodes() -> FloatArray:
     return np.asarray(chebyshev.chebpts1(_DEGREE + 1))
 
 
-def _in_means(branches: int, needed: int, scv: float) -> tuple[FloatArray, FloatArray]:
+def _distribution(branches: int, needed: int, scv: float) -> tuple[FloatArray, FloatArray]:
     """Logarithms of times in means, and chances that k are done, shape (loads, times)."""
     law = conditional(scv, tuple(((1 + _nodes()) / 2).tolist()))
     chances, times = law.kth(branches, needed), np.exp(law.logs)
@@ -182,7 +193,7 @@ def _in_means(branches: int, needed: int, scv: float) -> tuple[FloatArray, Float
 
 
 def _width(logs: FloatArray, chances: FloatArray) -> float:
-    """Deviation of the logarithm of a time."""
+    """Half the distance between the 16th and the 84th percentile of the logarithm of a time."""
     low, high = np.interp((0.16, 0.84), chances, logs)
     return float(high - low) / 2 if chances[0] < 0.16 else 1.0
 
@@ -195,23 +206,23 @@ def _doublings(width: float) -> int:
 def _weights(
     logs: FloatArray, chances: FloatArray, means: FloatArray, doublings: int
 ) -> FloatArray:
-    """Of gamma laws by the logarithms of their means, shape (loads, laws)."""
+    """Weights of gamma laws, by the logarithms of their means, shape (loads, laws)."""
     from scipy.special import gammainc
 
     step, shape = means[1] - means[0], 2**doublings
     edges = np.concatenate([means - step / 2, means[-1:] + step / 2])
-    target = np.array([_between(edges, *law) for law in zip(logs, chances, strict=True)])
+    target = np.array([_interpolated(edges, *law) for law in zip(logs, chances, strict=True)])
     mixing = gammainc(shape, shape * np.exp(edges - means[:, None]))
     weights = np.diff(target)
     weights[:, 0] += target[:, 0]
     weights[:, -1] += 1 - target[:, -1]
-    for _ in range(_ROUNDS):
+    for _ in range(_STEPS):
         weights = weights + np.diff(target - weights @ mixing)
     return weights
 
 
-def _between(at: FloatArray, logs: FloatArray, chances: FloatArray) -> FloatArray:
-    """Chances at logarithms of times; rounded, as cubics divide by how much they rise."""
+def _interpolated(at: FloatArray, logs: FloatArray, chances: FloatArray) -> FloatArray:
+    """Probabilities at logarithms of times; rounded, as the cubic divides by increments."""
     from scipy.interpolate import PchipInterpolator
 
     inside = PchipInterpolator(logs, np.round(chances, _DIGITS))(np.clip(at, logs[0], logs[-1]))

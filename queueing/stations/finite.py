@@ -40,7 +40,7 @@ class LimitedRoom(Station):
         return np.inf
 
     def _once(self, arrival_rate: Quantity, solve: Callable[[Quantity], State]) -> State:
-        """What is solved at some loads, kept until others are asked for: each law asks anew."""
+        """Solve at some loads, and keep the result until others are asked for."""
         if is_symbolic(arrival_rate):
             return solve(arrival_rate)
         loads = np.asarray(arrival_rate, float)
@@ -123,17 +123,17 @@ class _FiniteRoom(LimitedRoom):
         return replace(law, waits=np.nan) if again > 0 else law
 
     def wait_law(self, arrival_rate: float) -> WaitLaw:
-        """Of those let in: behind whom they find."""
+        """Wait of the admitted, behind the jobs that they find."""
         met, count = self.number_law(arrival_rate).head[:-1], int(self.plain_count)
         return in_turn(met / met.sum(), count, self.mean_service / count)
 
     def _solved(self, arrival_rate: Quantity) -> waiting_room.State:
-        return self._once(arrival_rate, self._room)
+        def solve(rate: Quantity) -> waiting_room.State:
+            with np.errstate(over="ignore"):
+                load = rate * number("service_time", self.service_time)
+            return waiting_room.solve(self.count, number("places", self.places), load)
 
-    def _room(self, arrival_rate: Quantity) -> waiting_room.State:
-        with np.errstate(over="ignore"):
-            load = arrival_rate * number("service_time", self.service_time)
-        return waiting_room.solve(self.count, number("places", self.places), load)
+        return self._once(arrival_rate, solve)
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ class MMmK(_FiniteRoom):
 
 
 def _check_places(servers: Amount, places: Amount) -> None:
-    """Refuse servers that no place belongs to."""
+    """Refuse more servers than places."""
     if isinstance(servers, str) or isinstance(places, str) or is_symbolic(servers, places):
         return
     if np.any(np.less(places, servers)):

@@ -17,13 +17,14 @@ from headway.kinds import (
     plain,
 )
 from headway.queueing.order_statistics.alike import moments, ordered
-from headway.queueing.order_statistics.gamma_mixture import Kind, joined, mixes
+from headway.queueing.order_statistics.gamma_mixture import ForkCase, joined, mixes
 from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import Station, while_stable
 from headway.queueing.stations.general import MD1, MG1
 from headway.queueing.times.laws import GAMMA, TimeLaw, by_points, constant
 
-_CONSTANT = 1e-9  # scv below which rounding would tell how times vary
+_NONE, _ONE, _MIXED, _MOMENTS = range(4)  # laws: no time, one branch, a mixture, two moments
+_CONSTANT = 1e-9  # scv below which a time is constant but for rounding
 _ABOUT = "percentiles of a fork: the 99th within 8% of simulations, the median within 6%"
 _LAWLESS = (
     "the response time of ForkJoin has no known distribution where fewer than half of its branches "
@@ -167,35 +168,22 @@ class ForkJoin(Station):
         return branches, needed, scv
 
 
-def _law(kind: Kind, rate: Amount, time: Amount) -> TimeLaw:
-    """Of n, k and scv: none, that of one branch, a mixture, else by two moments; by points."""
+def _law(kind: ForkCase, rate: Amount, time: Amount) -> TimeLaw:
+    """Law of n, k and scv at points that take one kind of law, or by points."""
     branches, _, scv = kind
-    others = np.where(branches == 1, 1, np.where(mixes(branches, scv), 2, 3))
-    chosen = np.where(np.asarray(time) == 0, 0, others)
-    if chosen.ndim == 0 or np.ptp(chosen) == 0:
-        return _LAWS[int(chosen.flat[0])](kind, rate, time)
-    rows = np.array(np.broadcast_arrays(*kind, rate, time, chosen), float)
-    parts = [part for k in range(len(_LAWS)) if (part := np.flatnonzero(rows[-1] == k)).size]
-    each = [rows[:-1, part] for part in parts]
-    return by_points([_law((n, k, c), r, t) for n, k, c, r, t in each], parts)
-
-
-def _of_none(kind: Kind, rate: Amount, time: Amount) -> TimeLaw:
-    del kind, rate
-    return constant(time)
-
-
-def _of_one(kind: Kind, rate: Amount, time: Amount) -> TimeLaw:
-    return MG1(time, kind[2]).time_law(rate)
-
-
-def _mixed(kind: Kind, rate: Amount, time: Amount) -> TimeLaw:
-    first, _ = moments(*kind, rate * time)
-    return joined(kind, rate * time, first * MG1(time, kind[2]).response_time(rate))
-
-
-def _of_two_moments(kind: Kind, rate: Amount, time: Amount) -> TimeLaw:
-    return ordered(rate, time, plain(kind[2]), moments(*kind, rate * time))
-
-
-_LAWS = (_of_none, _of_one, _mixed, _of_two_moments)
+    others = np.where(branches == 1, _ONE, np.where(mixes(branches, scv), _MIXED, _MOMENTS))
+    chosen = np.where(np.asarray(time) == 0, _NONE, others)
+    if chosen.ndim > 0 and np.ptp(chosen) > 0:
+        rows = np.array(np.broadcast_arrays(*kind, rate, time, chosen), float)
+        parts = [part for k in range(4) if (part := np.flatnonzero(rows[-1] == k)).size]
+        each = [rows[:-1, part] for part in parts]
+        return by_points([_law((n, k, c), r, t) for n, k, c, r, t in each], parts)
+    law = int(chosen.flat[0])
+    if law == _NONE:
+        return constant(time)
+    if law == _ONE:
+        return MG1(time, scv).time_law(rate)
+    pair = moments(*kind, rate * time)
+    if law == _MIXED:
+        return joined(kind, rate * time, pair[0] * MG1(time, scv).response_time(rate))
+    return ordered(rate, time, plain(scv), pair)

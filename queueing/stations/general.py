@@ -28,7 +28,9 @@ from headway.queueing.times.phase_type import IN_PHASES, STAGES, in_phases
 from headway.queueing.times.tagged_job.kinds import OrderedQueue
 from headway.queueing.times.tagged_job.station import Stop
 
-_VARIES = 1e-2  # scv from which some hundred terms invert a law: less takes thousands
+_VARIES = 1e-2  # scv from which a hundred terms invert a law; less takes thousands: speed only
+_MOST_GAMMA = 0.24  # Cosmetatos's gamma at most: Tijms 1994, section 4.5
+_LEAST_BUSY = 1e-12  # utilisation at least, against division by 0
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ class MG1(Station):
         return feedback_law(arrival_rate, chance, time, scv)
 
     def stop(self, arrival_rate: float, again: float) -> Stop:
-        """A line whose services go through phases."""
+        """One queue with services of phase type."""
         service, rate = in_phases(self.mean_service, self._plain_scv), arrival_rate * (1 - again)
         stay = (1 - again) * float(self.returning(again).response_time(rate))
         notes = (GAMMA,) if self._plain_scv * STAGES >= 1 else (IN_PHASES,)
@@ -208,7 +210,7 @@ class MD1(Station):
         return poisson_waits(arrival_rate, self.mean_service, 0.0)
 
     def looped_law(self, arrival_rate: float) -> TimeLaw:
-        """With nearly constant service: of many visits, constants make a law without end."""
+        """With nearly constant service: many visits of constant times have an endless law."""
         law = MG1(self.service_time, STEADIEST).time_law(arrival_rate)
         return replace(law, notes=(NEARLY_CONSTANT,))
 
@@ -218,13 +220,13 @@ class MD1(Station):
         return feedback_law(arrival_rate, chance, time, 0.0)
 
     def stop(self, arrival_rate: float, again: float) -> Stop:
-        """A line whose services go through many phases."""
+        """One queue with services of many phases."""
         return MG1(self.mean_service, 0.0).stop(arrival_rate, again)
 
 
 @dataclass(frozen=True)
 class _ByMoments(Station):
-    """m servers in one line whose wait is that of M/M/m, times a spread told by moments."""
+    """m servers with one queue, whose wait is that of M/M/m times a factor of two moments."""
 
     can: ClassVar[Abilities] = Abilities(shared=True, spread=True, counts=frozenset({"servers"}))
 
@@ -241,7 +243,7 @@ class _ByMoments(Station):
         return number("servers", self.servers)
 
     def _wait(self, arrival_rate: Quantity, spread: Callable[[Amount], Amount]) -> Amount:
-        """Half of the wait of M/M/m, times a spread that may depend on the utilisation."""
+        """Half of the wait of M/M/m, times a factor that may depend on the utilisation."""
         service_time, servers = number("service_time", self.service_time), self.count
         return while_stable(
             self.utilisation(arrival_rate),
@@ -322,18 +324,19 @@ class MGm(_ByMoments):
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """W = C(m, a) S / (m - a) * ((1 + scv) + (1 - scv) gamma) / 2 [s]."""
         scv, servers = number("scv", self.scv), self.count
-        return self._wait(arrival_rate, lambda busy: 1 + scv + (1 - scv) * _steadier(servers, busy))
+        return self._wait(
+            arrival_rate, lambda busy: 1 + scv + (1 - scv) * _cosmetatos(servers, busy)
+        )
 
 
-def _steadier(servers: Quantity, busy: Amount) -> Amount:
-    """Cosmetatos's gamma: what constant times wait beyond half of exponential ones."""
+def _cosmetatos(servers: Quantity, busy: Amount) -> Amount:
+    """gamma(m, U) = min(0.24, (1 - U) (m - 1) (sqrt(4 + 5 m) - 2) / (16 m U)).
+
+    The wait of M/D/m over half of that of M/M/m, less 1.
+    """
     root = apply("sqrt", 4 + 5 * servers) - 2
     idle_share = (1 - busy) / (16 * servers * apply("max", busy, _LEAST_BUSY))
-    return apply("min", _MOST_STEADIER, (servers - 1) * root * idle_share)
-
-
-_MOST_STEADIER = 0.24
-_LEAST_BUSY = 1e-12
+    return apply("min", _MOST_GAMMA, (servers - 1) * root * idle_share)
 
 
 @dataclass(frozen=True)

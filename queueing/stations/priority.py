@@ -74,7 +74,7 @@ class PriorityMG1:
         busy = self.utilisations(arrival_rates)
         until = [0, *accumulate(busy)]
         residual = sum(
-            _served(share, before) * time * (1 + scv) / 2
+            _utilisation(share, before) * time * (1 + scv) / 2
             for share, before, time, scv in zip(
                 busy, until[:-1], self.service_times, self.scvs, strict=True
             )
@@ -141,8 +141,8 @@ def _sharer(residual: Amount, before: Amount) -> Callable[[Amount], Amount]:
     return lambda after: residual / ((1 - before) * (1 - after))
 
 
-def _served(share: Amount, before: Amount) -> Amount:
-    """Share of time the server really gives a class: no more than those before it leave."""
+def _utilisation(share: Amount, before: Amount) -> Amount:
+    """Utilisation by a class: at most what the classes before it leave."""
     if is_symbolic(share, before):
         return share
     return apply("max", 0.0, apply("min", share, 1 - before))

@@ -25,14 +25,16 @@ from headway.queueing.flows.laws import saturation_throughput
 from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import MM1, Station, while_stable
 
-# Fitted to simulations (`tests.quota_errors`): by how much less than e**-y depends on the loads.
+# Fitted to simulations: 1/2, 1.4 and 1.64 of theta, up to 95% of capacity (``python -m
+# tests.quota_errors``), and 1.5 twice of a closed network's l (``python -m
+# tests.closed_quota_errors``).
 _BUDGETS, _SPREAD, _POWER = 0.5, 1.4, 1.64
-_STEEP, _CORNER = 1.5, 1.5  # likewise, of closed networks (`tests.closed_quota_errors`)
+_STEEP, _CORNER = 1.5, 1.5
 
 
 @dataclass(frozen=True)
 class Ends:
-    """What a closed network does with either end in the place of a station.
+    """Means of a closed network with either end in the place of the station.
 
     Parameters
     ----------
@@ -77,7 +79,7 @@ class Mixed(Station):
 
     @abstractmethod
     def weight(self, ends: Ends) -> FloatArray:
-        """How far it does as with the fast end up to its capacity, 1, or as with the slow, 0."""
+        """Weight of the fast end, up to its capacity: from 0, as the slow end, to 1."""
 
 
 @dataclass(frozen=True)
@@ -211,7 +213,7 @@ class Quota(Mixed):
         return MM1(time / self._share), MM1(time)
 
     def weight(self, ends: Ends) -> FloatArray:
-        """How far it does as without a quota, up to its capacity: (X - X_slow) / (X_most - X_slow).
+        """Weight of the server without a quota, up to capacity: (X - X_slow) / (X_most - X_slow).
 
         In a period the free server would be busy for U P in the mean, with a variance near
         v P, v = 2 S (1 - U)**2 sum of P(n >= j)**2 / P(n = j). What is lost to the quota if that
@@ -242,16 +244,18 @@ class Quota(Mixed):
         most = np.minimum(self.capacity, ends.free)
         gap = np.maximum(most - ends.slow, 0.0)
         part = np.where(gap > 0, self._lost(ends) / np.where(gap > 0, gap, 1.0), 1.0)
-        lost = np.where(part > 0, _lesser(part), 0.0)
+        lost = np.where(part > 0, _smooth_minimum(part), 0.0)
         busy = np.clip(np.asarray(self.utilisation(most), float), 0.0, 1.0)
         return np.asarray(np.maximum(1 - lost, 1 - self._delayed(busy)))
 
     def _lost(self, ends: Ends) -> FloatArray:
-        """Throughput l that is lost to the quota where periods are long [1/s]."""
+        """Throughput l that long periods lose to the quota [1/s]."""
         time, share = (self._number(v) for v in (self.service_time, self.quota))
         spread = np.sqrt(2 * time * ends.busy_variance / self._number(self.period))
         from_corner = np.abs(ends.free * time - share) / np.where(spread > 0, spread, 1.0)
-        return np.asarray(spread * _above(_STEEP * from_corner) / np.where(time > 0, time, 1.0))
+        return np.asarray(
+            spread * _normal_loss(_STEEP * from_corner) / np.where(time > 0, time, 1.0)
+        )
 
     def _delayed(self, busy: Amount) -> Amount:
         """Theta: 0 as if there were no quota, 1 as on a server of speed q."""
@@ -267,7 +271,7 @@ class Quota(Mixed):
         return apply("exp", -rare) * alone / (1 + (1 - share) * near + spread) ** _POWER
 
 
-def _above(least: FloatArray) -> FloatArray:
+def _normal_loss(least: FloatArray) -> FloatArray:
     """L(z) = E[max(normal - z, 0)], z >= 0."""
     from scipy.special import erfcx
 
@@ -276,7 +280,7 @@ def _above(least: FloatArray) -> FloatArray:
     return np.asarray(density * np.maximum(1 - least * tail, 0.0))
 
 
-def _lesser(part: FloatArray) -> FloatArray:
-    """The lesser of x and 1, less where they are alike: (x**-1.5 + 1)**(-2/3)."""
+def _smooth_minimum(part: FloatArray) -> FloatArray:
+    """A smooth minimum of x and 1: (x**-1.5 + 1)**(-2/3)."""
     low, high = np.minimum(part, 1.0), np.maximum(part, 1.0)
     return np.asarray(low * (1 + (low / high) ** _CORNER) ** (-1 / _CORNER))

@@ -97,7 +97,7 @@ def serving_of(name: str, station: Station) -> Serving:
 
 
 def joining(needed: float) -> Serving:
-    """Nobody is served, but waits for so many parts at other stations.
+    """A join: jobs wait there until so many of their parts are done elsewhere.
 
     Examples
     --------
@@ -105,10 +105,6 @@ def joining(needed: float) -> Serving:
     2
     """
     return Serving(0.0, 0.0, inf, most=inf, used=lambda _: 0.0, needed=int(needed))
-
-
-def _at_once(station: Any) -> Serving:
-    return Serving(station.mean_service, 0.0, inf, most=inf, used=lambda _: 0.0)
 
 
 def _in_order(station: Any) -> Serving:
@@ -124,18 +120,10 @@ def _in_a_room(station: Any) -> Serving:
     return replace(_in_order(station), places=float(station.places))
 
 
-def _side_by_side(station: Any) -> Serving:
-    return Serving(station.mean_service, queues=int(station.plain_count))
-
-
 def _all_at_once(station: Any) -> Serving:
-    """Parts of a request at all queues, of which so many have to be done."""
+    """A part of each request at every queue, of which ``needed`` have to be done."""
     count, needed = int(station.branches), int(station.needed)
     return Serving(station.mean_service, float(station.scv), queues=count, needed=needed)
-
-
-def _constantly(station: Any) -> Serving:
-    return Serving(station.mean_service, scv=0.0)
 
 
 def _by_spread(station: Any) -> Serving:
@@ -143,7 +131,7 @@ def _by_spread(station: Any) -> Serving:
 
 
 def _by_number(station: Any) -> Serving:
-    """Rates by the number there say how many are served, and not who is."""
+    """Service rates by the number of jobs there, whichever of them are served."""
     rates = np.ravel(np.asarray(station.rates_to(), float)).tolist()
     crew = float(np.asarray(station.crew))
 
@@ -157,7 +145,7 @@ def _by_number(station: Any) -> Serving:
 
 
 def _fastest_first(station: Any) -> Serving:
-    """The fastest of the servers that are free; the share in use is known server by server."""
+    """The fastest free server takes the next job; its share in use is known server by server."""
     times = sorted(float(np.asarray(time, float)) for time in station.service_times)
     paces = tuple(time / times[0] for time in times)
     most = sum(1 / pace for pace in paces)
@@ -165,7 +153,7 @@ def _fastest_first(station: Any) -> Serving:
 
 
 def _batches_in_a_room(station: Any) -> Serving:
-    """Batches whose largest is what the room holds, where that is less."""
+    """Batches no larger than the room."""
     places = int(station.places)
     largest = min(int(station.largest_batch), places)
     endless = Batch(station.batch_time, station.request_time, largest)
@@ -178,13 +166,13 @@ def _on_a_quota(station: Any) -> Serving:
 
 
 SERVING: Mapping[str, Rule] = {
-    "Delay": _at_once,
+    "Delay": lambda s: Serving(s.mean_service, 0.0, inf, most=inf, used=lambda _: 0.0),
     "MM1": _in_order,
     "MMm": _in_order,
-    "Parallel": _side_by_side,
+    "Parallel": lambda s: Serving(s.mean_service, queues=int(s.plain_count)),
     "MM1K": _in_a_room,
     "MMmK": _in_a_room,
-    "MD1": _constantly,
+    "MD1": lambda s: Serving(s.mean_service, scv=0.0),
     "MG1": _by_spread,
     "MGm": _by_spread,
     "SharedMG1": _by_spread,

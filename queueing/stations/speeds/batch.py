@@ -214,12 +214,12 @@ class BatchK(LimitedRoom):
         return _numeric(np.asarray(arrival_rate, float), rates, np.asarray(self._room, float))
 
 
-_MOST = 1e300  # beyond, nothing but the loss of digits depends on the load
-_TOGETHER = 64  # rooms that are summed side by side, each as far as the largest of them
+_MOST = 1e300  # load and ratios at most, against overflow: the limit is reached long before
+_TOGETHER = 64  # rooms summed together, up to the largest of them: for speed
 
 
 def _numeric(arrival_rate: FloatArray, rates: FloatArray, room: FloatArray) -> _Room:
-    """Laws of every room; of many, those of about one size together."""
+    """Laws of every room; many rooms are grouped by size, for speed."""
     if room.ndim != 2 or len(room) <= _TOGETHER:
         return _summed(arrival_rate, rates, room)
     order = np.argsort(room.max(axis=-1), kind="stable")
@@ -236,7 +236,7 @@ def _numeric(arrival_rate: FloatArray, rates: FloatArray, room: FloatArray) -> _
 
 
 def _summed(arrival_rate: FloatArray, rates: FloatArray, room: FloatArray) -> _Room:
-    """Sum over who finds how many there: an arrival that makes it n stays n / rate_n on average.
+    """Sum over the numbers found: R = sum of q_n (n + 1) / rate_(n+1), q_n found by the admitted.
 
     That is Little's law with lambda p_(n-1) = rate_n p_n put in; it holds without arrivals too.
     """
@@ -245,7 +245,7 @@ def _summed(arrival_rate: FloatArray, rates: FloatArray, room: FloatArray) -> _R
     room, arriving = room[..., None], np.minimum(np.asarray(arrival_rate, float), _MOST)[..., None]
     with np.errstate(over="ignore"):
         ratios = np.minimum(arriving / table, _MOST)
-    met = weights(np.where(number_there < room, ratios, 0.0)[..., :-1])  # by who is let in
+    met = weights(np.where(number_there < room, ratios, 0.0)[..., :-1])  # as the admitted find them
     total = met.sum(axis=-1)
     full = np.where(number_there == room, met * ratios, 0.0).sum(axis=-1) / total
     response = (met * (number_there / table)).sum(axis=-1) / total

@@ -26,7 +26,7 @@ from headway.queueing.times.laws import TimeLaw, exponential
 from headway.queueing.times.tagged_job.kinds import OrderedQueue
 from headway.queueing.times.tagged_job.station import Stop
 
-_ALIKE = 1e-9  # of a rate, which is typed with so many digits: those of a pool
+_ALIKE = 1e-9  # relative: rates that are k times the first, but for typed digits, are a pool's
 
 
 @dataclass(frozen=True)

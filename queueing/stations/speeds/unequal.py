@@ -16,10 +16,10 @@ from headway.queueing.stations.speeds.varying import ALL, Rates, Varying
 from headway.queueing.times.laws import TimeLaw, exponential, in_series, mixture
 
 MOST_UNEQUAL = 256
-"""Servers of which sums over all sets of busy ones keep within the range of numbers."""
+"""Servers at most: sums over all sets of busy ones stay in the range of floating point."""
 
 MOST_RANKED = 10
-"""Servers of which each set of busy ones is a state, solved together with all others."""
+"""Servers at most where each set of busy ones is a state: 1024 equations, for speed."""
 
 
 def _check_times(times: Sequence[Quantity | str], most: int) -> None:

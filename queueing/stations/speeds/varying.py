@@ -21,15 +21,15 @@ from headway.queueing.times.laws import TimeLaw
 from headway.queueing.times.processor_sharing.birth_death import Sharing
 
 MOST_STATES = 1_000_000
-"""Numbers of requests with a rate of their own; each is a term of a sum."""
+"""Numbers of requests with a rate of their own at most; each is a term of a sum: for memory."""
 
 WRITTEN = 64
-"""Numbers of requests up to which closed forms write the sums out."""
+"""Numbers of requests up to which closed forms write the sums out: for reading only."""
 
 MOST_FOLLOWED = 20_000
-"""Requests among which one that shares the rate is followed."""
+"""Requests among which a tagged one is followed at most, where they share the rate: for speed."""
 
-_FOLLOWED = 1 - 1e-13  # of what arrivals find
+_FOLLOWED = 1 - 1e-13  # share of arrivals whose numbers found are followed: digits only
 
 ALL = np.inf
 
