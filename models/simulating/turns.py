@@ -27,7 +27,8 @@ class Turns(Queue):
         discipline: Discipline,
     ) -> None:
         super().__init__(number, simulation, serving, station)
-        self._discipline = discipline
+        self._rank = discipline.rank or discipline.turn
+        self._interrupts, self._draws = discipline.interrupts, discipline.at_random
         self._serving: list[tuple[float, int, Any]] = []
         self._waiting: list[tuple[Any, int, Any]] = []
         self._come = 0
@@ -38,9 +39,7 @@ class Turns(Queue):
         job.arrival_date = job.service_start_date = self.now
         job.service_time = job.left = self.get_service_time(job)
         self._come += 1
-        job.turn = self._discipline.turn(
-            Waiting(self._come, self.simulation.priority(job), job.left)
-        )
+        job.turn = self._rank(Waiting(self._come, self.simulation.priority(job), job.left))
         if len(self._serving) >= self.serving.servers:
             self._wait(self._interrupted(job))
         else:
@@ -48,7 +47,7 @@ class Turns(Queue):
 
     def _interrupted(self, job: Any) -> Any:
         """The job that has to wait: this one, or one that it interrupts."""
-        if not self._discipline.interrupts:
+        if not self._interrupts:
             return job
         last = max(self._serving, key=lambda one: one[2].turn)
         if last[2].turn[0] <= job.turn[0]:
@@ -76,7 +75,7 @@ class Turns(Queue):
 
     def _next(self) -> Any:
         """Remove the next job from those that wait: in random order, any of them."""
-        if not self._discipline.at_random:
+        if not self._draws:
             return heappop(self._waiting)[2]
         place = int(_chance() * len(self._waiting))
         self._waiting[place], self._waiting[-1] = self._waiting[-1], self._waiting[place]
