@@ -47,7 +47,8 @@ Rank: TypeAlias = Callable[[Waiting], tuple[float, ...]]
 class Named(type):
     """Lets `Discipline("ps")`, `Discipline.SHARING` and `list(Discipline)` find what the table has.
 
-    The table sets both functions when it is imported, which happens with any part of this room.
+    This file stands below the disciplines and knows none of them: the table sets the functions
+    when it is imported, which happens with any part of this room.
     """
 
     find: Callable[[str], "Discipline"]
@@ -83,13 +84,14 @@ class Discipline(str, metaclass=Named):
     name
         As model files have it.
     doc
-        Who is served, in a sentence for lists.
+        Who is served, for lists: ``the next job is drawn at random``.
     words
-        Labels: ``random order`` with times that differ by class.
+        What it is called in labels and refusals: ``random order``.
     how
-        The same as an adverb: ``in random order``.
+        How it serves, likewise: ``in random order``.
     form, pool_form
-        For which times it has a product form, at one server and at several.
+        For which service times of jobs of one priority it has a product form, at one server and at
+        several.
     in_turn
         Whether jobs start in the order in which they come.
     by_priority
@@ -211,7 +213,7 @@ class Discipline(str, metaclass=Named):
 
     @property
     def slows(self) -> bool:
-        """Whether others slow a job in proportion to its own work, so that any times do."""
+        """Whether other jobs delay one in proportion to its own work, as shared servers do."""
         return self.form is Form.ANY
 
     @property

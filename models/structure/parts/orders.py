@@ -51,9 +51,10 @@ def check_priorities(graph: Structure) -> None:
             )
             raise GraphError(msg)
         if "priority" in numbers and not ordered:
+            able = " or ".join(f'"{each}"' for each in Discipline if each.by_priority)
             msg = (
                 f"class {name} has a priority, but no station uses it; give a station a discipline "
-                'of "priority" or "preemptive"'
+                f"of {able}"
             )
             raise GraphError(msg)
     if ordered and not graph.classes:
