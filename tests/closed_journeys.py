@@ -14,9 +14,9 @@ import numpy as np
 
 from headway.models import ModelGraph
 from headway.models.simulating.jobs import blueprint
-from headway.models.solving.response_times.class_routes import journey_laws
+from headway.models.solving.response_times.class_routes import class_route_laws
 from headway.queueing import MM1, Delay, MMm
-from headway.queueing.sojourn.percentiles import percentile_of
+from headway.queueing.times.inversion import percentile_of
 from tests.campaigns import stored_or_simulated
 from tests.crowd_simulation import response_times
 
@@ -85,7 +85,7 @@ def stored():
 @cache
 def laws(number):
     """What headway says of a network's times."""
-    return journey_laws(model(number).solve())
+    return class_route_laws(model(number).solve())
 
 
 @cache

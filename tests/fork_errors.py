@@ -16,8 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from headway.queueing import MG1, ForkJoin
-from headway.queueing.sojourn.feed_forward import ForwardNetwork
-from headway.queueing.sojourn.search_percentiles import swift_percentiles
+from headway.queueing.sojourn.feed_forward import FeedForwardNetwork
+from headway.queueing.sojourn.feed_forward_percentiles import (
+    Precision,
+    feed_forward_percentiles,
+)
 from tests.campaigns import stored_numbers
 
 PAGE = Path("tests/data/fork_errors.csv")
@@ -95,7 +98,8 @@ def percentiles(actual, share):
     branches, needed, scv, busy = actual[:, :4].T
     one = np.ones((1, len(actual)))
     fork = ForkJoin(one[0], branches, needed, scv)
-    return swift_percentiles(ForwardNetwork((fork,), busy[None], one, {}), share)
+    network = FeedForwardNetwork((fork,), busy[None], one, {})
+    return feed_forward_percentiles(network, share, precision=Precision.SEARCH)
 
 
 def errors(actual):

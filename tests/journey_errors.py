@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 
 from headway.models import ModelGraph
-from headway.models.solving.response_times.class_routes import journey_laws
-from headway.models.solving.response_times.open_classes import class_laws
+from headway.models.solving.response_times.class_routes import class_route_laws
+from headway.models.solving.response_times.open_classes import open_class_laws
 from headway.queueing import MM1
-from headway.queueing.sojourn.percentiles import percentile_of
+from headway.queueing.times.inversion import percentile_of
 from tests.campaigns import store, stored_numbers
 from tests.qna_class_errors import JOURNEY, events, network, through
 
@@ -112,7 +112,7 @@ def stored(kind="own"):
 @cache
 def laws(number, kind):
     """What headway says of a network's times."""
-    known = class_laws if kind == "common" else journey_laws
+    known = open_class_laws if kind == "common" else class_route_laws
     return known(model(number, kind).solve())
 
 

@@ -12,11 +12,11 @@ import numpy as np
 from headway.models import ModelGraph
 from headway.models.simulating.jobs import blueprint
 from headway.queueing import MM1, MMm
-from headway.queueing.passages.laws import apart_law, circle_law
-from headway.queueing.passages.passage import Circle, Place
-from headway.queueing.passages.reduced_chain import Returning
-from headway.queueing.sojourn.percentiles import percentile_of
-from headway.queueing.times.processor_sharing.exponential import shared_law
+from headway.queueing.passages.laws import independent_visits_law, passage_law
+from headway.queueing.passages.passage import Passage, PassageStation
+from headway.queueing.passages.tagged_job import AggregatedTaggedJobChain
+from headway.queueing.times.inversion import percentile_of
+from headway.queueing.times.processor_sharing.exponential import exponential_sharing_law
 from tests.crowd_simulation import response_times
 from tests.passage_chain import Small, mean_time, percentiles, shared_percentiles
 
@@ -28,10 +28,10 @@ def circle_of(net):
     """A network of the whole chain's as `headway.queueing.passages` takes it."""
     mean = mean_time(net)
     places = tuple(
-        Place(str(k), time, servers, 1, shares=net.shared(k))
+        PassageStation(str(k), time, servers, 1, shares=net.shared(k))
         for k, (time, servers) in enumerate(zip(net.times, net.servers, strict=True))
     )
-    return Circle(
+    return Passage(
         places,
         np.array(net.entries, float),
         np.array(net.onward, float),
@@ -43,7 +43,7 @@ def circle_of(net):
     )
 
 
-def chain_errors(net, law=circle_law):
+def chain_errors(net, law=passage_law):
     """Relative errors of the percentiles of SHARES against the whole chain."""
     result = law(circle_of(net))
     exact = np.array(percentiles(net, SHARES))
@@ -84,16 +84,16 @@ class Row:
 
     kind: str
     stations: tuple[int, ...]
-    law: Callable = circle_law
+    law: Callable = passage_law
     networks: int = 60
 
 
 def _fewer(circle):
-    return Returning(circle).law()
+    return AggregatedTaggedJobChain(circle).law()
 
 
 def _apart(circle):
-    return apart_law(circle, ())
+    return independent_visits_law(circle, ())
 
 
 CLOSED = (
@@ -132,7 +132,7 @@ def sharing_errors(count=24, seed=SEED):
         times = np.array([1.0, 10 ** random.uniform(0.3, 1)])[:: 1 if k % 2 else -1]
         share = random.uniform(0.2, 0.8)
         rates = np.array([share, 1 - share]) * busy * servers / times
-        law = shared_law(rates, times, float(times[0]), servers)
+        law = exponential_sharing_law(rates, times, float(times[0]), servers)
         exact = np.array(shared_percentiles(rates, times, servers, SHARES))
         rows.append(np.array([percentile_of(law, share) for share in SHARES]) / exact - 1)
     return np.array(rows)

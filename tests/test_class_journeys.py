@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from headway.errors import GraphError
 from headway.models import ModelGraph
 from headway.models.language.formula import of_number
-from headway.models.solving.response_times.class_routes import ALIKE, BACK, UNLIKE, journey_laws
+from headway.models.solving.response_times.class_routes import ALIKE, BACK, UNLIKE, class_route_laws
 from headway.models.solving.response_times.open_classes import UNLIKE as COMMON
 from headway.queueing import MG1, MM1, Delay, MMm
 from headway.queueing.passages.whole_chain import SMOOTHED
@@ -50,7 +50,7 @@ def beyond(*rates):
 def test_ways_on_which_nobody_overtakes_are_exact():
     """Independent sojourns (Walrand and Varaiya): chances beyond times by hand; 1e-9."""
     solution = fork().at().solve()
-    laws = journey_laws(solution)
+    laws = class_route_laws(solution)
     rate, load = 1 / 0.3, 3.0 * 0.3
     waits = load**2 / 2 / (1 - load / 2) / (1 + load + load**2 / 2 / (1 - load / 2))
     theta = 2 * rate - 3.0  # Erlang's pool: W beyond t with chance C exp(-theta t)
@@ -112,7 +112,7 @@ def test_laws_have_the_means_of_the_solution(seed):
             except GraphError:
                 return  # a route of a class that never comes there
     solution = graph.at().solve()
-    laws = journey_laws(solution) if graph.ways_by_class else {}
+    laws = class_route_laws(solution) if graph.ways_by_class else {}
     for name, law in laws.items():
         mean = solution[f"class {name}.response_time"] if name else solution.response_time
         assert law.mean == pytest.approx(mean, rel=1e-6)
@@ -169,7 +169,7 @@ def test_a_closed_job_takes_as_long_as_the_solution_says(order):
                      strict=True)},
         )  # fmt: skip
     solution = graph.at().solve(method="chain")
-    laws = journey_laws(solution)
+    laws = class_route_laws(solution)
     for name in "ab":
         assert laws[name].mean == pytest.approx(solution[f"class {name}.response_time"], rel=1e-6)
         assert laws[name].notes == ()
@@ -180,7 +180,7 @@ def test_a_closed_job_takes_as_long_as_the_solution_says(order):
 def test_laws_of_closed_networks_have_their_means(number):
     """Random ones without delays; 1e-6."""
     solution = model(2 * number).solve()
-    for name, law in journey_laws(solution).items():
+    for name, law in class_route_laws(solution).items():
         mean = solution[f"class {name}.response_time"] if name else solution.response_time
         assert law.mean == pytest.approx(mean, rel=1e-6)
 
@@ -208,7 +208,7 @@ def test_closed_jobs_that_change_and_think_for_no_time():
     graph = graph.route("x", "x", 1, "b", "a")
     graph = graph.job_class("a", population=3, reference="x").job_class("b", population=0)
     solution = graph.at().solve()
-    for name, law in journey_laws(solution).items():
+    for name, law in class_route_laws(solution).items():
         mean = solution[f"class {name}.response_time"] if name else solution.response_time
         assert law.mean == pytest.approx(mean, rel=1e-6)
 

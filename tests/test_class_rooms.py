@@ -9,7 +9,7 @@ from headway.cli.main import cli
 from headway.errors import GraphError
 from headway.models import parse_model
 from headway.queueing import MMmK
-from headway.queueing.sojourn.percentiles import percentile_of
+from headway.queueing.times.inversion import percentile_of
 
 ROOM = """
 name = "room"

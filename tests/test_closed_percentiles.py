@@ -7,11 +7,10 @@ from scipy.stats import gamma as gamma_law
 from headway.errors import GraphError
 from headway.models import ModelGraph
 from headway.queueing import MM1, Delay, MMm, Parallel, WakeUp
-from headway.queueing.passages.laws import APART, circle_law
-from headway.queueing.passages.passage import Circle, Place
-from headway.queueing.passages.reduced_chain import Returning
-from headway.queueing.passages.tagged_job import Followed
-from headway.queueing.sojourn.percentiles import percentile_of
+from headway.queueing.passages.laws import APART, passage_law
+from headway.queueing.passages.passage import Passage, PassageStation
+from headway.queueing.passages.tagged_job import AggregatedTaggedJobChain, TaggedJobChain
+from headway.queueing.times.inversion import percentile_of
 from tests.pages import accuracy
 from tests.passage_chain import Small, exceedances, percentiles
 from tests.percentile_errors import CLOSED, SHARES, chain_errors, circle_of, closed_errors
@@ -51,7 +50,7 @@ def percentiles_of(graph, population, think_time, *percents, **values):
 )
 def test_where_nobody_can_overtake_the_law_is_exact(net):
     """The chain is cut where 1e-13 of the chance is left, and inverted to 1e-11."""
-    law = circle_law(circle_of(net))
+    law = passage_law(circle_of(net))
     times = percentiles(net, SHARES)
 
     assert law.notes == ()
@@ -171,20 +170,20 @@ def test_stations_whose_order_is_not_known_are_refused():
 def crowd(population):
     """Two queues that jobs come back to, the second the busier."""
     onward = np.array([[0.0, 0.8], [1.0, 0.0]])
-    places = Place("cpu", 1.0, 1, 1), Place("disk", 2.0, 1, 1)
+    places = PassageStation("cpu", 1.0, 1, 1), PassageStation("disk", 2.0, 1, 1)
     stays = np.array([2.5, 2.0 * population])
     ends = np.array([1.0, 0.0]), onward, np.array([0.2, 0.0])
-    return Circle(places, *ends, population, 10.0, 1 / 8, stays)
+    return Passage(places, *ends, population, 10.0, 1 / 8, stays)
 
 
 def test_larger_crowds_are_followed_with_less_detail():
     """Shapes agree within what each law may miss, and what is too much is not tried."""
-    assert Followed(crowd(30)).can_be_followed
-    assert Returning(crowd(60)).can_be_followed
-    assert not Returning(crowd(1500)).can_be_followed
-    most = circle_law(crowd(1500))
+    assert TaggedJobChain(crowd(30)).can_be_followed
+    assert AggregatedTaggedJobChain(crowd(60)).can_be_followed
+    assert not AggregatedTaggedJobChain(crowd(1500)).can_be_followed
+    most = passage_law(crowd(1500))
     assert most.notes == (APART,)
-    fine, coarse = Followed(crowd(20)).law(), Returning(crowd(20)).law()
+    fine, coarse = TaggedJobChain(crowd(20)).law(), AggregatedTaggedJobChain(crowd(20)).law()
     for share in SHARES:
         near = percentile_of(fine, share)
         assert percentile_of(coarse, share) == pytest.approx(near, rel=0.02)

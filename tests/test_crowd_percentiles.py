@@ -5,7 +5,7 @@ import pytest
 
 from headway.models import ModelGraph, parse_model
 from headway.models.solving.response_times import percentiles
-from headway.models.solving.response_times.closed_classes import circulating_laws
+from headway.models.solving.response_times.closed_classes import closed_class_laws
 from headway.queueing import MM1, Delay
 from tests.percentile_errors import CROWDS, crowd_errors
 from tests.test_closed_percentiles import stated
@@ -38,9 +38,9 @@ def test_several_percentiles_of_classes_take_laws_once_a_point(monkeypatch):
 
     def counting(point):
         rows.append(point)
-        return circulating_laws(point)
+        return closed_class_laws(point)
 
-    monkeypatch.setattr(percentiles, "circulating_laws", counting)
+    monkeypatch.setattr(percentiles, "closed_class_laws", counting)
     graph = line().job_class("y", population=4).declare("jobs")
     graph = graph.job_class("x", population="jobs", think_time=5)
     solution = graph.at(jobs=[2, 3]).solve()

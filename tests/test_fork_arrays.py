@@ -6,9 +6,12 @@ import pytest
 from headway.models import parse_model
 from headway.queueing import MD1, MG1, MM1, Delay, Fork, MMm, Parallel, response_time_percentile
 from headway.queueing.forks.along import FEWEST
-from headway.queueing.sojourn.feed_forward import ForwardNetwork
-from headway.queueing.sojourn.interpolated_percentiles import sweep_percentiles
-from headway.queueing.sojourn.search_percentiles import swift_percentiles
+from headway.queueing.sojourn.feed_forward import FeedForwardNetwork
+from headway.queueing.sojourn.feed_forward_percentiles import (
+    Precision,
+    feed_forward_percentiles,
+)
+from headway.queueing.sojourn.interpolated_percentiles import interpolated_percentiles
 from headway.queueing.stations.rows import in_a_row
 from tests.test_forks import FILE, ROUTE
 
@@ -69,12 +72,13 @@ def test_percentiles_of_long_sweeps_are_those_of_their_points():
     rates, times = np.linspace(1.0, 90.0, 1200), np.linspace(0.004, 0.006, 1200)
     for second in (MG1(0.006, 0.2), MG1(times**2 / 0.006, 0.2)):
         fork = Fork((MG1(0.008, 0.3), second), 2)
-        network = ForwardNetwork((fork,), rates[None], np.ones((1, rates.size)), {})
+        network = FeedForwardNetwork((fork,), rates[None], np.ones((1, rates.size)), {})
         some = np.array([0, 700, 1100])
         exact = response_time_percentile(_at(fork, some), rates[some], 0.95)
         # Tolerance: what a sweep and a swift search promise.
-        np.testing.assert_allclose(sweep_percentiles(network, 0.95)[some], exact, rtol=1e-8)
-        np.testing.assert_allclose(swift_percentiles(network, 0.95)[some], exact, rtol=1e-6)
+        np.testing.assert_allclose(interpolated_percentiles(network, 0.95)[some], exact, rtol=1e-8)
+        searched = feed_forward_percentiles(network, 0.95, precision=Precision.SEARCH)
+        np.testing.assert_allclose(searched[some], exact, rtol=1e-6)
 
 
 def _at(fork, points):

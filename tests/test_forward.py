@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from headway.models import ModelGraph, catalogue_model
 from headway.models.solving.response_times import percentiles
-from headway.models.solving.response_times.feed_forward import goes_forward
+from headway.models.solving.response_times.feed_forward import is_feed_forward
 from headway.models.structure.planning.plan import Plan
 from headway.queueing import MD1, MM1, Delay, MMm, Parallel
 
@@ -71,7 +71,7 @@ def test_together_as_one_by_one(kinds, times, chance, share):
     model = branching(kinds, times, chance).at(p=np.array([0.0, 0.4, 1.0])[:, None])
     solution = model.solve(arrival_rate=np.array([0.0, 0.8, 2.5]))
 
-    assert goes_forward(solution)
+    assert is_feed_forward(solution)
     (together,), laws = percentiles._together(solution, [share])
     (alone,), every = percentiles._one_by_one(solution, [share])
 
@@ -116,5 +116,5 @@ def test_nfs_server_through_saturation():
 def test_other_networks_are_followed_point_by_point(graph):
     solution = graph.at().solve(arrival_rate=np.array([1.0, 2.0]))
 
-    assert not goes_forward(solution)
+    assert not is_feed_forward(solution)
     assert np.isfinite(solution.with_percentile(95)["response_time_p95"]).all()

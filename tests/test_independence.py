@@ -11,9 +11,9 @@ from scipy.optimize import brentq
 
 from headway.models import ModelGraph
 from headway.queueing import MD1, MM1
-from headway.queueing.sojourn.percentiles import percentile_of
 from headway.queueing.sojourn.routed_network import GIVEN, RoutedNetwork
 from headway.queueing.times.absorption import Journey
+from headway.queueing.times.inversion import percentile_of
 from tests.pages import accuracy
 from tests.time_oracles import loop_exceedance
 

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import gamma as gamma_law
 
 from headway.queueing import MD1, MM1, MMm, StationVisits, path_percentile, response_time_percentile
-from headway.queueing.sojourn.percentiles import percentile_of
+from headway.queueing.times.inversion import percentile_of
 from headway.queueing.times.laws import (
     Piece,
     TimeLaw,

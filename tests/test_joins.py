@@ -10,12 +10,11 @@ from scipy.stats import beta, gamma
 
 from headway.queueing import ForkJoin, response_time_percentile
 from headway.queueing.order_statistics.alike import moments
-from headway.queueing.order_statistics.common_factor import conditional
-from headway.queueing.order_statistics.gamma_mixture import joined, mixes, mixture
-from headway.queueing.sojourn.feed_forward import ForwardNetwork
-from headway.queueing.sojourn.feed_forward_percentiles import forward_percentiles
-from headway.queueing.sojourn.percentiles import percentile_of
-from headway.queueing.sojourn.search_percentiles import swift_percentiles
+from headway.queueing.order_statistics.common_factor import conditional_law
+from headway.queueing.order_statistics.gamma_mixture import gamma_mixture, has_mixture, mixture_law
+from headway.queueing.sojourn.feed_forward import FeedForwardNetwork
+from headway.queueing.sojourn.feed_forward_percentiles import Precision, feed_forward_percentiles
+from headway.queueing.times.inversion import percentile_of
 
 LOADS = (0.05, 0.3, 0.6, 0.85, 0.95)
 SHARES = np.array([0.1, 0.5, 0.9, 0.99])
@@ -37,7 +36,7 @@ def percentiles(logs, chances):
 )
 def test_the_mixture_is_the_law_that_it_stands_for(branches, needed, scv, near):
     """Percentiles in means, of chances that are integrated over what branches share."""
-    law, of_all = conditional(scv, LOADS), mixture(branches, needed, scv)
+    law, of_all = conditional_law(scv, LOADS), gamma_mixture(branches, needed, scv)
     for busy, chances in zip(LOADS, law.kth(branches, needed), strict=True):
         exact = percentiles(law.logs, np.round(chances, 12)) / mean_of(law.logs, chances)
         weights = np.polynomial.chebyshev.chebval(2 * busy - 1, of_all.series)
@@ -49,7 +48,7 @@ def test_the_mixture_is_the_law_that_it_stands_for(branches, needed, scv, near):
 
 def test_two_exponential_branches_share_what_nelson_and_tantawi_say():
     """Their mean within 1%, and that of one branch of Pollaczek and Khinchine within 1%."""
-    law = conditional(1.0, LOADS)
+    law = conditional_law(1.0, LOADS)
     for busy, one, two in zip(LOADS, law.kth(1, 1), law.kth(2, 2), strict=True):
         alone, both = mean_of(law.logs, one), mean_of(law.logs, two)
         assert alone == pytest.approx(1 / (1 - busy), rel=0.01)
@@ -92,28 +91,33 @@ def test_points_of_all_kinds_have_the_laws_that_they_have_alone():
 
 def test_between_scvs_that_have_a_law_it_is_nearly_their_own():
     """Percentiles within 0.5%, so that a sweep over the scv needs few laws."""
-    own = mixture(8, 6, 0.6).law(0.7, 1.0)
+    own = gamma_mixture(8, 6, 0.6).law(0.7, 1.0)
     for share in (0.5, 0.99):
-        between = percentile_of(joined((8, 6, 0.6), 0.7, 1.0), share)
+        between = percentile_of(mixture_law((8, 6, 0.6), 0.7, 1.0), share)
         assert between == pytest.approx(percentile_of(own, share), rel=0.005)
-    mixture.cache_clear()
+    gamma_mixture.cache_clear()
     scvs = np.linspace(0.5, 1.0, 400)
-    joined((2, 2, scvs), np.full(400, 0.5), np.ones(400))
-    assert mixture.cache_info().misses == 9
+    mixture_law((2, 2, scvs), np.full(400, 0.5), np.ones(400))
+    assert gamma_mixture.cache_info().misses == 9
 
 
 def test_what_is_known_of_all_loads_is_a_value():
-    law = mixture(8, 6, 0.5)
+    law = gamma_mixture(8, 6, 0.5)
     copy = pickle.loads(pickle.dumps(law))  # noqa: S301 - its own bytes
     np.testing.assert_array_equal(copy.series, law.series)
-    assert mixes(np.array([1, 2, 128, 129]), 1.0).tolist() == [False, True, True, False]
+    assert has_mixture(np.array([1, 2, 128, 129]), 1.0).tolist() == [False, True, True, False]
 
 
 @pytest.mark.parametrize(("branches", "scv"), [(2, 8.0), (128, 0.25)])
 def test_far_from_what_was_measured_percentiles_still_rise(branches, scv):
     fork = ForkJoin(1.0, branches, (branches + 1) // 2, scv)
-    law = ForwardNetwork((fork,), np.array([[0.0, 0.5, 0.99]]), np.ones((1, 3)), {})
-    rows = np.array([swift_percentiles(law, share) for share in (0.5, 0.9, 0.99)])
+    law = FeedForwardNetwork((fork,), np.array([[0.0, 0.5, 0.99]]), np.ones((1, 3)), {})
+    rows = np.array(
+        [
+            feed_forward_percentiles(law, share, precision=Precision.SEARCH)
+            for share in (0.5, 0.9, 0.99)
+        ]
+    )
     assert (np.diff(rows, axis=0) > 0).all()
 
 
@@ -121,7 +125,8 @@ def test_far_from_what_was_measured_percentiles_still_rise(branches, scv):
 def test_swift_percentiles_of_forks_are_those_of_the_whole_series(needed, scv, share):
     """Some branches of many steady ones needed: 39% off before series told of their own error."""
     busy, fork = np.array([[0.3, 0.95]]), ForkJoin(1.0, 64, needed, scv)
-    network = ForwardNetwork((fork,), busy, np.ones_like(busy), {})
+    network = FeedForwardNetwork((fork,), busy, np.ones_like(busy), {})
     # Tolerance: the 1e-6 of a chance, near narrow peaks some 5e-6 of the time.
-    exact = forward_percentiles(network, share)
-    np.testing.assert_allclose(swift_percentiles(network, share), exact, rtol=1e-5)
+    exact = feed_forward_percentiles(network, share)
+    searched = feed_forward_percentiles(network, share, precision=Precision.SEARCH)
+    np.testing.assert_allclose(searched, exact, rtol=1e-5)

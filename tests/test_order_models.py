@@ -7,7 +7,7 @@ from headway.errors import GraphError, InvalidParameter, ModelFileError
 from headway.models import ModelGraph, parse_model
 from headway.models.files.writing import to_toml
 from headway.queueing import MM1, PriorityMG1
-from headway.queueing.sojourn.percentiles import percentile_of
+from headway.queueing.times.inversion import percentile_of
 
 DATABASE = """
 name = "database"

@@ -7,8 +7,8 @@ import pytest
 
 from headway.errors import InvalidParameter
 from headway.queueing import MG1, MM1, response_time_percentile
-from headway.queueing.sojourn.percentiles import percentile_of
 from headway.queueing.stations.priority import PriorityMG1
+from headway.queueing.times.inversion import percentile_of
 
 
 def simulated(rates, times, jobs, seed):

@@ -8,7 +8,7 @@ from headway.models.files.writing import to_toml
 from headway.queueing import PriorityMG1
 from headway.queueing.classes.solve import solve_multiclass
 from headway.queueing.network.network import JobClass, SharedStation
-from headway.queueing.sojourn.percentiles import percentile_of
+from headway.queueing.times.inversion import percentile_of
 
 TIMES, SCVS, RATES = (0.01, 0.03), (0.5, 3.0), (30.0, 10.0)
 WEB = '[classes.web]\narrival_rate = "30 op/s"\npriority = 1\n'

@@ -8,9 +8,9 @@ from scipy.integrate import quad
 
 from headway.models import ModelGraph
 from headway.queueing import MM1, Delay, MMm
-from headway.queueing.sojourn.percentiles import percentile_of
+from headway.queueing.times.inversion import percentile_of
 from headway.queueing.times.processor_sharing import exponential
-from headway.queueing.times.processor_sharing.exponential import shared_law
+from headway.queueing.times.processor_sharing.exponential import exponential_sharing_law
 from tests.passage_chain import shared_percentiles
 from tests.percentile_errors import SHARING, sharing_errors
 from tests.test_closed_percentiles import stated
@@ -32,7 +32,7 @@ def coffman(busy, s):
 
 @pytest.mark.parametrize("busy", [0.3, 0.8, 0.95])
 def test_one_server_has_the_transform_of_coffman_muntz_and_trotter(busy):
-    law = shared_law(busy, 1.0, 1.0, 1)
+    law = exponential_sharing_law(busy, 1.0, 1.0, 1)
     for s in (0.01, 0.5, 3.0):
         real = complex(law.transform(np.array([s + 0j]))[0]).real
         assert real == pytest.approx(coffman(busy, s), rel=1e-12)
@@ -41,7 +41,7 @@ def test_one_server_has_the_transform_of_coffman_muntz_and_trotter(busy):
 
 def test_moments_of_one_server():
     """Variance over squared mean is (2 + U) / (2 - U)."""
-    law, h = shared_law(0.8, 1.0, 1.0, 1), 1e-4
+    law, h = exponential_sharing_law(0.8, 1.0, 1.0, 1), 1e-4
     low, mid, high = law.transform(np.array([0.0, h, 2 * h]) + 0j).real
     second = (high - 2 * mid + low) / h**2
     assert second / law.mean**2 - 1 == pytest.approx(2.8 / 1.2, rel=0.02)
@@ -54,7 +54,7 @@ def test_classes_of_one_time_have_the_law_of_one_class():
     two = shop().job_class("a", arrival_rate=6.0).job_class("b", arrival_rate=8.0).at().solve()
     one = ModelGraph("one").station("cpu", MMm(0.1, 2), discipline="ps").at(arrival_rate=14.0)
     alone = one.solve()
-    expected = percentile_of(shared_law(14.0, 0.1, 0.1, 2), 0.99)
+    expected = percentile_of(exponential_sharing_law(14.0, 0.1, 0.1, 2), 0.99)
     for answer in (two["class a.response_time_p99"], alone["response_time_p99"]):
         assert answer == pytest.approx(expected, rel=1e-9)
     assert alone.with_percentile(99).approximation == ""
@@ -69,7 +69,9 @@ def test_who_shares_waits_longer_in_the_tail_than_in_order():
         )
         return graph.route("net", "cpu").at(arrival_rate=8.0).solve()["response_time_p99"]
 
-    assert p99("ps") == pytest.approx(0.1 + percentile_of(shared_law(8.0, 0.1, 0.1, 1), 0.99))
+    assert p99("ps") == pytest.approx(
+        0.1 + percentile_of(exponential_sharing_law(8.0, 0.1, 0.1, 1), 0.99)
+    )
     assert p99("ps") > p99("fcfs")
 
 
@@ -82,7 +84,7 @@ def test_classes_of_other_times_are_within_what_is_said():
 def test_two_kinds_of_jobs_have_the_law_of_the_whole_chain():
     """The chain is cut where 1e-5 of the chance is left."""
     rates, times = np.array([0.3, 0.05]), np.array([1.0, 5.0])
-    law = shared_law(rates, times, 1.0, 1)
+    law = exponential_sharing_law(rates, times, 1.0, 1)
     exact = shared_percentiles(rates, times, 1, (0.5, 0.95, 0.99, 0.999))
     values = [percentile_of(law, share) for share in (0.5, 0.95, 0.99, 0.999)]
     assert values == pytest.approx(exact, rel=1e-4)
@@ -93,14 +95,14 @@ def test_two_kinds_of_jobs_have_the_law_of_the_whole_chain():
 def test_many_kinds_count_as_fewer_near_saturation(monkeypatch):
     """Less than 1% off where the nearest are joined, as is said."""
     rates, times = np.array([0.1, 0.05, 0.02]), np.array([1.0, 2.0, 8.0])
-    exact = shared_law(rates, times, 1.0, 1)
+    exact = exponential_sharing_law(rates, times, 1.0, 1)
     monkeypatch.setattr(exponential, "_STATES", 2000)
-    joined = shared_law(rates, times, 1.0, 1)
+    joined = exponential_sharing_law(rates, times, 1.0, 1)
     assert (exact.notes, joined.notes) == ((), (exponential.NEAREST,))
     for share in (0.5, 0.95, 0.99, 0.999):
         assert percentile_of(joined, share) == pytest.approx(percentile_of(exact, share), rel=0.01)
     monkeypatch.setattr(exponential, "_STATES", 0)
-    assert shared_law(rates, times, 1.0, 1).notes == (exponential.AS_ONE,)
+    assert exponential_sharing_law(rates, times, 1.0, 1).notes == (exponential.AS_ONE,)
 
 
 def looped(chance, time):

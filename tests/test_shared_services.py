@@ -26,9 +26,9 @@ from headway.queueing import (
     UnequalServers,
     routed,
 )
-from headway.queueing.sojourn.percentiles import percentile_of
+from headway.queueing.times.inversion import percentile_of
 from headway.queueing.times.processor_sharing import general
-from headway.queueing.times.processor_sharing.general import Sharers, sharers_law
+from headway.queueing.times.processor_sharing.general import SharingClasses, general_sharing_law
 from tests import sharing_errors
 
 RATE = 0.7
@@ -157,32 +157,32 @@ def binomial(n, k):
 
 
 def test_two_stages_are_those_of_the_whole_chain():
-    law = sharers_law(Sharers((0.5,), (1.0,), (0.5,)), 1.0, 0.5)
+    law = general_sharing_law(SharingClasses((0.5,), (1.0,), (0.5,)), 1.0, 0.5)
     for s in (0.1, 0.7, 3.0):
         exact = erlang_transform(0.5, 2.0, s, room=45)
         assert law.transform(np.array([s + 0j]))[0].real == pytest.approx(exact, abs=1e-9)
 
 
 def test_exponential_kinds_are_those_of_the_reversible_chain():
-    from headway.queueing.times.processor_sharing.exponential import shared_law
+    from headway.queueing.times.processor_sharing.exponential import exponential_sharing_law
 
-    ours = sharers_law(Sharers((0.3, 0.2), (1.0, 2.0), (1.0, 1.0)), 2.0, 1.0)
-    theirs = shared_law(np.array([0.3, 0.2]), np.array([1.0, 2.0]), 2.0, 1)
+    ours = general_sharing_law(SharingClasses((0.3, 0.2), (1.0, 2.0), (1.0, 1.0)), 2.0, 1.0)
+    theirs = exponential_sharing_law(np.array([0.3, 0.2]), np.array([1.0, 2.0]), 2.0, 1)
     for share in (0.1, 0.5, 0.99):
         assert percentile_of(ours, share) == pytest.approx(percentile_of(theirs, share), rel=1e-6)
 
 
 def test_constant_services_alone_take_their_time():
     """A job that nobody else meets, with chance (1 - rho) exp(-rho), takes its service."""
-    law = sharers_law(Sharers((0.3,), (1.0,), (0.0,)), 1.0, 0.0)
+    law = general_sharing_law(SharingClasses((0.3,), (1.0,), (0.0,)), 1.0, 0.0)
     assert percentile_of(law, 0.7 * np.exp(-0.3) - 1e-6) == 1.0
     assert percentile_of(law, 0.7 * np.exp(-0.3) + 1e-6) > 1.0
-    mixed = sharers_law(Sharers((0.1, 0.2), (2.0, 0.5), (0.0, 2.0)), 2.0, 0.0)
+    mixed = general_sharing_law(SharingClasses((0.1, 0.2), (2.0, 0.5), (0.0, 2.0)), 2.0, 0.0)
     assert percentile_of(mixed, 0.7 * np.exp(-0.6) - 1e-6) == 2.0
 
 
 def test_services_that_have_a_stage_in_common_keep_their_mean():
-    law = sharers_law(Sharers((0.3, 0.4), (1.0, 0.5), (0.5, 1.0)), 1.0, 0.5)
+    law = general_sharing_law(SharingClasses((0.3, 0.4), (1.0, 0.5), (0.5, 1.0)), 1.0, 0.5)
     slope = (1 - law.transform(np.array([1e-5 + 0j]))[0].real) / 1e-5
     assert slope == pytest.approx(law.mean, rel=1e-3)
 

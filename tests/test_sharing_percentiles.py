@@ -11,8 +11,9 @@ from scipy.stats import gamma as gamma_law
 from headway.models import ModelGraph
 from headway.queueing import MM1, MMm
 from headway.queueing.passages import processor_sharing, sharing_chain
-from headway.queueing.passages.aggregation import Comers, outside
+from headway.queueing.passages.aggregation import ArrivingClass, outside_weights
 from headway.queueing.passages.processor_sharing import NEAREST
+from headway.queueing.times.uniformisation import AbsorbingChain
 
 BACK = np.array([[0.2, 0.5], [0.6, 0.0]])
 """From the first to itself and the second, and from there back; the rest leaves."""
@@ -111,10 +112,10 @@ def test_classes_of_different_times_at_two_shared_queues_are_followed_exactly(
 def test_classes_that_are_too_many_to_follow_count_as_one_and_it_is_said(monkeypatch):
     several = model([(3, 4.0), (4, 6.0)], [(0.5, 2.0), (1.5, 0.4)], (1, 1)).solve()
     fine = several.with_percentile(95)["class c0.response_time_p95"]
-    beside_law = sharing_chain.beside_law
+    by_chain = sharing_chain.sharing_chain_law
     monkeypatch.setattr(
-        "headway.queueing.passages.processor_sharing.beside_law",
-        lambda company, mean: None if len(company.kinds) > 1 else beside_law(company, mean),
+        "headway.queueing.passages.processor_sharing.sharing_chain_law",
+        lambda network, mean: None if len(network.classes) > 1 else by_chain(network, mean),
     )
     processor_sharing.sharing_law.cache_clear()
     solution = several.with_percentile(95)
@@ -128,7 +129,7 @@ def test_open_jobs_beside_closed_ones_in_order_are_met_as_they_come():
     graph = ModelGraph("m").station("s", MM1(1.0)).job_class("web", arrival_rate=0.5)
     mixed = graph.job_class("batch", population=3, think_time=10).at().solve()
     most = 80
-    weights = outside([Comers(2, 10.0), Comers(0, 2.0)], most, 1.0)[::-1]
+    weights = outside_weights([ArrivingClass(2, 10.0), ArrivingClass(0, 2.0)], most, 1.0)[::-1]
     direct = [
         sum(np.exp(gamma_ratio(n, j) + j * np.log(0.1) + (n - j) * np.log(0.5)) for j in range(3))
         for n in range(2, 20)
@@ -152,5 +153,6 @@ def test_moves_into_states_that_nothing_leaves_are_left_out():
     """
     starts, ends = np.array([0, 1, 2, 2, 3]), np.array([1, 0, 0, 3, 4])
     exits = np.array([1.0, 0.0, 0.0, 0.0, 0.0])
-    kept = sharing_chain._onward(starts, ends, np.arange(1.0, 6.0), exits)
+    chain = AbsorbingChain(starts, ends, np.arange(1.0, 6.0), exits, np.eye(5)[0])
+    kept = chain.without_dead_ends()[:3]
     assert [part.tolist() for part in kept] == [[0, 1, 2], [1, 0, 0], [1.0, 2.0, 3.0]]

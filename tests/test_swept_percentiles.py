@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from headway.models import ModelGraph
 from headway.queueing import MG1, MM1, Delay, MMm
 from headway.queueing.sojourn import interpolated_percentiles as sweeping
-from headway.queueing.sojourn.feed_forward import ForwardLaw, ForwardNetwork
-from headway.queueing.sojourn.feed_forward_percentiles import forward_percentiles
-from headway.queueing.sojourn.interpolated_percentiles import sweep_percentiles
+from headway.queueing.sojourn.feed_forward import FeedForwardLaw, FeedForwardNetwork
+from headway.queueing.sojourn.feed_forward_percentiles import feed_forward_percentiles
+from headway.queueing.sojourn.interpolated_percentiles import interpolated_percentiles
 
 
 def alone(tail):
@@ -25,9 +25,9 @@ def solved_alone(monkeypatch):
 
     def counting(network, share):
         counted.append(network.rates.shape[1])
-        return forward_percentiles(network, share)
+        return feed_forward_percentiles(network, share)
 
-    monkeypatch.setattr(sweeping, "forward_percentiles", counting)
+    monkeypatch.setattr(sweeping, "feed_forward_percentiles", counting)
     return counted
 
 
@@ -36,7 +36,7 @@ def tandem(times, rates):
     stations = (Delay(1e-4), MM1(times[0]), MMm(2 * times[1], 2), MG1(times[2], 0.5))
     entries = np.array([ones, 0 * ones, 0 * ones, 0 * ones])
     onward = {(k, k + 1): ones for k in range(3)}
-    return ForwardNetwork(stations, np.array([rates] * 4), entries, onward)
+    return FeedForwardNetwork(stations, np.array([rates] * 4), entries, onward)
 
 
 @given(
@@ -48,9 +48,9 @@ def test_a_sweep_is_what_its_points_are_alone(times, share):
     network = tandem(times, np.linspace(0, 0.98 / max(times), 400))
     some = np.arange(7, 400, 39)
 
-    percentiles = sweep_percentiles(network, share)
+    percentiles = interpolated_percentiles(network, share)
 
-    one_by_one = forward_percentiles(network.at(some), share)
+    one_by_one = feed_forward_percentiles(network.at(some), share)
     assert percentiles[some] == pytest.approx(one_by_one, rel=alone(1 - share))
 
 
@@ -58,7 +58,7 @@ def test_a_sweep_is_what_its_points_are_alone(times, share):
 def test_a_hundred_thousand_points_take_some_hundred(solved_alone, share):
     rates = np.linspace(0, 0.95, 10**5)
 
-    times = sweep_percentiles(tandem([1, 0.8, 0.5], rates), share)
+    times = interpolated_percentiles(tandem([1, 0.8, 0.5], rates), share)
 
     assert times.shape == (10**5,)
     assert (np.diff(times) > 0).all()
@@ -69,26 +69,26 @@ def test_times_that_vary_with_the_load_are_a_sweep_in_their_own_units(solved_alo
     rng = np.random.default_rng(1)
     times, busy = rng.uniform(1, 3, 5000), rng.uniform(0, 0.95, 5000)
     one = np.ones((1, 5000))
-    network = ForwardNetwork((MMm(4 * times, 4),), busy[None] / times, one, {})
+    network = FeedForwardNetwork((MMm(4 * times, 4),), busy[None] / times, one, {})
 
-    percentiles = sweep_percentiles(network, 0.99)
+    percentiles = interpolated_percentiles(network, 0.99)
 
     assert sum(solved_alone) < 500
     some = np.arange(3, 5000, 499)
-    alike = forward_percentiles(network.at(some), 0.99)
+    alike = feed_forward_percentiles(network.at(some), 0.99)
     assert percentiles[some] == pytest.approx(alike, rel=alone(0.01))
 
 
 def test_counts_are_swept_one_by_one(solved_alone):
     counts, rates = (a.ravel() for a in np.meshgrid([1, 2, 5], np.linspace(0, 0.9, 500)))
     one = np.ones((1, counts.size))
-    network = ForwardNetwork((MMm(1.0, counts),), (rates * counts)[None], one, {})
+    network = FeedForwardNetwork((MMm(1.0, counts),), (rates * counts)[None], one, {})
 
-    times = sweep_percentiles(network, 0.95)
+    times = interpolated_percentiles(network, 0.95)
 
     assert sum(solved_alone) < 500
     some = np.arange(5, counts.size, 101)
-    alike = forward_percentiles(network.at(some), 0.95)
+    alike = feed_forward_percentiles(network.at(some), 0.95)
     assert times[some] == pytest.approx(alike, rel=alone(0.05))
 
 
@@ -97,9 +97,9 @@ def test_points_without_a_line_are_found_alone(solved_alone):
     times = tuple(MM1(rng.uniform(0.5, 1, 200)) for _ in range(2))
     rates = rng.uniform(0, 0.9, (2, 200))
     entries = np.array([np.ones(200), np.zeros(200)])
-    network = ForwardNetwork(times, rates, entries, {(0, 1): np.ones(200)})
+    network = FeedForwardNetwork(times, rates, entries, {(0, 1): np.ones(200)})
 
-    sweep_percentiles(network, 0.95)
+    interpolated_percentiles(network, 0.95)
 
     assert solved_alone == [200]
 
@@ -109,9 +109,9 @@ def test_a_percentile_that_jumps_off_the_constant_is_told_on_both_sides(solved_a
     chance = np.linspace(0.0, 0.2, 1001)
     entries = np.array([np.ones(1001), np.zeros(1001)])
     rates = np.array([np.full(1001, 0.5), 0.5 * chance])
-    network = ForwardNetwork((Delay(1.0), MM1(1.0)), rates, entries, {(0, 1): chance})
+    network = FeedForwardNetwork((Delay(1.0), MM1(1.0)), rates, entries, {(0, 1): chance})
 
-    times = sweep_percentiles(network, 0.95)
+    times = interpolated_percentiles(network, 0.95)
 
     assert sum(solved_alone) < 1001
     # P(T > 1 + t) = p exp(-(1 - p / 2) t): the law itself.
@@ -133,16 +133,16 @@ def test_points_all_alike_are_one(solved_alone):
 def test_a_point_takes_few_terms_of_its_transform(monkeypatch, share):
     """Some coarse steps of 60 terms and one of the full series, of 160: less than 420."""
     counted = []
-    plain = ForwardLaw.transform
+    plain = FeedForwardLaw.transform
 
     def counting(law, s):
         counted.append(s.size)
         return plain(law, s)
 
-    monkeypatch.setattr(ForwardLaw, "transform", counting)
+    monkeypatch.setattr(FeedForwardLaw, "transform", counting)
     busy, one = np.linspace(0.05, 0.95, 100), np.ones((1, 100))
 
-    forward_percentiles(ForwardNetwork((MG1(1.0, 0.5),), busy[None], one, {}), share)
+    feed_forward_percentiles(FeedForwardNetwork((MG1(1.0, 0.5),), busy[None], one, {}), share)
 
     assert sum(counted) < 420 * 100
 
@@ -150,8 +150,8 @@ def test_a_point_takes_few_terms_of_its_transform(monkeypatch, share):
 def test_a_tail_too_deep_for_newtons_steps_is_enclosed():
     """With shares next to 1, rounding hides the slope; the law of M/M/1 is known."""
     busy, one = np.linspace(0.05, 0.95, 19), np.ones((1, 19))
-    network = ForwardNetwork((MM1(1.0),), busy[None], one, {})
+    network = FeedForwardNetwork((MM1(1.0),), busy[None], one, {})
 
-    result = forward_percentiles(network, 1 - 1e-10)
+    result = feed_forward_percentiles(network, 1 - 1e-10)
 
     assert result * (1 - busy) == pytest.approx(-np.log(1e-10), rel=2e-12 / 1e-10)

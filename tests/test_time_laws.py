@@ -27,12 +27,11 @@ from headway.queueing import (
     path_percentile,
     response_time_percentile,
 )
-from headway.queueing.sojourn.percentiles import percentile_of
 from headway.queueing.times.feedback import Feedback
-from headway.queueing.times.inversion import exceedance
+from headway.queueing.times.inversion import exceedance, percentile_of
 from headway.queueing.times.laws import gamma
 from headway.queueing.times.phase_type import in_phases
-from headway.queueing.times.tagged_job.kinds import OrderedQueue
+from headway.queueing.times.tagged_job.kinds import FcfsQueue
 from headway.queueing.times.tagged_job.laws import loop_laws
 from headway.queueing.times.tagged_job.station import Loop
 from tests.time_oracles import crommelin, hypoexponential, loop_exceedance, pooled
@@ -226,8 +225,8 @@ def test_loops_of_few_steps(back, queues):
     flows = rate / (1 - on * back) * np.array([1, on])
     service = in_phases(0.3, 1.0)
     stops = (
-        OrderedQueue(flows[0], service, service, 0.3),
-        OrderedQueue(flows[1], service, service, 0.3, queues),
+        FcfsQueue(flows[0], service, service, 0.3),
+        FcfsQueue(flows[1], service, service, 0.3, queues),
     )
     loop = Loop(stops, np.array([1.0, 0.0]), onward)
 

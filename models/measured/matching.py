@@ -328,9 +328,9 @@ def _output_column(
 
 def _check_percentile(model: Model, source: str, column: Observed) -> None:
     """Refuse percentiles of a formula without a distribution, and of models of several classes."""
-    from headway.models.solving.response_times.sum_of_times import summed_in
+    from headway.models.solving.response_times.sum_of_times import sum_of_times_in
 
-    formula = "response_time" in model.graph.outputs and summed_in(model) is None
+    formula = "response_time" in model.graph.outputs and sum_of_times_in(model) is None
     if formula or not model.graph.stations:
         why = "its answer is a formula for the mean only"
     elif model.graph.classes:

@@ -28,7 +28,7 @@ from headway.queueing.forks.branches import (
 from headway.queueing.forks.kth import kth
 from headway.queueing.forks.line import collinear_points
 from headway.queueing.forks.sharing import kth_with_common_factor, similarity
-from headway.queueing.order_statistics.alike import lasting
+from headway.queueing.order_statistics.alike import power_exponential
 from headway.queueing.order_statistics.branch_times import Wait
 from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import Station
@@ -220,7 +220,7 @@ class Fork(Station):
         mean = np.asarray(self._mean(own, arrival_rate))
         longer = mean / np.where(own > 0, own, 1.0)
         variance = np.maximum(spread_of(parts, own, square) * longer**2, (_LEAST * mean) ** 2)
-        return TimeLaw((lasting(plain(mean), plain(variance)),), plain(mean), (_ABOUT,))
+        return TimeLaw((power_exponential(plain(mean), plain(variance)),), plain(mean), (_ABOUT,))
 
     def _parts(self, rate: Amount) -> list[BranchTime]:
         return [branch_time(branch, each, rate) for branch, each in self._loaded(rate)]

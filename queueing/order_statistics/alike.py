@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline
 
 
-class Order(NamedTuple):
+class OrderStatistic(NamedTuple):
     """Polynomials in U by rising powers: E[X] and E[X**2] of the k-th of n variables of mean 1."""
 
     mean: tuple[float, ...]
@@ -76,7 +76,7 @@ def polynomial(coefficients: tuple[float, ...], at: Amount) -> Amount:
 
 
 @lru_cache(maxsize=4096)
-def order(branches: int, needed: int, scv: float) -> Order:
+def order_statistic(branches: int, needed: int, scv: float) -> OrderStatistic:
     """Moments of the k-th of n branches, in means of one, as polynomials in U.
 
     Parameters
@@ -88,15 +88,15 @@ def order(branches: int, needed: int, scv: float) -> Order:
 
     Examples
     --------
-    >>> [round(c, 12) for c in order(2, 2, 1.0).mean]  # Nelson and Tantawi: 3/2 - U/8
+    >>> [round(c, 12) for c in order_statistic(2, 2, 1.0).mean]  # Nelson and Tantawi: 3/2 - U/8
     [1.5, -0.125]
     """
     if scv == 0 or branches == 1:
-        return Order((1.0,), _fitted(1 + own_scv(_nodes(), scv)))
+        return OrderStatistic((1.0,), _fitted(1 + own_scv(_nodes(), scv)))
     moments_at = [_moments(branches, needed, g) for g in own_scv(_nodes(), scv)]
     mean, square = np.transpose(moments_at)
     exact = _EXACT.get((branches, needed)) if scv == 1 else None
-    return Order(exact or _fitted(mean), _fitted(square))
+    return OrderStatistic(exact or _fitted(mean), _fitted(square))
 
 
 def moments(branches: Amount, needed: Amount, scv: Amount, busy: Amount) -> tuple[Amount, Amount]:
@@ -116,7 +116,7 @@ def moments(branches: Amount, needed: Amount, scv: Amount, busy: Amount) -> tupl
     ([1.5, 1.4], 3.5)
     """
     if all(np.ndim(part) == 0 for part in (branches, needed, scv)):
-        one = order(int(branches), int(needed), float(scv))
+        one = order_statistic(int(branches), int(needed), float(scv))
         return polynomial(one.mean, busy), polynomial(one.square, busy)
     parts = np.broadcast_arrays(branches, needed, scv, busy)
     rows = np.array([np.ravel(part).astype(float) for part in parts])
@@ -225,7 +225,7 @@ def _likely(branches: int, needed: int, scv: float) -> tuple[FloatArray, FloatAr
     return np.asarray(weights), np.asarray(times)
 
 
-def ordered(rate: Amount, time: Amount, scv: Amount, pair: tuple[Amount, Amount]) -> TimeLaw:
+def order_statistic_law(rate: Amount, time: Amount, scv: Amount, pair: tuple[Amount, Amount]) -> TimeLaw:
     """How long the k-th of n branches takes: a wait that all have in common, and the rest.
 
     Parameters
@@ -238,7 +238,7 @@ def ordered(rate: Amount, time: Amount, scv: Amount, pair: tuple[Amount, Amount]
 
     Examples
     --------
-    >>> law = ordered(0.5, 1.0, 1.0, moments(2, 2, 1.0, 0.5))
+    >>> law = order_statistic_law(0.5, 1.0, 1.0, moments(2, 2, 1.0, 0.5))
     >>> round(law.mean, 9)  # (12 - U) / 8 S / (1 - U)
     2.875
     """
@@ -247,7 +247,7 @@ def ordered(rate: Amount, time: Amount, scv: Amount, pair: tuple[Amount, Amount]
     deviation = (variance / np.maximum(wait_variance, _TINY)) ** 0.5
     least = np.minimum(deviation, mean / np.maximum(wait, _TINY))
     share = np.minimum(1 / (1 + scv**_UNLIKE), _SOME * least)
-    rest = lasting(mean - share * wait, variance - share**2 * wait_variance)
+    rest = power_exponential(mean - share * wait, variance - share**2 * wait_variance)
     common = poisson_wait(rate, gamma(time, scv), time, scv).pieces[0].transform
 
     def law(s: ComplexArray) -> ComplexArray:
@@ -276,7 +276,7 @@ def _spread(
     return one * first, least ** (1 - _FACTOR) * most**_FACTOR
 
 
-def lasting(mean: Amount, variance: Amount) -> Piece:
+def power_exponential(mean: Amount, variance: Amount) -> Piece:
     """A time with these moments whose chances are a power of exponential ones, past a constant.
 
     (1 - exp(-t/theta))**a, which is exact for the longest of a exponential times.
@@ -288,7 +288,7 @@ def lasting(mean: Amount, variance: Amount) -> Piece:
 
     Examples
     --------
-    >>> one = lasting(1.5, 1.25)  # the longer of two exponential times of mean 1
+    >>> one = power_exponential(1.5, 1.25)  # the longer of two exponential times of mean 1
     >>> float(one.transform(np.array([1.0 + 0j])).real[0].round(6)), float(one.shift)
     (0.333333, 0.0)
     """

@@ -66,7 +66,7 @@ class Wait(NamedTuple):
 
 
 @cache
-def factors(count: int = FACTORS) -> tuple[FloatArray, FloatArray]:
+def factor_nodes(count: int = FACTORS) -> tuple[FloatArray, FloatArray]:
     """Values of the common factor, and their weights, by Gauss and Hermite."""
     values, weights = np.polynomial.hermite_e.hermegauss(count)
     return values, weights / weights.sum()
@@ -85,7 +85,7 @@ def step_of(scv: float) -> float:
     return float(STEP / 2 ** max(ceil(log2(STEP / (_DEVIATIONS * sqrt(scv)))), 0))
 
 
-def done(wait: Wait, shared: FloatArray, times: FloatArray) -> FloatArray:
+def done_by(wait: Wait, shared: FloatArray, times: FloatArray) -> FloatArray:
     """Chance that a part is done by each time, given each value of the common factor.
 
     Parameters
@@ -103,7 +103,7 @@ def done(wait: Wait, shared: FloatArray, times: FloatArray) -> FloatArray:
     steady = (wait.service == 0) | (wait.scv < CONSTANT)
     if steady.any():
         rest = times[steady] - wait.service[steady, None]
-        after = waited(wait.at(steady), shared[steady], np.maximum(rest, 0.0))
+        after = waited_by(wait.at(steady), shared[steady], np.maximum(rest, 0.0))
         chances[steady] = np.where(rest[:, None] < 0, 0.0, after)
     for scv in np.unique(wait.scv[~steady]):
         some = ~steady & (wait.scv == scv)
@@ -111,7 +111,9 @@ def done(wait: Wait, shared: FloatArray, times: FloatArray) -> FloatArray:
     return chances
 
 
-def waited(wait: Wait, shared: FloatArray, times: FloatArray, count: int = FACTORS) -> FloatArray:
+def waited_by(
+    wait: Wait, shared: FloatArray, times: FloatArray, count: int = FACTORS
+) -> FloatArray:
     """Chance to wait no longer than each time, shape (points, factors, times).
 
     Parameters
@@ -128,7 +130,8 @@ def waited(wait: Wait, shared: FloatArray, times: FloatArray, count: int = FACTO
     shape = mean**2 / variance
     longer = wait.chance[:, None] * gammaincc(shape, times * shape / mean)
     scores = (
-        ndtri(1 - longer)[:, None] - np.sqrt(shared)[:, None, None] * factors(count)[0][:, None]
+        ndtri(1 - longer)[:, None]
+        - np.sqrt(shared)[:, None, None] * factor_nodes(count)[0][:, None]
     )
     return np.asarray(ndtr(scores / np.sqrt(1 - shared)[:, None, None]))
 
@@ -144,8 +147,8 @@ def _served(wait: Wait, scv: float, shared: FloatArray, times: FloatArray) -> Fl
     last = rounded_up(log(float((waits * most).max()) * _ABOVE) / step)
     ends = rounded_down(float(places.min()) - 2), rounded_up(float(places.max()) + 3)
     grid = service * np.exp(step * np.arange(first, last))
-    after = waited(wait, shared, np.concatenate([np.zeros_like(service), grid], axis=1))
-    together = after @ adding(scv, (first, last), ends)
+    after = waited_by(wait, shared, np.concatenate([np.zeros_like(service), grid], axis=1))
+    together = after @ service_matrix(scv, (first, last), ends)
     return _between(together, places - ends[0])
 
 
@@ -180,7 +183,7 @@ def _cubic(part: FloatArray) -> list[FloatArray]:
 
 
 @lru_cache(maxsize=256)
-def adding(scv: float, waits: tuple[int, int], ends: tuple[int, int]) -> FloatArray:
+def service_matrix(scv: float, waits: tuple[int, int], ends: tuple[int, int]) -> FloatArray:
     """Matrix from chances of waits (none, then grid) to those of waits and services (grid).
 
     Parameters

@@ -21,12 +21,12 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.queueing.order_statistics.branch_times import (
     Wait,
-    adding,
-    factors,
+    service_matrix,
+    factor_nodes,
     rounded_down,
     rounded_up,
     step_of,
-    waited,
+    waited_by,
 )
 
 # r(U) by rising powers of U: a cubic with which two exponential branches take Nelson and Tantawi's
@@ -44,7 +44,7 @@ _SELDOM, _EARLIEST = 1e-3, 1e-8
 _TABLE = 16384
 
 
-class Conditional(NamedTuple):
+class ConditionalLaw(NamedTuple):
     """Distribution of a branch's time, given values of what branches share.
 
     Parameters
@@ -80,7 +80,7 @@ def _binomial(branches: int, needed: int, each: FloatArray) -> FloatArray:
 
 
 @lru_cache(maxsize=2)
-def conditional(scv: float, loads: tuple[float, ...]) -> Conditional:
+def conditional_law(scv: float, loads: tuple[float, ...]) -> ConditionalLaw:
     """The law of one of several alike branches, at several utilisations at once.
 
     Parameters
@@ -90,7 +90,7 @@ def conditional(scv: float, loads: tuple[float, ...]) -> Conditional:
 
     Examples
     --------
-    >>> law = conditional(1.0, (0.5,))
+    >>> law = conditional_law(1.0, (0.5,))
     >>> chances = law.kth(2, 2)[0]
     >>> bool(chances[0] < 1e-3), bool(chances[-1] > 1 - 1e-6)
     (True, True)
@@ -101,8 +101,8 @@ def conditional(scv: float, loads: tuple[float, ...]) -> Conditional:
     first = max(min(_FIRST, scv * _SELDOM**scv), _EARLIEST)
     ends = rounded_down(log(first) / step), rounded_up(log(_LAST / (1 - busy.max())) / step)
     grid = np.concatenate([[0.0], np.exp(step * np.arange(begin, end))])
-    service = adding(scv, (begin, end), ends)
-    before = waited(waits, shared, np.tile(grid, (busy.size, 1)), _FACTORS)
+    service = service_matrix(scv, (begin, end), ends)
+    before = waited_by(waits, shared, np.tile(grid, (busy.size, 1)), _FACTORS)
     gaps, weights = _gaps(busy)
     hats = _hats(np.log(grid + gaps[:, None]) / step - ends[0], ends[1] - ends[0])
     behind = np.hstack(np.split(hats.reshape(-1, grid.size) @ service, len(gaps)))
@@ -110,9 +110,9 @@ def conditional(scv: float, loads: tuple[float, ...]) -> Conditional:
     alone = np.broadcast_to(service.sum(axis=0), (len(after), service.shape[1]))
     done = np.concatenate([after, alone], axis=1)
     np.clip(done, 0.0, 1.0, out=done)
-    both = (factors(_FACTORS)[1][:, None] * weights[:, None]).reshape(busy.size, -1)
+    both = (factor_nodes(_FACTORS)[1][:, None] * weights[:, None]).reshape(busy.size, -1)
     logs = np.asarray(step * np.arange(*ends), float)
-    return Conditional(logs, done.reshape(*both.shape, -1), both)
+    return ConditionalLaw(logs, done.reshape(*both.shape, -1), both)
 
 
 def _waits(scv: float, busy: FloatArray) -> Wait:

@@ -19,7 +19,7 @@ from numpy.polynomial import chebyshev
 
 from headway.columns import distinct_columns
 from headway.kinds import Amount, FloatArray
-from headway.queueing.order_statistics.common_factor import conditional
+from headway.queueing.order_statistics.common_factor import conditional_law
 from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw, by_points
 
 ForkCase: TypeAlias = tuple[Amount, Amount, Amount]
@@ -43,7 +43,7 @@ _STEPS, _DIGITS = 6, 12
 _BLOCK = 40_000  # transforms at a time, which stay in the cache: for speed
 
 
-class Mixture(NamedTuple):
+class GammaMixture(NamedTuple):
     """Gamma laws by U.
 
     Parameters
@@ -85,19 +85,19 @@ class Mixture(NamedTuple):
         return np.asarray(each.sum(axis=0))
 
 
-def mixes(branches: Amount, scv: Amount) -> Amount:
+def has_mixture(branches: Amount, scv: Amount) -> Amount:
     """Whether the law of so many branches, with a service of this scv, is known.
 
     Examples
     --------
-    >>> bool(mixes(64, 0.1)), bool(mixes(64, 0.01)), bool(mixes(1, 1.0))
+    >>> bool(has_mixture(64, 0.1)), bool(has_mixture(64, 0.01)), bool(has_mixture(1, 1.0))
     (True, False, False)
     """
     enough = (branches > 1) & (branches <= _MOST_BRANCHES)
     return enough & (scv >= _STEADIEST) & (scv <= _WILDEST)
 
 
-def joined(kind: ForkCase, busy: Amount, mean: Amount) -> TimeLaw:
+def mixture_law(kind: ForkCase, busy: Amount, mean: Amount) -> TimeLaw:
     """The time until k of n alike branches are done.
 
     An scv between those that have a mixture has its share of both neighbours.
@@ -111,7 +111,7 @@ def joined(kind: ForkCase, busy: Amount, mean: Amount) -> TimeLaw:
 
     Examples
     --------
-    >>> joined((2, 2, 1.0), 0.5, 2.875).mean
+    >>> mixture_law((2, 2, 1.0), 0.5, 2.875).mean
     2.875
     """
     branches, needed, scv = kind
@@ -143,12 +143,12 @@ def _grid_law(kind: ForkCase, busy: Amount, mean: Amount) -> TimeLaw:
     )
 
 
-def _grid_mixture(branches: Amount, needed: Amount, place: Amount) -> Mixture:
-    return mixture(int(branches), int(needed), float(2 ** (place / _PER_OCTAVE)))
+def _grid_mixture(branches: Amount, needed: Amount, place: Amount) -> GammaMixture:
+    return gamma_mixture(int(branches), int(needed), float(2 ** (place / _PER_OCTAVE)))
 
 
 @lru_cache(maxsize=256)
-def mixture(branches: int, needed: int, scv: float) -> Mixture:
+def gamma_mixture(branches: int, needed: int, scv: float) -> GammaMixture:
     """The law of the k-th of n alike branches at every utilisation.
 
     Parameters
@@ -160,7 +160,7 @@ def mixture(branches: int, needed: int, scv: float) -> Mixture:
 
     Examples
     --------
-    >>> law = mixture(2, 2, 1.0).law(0.5, 2.875)
+    >>> law = gamma_mixture(2, 2, 1.0).law(0.5, 2.875)
     >>> round(float(law.transform(np.array([1e-9 + 0j])).real[0]), 6)
     1.0
     """
@@ -176,7 +176,7 @@ def mixture(branches: int, needed: int, scv: float) -> Mixture:
     means = np.arange(*ends, _APART * deviation)
     weights = _weights(logs, chances, means, doublings)
     series = np.linalg.solve(chebyshev.chebvander(_nodes(), _DEGREE), weights)
-    return Mixture(np.exp(means), doublings, np.asarray(series, float))
+    return GammaMixture(np.exp(means), doublings, np.asarray(series, float))
 
 
 @cache
@@ -186,7 +186,7 @@ def _nodes() -> FloatArray:
 
 def _distribution(branches: int, needed: int, scv: float) -> tuple[FloatArray, FloatArray]:
     """Logarithms of times in means, and chances that k are done, shape (loads, times)."""
-    law = conditional(scv, tuple(((1 + _nodes()) / 2).tolist()))
+    law = conditional_law(scv, tuple(((1 + _nodes()) / 2).tolist()))
     chances, times = law.kth(branches, needed), np.exp(law.logs)
     means = times[0] + np.trapezoid((1 - chances) * times, law.logs, axis=1)
     return law.logs - np.log(means)[:, None], chances

@@ -1,9 +1,13 @@
-"""Jobs of several classes that come to a network's queues and leave them, as one crowd.
+"""Other jobs of several classes, aggregated into one class that comes to and leaves the queues.
 
-Where classes differ in how they come only, the number of all who are inside has a product form of
-its own: P(n) ~ G(n) H(n), G that of the queues and H(n) / n! the sum of the product of the classes'
-weights h(n_c) / n_c! over n = n_1 + n_2 + ... An open class has h(n) = rate**n, one of N jobs that
-are away for A at a time has h(n) = N! / (N - n)! / A**n. They come at H(n + 1) / H(n).
+If classes differ only in how they come to the queues, the number n of jobs at queues has a product
+form of its own: P(n) ~ G(n) H(n), with G(n) the normalising constant of the queues and
+
+    H(n) / n! = sum over n_1 + n_2 + ... = n of h_1(n_1) / n_1! h_2(n_2) / n_2! ...
+
+An open class of rate lambda has h(n) = lambda**n; a class of N jobs, each away from the queues for
+a mean time A per cycle, has h(n) = N! / (N - n)! / A**n. The aggregate comes at the rate
+H(n + 1) / H(n) while n jobs are at queues.
 
 Source: Baskett, Chandy, Muntz and Palacios, JACM 22(2), 1975.
 """
@@ -16,32 +20,33 @@ from scipy.special import gammaln
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
-from headway.queueing.passages.passage import Circle
+from headway.queueing.passages.passage import Passage
 
 _MOST_TERMS = 10_000_000
-"""Products of numbers of closed classes, beyond which they count as one class."""
-
+"""Products of numbers of closed classes, beyond which they count as one class: a limit for speed,
+which `AS_ONE` of `headway.models.solving.response_times.closed_classes` labels."""
 
 _FEWEST, _MOST = 32, 20_000
-_REST = 1e-10
-"""Chance of as many inside as are counted with."""
+"""Jobs at queues that are allowed for at first, and at most, if an open class comes: for speed."""
+
+_LEFT_OUT = 1e-10
+"""Probability of the largest number of jobs at queues that is allowed for."""
 
 
 @dataclass(frozen=True)
-class Comers:
-    """A class of jobs as it comes to the queues.
+class ArrivingClass:
+    """A class of other jobs, as it comes to the queues.
 
     Parameters
     ----------
     jobs
-        How many there are; of an open class 0.
+        N of a closed class; 0 for an open one.
     away
-        Mean time of each outside the queues, in each circle [s]; of an open class that between
-        arrivals.
+        A, mean time of each job away from the queues per cycle [s]; of an open class 1 / lambda.
 
     Examples
     --------
-    >>> Comers(3, 2.0).logs(3, 1.0).round(6).tolist()  # 1, 3 / 2, 3 * 2 / 2**2 / 2!...
+    >>> ArrivingClass(3, 2.0).logs(3, 1.0).round(6).tolist()  # 1, 3 / 2, 3 * 2 / 2**2 / 2!...
     [0.0, 0.405465, -0.287682, -2.079442]
     """
 
@@ -56,43 +61,43 @@ class Comers:
         if self.away == 0:
             return np.where(n == self.jobs, 0.0, -np.inf)
         inside = np.minimum(n, self.jobs)
-        ways = gammaln(self.jobs + 1) - gammaln(self.jobs - inside + 1) - gammaln(inside + 1)
-        return np.where(n <= self.jobs, ways - n * np.log(self.away * flow), -np.inf)
+        choices = gammaln(self.jobs + 1) - gammaln(self.jobs - inside + 1) - gammaln(inside + 1)
+        return np.where(n <= self.jobs, choices - n * np.log(self.away * flow), -np.inf)
 
 
-def with_others(alone: Circle, comers: Sequence[Comers]) -> Circle:
-    """Put jobs of several classes beside the one that goes alone through a circle.
+def with_other_classes(alone: Passage, arriving: Sequence[ArrivingClass]) -> Passage:
+    """Put other jobs of several classes into the network of a lone tagged job.
 
     Parameters
     ----------
     alone
-        A circle of one job.
-    comers
-        The others; some that come for ever are counted with up to a number that is rarely passed.
+        A passage with a population of 1.
+    arriving
+        The classes. Jobs of open ones are allowed for up to a number that is rarely exceeded.
 
     Raises
     ------
     GraphError
-        For more than can be counted with.
+        If more than 20,000 jobs at queues would have to be allowed for.
 
     Examples
     --------
-    >>> from headway.queueing.passages.passage import Place
-    >>> one = np.ones(1)
-    >>> alone = Circle((Place("cpu", 1.0, 1, 1),), one, 0 * one[None], one, 1, 0.0, 0.5, one)
-    >>> with_others(alone, [Comers(3, 5.0)]).population
+    >>> from headway.queueing.passages.passage import PassageStation
+    >>> one, cpu = np.ones(1), PassageStation("cpu", 1.0, 1, 1)
+    >>> alone = Passage((cpu,), one, 0 * one[None], one, 1, 0.0, 0.5, one)
+    >>> with_other_classes(alone, [ArrivingClass(3, 5.0)]).population
     4
-    >>> with_others(alone, [Comers(0, 2.0)]).population > 30
+    >>> with_other_classes(alone, [ArrivingClass(0, 2.0)]).population > 30
     True
     """
-    closed, comes = sum(each.jobs for each in comers), any(not each.jobs for each in comers)
+    closed, comes = sum(each.jobs for each in arriving), any(not each.jobs for each in arriving)
     most = closed + (_FEWEST if comes else 0)
     while True:
-        weights = outside(comers, most, alone.throughput) if comers else np.ones(1)
-        places = tuple(replace(p, servers=min(p.servers, most + 1)) for p in alone.places)
-        circle = replace(alone, places=places, population=most + 1, outside=weights)
-        if not comes or circle.fullness <= _REST:
-            return circle
+        weights = outside_weights(arriving, most, alone.throughput) if arriving else np.ones(1)
+        stations = tuple(replace(s, servers=min(s.servers, most + 1)) for s in alone.stations)
+        passage = replace(alone, stations=stations, population=most + 1, outside=weights)
+        if not comes or passage.fullness <= _LEFT_OUT:
+            return passage
         most = 2 * most
         if most > _MOST:
             msg = (
@@ -102,17 +107,17 @@ def with_others(alone: Circle, comers: Sequence[Comers]) -> Circle:
             raise GraphError(msg)
 
 
-def outside(comers: Sequence[Comers], most: int, flow: float) -> FloatArray:
-    """Weights of 0, 1, 2... away, of `most` places that are inside or away.
+def outside_weights(arriving: Sequence[ArrivingClass], most: int, flow: float) -> FloatArray:
+    """Weights of j = 0, 1, 2... jobs away from the queues, of `most` jobs: H(most - j).
 
     Parameters
     ----------
-    comers
+    arriving
         The classes.
     most
-        Largest number inside that is counted with.
+        Largest number at queues that is allowed for.
     flow
-        What the network does, about [1/s]; the weights are over flow**n of n inside.
+        Throughput of all, approximately [1/s]: H(n) is over flow**n.
 
     Returns
     -------
@@ -120,42 +125,37 @@ def outside(comers: Sequence[Comers], most: int, flow: float) -> FloatArray:
 
     Examples
     --------
-    >>> outside([Comers(2, 1.0)], 2, 1.0).tolist()  # as those of one that thinks: 1, 1, 1 / 2
+    >>> outside_weights([ArrivingClass(2, 1.0)], 2, 1.0).tolist()  # as if thinking: 1, 1, 1 / 2
     [1.0, 1.0, 0.5]
     """
+    opened = sum(1 / each.away for each in arriving if not each.jobs)
+    closed = [each for each in arriving if each.jobs]
+    if not are_counted_apart(arriving):
+        total = sum(each.jobs for each in closed)
+        closed = [ArrivingClass(total, sum(each.jobs * each.away for each in closed) / total)]
     logs = np.where(np.arange(most + 1) == 0, 0.0, -np.inf)
-    for each in _few(comers):
+    for each in [*closed, *([ArrivingClass(0, 1 / opened)] if opened else [])]:
         logs = _convolved(logs, each.logs(most, flow))
     logs = logs + gammaln(np.arange(most + 1) + 1)
     return np.asarray(np.exp(logs - logs.max()))[::-1]
 
 
-def are_counted_apart(comers: Sequence[Comers]) -> bool:
-    """Whether closed classes are few enough to be counted each by itself.
+def are_counted_apart(arriving: Sequence[ArrivingClass]) -> bool:
+    """Whether closed classes are few enough for H to be exact; otherwise they count as one class.
 
     Examples
     --------
-    >>> are_counted_apart([Comers(30, 2.0), Comers(40, 1.0)])
+    >>> are_counted_apart([ArrivingClass(30, 2.0), ArrivingClass(40, 1.0)])
     True
     """
-    closed = [each.jobs for each in comers if each.jobs]
+    closed = [each.jobs for each in arriving if each.jobs]
     return len(closed) <= 1 or sum(closed) ** 2 <= _MOST_TERMS
 
 
-def _few(comers: Sequence[Comers]) -> list[Comers]:
-    """Open classes as one, which is exact; closed ones too if there are too many of them."""
-    came = sum(1 / each.away for each in comers if not each.jobs)
-    closed = [each for each in comers if each.jobs]
-    total = sum(each.jobs for each in closed)
-    if not are_counted_apart(comers):
-        closed = [Comers(total, sum(each.jobs * each.away for each in closed) / total)]
-    return [*closed, *([Comers(0, 1 / came)] if came else [])]
-
-
 def _convolved(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Convolve series that are given as logarithms, the second one with few numbers at best."""
+    """Convolve two series that are given as logarithms."""
     if np.isfinite(first).sum() < np.isfinite(second).sum():
-        first, second = second, first
+        first, second = second, first  # the loop is over the shorter one
     total = np.full(len(first), -np.inf)
     for n in np.flatnonzero(np.isfinite(second)):
         total[n:] = np.logaddexp(total[n:], first[: len(first) - n] + second[n])

@@ -1,8 +1,17 @@
-"""Who is where, of several kinds of jobs that share the servers of a closed or mixed network.
+"""Numbers of other jobs by class, in a closed or mixed network of shared servers and delays.
 
-Kinds differ in the times they need; of each, so many are at the stations, and others come. Numbers
-have a product form: m_1, m_2... at one queue, n in all, weigh n! / (m_1! m_2! ...) times the
-product of load_j**m_j, over the product of min(i, servers) for i up to n.
+Other jobs are of classes j = 1, 2... that differ in the service times S_kj they need. With
+n = n_1 + n_2 + ... of them in one lane of station k, the numbers have the product form (type 2)
+
+    f_k(n_1, n_2, ...) = n! prod over j of a_kj**n_j / n_j! / prod over i = 1..n of min(i, m_k),
+
+with a_kj = X_j V_kj S_kj over the lanes, and m_k the servers, oo at a delay. In the whole network
+
+    P(n_1, n_2, ...) ~ prod over k of f_k * prod over j of H_j(n_j),
+
+convolved over the stations, with H_j as of `headway.queueing.passages.aggregation`. Arrays have an
+axis for each class; f_k is applied by its generating function, in which one more job is a
+multiplication by sum over j of a_kj z_j.
 
 Source: Baskett, Chandy, Muntz and Palacios, JACM 22(2), 1975.
 """
@@ -17,56 +26,54 @@ from scipy.linalg import toeplitz
 
 from headway.kinds import FloatArray
 from headway.queueing.closed.series import geometric
-from headway.queueing.passages.aggregation import Comers, outside
-from headway.queueing.passages.passage import Circle
+from headway.queueing.passages.aggregation import ArrivingClass, outside_weights
+from headway.queueing.passages.passage import Passage
 
-_ROOM = 16
-_SMALL = 256
-"""Numbers of one kind for which a matrix is quicker."""
-
-_LARGEST = 200_000
-"""Numbers of all kinds together that arrays are made for."""
-
-_REST = 1e-7
-"""Chance of as many of a kind as are counted with, where they come for ever."""
+_FEWEST = 16  # jobs of an open class that are allowed for at first: for speed
+_SMALL = 256  # numbers of one class for which a matrix is faster than a recursion
+_LARGEST = 200_000  # numbers of all classes together that arrays are made for: memory and speed
+_LEFT_OUT = 1e-7
+"""Probability of the largest number of an open class that is allowed for; `BESIDE` of
+`headway.queueing.passages.sharing_chain` was measured with it."""
 
 
 @dataclass(frozen=True)
-class Kind:
-    """Jobs that need the same times.
+class SharingClass:
+    """Other jobs that need the same service times: a class, or several that differ in coming.
 
     Parameters
     ----------
     times, visits
-        Mean service time at each station [s], above 0 where there are visits, and mean visits to
-        it, by station.
+        S_k, mean service time [s], above 0 where there are visits, and V_k, mean visits, by
+        station.
     flow
-        What they do together, about [1/s], above 0.
-    comers
-        The classes of them.
+        X, their throughput, approximately [1/s], above 0.
+    arriving
+        How they come to the stations.
     """
 
     times: tuple[float, ...]
     visits: tuple[float, ...]
     flow: float
-    comers: tuple[Comers, ...]
+    arriving: tuple[ArrivingClass, ...]
 
     @property
     def comes(self) -> bool:
-        """Whether some of them come from outside, for ever."""
-        return any(not each.jobs for each in self.comers)
+        """Whether some of them are of an open class."""
+        return any(not each.jobs for each in self.arriving)
 
     @property
     def jobs(self) -> int:
-        """How many of them circulate."""
-        return sum(each.jobs for each in self.comers)
+        """How many of them are of closed classes."""
+        return sum(each.jobs for each in self.arriving)
 
-    def joined(self, other: "Kind") -> "Kind":
-        """Both as one kind, of their mean times.
+    def joined(self, other: "SharingClass") -> "SharingClass":
+        """Both as one class, of their mean times and visits.
 
         Examples
         --------
-        >>> a, b = Kind((1.0,), (1.0,), 0.3, ()), Kind((2.0,), (1.0,), 0.1, ())
+        >>> a = SharingClass((1.0,), (1.0,), 0.3, ())
+        >>> b = SharingClass((2.0,), (1.0,), 0.1, ())
         >>> a.joined(b).times, a.joined(b).flow
         ((1.25,), 0.4)
         """
@@ -77,96 +84,88 @@ class Kind:
         share = np.where(through.sum(axis=0) > 0, through, each)
         mean = (share * times).sum(axis=0) / share.sum(axis=0)
         visits = through.sum(axis=0) / flow
-        return Kind(tuple(mean.tolist()), tuple(visits.tolist()), flow, self.comers + other.comers)
+        arriving = self.arriving + other.arriving
+        return SharingClass(tuple(mean.tolist()), tuple(visits.tolist()), flow, arriving)
 
 
 @dataclass(frozen=True, eq=False)
-class Company:
-    """The others of a job that goes through a circle, by kind.
+class SharingNetwork:
+    """A network of shared servers and delays with its other jobs, as a tagged job passes it.
 
     Parameters
     ----------
-    circle
-        The stations, all shared or delays, and the ways of the job; its numbers of others are not
-        used.
-    kinds
-        Who else is there, one kind or more.
+    passage
+        The stations and the routes of the tagged job; its numbers of other jobs are not used.
+    classes
+        The other jobs, of one class or more.
 
     Examples
     --------
-    >>> from headway.queueing.passages.passage import Place
-    >>> one = np.ones(1)
-    >>> alone = Circle((Place("cpu", 1.0, 1, 1),), one, 0 * one[None], one, 1, 0.0, 0.5, one)
-    >>> both = Company(alone, (Kind((1.0,), (1.0,), 0.3, (Comers(2, 4.0),)),))
-    >>> both.most, both.inside.round(3).tolist()  # 2 who are away for 4 s: 1, 1 / 2, 1 / 8
+    >>> from headway.queueing.passages.passage import PassageStation
+    >>> one, cpu = np.ones(1), PassageStation("cpu", 1.0, 1, 1)
+    >>> alone = Passage((cpu,), one, 0 * one[None], one, 1, 0.0, 0.5, one)
+    >>> others = SharingClass((1.0,), (1.0,), 0.3, (ArrivingClass(2, 4.0),))
+    >>> truncated = SharingNetwork(alone, (others,)).truncated
+    >>> truncated.most, truncated.inside.round(3).tolist()  # 2 away for 4 s: 1, 1 / 2, 1 / 8
     ((2,), [0.615, 0.308, 0.077])
     """
 
-    circle: Circle
-    kinds: tuple[Kind, ...]
+    passage: Passage
+    classes: tuple[SharingClass, ...]
 
     @cached_property
-    def sized(self) -> "Sized | None":
-        """Weights of numbers up to those that are rarely passed; None if these are too many."""
-        most = [kind.jobs + _ROOM * kind.comes for kind in self.kinds]
+    def truncated(self) -> "TruncatedNumbers | None":
+        """Weights of numbers up to those that are rarely exceeded; None if these are too many."""
+        most = [each.jobs + _FEWEST * each.comes for each in self.classes]
         while np.prod([n + 1.0 for n in most]) <= _LARGEST:
-            sized = Sized(self, tuple(most))
+            truncated = TruncatedNumbers(self, tuple(most))
             more = [
-                kind.comes and sized.of_kind(j)[-1] > _REST for j, kind in enumerate(self.kinds)
+                each.comes and truncated.of_class(j)[-1] > _LEFT_OUT
+                for j, each in enumerate(self.classes)
             ]
             if not any(more):
-                return sized
+                return truncated
             most = [2 * n if each else n for n, each in zip(most, more, strict=True)]
         return None
 
-    @property
-    def most(self) -> tuple[int, ...]:
-        """Largest number of each kind that is counted with."""
-        return () if self.sized is None else self.sized.most
-
-    @property
-    def inside(self) -> FloatArray:
-        """Chances of numbers at all stations."""
-        return np.zeros(0) if self.sized is None else self.sized.inside
-
     @cached_property
     def loads(self) -> FloatArray:
-        """Services that each kind asks of a lane of each station, shape (stations, kinds)."""
-        lanes = np.array([max(place.lanes, 1) for place in self.circle.places])
-        each = [kind.flow * np.array(kind.visits) * np.array(kind.times) for kind in self.kinds]
+        """a_kj, offered load of each class at one lane of a station, shape (stations, classes)."""
+        lanes = np.array([max(station.lanes, 1) for station in self.passage.stations])
+        each = [one.flow * np.array(one.visits) * np.array(one.times) for one in self.classes]
         return np.asarray(np.array(each).T / lanes[:, None])
 
-    def fewer(self) -> "Company":
-        """The same with the two kinds whose times are the nearest as one."""
-        pairs = combinations(range(len(self.kinds)), 2)
-        i, j = min(pairs, key=lambda pair: self._apart(*pair))
-        rest = [kind for k, kind in enumerate(self.kinds) if k not in {i, j}]
-        return replace(self, kinds=(*rest, self.kinds[i].joined(self.kinds[j])))
+    def fewer(self) -> "SharingNetwork":
+        """The same with two classes as one: those of the least max over k of |log(S_ki / S_kj)|."""
 
-    def _apart(self, i: int, j: int) -> float:
-        first, second = np.array(self.kinds[i].times), np.array(self.kinds[j].times)
-        return float(np.abs(np.log(np.maximum(first, _TINY) / np.maximum(second, _TINY))).max())
+        def apart(pair: tuple[int, int]) -> float:
+            first, second = (np.maximum(self.classes[j].times, _TINY) for j in pair)
+            return float(np.abs(np.log(first / second)).max())
+
+        i, j = min(combinations(range(len(self.classes)), 2), key=apart)
+        rest = [each for k, each in enumerate(self.classes) if k not in {i, j}]
+        return replace(self, classes=(*rest, self.classes[i].joined(self.classes[j])))
 
 
 _TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
-class Sized:
-    """Weights of numbers of each kind, up to `most`: arrays with an axis for each."""
+class TruncatedNumbers:
+    """Weights of the numbers of each class up to `most`: arrays with an axis for each class."""
 
-    company: Company
+    network: SharingNetwork
     most: tuple[int, ...]
 
     @cached_property
     def _coming(self) -> tuple[FloatArray, ...]:
-        """Weights H(n) of n inside, of each kind."""
-        kinds = zip(self.company.kinds, self.most, strict=True)
-        return tuple(outside(kind.comers, most, kind.flow)[::-1] for kind, most in kinds)
+        """H_j(n) of n = 0, 1, 2... jobs at stations, of each class."""
+        classes = zip(self.network.classes, self.most, strict=True)
+        return tuple(outside_weights(one.arriving, most, one.flow)[::-1] for one, most in classes)
 
     @cached_property
     def coming(self) -> FloatArray:
-        """Weights H(n) of all numbers inside."""
+        """Product of H_j(n_j) over the classes."""
         whole = np.ones(())
         for each in self._coming:
             whole = np.multiply.outer(whole, each)
@@ -174,38 +173,38 @@ class Sized:
 
     @cached_property
     def returns(self) -> tuple[FloatArray, ...]:
-        """How fast those of a kind come, by their number inside, over the flow assumed."""
-        speeds = []
+        """H_j(n + 1) / H_j(n): rate at which a class comes while n are inside, over X_j."""
+        ratios = []
         for each in self._coming:
             more = np.append(each[1:], 0.0)
-            speeds.append(np.where(each > 0, more / np.where(each > 0, each, 1.0), 0.0))
-        return tuple(speeds)
+            ratios.append(np.where(each > 0, more / np.where(each > 0, each, 1.0), 0.0))
+        return tuple(ratios)
 
     @cached_property
     def inside(self) -> FloatArray:
-        """Chances of numbers at all stations."""
+        """Probabilities of the numbers at all stations."""
         weights = self.elsewhere(()) * self.coming
         return np.asarray(weights / weights.sum())
 
-    def of_kind(self, j: int) -> FloatArray:
-        """Chances of numbers of a kind at all stations."""
+    def of_class(self, j: int) -> FloatArray:
+        """Probabilities of the number of class j at all stations."""
         others = tuple(i for i in range(len(self.most)) if i != j)
         return np.asarray(self.inside.sum(axis=others))
 
     def here(self, k: int) -> FloatArray:
-        """Weights of numbers in one lane of a station."""
+        """f_k: weights of the numbers in one lane of station k."""
         return self._lane(self._nobody, k)
 
     def elsewhere(self, without: Sequence[int]) -> FloatArray:
-        """Weights of numbers at all stations, but in one lane of some."""
+        """Weights of the numbers at all stations but one lane of each station in `without`."""
         return self._beside(self._nobody, without)
 
     def rest(self, k: int) -> FloatArray:
-        """Weights of all that may be elsewhere or away, by numbers in one lane of a station."""
+        """Weights of the other numbers, elsewhere or away, by those in one lane of station k."""
         return _turned(self._beside(_turned(self.coming), (k,)))
 
     def behind(self, k: int) -> FloatArray:
-        """Weights of all that may be in one lane of a station or away, by numbers elsewhere."""
+        """Weights of the other numbers, in one lane of station k or away, by those elsewhere."""
         return _turned(self._lane(_turned(self.coming), k))
 
     @property
@@ -215,36 +214,37 @@ class Sized:
         return delta
 
     def _beside(self, series: FloatArray, without: Sequence[int]) -> FloatArray:
-        for k, place in enumerate(self.company.circle.places):
-            for _ in range(place.lanes - list(without).count(k)):
+        for k, station in enumerate(self.network.passage.stations):
+            for _ in range(station.lanes - list(without).count(k)):
                 series = self._lane(series, k)
-            series = self._delay(series, k) if place.is_delay else series
+            series = self._delay(series, k) if station.is_delay else series
         return series
 
     def _lane(self, series: FloatArray, k: int) -> FloatArray:
-        """Convolve with what is in one lane of a station."""
-        loads, servers = self.company.loads[k], self.company.circle.places[k].servers
+        """Convolve with f_k of one lane: (sum a_kj z_j)**n / (min(1, m)...min(n, m)) over n."""
+        loads, servers = self.network.loads[k], self.network.passage.stations[k].servers
         total, term = np.zeros_like(series), series
         for number in range(1, min(servers, sum(self.most) + 1)):
             total += term
             term = _one_more(term, loads / number)
-        return np.asarray(total + _for_ever(term, loads / servers))
+        return np.asarray(total + _geometric(term, loads / servers))
 
     def _delay(self, series: FloatArray, k: int) -> FloatArray:
-        """Convolve with what is at a delay."""
+        """Convolve with f_k of a delay: (sum over j of a_kj z_j)**n / n! over n."""
         total, term = np.zeros_like(series), series
         for number in range(1, sum(self.most) + 2):
             total += term
-            term = _one_more(term, self.company.loads[k] / number)
+            term = _one_more(term, self.network.loads[k] / number)
         return total
 
 
 def _turned(series: FloatArray) -> FloatArray:
+    """By how many fewer there are than the largest numbers."""
     return series[(slice(None, None, -1),) * series.ndim]
 
 
 def _one_more(series: FloatArray, loads: FloatArray) -> FloatArray:
-    """Convolve with the sum of load_j z_j."""
+    """Multiply by sum over j of load_j z_j, up to the largest numbers."""
     total = np.zeros_like(series)
     for axis, load in enumerate(loads):
         ahead, behind = [slice(None)] * series.ndim, [slice(None)] * series.ndim
@@ -253,8 +253,8 @@ def _one_more(series: FloatArray, loads: FloatArray) -> FloatArray:
     return total
 
 
-def _for_ever(series: FloatArray, ratios: FloatArray) -> FloatArray:
-    """Convolve with (sum of ratio_j z_j)**n, summed over all n."""
+def _geometric(series: FloatArray, ratios: FloatArray) -> FloatArray:
+    """Multiply by 1 / (1 - sum over j of ratio_j z_j), up to the largest numbers."""
     if series.ndim == 1:
         return geometric(series[:, None].copy(), ratios[:1])[:, 0]
     size = series.shape[-1]
@@ -263,8 +263,9 @@ def _for_ever(series: FloatArray, ratios: FloatArray) -> FloatArray:
 
 
 def _by_rows(series: FloatArray, ratios: FloatArray, last: FloatArray | None) -> FloatArray:
+    """The same, class by class: row n_1 follows from row n_1 - 1; `last` is the last class's."""
     if series.ndim == 1:
-        return _for_ever(series, ratios) if last is None else np.asarray(last @ series)
+        return _geometric(series, ratios) if last is None else np.asarray(last @ series)
     total, before = np.empty_like(series), np.zeros_like(series[0])
     for number, row in enumerate(series):
         before = _by_rows(row + ratios[0] * before, ratios[1:], last)

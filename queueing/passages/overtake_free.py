@@ -1,10 +1,16 @@
-"""Times of a job that goes forward only, from the state in which it finds the network.
+"""Passage time of a job that returns to no station, from the state in which it finds the network.
 
-Who comes to a closed network finds it as it is with one job less (arrival theorem). Where nobody
-can overtake, times at the stations are distributed as if the job found each of them in that state
-at once: E[exp(-s T)] is a ratio of normalising constants, with a factor t**n in the weight of n
-jobs at a station that the job passes, t the transform of a service there. Exact for stations of
-single servers, first come first served; the same is taken for others.
+A job that arrives sees the network as it is in equilibrium with one job less (arrival theorem).
+On an overtake-free path, the times at the stations are distributed as if the job found all of them
+in that state at once. So E[exp(-s T)] is a ratio of normalising constants,
+
+    E[exp(-s T)] = sum over paths p of P(p) G_p(s) / G,
+    G_p(s) = sum over n_1 + n_2 + ... of the product over all stations k of f_k(n_k)
+             times the product over k in p of t_k(s)**max(n_k - m_k + 1, 0) b_k(s),
+
+with b_k(s) = 1 / (1 + s S_k) the transform of a service at station k and t_k(s) that of the time
+between departures from its m_k busy servers. Exact for single servers in order of arrival; the same
+formula approximates servers in parallel, and paths on which jobs can overtake.
 
 Source: Schassberger and Daduna, "The time for a round trip in a cycle of exponential queues", JACM
 30(1), 1983; Kelly and Pollett, "Sojourn times in closed queueing networks", Adv. Appl. Prob. 15(3),
@@ -15,99 +21,89 @@ exponential queues", JACM 31(1), 1984.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from headway.kinds import FloatArray
-from headway.queueing.passages.passage import Circle
+from headway.queueing.passages.passage import Passage
+from headway.queueing.times.absorption import is_overtake_free
 from headway.queueing.times.laws import ComplexArray, gamma
 
-STEADY = 0.01
-"""Squared coefficient of variation of a constant time that only some jobs spend."""
+NEARLY_CONSTANT = 0.01
+"""Squared coefficient of variation by which a constant time is smoothed that only some jobs spend:
+a jump in the distribution would be there otherwise. `STAYS_AS_ENTERED` was measured with it."""
 
-_GONE = -1
+_LEFT = -1
 
 
 @dataclass(frozen=True)
-class FollowedJob:
-    """A job that goes through a circle, each station once at most.
+class OvertakeFree:
+    """A tagged job that visits each station of a passage once at most.
 
     Parameters
     ----------
-    circle
+    passage
         The network.
     order
-        Its stations, none before one from which jobs come to it.
+        Its stations in topological order of the routes.
 
     Examples
     --------
-    >>> from headway.queueing.passages.passage import Place
-    >>> one = np.ones(1)
-    >>> two = Circle((Place("cpu", 1.0, 1, 1),), one, 0 * one[None], one, 2, 0.0, 1.0, 2 * one)
-    >>> FollowedJob(two, [0]).transform(np.array([1.0 + 0j])).real.tolist()
+    >>> from headway.queueing.passages.passage import PassageStation
+    >>> one, cpu = np.ones(1), PassageStation("cpu", 1.0, 1, 1)
+    >>> two = Passage((cpu,), one, 0 * one[None], one, 2, 0.0, 1.0, 2 * one)
+    >>> OvertakeFree(two, [0]).transform(np.array([1.0 + 0j])).real.tolist()
     [0.25]
     """
 
-    circle: Circle
+    passage: Passage
     order: list[int]
 
     def transform(self, s: ComplexArray) -> ComplexArray:
-        """E[exp(-s T)], without the constant times."""
-        circle, base = self.circle, self.circle.at_delays(self.circle.others + 1)
+        """E[exp(-s T)], by one convolution a station and a set of paths that lead to it.
+
+        `going` has, for each station where the job may be next, the series of the stations before
+        it in the order, summed over the paths to it.
+        """
+        passage, base = self.passage, self.passage.at_delays(self.passage.others + 1)
         going: dict[int, ComplexArray] = {
-            int(k): np.asarray(base * (circle.entries[k] + 0 * s))
-            for k in np.flatnonzero(circle.entries)
+            int(k): np.asarray(base * (passage.entries[k] + 0 * s))
+            for k in np.flatnonzero(passage.entries)
         }
-        nowhere = 1 - float(circle.entries.sum())
+        nowhere = 1 - float(passage.entries.sum())
         if nowhere > 0:
-            going[_GONE] = np.asarray(base * (nowhere + 0 * s))
+            going[_LEFT] = np.asarray(base * (nowhere + 0 * s))
         for k in self.order:
-            own = going.pop(k, None)
-            queue = circle.queues[k]
+            own, queue = going.pop(k, None), passage.queues[k]
             if queue is not None:
                 going = {target: queue.times(series) for target, series in going.items()}
-            if own is not None:
-                self._go_on(going, k, self._pass(k, own, s))
-        return np.asarray(going[_GONE][-1] / circle.ways[-1])
-
-    def _pass(self, k: int, series: ComplexArray, s: ComplexArray) -> ComplexArray:
-        queue = self.circle.queues[k]
-        if queue is not None:
-            return queue.passed(series, s)
-        return np.asarray(series * gamma(self.circle.places[k].own_time, STEADY)(s))
-
-    def _go_on(self, going: dict[int, ComplexArray], k: int, series: ComplexArray) -> None:
-        targets = [(int(j), float(self.circle.onward[k, j])) for j in self.order]
-        for target, chance in [*targets, (_GONE, float(self.circle.leaving[k]))]:
-            if chance > 0:
-                going[target] = going.get(target, 0) + chance * series
+            if own is None:
+                continue
+            if queue is not None:
+                own = queue.passed(own, s)
+            else:
+                own = np.asarray(own * gamma(passage.stations[k].own_time, NEARLY_CONSTANT)(s))
+            targets = [(int(j), float(passage.onward[k, j])) for j in self.order]
+            for target, chance in [*targets, (_LEFT, float(passage.leaving[k]))]:
+                if chance > 0:
+                    going[target] = going.get(target, 0) + chance * own
+        return np.asarray(going[_LEFT][-1] / passage.constants[-1])
 
 
-def cannot_overtake(circle: Circle) -> bool:
-    """Whether jobs cannot overtake each other, so that the law is exact.
+def cannot_overtake(passage: Passage) -> bool:
+    """Whether `OvertakeFree` is exact.
+
+    That holds for a single queue of any number of servers; for several if none is a delay, one path
+    leads from each to each, and all have a single server but the first or last of a path.
 
     Examples
     --------
-    >>> from headway.queueing.passages.passage import Place
-    >>> one = np.ones(1)
-    >>> pool = Circle((Place("cpu", 1.0, 4, 1),), one, 0 * one[None], one, 9, 1.0, 2.0, 3 * one)
-    >>> cannot_overtake(pool)  # the only station: who is served no longer counts
+    >>> from headway.queueing.passages.passage import PassageStation
+    >>> one, pool = np.ones(1), PassageStation("cpu", 1.0, 4, 1)
+    >>> cannot_overtake(Passage((pool,), one, 0 * one[None], one, 9, 1.0, 2.0, 3 * one))
     True
     """
-    queues = [k for k, place in enumerate(circle.places) if not place.is_delay]
+    queues = [k for k, station in enumerate(passage.stations) if not station.is_delay]
     if len(queues) < 2:
         return True
-    single = all(circle.places[k].servers == 1 or _at_an_end(circle, k) for k in queues)
-    certain = len(queues) == len(circle.places)
-    return bool(single and certain and _ways(circle.onward > 0).max() <= 1)
-
-
-def _at_an_end(circle: Circle, k: int) -> bool:
-    return not (circle.onward[k].any() and circle.onward[:, k].any())
-
-
-def _ways(edges: NDArray[np.bool_]) -> FloatArray:
-    """Numbers of ways from station to station."""
-    ways = np.eye(len(edges))
-    for _ in edges:
-        ways = np.eye(len(edges)) + edges @ ways
-    return np.asarray(ways)
+    within = [k for k in queues if passage.onward[k].any() and passage.onward[:, k].any()]
+    single = all(passage.stations[k].servers == 1 for k in within)
+    certain = len(queues) == len(passage.stations)
+    return bool(single and certain and is_overtake_free(passage.onward > 0))

@@ -1,4 +1,17 @@
-"""A closed network as one of its jobs goes through it."""
+"""A closed network, as a tagged job passes through it from request to answer.
+
+The network has the product form of Gordon and Newell: with n_k of the other jobs at station k,
+
+    P(n_1, n_2, ...) ~ f_1(n_1) f_2(n_2) ...,
+    f_k(n) = a_k**n / (min(1, m_k) min(2, m_k) ... min(n, m_k)),  a_k = X V_k S_k,
+
+m_k the servers, V_k the mean visits, S_k the mean service time; a delay has m_k = oo, so that
+f_k(n) = a_k**n / n!. X scales the weights only, and is the throughput to keep them in range. Sums
+over all n_1 + n_2 + ... = n are convolutions (Buzen, CACM 16(9), 1973): the code calls an array of
+such sums for n = 0, 1, 2... a series.
+
+Source: Gordon and Newell, Operations Research 15(2), 1967.
+"""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,29 +28,29 @@ from headway.queueing.times.absorption import mean_visits
 from headway.queueing.times.laws import ComplexArray
 
 _CERTAIN = 1e-9
-"""How far visits may be from 1 that every job makes."""
+"""Difference from 1, due to rounding, of the visits to a station that every job visits once."""
 
 
 @dataclass(frozen=True)
-class Place:
-    """A station of a closed network: lanes of so many servers each; a delay has none.
+class PassageStation:
+    """A station of a closed network: parallel queues (lanes) of m servers each, or a delay.
 
     Parameters
     ----------
     name
-        What messages call it.
+        Used in messages.
     time
         Mean service time [s].
     servers, lanes
-        Servers of each queue, and queues that are chosen at random; no lane is a delay.
+        Servers of each queue, and queues, of which a job joins one at random; 0 for a delay.
     own
-        Mean service time of the job that is followed [s]; None if it is as of all.
+        Mean service time of the tagged job [s]; None if it is that of all jobs.
     shares
-        Whether all who are at a queue share its servers, and none waits.
+        Whether all jobs at a queue share its servers (processor sharing).
 
     Examples
     --------
-    >>> Place("disks", 0.01, 1, 8).is_delay
+    >>> PassageStation("disks", 0.01, 1, 8).is_delay
     False
     """
 
@@ -50,17 +63,17 @@ class Place:
 
     @property
     def own_time(self) -> float:
-        """Mean service time of the job that is followed [s]."""
+        """Mean service time of the tagged job [s]."""
         return self.time if self.own is None else self.own
 
     @property
     def is_delay(self) -> bool:
-        """Whether everybody is served at once."""
+        """Whether all jobs are served at once."""
         return self.lanes == 0
 
 
-def place_of(name: str, station: Station, most: int) -> Place:
-    """Read a station as one of this many jobs sees it.
+def passage_station(name: str, station: Station, most: int) -> PassageStation:
+    """Read a station for `most` jobs; more servers than jobs are left out.
 
     Raises
     ------
@@ -70,55 +83,54 @@ def place_of(name: str, station: Station, most: int) -> Place:
     Examples
     --------
     >>> from headway.queueing import MMm
-    >>> place_of("cpu", MMm(0.1, 4), most=100)
-    Place(name='cpu', time=0.1, servers=4, lanes=1, own=None, shares=False)
+    >>> passage_station("cpu", MMm(0.1, 4), most=100)
+    PassageStation(name='cpu', time=0.1, servers=4, lanes=1, own=None, shares=False)
     """
     kind, count = station.can.product_form, station.plain_count
     if kind is ServiceKind.DELAY:
-        return Place(name, station.mean_service, 0, 0)
+        return PassageStation(name, station.mean_service, 0, 0)
     if kind is ServiceKind.PARALLEL:
-        return Place(name, station.mean_service, 1, int(count))
+        return PassageStation(name, station.mean_service, 1, int(count))
     if kind is ServiceKind.QUEUE:
-        return Place(name, station.mean_service, int(min(count, max(most, 1))), 1)
+        return PassageStation(name, station.mean_service, int(min(count, max(most, 1))), 1)
     msg = f"{name}: its response time distribution is unknown: {station.lawless}"
     raise GraphError(msg)
 
 
 @dataclass(frozen=True, eq=False)
-class Circle:
-    """A closed network and the ways of a job through it, between request and answer.
+class Passage:
+    """A closed network and the routes of the tagged job through it, from request to answer.
 
     Parameters
     ----------
-    places
-        The stations; first come first served where jobs wait.
+    stations
+        First come first served, unless their servers are shared.
     entries, onward, leaving
-        As of `headway.queueing.times.absorption.Journey`, of the job that is followed.
+        Routes of the tagged job, as of `headway.queueing.times.absorption.Journey`.
     population
-        Jobs N, 1 or more, the one that is followed among them.
+        Jobs N, 1 or more, the tagged one included.
     think_time
-        Mean time between answer and next request [s], 0 or more.
+        Mean time Z from an answer to the next request [s], 0 or more.
     throughput
-        About what the network does [1/s]; numbers are kept in range by it.
+        X [1/s], approximately: it keeps the weights of numbers in range.
     stays
-        Mean time of a visit to each station [s].
+        Mean response time of a visit to each station [s].
     visits
-        Mean visits of the others to each station; None where they are as the job's own.
+        Mean visits of the other jobs to each station; None if they take the tagged job's routes.
     outside
-        Weights of 0, 1, 2... of the others where nobody waits, as of
-        `headway.queueing.passages.aggregation`; None where all think alike.
+        Weights of 0, 1, 2... other jobs away from the queues, as of
+        `headway.queueing.passages.aggregation`; None if all have one think time.
 
     Examples
     --------
     >>> one = np.ones(1)
-    >>> circle = Circle(
-    ...     (Place("cpu", 1.0, 1, 1),), one, np.zeros((1, 1)), one, 3, 2.0, 0.8, stays=1.6 * one
-    ... )
-    >>> circle.others
+    >>> cpu = PassageStation("cpu", 1.0, 1, 1)
+    >>> passage = Passage((cpu,), one, np.zeros((1, 1)), one, 3, 2.0, 0.8, stays=1.6 * one)
+    >>> passage.others
     2
     """
 
-    places: tuple[Place, ...]
+    stations: tuple[PassageStation, ...]
     entries: FloatArray
     onward: FloatArray
     leaving: FloatArray
@@ -133,55 +145,60 @@ class Circle:
     def _key(self) -> tuple[object, ...]:
         arrays = [self.entries, self.onward, self.leaving, self.stays, self.others_visits]
         arrays += [] if self.outside is None else [self.outside]
-        numbers = (self.places, self.population, self.think_time, self.throughput)
+        numbers = (self.stations, self.population, self.think_time, self.throughput)
         return *numbers, *(each.tobytes() for each in arrays)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Circle) and self._key == other._key
+        return isinstance(other, Passage) and self._key == other._key
 
     def __hash__(self) -> int:
         return hash(self._key)
 
     @property
     def others(self) -> int:
-        """Jobs that are not followed."""
+        """Jobs besides the tagged one, N - 1."""
         return self.population - 1
 
     @cached_property
     def others_visits(self) -> FloatArray:
-        """Mean visits of the others to each station."""
+        """Mean visits of another job to each station."""
         own = mean_visits(self.entries, self.onward)
         return own if self.visits is None else self.visits
 
     @cached_property
     def own_visits(self) -> FloatArray:
-        """Mean visits of the job that is followed."""
+        """Mean visits of the tagged job to each station."""
         return mean_visits(self.entries, self.onward)
 
     @property
     def away(self) -> float:
-        """Mean time that one of the others spends where nobody waits, in each circle [s]."""
-        delays = zip(self.places, self.others_visits, strict=True)
-        resting = sum(float(v) * place.time for place, v in delays if place.is_delay)
+        """Mean time per cycle that another job thinks or is at delays [s]."""
+        delays = zip(self.stations, self.others_visits, strict=True)
+        resting = sum(float(v) * station.time for station, v in delays if station.is_delay)
         return self.think_time + resting
 
     @cached_property
-    def queues(self) -> "tuple[Queue | None, ...]":
-        """What is at each station, but a delay."""
+    def queues(self) -> "tuple[QueueWeights | None, ...]":
+        """Weights f_k of the numbers at each station; None for a delay."""
         rates = self.throughput * self.others_visits
         return tuple(
-            None if place.is_delay else Queue(place, float(rate) * place.time / place.lanes)
-            for place, rate in zip(self.places, rates, strict=True)
+            None
+            if station.is_delay
+            else QueueWeights(station, float(rate) * station.time / station.lanes)
+            for station, rate in zip(self.stations, rates, strict=True)
         )
 
     @property
     def rests(self) -> bool:
-        """Whether the others are anywhere but at queues."""
+        """Whether other jobs are ever away from the queues."""
         return self.away > 0 if self.outside is None else bool(self.outside[1:].any())
 
     @cached_property
     def returning(self) -> FloatArray:
-        """How fast others come back, by the number of those away, over the flow assumed."""
+        """Rate at which j = 0, 1, 2... jobs that are away come to the queues, over X.
+
+        With weights h(j) of j jobs away it is h(j - 1) / h(j), which is j / (X away) for one class.
+        """
         if not self.rests:
             return np.zeros(self.population)
         if self.outside is None:
@@ -191,14 +208,14 @@ class Circle:
         return np.append(0.0, np.where(some[1:], ratios, 0.0))
 
     def at_delays(self, size: int) -> FloatArray:
-        """Weights of 0, 1, 2... others where nobody waits, shape (size, 1)."""
+        """Weights of 0, 1, 2... other jobs that think or are at delays, shape (size, 1)."""
         if self.outside is not None:
             return self.outside[:size, None]
         return thinking(size, np.array([self.throughput * self.away]))
 
     @cached_property
-    def ways(self) -> FloatArray:
-        """Weights of 0, 1, 2... of the others in the whole network, as many as there are."""
+    def constants(self) -> FloatArray:
+        """Normalising constants G(0), G(1)... G(N - 1) of the whole network."""
         series: ComplexArray | FloatArray = self.at_delays(self.others + 1)
         for queue in self.queues:
             series = series if queue is None else queue.times(series)
@@ -206,7 +223,7 @@ class Circle:
 
     @property
     def fullness(self) -> float:
-        """Chance that all of the others are at queues."""
+        """Probability that all of the other jobs are at queues."""
         series: ComplexArray | FloatArray = np.zeros((self.population, 1))
         series[0] = 1.0
         for queue in self.queues:
@@ -216,30 +233,33 @@ class Circle:
 
     @property
     def spent_by_all(self) -> NDArray[np.bool_]:
-        """Delays that every job spends once."""
-        count = len(self.places)
+        """Delays that the tagged job visits exactly once, whichever way it goes."""
+        count = len(self.stations)
         again = np.diag(np.linalg.inv(np.eye(count) - self.onward)) > 1 + _CERTAIN
         once = np.abs(self.own_visits - 1) < _CERTAIN
-        return np.array([place.is_delay for place in self.places], bool) & once & ~again
+        return np.array([station.is_delay for station in self.stations], bool) & once & ~again
 
-    def settled(self) -> "Circle":
-        """Without unvisited stations, and those that take no time."""
+    def settled(self) -> "Passage":
+        """Without stations that nobody visits or that take no time."""
         used = (self.own_visits > 0) | (self.others_visits > 0)
-        busy = np.array([place.time > 0 for place in self.places])
+        busy = np.array([station.time > 0 for station in self.stations])
         return self.without(np.flatnonzero(~(used & busy)))
 
-    def without(self, gone: NDArray[np.intp]) -> "Circle":
-        """Leave delays out, or what takes no time; the others spend it thinking, the job never."""
-        keep = np.setdiff1d(np.arange(len(self.places)), gone)
+    def without(self, gone: NDArray[np.intp]) -> "Passage":
+        """Leave stations out: other jobs think for their time instead, the tagged job does not.
+
+        Routes through the set g of them become direct: P' = P + P_g (1 - P_gg)^-1 P_g.
+        """
+        keep = np.setdiff1d(np.arange(len(self.stations)), gone)
         through = np.linalg.inv(np.eye(len(gone)) - self.onward[np.ix_(gone, gone)])
         to = self.onward[:, gone] @ through
         onward = self.onward + to @ self.onward[gone]
         entries = self.entries + self.entries[gone] @ through @ self.onward[gone]
-        delays = sum(self.others_visits[k] * self.places[k].time for k in gone)
+        delays = sum(self.others_visits[k] * self.stations[k].time for k in gone)
         return replace(
             self,
             think_time=self.think_time + float(delays),
-            places=tuple(self.places[k] for k in keep),
+            stations=tuple(self.stations[k] for k in keep),
             entries=entries[keep],
             onward=onward[np.ix_(keep, keep)],
             leaving=(self.leaving + to @ self.leaving[gone])[keep],
@@ -247,9 +267,9 @@ class Circle:
             visits=self.others_visits[keep],
         )
 
-    def through(self, k: int) -> "Circle":
-        """The same with a job that visits one of its stations, once."""
-        only = np.zeros(len(self.places))
+    def through(self, k: int) -> "Passage":
+        """The same network, with a tagged job that visits station k once and leaves."""
+        only = np.zeros(len(self.stations))
         only[k] = 1.0
         return replace(
             self,
@@ -261,55 +281,59 @@ class Circle:
 
     @property
     def mean(self) -> float:
-        """Mean time of the job [s]."""
+        """Mean time of the tagged job from request to answer [s]."""
         return float(self.own_visits @ self.stays)
 
 
 @dataclass(frozen=True)
-class Queue:
-    """Numbers of jobs at a station where some may wait.
+class QueueWeights:
+    """Weights f(n) of n jobs in one lane of a station with queues.
 
     Parameters
     ----------
-    place
-        The station.
+    station
+        With one lane or several.
     load
-        Services that each lane is asked for at a time, at the network's throughput.
+        a = X V S / lanes: offered load of one lane at the network's throughput.
     """
 
-    place: Place
+    station: PassageStation
     load: float
 
     @cached_property
     def head(self) -> FloatArray:
-        """Weights of 0, 1... up to as many as servers in one lane, the largest 1."""
-        n = np.arange(1, self.place.servers + 1)
+        """f(0), f(1)... f(m), scaled so that the largest is 1."""
+        n = np.arange(1, self.station.servers + 1)
         with np.errstate(divide="ignore"):
             logs = np.append(0.0, np.cumsum(np.log(self.load / n)))
         return np.asarray(np.exp(logs - logs.max()))
 
     @property
     def busy(self) -> float:
-        """Load of each server: the ratio of weights where all are busy."""
-        return self.load / self.place.servers
+        """A / m = f(n + 1) / f(n) for n >= m."""
+        return self.load / self.station.servers
 
     def weights(self, size: int) -> FloatArray:
-        """Weights of 0, 1, 2... in one lane."""
+        """f(0), f(1)... of one lane, `size` of them."""
         series = np.zeros((size, 1))
         series[0] = 1.0
         return np.asarray(self.lane(series)[:, 0].real)
 
     def times(self, series: ComplexArray | FloatArray, lanes: int | None = None) -> ComplexArray:
-        """Convolve a series with what is in all lanes, or in some."""
-        for _ in range(self.place.lanes if lanes is None else lanes):
+        """Convolve a series with f of each lane, or of as many lanes as given."""
+        for _ in range(self.station.lanes if lanes is None else lanes):
             series = self.lane(series)
         return np.asarray(series)
 
     def lane(
         self, series: ComplexArray | FloatArray, turn: ComplexArray | None = None
     ) -> ComplexArray:
-        """Convolve with one lane, each wait for a service counted by the transform of a turn."""
-        last = self.place.servers - 1
+        """Convolve a series with f of one lane.
+
+        With a transform `turn` t, f(n) is multiplied by t**(n - m + 1) for n >= m: the services
+        that end before that of a job which finds n others there begins.
+        """
+        last = self.station.servers - 1
         ratio = np.broadcast_to(self.busy * (1.0 if turn is None else turn), series.shape[1:])
         tail = geometric(self.head[last] * series[: max(len(series) - last, 0)], ratio)
         result = np.zeros(series.shape, tail.dtype)
@@ -319,19 +343,23 @@ class Queue:
         return np.asarray(result)
 
     def passed(self, series: ComplexArray, s: ComplexArray) -> ComplexArray:
-        """Convolve with all lanes while the job that is followed goes through one of them."""
-        place = self.place
-        turn = 1 / (1 + s * place.time / place.servers)
-        passed_lane = self.lane(self.times(series, place.lanes - 1), turn)
-        return np.asarray(passed_lane / (1 + s * place.own_time))
+        """Convolve with all lanes while the tagged job goes through one of them.
+
+        It finds n others there, and takes E[exp(-s T)] = t**max(n - m + 1, 0) / (1 + s S), with
+        t = 1 / (1 + s S / m) of one of m busy servers.
+        """
+        station = self.station
+        turn = 1 / (1 + s * station.time / station.servers)
+        passed_lane = self.lane(self.times(series, station.lanes - 1), turn)
+        return np.asarray(passed_lane / (1 + s * station.own_time))
 
 
-def in_order(onward: FloatArray) -> list[int] | None:
-    """Stations in an order in which jobs go; None where they can come back.
+def topological_order(onward: FloatArray) -> list[int] | None:
+    """Stations in an order in which jobs visit them; None if jobs can return to one.
 
     Examples
     --------
-    >>> in_order(np.array([[0.0, 0.0], [1.0, 0.0]]))
+    >>> topological_order(np.array([[0.0, 0.0], [1.0, 0.0]]))
     [1, 0]
     """
     left, order = set(range(len(onward))), list[int]()

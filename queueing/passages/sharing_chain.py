@@ -1,276 +1,515 @@
-"""Times of a job among several kinds that share servers with it: an absorbed Markov chain.
+"""Passage time of a job that shares servers with jobs of several classes, by its chain.
 
-The chain holds how many of each kind are beside the job, and how many are elsewhere. Where these
-are is taken as in equilibrium, given their numbers, which is exact where no more than two queues
-are there. Numbers that are rare are left out; a chain with too many is not followed.
+A state (k, b, e) has the tagged job at station k, b = (b_1, b_2, ...) other jobs of each class in
+its queue, and e = (e_1, e_2, ...) elsewhere at stations; at a delay, b = 0 and Erlang phases of the
+constant time are to come. Where the e are is not kept: they are taken to be as in equilibrium,
+given their numbers. With G_k(e) the normalising constant of all stations but the tagged job's
+queue, of a flow lambda of class j elsewhere
+
+    lambda u_j(e),  u_j(e) = G_k(e - 1_j) / G_k(e),
+
+goes on. Let lambda_il be the flow of class j from station i to l, c_i that from i to where it is
+away, d_i that from there to i, h_j(n) = H_j(n + 1) / H_j(n) as of `TruncatedNumbers.returns`,
+phi(b) = min(1, m / (|b| + 1)) the share of a server that each job in the queue has, S_j the service
+time of class j there and S that of the tagged job. The transitions are at these rates:
+
+    b + 1_j, e - 1_j    sum over i != k of lambda_ik u_j(e)     one comes from another queue
+    e - 1_j             sum over i != k of c_i u_j(e)           one goes away from another queue
+    b + 1_j             d_k h_j(b_j + e_j)                      one comes to this queue
+    e + 1_j             sum over i != k of d_i h_j(b_j + e_j)   one comes to another queue
+    b - 1_j, e + 1_j    (b_j phi(b) / S_j) sum over l != k of lambda_kl / L
+    b - 1_j             (b_j phi(b) / S_j) c_k / L              one in the queue is served
+    to (l, b', b + e - b')  P_kl p(b') phi(b) / S               the tagged job goes on to l
+    out                 q_k phi(b) / S                          the tagged job leaves
+
+with L = sum over l of lambda_kl + c_k, and p(b') = f_l(b') G_kl(e - b') / G_k(e) the probability of
+finding b' of the e others in the queue of l. Of a station of several lanes, one is its queue.
+
+Exact where there are two queues at most. Rare states are left out; the finest chain that is small
+enough is followed. The conditional equilibrium is headway's own approximation:
+docs/explanation/tagged-job.md derives it, docs/accuracy/percentiles.md has what it costs.
 
 Source: Gordon and Newell, Operations Research 15(2), 1967, and Baskett, Chandy, Muntz and Palacios,
-JACM 22(2), 1975 (the equilibrium); Jensen, Skandinavisk Aktuarietidskrift 36, 1953 (steps at a
-constant pace). The conditional equilibrium is headway's own; docs/accuracy.md has what it costs.
+JACM 22(2), 1975 (the equilibrium); Jensen, Skandinavisk Aktuarietidskrift 36, 1953 (the steps).
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
 
 from headway.kinds import FloatArray
-from headway.queueing.passages.class_numbers import Company, Sized
-from headway.queueing.passages.sharing_states import FINEST, Among, Codes
+from headway.queueing.passages.class_numbers import SharingNetwork, TruncatedNumbers
+from headway.queueing.passages.passage import Passage
 from headway.queueing.times.laws import TimeLaw
-from headway.queueing.times.uniformisation import law_of_steps, steps_out
+from headway.queueing.times.uniformisation import SHARED, AbsorbingChain, Truncation
 
 BESIDE = (
     "percentiles assume that the other jobs are in equilibrium: up to the 99th within 2%, "
     "the 99.9th within 4% where measured"
 )
-MOST_WORK = 8e8
-"""Moves between states times steps: a second, about."""
+"""By ``python -m tests.percentile_campaign``."""
 
-_LEFT_OUT = (FINEST, 2e-5, 2e-4)  # share of the time of the states that are left out
-_QUICK = 3.0  # times faster than any service: coming back that need not be faster
-_LITTLE = 0.1  # of the work, for which it is faster all the same
-_STEPS = 14.0  # mean times that they last
-_SLOWED = 3.0  # times that a visit may last among others
-_MOVES = 2  # of each kind, from a state
-_LEAST_MOVES = 2000.0  # that a step costs however few it makes
+PHASES = 10, 160
+"""Erlang phases that stand for a constant time: the least, which vary by 32%, and the most where
+they are no faster than services."""
 
-Edge: TypeAlias = tuple[Codes, Codes, FloatArray]
-Places: TypeAlias = NDArray[np.intp]
+_FINEST = SHARED[0].left_out
+_QUICK = 3.0  # of the fastest service: a rate of coming back that need not be exceeded
+_LITTLE = 0.1  # of the work: so much is spent first on a chain that comes back at its own rate
+_RARE = 3e-4  # of the likeliest b': those less likely are left out, but by the finest chain
+_UNLIKELY = 1e-9  # probability of a number at stations that counts for the fastest return
+_NONE = 1e-12  # of a flow: rounding
+
+# Only for speed: what is looked at before a chain is built.
+_MOST_PAIRS = 2_000_000  # numbers b times numbers e of a station
+_PHASED = 20_000  # states at a delay
+_SLOWED = 3.0  # of the mean alone: the mean among others, if it is not known
+_LEAST_MOVES = 2000.0  # of which a step costs the time at least
+
+Codes: TypeAlias = NDArray[np.int64]
+Positions: TypeAlias = NDArray[np.intp]
+Edges: TypeAlias = tuple[Codes, Codes, FloatArray]
+"""States before and after transitions, and their rates [1/s]."""
 
 
-def beside_law(company: Company, mean: float | None) -> TimeLaw | None:
-    """How long a job takes among others; None if that would take too long to find out.
+def sharing_chain_law(network: SharingNetwork, mean: float | None) -> TimeLaw | None:
+    """Law of the passage time; None if no chain is small enough.
 
     Parameters
     ----------
-    company
-        The others, and the ways of the job.
+    network
+        The other jobs, and the routes of the tagged one.
     mean
-        What it takes on average [s], to which the law is stretched by the little that it is off;
-        None if that is not known.
+        Mean passage time [s], to which the law is scaled; None if it is not known.
 
     Examples
     --------
-    >>> from headway.queueing.passages.passage import Circle, Place
-    >>> from headway.queueing.passages.aggregation import Comers
-    >>> from headway.queueing.passages.class_numbers import Kind
-    >>> one = np.ones(1)
-    >>> alone = Circle((Place("cpu", 1.0, 1, 1),), one, 0 * one[None], one, 1, 0.0, 0.5, one)
-    >>> others = Company(alone, (Kind((1.0,), (1.0,), 0.5, (Comers(0, 2.0),)),))
-    >>> law = beside_law(others, mean=2.0)  # S / (1 - U)
+    >>> from headway.queueing.passages.aggregation import ArrivingClass
+    >>> from headway.queueing.passages.class_numbers import SharingClass
+    >>> from headway.queueing.passages.passage import PassageStation
+    >>> one, cpu = np.ones(1), PassageStation("cpu", 1.0, 1, 1)
+    >>> alone = Passage((cpu,), one, 0 * one[None], one, 1, 0.0, 0.5, one)
+    >>> opened = SharingClass((1.0,), (1.0,), 0.5, (ArrivingClass(0, 2.0),))
+    >>> law = sharing_chain_law(SharingNetwork(alone, (opened,)), mean=2.0)  # S / (1 - U)
     >>> law.mean
     2.0
     """
-    if company.sized is None:
+    if network.truncated is None:
         return None
-    for among, share in _ways(company, company.sized):
-        law = _Chain(among, mean, share * MOST_WORK).law()
+    for states, truncation in _choices(network, network.truncated):
+        law = _Chain(states, mean, truncation).law()
         if law is not None:
-            return replace(law, notes=() if among.is_exact else (BESIDE,))
+            return replace(law, notes=() if states.is_exact else (BESIDE,))
     return None
 
 
-def _ways(company: Company, sized: Sized) -> Iterator[tuple[Among, float]]:
-    """States to follow, the best first, and the share of the work that they are worth."""
-    for left_out in _LEFT_OUT:
-        among = Among(company, sized, left_out, _QUICK)
-        if among.are_too_many:
+def _choices(
+    network: SharingNetwork, truncated: TruncatedNumbers
+) -> Iterator[tuple["TaggedStates", Truncation]]:
+    """States to follow, the best first, and how much work they are worth."""
+    for truncation in SHARED:
+        states = TaggedStates(network, truncated, truncation.left_out, _QUICK)
+        if states.are_too_many:
             continue
-        if left_out == FINEST and not among.is_unhurried:
-            yield replace(among, quick=np.inf), _LITTLE
-        yield among, 1.0
+        if truncation.left_out == _FINEST and not states.sees_all_away:
+            little = truncation._replace(work=_LITTLE * truncation.work)
+            yield replace(states, quick=np.inf), little
+        yield states, truncation
+
+
+@dataclass(frozen=True)
+class StatesAt:
+    """States (b, e) at a station that are kept, and their probabilities as a job enters there.
+
+    At a delay, b = 0, and each state has so many phases.
+    """
+
+    beside: Codes
+    others: Codes
+    chances: FloatArray
+    phases: int
+
+
+@dataclass(frozen=True)
+class Flows:
+    """Flows lambda_il, c_i and d_i of a class [1/s], and whether all that is away is seen."""
+
+    onward: FloatArray
+    out: FloatArray
+    back: FloatArray
+    sees_all: bool
+
+
+@dataclass(frozen=True)
+class Found:
+    """Probabilities p(b') of what the tagged job finds, by the codes e in `elsewhere`."""
+
+    elsewhere: Codes
+    rows: NDArray[np.intp]
+    beside: Codes
+    chances: FloatArray
+
+    @cached_property
+    def counts(self) -> NDArray[np.intp]:
+        """How many b' there are for each e."""
+        return np.bincount(self.rows, minlength=len(self.elsewhere))
+
+    def many(self, others: Codes) -> NDArray[np.intp]:
+        """How many b' there are for some of the e."""
+        return np.asarray(self.counts[np.searchsorted(self.elsewhere, others)])
+
+
+@dataclass(frozen=True, eq=False)
+class TaggedStates:
+    """States of a tagged job among jobs of several classes.
+
+    Numbers (n_1, n_2, ...) are held as codes, which add up as the numbers do.
+
+    Parameters
+    ----------
+    network, truncated
+        The other jobs, and the weights of their numbers.
+    left_out
+        Share of the time of the states that are left out.
+    quick
+        Jobs are seen to come back at most so many times as fast as the fastest service; thinking
+        that is shorter still is taken to be none.
+    """
+
+    network: SharingNetwork
+    truncated: TruncatedNumbers
+    left_out: float
+    quick: float
+
+    @property
+    def passage(self) -> Passage:
+        """The stations and the routes of the tagged job."""
+        return self.network.passage
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether nothing is approximated: two queues at most, no delay, all states."""
+        stations = self.passage.stations
+        if self.left_out > _FINEST or any(station.is_delay for station in stations):
+            return False
+        return sum(station.lanes for station in stations) <= 2 and self.sees_all_away
+
+    @property
+    def sees_all_away(self) -> bool:
+        """Whether nothing is approximated about jobs that are away."""
+        return all(flows.sees_all for flows in self.flows)
+
+    @cached_property
+    def visited(self) -> list[int]:
+        """Stations that the tagged job visits."""
+        return [int(k) for k in np.flatnonzero(self.passage.own_visits > 0)]
+
+    @cached_property
+    def numbers(self) -> NDArray[np.int64]:
+        """Numbers of each class, by code, shape (codes, classes)."""
+        shape = [n + 1 for n in self.truncated.most]
+        return np.indices(shape).reshape(len(shape), -1).T.astype(np.int64)
+
+    @cached_property
+    def units(self) -> list[int]:
+        """What one more of each class, 1_j, adds to a code."""
+        shape = [n + 1 for n in self.truncated.most]
+        return [int(np.prod(shape[j + 1 :])) for j in range(len(shape))]
+
+    @property
+    def base(self) -> int:
+        """More than any code of numbers."""
+        return max(len(self.numbers), PHASES[1])
+
+    def code(self, k: int, beside: Codes | int, others: Codes) -> Codes:
+        """Code of a state (k, b, e); at a delay, the phases to come stand for b."""
+        return np.asarray((k * self.base + beside) * self.base + others)
+
+    @cached_property
+    def states(self) -> Codes:
+        """Codes of all states, in order."""
+        parts = [
+            self.code(k, at.beside + phase, at.others)
+            for k, at in self.at.items()
+            for phase in range(at.phases)
+        ]
+        return np.sort(np.concatenate(parts))
+
+    @cached_property
+    def at(self) -> dict[int, StatesAt]:
+        """States by station that the tagged job visits."""
+        return {k: at for k, at in self._by_station.items() if at is not None}
+
+    @property
+    def are_too_many(self) -> bool:
+        """Whether a station has more pairs (b, e) than are looked at."""
+        return None in self._by_station.values()
+
+    @cached_property
+    def _by_station(self) -> dict[int, StatesAt | None]:
+        return {k: self._states_at(k) for k in self.visited}
+
+    def share(self, k: int) -> FloatArray:
+        """phi(b) at station k, by code."""
+        servers = self.passage.stations[k].servers
+        return np.asarray(np.minimum(1.0, servers / (self.numbers.sum(axis=1) + 1)))
+
+    def elsewhere(self, k: int) -> FloatArray:
+        """G_k(e) by code: weights of the others elsewhere while the job is at station k."""
+        return self._constants(() if self.passage.stations[k].is_delay else (k,))
+
+    @cached_property
+    def _known_constants(self) -> dict[tuple[int, ...], FloatArray]:
+        return {}
+
+    def _constants(self, without: tuple[int, ...]) -> FloatArray:
+        if without not in self._known_constants:
+            self._known_constants[without] = self.truncated.elsewhere(without).ravel()
+        return self._known_constants[without]
+
+    def _states_at(self, k: int) -> StatesAt | None:
+        """The likeliest pairs (b, e) that make up all but `left_out` of the time at station k.
+
+        As the job enters, P(b, e) ~ f_k(b) G_k(e) H(b + e); it stays for a time ~ 1 / phi(b).
+        """
+        coming, elsewhere = self.truncated.coming.ravel(), self.elsewhere(k)
+        if self.passage.stations[k].is_delay:
+            chances = elsewhere * coming
+            kept = _likeliest(chances, self.left_out)
+            return StatesAt(0 * kept, kept, chances[kept], self._phases(k, len(kept)))
+        here, share = self.truncated.here(k).ravel(), self.share(k)
+        beside = _likeliest(here * self.truncated.rest(k).ravel() / share, self.left_out)
+        others = _likeliest(elsewhere * self.truncated.behind(k).ravel(), self.left_out)
+        if len(beside) * len(others) > _MOST_PAIRS:
+            return None
+        fits = np.ones((len(beside), len(others)), bool)
+        for j, most in enumerate(self.truncated.most):
+            fits &= self.numbers[beside, j][:, None] + self.numbers[others, j] <= most
+        total = np.where(fits, beside[:, None] + others, 0)
+        chances = np.where(fits, here[beside][:, None] * elsewhere[others] * coming[total], 0.0)
+        kept = _likeliest((chances / share[beside][:, None]).ravel(), self.left_out)
+        row, column = np.divmod(kept, len(others))
+        return StatesAt(beside[row], others[column], chances.ravel()[kept], 1)
+
+    def _phases(self, k: int, count: int) -> int:
+        """Phases of a constant time: as many as are no faster than services."""
+        free = int(self.fastest * self.passage.stations[k].own_time)
+        least, most = PHASES
+        return min(max(least, min(free, most)), max(least, _PHASED // count))
+
+    @cached_property
+    def fastest(self) -> float:
+        """Fastest service [1/s]."""
+        stations = self.passage.stations
+        queues = [k for k, station in enumerate(stations) if not station.is_delay]
+        own = max((1 / stations[k].own_time for k in queues if k in self.visited), default=0.0)
+        times = [(k, each.times[k]) for each in self.network.classes for k in queues]
+        return max([own, *(stations[k].servers / time for k, time in times if time > 0)])
+
+    @cached_property
+    def flows(self) -> tuple[Flows, ...]:
+        """Flows of each class."""
+        return tuple(self._flows(j) for j in range(len(self.network.classes)))
+
+    def _flows(self, j: int) -> Flows:
+        """Of the flow to and from where class j is away, a share is seen; the rest is direct."""
+        one = self.network.classes[j]
+        flow = one.flow * np.array(one.visits)
+        onward = flow[:, None] * self.passage.onward * (flow > 0)
+        gone, come = (flow - onward.sum(axis=axis) for axis in (1, 0))
+        gone, come = (np.where(each > _NONE * flow, each, 0.0) for each in (gone, come))
+        likely = self.truncated.of_class(j) > _UNLIKELY
+        fast = float(come.sum() * self.truncated.returns[j][likely].max(initial=0.0))
+        seen = min(1.0, self.quick * self.fastest / fast) if fast else 0.0
+        direct = np.outer(gone, come) / (come.sum() or 1.0)
+        return Flows(
+            onward + (1 - seen) * direct, seen * gone, seen * come, not fast or seen == 1.0
+        )
+
+    @cached_property
+    def _known_found(self) -> dict[tuple[int, int], Found]:
+        return {}
+
+    def found(self, k: int, target: int) -> Found:
+        """p(b') of the tagged job that goes from station k to another."""
+        if (k, target) not in self._known_found:
+            self._known_found[k, target] = self._found(k, target)
+        return self._known_found[k, target]
+
+    def _found(self, k: int, target: int) -> Found:
+        without = (target,) if self.passage.stations[k].is_delay else (k, target)
+        rest, here = self._constants(without), self.truncated.here(target).ravel()
+        elsewhere, beside = np.unique(self.at[k].others), np.unique(self.at[target].beside)
+        fits = np.ones((len(elsewhere), len(beside)), bool)
+        for j in range(len(self.truncated.most)):
+            fits &= self.numbers[elsewhere, j][:, None] >= self.numbers[beside, j]
+        left = np.where(fits, elsewhere[:, None] - beside, 0)
+        chances = np.where(fits, here[beside] * rest[left], 0.0)
+        rare = _RARE if self.left_out > _FINEST else 0.0
+        chances[chances < rare * chances.max(axis=1, keepdims=True)] = 0.0
+        whole = chances.sum(axis=1, keepdims=True)
+        chances = chances / np.where(whole > 0, whole, 1.0)
+        rows, columns = np.nonzero(chances)
+        return Found(elsewhere, rows, beside[columns], chances[rows, columns])
 
 
 @dataclass(frozen=True, eq=False)
 class _Chain:
-    """Moves between the states of a job among others."""
+    """Transitions between the states of a tagged job."""
 
-    among: Among
+    tagged: TaggedStates
     mean: float | None
-    most: float
+    truncation: Truncation
 
     def law(self) -> TimeLaw | None:
-        """How long the job takes; None if that would take too long to find out."""
-        among = self.among
-        least = _MOVES * len(among.company.kinds) * len(among.states)
-        if max(least, _LEAST_MOVES) * among.fastest * self._lasts > self.most:
+        """Law of the passage time; None if the chain is too large, found out as early as can be."""
+        tagged = self.tagged
+        least = 2 * len(tagged.network.classes) * len(tagged.states)  # transitions, at the least
+        if not self._allows(least, tagged.fastest):
             return None
-        around = [edge for k in among.visited for edge in self._around(k)]
-        moves = float(sum(len(edge[0]) for edge in around))
-        fastest = self._speeds(around).max() + max(self._own_speed(k).max() for k in among.visited)
-        steps = float(fastest) * self._lasts
-        if max(moves, _LEAST_MOVES) * steps > self.most:
+        edges = [edge for k in tagged.visited for edge in self._of_the_others(k)]
+        moves = float(sum(len(edge[0]) for edge in edges))
+        left = np.zeros(len(tagged.states))
+        for source, _, rate in edges:
+            left += np.bincount(self._positions(source), rate, len(left))
+        fastest = float(left.max() + max(self._own_rate(k).max() for k in tagged.visited))
+        if not self._allows(moves, fastest):
             return None
-        if (moves + self._going()) * steps > self.most:
+        if not self._allows(moves + self._own_moves(), fastest, least=0.0):
             return None
-        left, pace = self._leaving([*around, *(e for k in among.visited for e in self._on(k))])
-        law = law_of_steps(pace, left)
-        return law if self.mean is None else law_of_steps(pace * law.mean / self.mean, left)
+        edges += [edge for k in tagged.visited for edge in self._of_the_tagged_job(k)]
+        chain = self._chain(edges)
+        return chain.law(chain.pace, self.mean, self.truncation.inside)
 
-    @property
-    def _lasts(self) -> float:
-        """About how long the last of many jobs is inside [s]."""
-        circle = self.among.circle
-        return _STEPS * (_SLOWED * circle.mean if self.mean is None else self.mean)
+    def _allows(self, moves: float, pace: float, least: float = _LEAST_MOVES) -> bool:
+        mean = _SLOWED * self.tagged.passage.mean if self.mean is None else self.mean
+        return self.truncation.allows(max(moves, least), pace * mean)
 
-    def _around(self, k: int) -> Iterator[Edge]:
-        """What others do while the job is at a station."""
-        at, place = self.among.at[k], self.among.circle.places[k]
-        for stage in range(at.stages):
-            source = self.among.code(k, at.beside + stage, at.others)
-            for j in range(len(self.among.company.kinds)):
-                yield from self._of_rest(k, j, source)
-                if not place.is_delay:
-                    yield from self._of_those_beside(k, j, source)
-            if stage:
-                yield (
-                    source,
-                    source - self.among.base,
-                    np.full(len(source), at.stages / place.own_time),
-                )
+    def _of_the_others(self, k: int) -> Iterator[Edges]:
+        """Transitions of other jobs, and of phases, while the tagged job is at station k."""
+        at, station = self.tagged.at[k], self.tagged.passage.stations[k]
+        for phase in range(at.phases):
+            source = self.tagged.code(k, at.beside + phase, at.others)
+            for j in range(len(self.tagged.network.classes)):
+                yield from self._of_the_rest(k, j, source)
+                if not station.is_delay:
+                    yield from self._of_those_in_queue(k, j, source)
+            if phase:
+                rate = np.full(len(source), at.phases / station.own_time)
+                yield source, source - self.tagged.base, rate
 
-    def _of_rest(self, k: int, j: int, source: Codes) -> Iterator[Edge]:
-        """Others of a kind come from elsewhere and from away, and go away from elsewhere."""
-        at, ways, lanes = self.among.at[k], self.among.ways[j], self.among.circle.places[k].lanes
-        share, apart = (1 / lanes if lanes else 0.0), np.ones(len(self.among.circle.places))
+    def _of_the_rest(self, k: int, j: int, source: Codes) -> Iterator[Edges]:
+        """The first four rows of transitions: jobs of class j from elsewhere and from away."""
+        at, flows = self.tagged.at[k], self.tagged.flows[j]
+        lanes = self.tagged.passage.stations[k].lanes
+        share, apart = (1 / lanes if lanes else 0.0), np.ones(len(self.tagged.passage.stations))
         apart[k] = 1 - share
-        one, across = self.among.steps[j], self.among.steps[j] * self.among.base
-        weights, there = self.among.elsewhere(k), self.among.numbers[at.others, j] > 0
-        less, whole = weights[np.where(there, at.others - one, 0)], weights[at.others]
-        speed = np.where(there & (whole > 0), less / np.where(whole > 0, whole, 1.0), 0.0)
-        number = self.among.numbers[at.beside, j] + self.among.numbers[at.others, j]
-        come = np.where(number < self.among.sized.most[j], self.among.sized.returns[j][number], 0.0)
-        yield _some(source, across - one, float(apart @ ways.onward[:, k]) * share * speed)
-        yield _some(source, -one, float(apart @ ways.out) * speed)
-        yield _some(source, across, share * float(ways.back[k]) * come)
-        yield _some(source, one, float(apart @ ways.back) * come)
+        one, across = self.tagged.units[j], self.tagged.units[j] * self.tagged.base
+        constants, there = self.tagged.elsewhere(k), self.tagged.numbers[at.others, j] > 0
+        less, whole = constants[np.where(there, at.others - one, 0)], constants[at.others]
+        free = np.where(there & (whole > 0), less / np.where(whole > 0, whole, 1.0), 0.0)  # u_j(e)
+        number = self.tagged.numbers[at.beside, j] + self.tagged.numbers[at.others, j]
+        most, returns = self.tagged.truncated.most[j], self.tagged.truncated.returns[j]
+        come = np.where(number < most, returns[number], 0.0)
+        yield _at(source, across - one, float(apart @ flows.onward[:, k]) * share * free)
+        yield _at(source, -one, float(apart @ flows.out) * free)
+        yield _at(source, across, share * float(flows.back[k]) * come)
+        yield _at(source, one, float(apart @ flows.back) * come)
 
-    def _of_those_beside(self, k: int, j: int, source: Codes) -> Iterator[Edge]:
-        """One of a kind is served and goes elsewhere or away, or comes back at once."""
-        at, ways, time = self.among.at[k], self.among.ways[j], self.among.company.kinds[j].times[k]
-        whole = float(ways.onward[k].sum() + ways.out[k])
+    def _of_those_in_queue(self, k: int, j: int, source: Codes) -> Iterator[Edges]:
+        """One of class j in the queue is served, and goes elsewhere or away."""
+        at, flows = self.tagged.at[k], self.tagged.flows[j]
+        time, whole = self.tagged.network.classes[j].times[k], float(flows.onward[k].sum())
+        whole += float(flows.out[k])
         if whole > 0:
-            one, across = self.among.steps[j], self.among.steps[j] * self.among.base
-            again = float(ways.onward[k, k]) / self.among.circle.places[k].lanes / whole
-            out = float(ways.out[k]) / whole
-            rate = self.among.numbers[at.beside, j] * self.among.share(k)[at.beside] / time
-            yield _some(source, one - across, rate * (1 - again - out))
-            yield _some(source, -across, rate * out)
+            one, across = self.tagged.units[j], self.tagged.units[j] * self.tagged.base
+            again = float(flows.onward[k, k]) / self.tagged.passage.stations[k].lanes / whole
+            out = float(flows.out[k]) / whole
+            rate = self.tagged.numbers[at.beside, j] * self.tagged.share(k)[at.beside] / time
+            yield _at(source, one - across, rate * (1 - again - out))
+            yield _at(source, -across, rate * out)
 
-    def _own_speed(self, k: int) -> FloatArray:
-        """How fast the job ends its service, or its last stage, in each state there."""
-        at, place = self.among.at[k], self.among.circle.places[k]
-        if place.is_delay:
-            return np.full(len(at.others), at.stages / place.own_time)
-        return np.asarray(self.among.share(k)[at.beside] / place.own_time)
+    def _own_rate(self, k: int) -> FloatArray:
+        """phi(b) / S: rate at which the tagged job ends its service, or its last phase."""
+        at, station = self.tagged.at[k], self.tagged.passage.stations[k]
+        if station.is_delay:
+            return np.full(len(at.others), at.phases / station.own_time)
+        return np.asarray(self.tagged.share(k)[at.beside] / station.own_time)
 
     def _chance(self, k: int, target: int) -> float:
-        """Of going there, but to the same queue, where nothing changes."""
-        lanes = self.among.circle.places[k].lanes
+        """P_kl; less that of going to the same queue, which changes nothing."""
+        lanes = self.tagged.passage.stations[k].lanes
         same = 1 / lanes if lanes and k == target else 0.0
-        return float(self.among.circle.onward[k, target]) * (1 - same)
+        return float(self.tagged.passage.onward[k, target]) * (1 - same)
 
-    def _going(self) -> float:
-        """How many moves the job itself makes."""
-        places = self.among.circle.places
+    def _own_moves(self) -> float:
+        """How many transitions the tagged job makes."""
+        stations = self.tagged.passage.stations
         return float(
             sum(
                 len(at.others)
-                if places[target].is_delay
-                else self.among.next(k, target).many(at.others).sum()
-                for k, at in self.among.at.items()
-                for target in self.among.visited
+                if stations[target].is_delay
+                else self.tagged.found(k, target).many(at.others).sum()
+                for k, at in self.tagged.at.items()
+                for target in self.tagged.visited
                 if self._chance(k, target) > 0
             )
         )
 
-    def _on(self, k: int) -> Iterator[Edge]:
-        """The job itself goes on."""
-        at = self.among.at[k]
-        source, inside = self.among.code(k, at.beside, at.others), at.beside + at.others
-        for target in self.among.visited:
-            rate = self._own_speed(k) * self._chance(k, target)
+    def _of_the_tagged_job(self, k: int) -> Iterator[Edges]:
+        """The tagged job goes on from station k, to what it finds."""
+        at = self.tagged.at[k]
+        source, inside = self.tagged.code(k, at.beside, at.others), at.beside + at.others
+        for target in self.tagged.visited:
+            rate = self._own_rate(k) * self._chance(k, target)
             if not rate.any():
                 continue
-            if self.among.circle.places[target].is_delay:
-                yield (
-                    source,
-                    self.among.code(target, self.among.at[target].stages - 1, inside),
-                    rate,
-                )
+            if self.tagged.passage.stations[target].is_delay:
+                phases = self.tagged.at[target].phases
+                yield source, self.tagged.code(target, phases - 1, inside), rate
                 continue
-            following = self.among.next(k, target)
-            many = following.many(at.others)
+            found = self.tagged.found(k, target)
+            many = found.many(at.others)
             who = np.repeat(np.arange(len(source)), many)
-            first = np.cumsum(following.counts) - following.counts
-            start = first[np.searchsorted(following.among, at.others)] - np.cumsum(many) + many
+            first = np.cumsum(found.counts) - found.counts
+            start = first[np.searchsorted(found.elsewhere, at.others)] - np.cumsum(many) + many
             which = np.arange(len(who)) + start[who]
-            company = following.company[which]
-            states = self.among.code(target, company, inside[who] - company)
-            yield source[who], states, rate[who] * following.chances[which]
+            beside = found.beside[which]
+            states = self.tagged.code(target, beside, inside[who] - beside)
+            yield source[who], states, rate[who] * found.chances[which]
 
-    def _speeds(self, edges: list[Edge]) -> FloatArray:
-        """How fast states are left."""
-        total = np.zeros(len(self.among.states))
-        for source, _, rate in edges:
-            total += np.bincount(self._places(source), rate, len(total))
-        return total
-
-    def _leaving(self, edges: list[Edge]) -> tuple[FloatArray, float]:
-        """Chance of leaving at each step, and the pace of steps [1/s]."""
-        size, exits = len(self.among.states), self._exits()
-        starts, ends, rate = _onward(*self._within(edges), exits)
-        total = np.bincount(starts, rate, size) + exits
-        inside = np.where(total > 0, self._entries(), 0.0)
-        inside /= inside.sum()
-        pace, every = float(total.max()), np.arange(size)
-        places = np.append(ends, every), np.append(starts, every)
-        moves = csr_array(coo_array((np.append(rate, pace - total) / pace, places), (size, size)))
-        return steps_out(moves, inside, exits / pace), pace
-
-    def _within(self, edges: list[Edge]) -> tuple[Places, Places, FloatArray]:
-        """Moves between states that are followed, by the places of these."""
+    def _chain(self, edges: list[Edges]) -> AbsorbingChain:
+        """The chain of the transitions between states that are kept."""
+        states = self.tagged.states
         source, target, rate = (np.concatenate(each) for each in zip(*edges, strict=True))
-        states = self.among.states
         ends = np.minimum(np.searchsorted(states, target), len(states) - 1)
         inside = states[ends] == target
-        return np.searchsorted(states, source[inside]), ends[inside], rate[inside]
+        starts, ends, rate = np.searchsorted(states, source[inside]), ends[inside], rate[inside]
+        exits, start = np.zeros(len(states)), np.zeros(len(states))
+        for k, at in self.tagged.at.items():
+            last = self._positions(self.tagged.code(k, at.beside, at.others))
+            exits[last] = self._own_rate(k) * self.tagged.passage.leaving[k]
+            first = self._positions(self.tagged.code(k, at.beside + at.phases - 1, at.others))
+            start[first] = float(self.tagged.passage.entries[k]) / at.chances.sum() * at.chances
+        chain = AbsorbingChain(starts, ends, rate, exits, np.asarray(start / start.sum()))
+        return chain.without_dead_ends()
 
-    def _places(self, codes: Codes) -> Places:
-        return np.searchsorted(self.among.states, codes)
-
-    def _exits(self) -> FloatArray:
-        exits = np.zeros(len(self.among.states))
-        for k, at in self.among.at.items():
-            ends = self._places(self.among.code(k, at.beside, at.others))
-            exits[ends] = self._own_speed(k) * self.among.circle.leaving[k]
-        return exits
-
-    def _entries(self) -> FloatArray:
-        start = np.zeros(len(self.among.states))
-        for k, at in self.among.at.items():
-            code = self.among.code(k, at.beside + at.stages - 1, at.others)
-            share = float(self.among.circle.entries[k]) / at.chances.sum()
-            start[self._places(code)] = share * at.chances
-        return np.asarray(start / start.sum())
+    def _positions(self, codes: Codes) -> Positions:
+        return np.searchsorted(self.tagged.states, codes)
 
 
-def _some(source: Codes, more: int, rate: FloatArray) -> Edge:
-    """Moves that change a code by so much, where they occur."""
+def _at(source: Codes, more: int, rate: FloatArray) -> Edges:
+    """Transitions that change a code by so much, where their rate is above 0."""
     keep = rate > 0
     return source[keep], source[keep] + more, rate[keep]
 
 
-def _onward(
-    starts: Places, ends: Places, rate: FloatArray, exits: FloatArray
-) -> tuple[Places, Places, FloatArray]:
-    """Moves without those into states that nothing leaves, as all that follow are left out."""
-    while True:
-        goes_on = (np.bincount(starts, rate, len(exits)) + exits > 0)[ends]
-        if goes_on.all():
-            return starts, ends, rate
-        starts, ends, rate = starts[goes_on], ends[goes_on], rate[goes_on]
+def _likeliest(weights: FloatArray, left_out: float) -> Codes:
+    """The largest weights that make up all but a share of them."""
+    order = np.argsort(weights)
+    below = np.cumsum(weights[order])
+    return np.sort(order[below > left_out * below[-1]]).astype(np.int64)

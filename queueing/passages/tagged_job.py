@@ -1,39 +1,65 @@
-"""Times of a job that is followed with what is where it is: an absorbed Markov chain.
+"""Passage time of a job that returns to stations in order of arrival, by a tagged job's chain.
 
-The chain holds the departures that the job waits for, how many of the others are with it, and how
-many are not thinking. Where the rest of these are is taken as in equilibrium, given their number,
-which is exact where no more than two queues are there.
+A state (k, w, b, n) has the tagged job at station k, waiting for w departures before its service
+(0: in service; at a delay, w Erlang phases to come), b of the N - 1 other jobs in its queue, and n
+of them at queues at all. Where the other e = n - b at queues are is not kept: they are taken to be
+as in equilibrium, given their number. Let G_k(e) be the normalising constant of e jobs at all
+queues but the tagged job's own. Of a flow lambda between queues, such e jobs make
+
+    lambda u_k(e),  u_k(e) = G_k(e - 1) / G_k(e).
+
+With lambda_ij the flow of the others from queue i to j, c_i that from i to think, d_i that from
+thinking to i, h(j) the rate over the flow at which j jobs come back (`Passage.returning`), m and S
+the servers and service time of station k, the transitions out of (k, w, b, n) are at these rates:
+
+    b + 1           sum over i != k of lambda_ik u_k(e)      one comes from another queue
+    n - 1           sum over i != k of c_i u_k(e)            one goes to think from another queue
+    b + 1, n + 1    d_k h(N - 1 - n)                         one comes back to this queue
+    n + 1           sum over i != k of d_i h(N - 1 - n)      one comes back to another queue
+    w - 1, b - 1    (m / S) sum over j of lambda_kj / L      one ahead is served (w > 0)
+    w - 1, b - 1, n - 1  (m / S) c_k / L                     the same, and goes to think
+    (the same without w - 1, at min(b, m - 1) / S, if w = 0)
+    to (j, w', b', n)  P_kj p(b') / S  if w = 0              the tagged job goes on to station j
+    out             q_k / S  if w = 0                        the tagged job leaves
+
+with L = sum over j of lambda_kj + c_k; p(b') = f_j(b') G_kj(e - b') / G_k(e) is the probability
+that b' of the e others are in the queue of j, and w' = max(b' - m_j + 1, 0). Of a station of
+several lanes only one is its queue; the others are elsewhere. The law is scaled to the mean passage
+time, which mean value analysis knows.
+
+Exact where there are two queues at most: the e others are then at one. The conditional equilibrium
+is headway's own approximation: docs/explanation/tagged-job.md derives it, and
+docs/accuracy/percentiles.md has what it costs.
 
 Source: Gordon and Newell, Operations Research 15(2), 1967 (the equilibrium); Jensen, Skandinavisk
-Aktuarietidskrift 36, 1953 (steps at a constant pace). The conditional equilibrium is headway's own;
-what it costs is measured in docs/accuracy.md.
+Aktuarietidskrift 36, 1953 (uniformisation).
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from math import log
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
 
 from headway.kinds import FloatArray
-from headway.queueing.passages.passage import Circle, Place, Queue
+from headway.queueing.passages.passage import Passage, PassageStation, QueueWeights
 from headway.queueing.times.laws import ComplexArray, TimeLaw
-from headway.queueing.times.uniformisation import FEW, law_of_steps, steps_out
+from headway.queueing.times.uniformisation import (
+    AGGREGATED,
+    ONE_CLASS,
+    AbsorbingChain,
+    Truncation,
+)
 
-STAGES = 10
-"""Exponential stages that stand for a constant time that only some jobs spend."""
+PHASES = 10
+"""Erlang phases that stand for a constant time which only some jobs spend: it then varies by 32%.
+`SMOOTHED` of `headway.queueing.passages.laws` labels it."""
 
-MOST_WORK = 3e9
-"""Moves between states times steps: some seconds."""
-
-_BUILT = 50.0  # steps that take as long as to find out the moves
-_REST = (1e-9, 1e-6)  # chance of numbers of others that are left out: of one class, of several
-_QUICK = 3.0  # times faster than any service: thinking that need not be faster
-_SHORT = 0.02  # of the others' service time
+_BUILT = 100.0  # steps that take as long as to build the chain: for speed
+_QUICK = 3.0  # of the fastest service: a rate of coming back that need not be exceeded, see `_seen`
+_SHORT = 0.02  # of the others' service time, to which a shorter one of the tagged job is lengthened
 _NONE = 1e-12  # of a flow: rounding
 
 Numbers: TypeAlias = NDArray[np.intp]
@@ -41,10 +67,7 @@ Numbers: TypeAlias = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class States:
-    """States of a job: at a station, waiting for departures, with others there and in all.
-
-    At a delay, `waits` are its stages to come, and nobody is with it.
-    """
+    """States of a tagged job, by column: station k, departures awaited w, others b and n."""
 
     station: Numbers
     waits: Numbers
@@ -52,279 +75,273 @@ class States:
     others: Numbers
 
     def where(self, mask: NDArray[np.bool_]) -> "States":
-        """Some of them."""
+        """The states that a mask selects."""
         return States(*(each[mask] for each in self.columns))
 
     def moved(self, waits: int = 0, beside: int = 0, others: int = 0) -> "States":
-        """The same with some more of each."""
+        """States with each number changed by so many."""
         return States(self.station, self.waits + waits, self.beside + beside, self.others + others)
 
     @property
     def columns(self) -> tuple[Numbers, ...]:
-        """All four."""
+        """k, w, b and n."""
         return self.station, self.waits, self.beside, self.others
 
     def codes(self, base: int) -> Numbers:
-        """A number for each state."""
+        """One number for each state, in lexicographic order."""
         code = self.station
         for each in self.columns[1:]:
             code = code * base + each
         return code
 
-    @classmethod
-    def joined(cls, parts: "list[States]") -> "States":
-        """All of several."""
-        columns = zip(*(part.columns for part in parts), strict=True)
-        return cls(*(np.concatenate(each) for each in columns))
 
-
-Edge: TypeAlias = tuple[States, States, FloatArray]
+Edges: TypeAlias = tuple[States, States, FloatArray]
+"""States before and after transitions, and their rates [1/s]."""
 
 
 @dataclass(frozen=True)
-class Followed:
-    """The chain of a job in a circle.
+class TaggedJobChain:
+    """The chain of a tagged job that passes through a closed network.
 
     Parameters
     ----------
-    circle
-        The network, all of whose stations take time; delays that everybody spends are better
-        left out.
+    passage
+        All of whose stations take time; delays that every job spends are better left out.
 
     Examples
     --------
-    >>> from headway.queueing.passages.passage import Place
-    >>> one = np.ones(1)
-    >>> again = Circle(
-    ...     (Place("a", 1.0, 1, 1),), one, 0.5 * one[None], 0.5 * one, 2, 0.0, 0.5, 2 * one
-    ... )
-    >>> round(Followed(again).law().mean, 6)  # two services, of two jobs each
+    >>> from headway.queueing.passages.passage import PassageStation
+    >>> one, cpu = np.ones(1), PassageStation("a", 1.0, 1, 1)
+    >>> again = Passage((cpu,), one, 0.5 * one[None], 0.5 * one, 2, 0.0, 0.5, 2 * one)
+    >>> round(TaggedJobChain(again).law().mean, 6)  # two services, of two jobs each
     4.0
     """
 
-    circle: Circle
+    passage: Passage
 
-    def law(self) -> TimeLaw:
-        """How long the job takes; stretched to its mean time, which is known."""
-        steps = self.leaving()
-        law = law_of_steps(self.pace, steps)
-        return law_of_steps(self.pace * law.mean / self.circle.mean, steps)
+    @property
+    def truncation(self) -> Truncation:
+        """How much of the chain is kept."""
+        return ONE_CLASS if self.passage.outside is None else AGGREGATED
 
     @property
     def can_be_followed(self) -> bool:
-        """Whether that is a matter of seconds."""
-        steps = self.pace * self.circle.mean * -log(FEW) / 2
-        return self.moves * (steps + _BUILT) <= MOST_WORK
+        """Whether the chain is small enough, which is a matter of seconds."""
+        return self.truncation.allows(self.moves, self.pace * self.passage.mean, _BUILT)
 
-    @property
-    def kept(self) -> range:
-        """Its stations."""
-        return range(len(self.circle.places))
+    def law(self) -> TimeLaw:
+        """Law of the passage time, scaled to its mean."""
+        edges = [edge for k in range(len(self.passage.stations)) for edge in self._edges(k)]
+        edges = [self._kept(edge) for edge in edges]
+        states = self.states
+        exits = np.zeros(len(states.waits))
+        ends = np.flatnonzero(states.waits == 0)
+        served = states.station[ends]
+        exits[ends] = self._own_rates[served] * self.passage.leaving[served]
+        chain = AbsorbingChain(
+            np.concatenate([self._positions(edge[0]) for edge in edges]),
+            np.concatenate([self._positions(edge[1]) for edge in edges]),
+            np.concatenate([edge[2] for edge in edges]),
+            exits,
+            self._start(),
+        )
+        return chain.law(self.pace, self.passage.mean, self.truncation.inside)
 
     @cached_property
     def numbers(self) -> FloatArray:
-        """Chances of 0, 1, 2... of the others at stations with a queue."""
-        if not self.circle.rests:
-            return np.append(np.zeros(self.circle.others), 1.0)
-        inside = self._series({})
-        chances = inside * self.circle.at_delays(len(inside))[::-1, 0]
+        """Probabilities of n = 0, 1, 2... of the others at queues."""
+        if not self.passage.rests:
+            return np.append(np.zeros(self.passage.others), 1.0)
+        inside = self._constants({})
+        chances = inside * self.passage.at_delays(len(inside))[::-1, 0]
         return np.asarray(chances / chances.sum())
 
     @cached_property
     def bounds(self) -> tuple[int, int]:
-        """Least and largest number of the others that is counted with."""
-        below, rest = np.cumsum(self.numbers), _REST[self.circle.outside is not None]
+        """Least and largest n that are kept."""
+        below, rest = np.cumsum(self.numbers), self.truncation.left_out
         kept = np.flatnonzero((below > rest) & (below - self.numbers < 1 - rest))
         return int(kept[0]), int(kept[-1])
 
     @property
     def moves(self) -> float:
-        """About how many moves there are."""
+        """Transitions, approximately: (n + 1)**2 / 2 pairs (w, b) a station and n."""
         low, high = self.bounds
-        states = (high + 1) ** 2 * (high - low + 1) / 2 * len(self.kept)
-        return states * (3 + len(self.kept) / 3)
+        count = len(self.passage.stations)
+        states = (high + 1) ** 2 * (high - low + 1) / 2 * count
+        return states * (3 + count / 3)
 
-    def _series(self, without: dict[int, int]) -> FloatArray:
-        """Weights of 0, 1, 2... others at the queues, but for so many lanes of some."""
-        series: ComplexArray | FloatArray = np.zeros((self.circle.others + 1, 1))
+    def _constants(self, without: dict[int, int]) -> FloatArray:
+        """Normalising constants G(0), G(1)... of all queues but so many lanes of some stations."""
+        series: ComplexArray | FloatArray = np.zeros((self.passage.others + 1, 1))
         series[0] = 1.0
-        for k, queue in enumerate(self.circle.queues):
+        for k, queue in enumerate(self.passage.queues):
             if queue is not None:
-                series = queue.times(series, queue.place.lanes - without.get(k, 0))
+                series = queue.times(series, queue.station.lanes - without.get(k, 0))
         return np.asarray(series[:, 0].real)
+
+    def _shares(self, without: dict[int, int]) -> FloatArray:
+        """u(e) = G(e - 1) / G(e) of e = 0, 1... jobs at those queues."""
+        return _ratios(self._constants(without))
 
     @cached_property
     def _visits(self) -> FloatArray:
-        """Flow of the others through each station with a queue [1/s]."""
-        queues = np.array([not place.is_delay for place in self.circle.places])
-        return np.asarray(self.circle.throughput * self.circle.others_visits * queues)
+        """Flow of the others through each queue [1/s]."""
+        queues = np.array([not station.is_delay for station in self.passage.stations])
+        return np.asarray(self.passage.throughput * self.passage.others_visits * queues)
 
     @cached_property
     def _ends(self) -> tuple[FloatArray, FloatArray]:
-        """Flow from each station to where nobody waits, and from there to each [1/s]."""
-        direct = self._visits[:, None] * self.circle.onward * (self._visits > 0)
+        """Flows from each queue to where nobody waits, and from there to each [1/s]."""
+        direct = self._visits[:, None] * self.passage.onward * (self._visits > 0)
         gone, come = (self._visits - direct.sum(axis=axis) for axis in (1, 0))
         floor = _NONE * self._visits
         return np.where(gone > floor, gone, 0.0), np.where(come > floor, come, 0.0)
 
     @property
-    def is_unhurried(self) -> bool:
-        """Whether all who go to think are seen to."""
-        return not self.circle.rests or self._thinking == 1
+    def sees_all_thinking(self) -> bool:
+        """Whether nothing is approximated about jobs that think."""
+        return not self.passage.rests or self._seen == 1
 
     @cached_property
-    def _thinking(self) -> float:
-        """Share of those who go to think that is seen to: of few who think but shortly, less."""
-        if not self.circle.rests:
+    def _seen(self) -> float:
+        """Share of the flows to and from thinking that is kept; the rest thinks for no time.
+
+        Thinking that is far shorter than any service would need as many more steps, and hardly
+        counts: come back at most three times as fast as the fastest service.
+        """
+        if not self.passage.rests:
             return 0.0
-        fast = float(self._ends[1].sum()) * self._fastest
+        fast = float(self._ends[1].sum()) * self._fastest_return
         return min(1.0, _QUICK * self._own_pace / fast) if fast else 1.0
 
     @cached_property
     def flows(self) -> FloatArray:
-        """Flow of the others between stations with a queue [1/s]; some think for no time."""
+        """lambda_ij [1/s]: direct, or by thinking for no time."""
         gone, come = self._ends
-        direct = self._visits[:, None] * self.circle.onward * (self._visits > 0)
+        direct = self._visits[:, None] * self.passage.onward * (self._visits > 0)
         at_once = np.outer(gone, come) / (come.sum() or 1.0)
-        return np.asarray(direct + (1 - self._thinking) * at_once)
+        return np.asarray(direct + (1 - self._seen) * at_once)
 
     @property
     def out(self) -> FloatArray:
-        """Flow from each station to where nobody waits [1/s]; as much comes back to all of them."""
-        return self._thinking * self._ends[0]
+        """c_i, flow from each queue to where nobody waits [1/s]."""
+        return self._seen * self._ends[0]
 
     @property
     def back(self) -> FloatArray:
-        """Flow to each station from where nobody waits [1/s]."""
-        return np.asarray(self._thinking * self._ends[1])
+        """d_i, flow to each queue from where nobody waits [1/s]."""
+        return np.asarray(self._seen * self._ends[1])
 
     @property
-    def _fastest(self) -> float:
-        """How fast others come back at most, over the flow assumed."""
-        low, high = (self.circle.others - bound for bound in self.bounds)
-        return float(self.circle.returning[high : low + 1].max())
+    def _fastest_return(self) -> float:
+        """Largest h(N - 1 - n) of the numbers kept."""
+        low, high = (self.passage.others - bound for bound in self.bounds)
+        return float(self.passage.returning[high : low + 1].max())
+
+    @cached_property
+    def _own_rates(self) -> FloatArray:
+        """Rate 1 / S of the tagged job's service, or of a phase of a delay, by station [1/s]."""
+        stations = self.passage.stations
+        return np.array([(PHASES if s.is_delay else 1) / _lengthened(s) for s in stations])
 
     @cached_property
     def _own_pace(self) -> float:
         """Fastest service [1/s]."""
-        places = self.circle.places
-        others = max(p.servers / p.time for p in places)
-        return max(others, *((STAGES if p.is_delay else 1) / _slowed(p) for p in places))
+        others = [station.servers / station.time for station in self.passage.stations]
+        return float(max(*others, *self._own_rates.tolist()))
+
+    @cached_property
+    def pace(self) -> float:
+        """Rate of steps nu [1/s]: no state is left faster."""
+        come = float(self.back.sum()) * self._fastest_return
+        stations = range(len(self.passage.stations))
+        elsewhere = max(float(self._shares({k: 1}).max()) for k in stations)
+        return self._own_pace + come + elsewhere * float(self.flows.sum() + self.out.sum())
 
     @cached_property
     def states(self) -> States:
         """All states, in the order of their codes."""
-        states = States.joined([self._at(k) for k in self.kept])
-        order = np.argsort(states.codes(self._base))
-        return States(*(each[order] for each in states.columns))
+        parts = []
+        for k, station in enumerate(self.passage.stations):
+            beside, others, most = self._pairs(k)
+            if station.is_delay:
+                others = np.arange(self.bounds[0], self.bounds[1] + 1)
+                beside, most = 0 * others, 0 * others + PHASES - 1
+            waits = np.concatenate([np.arange(m + 1) for m in most])
+            every = np.repeat(beside, most + 1), np.repeat(others, most + 1)
+            parts.append((np.full(len(waits), k), waits, *every))
+        joined = States(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+        order = np.argsort(joined.codes(self._base))
+        return States(*(each[order] for each in joined.columns))
 
     @property
     def _base(self) -> int:
-        return self.circle.others + STAGES + 1
+        return self.passage.others + PHASES + 1
 
-    def _at(self, k: int) -> States:
-        beside, others, most = self._pairs(k)
-        if self.circle.places[k].is_delay:
-            others = np.arange(self.bounds[0], self.bounds[1] + 1)
-            beside, most = 0 * others, 0 * others + STAGES - 1
-        waits = np.concatenate([np.arange(m + 1) for m in most])
-        every = np.repeat(beside, most + 1), np.repeat(others, most + 1)
-        return States(np.full(len(waits), k), waits, *every)
+    def _positions(self, states: States) -> Numbers:
+        codes = self.states.codes(self._base)
+        return np.asarray(np.searchsorted(codes, states.codes(self._base)))
+
+    def _kept(self, edges: Edges) -> Edges:
+        """Transitions at a rate above 0 between states that are kept."""
+        source, target, rate = edges
+        low, high = self.bounds
+        room = (target.others >= low) & (target.others <= high) & (target.beside <= target.others)
+        keep = room & (target.beside >= 0) & (rate > 0)
+        return source.where(keep), target.where(keep), rate[keep]
+
+    def _start(self) -> FloatArray:
+        """Probability of each state as the job enters: it sees N - 1 jobs in equilibrium."""
+        entries, start = self.passage.entries, np.zeros(len(self.states.waits))
+        others = np.arange(self.bounds[0], self.bounds[1] + 1)
+        for k in range(len(self.passage.stations)):
+            rows, states, chances = self._on_arrival(k, others, others, {})
+            each = entries[k] * self.numbers[others][rows] * chances
+            np.add.at(start, self._positions(states), each)
+        return np.asarray(start / start.sum())
+
+    def _edges(self, k: int) -> Iterator[Edges]:
+        """Transitions while the tagged job is at station k."""
+        states = self.states.where(self.states.station == k)
+        queue = self.passage.queues[k]
+        yield from self._of_the_rest(k, states)
+        if queue is None:
+            phases = states.where(states.waits > 0)
+            yield phases, phases.moved(waits=-1), np.full(len(phases.waits), self._own_rates[k])
+        else:
+            yield from self._of_those_in_queue(k, queue, states)
+        yield from self._of_the_tagged_job(k, states.where(states.waits == 0))
 
     def _pairs(self, k: int) -> tuple[Numbers, Numbers, Numbers]:
-        """Others beside the job, others in all, and how many departures it waits for at most."""
+        """Pairs b and n of station k, and the largest w of each."""
         low, high = self.bounds
         each = np.arange(low, high + 1)
         others = np.repeat(each, each + 1)
         beside = np.concatenate([np.arange(n + 1) for n in each])
-        return beside, others, np.maximum(beside - self.circle.places[k].servers + 1, 0)
+        return beside, others, np.maximum(beside - self.passage.stations[k].servers + 1, 0)
 
-    @cached_property
-    def pace(self) -> float:
-        """Of steps [1/s]: no state is left faster."""
-        come = float(self.back.sum()) * self._fastest
-        elsewhere = max(float(self._speed({k: 1}).max()) for k in self.kept)
-        return self._own_pace + come + elsewhere * float(self.flows.sum() + self.out.sum())
-
-    def leaving(self) -> FloatArray:
-        """Chance of leaving at each step."""
-        moves, share = self._moves()
-        return steps_out(moves, self._entries(), share)
-
-    def _entries(self) -> FloatArray:
-        entries, start, count = self.circle.entries, np.zeros(len(self.states.waits)), self.bounds
-        for k in self.kept:
-            others = np.arange(count[0], count[1] + 1)
-            rows, states, chances = self._on_arrival(k, others, others, {})
-            some = entries[k] * self.numbers[others][rows] * chances
-            np.add.at(start, self._places(states), some)
-        return np.asarray(start / start.sum())
-
-    def _places(self, states: States) -> Numbers:
-        codes = self.states.codes(self._base)
-        return np.asarray(np.searchsorted(codes, states.codes(self._base)))
-
-    def _moves(self) -> tuple[csr_array, FloatArray]:
-        """Chances of a step, transposed, and of leaving."""
-        edges = [edge for k in self.kept for edge in self._edges(k)]
-        low, high = self.bounds
-        edges = [_counted(edge, low, high) for edge in edges]
-        source = np.concatenate([self._places(edge[0]) for edge in edges])
-        target = np.concatenate([self._places(edge[1]) for edge in edges])
-        rate, size = np.concatenate([edge[2] for edge in edges]), len(self.states.waits)
-        ends = np.flatnonzero(self.states.waits == 0)
-        exits = np.zeros(size)
-        stations = self.states.station[ends]
-        exits[ends] = self._own_speed(stations) * self.circle.leaving[stations]
-        stay = self.pace - np.bincount(source, rate, size) - exits
-        every = np.arange(size)
-        places = np.append(target, every), np.append(source, every)
-        moves = coo_array((np.append(rate, stay) / self.pace, places), (size, size))
-        return csr_array(moves), exits / self.pace
-
-    def _own_speed(self, stations: Numbers) -> FloatArray:
-        places = self.circle.places
-        speeds = [(STAGES if p.is_delay else 1) / _slowed(p) for p in places]
-        return np.array(speeds)[stations]
-
-    def _edges(self, k: int) -> Iterator[Edge]:
-        states = self.states.where(self.states.station == k)
-        queue = self.circle.queues[k]
-        yield from self._of_rest(k, states)
-        if queue is None:
-            staged = states.where(states.waits > 0)
-            speed = STAGES / _slowed(self.circle.places[k])
-            yield staged, staged.moved(waits=-1), np.full(len(staged.waits), speed)
-        else:
-            yield from self._of_those_beside(k, queue, states)
-        yield from self._on(k, states.where(states.waits == 0))
-
-    def _of_rest(self, k: int, states: States) -> Iterator[Edge]:
-        """Others come from elsewhere and from thinking, and go to think from elsewhere."""
-        lanes = self.circle.places[k].lanes
+    def _of_the_rest(self, k: int, states: States) -> Iterator[Edges]:
+        """The first four rows of transitions: b + 1; n - 1; b + 1, n + 1; n + 1."""
+        lanes = self.passage.stations[k].lanes
         share = 1 / lanes if lanes else 0.0
-        elsewhere = np.ones(len(self.circle.places))
+        elsewhere = np.ones(len(self.passage.stations))
         elsewhere[k] = 1 - share
-        away = self.circle.returning[self.circle.others - states.others]
-        speed = self._speed({k: 1} if lanes else {})[states.others - states.beside]
+        away = self.passage.returning[self.passage.others - states.others]
+        free = self._shares({k: 1} if lanes else {})[states.others - states.beside]
         here = float(elsewhere @ self.flows[:, k]) * share
-        yield states, states.moved(beside=1), here * speed
-        yield states, states.moved(others=-1), float(elsewhere @ self.out) * speed
+        yield states, states.moved(beside=1), here * free
+        yield states, states.moved(others=-1), float(elsewhere @ self.out) * free
         yield states, states.moved(beside=1, others=1), share * self.back[k] * away
         yield states, states.moved(others=1), float(elsewhere @ self.back) * away
 
-    def _speed(self, without: dict[int, int]) -> FloatArray:
-        """How fast so many jobs flow elsewhere, over the flow that is assumed."""
-        series = self._series(without)
-        return np.append(0.0, series[:-1]) / np.where(series > 0, series, 1.0)
-
-    def _of_those_beside(self, k: int, queue: Queue, states: States) -> Iterator[Edge]:
-        """One that is with the job is served and goes back to the end, elsewhere or to think."""
-        servers, time = queue.place.servers, queue.place.time
+    def _of_those_in_queue(self, k: int, queue: QueueWeights, states: States) -> Iterator[Edges]:
+        """One in the queue is served, and goes to its end again, elsewhere, or to think."""
+        servers, time = queue.station.servers, queue.station.time
         waiting = states.waits > 0
         busy = np.where(waiting, servers, np.minimum(states.beside, servers - 1)) / time
         whole = float(self.flows[k].sum() + self.out[k])
-        again = float(self.flows[k, k]) / queue.place.lanes / whole
+        again = float(self.flows[k, k]) / queue.station.lanes / whole
         out = float(self.out[k]) / whole
         for on, passed in ((waiting, -1), (~waiting, 0)):
             some, rate = states.where(on), busy[on]
@@ -333,20 +350,19 @@ class Followed:
             yield some, some.moved(passed, -1), rate * (1 - again - out)
             yield some, some.moved(passed, -1, -1), rate * out
 
-    def _on(self, k: int, states: States) -> Iterator[Edge]:
-        """The job itself goes on."""
-        speed, place = self._own_speed(states.station), self.circle.places[k]
-        for target in self.kept:
-            rate = speed * float(self.circle.onward[k, target])
-            if target == k and place.lanes:
-                servers = place.servers
-                waits = np.maximum(states.beside - servers + 1, 0)
+    def _of_the_tagged_job(self, k: int, states: States) -> Iterator[Edges]:
+        """The tagged job is served and goes on to a station, perhaps to the end of its queue."""
+        rates, station = self._own_rates[states.station], self.passage.stations[k]
+        for target in range(len(self.passage.stations)):
+            rate = rates * float(self.passage.onward[k, target])
+            if target == k and station.lanes:
+                waits = np.maximum(states.beside - station.servers + 1, 0)
                 same = States(states.station, waits, states.beside, states.others)
-                yield states, same, rate / place.lanes
-                rate = rate * (1 - 1 / place.lanes)
+                yield states, same, rate / station.lanes
+                rate = rate * (1 - 1 / station.lanes)
             if rate.any():
                 elsewhere = states.others - states.beside
-                without = {k: 1} if place.lanes else {}
+                without = {k: 1} if station.lanes else {}
                 rows, arrived, chances = self._on_arrival(target, states.others, elsewhere, without)
                 keep = chances > 0
                 rows = rows[keep]
@@ -356,30 +372,118 @@ class Followed:
     def _on_arrival(
         self, k: int, others: Numbers, elsewhere: Numbers, without: dict[int, int]
     ) -> tuple[Numbers, States, FloatArray]:
-        """What a job finds that comes to a station, of those elsewhere: rows, states, chances."""
-        queue = self.circle.queues[k]
+        """What a job finds that comes to station k, of those elsewhere: rows, states, p(b')."""
+        queue = self.passage.queues[k]
         if queue is None:
             rows = np.arange(len(others))
-            staged = States(np.full(len(rows), k), 0 * rows + STAGES - 1, 0 * rows, others)
-            return rows, staged, np.ones(len(rows))
+            phases = States(np.full(len(rows), k), 0 * rows + PHASES - 1, 0 * rows, others)
+            return rows, phases, np.ones(len(rows))
         rows = np.repeat(np.arange(len(others)), elsewhere + 1)
         beside = np.concatenate([np.arange(e + 1) for e in elsewhere])
-        own, whole = queue.weights(self.circle.others + 1), self._series(without)
-        rest = self._series({**without, k: without.get(k, 0) + 1})
+        own, whole = queue.weights(self.passage.others + 1), self._constants(without)
+        rest = self._constants({**without, k: without.get(k, 0) + 1})
         total = elsewhere[rows]
         chances = own[beside] * rest[total - beside] / whole[total]
-        waits = np.maximum(beside - queue.place.servers + 1, 0)
+        waits = np.maximum(beside - queue.station.servers + 1, 0)
         return rows, States(np.full(len(rows), k), waits, beside, others[rows]), chances
 
 
-def _slowed(place: Place) -> float:
-    """Service time of the job [s], longer where it is so short that it hardly matters."""
-    return max(place.own_time, _SHORT * place.time)
+class AggregatedTaggedJobChain(TaggedJobChain):
+    """The same with states (k, w, 0, n), for networks too large to keep b.
+
+    Only the w + m - 1 jobs before the tagged one are kept while it waits, none while it is served:
+    the others in its queue count among the rest, which is taken to be in equilibrium given its
+    number e. So e = n - (w + m - 1) or n, with u(e) = G(e - 1) / G(e) of the queues elsewhere and
+    of those who are behind the tagged job. Their weights have the ratios a / m behind one that
+    waits, for all m servers are busy, and a / min(i, m - 1) beside one that is served.
+
+    Examples
+    --------
+    >>> from headway.queueing.passages.passage import PassageStation
+    >>> one, cpu = np.ones(1), PassageStation("a", 1.0, 1, 1)
+    >>> again = Passage((cpu,), one, 0.5 * one[None], 0.5 * one, 2, 0.0, 0.5, 2 * one)
+    >>> round(AggregatedTaggedJobChain(again).law().mean, 6)
+    4.0
+    """
+
+    @property
+    def moves(self) -> float:
+        """Transitions, approximately: n + 1 numbers w a station and n."""
+        low, high = self.bounds
+        count = len(self.passage.stations)
+        return (high + 1) * (high - low + 1) * count * (3.0 + count)
+
+    def _pairs(self, k: int) -> tuple[Numbers, Numbers, Numbers]:
+        low, high = self.bounds
+        others = np.arange(low, high + 1)
+        return 0 * others, others, np.maximum(others - self.passage.stations[k].servers + 1, 0)
+
+    def _of_the_rest(self, k: int, states: States) -> Iterator[Edges]:
+        """Others come back to any queue: n + 1; or go to think from where they may be: n - 1."""
+        station, queue = self.passage.stations[k], self.passage.queues[k]
+        away = self.passage.returning[self.passage.others - states.others]
+        yield states, states.moved(others=1), float(self.back.sum()) * away
+        waiting = (states.waits > 0) & (not station.is_delay)
+        for on, before in (
+            (waiting, states.waits + station.servers - 1),
+            (~waiting, 0 * states.waits),
+        ):
+            free, out = self._free(k, queue, waits=bool(on is waiting))
+            rest = (states.others - before)[on]
+            yield states.where(on), states.where(on).moved(others=-1), out * free[rest]
+
+    def _free(self, k: int, queue: QueueWeights | None, *, waits: bool) -> tuple[FloatArray, float]:
+        """u(e) of the rest, and the flow to thinking that they make."""
+        whole = float(self.out.sum())
+        if queue is None:
+            return self._shares({}), whole
+        servers, rest = queue.station.servers, self._constants({k: 1})
+        here = float(self.out[k]) / queue.station.lanes
+        if waits or servers == 1:
+            ratios, whole = np.full(len(rest), queue.busy), whole - here
+        else:
+            ratios = queue.load / np.minimum(np.arange(1, len(rest) + 1), servers - 1)
+        with np.errstate(divide="ignore"):
+            logs = np.append(0.0, np.cumsum(np.log(ratios[: len(rest) - 1])))
+        return _ratios(np.convolve(rest, np.exp(logs - logs.max()))[: len(rest)]), whole
+
+    def _of_those_in_queue(self, k: int, queue: QueueWeights, states: States) -> Iterator[Edges]:
+        """One before the tagged job is served: w - 1; or, as it goes to think, also n - 1."""
+        some = states.where(states.waits > 0)
+        rate: FloatArray = np.full(len(some.waits), queue.station.servers / queue.station.time)
+        out = float(self.out[k]) / float(self.flows[k].sum() + self.out[k])
+        yield some, some.moved(waits=-1), rate * (1 - out)
+        yield some, some.moved(waits=-1, others=-1), rate * out
+
+    def _of_the_tagged_job(self, k: int, states: States) -> Iterator[Edges]:
+        """It goes on to a station, where it may find any of the n others."""
+        rates = self._own_rates[states.station]
+        for target in range(len(self.passage.stations)):
+            rate = rates * float(self.passage.onward[k, target])
+            if rate.any():
+                rows, arrived, chances = self._on_arrival(target, states.others, states.others, {})
+                columns = States(*(each[rows] for each in states.columns))
+                yield columns, arrived, rate[rows] * chances
+
+    def _on_arrival(
+        self, k: int, others: Numbers, elsewhere: Numbers, without: dict[int, int]
+    ) -> tuple[Numbers, States, FloatArray]:
+        """The same without b': states that differ by it alone are one."""
+        rows, arrived, chances = super()._on_arrival(k, others, elsewhere, without)
+        if self.passage.queues[k] is None:
+            return rows, arrived, chances
+        base = int(arrived.waits.max(initial=0)) + 1
+        keys, place = np.unique(rows * base + arrived.waits, return_inverse=True)
+        rows, waits = np.divmod(keys, base)
+        states = States(np.full(len(rows), k), waits, 0 * rows, others[rows])
+        return rows, states, np.asarray(np.bincount(place, chances, len(keys)), float)
 
 
-def _counted(edge: Edge, low: int, high: int) -> Edge:
-    """Without moves that do not occur, or out of the numbers that are counted with."""
-    source, target, rate = edge
-    room = (target.others >= low) & (target.others <= high) & (target.beside <= target.others)
-    keep = room & (target.beside >= 0) & (rate > 0)
-    return source.where(keep), target.where(keep), rate[keep]
+def _ratios(constants: FloatArray) -> FloatArray:
+    """u(e) = G(e - 1) / G(e), 0 for e = 0 or G(e) = 0."""
+    return np.append(0.0, constants[:-1]) / np.where(constants > 0, constants, 1.0)
+
+
+def _lengthened(station: PassageStation) -> float:
+    """Service time of the tagged job [s], longer if it is so short that it hardly counts."""
+    return max(station.own_time, _SHORT * station.time)

@@ -1,30 +1,39 @@
-"""How long closed jobs with their own routes take, by a job followed through the whole chain."""
+"""Passage times of closed jobs with routes by class, by a tagged job in the whole Markov chain.
+
+The state is that of every job (its station, class and place in the queue) and which of them is the
+tagged one. From the entry of a job of class c, the chain is uniformised until few are inside
+(`headway.queueing.times.uniformisation`). Nothing is approximated but constant delays: the tagged
+job spends them in Erlang phases, the others exponentially.
+
+Source: Melamed and Yadin, "Randomization procedures in the computation of cumulative-time
+distributions over discrete state Markov processes", Operations Research 32(4), 1984.
+"""
 
 from collections.abc import Sequence
-from math import log
 
 import numpy as np
 
 from headway.errors import GraphError
 from headway.numerals import digits
 from headway.queueing.classes.whole import tagged_circuit
-from headway.queueing.markov.tagged import Passages, passages
+from headway.queueing.markov.tagged import passages
 from headway.queueing.network.network import Network
 from headway.queueing.times.laws import TimeLaw
-from headway.queueing.times.uniformisation import FEW, law_of_steps, steps_out
+from headway.queueing.times.uniformisation import WHOLE, law_of_steps, steps_out
 
 MOST_STATES = 10_000
-"""States of all jobs, and of the followed one among the others, up to which it is followed."""
+"""States of all jobs, and of the tagged one among the others, up to which the chain is built: a
+limit for speed and memory."""
 
 SMOOTHED = (
     "a constant delay is approximated as varying by 32% for the followed job and as exponential "
     "for the others: percentiles up to the 99th within 10% where measured"
 )
-_MOST_WORK = 3e9  # moves times steps: some seconds
+"""By ``python -m tests.closed_journeys``."""
 
 
-def whole_laws(network: Network, means: Sequence[float]) -> list[TimeLaw]:
-    """How long jobs take that come in as each class, between request and answer.
+def whole_chain_laws(network: Network, means: Sequence[float]) -> list[TimeLaw]:
+    """Law of the time between request and answer, for jobs that come in as each class.
 
     Exact for exponential services; a delay is nearly constant for the job, exponential for others.
 
@@ -33,30 +42,25 @@ def whole_laws(network: Network, means: Sequence[float]) -> list[TimeLaw]:
     network
         Closed classes with ways between stations, at one operating point.
     means
-        Mean times of each class [s], finite, by which the work is estimated.
+        Mean times of each class [s], finite: the number of steps is estimated by them.
 
     Raises
     ------
     GraphError
-        With the reason where there is no such chain, or it is too large.
+        If there is no such chain or it is too large, with the reason.
     """
     circuit = tagged_circuit(network)
     if circuit is None:
         msg = "services must be exponential, take some time, and not depend on the number present"
         raise GraphError(msg)
-    followed = passages(circuit, MOST_STATES)
-    if followed is None or _work(followed, max(means)) > _MOST_WORK:
+    chain = passages(circuit, MOST_STATES)
+    if chain is None or not WHOLE.allows(float(chain.moves.nnz), chain.pace * max(means)):
         msg = f"there are more states than the {digits(MOST_STATES)} that it is followed through"
         raise GraphError(msg)
     notes = (SMOOTHED,) if network.is_delay.any() else ()
-    return [_law(followed, c, notes) for c in range(len(means))]
-
-
-def _work(followed: Passages, longest: float) -> float:
-    return float(followed.moves.nnz * followed.pace * longest * -log(FEW))
-
-
-def _law(followed: Passages, c: int, notes: tuple[str, ...]) -> TimeLaw:
-    steps = steps_out(followed.moves, np.asarray(followed.starts[c]), followed.out)
-    law = law_of_steps(followed.pace, steps)
-    return TimeLaw(law.pieces, law.mean, notes)
+    laws = []
+    for c in range(len(means)):
+        steps = steps_out(chain.moves, np.asarray(chain.starts[c]), chain.out, WHOLE.inside)
+        law = law_of_steps(chain.pace, steps)
+        laws.append(TimeLaw(law.pieces, law.mean, notes))
+    return laws

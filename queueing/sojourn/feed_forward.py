@@ -21,7 +21,7 @@ _INSTANT = 1e-9  # of the mean: a time that counts as none
 
 
 @dataclass(frozen=True)
-class ForwardNetwork:
+class FeedForwardNetwork:
     """Stations in an order in which jobs visit them, at points where none is saturated.
 
     Parameters
@@ -40,7 +40,7 @@ class ForwardNetwork:
     --------
     >>> from headway.queueing import MM1
     >>> one = np.ones((1, 1))
-    >>> alone = ForwardNetwork((MM1(0.5),), one, one, {})
+    >>> alone = FeedForwardNetwork((MM1(0.5),), one, one, {})
     >>> alone.law().exceedance(np.array([1.0])).round(9).tolist()
     [0.367879441]
     """
@@ -50,17 +50,17 @@ class ForwardNetwork:
     entries: FloatArray
     onward: Mapping[tuple[int, int], FloatArray]
 
-    def at(self, points: slice | NDArray[Any]) -> "ForwardNetwork":
+    def at(self, points: slice | NDArray[Any]) -> "FeedForwardNetwork":
         """The same network at some of the points."""
         return self.mapped(lambda row: row[points])
 
-    def mapped(self, change: Callable[[FloatArray], FloatArray]) -> "ForwardNetwork":
+    def mapped(self, change: Callable[[FloatArray], FloatArray]) -> "FeedForwardNetwork":
         """The network of what a change makes of each row of numbers over points."""
         onward = {ends: change(chance) for ends, chance in self.onward.items()}
         stations = tuple(in_a_row(station, change) for station in self.stations)
         rates = np.array([change(row) for row in self.rates])
         entries = np.array([change(row) for row in self.entries])
-        return ForwardNetwork(stations, rates, entries, onward)
+        return FeedForwardNetwork(stations, rates, entries, onward)
 
     @property
     def visits(self) -> list[FloatArray]:
@@ -73,20 +73,20 @@ class ForwardNetwork:
     def _in_order(self) -> list[tuple[tuple[int, int], FloatArray]]:
         return sorted(self.onward.items())
 
-    def law(self) -> "ForwardLaw":
+    def law(self) -> "FeedForwardLaw":
         """Its constant time, its mean time beyond that, and the transform of what is beyond."""
         laws = [s.time_law(rate) for s, rate in zip(self.stations, self.rates, strict=True)]
         shifts: Amount = sum(law.pieces[0].shift for law in laws)
         constant = np.zeros(self.rates.shape[1]) + shifts
         times = (law.mean - law.pieces[0].shift for law in laws)
         beyond = sum(v * time for v, time in zip(self.visits, times, strict=True))
-        return ForwardLaw(
+        return FeedForwardLaw(
             self, [law.pieces[0].transform for law in laws], constant, np.asarray(beyond)
         )
 
 
 @dataclass(frozen=True)
-class ForwardLaw:
+class FeedForwardLaw:
     """How long the jobs of a network take, at its points.
 
     Parameters
@@ -99,7 +99,7 @@ class ForwardLaw:
         Constant time and mean of the rest [s], shape (points,).
     """
 
-    network: ForwardNetwork
+    network: FeedForwardNetwork
     transforms: list[Amount]
     constant: FloatArray
     beyond: FloatArray
@@ -141,7 +141,7 @@ class ForwardLaw:
 
 
 def in_blocks(
-    network: ForwardNetwork, size: int, find: Callable[[ForwardNetwork], FloatArray]
+    network: FeedForwardNetwork, size: int, find: Callable[[FeedForwardNetwork], FloatArray]
 ) -> FloatArray:
     """What a function finds for all points, given some at a time, whose transforms fit the cache.
 

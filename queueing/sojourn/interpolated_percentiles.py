@@ -17,8 +17,8 @@ from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 from headway.kinds import Amount, FloatArray
-from headway.queueing.sojourn.feed_forward import ForwardNetwork
-from headway.queueing.sojourn.feed_forward_percentiles import PRECISION, forward_percentiles
+from headway.queueing.sojourn.feed_forward import FeedForwardNetwork
+from headway.queueing.sojourn.feed_forward_percentiles import RESOLVED, feed_forward_percentiles
 from headway.queueing.stations.base import Station
 
 _DEGREE = 24
@@ -43,8 +43,8 @@ _FITTED = np.linalg.inv(chebyshev.chebvander(_POINTS, _DEGREE))
 _THERE = chebyshev.chebvander(_BETWEEN, _DEGREE)
 
 
-def sweep_percentiles(network: ForwardNetwork, share: float) -> FloatArray:
-    """Least times that a share of all times does not exceed [s], as `forward_percentiles`.
+def interpolated_percentiles(network: FeedForwardNetwork, share: float) -> FloatArray:
+    """Least times that a share of all times does not exceed [s], as `feed_forward_percentiles`.
 
     Parameters
     ----------
@@ -61,13 +61,13 @@ def sweep_percentiles(network: ForwardNetwork, share: float) -> FloatArray:
     --------
     >>> from headway.queueing import MM1
     >>> rates = np.linspace(0, 1.9, 1000)[None]
-    >>> alone = ForwardNetwork((MM1(0.5),), rates, np.ones_like(rates), {})
-    >>> times = sweep_percentiles(alone, 0.95)
+    >>> alone = FeedForwardNetwork((MM1(0.5),), rates, np.ones_like(rates), {})
+    >>> times = interpolated_percentiles(alone, 0.95)
     >>> bool(np.allclose(times * (2 - rates), -np.log(0.05), rtol=1e-10))
     True
     """
     if network.rates.shape[1] < _FEWEST:
-        return forward_percentiles(network, share)
+        return feed_forward_percentiles(network, share)
     moving = _without_constants(network)
     sweep = _sweep_of(moving) or _sweep_of(_in_services(moving))
     if sweep is None:
@@ -76,7 +76,7 @@ def sweep_percentiles(network: ForwardNetwork, share: float) -> FloatArray:
     return law.constant + law.beyond * sweep.percentiles(share)
 
 
-def _without_constants(network: ForwardNetwork) -> ForwardNetwork:
+def _without_constants(network: FeedForwardNetwork) -> FeedForwardNetwork:
     """The same with delays of no length: they only shift its times."""
     stations = tuple(one if one.can.limits else _of_service(one, 0.0) for one in network.stations)
     return replace(network, stations=stations)
@@ -86,7 +86,7 @@ def _of_service(station: Station, time: Amount) -> Station:
     return replace(station, service_time=time)  # type: ignore[type-var]
 
 
-def _in_services(network: ForwardNetwork) -> ForwardNetwork:
+def _in_services(network: FeedForwardNetwork) -> FeedForwardNetwork:
     """The same in units of the first service time that varies; a fork has none of its own."""
     if any(one.can.joins for one in network.stations):
         return network
@@ -98,20 +98,20 @@ def _in_services(network: ForwardNetwork) -> ForwardNetwork:
     return replace(network, stations=tuple(stations), rates=network.rates * unit)
 
 
-def _by_groups(network: ForwardNetwork, share: float) -> FloatArray:
+def _by_groups(network: FeedForwardNetwork, share: float) -> FloatArray:
     """Points that have some number in common together, if it takes few values."""
     alike = [np.unique(row, return_inverse=True)[1] for row in _varying(network)]
     fewest = min(alike, key=lambda group: int(group.max()))
     if (fewest.max() + 1) * _FEWEST > fewest.size:
-        return forward_percentiles(network, share)
+        return feed_forward_percentiles(network, share)
     times = np.empty(fewest.size)
     for k in range(int(fewest.max()) + 1):
         points = np.flatnonzero(fewest == k)
-        times[points] = sweep_percentiles(network.at(points), share)
+        times[points] = interpolated_percentiles(network.at(points), share)
     return times
 
 
-def _varying(network: ForwardNetwork) -> list[FloatArray]:
+def _varying(network: FeedForwardNetwork) -> list[FloatArray]:
     """Its rows of numbers that are not the same at all points."""
     rows: list[FloatArray] = []
 
@@ -123,7 +123,7 @@ def _varying(network: ForwardNetwork) -> list[FloatArray]:
     return [row for row in rows if np.ptp(row) > _STRAIGHT * np.abs(row).max()]
 
 
-def _sweep_of(network: ForwardNetwork) -> "_Sweep | None":
+def _sweep_of(network: FeedForwardNetwork) -> "_Sweep | None":
     """The sweep that the network's points are of, if one number tells them all."""
     whole = (getattr(one, name) for one in network.stations for name in one.can.counts)
     if any(np.ndim(count) and np.ptp(np.asarray(count, float)) for count in whole):
@@ -138,7 +138,7 @@ def _sweep_of(network: ForwardNetwork) -> "_Sweep | None":
 class _Sweep:
     """A network whose points one number tells: where it is along the sweep."""
 
-    network: ForwardNetwork
+    network: FeedForwardNetwork
     along: FloatArray
     first: int
     last: int
@@ -175,7 +175,7 @@ class _Sweep:
 
     def _interpolate(self, pieces: list[_Piece], share: float, out: FloatArray) -> list[_Piece]:
         """Fill in what curves tell; the pieces that none tells."""
-        allowed = max(_ALLOWED * PRECISION / (1 - share), _DIGITS)
+        allowed = max(_ALLOWED * RESOLVED / (1 - share), _DIGITS)
         ends = np.array([piece[:2] for piece in pieces])
         middle, half = ends.mean(axis=1), np.maximum(np.ptp(ends, axis=1) / 2, _TINY)
         tried = self._at((middle[:, None] + half[:, None] * _TRIED).ravel(), share)
@@ -203,7 +203,7 @@ class _Sweep:
         network = self.network.mapped(lambda row: self._on_line(row, places))
         beyond = network.law().beyond
         with np.errstate(invalid="ignore"):
-            parts = forward_percentiles(network, share) / beyond
+            parts = feed_forward_percentiles(network, share) / beyond
         return np.where(beyond > 0, parts, 0.0)
 
 

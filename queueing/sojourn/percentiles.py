@@ -1,28 +1,23 @@
-"""How response times are distributed: what share of requests is answered within a time.
+"""Percentiles of a request's response time at one station, and along a path of stations.
 
-Visits of a request are taken as independent, which is exact for one station and for M/M/1 and
-M/M/m stations in series. Where routes lead back, see `headway.queueing.times.absorption`.
+Visits are taken as independent, which is exact for one station and for M/M/1 and M/M/m stations in
+series (Burke; Reich). For routes, see `headway.queueing.sojourn.routed_network`.
 
 Source: Kleinrock, *Queueing Systems* I, 1975, sections 3.2, 3.5 and 5.7.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import floor, isfinite, log
+from math import isfinite
 
 import numpy as np
-from scipy.optimize import brentq
 
 from headway.errors import GraphError
 from headway.kinds import Amount, check_domain, check_not_negative, plain
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.rows import arrays_in, in_a_row
-from headway.queueing.times.inversion import exceedance
-from headway.queueing.times.laws import TimeLaw, by_chance, in_series, repeated
-
-_NEVER = 1e-300
-_AT_A_JUMP = 1e-11  # relative: a percentile so near to a constant time is that time
-_SAME = 1e-13  # relative: percentiles that count as one
+from headway.queueing.times.inversion import exceedance, percentile_of
+from headway.queueing.times.laws import TimeLaw, in_series, independent_visits
 
 
 @dataclass(frozen=True)
@@ -151,37 +146,6 @@ def check_share(share: Amount) -> None:
     check_domain("share", share, lambda p: (p > 0) & (p < 1), "between 0 and 1")
 
 
-def percentile_of(law: TimeLaw, share: float) -> float:
-    """Least time that a share of all times does not exceed.
-
-    Parameters
-    ----------
-    law
-        Of the times.
-    share
-        Between 0 and 1.
-
-    Examples
-    --------
-    >>> from headway.queueing.times.laws import exponential
-    >>> round(percentile_of(exponential(1.0), 0.95), 9)
-    2.995732274
-    """
-    tail = 1 - share
-
-    def above(time: float) -> float:
-        return log(max(exceedance(law, time), _NEVER) / tail)
-
-    low, high = 0.0, -law.mean * log(tail)
-    if above(low) <= 0:
-        return 0.0
-    while above(high) > 0:
-        low, high = high, 2 * high
-    root: float = brentq(above, low, high, xtol=_SAME * high, rtol=_SAME)
-    jumps = (p.shift for p in law.pieces if abs(p.shift - root) <= _AT_A_JUMP * root)
-    return next(jumps, root)
-
-
 def path_law(phases: Sequence[StationVisits]) -> TimeLaw:
     """How long all visits of a path take, at one operating point.
 
@@ -204,21 +168,7 @@ def path_law(phases: Sequence[StationVisits]) -> TimeLaw:
     if not phases:
         raise GraphError("a path needs at least one phase")
     laws = [(p.station.time_law(p.arrival_rate), float(p.visits)) for p in phases]
-    return in_series(*(of_visits(law, visits) for law, visits in laws))
-
-
-def of_visits(law: TimeLaw, visits: float) -> TimeLaw:
-    """Time of independent visits: for 2.4 visits two, and a third with probability 0.4.
-
-    Examples
-    --------
-    >>> from headway.queueing.times.laws import constant
-    >>> of_visits(constant(1.0), 2.4).mean
-    2.4
-    """
-    whole = floor(visits)
-    perhaps = [by_chance(law, visits - whole)] if visits > whole else []
-    return in_series(*([repeated(law, whole)] if whole else []), *perhaps)
+    return in_series(*(independent_visits(law, visits) for law, visits in laws))
 
 
 def _pointwise(

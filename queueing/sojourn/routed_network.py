@@ -20,9 +20,9 @@ from scipy.sparse.csgraph import connected_components
 from headway.kinds import FloatArray
 from headway.numerals import digits
 from headway.queueing.flows.measured import TAILS
-from headway.queueing.sojourn.visited_station import Visited
+from headway.queueing.sojourn.visited_station import VisitedStation
 from headway.queueing.stations.abilities import ServiceKind
-from headway.queueing.times.absorption import Journey, mean_visits
+from headway.queueing.times.absorption import Journey, is_overtake_free, mean_visits
 from headway.queueing.times.laws import TimeLaw, merged
 from headway.queueing.times.tagged_job.laws import is_exact, loop_laws
 from headway.queueing.times.tagged_job.station import Loop
@@ -71,7 +71,7 @@ class RoutedNetwork:
     Examples
     --------
     >>> from headway.queueing import MM1
-    >>> from headway.queueing.sojourn.percentiles import percentile_of
+    >>> from headway.queueing.times.inversion import percentile_of
     >>> one = np.ones(1)
     >>> network = RoutedNetwork(
     ...     ("cpu",), (MM1(1.0),), 0.5 * one, one, np.array([[0.9]]), 0.1 * one
@@ -81,7 +81,7 @@ class RoutedNetwork:
     """
 
     names: tuple[str, ...]
-    stations: tuple[Visited, ...]
+    stations: tuple[VisitedStation, ...]
     rates: FloatArray
     entries: FloatArray
     onward: FloatArray
@@ -228,7 +228,7 @@ class RoutedNetwork:
         )
 
 
-def region_note(stations: Sequence[Visited], rates: FloatArray, *, loops: bool) -> str:
+def region_note(stations: Sequence[VisitedStation], rates: FloatArray, *, loops: bool) -> str:
     """What was measured of general service times; empty where there are none.
 
     Parameters
@@ -244,26 +244,6 @@ def region_note(stations: Sequence[Visited], rates: FloatArray, *, loops: bool) 
     busy = max(rate * s.mean_service / s.plain_count for s, rate in queues)
     scv = max(s.plain_scv or 0.0 for s, _ in queues)
     return Region.of(loops=loops, pools=False, scv=scv, busy=busy).shares()
-
-
-def is_overtake_free(edges: NDArray[np.bool_]) -> bool:
-    """Whether at most one way leads from each station to each.
-
-    Parameters
-    ----------
-    edges
-        Which stations (rows) jobs go on from to which, without loops.
-
-    Examples
-    --------
-    >>> line = np.eye(3, k=1) > 0
-    >>> is_overtake_free(line), is_overtake_free(line | (np.eye(3, k=2) > 0))
-    (True, False)
-    """
-    ways = np.eye(len(edges))
-    for _ in edges:
-        ways = np.eye(len(edges)) + edges @ ways
-    return bool(ways.max(initial=0) <= 1)
 
 
 _MOST_FOLLOWED = 20  # stations of a loop: its laws are as many as the square

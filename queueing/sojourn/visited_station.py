@@ -16,15 +16,15 @@ from headway.queueing.stations.shared import visit_law
 from headway.queueing.times.feedback import unlike_law
 from headway.queueing.times.laws import GAMMA, ComplexArray, TimeLaw, gamma
 from headway.queueing.times.phase_type import in_phases, one_of
-from headway.queueing.times.processor_sharing.exponential import shared_law
-from headway.queueing.times.processor_sharing.general import Sharers
-from headway.queueing.times.tagged_job.kinds import OrderedQueue, Shared
-from headway.queueing.times.tagged_job.station import Stop
+from headway.queueing.times.processor_sharing.exponential import exponential_sharing_law
+from headway.queueing.times.processor_sharing.general import SharingClasses
+from headway.queueing.times.tagged_job.kinds import FcfsQueue, SharedQueue
+from headway.queueing.times.tagged_job.station import TaggedStation
 
 _SHORT = 0.02  # of the mean service: quicker ones of other classes are taken as so long
 
 
-class Visited(Protocol):
+class VisitedStation(Protocol):
     """A station, as one of the jobs sees it that visit it at a rate [1/s]."""
 
     @property
@@ -52,12 +52,12 @@ class Visited(Protocol):
     def feedback_law(self, arrival_rate: float, chance: float) -> TimeLaw | None:
         """Of all visits of those who come straight back; None if unknown."""
 
-    def stop(self, arrival_rate: float, again: float) -> Stop | None:
+    def stop(self, arrival_rate: float, again: float) -> TaggedStation | None:
         """The station as a job followed through a loop sees it; None if unknown."""
 
 
 @dataclass(frozen=True)
-class Met:
+class ClassStation:
     """A station whose jobs share its servers, or ask different times of it, to one of them.
 
     Parameters
@@ -75,7 +75,7 @@ class Met:
 
     mean_service: float
     law: Callable[[], TimeLaw]
-    make_stop: Callable[[float], Stop | None]
+    make_stop: Callable[[float], TaggedStation | None]
     back: Callable[[float, float], TimeLaw] | None = None
     can: Abilities = field(default_factory=Abilities)
     plain_count: float = 1.0
@@ -93,13 +93,13 @@ class Met:
         """Of all visits, where there is a law for it."""
         return None if self.back is None else self.back(arrival_rate, chance)
 
-    def stop(self, arrival_rate: float, again: float) -> Stop | None:  # noqa: ARG002 - memoryless
+    def stop(self, arrival_rate: float, again: float) -> TaggedStation | None:  # noqa: ARG002 - memoryless
         """The station at this arrival rate, as the job meets it."""
         return self.make_stop(arrival_rate)
 
 
 @dataclass(frozen=True)
-class MetOnce:
+class SingleVisitStation:
     """A station whose jobs share its servers for times of any scv, to a job that comes once.
 
     Parameters
@@ -140,7 +140,9 @@ ONCE = (
 """Why a job's several visits to shared servers of other times are not followed."""
 
 
-def met_any(sharers: Sharers, own: float, scv: float, servers: int) -> MetOnce:
+def general_sharing_station(
+    sharers: SharingClasses, own: float, scv: float, servers: int
+) -> SingleVisitStation:
     """Servers shared by jobs whose times are of any scv.
 
     Parameters
@@ -154,13 +156,16 @@ def met_any(sharers: Sharers, own: float, scv: float, servers: int) -> MetOnce:
 
     Examples
     --------
-    >>> met_any(Sharers((0.5,), (1.0,), (4.0,)), 1.0, 4.0, servers=1).time_law(0.5).mean
+    >>> classes = SharingClasses((0.5,), (1.0,), (4.0,))
+    >>> general_sharing_station(classes, 1.0, 4.0, servers=1).time_law(0.5).mean
     2.0
     """
-    return MetOnce(own, partial(visit_law, sharers, own, scv, servers))
+    return SingleVisitStation(own, partial(visit_law, sharers, own, scv, servers))
 
 
-def met_sharing(rates: FloatArray, times: FloatArray, own: float, servers: int, lanes: int) -> Met:
+def exponential_sharing_station(
+    rates: FloatArray, times: FloatArray, own: float, servers: int, lanes: int
+) -> ClassStation:
     """Servers shared by all present jobs, as one of several kinds of jobs sees them.
 
     To a job that is followed the others are of one kind, that of their mean.
@@ -176,16 +181,16 @@ def met_sharing(rates: FloatArray, times: FloatArray, own: float, servers: int, 
 
     Examples
     --------
-    >>> met = met_sharing(np.array([0.5]), np.array([1.0]), 1.0, servers=1, lanes=1)
+    >>> met = exponential_sharing_station(np.array([0.5]), np.array([1.0]), 1.0, servers=1, lanes=1)
     >>> met.stop(0.5, 0.0).stay
     2.0
     """
     total = float(rates.sum())
     mean = float(rates @ times) / total if total else own
     stay = float(MMm(mean, servers).response_time(total / lanes)) * own / mean
-    met = partial(Shared, others=in_phases(mean, 1.0), own=in_phases(own, 1.0))
+    met = partial(SharedQueue, others=in_phases(mean, 1.0), own=in_phases(own, 1.0))
     stop = partial(met, stay=stay, lanes=lanes, servers=servers)
-    return Met(
+    return ClassStation(
         own, partial(_shared, tuple((rates / lanes).tolist()), tuple(times), own, servers), stop
     )
 
@@ -194,10 +199,10 @@ def met_sharing(rates: FloatArray, times: FloatArray, own: float, servers: int, 
 def _shared(
     rates: tuple[float, ...], times: tuple[float, ...], own: float, servers: int
 ) -> TimeLaw:
-    return shared_law(np.array(rates), np.array(times), own, servers)
+    return exponential_sharing_law(np.array(rates), np.array(times), own, servers)
 
 
-def met_in_turn(comers: Sharers, own: tuple[float, float], law: TimeLaw) -> Met:
+def fcfs_station(comers: SharingClasses, own: tuple[float, float], law: TimeLaw) -> ClassStation:
     """One server in order of arrival, as a job of one of several classes sees it.
 
     Parameters
@@ -212,16 +217,18 @@ def met_in_turn(comers: Sharers, own: tuple[float, float], law: TimeLaw) -> Met:
     Examples
     --------
     >>> from headway.queueing.times.laws import exponential
-    >>> two = Sharers((1.0, 1.0), (0.1, 0.3), (1.0, 1.0))
-    >>> met = met_in_turn(two, (0.1, 1.0), exponential(0.2))
+    >>> two = SharingClasses((1.0, 1.0), (0.1, 0.3), (1.0, 1.0))
+    >>> met = fcfs_station(two, (0.1, 1.0), exponential(0.2))
     >>> round(met.stop(2.0, 0.0).others.mean, 12)
     0.2
     """
     stop = partial(_in_turn, comers, own, law.mean)
-    return Met(own[0], lambda: law, stop, partial(_back_in_turn, comers, own))
+    return ClassStation(own[0], lambda: law, stop, partial(_back_in_turn, comers, own))
 
 
-def _in_turn(comers: Sharers, own: tuple[float, float], stay: float, rate: float) -> Stop:
+def _in_turn(
+    comers: SharingClasses, own: tuple[float, float], stay: float, rate: float
+) -> TaggedStation:
     """The queue as it is to a job that is followed through several stations."""
     here = comers.alike()
     if {own[1], *here.scvs} != {1.0}:
@@ -229,7 +236,7 @@ def _in_turn(comers: Sharers, own: tuple[float, float], stay: float, rate: float
     times, rates = np.array(here.times), np.array(here.rates)
     least = _SHORT * comers.busy / sum(comers.rates)
     others = one_of(np.maximum(times, least), rates)
-    return OrderedQueue(rate, others, in_phases(own[0], 1.0), stay, unlike=len(times) > 1)
+    return FcfsQueue(rate, others, in_phases(own[0], 1.0), stay, unlike=len(times) > 1)
 
 
 LOOPED = (
@@ -240,7 +247,7 @@ LOOPED = (
 
 
 def _back_in_turn(
-    comers: Sharers, own: tuple[float, float], arrival_rate: float, chance: float
+    comers: SharingClasses, own: tuple[float, float], arrival_rate: float, chance: float
 ) -> TimeLaw:
     """All visits of a job that comes straight back, as the others do."""
     here = comers.alike()
@@ -254,7 +261,7 @@ def _back_in_turn(
         pairs = zip(rates / total, each, strict=True)
         return np.asarray(sum(share * law(s) for share, law in pairs))
 
-    mixed = _mean_stay(Sharers((total,), (mean,), (spread,)), own, chance)
+    mixed = _mean_stay(SharingClasses((total,), (mean,), (spread,)), own, chance)
     law = unlike_law(
         (arrival_rate, service, mean), chance, gamma(*own), (mixed, _mean_stay(here, own, chance))
     )
@@ -262,7 +269,7 @@ def _back_in_turn(
     return replace(law, notes=(UNLIKE_BACK, *((GAMMA,) if spreads else ())))
 
 
-def _mean_stay(comers: Sharers, own: tuple[float, float], chance: float) -> float:
+def _mean_stay(comers: SharingClasses, own: tuple[float, float], chance: float) -> float:
     """Mean time until a job leaves that comes straight back with a chance, as the others do [s]."""
     each = ((0.0, *comers.rates), (own[0], *comers.times), (own[1], *comers.scvs))
     rates, times, scvs = (np.array(one)[:, None] for one in each)

@@ -34,9 +34,9 @@ from headway.queueing.stations.counted import Counted
 from headway.queueing.times.feedback import feedback_law
 from headway.queueing.times.laws import TimeLaw, constant, exponential, pooled
 from headway.queueing.times.phase_type import in_phases
-from headway.queueing.times.processor_sharing.exponential import shared_law
-from headway.queueing.times.tagged_job.kinds import OrderedQueue, Pause, Pool
-from headway.queueing.times.tagged_job.station import Stop
+from headway.queueing.times.processor_sharing.exponential import exponential_sharing_law
+from headway.queueing.times.tagged_job.kinds import FcfsQueue, MultiServerQueue, TaggedDelay
+from headway.queueing.times.tagged_job.station import TaggedStation
 
 
 class Station(Counted, ABC):
@@ -45,7 +45,7 @@ class Station(Counted, ABC):
     service_time: Quantity | str
     approximation: ClassVar[str] = ""  # what is approximate about its formulas, if anything
     can: ClassVar[Abilities] = Abilities()
-    followed: ClassVar[type[Stop] | None] = None  # to a job that comes back
+    followed: ClassVar[type[TaggedStation] | None] = None  # to a job that comes back
     lawless: ClassVar[str] = "no formula is known"  # why `time_law` refuses, where it does
     shared_as: ClassVar[type["Station"] | None] = None  # kind that it is where servers are shared
 
@@ -173,7 +173,7 @@ class Station(Counted, ABC):
         """
         return None
 
-    def stop(self, arrival_rate: float, again: float) -> Stop | None:  # noqa: ARG002
+    def stop(self, arrival_rate: float, again: float) -> TaggedStation | None:  # noqa: ARG002
         """The station as a followed job that may come straight back sees it; or None."""
         if self.followed is None:
             return None
@@ -252,7 +252,7 @@ class Delay(Station):
     can: ClassVar[Abilities] = Abilities(
         ServiceKind.DELAY, shared=True, smooth=True, scv=0.0, chained=True
     )
-    followed: ClassVar[type[Stop] | None] = Pause
+    followed: ClassVar[type[TaggedStation] | None] = TaggedDelay
 
     service_time: Quantity | str
 
@@ -313,7 +313,7 @@ class MM1(Station):
     can: ClassVar[Abilities] = Abilities(
         ServiceKind.QUEUE, shared=True, smooth=True, exponential=True, scv=1.0, chained=True
     )
-    followed: ClassVar[type[Stop] | None] = OrderedQueue
+    followed: ClassVar[type[TaggedStation] | None] = FcfsQueue
 
     service_time: Quantity | str
 
@@ -340,7 +340,7 @@ class MM1(Station):
 
     def shared_law(self, arrival_rate: float) -> TimeLaw:
         """Coffman, Muntz and Trotter's."""
-        return shared_law(arrival_rate, self.mean_service, self.mean_service, 1)
+        return exponential_sharing_law(arrival_rate, self.mean_service, self.mean_service, 1)
 
     def feedback_law(self, arrival_rate: float, chance: float) -> TimeLaw:
         """Takács's."""
@@ -415,7 +415,7 @@ class MMm(Servers):
         scv=1.0,
         chained=True,
     )
-    followed: ClassVar[type[Stop] | None] = Pool
+    followed: ClassVar[type[TaggedStation] | None] = MultiServerQueue
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """W = C(m, a) S / (m - a) [s]."""
@@ -440,4 +440,6 @@ class MMm(Servers):
 
     def shared_law(self, arrival_rate: float) -> TimeLaw:
         """Of a job among the number of others, each with a server at most."""
-        return shared_law(arrival_rate, self.mean_service, self.mean_service, int(self.plain_count))
+        return exponential_sharing_law(
+            arrival_rate, self.mean_service, self.mean_service, int(self.plain_count)
+        )

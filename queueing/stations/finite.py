@@ -26,7 +26,7 @@ from headway.queueing.numbers.waits import WaitLaw, in_turn
 from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import Station
 from headway.queueing.times.laws import TimeLaw, constant, exponential, limited
-from headway.queueing.times.processor_sharing.birth_death import Sharing
+from headway.queueing.times.processor_sharing.birth_death import BirthDeathSharing
 
 State = TypeVar("State")
 
@@ -113,7 +113,7 @@ class _FiniteRoom(LimitedRoom):
         share = np.minimum(1.0, servers / (others + 1)) / time
         met = np.asarray(self.number_law(arrival_rate).head)[:-1]
         births = np.full(len(others), arrival_rate)
-        return Sharing(births, others * share, share, met / met.sum()).law()
+        return BirthDeathSharing(births, others * share, share, met / met.sum()).law()
 
     def number_law(self, arrival_rate: float, again: float = 0.0) -> NumberLaw:
         """The chain's of K + 1 states; of who comes straight back the stay is one service."""

@@ -16,8 +16,8 @@ from headway.kinds import (
     number,
     plain,
 )
-from headway.queueing.order_statistics.alike import moments, ordered
-from headway.queueing.order_statistics.gamma_mixture import ForkCase, joined, mixes
+from headway.queueing.order_statistics.alike import moments, order_statistic_law
+from headway.queueing.order_statistics.gamma_mixture import ForkCase, mixture_law, has_mixture
 from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import Station, while_stable
 from headway.queueing.stations.general import MD1, MG1
@@ -171,7 +171,7 @@ class ForkJoin(Station):
 def _law(kind: ForkCase, rate: Amount, time: Amount) -> TimeLaw:
     """Law of n, k and scv at points that take one kind of law, or by points."""
     branches, _, scv = kind
-    others = np.where(branches == 1, _ONE, np.where(mixes(branches, scv), _MIXED, _MOMENTS))
+    others = np.where(branches == 1, _ONE, np.where(has_mixture(branches, scv), _MIXED, _MOMENTS))
     chosen = np.where(np.asarray(time) == 0, _NONE, others)
     if chosen.ndim > 0 and np.ptp(chosen) > 0:
         rows = np.array(np.broadcast_arrays(*kind, rate, time, chosen), float)
@@ -185,5 +185,5 @@ def _law(kind: ForkCase, rate: Amount, time: Amount) -> TimeLaw:
         return MG1(time, scv).time_law(rate)
     pair = moments(*kind, rate * time)
     if law == _MIXED:
-        return joined(kind, rate * time, pair[0] * MG1(time, scv).response_time(rate))
-    return ordered(rate, time, plain(scv), pair)
+        return mixture_law(kind, rate * time, pair[0] * MG1(time, scv).response_time(rate))
+    return order_statistic_law(rate, time, plain(scv), pair)

@@ -25,8 +25,8 @@ from headway.queueing.times.laws import (
     poisson_wait,
 )
 from headway.queueing.times.phase_type import IN_PHASES, STAGES, in_phases
-from headway.queueing.times.tagged_job.kinds import OrderedQueue
-from headway.queueing.times.tagged_job.station import Stop
+from headway.queueing.times.tagged_job.kinds import FcfsQueue
+from headway.queueing.times.tagged_job.station import TaggedStation
 
 _VARIES = 1e-2  # scv from which a hundred terms invert a law; less takes thousands: speed only
 _MOST_GAMMA = 0.24  # Cosmetatos's gamma at most: Tijms 1994, section 4.5
@@ -133,12 +133,12 @@ class MG1(Station):
         time, scv = self.mean_service, self._plain_scv
         return feedback_law(arrival_rate, chance, time, scv)
 
-    def stop(self, arrival_rate: float, again: float) -> Stop:
+    def stop(self, arrival_rate: float, again: float) -> TaggedStation:
         """One queue with services of phase type."""
         service, rate = in_phases(self.mean_service, self._plain_scv), arrival_rate * (1 - again)
         stay = (1 - again) * float(self.returning(again).response_time(rate))
         notes = (GAMMA,) if self._plain_scv * STAGES >= 1 else (IN_PHASES,)
-        return OrderedQueue(arrival_rate, service, service, stay, again=again, notes=notes)
+        return FcfsQueue(arrival_rate, service, service, stay, again=again, notes=notes)
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ class MD1(Station):
         time = self.mean_service
         return feedback_law(arrival_rate, chance, time, 0.0)
 
-    def stop(self, arrival_rate: float, again: float) -> Stop:
+    def stop(self, arrival_rate: float, again: float) -> TaggedStation:
         """One queue with services of many phases."""
         return MG1(self.mean_service, 0.0).stop(arrival_rate, again)
 

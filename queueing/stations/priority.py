@@ -18,7 +18,7 @@ from headway.kinds import (
 )
 from headway.queueing.stations.base import while_stable
 from headway.queueing.times.feedback import STEADIEST
-from headway.queueing.times.head_of_line import by_priority
+from headway.queueing.times.head_of_line import head_of_line_transform
 from headway.queueing.times.laws import GAMMA, Piece, TimeLaw, gamma
 
 
@@ -121,7 +121,7 @@ class PriorityMG1:
         services = [(gamma(time, scv), time) for time, scv in zip(times, varying, strict=True)]
         notes = (GAMMA,) if any(scv != 1 for scv in self.scvs) else ()
         return tuple(
-            TimeLaw((Piece(0.0, by_priority(rates, services, c)),), float(mean), notes)
+            TimeLaw((Piece(0.0, head_of_line_transform(rates, services, c)),), float(mean), notes)
             for c, mean in enumerate(means)
         )
 

@@ -18,9 +18,13 @@ from headway.kinds import Quantity, check_not_negative, number
 from headway.queueing.stations.abilities import SERVERS, Abilities, ServiceKind
 from headway.queueing.stations.base import MM1, MMm, Station
 from headway.queueing.times.laws import TimeLaw
-from headway.queueing.times.processor_sharing.exponential import shared_law
-from headway.queueing.times.processor_sharing.general import Sharers, alone_law, sharers_law
-from headway.queueing.times.tagged_job.station import Stop
+from headway.queueing.times.processor_sharing.exponential import exponential_sharing_law
+from headway.queueing.times.processor_sharing.general import (
+    SharingClasses,
+    alone_law,
+    general_sharing_law,
+)
+from headway.queueing.times.tagged_job.station import TaggedStation
 
 SEVERAL = (
     "response times at several shared servers have a known distribution for exponential times "
@@ -52,7 +56,7 @@ class SharedMG1(MM1):
     """
 
     can: ClassVar[Abilities] = Abilities(ServiceKind.QUEUE, shared=True, insensitive=True)
-    followed: ClassVar[type[Stop] | None] = None
+    followed: ClassVar[type[TaggedStation] | None] = None
 
     scv: Quantity | str
 
@@ -100,7 +104,7 @@ class SharedMGm(MMm):
     can: ClassVar[Abilities] = Abilities(
         ServiceKind.QUEUE, shared=True, insensitive=True, counts=SERVERS, eased_by=SERVERS
     )
-    followed: ClassVar[type[Stop] | None] = None
+    followed: ClassVar[type[TaggedStation] | None] = None
 
     scv: Quantity | str
 
@@ -134,10 +138,10 @@ def _plain(scv: Quantity | str) -> float:
 
 def _law(rate: float, time: float, scv: Quantity | str, servers: int) -> TimeLaw:
     spread = _plain(scv)
-    return visit_law(Sharers((rate,), (time,), (spread,)), time, spread, servers)
+    return visit_law(SharingClasses((rate,), (time,), (spread,)), time, spread, servers)
 
 
-def visit_law(others: Sharers, own: float, scv: float, servers: int) -> TimeLaw:
+def visit_law(others: SharingClasses, own: float, scv: float, servers: int) -> TimeLaw:
     """How long a visit takes at servers that all present share, of one kind of jobs or several.
 
     Parameters
@@ -156,14 +160,14 @@ def visit_law(others: Sharers, own: float, scv: float, servers: int) -> TimeLaw:
 
     Examples
     --------
-    >>> visit_law(Sharers((0.5,), (1.0,), (4.0,)), 1.0, 4.0, servers=1).mean
+    >>> visit_law(SharingClasses((0.5,), (1.0,), (4.0,)), 1.0, 4.0, servers=1).mean
     2.0
     """
     here = others.alike()
     if own == 0 or not here.rates:
         return alone_law(own, scv if own > 0 else 0.0)
     if {scv, *here.scvs} == {1.0}:
-        return shared_law(np.array(here.rates), np.array(here.times), own, servers)
+        return exponential_sharing_law(np.array(here.rates), np.array(here.times), own, servers)
     if servers > 1:
         raise GraphError(SEVERAL)
-    return sharers_law(here, own, scv)
+    return general_sharing_law(here, own, scv)

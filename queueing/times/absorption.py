@@ -81,7 +81,27 @@ def mean_visits(entries: FloatArray, onward: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.solve(np.eye(len(entries)) - onward.T, entries))
 
 
-def straight_on(
+def is_overtake_free(edges: NDArray[np.bool_]) -> bool:
+    """Whether at most one way leads from each station to each.
+
+    Parameters
+    ----------
+    edges
+        Which stations (rows) jobs go on from to which, without loops.
+
+    Examples
+    --------
+    >>> line = np.eye(3, k=1) > 0
+    >>> is_overtake_free(line), is_overtake_free(line | (np.eye(3, k=2) > 0))
+    (True, False)
+    """
+    ways = np.eye(len(edges))
+    for _ in edges:
+        ways = np.eye(len(edges)) + edges @ ways
+    return bool(ways.max(initial=0) <= 1)
+
+
+def merge_returns(
     onward: FloatArray, leaving: FloatArray, at: NDArray[np.bool_]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Take visits that follow each other at a station as one longer visit.
@@ -102,7 +122,7 @@ def straight_on(
     Examples
     --------
     >>> half = np.array([0.5])
-    >>> [each.tolist() for each in straight_on(half[None], half, np.array([True]))]
+    >>> [each.tolist() for each in merge_returns(half[None], half, np.array([True]))]
     [[2.0], [[0.0]], [1.0]]
     """
     many = np.where(at, 1 / (1 - np.diag(onward)), 1.0)

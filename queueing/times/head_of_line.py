@@ -17,7 +17,9 @@ Service = tuple[Transform, float]
 """Transform and mean [s] of a service time."""
 
 
-def by_priority(rates: Sequence[float], services: Sequence[Service], own: int) -> Transform:
+def head_of_line_transform(
+    rates: Sequence[float], services: Sequence[Service], own: int
+) -> Transform:
     """Transform of the response time of a class; M/G/1, head of the line.
 
     Parameters
@@ -29,7 +31,7 @@ def by_priority(rates: Sequence[float], services: Sequence[Service], own: int) -
 
     Examples
     --------
-    >>> alone = by_priority([0.5], [(lambda s: 1 / (1 + s), 1.0)], 0)
+    >>> alone = head_of_line_transform([0.5], [(lambda s: 1 / (1 + s), 1.0)], 0)
     >>> alone(np.array([1.0 + 0j])).real.round(12).tolist()  # M/M/1: 0.5 / (0.5 + s)
     [0.333333333333]
     """

@@ -8,9 +8,10 @@ ORSA J. Computing 7(1), 1995; Choudhury, Lucantoni and Whitt, "Multidimensional 
 inversion with applications to the transient M/G/1 queue", Ann. Appl. Prob. 4(3), 1994 (rounding).
 """
 
-from math import comb, exp, pi
+from math import comb, exp, log, pi
 
 import numpy as np
+from scipy.optimize import brentq
 
 from headway.kinds import Amount, plain
 from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw, Transform
@@ -24,6 +25,8 @@ _FEWEST, _MOST = 40, 2560  # half turns
 _AGREED = 1e-12
 _ROUNDING = 4e-16
 _SAME = 1e-13  # relative: times that count as one
+_AT_A_JUMP = 1e-11  # relative: a percentile so near to a constant time is that time
+_NEVER = 1e-300  # a probability whose logarithm still exists
 _INSTANT = 1e-9  # of the mean: a time that counts as none
 
 
@@ -41,6 +44,37 @@ def exceedance(law: TimeLaw, time: float) -> float:
         if piece.shift <= time * (1 + _SAME):
             within += _within(piece, time, law.mean)
     return min(max(1 - within, 0.0), 1.0)
+
+
+def percentile_of(law: TimeLaw, share: float) -> float:
+    """Least time t with P(T <= t) >= share [s]: the root of log(P(T > t) / (1 - share)) in t.
+
+    Parameters
+    ----------
+    law
+        Of the times.
+    share
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from headway.queueing.times.laws import exponential
+    >>> round(percentile_of(exponential(1.0), 0.95), 9)
+    2.995732274
+    """
+    tail = 1 - share
+
+    def above(time: float) -> float:
+        return log(max(exceedance(law, time), _NEVER) / tail)
+
+    low, high = 0.0, -law.mean * log(tail)
+    if above(low) <= 0:
+        return 0.0
+    while above(high) > 0:
+        low, high = high, 2 * high
+    root: float = brentq(above, low, high, xtol=_SAME * high, rtol=_SAME)
+    jumps = (p.shift for p in law.pieces if abs(p.shift - root) <= _AT_A_JUMP * root)
+    return next(jumps, root)
 
 
 def _within(piece: Piece, time: float, mean: float) -> float:

@@ -9,7 +9,7 @@ Source: Kleinrock, *Queueing Systems* I, 1975, sections 3.2, 3.5, 3.6 and 5.7.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from math import comb
+from math import comb, floor
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -301,6 +301,19 @@ def repeated(law: TimeLaw, count: int) -> TimeLaw:
         return np.asarray(np.asarray(each) ** count)
 
     return TimeLaw((Piece(count * start, power),), count * law.mean, law.notes)
+
+
+def independent_visits(law: TimeLaw, visits: float) -> TimeLaw:
+    """The sum of independent visits: for 2.4 of them two, and a third with probability 0.4.
+
+    Examples
+    --------
+    >>> independent_visits(constant(1.0), 2.4).mean
+    2.4
+    """
+    whole = floor(visits)
+    perhaps = [by_chance(law, visits - whole)] if visits > whole else []
+    return in_series(*([repeated(law, whole)] if whole else []), *perhaps)
 
 
 def by_points(laws: Sequence[TimeLaw], parts: Sequence[NDArray[np.intp]]) -> TimeLaw:

@@ -1,53 +1,196 @@
-"""Times of many exponential steps of one pace, by the chances of their number.
+"""Time until an absorbing Markov chain ends, by uniformisation, and how far a chain is followed.
+
+A chain with transition rates Q among its states and rates r out of it makes steps at one rate
+nu >= max(-q_ii): P = 1 + Q / nu is the matrix of a step. With p the distribution at the start, it
+ends at step n with the probability a_n = p P**(n - 1) r / nu, and
+
+    E[exp(-s T)] = sum over n of a_n (nu / (nu + s))**n.
+
+Steps are made until few jobs are inside; from there on a_n falls geometrically, as it does in the
+limit, by the ratio of the last 50 steps.
 
 Source: Jensen, Skandinavisk Aktuarietidskrift 36, 1953 (uniformisation).
 """
 
-from typing import Any
+from math import log
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
 
 from headway.kinds import FloatArray
 from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw, Transform
 
 LAST = 50
-"""Steps that the ratio of the steps beyond is taken from."""
+"""Steps over which the ratio of a_n is taken."""
 
-FEW = 1e-6
-"""Share of jobs still inside when the steps of a followed job end."""
-
-_LEAST_STEPS = 120
-_AT_ONCE = 64  # powers of a transform
+_LEAST_STEPS = 120  # made at least, so that the last 50 come after those of the start
+_AT_ONCE = 64  # powers of a transform that are summed at once: for speed
 
 
-def steps_out(moves: Any, inside: FloatArray, share: FloatArray) -> FloatArray:
-    """Chance of leaving at each step, until few are inside.
+class Truncation(NamedTuple):
+    """How much of a tagged job's chain is kept, and up to which size it is followed.
+
+    Parameters
+    ----------
+    left_out
+        Probability of the numbers of other jobs that are left out, at each end.
+    inside
+        Share of jobs still inside when the steps end.
+    work
+        Transitions times steps, above which the chain is not followed: a limit for speed, at some
+        3e8 of them a second.
+    """
+
+    left_out: float
+    inside: float
+    work: float
+
+    def steps(self, steps_of_mean: float) -> float:
+        """Steps until few jobs are inside, as if times were exponential: nu E[T] log(1 / inside).
+
+        Examples
+        --------
+        >>> round(WHOLE.steps(100.0))
+        1382
+        """
+        return steps_of_mean * -log(self.inside)
+
+    def allows(self, moves: float, steps_of_mean: float, built: float = 0.0) -> bool:
+        """Whether a chain is small enough to be followed.
+
+        Parameters
+        ----------
+        moves
+            Transitions between states.
+        steps_of_mean
+            nu E[T].
+        built
+            Steps that take as long as to build the chain.
+        """
+        return bool(moves * (self.steps(steps_of_mean) + built) <= self.work)
+
+
+WHOLE = Truncation(0.0, 1e-6, 3e9)
+"""Of all jobs in all states (`headway.queueing.passages.whole_chain`)."""
+
+ONE_CLASS = Truncation(1e-9, 1e-6, 6e9)
+"""Of a tagged job in a closed network of one class, in order of arrival."""
+
+AGGREGATED = ONE_CLASS._replace(left_out=1e-6)
+"""The same among several classes, whose number has a longer tail if one of them is open."""
+
+SHARED = tuple(Truncation(left_out, 1e-6, 7.9e8) for left_out in (1e-9, 2e-5, 2e-4))
+"""At shared servers among jobs of several classes: `left_out` is the share of the time spent in the
+states left out, of the finest chain that can be followed."""
+
+ONE_QUEUE = Truncation(1e-10, 1e-7, 5e8)
+"""In an open network, at a single queue to which jobs return: exact, hence further."""
+
+LOOP = Truncation(1e-6, 1e-4, 5e8)
+"""In an open network, at several stations to which jobs return."""
+
+
+class AbsorbingChain(NamedTuple):
+    """An absorbing Markov chain: arrays over its transitions, and over its states.
+
+    Parameters
+    ----------
+    source, target, rate
+        States before and after each transition, and its rate [1/s].
+    exits
+        Rate out of the chain from each state [1/s].
+    start
+        Probability of each state at the beginning.
+
+    Examples
+    --------
+    >>> two = AbsorbingChain(*np.array([[0], [1]]), np.ones(1), np.array([0, 1.0]), np.eye(2)[0])
+    >>> round(two.law(two.pace).mean, 9)
+    2.0
+    """
+
+    source: NDArray[np.integer[Any]]
+    target: NDArray[np.integer[Any]]
+    rate: FloatArray
+    exits: FloatArray
+    start: FloatArray
+
+    @property
+    def leaving(self) -> FloatArray:
+        """Rate at which each state is left, -q_ii [1/s]."""
+        return np.asarray(np.bincount(self.source, self.rate, len(self.exits)) + self.exits)
+
+    @property
+    def pace(self) -> float:
+        """Least rate of steps nu [1/s]."""
+        return float(self.leaving.max())
+
+    def without_dead_ends(self) -> "AbsorbingChain":
+        """The chain without states that nothing leaves, since those that follow are left out."""
+        chain = self
+        while not (goes_on := (chain.leaving > 0)[chain.target]).all():
+            chain = chain._replace(
+                source=chain.source[goes_on],
+                target=chain.target[goes_on],
+                rate=chain.rate[goes_on],
+            )
+        start = np.where(chain.leaving > 0, chain.start, 0.0)
+        return chain._replace(start=start / start.sum())
+
+    def law(self, pace: float, mean: float | None = None, inside: float = 1e-6) -> TimeLaw:
+        """Law of the time until the chain ends.
+
+        Parameters
+        ----------
+        pace
+            nu [1/s].
+        mean
+            E[T] [s] to which the law is scaled; None for the chain's own.
+        inside
+            As of `Truncation`.
+        """
+        size = len(self.exits)
+        every = np.arange(size)
+        places = np.append(self.target, every), np.append(self.source, every)
+        chances = np.append(self.rate, pace - self.leaving) / pace
+        moves = csr_array(coo_array((chances, places), (size, size)))
+        steps = steps_out(moves, self.start, self.exits / pace, inside)
+        law = law_of_steps(pace, steps)
+        return law if mean is None else law_of_steps(pace * law.mean / mean, steps)
+
+
+def steps_out(moves: Any, inside: FloatArray, share: FloatArray, few: float) -> FloatArray:
+    """Probability a_n of leaving at each step, until few are inside.
 
     Parameters
     ----------
     moves
-        Chances of going on in a step, a sparse array by state after and before.
+        P transposed: a sparse array by state after and before.
     inside
-        Chances of the states at the beginning.
+        Probability of each state at the beginning.
     share
-        Chance of leaving in a step, by state; above 0 where everybody ends.
+        Probability of leaving in a step, r / nu, by state; above 0 where everybody ends.
+    few
+        Share of jobs still inside when the steps end.
     """
     ends, left = np.flatnonzero(share), list[float]()
-    while len(left) < _LEAST_STEPS or inside.sum() > FEW:
+    while len(left) < _LEAST_STEPS or inside.sum() > few:
         left.append(float((share[ends] * inside[ends]).sum()))  # not @: threads cost more
         inside = moves @ inside
     return np.array(left)
 
 
 def law_of_steps(rate: float, steps: FloatArray) -> TimeLaw:
-    """A time of exponential steps, as many as `steps` has chances for, the last ones going on.
+    """Law of a sum of exponential steps, a_n of n of them, that goes on geometrically.
 
     Parameters
     ----------
     rate
-        Of the steps [1/s].
+        nu [1/s].
     steps
-        Chances of 1, 2, 3... steps in proportion, 50 at least; where the last is 0, none go on.
+        a_1, a_2... in proportion, 50 at least; if the last is 0, none go on.
 
     Examples
     --------
@@ -65,6 +208,7 @@ def law_of_steps(rate: float, steps: FloatArray) -> TimeLaw:
 
 
 def _stepwise(rate: float, shares: FloatArray, beyond: float, ratio: float) -> Transform:
+    """Sum over n of a_n z**n, z = rate / (rate + s), by Horner's scheme over blocks of powers."""
     filled = np.zeros(-(-len(shares) // _AT_ONCE) * _AT_ONCE)
     filled[: len(shares)] = shares
     blocks = filled.reshape(-1, _AT_ONCE)

@@ -33,7 +33,7 @@ from headway.queueing.times.laws import (
     poisson_wait,
     pooled,
 )
-from headway.queueing.times.tagged_job.station import Stop
+from headway.queueing.times.tagged_job.station import TaggedStation
 
 _SAME = 1e-9  # relative, of a mean wait that is the station's own but for rounding
 _NOTHING = 1e-9  # of a service: a shorter wait is left out
@@ -118,7 +118,7 @@ class TwoMomentStation:
         pieces = tuple(Piece(p.shift * factor, stretched(p.transform)) for p in law.pieces)
         return TimeLaw(pieces, mean, law.notes)
 
-    def stop(self, arrival_rate: float, again: float) -> Stop | None:
+    def stop(self, arrival_rate: float, again: float) -> TaggedStation | None:
         """The station's own, with the mean time of a visit that two moments give."""
         stop = self.station.stop(arrival_rate, again)
         return None if stop is None else replace(stop, stay=self.wait + self.mean_service)

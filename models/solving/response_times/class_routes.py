@@ -26,14 +26,13 @@ from headway.numerals import digits, four_digits
 from headway.queueing.chains.class_traffic import ClassTraffic, class_traffic
 from headway.queueing.chains.routes import entry_states
 from headway.queueing.chains.whole_chain import network_by_class
-from headway.queueing.passages.whole_chain import whole_laws
+from headway.queueing.passages.whole_chain import whole_chain_laws
 from headway.queueing.sojourn.routed_network import (
     APART,
     INDEPENDENT,
     RoutedNetwork,
-    is_overtake_free,
 )
-from headway.queueing.times.absorption import Journey
+from headway.queueing.times.absorption import Journey, is_overtake_free
 from headway.queueing.times.laws import TimeLaw, merged, mixture
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def is_followed(graph: ModelGraph) -> bool:
     return bool(graph.ways_by_class) and all("population" in n for n in graph.classes.values())
 
 
-def journey_laws(point: "Solution") -> dict[str, TimeLaw | None]:
+def class_route_laws(point: "Solution") -> dict[str, TimeLaw | None]:
     """Law of the response time of journeys that begin as each class, and of all under "".
 
     Parameters
@@ -120,7 +119,7 @@ def _closed_laws(point: "Solution") -> dict[str, TimeLaw | None]:
     network = network_by_class(class_traffic(stations, classes, routes), routes)
     means = [float(point[f"class {name}.response_time"]) for name in point.classes]
     try:
-        laws = whole_laws(network, means)
+        laws = whole_chain_laws(network, means)
     except GraphError as reason:
         msg = (
             "percentiles of closed classes with their own routes need a job that is followed "

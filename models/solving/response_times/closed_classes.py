@@ -17,10 +17,14 @@ from headway.models.structure.parts.keys import of_class
 from headway.models.structure.parts.orders import check_exponential
 from headway.models.structure.planning.ways import shares, visits_given, ways_of
 from headway.queueing.network.network import SharedStation
-from headway.queueing.passages.aggregation import Comers, are_counted_apart, with_others
-from headway.queueing.passages.class_numbers import Kind
-from headway.queueing.passages.laws import circle_law, given_law, stretched
-from headway.queueing.passages.passage import Circle, Place, in_order
+from headway.queueing.passages.aggregation import (
+    ArrivingClass,
+    are_counted_apart,
+    with_other_classes,
+)
+from headway.queueing.passages.class_numbers import SharingClass
+from headway.queueing.passages.laws import given_visits_law, passage_law, stretched
+from headway.queueing.passages.passage import Passage, PassageStation, topological_order
 from headway.queueing.passages.processor_sharing import sharing_law
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.times.laws import TimeLaw, mixture
@@ -34,7 +38,7 @@ AS_ONE = (
 )
 
 
-def circulating_laws(point: "Solution") -> dict[str, TimeLaw | None]:
+def closed_class_laws(point: "Solution") -> dict[str, TimeLaw | None]:
     """Distribution of the response time of each class, and of all jobs together under "".
 
     Parameters
@@ -97,50 +101,50 @@ class _Crowd:
             for c in come
         )
 
-    def comers(self, own: int) -> list[Comers]:
+    def arriving(self, own: int) -> list[ArrivingClass]:
         """The other jobs, as they arrive at the queues."""
         resting = self.thinking + (self.visits * self.times)[:, self.delays].sum(axis=1)
-        return [self._comers(c, jobs, float(resting[c])) for c, jobs in self.others(own)]
+        return [self._arriving(c, jobs, float(resting[c])) for c, jobs in self.others(own)]
 
-    def kinds(self, own: int) -> tuple[Kind, ...]:
+    def classes(self, own: int) -> tuple[SharingClass, ...]:
         """The other jobs, as they arrive at the stations."""
         thinking = self.thinking
         return tuple(
-            Kind(
+            SharingClass(
                 tuple(self.times[c].tolist()),
                 tuple(self.visits[c].tolist()),
                 float(self.rates[c]),
-                (self._comers(c, jobs, float(thinking[c])),),
+                (self._arriving(c, jobs, float(thinking[c])),),
             )
             for c, jobs in self.others(own)
         )
 
-    def _comers(self, c: int, jobs: int, away: float) -> Comers:
-        return Comers(jobs, away if jobs else 1 / float(self.rates[c]))
+    def _arriving(self, c: int, jobs: int, away: float) -> ArrivingClass:
+        return ArrivingClass(jobs, away if jobs else 1 / float(self.rates[c]))
 
-    def alone(self, own: int) -> Circle:
+    def alone(self, own: int) -> Passage:
         """The path of a lone job of a class."""
         total = float(self.rates.sum())
         flow = self.rates @ self.visits
         work = self.rates @ (self.visits * self.times)
         mean = np.where(flow > 0, work / np.where(flow > 0, flow, 1.0), self.times[own])
-        places = tuple(self._place(k, float(mean[k]), own) for k in range(len(self.stations)))
-        graph, count = self.point.model.graph, len(places)
+        stations = tuple(self._station(k, float(mean[k]), own) for k in range(len(self.stations)))
+        graph, count = self.point.model.graph, len(stations)
         ends = np.ones(count), np.zeros((count, count)), np.ones(count)
         if not visits_given(graph):
             ways = ways_of(graph, self.point.values)
             ends = ways.entries, ways.onward, ways.leaving
         others = flow / total if total else self.visits[own]  # nobody to meet: it goes alone
-        return Circle(places, *ends, 1, 0.0, total, self.times[own], others)
+        return Passage(stations, *ends, 1, 0.0, total, self.times[own], others)
 
-    def _place(self, k: int, mean: float, own: int) -> Place:
+    def _station(self, k: int, mean: float, own: int) -> PassageStation:
         station, time = self.stations[k], float(self.times[own, k])
         if station.kind is ServiceKind.DELAY:
-            return Place(station.name, mean, 0, 0, time)
+            return PassageStation(station.name, mean, 0, 0, time)
         lanes = int(station.servers) if station.kind is ServiceKind.PARALLEL else 1
         servers = int(station.servers) // lanes
         shared = shares(self.point.model.graph, station.name)
-        return Place(station.name, mean, servers, lanes, time, shared)
+        return PassageStation(station.name, mean, servers, lanes, time, shared)
 
 
 def _crowd(point: "Solution") -> _Crowd:
@@ -163,12 +167,12 @@ def _law(crowd: _Crowd, own: int) -> TimeLaw | None:
     if not np.isfinite(mean):
         return None
     alone, given = crowd.alone(own), visits_given(crowd.point.model.graph)
-    shared = None if given else sharing_law(alone, crowd.kinds(own), mean)
+    shared = None if given else sharing_law(alone, crowd.classes(own), mean)
     if shared is not None:
         return shared
-    comers = crowd.comers(own)
-    circle = with_others(alone, comers)
-    law = given_law(circle, crowd.visits[own]) if given else circle_law(circle)
-    straight = given or in_order(circle.onward) is not None
-    as_one = () if straight and crowd.is_one(own) and are_counted_apart(comers) else (AS_ONE,)
+    arriving = crowd.arriving(own)
+    passage = with_other_classes(alone, arriving)
+    law = given_visits_law(passage, crowd.visits[own]) if given else passage_law(passage)
+    straight = given or topological_order(passage.onward) is not None
+    as_one = () if straight and crowd.is_one(own) and are_counted_apart(arriving) else (AS_ONE,)
     return stretched(law, mean, as_one)

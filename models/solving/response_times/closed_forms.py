@@ -6,7 +6,7 @@ import sympy
 
 from headway.errors import GraphError
 from headway.kinds import Amount
-from headway.models.solving.response_times.sum_of_times import summed
+from headway.models.solving.response_times.sum_of_times import sum_of_times
 from headway.models.solving.solutions.on_demand import check_percent
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.outputs import percentile_name
@@ -66,7 +66,7 @@ def _times(graph: ModelGraph) -> tuple[list[str], list[str]]:
 
 def _times_of_sum(graph: ModelGraph) -> tuple[list[str], list[str]]:
     """The same for a response time given by a formula."""
-    parts = summed(graph)
+    parts = sum_of_times(graph)
     if parts is None:
         msg = (
             "its formula is more than the sum of constant times and one station in order of arrival"

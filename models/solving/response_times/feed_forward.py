@@ -12,21 +12,21 @@ from headway.models.structure.parts.keys import VISITS, arrivals_at, station_at
 from headway.models.structure.parts.structure import Structure
 from headway.models.structure.planning.flows import entry_shares
 from headway.models.structure.planning.ways import shares, visits_given
-from headway.queueing.sojourn.feed_forward import ForwardNetwork
-from headway.queueing.sojourn.interpolated_percentiles import sweep_percentiles
+from headway.queueing.sojourn.feed_forward import FeedForwardNetwork
+from headway.queueing.sojourn.interpolated_percentiles import interpolated_percentiles
 from headway.queueing.stations.rows import in_a_row
 
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
 
-Finding: TypeAlias = Callable[[ForwardNetwork, float], FloatArray]
+Finding: TypeAlias = Callable[[FeedForwardNetwork, float], FloatArray]
 """A function that finds percentiles of a network: times within which a share of jobs completes."""
 
 _MOST_ROUTES = 500
 _ROUNDING = 1e-12  # of chances that sum to 1
 
 
-def goes_forward(solution: "Solution", *, swiftly: bool = False) -> bool:
+def is_feed_forward(solution: "Solution", *, swiftly: bool = False) -> bool:
     """Whether percentiles of all points can be computed together.
 
     Not in closed networks, with classes, visits instead of routes, returns, shared servers,
@@ -64,7 +64,7 @@ def percentiles_together(
     solution: "Solution",
     share: float,
     stable: NDArray[np.bool_],
-    find: Finding = sweep_percentiles,
+    find: Finding = interpolated_percentiles,
 ) -> FloatArray:
     """Times within which a share of the jobs completes, at a row of points.
 
@@ -93,7 +93,7 @@ def percentiles_together(
 
     arrivals = {name: arrivals_at(name).of(values) for name in graph.arrivals}
     shares = entry_shares(arrivals) if arrivals else {next(iter(graph.stations)): 1.0}
-    network = ForwardNetwork(
+    network = FeedForwardNetwork(
         tuple(in_a_row(station_at(name).of(values), row) for name in names),
         np.array([row(values[f"{name}.arrival_rate"]) for name in names]),
         np.array([row(shares.get(name, 0.0)) for name in names]),

@@ -13,20 +13,19 @@ from headway.models.structure.parts.keys import Values, of_class
 from headway.models.structure.planning.ways import visits_given, ways_of
 from headway.queueing.disciplines.discipline import Times
 from headway.queueing.network.network import SharedStation
-from headway.queueing.sojourn.percentiles import of_visits
 from headway.queueing.sojourn.routed_network import APART, GIVEN, INDEPENDENT, RoutedNetwork
 from headway.queueing.sojourn.visited_station import (
     ONCE,
-    Met,
-    Visited,
-    met_any,
-    met_in_turn,
-    met_sharing,
+    ClassStation,
+    VisitedStation,
+    exponential_sharing_station,
+    fcfs_station,
+    general_sharing_station,
 )
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Delay, Station
 from headway.queueing.stations.priority import PriorityMG1
-from headway.queueing.times.absorption import straight_on
+from headway.queueing.times.absorption import merge_returns
 from headway.queueing.times.laws import (
     GAMMA,
     ComplexArray,
@@ -34,11 +33,12 @@ from headway.queueing.times.laws import (
     after_waiting,
     gamma,
     in_series,
+    independent_visits,
     merged,
     mixture,
     poisson_wait,
 )
-from headway.queueing.times.processor_sharing.general import Sharers
+from headway.queueing.times.processor_sharing.general import SharingClasses
 
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
@@ -47,7 +47,7 @@ UNLIKE = f"{INDEPENDENT}, and Poisson arrivals: up to the 99th within 12% where 
 """Error where classes on common routes wait in order with times of their own."""
 
 
-def class_laws(point: "Solution") -> dict[str, TimeLaw | None]:
+def open_class_laws(point: "Solution") -> dict[str, TimeLaw | None]:
     """Distribution of the response time of each class, and of all jobs together under "".
 
     Parameters
@@ -160,7 +160,7 @@ def _class_law(sharing: Sharing, own: int) -> TimeLaw | None:
             msg = f"{sharing.stations[k].name}: {ONCE}"
             raise GraphError(msg)
     laws = [(_visit_law(sharing, k, own), float(sharing.visits[own, k])) for k in visited]
-    law = in_series(*(of_visits(each, visits) for each, visits in laws))
+    law = in_series(*(independent_visits(each, visits) for each, visits in laws))
     waits = [visits for (_, visits), k in zip(laws, visited, strict=True) if _queues(sharing, k)]
     given = () if len(waits) <= 1 and sum(waits) <= 1 else (GIVEN,)
     return replace(law, notes=merged(given, law.notes))
@@ -179,7 +179,7 @@ def _by_routes(sharing: Sharing, own: int) -> TimeLaw:
         loads = sharing.loads.sum(axis=0)
         return RoutedNetwork(names, stations, loads, ways.entries, ways.onward, ways.leaving).law()
     queues = np.array([_merges(sharing, k, own) for k in range(len(names))])
-    many, onward, leaving = straight_on(ways.onward, ways.leaving, queues)
+    many, onward, leaving = merge_returns(ways.onward, ways.leaving, queues)
     sharing = replace(sharing, visits=sharing.visits / many, times=sharing.times * many)
     visited = tuple(station_for(sharing, k, own) for k in range(len(names)))
     loads = sharing.loads.sum(axis=0)
@@ -205,7 +205,7 @@ def _visit_law(sharing: Sharing, k: int, own: int) -> TimeLaw:
     return station_for(sharing, k, own).time_law(float(sharing.loads[:, k].sum()))
 
 
-def station_for(sharing: Sharing, k: int, own: int) -> Visited:
+def station_for(sharing: Sharing, k: int, own: int) -> VisitedStation:
     """A station as jobs of a class see it."""
     station, time = sharing.stations[k], float(sharing.times[own, k])
     if station.kind is ServiceKind.DELAY or time == 0:
@@ -216,13 +216,17 @@ def station_for(sharing: Sharing, k: int, own: int) -> Visited:
         lanes = _lanes(sharing, k)
         servers = int(station.servers) // lanes
         if sharing.is_general(k, own):
-            return met_any(_sharers(sharing, k), time, float(sharing.scvs[own, k]), servers)
-        return met_sharing(sharing.loads[:, k], sharing.times[:, k], time, servers, lanes)
+            return general_sharing_station(
+                _sharers(sharing, k), time, float(sharing.scvs[own, k]), servers
+            )
+        return exponential_sharing_station(
+            sharing.loads[:, k], sharing.times[:, k], time, servers, lanes
+        )
     if len(sharing.services(k, own)) == 1:
         return sharing.station(k, time)
     if int(station.servers) == 1:
         each = (time, float(sharing.scvs[own, k]))
-        return met_in_turn(_sharers(sharing, k), each, _in_turn(sharing, k, own))
+        return fcfs_station(_sharers(sharing, k), each, _in_turn(sharing, k, own))
     msg = (
         f"{station.name}: times of classes with different service times have a known distribution "
         "only at one server, not at several; simulate it"
@@ -230,12 +234,12 @@ def station_for(sharing: Sharing, k: int, own: int) -> Visited:
     raise GraphError(msg)
 
 
-def _sharers(sharing: Sharing, k: int) -> Sharers:
+def _sharers(sharing: Sharing, k: int) -> SharingClasses:
     each = (sharing.loads[:, k], sharing.times[:, k], sharing.scvs[:, k])
-    return Sharers(*(tuple(one.tolist()) for one in each))
+    return SharingClasses(*(tuple(one.tolist()) for one in each))
 
 
-def _first(sharing: Sharing, k: int, own: int) -> Met:
+def _first(sharing: Sharing, k: int, own: int) -> ClassStation:
     """One server head of the line, nobody else being waited for."""
     graph, values = sharing.point.model.graph, sharing.point.values
     ranks = np.array([int(values[of_class(c, "priority")]) for c in graph.classes])
@@ -250,7 +254,7 @@ def _first(sharing: Sharing, k: int, own: int) -> Met:
     _check_smooth(sharing, k, own)
     station = PriorityMG1(times[order].tolist(), sharing.scvs[order, k].tolist())
     law = station.time_laws(rates[order].tolist())[int(np.flatnonzero(order == own)[0])]
-    return met_in_turn(_sharers(sharing, k), (float(times[own]), 1.0), law)
+    return fcfs_station(_sharers(sharing, k), (float(times[own]), 1.0), law)
 
 
 def _in_turn(sharing: Sharing, k: int, own: int) -> TimeLaw:

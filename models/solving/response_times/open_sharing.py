@@ -9,14 +9,19 @@ import numpy as np
 from headway.errors import GraphError
 from headway.models.structure.parts.keys import OWN_VISITS, station_at
 from headway.models.structure.planning.ways import shares, visits_given, ways_of
-from headway.queueing.sojourn.percentiles import of_visits
 from headway.queueing.sojourn.routed_network import GIVEN, RoutedNetwork
-from headway.queueing.sojourn.visited_station import ONCE, Met, MetOnce, Visited, met_sharing
+from headway.queueing.sojourn.visited_station import (
+    ONCE,
+    ClassStation,
+    SingleVisitStation,
+    VisitedStation,
+    exponential_sharing_station,
+)
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.shared import is_general
-from headway.queueing.times.absorption import straight_on
-from headway.queueing.times.laws import TimeLaw, in_series, merged
+from headway.queueing.times.absorption import merge_returns
+from headway.queueing.times.laws import TimeLaw, in_series, independent_visits, merged
 
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
@@ -34,7 +39,9 @@ def sharing_law(point: "Solution") -> TimeLaw:
         if v > 1 and is_general(station_at(name).of(values)):
             msg = f"{name}: {ONCE}"
             raise GraphError(msg)
-    each = (of_visits(law, v) for law, v in zip(laws, visits.tolist(), strict=True) if v > 0)
+    each = (
+        independent_visits(law, v) for law, v in zip(laws, visits.tolist(), strict=True) if v > 0
+    )
     law = in_series(*each)
     random = np.array([graph.stations[name].can.limits for name in names])
     alone = visits[random].sum() <= 1 + _ROUNDING and (visits[random] > 0).sum() <= 1
@@ -45,7 +52,7 @@ def _routed(point: "Solution", names: tuple[str, ...]) -> TimeLaw:
     """Merge consecutive visits to a shared queue into one longer visit."""
     graph, values = point.model.network.graph, point.values
     ways, queues = ways_of(graph, values), np.array([_one_queue(point, name) for name in names])
-    many, onward, leaving = straight_on(ways.onward, ways.leaving, queues)
+    many, onward, leaving = merge_returns(ways.onward, ways.leaving, queues)
     rates = np.array([_arrivals(point, name) for name in names]) / many
     visited = tuple(_visited(point, *each) for each in zip(names, many.tolist(), strict=True))
     return RoutedNetwork(names, visited, rates, ways.entries, onward, leaving).law()
@@ -69,19 +76,23 @@ def _lanes(station: Station) -> int:
     return int(station.plain_count) if parallel else 1
 
 
-def _visited(point: "Solution", name: str, many: float) -> Visited:
+def _visited(point: "Solution", name: str, many: float) -> VisitedStation:
     """The station for a job that merges a random number of visits."""
     station: Station = station_at(name).of(point.values)
     if not shares(point.model.network.graph, name) or station.mean_service == 0:
         return station
     if is_general(station):
-        return MetOnce(station.mean_service, partial(station.shared_law, _arrivals(point, name)))
+        return SingleVisitStation(
+            station.mean_service, partial(station.shared_law, _arrivals(point, name))
+        )
     if station.can.product_form not in _MERGED:
         law = partial(station.shared_law, _arrivals(point, name))
-        return Met(station.mean_service, law, lambda _: None)
+        return ClassStation(station.mean_service, law, lambda _: None)
     rate, time, lanes = _arrivals(point, name), station.mean_service * many, _lanes(station)
     servers = int(station.plain_count) // lanes
-    return met_sharing(np.array([rate / many]), np.array([time]), time, servers, lanes)
+    return exponential_sharing_station(
+        np.array([rate / many]), np.array([time]), time, servers, lanes
+    )
 
 
 def _arrivals(point: "Solution", name: str) -> float:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,21 +13,21 @@ from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.models.solving.blocking.refused import refuse_blocking
 from headway.models.solving.classes.rooms import as_one
-from headway.models.solving.response_times.class_routes import is_followed, journey_laws
+from headway.models.solving.response_times.class_routes import class_route_laws, is_followed
 from headway.models.solving.response_times.closed import closed_law
-from headway.models.solving.response_times.closed_classes import circulating_laws
+from headway.models.solving.response_times.closed_classes import closed_class_laws
 from headway.models.solving.response_times.feed_forward import (
     Finding,
-    goes_forward,
+    is_feed_forward,
     percentiles_together,
     row_of,
 )
-from headway.models.solving.response_times.open_classes import class_laws
+from headway.models.solving.response_times.open_classes import open_class_laws
 from headway.models.solving.response_times.open_sharing import sharing_law
 from headway.models.solving.response_times.sum_of_times import (
-    summed_in,
-    summed_law,
-    summed_percentiles,
+    sum_law,
+    sum_of_times_in,
+    sum_percentiles,
 )
 from headway.models.solving.solutions.marks import DRIVEN, QNA, Marks
 from headway.models.solving.solutions.on_demand import check_percent
@@ -34,13 +35,16 @@ from headway.models.structure.outputs import Request
 from headway.models.structure.parts.keys import OWN_VISITS, VISITS, scv_at, station_at
 from headway.models.structure.parts.orders import check_turns_known
 from headway.models.structure.planning.ways import shares, visits_given, ways_of
-from headway.queueing.sojourn.interpolated_percentiles import sweep_percentiles
-from headway.queueing.sojourn.percentiles import StationVisits, path_law, percentile_of
+from headway.queueing.sojourn.feed_forward_percentiles import (
+    Precision,
+    feed_forward_percentiles,
+)
+from headway.queueing.sojourn.interpolated_percentiles import interpolated_percentiles
+from headway.queueing.sojourn.percentiles import StationVisits, path_law
 from headway.queueing.sojourn.routed_network import GIVEN, RoutedNetwork
-from headway.queueing.sojourn.search_percentiles import swift_percentiles
-from headway.queueing.sojourn.visited_station import Visited
+from headway.queueing.sojourn.visited_station import VisitedStation
 from headway.queueing.stations.base import Station
-from headway.queueing.times.inversion import exceedance
+from headway.queueing.times.inversion import exceedance, percentile_of
 from headway.queueing.times.laws import TimeLaw, merged
 from headway.queueing.variability.two_moments import TwoMomentStation
 
@@ -170,18 +174,17 @@ def swift_percentile(solution: "Solution", percent: float) -> FloatArray:
     share = percent / 100
     if not all_at_once(solution, swiftly=True):
         return np.reshape(_one_by_one(solution, [share])[0][0][""], solution.shape)
-    return _percentiles(solution, share, _stable(solution), swift_percentiles).reshape(
-        solution.shape
-    )
+    find = partial(feed_forward_percentiles, precision=Precision.SEARCH)
+    return _percentiles(solution, share, _stable(solution), find).reshape(solution.shape)
 
 
 def all_at_once(solution: "Solution", *, swiftly: bool = False) -> bool:
     """Whether percentiles of all points can be computed together."""
     if solution.method == QNA:
         return False
-    parts = summed_in(solution.model)
+    parts = sum_of_times_in(solution.model)
     if parts is None:
-        return goes_forward(solution, swiftly=swiftly)
+        return is_feed_forward(solution, swiftly=swiftly)
     station = station_at(parts.station).of(solution.values)
     return (station.spread() if swiftly else station).smooth
 
@@ -189,10 +192,10 @@ def all_at_once(solution: "Solution", *, swiftly: bool = False) -> bool:
 def _percentiles(
     solution: "Solution", share: float, stable: NDArray[np.bool_], find: Finding
 ) -> FloatArray:
-    parts = summed_in(solution.model)
+    parts = sum_of_times_in(solution.model)
     if parts is None:
         return percentiles_together(solution, share, stable, find)
-    return summed_percentiles(solution, parts, share, stable, find)
+    return sum_percentiles(solution, parts, share, stable, find)
 
 
 def _check(solution: "Solution", percent: float) -> None:
@@ -214,7 +217,7 @@ def _together(solution: "Solution", shares: Sequence[float]) -> tuple[Times, lis
     """The same all at once; distributions cover one point for each set of visited stations."""
     stable = _stable(solution)
     laws = [_laws(solution.point(int(k))) for k in _one_of_each(solution, stable)]
-    rows = [_percentiles(solution, share, stable, sweep_percentiles) for share in shares]
+    rows = [_percentiles(solution, share, stable, interpolated_percentiles) for share in shares]
     return [dict.fromkeys(("", *solution.classes), row) for row in rows], laws
 
 
@@ -257,7 +260,7 @@ def _check_open(solution: "Solution") -> None:
             "moments of them do not determine a distribution; simulate, or delete the scv"
         )
         raise GraphError(msg)
-    if "response_time" in solution.model.graph.outputs and summed_in(solution.model) is None:
+    if "response_time" in solution.model.graph.outputs and sum_of_times_in(solution.model) is None:
         msg = (
             f"{name}: its response time is a formula, but percentiles need stations; make each "
             "part of it a station"
@@ -296,13 +299,13 @@ def _laws(point: "Solution") -> Laws:
     if graph.classes:
         if graph.ways_by_class:
             with _named(point):
-                return journey_laws(point)
+                return class_route_laws(point)
         one = as_one(point.model)
         if one is not None:
             alike = law_of(one.solve())
             return {"": alike, **dict.fromkeys(graph.classes, alike)}
         with _named(point):
-            return circulating_laws(point) if _closed_classes(point) else class_laws(point)
+            return closed_class_laws(point) if _closed_classes(point) else open_class_laws(point)
     if not _stable(point).all():
         return {"": None}
     with _named(point):
@@ -311,9 +314,9 @@ def _laws(point: "Solution") -> Laws:
 
 def law_of(point: "Solution") -> TimeLaw:
     """Distribution of the response time of a network without classes, below saturation."""
-    parts = summed_in(point.model)
+    parts = sum_of_times_in(point.model)
     if parts is not None:
-        return summed_law(point, parts)
+        return sum_law(point, parts)
     if point.model.network.is_closed:
         return closed_law(point)
     if any(shares(point.model.network.graph, name) for name in point.stations):
@@ -359,7 +362,7 @@ def _routed(point: "Solution") -> TimeLaw:
     return network.law()
 
 
-def _met(point: "Solution", name: str) -> Visited:
+def _met(point: "Solution", name: str) -> VisitedStation:
     """A station as jobs meet it, by two moments where variability is propagated."""
     station: Station = station_at(name).of(point.values)
     if point.method != QNA:

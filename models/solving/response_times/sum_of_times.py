@@ -12,7 +12,7 @@ from headway.models.solving.response_times.feed_forward import Finding, row_of
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import station_at
 from headway.models.structure.planning.ways import shares
-from headway.queueing.sojourn.feed_forward import ForwardNetwork
+from headway.queueing.sojourn.feed_forward import FeedForwardNetwork
 from headway.queueing.sojourn.percentiles import StationVisits, path_law
 from headway.queueing.stations.base import Delay
 from headway.queueing.stations.rows import in_a_row
@@ -26,7 +26,7 @@ _RESPONSE = ".response_time"
 
 
 @dataclass(frozen=True)
-class Summed:
+class SumOfTimes:
     """A response time that is one visit to a station, plus constant times.
 
     Parameters
@@ -41,7 +41,7 @@ class Summed:
     constants: tuple[str, ...]
 
 
-def summed(graph: ModelGraph) -> Summed | None:
+def sum_of_times(graph: ModelGraph) -> SumOfTimes | None:
     """The terms of the formula for a graph's response time; None if it is not such a sum.
 
     A station shared by all jobs present does not count: its formula assumes order of arrival.
@@ -49,9 +49,9 @@ def summed(graph: ModelGraph) -> Summed | None:
     Examples
     --------
     >>> from headway.models import catalogue_model
-    >>> summed(catalogue_model("server-single").graph)
-    Summed(station='node', constants=('delay',))
-    >>> summed(catalogue_model("server-cache").graph) is None
+    >>> sum_of_times(catalogue_model("server-single").graph)
+    SumOfTimes(station='node', constants=('delay',))
+    >>> sum_of_times(catalogue_model("server-cache").graph) is None
     True
     """
     names = _terms(graph.outputs["response_time"].tree) or []
@@ -59,10 +59,10 @@ def summed(graph: ModelGraph) -> Summed | None:
     constants = tuple(n for n in names if n in graph.parameters)
     if len(visited) != 1 or visited[0] not in graph.stations or len(names) != len(constants) + 1:
         return None
-    return None if shares(graph, visited[0]) else Summed(visited[0], constants)
+    return None if shares(graph, visited[0]) else SumOfTimes(visited[0], constants)
 
 
-def summed_in(model: "Model") -> Summed | None:
+def sum_of_times_in(model: "Model") -> SumOfTimes | None:
     """The terms of a model's formula for the response time, also of a closed model.
 
     Parameters
@@ -72,7 +72,7 @@ def summed_in(model: "Model") -> Summed | None:
     """
     graph = model.graph
     formula = "response_time" in graph.outputs and not graph.classes
-    return summed(graph) if formula and not model.network.is_closed else None
+    return sum_of_times(graph) if formula and not model.network.is_closed else None
 
 
 def _terms(tree: Tree) -> list[str] | None:
@@ -85,7 +85,7 @@ def _terms(tree: Tree) -> list[str] | None:
     return None if left is None or right is None else left + right
 
 
-def summed_law(point: "Solution", parts: Summed) -> TimeLaw:
+def sum_law(point: "Solution", parts: SumOfTimes) -> TimeLaw:
     """Its distribution at a point, below saturation.
 
     Raises
@@ -99,8 +99,8 @@ def summed_law(point: "Solution", parts: Summed) -> TimeLaw:
     return path_law([StationVisits(1.0, constant, rate), StationVisits(1.0, station, rate)])
 
 
-def summed_percentiles(
-    solution: "Solution", parts: Summed, share: float, stable: NDArray[np.bool_], find: Finding
+def sum_percentiles(
+    solution: "Solution", parts: SumOfTimes, share: float, stable: NDArray[np.bool_], find: Finding
 ) -> FloatArray:
     """Times within which a share of the jobs completes, at all points; like `forward`'s."""
     points = np.flatnonzero(stable)
@@ -111,10 +111,10 @@ def summed_percentiles(
     station = in_a_row(station_at(parts.station).of(solution.values), row)
     rates = row(solution.values[f"{parts.station}.arrival_rate"])[None]
     times = np.full(stable.size, np.inf)
-    waiting = find(ForwardNetwork((station,), rates, np.ones_like(rates), {}), share)
+    waiting = find(FeedForwardNetwork((station,), rates, np.ones_like(rates), {}), share)
     times[points] = waiting + row(_constant(solution, parts))
     return times
 
 
-def _constant(solution: "Solution", parts: Summed) -> Amount:
+def _constant(solution: "Solution", parts: SumOfTimes) -> Amount:
     return sum((solution.values[name] for name in parts.constants), 0.0)

@@ -18,7 +18,7 @@ from headway.queueing.numbers.laws import NumberLaw, moving
 from headway.queueing.stations.abilities import Abilities, ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.times.laws import TimeLaw
-from headway.queueing.times.processor_sharing.birth_death import Sharing
+from headway.queueing.times.processor_sharing.birth_death import BirthDeathSharing
 
 MOST_STATES = 1_000_000
 """Numbers of requests with a rate of their own at most; each is a term of a sum: for memory."""
@@ -165,7 +165,7 @@ class Varying(Station):
         each = rates[np.minimum(others, len(rates) - 1)] / (others + 1)
         met = law.chances(most)
         births = np.full(most + 1, arrival_rate)
-        return Sharing(births, others * each, each, met / met.sum()).law()
+        return BirthDeathSharing(births, others * each, each, met / met.sum()).law()
 
     def _solved(self, arrival_rate: Quantity) -> tuple[Amount, Amount, Amount]:
         """Sum the states below the last rate's one by one, the rest as a geometric series.

@@ -17,7 +17,7 @@ from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw
 
 
 @dataclass(frozen=True)
-class Sharing:
+class BirthDeathSharing:
     """A job among 0, 1, 2... others.
 
     Parameters
@@ -31,7 +31,7 @@ class Sharing:
 
     Examples
     --------
-    >>> alone = Sharing(np.zeros(1), np.zeros(1), np.ones(1), np.ones(1))
+    >>> alone = BirthDeathSharing(np.zeros(1), np.zeros(1), np.ones(1), np.ones(1))
     >>> alone.transform(np.array([1.0 + 0j])).real.tolist()
     [0.5]
     """

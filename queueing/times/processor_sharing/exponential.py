@@ -38,7 +38,7 @@ AS_ONE = (
 )
 
 
-def shared_law(rate: Amount, time: Amount, own: float, servers: int) -> TimeLaw:
+def exponential_sharing_law(rate: Amount, time: Amount, own: float, servers: int) -> TimeLaw:
     """Response time at servers shared by all present jobs, at most one server each.
 
     Parameters
@@ -59,7 +59,7 @@ def shared_law(rate: Amount, time: Amount, own: float, servers: int) -> TimeLaw:
 
     Examples
     --------
-    >>> round(shared_law(0.5, 1.0, 1.0, 1).mean, 9)  # S / (1 - U)
+    >>> round(exponential_sharing_law(0.5, 1.0, 1.0, 1).mean, 9)  # S / (1 - U)
     2.0
     """
     rates, times = _kinds(np.atleast_1d(rate).astype(float), np.atleast_1d(time).astype(float))

@@ -42,21 +42,21 @@ _POLISHED = 3  # steps that bring roots from 1e-11 or less to the last digits
 _NEAR = 1e-12  # a root so near to a pole, relative to it, is it: what two kinds have in common
 
 
-class Sharers(NamedTuple):
+class SharingClasses(NamedTuple):
     """Jobs that come to a server: how many [1/s], mean service times [s] and their scvs."""
 
     rates: tuple[float, ...]
     times: tuple[float, ...]
     scvs: tuple[float, ...]
 
-    def alike(self) -> "Sharers":
+    def alike(self) -> "SharingClasses":
         """Those who come and take time, jobs of one time and scv together."""
         rates: dict[tuple[float, float], float] = {}
         for rate, time, scv in zip(*self, strict=True):
             if rate > 0 and time > 0:
                 rates[time, scv] = rates.get((time, scv), 0.0) + rate
         times, scvs = zip(*rates, strict=True) if rates else ((), ())
-        return Sharers(tuple(rates.values()), times, scvs)
+        return SharingClasses(tuple(rates.values()), times, scvs)
 
     @property
     def busy(self) -> float:
@@ -64,7 +64,7 @@ class Sharers(NamedTuple):
         return sum(rate * time for rate, time in zip(self.rates, self.times, strict=True))
 
 
-def sharers_law(others: Sharers, own: float, scv: float) -> TimeLaw:
+def general_sharing_law(others: SharingClasses, own: float, scv: float) -> TimeLaw:
     """Response time of a job at a server that all jobs there share.
 
     Parameters
@@ -76,8 +76,8 @@ def sharers_law(others: Sharers, own: float, scv: float) -> TimeLaw:
 
     Examples
     --------
-    >>> from headway.queueing.sojourn.percentiles import percentile_of
-    >>> law = sharers_law(Sharers((0.7,), (1.0,), (0.0,)), 1.0, 0.0)  # M/D/1
+    >>> from headway.queueing.times.inversion import percentile_of
+    >>> law = general_sharing_law(SharingClasses((0.7,), (1.0,), (0.0,)), 1.0, 0.0)  # M/D/1
     >>> round(law.mean, 6), round(percentile_of(law, 0.95), 3)
     (3.333333, 8.563)
     """
@@ -129,7 +129,7 @@ def _of_constants(rate: float, time: float) -> TimeLaw:
 class _Meeting:
     """A job among others of phase-type times."""
 
-    others: Sharers
+    others: SharingClasses
     own: float
     scv: float
 

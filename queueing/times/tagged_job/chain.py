@@ -13,8 +13,8 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from headway.kinds import FloatArray
-from headway.queueing.times.tagged_job.kinds import Pause
-from headway.queueing.times.tagged_job.station import Change, Loop, Numbers, Stop
+from headway.queueing.times.tagged_job.kinds import TaggedDelay
+from headway.queueing.times.tagged_job.station import Change, Loop, Numbers, TaggedStation
 from headway.queueing.times.uniformisation import LAST
 
 _REST = (1e-6, 1e-10)  # chance of more others than there is room for; of those at one queue
@@ -39,7 +39,9 @@ def room_for(loop: Loop) -> int | None:
     return None
 
 
-def _together(stops: tuple[Stop, ...], size: int, without: tuple[int, ...] = ()) -> FloatArray:
+def _together(
+    stops: tuple[TaggedStation, ...], size: int, without: tuple[int, ...] = ()
+) -> FloatArray:
     """Chances of 0, 1, 2... at all stations, but for one queue of some."""
     queues = [
         stop.numbers(size)
@@ -61,7 +63,7 @@ def _speeds(weights: FloatArray) -> FloatArray:
 class _Part:
     """States of the chain at a station: its places, with numbers of others in all from there on."""
 
-    def __init__(self, stop: Stop, most: int, start: int) -> None:
+    def __init__(self, stop: TaggedStation, most: int, start: int) -> None:
         self.stop, self.most = stop, most
         self.beside, self.counted = stop.beside(most), stop.counted(most)
         counts = most + 1 - self.beside
@@ -72,7 +74,7 @@ class _Part:
         self.here = np.arange(start, self.end)
         self.number = self.here - self.first[self.place]
         self.rest = self.number - self.beside[self.place]
-        self.share = 0.0 if isinstance(stop, Pause) else 1 / stop.lanes
+        self.share = 0.0 if isinstance(stop, TaggedDelay) else 1 / stop.lanes
 
     def moved(self, change: Change) -> tuple[Numbers, Numbers, Numbers, FloatArray]:
         """Each change of place in all numbers: states, places and numbers after, how fast."""
@@ -84,7 +86,7 @@ class _Part:
         return states, np.repeat(after, counts), numbers, np.repeat(speed, counts)
 
 
-class Chain:
+class LoopChain:
     """States (station, place, others in the loop), from entry to exit."""
 
     def __init__(self, loop: Loop, most: int) -> None:

@@ -13,26 +13,26 @@ from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.queueing.times.phase_type import Phases, in_phases
-from headway.queueing.times.tagged_job.station import NO_CHANGE, Change, Numbers, Stop
+from headway.queueing.times.tagged_job.station import NO_CHANGE, Change, Numbers, TaggedStation
 
 SMOOTHED = "constant times in a loop are approximated as varying"
 
 _STEADY = 64  # phases of a delay at most
 
 
-class Pause(Stop):
+class TaggedDelay(TaggedStation):
     """A delay: places are the phases of it.
 
     Examples
     --------
     >>> from headway.queueing.times.phase_type import in_phases
     >>> wan = in_phases(2.0, 0.0)
-    >>> Pause(0.5, wan, wan, 2.0).numbers(2).round(4).tolist()
+    >>> TaggedDelay(0.5, wan, wan, 2.0).numbers(2).round(4).tolist()
     [0.3679, 0.3679]
     """
 
     @classmethod
-    def alike(cls, rate: float, service: Phases, stay: float, count: int) -> "Pause":  # noqa: ARG003
+    def alike(cls, rate: float, service: Phases, stay: float, count: int) -> "TaggedDelay":  # noqa: ARG003
         """Of the same time for all."""
         return cls(rate, service, service, stay, notes=(SMOOTHED,))
 
@@ -41,7 +41,7 @@ class Pause(Stop):
         """Nobody waits."""
         return 0.0
 
-    def eased(self, least: float) -> "Pause":
+    def eased(self, least: float) -> "TaggedDelay":
         """In fewer phases."""
         time = self.own.mean
         return replace(self, own=in_phases(time, min(1.0, least / time), _STEADY))
@@ -82,19 +82,19 @@ def _between(moves: FloatArray) -> Change:
     return before, after, moves[before, after]
 
 
-class OrderedQueue(Stop):
+class FcfsQueue(TaggedStation):
     """Single servers of any times, in order: places are phases of one's own, or who is ahead.
 
     Examples
     --------
     >>> from headway.queueing.times.phase_type import in_phases
     >>> one = in_phases(1.0, 1.0)
-    >>> OrderedQueue(0.5, one, one, 2.0).numbers(3).tolist()
+    >>> FcfsQueue(0.5, one, one, 2.0).numbers(3).tolist()
     [0.5, 0.25, 0.125]
     """
 
     @classmethod
-    def alike(cls, rate: float, service: Phases, stay: float, count: int) -> "OrderedQueue":
+    def alike(cls, rate: float, service: Phases, stay: float, count: int) -> "FcfsQueue":
         """With a queue at each server."""
         return cls(rate, service, service, stay, lanes=count)
 
@@ -165,7 +165,7 @@ class OrderedQueue(Stop):
         )
 
 
-class _Exponential(Stop):
+class _Exponential(TaggedStation):
     """A queue of several servers, or a shared one: of exponential times."""
 
     def numbers(self, size: int) -> FloatArray:
@@ -177,14 +177,14 @@ class _Exponential(Stop):
         return np.asarray(weights[:size] / (weights[: self.servers].sum() + last))
 
 
-class Pool(_Exponential):
+class MultiServerQueue(_Exponential):
     """Exponential servers in one line: places are who is beside, then departures to come.
 
     Examples
     --------
     >>> from headway.queueing.times.phase_type import in_phases
     >>> one = in_phases(1.0, 1.0)
-    >>> pool = Pool(1.0, one, one, 4 / 3, servers=2)
+    >>> pool = MultiServerQueue(1.0, one, one, 4 / 3, servers=2)
     >>> pool.beside(3).tolist()  # served with so many, or waiting for one departure or two
     [0, 1, 2, 3, 2, 3]
     """
@@ -226,14 +226,14 @@ class Pool(_Exponential):
         return before, np.append(beside - 1, ends), np.asarray(speed / self.others.mean)
 
 
-class Shared(_Exponential):
+class SharedQueue(_Exponential):
     """Servers that all who are there share: places are who is beside.
 
     Examples
     --------
     >>> from headway.queueing.times.phase_type import in_phases
     >>> one = in_phases(1.0, 1.0)
-    >>> Shared(0.5, one, one, 2.0).finishing(2).round(3).tolist()
+    >>> SharedQueue(0.5, one, one, 2.0).finishing(2).round(3).tolist()
     [1.0, 0.5, 0.333]
     """
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw
-from headway.queueing.times.tagged_job.chain import Chain, room_for
+from headway.queueing.times.tagged_job.chain import LoopChain, room_for
 from headway.queueing.times.tagged_job.station import Loop
 from headway.queueing.times.uniformisation import law_of_steps
 
@@ -49,9 +49,9 @@ def loop_laws(loop: Loop, *, together: bool = False) -> Laws | None:
     Examples
     --------
     >>> from headway.queueing.times.phase_type import in_phases
-    >>> from headway.queueing.times.tagged_job.kinds import OrderedQueue
+    >>> from headway.queueing.times.tagged_job.kinds import FcfsQueue
     >>> one, service = np.ones(1), in_phases(1.0, 1.0)
-    >>> loop = Loop((OrderedQueue(0.5, service, service, 2.0),), one, np.array([[0.9]]))
+    >>> loop = Loop((FcfsQueue(0.5, service, service, 2.0),), one, np.array([[0.9]]))
     >>> round(loop_laws(loop)[0][0].mean, 3)
     20.0
     """
@@ -71,10 +71,11 @@ def is_exact(loop: Loop) -> bool:
 
     Examples
     --------
-    >>> from headway.queueing.times.tagged_job.kinds import Pool
+    >>> from headway.queueing.times.tagged_job.kinds import MultiServerQueue
     >>> from headway.queueing.times.phase_type import in_phases
     >>> one, service = np.ones(1), in_phases(1.0, 1.0)
-    >>> is_exact(Loop((Pool(1.0, service, service, 4 / 3, servers=2),), one, np.array([[0.5]])))
+    >>> pool = MultiServerQueue(1.0, service, service, 4 / 3, servers=2)
+    >>> is_exact(Loop((pool,), one, np.array([[0.5]])))
     True
     """
     return loop.is_alone and loop.busy <= BUSIEST and not loop.is_mixed
@@ -111,7 +112,7 @@ def _laws(loop: Loop, followed: Loop, ends: FloatArray) -> Laws | None:
     """
     knows_mean = loop.is_mixed and followed is loop
     room = room_for(followed)
-    chain = None if room is None else Chain(followed, room)
+    chain = None if room is None else LoopChain(followed, room)
     if chain is None or not chain.can_be_followed:
         return None
     nowhere = TimeLaw((Piece(0.0, np.ones_like),), 0.0)

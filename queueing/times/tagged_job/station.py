@@ -32,7 +32,7 @@ _COARSE = 4  # times as long may a phase of a delay be
 
 
 @dataclass(frozen=True, eq=False)
-class Stop(ABC):
+class TaggedStation(ABC):
     """A station with one queue or several like ones, one of them chosen at random.
 
     Parameters
@@ -83,16 +83,16 @@ class Stop(ABC):
         """Utilisation."""
         return self.load / self.servers
 
-    def at_rate(self, factor: float) -> "Stop":
+    def at_rate(self, factor: float) -> "TaggedStation":
         """With more arrivals by a factor."""
         return replace(self, rate=self.rate * factor)
 
-    def eased(self, least: float) -> "Stop":  # noqa: ARG002 - for delays
+    def eased(self, least: float) -> "TaggedStation":  # noqa: ARG002 - for delays
         """With phases no shorter than this [s], where that hardly matters."""
         return self
 
     @classmethod
-    def alike(cls, rate: float, service: Phases, stay: float, count: int) -> "Stop":
+    def alike(cls, rate: float, service: Phases, stay: float, count: int) -> "TaggedStation":
         """Of a job like all others, where there are so many servers."""
         return cls(rate, service, service, stay, servers=count)
 
@@ -149,14 +149,14 @@ class Loop:
     Examples
     --------
     >>> from headway.queueing.times.phase_type import in_phases
-    >>> from headway.queueing.times.tagged_job.kinds import OrderedQueue
+    >>> from headway.queueing.times.tagged_job.kinds import FcfsQueue
     >>> one, service = np.ones(1), in_phases(1.0, 1.0)
-    >>> loop = Loop((OrderedQueue(0.5, service, service, 2.0),), one, np.array([[0.9]]))
+    >>> loop = Loop((FcfsQueue(0.5, service, service, 2.0),), one, np.array([[0.9]]))
     >>> round(loop.busy, 12), round(loop.through, 12)
     (0.5, 0.05)
     """
 
-    stops: tuple[Stop, ...]
+    stops: tuple[TaggedStation, ...]
     entries: FloatArray
     onward: FloatArray
 
