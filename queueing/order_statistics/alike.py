@@ -225,7 +225,9 @@ def _likely(branches: int, needed: int, scv: float) -> tuple[FloatArray, FloatAr
     return np.asarray(weights), np.asarray(times)
 
 
-def order_statistic_law(rate: Amount, time: Amount, scv: Amount, pair: tuple[Amount, Amount]) -> TimeLaw:
+def order_statistic_law(
+    rate: Amount, time: Amount, scv: Amount, pair: tuple[Amount, Amount]
+) -> TimeLaw:
     """How long the k-th of n branches takes: a wait that all have in common, and the rest.
 
     Parameters

@@ -21,10 +21,10 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.queueing.order_statistics.branch_times import (
     Wait,
-    service_matrix,
     factor_nodes,
     rounded_down,
     rounded_up,
+    service_matrix,
     step_of,
     waited_by,
 )

@@ -17,7 +17,7 @@ from headway.kinds import (
     plain,
 )
 from headway.queueing.order_statistics.alike import moments, order_statistic_law
-from headway.queueing.order_statistics.gamma_mixture import ForkCase, mixture_law, has_mixture
+from headway.queueing.order_statistics.gamma_mixture import ForkCase, has_mixture, mixture_law
 from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import Station, while_stable
 from headway.queueing.stations.general import MD1, MG1
