@@ -1,5 +1,7 @@
 """Percentiles of closed networks against whole Markov chains, closed forms and simulation."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy.stats import gamma as gamma_law
@@ -11,7 +13,8 @@ from headway.queueing.passages.laws import APART, passage_law
 from headway.queueing.passages.passage import Passage, PassageStation
 from headway.queueing.passages.tagged_job import AggregatedTaggedJobChain, TaggedJobChain
 from headway.queueing.times.inversion import percentile_of
-from tests.pages import accuracy
+from headway.queueing.times.uniformisation import AbsorbingChain
+from tests.pages import DOCS, accuracy
 from tests.passage_chain import Small, exceedances, percentiles
 from tests.percentile_errors import CLOSED, SHARES, chain_errors, circle_of, closed_errors
 
@@ -194,3 +197,44 @@ def test_a_crowd_beyond_any_table_is_refused():
     model = station.at().closed(10**17, 5.0)
     with pytest.raises(GraphError, match=r"1e\+17 circulating jobs .* at most 1,000,000"):
         model.solve().with_percentile(95)
+
+
+DERIVED = Small(
+    (1.0, 1.5, 2.0), (1, 2, 1), (1, 0, 0), ((0, 0.4, 0.4), (1, 0, 0), (1, 0, 0)), 5, think_time=2.0
+)
+"""The network of docs/explanation/tagged-job.md."""
+
+
+def test_the_errors_on_the_page_that_derives_the_chain_are_its_own():
+    page = (DOCS / "explanation/tagged-job.md").read_text(encoding="utf-8")
+    rows = re.findall(
+        r"^\| ([a-z ]+) \| (-?[\d.]+)% \| (-?[\d.]+)% \| (-?[\d.]+)% \|$", page, re.MULTILINE
+    )
+    stated = {name: [float(cell) for cell in cells] for name, *cells in rows}
+    shares = (0.5, 0.95, 0.99)
+    exact = np.array(percentiles(DERIVED, shares))
+    passage = circle_of(DERIVED)
+    for name, chain in (
+        ("conditional equilibrium", TaggedJobChain(passage)),
+        ("fewer states", AggregatedTaggedJobChain(passage)),
+    ):
+        law = chain.law()
+        errors = np.array([percentile_of(law, share) for share in shares]) / exact - 1
+        assert stated.pop(name) == pytest.approx(100 * errors, abs=0.0051)
+    assert not stated
+
+
+@pytest.mark.parametrize("chain", [TaggedJobChain, AggregatedTaggedJobChain])
+def test_the_mean_of_the_aggregated_chain_is_exact(monkeypatch, chain):
+    """By Little's law: averaging what is not kept leaves the equilibrium of what is kept."""
+    found = []
+    scaled = AbsorbingChain.law
+
+    def own(self, pace, mean, inside):
+        found.append(scaled(self, pace, None, 1e-10).mean / mean)
+        return scaled(self, pace, mean, inside)
+
+    monkeypatch.setattr(AbsorbingChain, "law", own)
+    onward = ((0.1, 0.4, 0.3), (0.8, 0, 0.2), (1, 0, 0))
+    chain(circle_of(Small((1.0, 0.7, 0.4), (1, 1, 1), (1, 0, 0), onward, 6, 5.0))).law()
+    assert found == [pytest.approx(1.0, rel=1e-8)]
