@@ -1,13 +1,29 @@
-"""The chain of a job that is followed through a loop, step by step from entry to exit.
+"""The chain of a tagged job that goes round a loop of stations in an open network.
+
+A state has the tagged job at station k, in a *place* there (what it knows of its queue: how many are
+ahead, or beside it, and phases of services; `headway.queueing.times.tagged_job.station`), and n
+others in the loop. Of these, b are in the place; where the other e = n - b are is not kept: they
+are taken to be as in equilibrium, given their number. With G(e) the probability of e others at the
+queues where they may be, the flows between those are multiplied by u(e) = G(e - 1) / G(e). The
+transitions, with lambda_i the visits to station i, P the routes and out_i the chance of leaving:
+
+    n + 1               sum over i of lambda_i out_i (as many come as leave)
+    n - 1               u(e) sum of lambda_i out_i over the queues where the e are
+    n + 1, place + 1    what comes from outside to the tagged job's queue, where it counts them
+    place + 1           u(e) sum of lambda_i P_ik over the queues where the e are
+    place - 1           an end of a service before or beside the tagged job; n - 1 with chance out_k
+    to station j        an end of its own service times P_kj; it finds m there with the probability
+                        f_j(m) G_j(n - m) / G(n)
+
+The conditional equilibrium is headway's own approximation: docs/explanation/tagged-job.md derives
+it, and docs/accuracy/percentiles.md has what it costs.
 
 Source: Jackson, Management Science 10(1), 1963, and Gordon and Newell, Operations Research 15(2),
 1967 (numbers elsewhere, given their sum); Jensen, Skandinavisk Aktuarietidskrift 36, 1953 (steps).
-The conditional equilibrium is headway's own; what it costs is measured in docs/accuracy.md.
 """
 
 from collections.abc import Iterator
 from functools import cached_property, reduce
-from math import log
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
@@ -15,22 +31,25 @@ from scipy.sparse import coo_array, csr_array
 from headway.kinds import FloatArray
 from headway.queueing.times.tagged_job.kinds import TaggedDelay
 from headway.queueing.times.tagged_job.station import Change, Loop, Numbers, TaggedStation
-from headway.queueing.times.uniformisation import LAST
+from headway.queueing.times.uniformisation import LAST, LOOP, ONE_QUEUE, Truncation
 
-_REST = (1e-6, 1e-10)  # chance of more others than there is room for; of those at one queue
-_FEW = (1e-4, 1e-7)  # share of jobs still inside when the steps end; at one queue
-_MOST_WORK = 5e8  # moves times steps: about a second
-_ROOM = 4000  # others at most
-_SPARE = 1.05  # of the pace, beyond that of the fastest state
-_MOVES = 8  # from a state, about
-_LEAST_MOVES = 2000  # that a step costs however few it makes
+# For speed alone: others in the loop at most; transitions from a state, approximately, and those
+# whose time a step takes at the least.
+_ROOM = 4000
+_MOVES, _LEAST_MOVES = 8, 2000
+_SPARE = 1.05  # of the fastest rate: no step is certain to move, so that chances fall smoothly
 
 _Edges = tuple[Numbers, Numbers, FloatArray]
 
 
+def truncation_of(loop: Loop) -> Truncation:
+    """How much of the chain is kept: more of it where it is exact."""
+    return ONE_QUEUE if loop.is_alone else LOOP
+
+
 def room_for(loop: Loop) -> int | None:
     """Others in the loop that are not exceeded but with a chance that is let go."""
-    most, rest = 32, _REST[loop.is_alone]
+    most, rest = 32, truncation_of(loop).left_out
     while most <= _ROOM:
         beyond = 1 - np.cumsum(_together(loop.stops, most + 1))
         if beyond[-1] <= rest:
@@ -100,10 +119,10 @@ class LoopChain:
     @property
     def can_be_followed(self) -> bool:
         """Whether that is a matter of seconds."""
-        steps = self.pace * float(self.loop.means.max()) * -log(_FEW[self.loop.is_alone])
         entries = np.count_nonzero(self.loop.entries)
         moves = max(self.size * _MOVES, _LEAST_MOVES)
-        return bool(moves * steps * entries <= _MOST_WORK)
+        steps_of_mean = self.pace * float(self.loop.means.max())
+        return truncation_of(self.loop).allows(float(moves * entries), steps_of_mean)
 
     @cached_property
     def haste(self) -> FloatArray:
@@ -146,7 +165,7 @@ class LoopChain:
         exits = [part.here[self._finishing[part.here] > 0] for part in self.parts]
         shares = self.loop.out / self.pace
         ends = [(here, self._finishing[here] * p) for here, p in zip(exits, shares, strict=True)]
-        few = _FEW[self.loop.is_alone]
+        few = truncation_of(self.loop).inside
         fewest = 2 * LAST + sum(len(stop.own.start) + 1 for stop in self.loop.stops)
         left: list[list[float]] = []
         while len(left) < fewest or inside.sum() > few:

@@ -7,8 +7,8 @@ equilibrium, given their number. That is exact for one queue and, by Little's la
 chain is followed step by step (uniformisation) until few are left, and geometrically from there on.
 
 Source: Gordon and Newell, Operations Research 15(2), 1967, and Jackson, Management Science 10(1),
-1963 (the equilibrium). The conditional equilibrium is headway's own; what it costs is measured in
-docs/accuracy.md.
+1963 (the equilibrium). The conditional equilibrium is headway's own approximation:
+docs/explanation/tagged-job.md derives it, and docs/accuracy/percentiles.md has what it costs.
 """
 
 from functools import lru_cache
