@@ -1,7 +1,7 @@
 """The chain of a tagged job that goes round a loop of stations in an open network.
 
-A state has the tagged job at station k, in a *place* there (what it knows of its queue: how many are
-ahead, or beside it, and phases of services; `headway.queueing.times.tagged_job.station`), and n
+A state has the tagged job at station k, in a *place* (what it knows of its queue: how many are
+ahead or beside it, and phases of services; `headway.queueing.times.tagged_job.station`), and n
 others in the loop. Of these, b are in the place; where the other e = n - b are is not kept: they
 are taken to be as in equilibrium, given their number. With G(e) the probability of e others at the
 queues where they may be, the flows between those are multiplied by u(e) = G(e - 1) / G(e). The
