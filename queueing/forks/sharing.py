@@ -31,7 +31,7 @@ from headway.queueing.order_statistics.branch_times import (
     STEP,
     Wait,
     done_by,
-    factor_nodes,
+    factor_values,
     step_of,
 )
 
@@ -144,7 +144,7 @@ def _ends(waits: Wait, needed: int) -> tuple[float, float]:
 def _integrated(waits: Wait, shared: FloatArray, needed: int, times: FloatArray) -> FloatArray:
     """Means of the k-th: P(T > t) given Z, averaged over Z, and integrated over log t."""
     each = [done_by(waits.branch(row), shared[row], times) for row in range(len(waits.service))]
-    left = np.tensordot(fewer_done(each, needed), factor_nodes()[1], ([1], [0]))
+    left = np.tensordot(fewer_done(each, needed), factor_values()[1], ([1], [0]))
     logs = np.log(times)
     step = logs[:, 1] - logs[:, 0]
     before = times[:, 0] * (step / 2 + step / np.expm1(step))  # the integral down to time 0

@@ -66,7 +66,7 @@ class Wait(NamedTuple):
 
 
 @cache
-def factor_nodes(count: int = FACTORS) -> tuple[FloatArray, FloatArray]:
+def factor_values(count: int = FACTORS) -> tuple[FloatArray, FloatArray]:
     """Values of the common factor, and their weights, by Gauss and Hermite."""
     values, weights = np.polynomial.hermite_e.hermegauss(count)
     return values, weights / weights.sum()
@@ -131,7 +131,7 @@ def waited_by(
     longer = wait.chance[:, None] * gammaincc(shape, times * shape / mean)
     scores = (
         ndtri(1 - longer)[:, None]
-        - np.sqrt(shared)[:, None, None] * factor_nodes(count)[0][:, None]
+        - np.sqrt(shared)[:, None, None] * factor_values(count)[0][:, None]
     )
     return np.asarray(ndtr(scores / np.sqrt(1 - shared)[:, None, None]))
 

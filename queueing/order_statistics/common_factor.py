@@ -21,7 +21,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.queueing.order_statistics.branch_times import (
     Wait,
-    factor_nodes,
+    factor_values,
     rounded_down,
     rounded_up,
     service_matrix,
@@ -110,7 +110,7 @@ def conditional_law(scv: float, loads: tuple[float, ...]) -> ConditionalLaw:
     alone = np.broadcast_to(service.sum(axis=0), (len(after), service.shape[1]))
     done = np.concatenate([after, alone], axis=1)
     np.clip(done, 0.0, 1.0, out=done)
-    both = (factor_nodes(_FACTORS)[1][:, None] * weights[:, None]).reshape(busy.size, -1)
+    both = (factor_values(_FACTORS)[1][:, None] * weights[:, None]).reshape(busy.size, -1)
     logs = np.asarray(step * np.arange(*ends), float)
     return ConditionalLaw(logs, done.reshape(*both.shape, -1), both)
 
