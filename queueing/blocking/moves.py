@@ -198,12 +198,21 @@ def rates_of(network: BlockingNetwork) -> Rates:
     {Move(source=0, target=0, anew=True): 2.0}
     """
     check_times(network)
-    rooms = list(network.rooms)
-    chances = _chances(network)
-    if network.closed and network.think_time:
+    rooms, places = list(network.rooms), range(len(network.rooms))
+    onward, leaving, entry = network.onward, network.leaving, network.entry
+    chances = {Move(i, j): float(onward[i, j]) for i in places for j in places}
+    if not network.closed:
+        chances |= {Move(i, OUT): float(leaving[i]) for i in places}
+    elif network.think_time:
+        think = len(rooms)
         rooms.append(Room(network.think_time, servers=inf))
+        chances |= {Move(i, think): float(leaving[i]) for i in places}
+        chances |= {Move(think, j): float(entry[j]) for j in places}
+    else:
+        anew = {Move(i, j, anew=True): float(leaving[i] * entry[j]) for i in places for j in places}
+        chances |= anew
     service = np.array([1 / room.service_time for room in rooms])
-    rate = {move: chance * float(service[move.source]) for move, chance in chances.items()}
+    rate = {m: chance * float(service[m.source]) for m, chance in chances.items() if chance > 0}
     if not network.closed:
         coming = network.arrival_rate * np.asarray(network.entry)
         rate |= {Move(OUT, k): float(r) for k, r in enumerate(coming) if r > 0}
@@ -221,20 +230,3 @@ def check_times(network: BlockingNetwork) -> None:
                 "remove the station"
             )
             raise GraphError(msg)
-
-
-def _chances(network: BlockingNetwork) -> dict[Move, float]:
-    """Routing probability of each move."""
-    onward, leaving, entry = network.onward, network.leaving, network.entry
-    places = range(len(network.rooms))
-    chances = {Move(i, j): float(onward[i, j]) for i in places for j in places}
-    if not network.closed:
-        chances |= {Move(i, OUT): float(leaving[i]) for i in places}
-    elif network.think_time:
-        think = len(network.rooms)
-        chances |= {Move(i, think): float(leaving[i]) for i in places}
-        chances |= {Move(think, j): float(entry[j]) for j in places}
-    else:
-        anew = {Move(i, j, anew=True): float(leaving[i] * entry[j]) for i in places for j in places}
-        chances |= anew
-    return {move: chance for move, chance in chances.items() if chance > 0}

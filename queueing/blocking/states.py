@@ -1,6 +1,5 @@
 """The state space of a network with blocking: bounded before it is listed."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import inf, isfinite
@@ -186,18 +185,6 @@ def _recurrent(shape: Shape, states: tuple[State, ...], ways: NDArray[np.intp]) 
     return StateSpace(named, source, target, inside[:, 2], inside[:, 3].astype(float), count, busy)
 
 
-def _visited(shape: Shape) -> Sequence[int]:
-    """Stations that jobs come to; all of them where no move begins anew, as with think time."""
-    todo = {m.target for m in shape.moves if m.anew}
-    if not todo:
-        return range(len(shape.rooms))
-    here: set[int] = set()
-    while todo - here:
-        here |= todo
-        todo = {m.target for m in shape.moves if m.source in here}
-    return sorted(here)
-
-
 def start(shape: Shape) -> State:
     """An initial state: empty, or with a closed network's jobs wherever there is room.
 
@@ -207,8 +194,13 @@ def start(shape: Shape) -> State:
         For more jobs than places.
     """
     count, outside = list(shape.empty[0]), list(shape.empty[2])
+    todo = {m.target for m in shape.moves if m.anew}
+    here = set() if todo else set(range(len(shape.rooms)))  # stations that jobs come to
+    while todo - here:
+        here |= todo
+        todo = {m.target for m in shape.moves if m.source in here}
     left = shape.population
-    for k in sorted(_visited(shape), key=lambda k: -shape.rooms[k][1]):
+    for k in sorted(sorted(here), key=lambda k: -shape.rooms[k][1]):
         window = shape.window_of(k)
         free = shape.rooms[k][1]
         if window is not None:

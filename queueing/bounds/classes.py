@@ -158,7 +158,8 @@ def _balanced(queued: _ClosedClasses) -> tuple[FloatArray, FloatArray]:
 
 def _queued(queued: _ClosedClasses) -> FloatArray:
     """Jobs in queues that an arrival finds at least: N - X Z, with X at most N / (Z + D)."""
-    share = _share(queued.total, queued.total + queued.think)
+    whole = queued.total + queued.think
+    share = np.where(whole > 0, queued.total / np.where(whole > 0, whole, 1.0), 0.0)
     return np.asarray((queued.jobs * share).sum(axis=0) - share)
 
 
@@ -178,10 +179,6 @@ _METHODS = {"asymptotic": _asymptotic, "balanced job": _balanced, "composite": _
 def _rate(jobs: Any, time: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.where(time > 0, jobs / time, np.inf))
-
-
-def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
-    return np.asarray(np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), 0.0))
 
 
 def _bounds(

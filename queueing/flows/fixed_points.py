@@ -1,4 +1,4 @@
-"""Numbers that are answered by themselves, at many points at once."""
+"""Fixed points of falling functions, at many points at once."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 
-_WIDTH = 4e-16  # relative: of a bracket in which no double is left
-_TRIES = 200
+_WIDTH = 4e-16  # relative width of a bracket in which no double is left
+_TRIES = 200  # at most; bisection alone needs 60: digits only
 
 
 @dataclass(frozen=True)
 class Guess:
-    """Initial rates, the answers there and their slopes; shape (points,)."""
+    """Initial rates, the values of the function there and its slopes; shape (points,)."""
 
     rate: FloatArray
     answer: FloatArray
@@ -22,16 +22,16 @@ class Guess:
 
 
 Answer = Callable[[FloatArray, NDArray[np.intp]], FloatArray]
-"""From rates, and the numbers of the points they are of, to what is answered."""
+"""The function of rates, and of the numbers of their points."""
 
 
 def balance(
     answer: Answer, low: FloatArray, high: FloatArray, guess: Guess, agreed: float = 1e-12
 ) -> FloatArray:
-    """Rates that are answered by themselves, where answers fall as rates grow.
+    """Find rates x = f(x) of functions that fall as the rate grows.
 
-    By inverse quadratic interpolation through the last three tries, each point as long as it
-    takes; where a try did not halve the miss, the bracket is halved.
+    By inverse quadratic interpolation through the last three tries, at each point as long as it
+    takes; if a try did not halve the difference, the bracket is halved (Brent).
 
     Parameters
     ----------
@@ -78,13 +78,13 @@ def balance(
 
 
 def _narrowed(state: FloatArray) -> FloatArray:
-    """Put the last try, in row 2, in the place of an end of the bracket."""
+    """Replace an end of the bracket by the last try, in row 2."""
     low, high, rate, miss = state[:4]
     return np.array([np.where(miss > 0, rate, low), np.where(miss > 0, high, rate), *state[2:]])
 
 
 def _interpolated(tries: FloatArray) -> FloatArray:
-    """Where three tries (rate and miss, the last first) miss nothing; two, where that fails."""
+    """Zero of the difference by three tries (rate and difference, the last first), or by two."""
     x, f, y, g, z, h = tries
     with np.errstate(all="ignore"):
         two = x - f * (x - y) / (f - g)

@@ -190,18 +190,9 @@ def check_matrix(stations: Sequence[Name], matrix: FloatArray) -> None:
         raise GraphError(msg)
     rest = 1 - matrix.sum(axis=1)
     good = (matrix >= 0) & (matrix <= 1 + SUM_TOLERANCE)
-    if not good.all() or rest.min(initial=1.0) < -SUM_TOLERANCE or not _all_leave(matrix, rest):
+    out = reached(matrix.T > 0, rest > SUM_TOLERANCE)  # stations from which a path leads out
+    if not good.all() or rest.min(initial=1.0) < -SUM_TOLERANCE or not out.all():
         check_routes(stations, as_routes(stations, matrix))
-
-
-def _all_leave(matrix: FloatArray, rest: FloatArray) -> bool:
-    """Whether from every station some path leads out."""
-    out = rest > SUM_TOLERANCE
-    new = out
-    while new.any() and not out.all():
-        new = (matrix[:, new] > 0).any(axis=1) & ~out
-        out = out | new
-    return bool(out.all())
 
 
 def as_routes(stations: Sequence[Name], matrix: FloatArray) -> dict[tuple[Name, Name], float]:

@@ -20,9 +20,9 @@ from headway.queueing.erlang.poisson import poisson
 MOST_NUMBERS = 1_000_000
 """Numbers of jobs whose probabilities are listed at most: memory, not accuracy, sets it."""
 
-# Digits only: probabilities are listed until they are below 1e-18 = exp(-41.4).
-_DEVIATIONS = 40.0  # standard deviations above the mean of a Poisson law
-_E_FOLDS = 42.0
+# Digits only: probabilities are listed down to 1e-18 = exp(-41.4). That is within so many standard
+# deviations of a mean, or e-folds of a geometric tail.
+_DEVIATIONS, _E_FOLDS = 40.0, 42.0
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,12 @@ def conditional_law(scv: float, loads: tuple[float, ...]) -> ConditionalLaw:
     (True, True)
     """
     busy, step = np.array(loads), step_of(scv)
-    waits, shared = _waits(scv, busy), _shared(scv, busy)
+    one = np.ones_like(busy)
+    wait = (1 + scv) / (2 * (1 - busy))  # M/G/1 with a mean service of 1: of those that wait
+    square = 2 * busy * wait**2 + (1 + scv) * (1 + 2 * scv) / (3 * (1 - busy))
+    waits = Wait(one, scv * one, busy, wait, square - wait**2, busy, one)
+    common = np.polyval(_ALIKE[::-1], busy) ** np.log2(1 + scv)  # a**2 = r(U)**log2(1 + scv)
+    shared = np.asarray(np.minimum(common, _MOST))
     begin, end = _ends(waits, step)
     first = max(min(_FIRST, scv * _SELDOM**scv), _EARLIEST)
     ends = rounded_down(log(first) / step), rounded_up(log(_LAST / (1 - busy.max())) / step)
@@ -113,20 +118,6 @@ def conditional_law(scv: float, loads: tuple[float, ...]) -> ConditionalLaw:
     both = (factor_values(_FACTORS)[1][:, None] * weights[:, None]).reshape(busy.size, -1)
     logs = np.asarray(step * np.arange(*ends), float)
     return ConditionalLaw(logs, done.reshape(*both.shape, -1), both)
-
-
-def _waits(scv: float, busy: FloatArray) -> Wait:
-    """Of M/G/1 with a mean service of 1."""
-    wait = (1 + scv) / (2 * (1 - busy))
-    square = 2 * busy * wait**2 + (1 + scv) * (1 + 2 * scv) / (3 * (1 - busy))
-    one = np.ones_like(busy)
-    return Wait(one, scv * one, busy, wait, square - wait**2, busy, one)
-
-
-def _shared(scv: float, busy: FloatArray) -> FloatArray:
-    """Share of the variance of a score in common: r(U)**log2(1 + scv)."""
-    alike = np.polyval(_ALIKE[::-1], busy) ** np.log2(1 + scv)
-    return np.asarray(np.minimum(alike, _MOST))
 
 
 def _ends(waits: Wait, step: float) -> tuple[int, int]:

@@ -164,12 +164,20 @@ def gamma_mixture(branches: int, needed: int, scv: float) -> GammaMixture:
     >>> round(float(law.transform(np.array([1e-9 + 0j])).real[0]), 6)
     1.0
     """
-    logs, chances = _distribution(branches, needed, scv)
-    width = min(map(_width, logs, chances))
-    doublings = _doublings(width)
+    law = conditional_law(scv, tuple(((1 + _nodes()) / 2).tolist()))
+    chances, times = law.kth(branches, needed), np.exp(law.logs)
+    mean = times[0] + np.trapezoid((1 - chances) * times, law.logs, axis=1)
+    logs = law.logs - np.log(mean)[:, None]  # of times in means, shape (loads, times)
+    width = 1.0  # half the distance of percentiles 16 and 84, of the narrowest law
+    for at, chance in zip(logs, chances, strict=True):
+        if chance[0] < 0.16:
+            below, above = np.interp((0.16, 0.84), chance, at)
+            width = min(width, float(above - below) / 2)
+    fine, coarse = (ceil(-2 * log2(min(part * width, _WIDEST))) for part in (_NARROW, _CLOSE))
+    doublings = min(fine, max(coarse, _DOUBLINGS))
     deviation = 2 ** (-doublings / 2)
     low, high = (
-        [np.interp(seldom, *reversed(law)) for law in zip(logs, chances, strict=True)]
+        [np.interp(seldom, chance, at) for at, chance in zip(logs, chances, strict=True)]
         for seldom in _SELDOM
     )
     ends = min(low) - _BEYOND * deviation, max(high) + _BEYOND * deviation
@@ -182,25 +190,6 @@ def gamma_mixture(branches: int, needed: int, scv: float) -> GammaMixture:
 @cache
 def _nodes() -> FloatArray:
     return np.asarray(chebyshev.chebpts1(_DEGREE + 1))
-
-
-def _distribution(branches: int, needed: int, scv: float) -> tuple[FloatArray, FloatArray]:
-    """Logarithms of times in means, and chances that k are done, shape (loads, times)."""
-    law = conditional_law(scv, tuple(((1 + _nodes()) / 2).tolist()))
-    chances, times = law.kth(branches, needed), np.exp(law.logs)
-    means = times[0] + np.trapezoid((1 - chances) * times, law.logs, axis=1)
-    return law.logs - np.log(means)[:, None], chances
-
-
-def _width(logs: FloatArray, chances: FloatArray) -> float:
-    """Half the distance between the 16th and the 84th percentile of the logarithm of a time."""
-    low, high = np.interp((0.16, 0.84), chances, logs)
-    return float(high - low) / 2 if chances[0] < 0.16 else 1.0
-
-
-def _doublings(width: float) -> int:
-    fine, coarse = (ceil(-2 * log2(min(part * width, _WIDEST))) for part in (_NARROW, _CLOSE))
-    return min(fine, max(coarse, _DOUBLINGS))
 
 
 def _weights(

@@ -14,6 +14,7 @@ SCVS = (1.0, 4.0, 8.0)
 """Where the regions end: largest scv of services."""
 
 BUSIEST = 0.9
+"""Largest utilisation that was simulated."""
 
 KINDS = {
     "single": "single servers without loops",

@@ -192,7 +192,7 @@ class Varying(Station):
         )
 
 
-_NEVER_FULL = float(np.nextafter(1.0, 0.0))
+_NEVER_FULL = float(np.nextafter(1.0, 0.0))  # a stable utilisation that rounds to 1 stays below
 
 
 def working(present: Amount, crew: Amount) -> Amount:
