@@ -24,8 +24,8 @@ from headway.queueing import (
     MMmK,
     Quota,
     UnequalServers,
-    routed,
 )
+from headway.queueing.sojourn.routed_network import APART_SHARED
 from headway.queueing.times.inversion import percentile_of
 from headway.queueing.times.processor_sharing import general
 from headway.queueing.times.processor_sharing.general import SharingClasses, general_sharing_law
@@ -245,7 +245,7 @@ def test_percentiles_of_rows_of_shared_servers_are_within_their_label(number):
     missed = sharing_errors.errors(number, actual)
     *before, _ = sharing_errors.CASES[number][1]
     exact = all(station == (1.0, "fcfs") for station in before)  # Poisson into the last one
-    assert (routed.APART_SHARED in solution.approximation) is not exact
+    assert (APART_SHARED in solution.approximation) is not exact
     assert missed[:3].max() <= 0.20
     assert missed[3] <= 0.22
 
