@@ -58,8 +58,9 @@ test-slow: $(READY)
 # Packages that headway calls, each with the oldest version that setup.cfg allows. Old packages use
 # what newer ones deprecate: warnings are no errors here.
 OLDEST := .venv-oldest
-MEETING := class_speed_models cluster drawn files fit_command frames report_command sweep_command terminal \
-    uncertain_parameters
+MEETING := cli/test_fit_command cli/test_report_command cli/test_sweep_command cli/test_terminal docs/test_drawn \
+    models/files/test_files models/measured/test_frames models/structure/test_class_speed_models \
+    models/test_cluster models/uncertain/test_uncertain_parameters
 $(OLDEST)/.ready: setup.cfg pyproject.toml constraints-oldest.txt
 	$(check_python)$(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -r constraints-oldest.txt -e .
@@ -68,7 +69,7 @@ $(OLDEST)/.ready: setup.cfg pyproject.toml constraints-oldest.txt
 .PHONY: test-oldest test-processors pins
 test-oldest: $(OLDEST)/.ready
 	$(OLDEST)/bin/python -m pytest -n auto --dist worksteal -m "not slow" -o filterwarnings=default --disable-warnings \
-	    $(MEETING:%=tests/test_%.py)
+	    $(MEETING:%=tests/%.py)
 
 test-processors: $(READY)
 	$(BIN)/python -m tests.processors
@@ -89,7 +90,7 @@ fuzz-inputs: $(READY)
 
 # Random small models: MODELS of them from the seed on.
 fuzz-models: $(READY)
-	HEADWAY_MODELS=$(SEED):$(MODELS) $(pytest) -q tests/test_random_models.py
+	HEADWAY_MODELS=$(SEED):$(MODELS) $(pytest) -q tests/models/test_random_models.py
 
 fuzz-properties: $(READY)
 	HEADWAY_FUZZ=$(SEED) $(pytest)

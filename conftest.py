@@ -4,7 +4,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
-pytest_plugins = ("tests.chance",)
+pytest_plugins = ("tests.support.chance",)
 
 ROOT = Path(__file__).parent
 

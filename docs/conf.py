@@ -72,7 +72,7 @@ myst_heading_anchors = 4
 default_role = "py:obj"
 # No lexer knows CSV; the tests know these blocks by that name.
 suppress_warnings = ["misc.highlighting_failure"]
-# Console blocks show tables that no lexer knows; they are checked by tests/test_documents.py.
+# Console blocks show tables that no lexer knows; they are checked by tests/docs/test_documents.py.
 highlight_options = {"default": {"stripall": False}}
 
 FOREIGN = "dict, tuple, str, int, Enum, StrEnum, Exception, object"

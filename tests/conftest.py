@@ -7,9 +7,9 @@ import pytest
 from headway.models import Measurements, catalogue_model
 from headway.models.running.pool import workers
 from headway.models.simulating import runs
-from tests.fit_data import FREE, SCSI
 from tests.notebooks import FITTED, FOLDER, executed
-from tests.once import once_a_run
+from tests.support.fit_data import FREE, SCSI
+from tests.support.once import once_a_run
 
 
 @pytest.fixture(scope="session")

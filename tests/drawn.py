@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from tests import house
-from tests.command import headway
+from tests.support.command import headway
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "pictures"

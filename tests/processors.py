@@ -10,7 +10,13 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-TESTS = ("caches", "chains", "marginals", "percentile_forms", "recursion")
+TESTS = (
+    "queueing/test_caches",
+    "queueing/classes/test_chains",
+    "queueing/test_marginals",
+    "models/solving/test_percentile_forms",
+    "queueing/classes/test_recursion",
+)
 """Tests of sums, of searches and of linear algebra: 10 s of a processor each time."""
 
 
@@ -59,7 +65,7 @@ def instructions() -> list[str]:
 
 def main() -> int:
     """Run the tests as each of the processors; the exit code is that of the first that fails."""
-    files = [f"tests/test_{name}.py" for name in TESTS]
+    files = [f"tests/{name}.py" for name in TESTS]
     command = [sys.executable, "-m", "pytest", "-q", "-n0", "-m", "not slow", *files]
     for processor in PROCESSORS:
         sys.stdout.write(f"as a processor {processor.name}:\n")

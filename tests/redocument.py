@@ -10,8 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.command import headway
-from tests.test_documents import ROOT, commands, tidy, write_files
+from tests.docs.test_documents import ROOT, commands, tidy, write_files
+from tests.support.command import headway
 
 
 def rewritten(path: Path) -> str:

@@ -22,8 +22,8 @@ from headway.numerals import four_digits, significant, times
 
 SIGNIFICANT = 0.01
 """Level of the F test: a misfit less probable is not explained by the scatter of repeats. Chosen;
-`tests/test_signature_logp.py` holds that at 2 and 8% noise fewer than 5 of 100 warnings are
-false."""
+`tests/models/signatures/test_signature_logp.py` holds that at 2 and 8% noise fewer than 5 of 100
+warnings are false."""
 
 SMALL = 0.05
 """Relative misfit that is too small to report, however significant. Chosen."""

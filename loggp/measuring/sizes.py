@@ -25,8 +25,8 @@ from headway.numerals import counted, data_size, digits
 
 TOLERANCE = 0.05
 """Relative misfit below which there is no change of protocol. Chosen: of the made-up curves of
-`tests/test_loggp_sizes.py`, whose times grow by 40% or more at a break, all breaks are found up to
-this; with 0.1 small ones are lost."""
+`tests/loggp/test_loggp_sizes.py`, whose times grow by 40% or more at a break, all breaks are found
+up to this; with 0.1 small ones are lost."""
 
 PENALTY = 8.0
 """Cost of a break, times the logarithm of the number of sizes, as in a Bayesian information

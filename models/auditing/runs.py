@@ -103,7 +103,8 @@ def falls(points: Sequence[Point]) -> Iterator[Finding]:
     scatter, which is the largest of 3%, of what counting so many requests allows, and of what
     repeats and the distances from the second curve show, at its upper 95% limit. Where points
     scatter by 5% at most and throughput does not fall, that is so of less than 4% of curves
-    (``tests/test_falls.py``). Failures count: a client that gives up makes no server slower.
+    (``tests/models/auditing/test_falls.py``). Failures count: a client that gives up makes no
+    server slower.
 
     References
     ----------

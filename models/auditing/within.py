@@ -6,8 +6,8 @@ the largest F of these (a sup-F test: Andrews, Econometrica 61, 1993). Response 
 are not independent: F is divided by (1 + r) / (1 - r), the factor by which the lag-one
 autocorrelation r of what the shape leaves widens a mean (Bayley and Hammersley, JRSS Supplement 8,
 1946), with r corrected for its bias (Marriott and Pope, Biometrika 41, 1954). The tails that remain
-are measured: ``python -m tests.steady_runs`` counts false alarms in steady queues, and what is
-found in runs that are not steady.
+are measured: ``python -m tests.campaigns.steady_runs`` counts false alarms in steady queues, and
+what is found in runs that are not steady.
 
 A stall is a silence, in which requests wait and none finishes, that is too long for the tail of the
 others: of a tail that falls by a power, j log(L_j / L_(j+1)) of the ordered lengths are independent

@@ -8,7 +8,7 @@ holds its server for
 
 with B_j the mean time that a job waits for a place at j. Both follow from the throughputs, and are
 iterated until they agree. In a closed network the throughput is that at which the numbers of jobs
-sum to N. ``python -m tests.blocking_errors`` measures what that misses.
+sum to N. ``python -m tests.campaigns.blocking_errors`` measures what that misses.
 
 Source: Dallery and Frein, Operations Research 41(2), 1993; Perros, *Queueing Networks with
 Blocking*, 1994, chapter 5.

@@ -1,7 +1,7 @@
 """What approximations for blocking and regions miss, and the words that say so in every answer.
 
-``python -m tests.blocking_errors`` measures: largest relative errors over random small networks
-that are solved by their whole Markov chains too (docs/accuracy.md has medians and cases).
+``python -m tests.campaigns.blocking_errors`` measures: largest relative errors over random small
+networks that are solved by their whole Markov chains too (docs/accuracy.md has medians and cases).
 """
 
 from collections.abc import Sequence

@@ -2,7 +2,7 @@
 
 A catalogue of millions is summed by quadrature: the first ranks one by one, the others in spans of
 ranks with Gauss-Legendre nodes. Shares are smooth in the rank, and hit ratios err by less than 1e-8
-(tests/test_caches.py).
+(tests/queueing/test_caches.py).
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """What is missed where classes that turn into one another have times of their own.
 
-``python -m tests.chain_errors`` measures it against whole chains, by how far their mean times at a
-station are apart, and stores its rows; the tests recompute these labels from them.
+``python -m tests.campaigns.chain_errors`` measures it against whole chains, by how far their mean
+times at a station are apart, and stores its rows; the tests recompute these labels from them.
 """
 
 from collections.abc import Sequence

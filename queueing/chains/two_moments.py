@@ -124,7 +124,8 @@ def solve_spread(
 
 _WITHIN = {0.8: (26, 26, 51), 0.9: (26, 24, 51), 0.95: (29, 31, 79)}
 """Errors of mean response times of 95 of 100 networks, of 95 of 100 classes, and the largest of
-these [%], by largest utilisation: ``python -m tests.qna_class_errors`` and ``tests.qna_laws``."""
+these [%], by largest utilisation: ``python -m tests.campaigns.qna_class_errors`` and
+``tests.campaigns.qna_laws``."""
 
 
 def approximation(load: float) -> str:

@@ -11,7 +11,10 @@ from headway.queueing.network.overload import find_overload
 from headway.queueing.network.product_form import last_in_pools, ranked, unequal
 from headway.queueing.orders.measured import ALONE, LAST, OPEN, POOLS, TURNS
 
-_ORDERS, _SHARED = "python -m tests.order_errors", "python -m tests.approximation_errors"
+_ORDERS, _SHARED = (
+    "python -m tests.campaigns.order_errors",
+    "python -m tests.campaigns.approximation_errors",
+)
 
 
 def open_error(network: Network) -> Error:
@@ -24,7 +27,7 @@ def open_error(network: Network) -> Error:
     if not unlike.any() or is_exact(network, unlike):
         return product_error(network)
     region = open_region(network, find_overload(network).load / network.full)
-    return Error(0.0, region.error, str(region), "python -m tests.open_class_errors")
+    return Error(0.0, region.error, str(region), "python -m tests.campaigns.open_class_errors")
 
 
 def product_error(network: Network) -> Error:
@@ -55,5 +58,5 @@ def _approximate(network: Network, method: Method) -> Error:
         return Error(*MEASURED[method, "pools" if pools else "single"], "", _SHARED)
     far = apart(network)
     if far is None:
-        return Error(*CLOSED_IN_ORDER[method], "", "python -m tests.spread_regions")
-    return Error(*far.errors(method), str(far), "python -m tests.spread_regions")
+        return Error(*CLOSED_IN_ORDER[method], "", "python -m tests.campaigns.spread_regions")
+    return Error(*far.errors(method), str(far), "python -m tests.campaigns.spread_regions")

@@ -14,10 +14,12 @@ FORK_JOIN = "fork-join"
 
 
 def error(network: Network) -> Error:
-    """How far a closed network with forks may be off (``python -m tests.closed_forks``)."""
+    """Errors of a closed network with forks (``python -m tests.campaigns.closed_forks``)."""
     some = any(some_needed(station) for station in network.kinds)
     region = "up to 64 branches and 50 jobs"
-    return Error(*((6.0, 12.0) if some else (4.0, 6.0)), region, "python -m tests.closed_forks")
+    return Error(
+        *((6.0, 12.0) if some else (4.0, 6.0)), region, "python -m tests.campaigns.closed_forks"
+    )
 
 
 def joined(network: Network) -> Result:

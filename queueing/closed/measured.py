@@ -1,12 +1,12 @@
 """What approximations for closed networks miss, and the words that say so in every answer.
 
-``python -m tests.approximation_errors`` measures: largest relative errors over random networks
-that are solved exactly too (docs/accuracy.md has their distribution, medians and numbers).
-Classes in order of arrival have errors by region: the further the mean times of a station's
-classes are apart, and the more their times vary, the more mean value analysis misses.
-``python -m tests.spread_regions`` and ``python -m tests.spread_errors`` measure them; the larger
-of both is stated. Of open classes ``python -m tests.open_class_errors`` simulates networks by
-region.
+``python -m tests.campaigns.approximation_errors`` measures: largest relative errors over random
+networks that are solved exactly too (docs/accuracy.md has their distribution, medians and numbers).
+Classes in order of arrival have errors by region: the further the mean times of a station's classes
+are apart, and the more their times vary, the more mean value analysis misses. ``python -m
+tests.campaigns.spread_regions`` and ``python -m tests.campaigns.spread_errors`` measure them; the
+larger of both is stated. Of open classes ``python -m tests.campaigns.open_class_errors`` simulates
+networks by region.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Errors where flows between stations are taken as Poisson, and the label that states them.
 
-``python -m tests.loss_errors`` measures it against whole chains, and stores its rows; the tests
-recompute these labels from them.
+``python -m tests.campaigns.loss_errors`` measures it against whole chains, and stores its rows; the
+tests recompute these labels from them.
 """
 
 from collections.abc import Collection, Sequence

@@ -42,7 +42,7 @@ SOME = (
 )
 _MOST_STEPS, _SETTLED = 100, 1e-9  # of the search for the throughput: digits only
 # In so many of these steps the shares f are found anew. They change little with X, and each takes
-# an integral; the campaign tests.closed_forks measures with this number.
+# an integral; the campaign tests.campaigns.closed_forks measures with this number.
 _SHARES = 3
 
 Times: TypeAlias = Mapping[str, FloatArray]

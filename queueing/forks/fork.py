@@ -56,11 +56,11 @@ _JUMPS = (
 )
 _SAME, _SWEPT = 1e-10, 1e-7  # tolerances of interpolated means, and with branches that change
 # Percentiles are refused below this scv of service: two moments do not describe a law that jumps.
-# Chosen; tests.unlike_forks has scvs of 0, where it jumps, and from 0.25 on.
+# Chosen; tests.campaigns.unlike_forks has scvs of 0, where it jumps, and from 0.25 on.
 _STEADIEST = 0.1
-# Exponents of `spread_of`, measured: over 120 forks (``python -m tests.constants fork spread``; 2
-# to 8 branches, scv 0.25 to 2, 30 to 90% busy) the median errs by 2.4% and the 99th percentile by
-# 3.2%, root mean squares; from 2 to 5 and from 0.5 to 0.7 by at most 2.6% and 3.5%.
+# Exponents of `spread_of`, measured: over 120 forks (``python -m tests.campaigns.constants fork
+# spread``; 2 to 8 branches, scv 0.25 to 2, 30 to 90% busy) the median errs by 2.4% and the 99th
+# percentile by 3.2%, root mean squares; from 2 to 5 and from 0.5 to 0.7 by at most 2.6% and 3.5%.
 _NEARER, _FACTOR = 4.0, 0.6
 _LEAST = 1e-6  # coefficient of variation of a law at least, against division by 0; digits only
 

@@ -37,12 +37,12 @@ from headway.queueing.order_statistics.branch_times import (
 
 _LOW, _HIGH = 14.0, 40.0  # times range from exp(-14) of the shortest mean to 40 of the longest
 _FINE = 0.02  # step of the logarithm of time where services are constant: four digits
-# a**2 at most, as 1 would make probabilities jump. Measured (``python -m tests.constants fork
-# correlation``): from 0.95 to 0.99 errors of means are the same.
+# a**2 at most, as 1 would make probabilities jump. Measured (``python -m tests.campaigns.constants
+# fork correlation``): from 0.95 to 0.99 errors of means are the same.
 _MOST_SHARED = 0.985
 # Relative difference of branches over which they change from like to unlike ones, which have other
 # laws. Chosen; up to 0.3 the errors of means are the same, at 1 they are larger by a half
-# (``python -m tests.constants fork likeness``).
+# (``python -m tests.campaigns.constants fork likeness``).
 _ALIKE = 0.1
 # r(U) is a polynomial through seven loads. Nearer to 0 and 1 its equation has no stable solution.
 _DEGREE, _LIGHTEST, _BUSIEST = 6, 0.03, 0.97

@@ -35,15 +35,15 @@ _STEPS, _STEP = 60, 0.075  # of the trapezoidal rule, which errs by 1e-10: digit
 _EXACT = {(2, 2): (1.5, -0.125), (2, 1): (0.5, 0.125)}
 """Means of the last and the first of two exponential branches, by Nelson and Tantawi."""
 
-# The law by two moments, measured over the 840 simulated forks of tests.fork_errors. The variance
-# of the k-th is term**0.4 factor**0.6: other exponents miss more at the worst, 0.5 and 0.7 14% of
-# the 99th percentile and 0.6 11% (``python -m tests.constants alike variance``).
+# The law by two moments, measured over the 840 simulated forks of tests.campaigns.fork_errors. The
+# variance of the k-th is term**0.4 factor**0.6: other exponents miss more at the worst, 0.5 and 0.7
+# 14% of the 99th percentile and 0.6 11% (``python -m tests.campaigns.constants alike variance``).
 _FACTOR = 0.6
 # The wait in common is 1 / (1 + scv**1.5) of the wait; powers from 1 to 2 miss about as much
-# (``python -m tests.constants alike waits``).
+# (``python -m tests.campaigns.constants alike waits``).
 _UNLIKE = 1.5
 # Share of mean and deviation that it makes up at most: from 0.9 to 0.99 about the same
-# (``python -m tests.constants alike share``).
+# (``python -m tests.campaigns.constants alike share``).
 _SOME = 0.95
 _TINY = 1e-300  # against division by 0
 # Coefficient of variation below which a time is a constant and a rest of this one. Chosen: keeps

@@ -30,7 +30,8 @@ from headway.queueing.order_statistics.branch_times import (
 )
 
 # r(U) by rising powers of U: a cubic with which two exponential branches take Nelson and Tantawi's
-# mean to 0.07% at any load (`tests/test_joins.py` holds 1%). Not fitted to simulations.
+# mean to 0.07% at any load (`tests/queueing/forks/test_joins.py` holds 1%). Not fitted to
+# simulations.
 _ALIKE = (0.5149, -0.5469, 0.6537, -0.1791)
 _MOST = 0.985  # share of a score's variance in common at most: 1 would make probabilities jump
 # Digits only: values of the common factor and of the common gap; range of waits, exp(-9) of the

@@ -26,8 +26,8 @@ ForkCase: TypeAlias = tuple[Amount, Amount, Amount]
 """Branches n, needed k, and scv of service."""
 
 # Ends of the law: beyond these scvs of service and numbers of branches it is the one by two moments
-# (`headway.queueing.order_statistics.alike`). Outside of tests.fork_errors, which has scvs from 0.1
-# to 2 and 64 branches; narrower laws would need too many gamma laws.
+# (`headway.queueing.order_statistics.alike`). Outside of tests.campaigns.fork_errors, which has
+# scvs from 0.1 to 2 and 64 branches; narrower laws would need too many gamma laws.
 _STEADIEST, _WILDEST, _MOST_BRANCHES = 0.05, 8.0, 128
 # All others decide digits only: scvs of an octave with mixtures of their own, between which laws
 # are interpolated; degree of polynomials in U; deviation of a gamma law, of the narrowest law and

@@ -1,6 +1,6 @@
 """What approximations for disciplines miss, and the words that say so in every answer.
 
-``python -m tests.order_errors`` measures them (docs/accuracy.md).
+``python -m tests.campaigns.order_errors`` measures them (docs/accuracy.md).
 """
 
 from collections.abc import Sequence

@@ -57,7 +57,7 @@ SHARED = (
     "percentiles assume independent visits of a job, some of them to shared servers: up to "
     "the 99th within 6%, the 99.9th within 9% where measured"
 )
-"""This and the four above by ``python -m tests.percentile_errors``."""
+"""This and the four above by ``python -m tests.campaigns.percentile_errors``."""
 
 SMOOTHED = "constant times that only some jobs spend are approximated as varying"
 

@@ -22,13 +22,13 @@ SMOOTHED = (
     "within 6%, the 99.9th within 6% where measured"
 )
 NEAREST = "classes with the closest service times are merged: percentiles within 8% where measured"
-"""This and the two above by ``python -m tests.percentile_campaign``."""
+"""This and the two above by ``python -m tests.campaigns.percentile_campaign``."""
 
 AWAY = (
     "percentiles take the constant times of other jobs at delays as varying: up to the 99th "
     "within 4%, the 99.9th within 7% where measured"
 )
-"""By ``python -m tests.away_errors``."""
+"""By ``python -m tests.campaigns.away_errors``."""
 
 _ROUNDING = 1e-9  # relative
 

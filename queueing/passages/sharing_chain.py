@@ -51,7 +51,7 @@ BESIDE = (
     "percentiles assume that the other jobs are in equilibrium: up to the 99th within 2%, "
     "the 99.9th within 4% where measured"
 )
-"""By ``python -m tests.percentile_campaign``."""
+"""By ``python -m tests.campaigns.percentile_campaign``."""
 
 PHASES = 10, 160
 """Erlang phases that stand for a constant time: the least, which vary by 32%, and the most where

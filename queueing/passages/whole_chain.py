@@ -29,7 +29,7 @@ SMOOTHED = (
     "a constant delay is approximated as varying by 32% for the followed job and as exponential "
     "for the others: percentiles up to the 99th within 10% where measured"
 )
-"""By ``python -m tests.closed_journeys``."""
+"""By ``python -m tests.campaigns.closed_journeys``."""
 
 
 def whole_chain_laws(network: Network, means: Sequence[float]) -> list[TimeLaw]:

@@ -48,8 +48,8 @@ class Precision(Enum):
 
 
 RESOLVED = 2e-12
-"""Of a chance: what rounding leaves of the full series. `tests/test_swept_percentiles.py` holds
-points and sweeps to it."""
+"""Of a chance: what rounding leaves of the full series.
+`tests/models/sweeping/test_swept_percentiles.py` holds points and sweeps to it."""
 
 # Euler's algorithm at Precision.SEARCH.
 _DAMPING = 18.4  # A: discretisation error exp(-18.4) = 1e-8

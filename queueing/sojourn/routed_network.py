@@ -34,7 +34,8 @@ APART_SHARED = (
     f"{INDEPENDENT}, at servers shared for times of any scv: up to the 99th within 20%, the 99.9th "
     "within 22% where measured"
 )
-"""By ``python -m tests.sharing_errors``: rows of up to three such stations, of scvs 0 to 4."""
+"""By ``python -m tests.campaigns.sharing_errors``: rows of up to three such stations, of scvs 0 to
+4."""
 
 LOSING = (
     f"{INDEPENDENT} that is answered, where some are lost: up to the 99th within "
@@ -46,7 +47,8 @@ UNLIKE_TOGETHER = (
     f"{_FOLLOWED}, with times that differ by class: up to the 99th within 19%, the 99.9th within "
     "22% where measured"
 )
-"""By ``python -m tests.open_class_errors``: loops of up to three queues with exponential times."""
+"""By ``python -m tests.campaigns.open_class_errors``: loops of up to three queues with exponential
+times."""
 
 GIVEN = (
     f"{INDEPENDENT}, and exactly the given number of them (2.4 means two, and a "

@@ -281,4 +281,4 @@ UNLIKE_BACK = (
     "percentiles of classes with times of their own that return to a server assume that others "
     "return as any class: up to the 99th within 7%, the 99.9th within 3% where measured"
 )
-"""By ``python -m tests.returning_errors``."""
+"""By ``python -m tests.campaigns.returning_errors``."""

@@ -26,8 +26,8 @@ from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import MM1, Station, while_stable
 
 # Fitted to simulations: 1/2, 1.4 and 1.64 of theta, up to 95% of capacity (``python -m
-# tests.quota_errors``), and 1.5 twice of a closed network's l (``python -m
-# tests.closed_quota_errors``).
+# tests.campaigns.quota_errors``), and 1.5 twice of a closed network's l (``python -m
+# tests.campaigns.closed_quota_errors``).
 _BUDGETS, _SPREAD, _POWER = 0.5, 1.4, 1.64
 _STEEP, _CORNER = 1.5, 1.5
 

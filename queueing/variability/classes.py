@@ -29,7 +29,7 @@ arrivals, and otherwise Poisson arrivals and exponential services of mean S_i,
     f_ci = 1 - E[exp(-g T)],    T = time until a server with the queue and S_ci would be idle,
 
 and C_i the probability to wait of M/M/m. Both corrections are headway's own, derived in
-docs/explanation/variability.md; ``python -m tests.qna_class_errors`` measures them.
+docs/explanation/variability.md; ``python -m tests.campaigns.qna_class_errors`` measures them.
 
 Source: Whitt, "The Queueing Network Analyzer", Bell System Technical Journal 62(9), 1983,
 section 2.3 (the aggregate of classes and their routes) and 4.3 (flows that meet); Bitran and

@@ -23,7 +23,7 @@ with w* of Whitt and You and c = c_a + c_s of the solution before; superposition
 busier of i and j. A station sees its own departures, where they return, as a Poisson flow: its jobs
 come back after its own service, not in bursts of it (`headway.queueing.variability.returns` has the
 rest). That each station sees the flows in its own way is headway's own;
-``python -m tests.constants flows`` measures it.
+``python -m tests.campaigns.constants flows`` measures it.
 
 Source: Whitt, "The Queueing Network Analyzer", Bell System Technical Journal 62(9), 1983,
 section 4; Suresh and Whitt, "The heavy-traffic bottleneck phenomenon in open queueing
@@ -47,8 +47,9 @@ if TYPE_CHECKING:
 
 _STEADIEST = 0.2  # Whitt 1983, section 4.3: max(c_s**2, 0.2) of service in departures
 _FULL = 1 - 1e-9  # utilisation at most: beyond saturation flows are those just below it
-# Solutions as each station sees the flows. Measured (``python -m tests.constants flows``): over 72
-# networks with loops the root mean square error is 12.3%, 6.1% and 6.1% with 0, 1 and 2.
+# Solutions as each station sees the flows. Measured (``python -m tests.campaigns.constants
+# flows``): over 72 networks with loops the root mean square error is 12.3%, 6.1% and 6.1% with 0, 1
+# and 2.
 _TIMES = 2
 _IDLE = 1e-12  # load times spread at least, against division by 0
 _LEAST = 1e-300  # the same for rates and sums

@@ -1,8 +1,8 @@
 """What two moments of each flow and service miss, by region, and the words that say so.
 
-``python -m tests.general_networks`` simulated open networks of one class with Poisson arrivals:
-rows, networks whose jobs part and meet, and loops of two to four stations; the busiest 50 to 90%
-busy, scvs of services up to 1, 4 or 8; times gamma-distributed, lognormal or of two phases
+``python -m tests.campaigns.general_networks`` simulated open networks of one class with Poisson
+arrivals: rows, networks whose jobs part and meet, and loops of two to four stations; the busiest 50
+to 90% busy, scvs of services up to 1, 4 or 8; times gamma-distributed, lognormal or of two phases
 (docs/accuracy/stations.md has the table). Largest errors are stated, rounded up.
 """
 
@@ -25,7 +25,7 @@ KINDS = {
 
 MEANS = {"single": (9.0, 10.8, 10.8), "loops": (19.8, 19.8, 19.8), "pools": (24.7, 24.7, 24.7)}
 """Largest errors of mean response times of networks [%], by kind and scv; pools of those with loops
-and arrivals of any scv too (``python -m tests.qna_errors``)."""
+and arrivals of any scv too (``python -m tests.campaigns.qna_errors``)."""
 
 POISSON = {"single": (99.3, 99.3, 99.3), "loops": (19.3, 22.1, 65.7), "pools": (40.2, 40.2, 40.2)}
 """The same, where all flows are taken as Poisson."""

@@ -278,7 +278,7 @@ class _Queues:
 
 _WITHIN = {0.8: 20, 0.9: 13, 0.95: 13}
 """Error of the mean response time of 95 of 100 networks [%], by their largest utilisation:
-``python -m tests.qna_errors``."""
+``python -m tests.campaigns.qna_errors``."""
 
 
 def approximation(load: float) -> str:

@@ -9,8 +9,9 @@ station k counts as immediate with the weight
 
 and the share r_j = sum over k of q_jk x_kj of departures returns at once, with L the mean numbers
 of M/M/m queues. This is exact where nobody is at the other stations. The weight is headway's own;
-``python -m tests.constants returns`` measures its power: over 72 networks with loops the root mean
-square error of mean response times is 6.1% with 2, 6.1 to 6.4% from 1 to 3, and 18% without a.
+``python -m tests.campaigns.constants returns`` measures its power: over 72 networks with loops the
+root mean square error of mean response times is 6.1% with 2, 6.1 to 6.4% from 1 to 3, and 18%
+without a.
 
 Source: Takacs, "A single-server queue with feedback", Bell System Technical Journal 42, 1963; Whitt
 and You, "A robust queueing network analyzer based on indices of dispersion", Naval Research

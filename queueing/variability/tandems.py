@@ -8,7 +8,7 @@ d with the arrivals of the first,
 
 That is exact. Where times vary a little it is still nearer than two moments are; it is then taken
 with the weight exp(-(x_(k-1) + x_k) / 0.19), by the scvs x of both servers. The weight is headway's
-own, measured by ``python -m tests.constants tandems``.
+own, measured by ``python -m tests.campaigns.constants tandems``.
 
 Source: Friedman, "Reduction methods for tandem queuing systems", Operations Research 13(1), 1965.
 """
@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 
-# Sum of two scvs at which the weight is 1/e. Measured (``python -m tests.constants tandems``): over
-# 46 networks with scvs up to 0.2 the root mean square error is 5.2%; 5.1 to 5.5% from 0.1 to 0.25,
-# 9.9% with the tandem's law alone up to 0.6.
+# Sum of two scvs at which the weight is 1/e. Measured (``python -m tests.campaigns.constants
+# tandems``): over 46 networks with scvs up to 0.2 the root mean square error is 5.2%; 5.1 to 5.5%
+# from 0.1 to 0.25, 9.9% with the tandem's law alone up to 0.6.
 _VARYING = 0.19
 # Sum from which the weight, 4% there, is taken as 0. Errors are the same from 0.4 on (``python -m
-# tests.constants tandem ends``).
+# tests.campaigns.constants tandem ends``).
 _MOST_VARYING = 0.6
 _WHOLE = 1 - 1e-9  # share of a flow that counts as all of it, for rounding
 

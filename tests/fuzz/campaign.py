@@ -16,7 +16,7 @@ from tests.fuzz.mutations import encoded, mutated
 from tests.fuzz.packing import packed
 from tests.fuzz.seeds import texts
 from tests.fuzz.targets import TARGETS, pick
-from tests.limits import limited_time
+from tests.support.limits import limited_time
 
 SECONDS = 10.0
 """Longest that one input may take: of processor time, and thirty times that on the clock."""

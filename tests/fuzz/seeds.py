@@ -4,8 +4,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from headway.models.files.shipped import data_path, model_names
-from tests import figures, test_readers
-from tests.tool_files import sample, samples
+from tests.models.reading import test_readers
+from tests.support import figures
+from tests.support.tool_files import sample, samples
 
 _MOST_LINES = 30
 _LONGEST = 20_000  # characters of what a tool wrote

@@ -43,7 +43,8 @@ ALIKE = f"{INDEPENDENT}: up to the 99th within 7% where measured"
 """Error where a station's jobs ask for the same, whatever their class."""
 
 UNLIKE = f"{INDEPENDENT}, and Poisson arrivals: up to the 99th within 16% where measured"
-"""Error where classes have times of their own and wait in order; `tests.journey_errors`."""
+"""Error where classes have times of their own and wait in order;
+`tests.campaigns.journey_errors`."""
 
 BACK = (
     f"{INDEPENDENT}, although they return, and Poisson arrivals: up to the 99th within 19% where "

@@ -54,8 +54,8 @@ def propagates(graph: Structure) -> bool:
     """Whether variability is propagated: as arrivals say how they vary, or as services do.
 
     Where jobs go from a station of general service times to a queue, what comes there is no Poisson
-    flow. Two moments then miss less than Poisson flows (``python -m tests.general_networks``): they
-    are the default wherever they are possible.
+    flow. Two moments then miss less than Poisson flows (``python -m
+    tests.campaigns.general_networks``): they are the default wherever they are possible.
 
     Examples
     --------

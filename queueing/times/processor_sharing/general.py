@@ -35,7 +35,8 @@ IN_PHASES = (
     "the other jobs at a shared server are taken to be served in phases: percentiles within 1% "
     "where measured"
 )
-"""By ``python -m tests.sharing_errors``, at scvs from 0 to 8 and loads from 0.5 to 0.9."""
+"""By ``python -m tests.campaigns.sharing_errors``, at scvs from 0 to 8 and loads from 0.5 to
+0.9."""
 
 _NODES = 48  # of the rule: within 1e-7 of transforms for scvs up to 8
 _POLISHED = 3  # steps that bring roots from 1e-11 or less to the last digits

@@ -1,0 +1,1 @@
+"""Independent sources of truth: chains, simulators and published numbers; none is a test."""

@@ -1,0 +1,1 @@
+"""What many tests share that is neither a test nor a source of truth."""
