@@ -69,7 +69,9 @@ def _forks(columns):
 
 def _alike():
     """Errors of forks of like branches by two moments, wherever these are simulated."""
-    with patch.object(forked, "mixes", lambda n, scv: np.zeros(np.broadcast(n, scv).shape, bool)):
+    with patch.object(
+        forked, "has_mixture", lambda n, scv: np.zeros(np.broadcast(n, scv).shape, bool)
+    ):
         missed = 100 * fork_errors.errors(fork_errors.stored())
     return {"median": missed[:, 1], "99th percentile": missed[:, 2]}
 
