@@ -4,8 +4,26 @@ Values stand below those who solve, fit, show and draw them. What they are asked
 `headway.models.language.verbs`, which learns here where each verb is done.
 """
 
-from headway.models.language.verbs import open_door
+import re
+
+from headway.models.language.verbs import DESCRIBE, open_door
+from headway.models.tables.forms import FORMS
 from headway.queueing.methods.registry import open_table
+
+SHOWN: dict[str, tuple[str, str]] = {
+    "Import": ("showing.solved.imports", ""),
+    "Simulation": ("showing.simulated.simulations", "simulated.figures"),
+    "Check": ("showing.simulated.checks", "simulated.figures"),
+    "Balance": ("showing.balance", "balance"),
+    "Growth": ("showing.targeted.growth", "balance"),
+    "Target": ("showing.targeted.targets", "targets"),
+    "JointTarget": ("showing.targeted.joint", "targets"),
+}
+"""Where the ``describe`` of each kind of answer is, and its figure in `headway.models.plotting`.
+
+All its forms follow from its description (`headway.models.tables.forms`); the figure of a
+`LoadTest` is ``load_test_figure``.
+"""
 
 PLACES: dict[str, dict[str, str]] = {
     "ModelGraph": {
@@ -48,7 +66,7 @@ PLACES: dict[str, dict[str, str]] = {
         "rows": "headway.models.showing.loadtests:loadtest_rows",
         "document": "headway.models.showing.loadtests:loadtest_document",
         "csv": "headway.models.showing.loadtests:loadtest_csv",
-        "plot": "headway.models.plotting.loadtests:loadtest_figure",
+        "plot": "headway.models.plotting.loadtests:load_test_figure",
     },
     "Solution": {
         "scale": "headway.models.showing.solutions:solution_scale",
@@ -75,14 +93,7 @@ PLACES: dict[str, dict[str, str]] = {
         "rows": "headway.models.showing.solved.queue_lengths:length_rows",
         "document": "headway.models.showing.solved.queue_lengths:length_document",
         "csv": "headway.models.showing.solved.queue_lengths:length_csv",
-        "plot": "headway.models.plotting.distributions.queue_lengths:length_figure",
-    },
-    "Import": {
-        "scale": "headway.models.showing.solved.imports:import_scale",
-        "tables": "headway.models.showing.solved.imports:import_tables",
-        "rows": "headway.models.showing.solved.imports:import_rows",
-        "document": "headway.models.showing.solved.imports:import_document",
-        "csv": "headway.models.showing.solved.imports:import_csv",
+        "plot": "headway.models.plotting.distributions.queue_lengths:queue_lengths_figure",
     },
     "Propagation": {
         "scale": "headway.models.showing.uncertain.tables:propagation_scale",
@@ -91,22 +102,6 @@ PLACES: dict[str, dict[str, str]] = {
         "document": "headway.models.showing.uncertain.documents:propagation_document",
         "csv": "headway.models.showing.uncertain.documents:propagation_csv",
         "plot": "headway.models.plotting.distributions.uncertain:propagation_figure",
-    },
-    "Simulation": {
-        "scale": "headway.models.showing.simulated.simulations:simulation_scale",
-        "tables": "headway.models.showing.simulated.simulations:simulation_tables",
-        "rows": "headway.models.showing.simulated.simulations:simulation_rows",
-        "document": "headway.models.showing.simulated.simulations:simulation_document",
-        "csv": "headway.models.showing.simulated.simulations:simulation_csv",
-        "plot": "headway.models.plotting.simulated.figures:simulation_figure",
-    },
-    "Check": {
-        "scale": "headway.models.showing.simulated.checks:check_scale",
-        "tables": "headway.models.showing.simulated.checks:check_tables",
-        "rows": "headway.models.showing.simulated.checks:check_rows",
-        "document": "headway.models.showing.simulated.checks:check_document",
-        "csv": "headway.models.showing.simulated.checks:check_csv",
-        "plot": "headway.models.plotting.simulated.figures:check_figure",
     },
     "Comparison": {
         "scale": "headway.models.showing.comparisons:comparison_scale",
@@ -124,45 +119,13 @@ PLACES: dict[str, dict[str, str]] = {
         "csv": "headway.models.showing.audits:audit_csv",
         "plot": "headway.models.plotting.loadtests:audit_figure",
     },
-    "Balance": {
-        "scale": "headway.models.showing.balance:balance_scale",
-        "tables": "headway.models.showing.balance:balance_tables",
-        "rows": "headway.models.showing.balance:balance_rows",
-        "document": "headway.models.showing.balance:balance_document",
-        "csv": "headway.models.showing.balance:balance_csv",
-        "plot": "headway.models.plotting.balance:balance_figure",
-    },
-    "Growth": {
-        "scale": "headway.models.showing.targeted.growth:growth_scale",
-        "tables": "headway.models.showing.targeted.growth:growth_tables",
-        "rows": "headway.models.showing.targeted.growth:growth_rows",
-        "document": "headway.models.showing.targeted.growth:growth_document",
-        "csv": "headway.models.showing.targeted.growth:growth_csv",
-        "plot": "headway.models.plotting.balance:growth_figure",
-    },
     "Sensitivity": {
         "scale": "headway.models.showing.sensitivities:sensitivity_scale",
         "tables": "headway.models.showing.sensitivities:sensitivity_tables",
         "rows": "headway.models.showing.sensitivities:sensitivity_rows",
         "document": "headway.models.showing.sensitivities:sensitivity_document",
         "csv": "headway.models.showing.sensitivities:sensitivity_csv",
-        "plot": "headway.models.plotting.sensitivities:tornado",
-    },
-    "Target": {
-        "scale": "headway.models.showing.targeted.targets:target_scale",
-        "tables": "headway.models.showing.targeted.targets:target_tables",
-        "rows": "headway.models.showing.targeted.targets:target_rows",
-        "document": "headway.models.showing.targeted.targets:target_document",
-        "csv": "headway.models.showing.targeted.targets:target_csv",
-        "plot": "headway.models.plotting.targets:target_figure",
-    },
-    "JointTarget": {
-        "scale": "headway.models.showing.targeted.joint:joint_scale",
-        "tables": "headway.models.showing.targeted.joint:joint_tables",
-        "rows": "headway.models.showing.targeted.joint:joint_rows",
-        "document": "headway.models.showing.targeted.joint:joint_document",
-        "csv": "headway.models.showing.targeted.joint:joint_csv",
-        "plot": "headway.models.plotting.targets:joint_figure",
+        "plot": "headway.models.plotting.sensitivities:sensitivity_figure",
     },
     "Size": {
         "scale": "headway.models.showing.targeted.sizing:size_scale",
@@ -200,7 +163,7 @@ PLACES: dict[str, dict[str, str]] = {
         "rows": "headway.models.showing.fitted.servers:server_rows",
         "document": "headway.models.showing.fitted.servers:server_document",
         "csv": "headway.models.showing.fitted.servers:server_csv",
-        "plot": "headway.models.plotting.fits:server_figure",
+        "plot": "headway.models.plotting.fits:server_fit_figure",
     },
     "Predictions": {
         "scale": "headway.models.showing.fitted.forecasts:prediction_scale",
@@ -230,7 +193,7 @@ PLACES: dict[str, dict[str, str]] = {
         "rows": "headway.models.showing.fitted.servers:side_rows",
         "document": "headway.models.showing.fitted.servers:side_document",
         "csv": "headway.models.showing.fitted.servers:side_csv",
-        "plot": "headway.models.plotting.fits:side_figure",
+        "plot": "headway.models.plotting.fits:side_by_side_figure",
     },
     "MeasuredSignature": {
         "scale": "headway.models.showing.sfs:curve_scale",
@@ -238,7 +201,7 @@ PLACES: dict[str, dict[str, str]] = {
         "rows": "headway.models.showing.sfs:curve_rows",
         "document": "headway.models.showing.sfs:curve_document",
         "csv": "headway.models.showing.sfs:curve_csv",
-        "plot": "headway.models.plotting.signatures:signature_figure",
+        "plot": "headway.models.plotting.signatures:measured_signature_figure",
     },
     "MeasuredUse": {
         "scale": "headway.models.showing.sfs:use_scale",
@@ -253,7 +216,7 @@ PLACES: dict[str, dict[str, str]] = {
         "rows": "headway.models.showing.sizes:sizes_rows",
         "document": "headway.models.showing.sizes:sizes_document",
         "csv": "headway.models.showing.sizes:sizes_csv",
-        "plot": "headway.models.plotting.signatures:sizes_figure",
+        "plot": "headway.models.plotting.signatures:measured_sizes_figure",
     },
     "MeasuredLogp": {
         "scale": "headway.models.showing.logp:logp_scale",
@@ -261,7 +224,7 @@ PLACES: dict[str, dict[str, str]] = {
         "rows": "headway.models.showing.logp:logp_rows",
         "document": "headway.models.showing.logp:logp_document",
         "csv": "headway.models.showing.logp:logp_csv",
-        "plot": "headway.models.plotting.signatures:logp_figure",
+        "plot": "headway.models.plotting.signatures:measured_logp_figure",
     },
     "Reproduction": {
         "scale": "headway.models.published.tables:printed_scale",
@@ -289,5 +252,12 @@ PLACES: dict[str, dict[str, str]] = {
 }
 """Functions as ``module:name``, by verb, by the kind of value that is asked."""
 
-open_door(PLACES)
+for kind, (described, drawn) in SHOWN.items():
+    places = PLACES.setdefault(kind, {})
+    places[DESCRIBE] = f"headway.models.{described}:describe"
+    if drawn:
+        name = re.sub("(?<=[a-z])(?=[A-Z])", "_", kind).lower()
+        places["plot"] = f"headway.models.plotting.{drawn}:{name}_figure"
+
+open_door(PLACES, FORMS)
 open_table("headway.models.solving.rows:METHODS")

@@ -16,10 +16,14 @@ if TYPE_CHECKING:
 GROUP = "headway.renderers"
 """Entry points by which other packages say who does a verb: ``KIND.VERB = module:function``."""
 
+DESCRIBE = "describe"
+"""The verb from which the forms of an answer follow."""
+
 _PLACES: dict[tuple[str, str], str] = {}
+_FORMS: dict[str, str] = {}
 
 
-def open_door(places: Mapping[str, Mapping[str, str]]) -> None:
+def open_door(places: Mapping[str, Mapping[str, str]], forms: Mapping[str, str] = {}) -> None:
     """Register the functions behind the verbs of kinds of values.
 
     Parameters
@@ -27,6 +31,8 @@ def open_door(places: Mapping[str, Mapping[str, str]]) -> None:
     places
         Functions as ``module:name``, by verb, by the name of the kind of value. What is said of
         a kind holds for those made from it.
+    forms
+        Functions by verb for every kind that is described: its tables, rows, JSON and CSV.
 
     Examples
     --------
@@ -38,6 +44,7 @@ def open_door(places: Mapping[str, Mapping[str, str]]) -> None:
     _PLACES.update(
         {(kind, verb): place for kind, verbs in places.items() for verb, place in verbs.items()}
     )
+    _FORMS.update(forms)
 
 
 def perform(value: object, verb: str, *details: Any) -> Any:
@@ -82,22 +89,32 @@ def who_does(kind: type, verb: str) -> Callable[..., Any]:
     >>> who_does(Measurements, "read").__name__
     'read_with'
     """
+    for find in (_own, _from_outside):
+        for asked, place in ((verb, None), (DESCRIBE, _FORMS.get(verb))):
+            function = find(kind, asked) if asked == verb or place else None
+            if function is not None:
+                return loaded(place) if place else function
+    msg = f"headway cannot {verb} a {kind.__name__}"
+    raise TypeError(msg)
+
+
+def _own(kind: type, verb: str) -> Callable[..., Any] | None:
+    """Find the function among headway's own."""
     for known in kind.__mro__:
         place = _PLACES.get((known.__name__, verb))
         if place is not None:
             function: Callable[..., Any] = loaded(place)
             return function
-    return _from_outside(kind, verb)
+    return None
 
 
-def _from_outside(kind: type, verb: str) -> Callable[..., Any]:
+def _from_outside(kind: type, verb: str) -> Callable[..., Any] | None:
     """Find the function among what other packages offer, for answers of their own."""
     for known in kind.__mro__:
         function: Callable[..., Any] | None = outside(GROUP, f"{known.__name__}.{verb}", _function)
         if function is not None:
             return function
-    msg = f"headway cannot {verb} a {kind.__name__}"
-    raise TypeError(msg)
+    return None
 
 
 def _function(point: "EntryPoint") -> Callable[..., Any]:

@@ -48,7 +48,7 @@ def fit_figure(fit: Fit) -> Figure:
     return _figure(fit, (), fit, units_of(fit))
 
 
-def server_figure(server_fit: ServerFit) -> Figure:
+def server_fit_figure(server_fit: ServerFit) -> Figure:
     """Draw the chosen form of a server like a fit, and thin lines of others that may be right."""
     plausible = {id(fit) for _, fit in server_fit.plausible if fit is not server_fit.best}
     weighed = list(zip(server_fit.candidates, server_fit.weights.tolist(), strict=True))[1:]
@@ -143,7 +143,7 @@ def _draw_other(axes: Axes, fit: Fit, name: str, place: int, scale: float) -> No
         axes.plot(x, predicted, color=look.colour, linestyle=look.line, linewidth=1, label=name)
 
 
-def side_figure(side: SideBySide) -> Figure:
+def side_by_side_figure(side: SideBySide) -> Figure:
     """Draw all curves and fits of servers side by side in one picture."""
     return servers_figure([server.best for server in side.servers], units_of(side))
 

@@ -19,7 +19,7 @@ _FAINT = 0.6
 _SHOWN = (50.0, 95.0, 99.0)  # percentiles that are drawn where tools told them
 
 
-def loadtest_figure(test: LoadTest) -> Figure:
+def load_test_figure(test: LoadTest) -> Figure:
     """Draw response time, and percentiles where there are some, over throughput.
 
     Raises
@@ -61,4 +61,4 @@ def _draw_percentile(
 
 def audit_figure(audit: Audit) -> Figure:
     """Draw the test that was looked at."""
-    return loadtest_figure(audit.test)
+    return load_test_figure(audit.test)

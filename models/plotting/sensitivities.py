@@ -12,7 +12,7 @@ from headway.models.plotting.pieces import HATCHES, MODELLED, QUIET, SECOND, lig
 _LEAST = 1e-3  # elasticity worth a bar
 
 
-def tornado(sensitivity: Sensitivity) -> Figure:
+def sensitivity_figure(sensitivity: Sensitivity) -> Figure:
     """Draw what 1% of each parameter does to each output, the largest on top."""
     panels = {
         output: bars for output in sensitivity.effects if (bars := _bars(sensitivity, output))

@@ -35,7 +35,7 @@ _MOST_DELAYS = 7
 _TIME, _SLOPE = unit("s"), unit("ms*s/op")
 
 
-def signature_figure(measured: MeasuredSignature) -> Figure:
+def measured_signature_figure(measured: MeasuredSignature) -> Figure:
     """Draw a measured curve with its regression line."""
     figure = sheet(4.5)
     axes = figure.subplots()
@@ -59,7 +59,7 @@ def signature_figure(measured: MeasuredSignature) -> Figure:
     return figure
 
 
-def logp_figure(logp: MeasuredLogp) -> Figure:
+def measured_logp_figure(logp: MeasuredLogp) -> Figure:
     """Draw the mean cost of a request over the burst size, a colour for each delay."""
     figure = sheet(4.5)
     axes = figure.subplots()
@@ -91,7 +91,7 @@ def _dense(bursts: FloatArray) -> Any:
     return np.unique(np.geomspace(1, bursts.max(), 80).round().astype(int))
 
 
-def sizes_figure(sizes: MeasuredSizes) -> Figure:
+def measured_sizes_figure(sizes: MeasuredSizes) -> Figure:
     """Draw each series over message size, with its lines and the breaks."""
     count = len(sizes.series)
     figure = sheet(1.5 + 2.5 * count)

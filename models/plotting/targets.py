@@ -33,7 +33,7 @@ def target_figure(target: Target) -> Figure:
     return _figure(target, [(target.output, target.wanted)])
 
 
-def joint_figure(target: JointTarget) -> Figure:
+def joint_target_figure(target: JointTarget) -> Figure:
     """Draw the output of each goal over the parameter, a panel a goal."""
     return _figure(target, [(goal.output, goal.limit) for goal in target.goals])
 

@@ -4,7 +4,7 @@ import io
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -195,6 +195,18 @@ class Table:
         bodies = (x if isinstance(x, str) else _plain(x, width) for x in self.laid(width))
         parts = (paragraph(self.title, width), *bodies, self.noted(width))
         return "\n\n".join(part for part in parts if part)
+
+    def filled(self) -> "Table":
+        """The table without columns that are empty in every row.
+
+        Examples
+        --------
+        >>> table = Table("", (Column("at", (1.0,)), Column("p99", (None,))))
+        >>> [column.name for column in table.filled().columns]
+        ['at']
+        """
+        columns = (c for c in self.columns if any(cell is not None for cell in c.cells))
+        return replace(self, columns=tuple(columns))
 
     def noted(self, width: int) -> str:
         """The notes, wrapped; the first says how many rows are not shown."""

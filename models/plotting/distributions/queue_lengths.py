@@ -20,7 +20,7 @@ _SHOWN = 0.999  # share of the time that a panel covers
 _BANDS = ((0.05, 0.95, 0.2), (0.25, 0.75, 0.35))  # shares of the time, and how dark
 
 
-def length_figure(lengths: QueueLengths[Solution]) -> Figure:
+def queue_lengths_figure(lengths: QueueLengths[Solution]) -> Figure:
     """Draw a panel a station: chances of 0, 1, 2... jobs, or their spread over what was swept."""
     across = len(swept(lengths.solution)) == 1 and np.prod(lengths.solution.shape) > 1
     count = len(lengths.stations)

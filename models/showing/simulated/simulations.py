@@ -1,4 +1,4 @@
-"""Simulations as tables, rows, CSV and JSON: every number with its interval."""
+"""Simulations described: every number with its interval."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from headway.models.language.digits import in_unit, shown_unit, with_unit
-from headway.models.language.scales import Scale
+from headway.models.language.scales import Scale, units_of
 from headway.models.language.units import Unit, si_text, unit
 from headway.models.showing.solutions import set_note
 from headway.models.simulating.estimates import CONFIDENCE, Estimate
@@ -14,38 +14,56 @@ from headway.models.simulating.simulation import Simulation
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import part_unit
 from headway.models.structure.parts.keys import of_class
+from headway.models.tables.description import (
+    Description,
+    Records,
+    field,
+    interval,
+    only_csv,
+)
 from headway.models.tables.table import Column, Table
 from headway.numerals import MANY, digits
 
 _ANY = Scale()
 """Units by the size of each number."""
 
+_ENDS = ("ci95_low", "ci95_high")
+
 Parts = Mapping[str, Mapping[str, Estimate]]
 
 
-def simulation_tables(simulation: Simulation) -> list[Table]:
-    """Outputs with their half widths, then classes and stations."""
-    scale = simulation_scale(simulation)
+def describe(simulation: Simulation) -> Description:
+    """A row a number, in SI, with its interval; rows differ in their unit, which has a column."""
+    numbers, model = list(every(simulation)), simulation.model
+    records = Records(
+        (
+            field("name", (name for name, _, _ in numbers)),
+            field("unit", (si_text(unit.dimension) for *_, unit in numbers)),
+            field("value", (one.mean for _, one, _ in numbers)),
+            interval("ci95", (list(one.interval()) for _, one, _ in numbers), _ENDS),
+            only_csv("method", ("simulation" for _ in numbers)),
+        )
+    )
+    return Description(
+        records=lambda: records,
+        scale=lambda: Scale.of(((one.mean, unit) for _, one, unit in numbers), model.stated),
+        tables=lambda scale: _tables(simulation, scale),
+        document=lambda _rows: _document(simulation),
+    )
+
+
+def _tables(simulation: Simulation, scale: Scale) -> list[Table]:
+    """Outputs with their half widths, then classes, stations and regions."""
     values = tuple(shown(one, own_unit, scale=scale) for _, one, own_unit in system(simulation))
     columns = Column("output", simulation.outputs), Column("simulated", values)
-    tables = [
-        Table(
-            simulation.model.title,
-            columns,
-            (*set_note(simulation.model, scale=scale), *effort_notes(simulation)),
-        )
-    ]
-    if simulation.classes:
-        tables.append(_parts_table("classes", "class", simulation.classes, scale))
-    tables.append(_parts_table("stations", "station", simulation.stations, scale))
-    return [
-        *tables,
-        *(
-            [_parts_table("regions", "region", simulation.regions, scale)]
-            if simulation.regions
-            else []
-        ),
-    ]
+    notes = (*set_note(simulation.model, scale=scale), *effort_notes(simulation))
+    parts = (
+        ("classes", "class", simulation.classes),
+        ("stations", "station", simulation.stations),
+        ("regions", "region", simulation.regions),
+    )
+    tables = (_parts_table(*each, scale) for each in parts if each[2] or each[0] == "stations")
+    return [Table(simulation.model.title, columns, notes), *tables]
 
 
 def _parts_table(title: str, kind: str, each: Parts, scale: Scale) -> Table:
@@ -58,12 +76,6 @@ def _parts_table(title: str, kind: str, each: Parts, scale: Scale) -> Table:
         )
         columns.append(Column(part.replace("_", " "), texts))
     return Table(title, tuple(columns))
-
-
-def simulation_scale(simulation: Simulation) -> Scale:
-    """The units of a simulation: by every number in it."""
-    stated = simulation.model.stated
-    return Scale.of(((one.mean, own_unit) for _, one, own_unit in every(simulation)), stated)
 
 
 def shown(
@@ -101,7 +113,7 @@ def effort_notes(simulation: Simulation) -> list[str]:
 
 def _unit_of_runs(simulation: Simulation) -> Unit:
     """The answer's unit of times, unless a run takes so long that it does not read well in it."""
-    own, window = simulation_scale(simulation).unit(unit("s")), simulation.effort.window
+    own, window = units_of(simulation).unit(unit("s")), simulation.effort.window
     return own if window < MANY * own.scale else shown_unit(unit("s"), window)
 
 
@@ -118,14 +130,6 @@ def every(simulation: Simulation) -> Iterator[tuple[str, Estimate, Unit]]:
         yield from ((of_class(name, part), one, part_unit(part)) for part, one in parts.items())
     for name, parts in (*simulation.stations.items(), *simulation.regions.items()):
         yield from ((f"{name}.{part}", one, part_unit(part)) for part, one in parts.items())
-
-
-def simulation_rows(simulation: Simulation) -> list[dict[str, Any]]:
-    """A dict a number: its name, unit, value and interval, in SI."""
-    return [
-        {"name": name, "unit": si_text(own_unit.dimension), **interval_document(one)}
-        for name, one, own_unit in every(simulation)
-    ]
 
 
 def interval_document(estimate: Estimate) -> dict[str, Any]:
@@ -147,7 +151,7 @@ def effort_document(simulation: Simulation) -> dict[str, Any]:
     }
 
 
-def simulation_document(simulation: Simulation) -> dict[str, Any]:
+def _document(simulation: Simulation) -> dict[str, Any]:
     """The JSON contract's document: as of `solve`, each number with its interval."""
     model = simulation.model
     point: dict[str, Any] = {
@@ -173,17 +177,3 @@ def _documents(each: Parts) -> dict[str, Any]:
         name: {part: interval_document(one) for part, one in parts.items()}
         for name, parts in each.items()
     }
-
-
-def simulation_csv(simulation: Simulation) -> str:
-    """A CSV row a number; SI, the unit in a column of its own as rows differ in it."""
-    rows = simulation_rows(simulation)
-    columns = {
-        "name": [row["name"] for row in rows],
-        "unit": [row["unit"] for row in rows],
-        "value": [row["value"] for row in rows],
-        "ci95_low": [row["ci95"][0] for row in rows],
-        "ci95_high": [row["ci95"][1] for row in rows],
-        "method": ["simulation"] * len(rows),
-    }
-    return Table("", tuple(Column(n, tuple(cells)) for n, cells in columns.items())).to_csv()

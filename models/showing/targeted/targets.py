@@ -1,42 +1,51 @@
-"""What a target takes, as a table, a row and CSV."""
-
-from typing import Any
+"""What a target takes, described: a row from now to what is needed."""
 
 from headway.models.analysis.target import Target, value_now
 from headway.models.language.parameters import Parameter
 from headway.models.language.scales import Scale
 from headway.models.showing.solutions import labels
-from headway.models.tables.table import Column, Table
+from headway.models.tables.description import TEXT, Description, Records, each, field, words
+from headway.models.tables.table import Table
 from headway.numerals import four_digits, is_whole
 
 
-def target_scale(answer: Target) -> Scale:
-    """The units of a target: by the parameter's values and what is wanted."""
-    model = answer.model
-    parameter, own_unit = model.parameters[answer.parameter], model.meaning(answer.output).unit
-    values = (value_now(model, answer.parameter), answer.value)
-    changed = [(value, parameter.unit) for value in values if value is not None]
-    stated = [parameter.unit, *model.stated]
-    return Scale.of([*changed, (answer.wanted, own_unit)], stated)
+def describe(target: Target) -> Description:
+    """One row: what is wanted of which output, the value now, and the value needed."""
+    model, parameter = target.model, target.model.parameters[target.parameter]
+    now, unit = value_now(model, target.parameter), parameter.unit
+    shown = [(now, unit), (target.value, unit), (target.wanted, model.meaning(target.output).unit)]
+    write_now = each(lambda scale, value, _unit: now_text(value, parameter, scale))
+    records = Records(
+        (
+            field("model", [model.name]),
+            field("output", [target.output]),
+            field("target", [target.wanted]),
+            field("parameter", [target.parameter], title="parameter"),
+            field("value", [target.value], unit, "needed", TEXT, bare=True),
+            field("initial", [now], unit, "now", write_now, bare=True),
+            words("factor", [f"x {four_digits(target.value / now)}" if now else "-"]),
+            field("approximation", [target.solution.approximation or None]),
+            *(field(name, [title]) for name, title in _columns_read(target).items()),
+        )
+    )
+    return Description(
+        records=lambda: records,
+        scale=lambda: Scale.of(shown, [unit, *model.stated]),
+        tables=lambda scale: [_table(target, records, scale)],
+    )
 
 
-def target_tables(answer: Target) -> list[Table]:
-    """One row: from, to, and by which factor."""
-    parameter, scale = answer.model.parameters[answer.parameter], target_scale(answer)
-    now = value_now(answer.model, answer.parameter)
-    own_unit = answer.model.meaning(answer.output).unit
-    factor = f"x {four_digits(answer.value / now)}" if now else "-"
-    cells = {
-        "parameter": answer.parameter,
-        "now": now_text(now, parameter, scale),
-        "needed": scale.text(answer.value, parameter.unit),
-        "factor": factor,
-    }
-    target = scale.stated(answer.wanted, own_unit)
-    title = f"{answer.model.name}: {answer.parameter} for {answer.output} of {target}"
-    columns = tuple(Column(name, (cell,)) for name, cell in cells.items())
-    fitted = [f"fitted: {answer.axes}"] if answer.axes else []
-    return [Table(title, columns, (*fitted, *labels(answer.solution)))]
+def _columns_read(target: Target) -> dict[str, str]:
+    """The columns of the data that the model was fitted to."""
+    return target.axes.document() if target.axes else {}
+
+
+def _table(target: Target, records: Records, scale: Scale) -> Table:
+    wanted = scale.stated(target.wanted, target.model.meaning(target.output).unit)
+    title = f"{target.model.name}: {target.parameter} for {target.output} of {wanted}"
+    fitted = [f"fitted: {target.axes}"] if target.axes else []
+    notes = (*fitted, *labels(target.solution))
+    return records.table(title, scale, notes, titles=("parameter", "now", "needed", "factor"))
 
 
 def now_text(now: float, parameter: Parameter, scale: Scale) -> str:
@@ -52,30 +61,3 @@ def now_text(now: float, parameter: Parameter, scale: Scale) -> str:
     if parameter.interval is None and not is_whole(now / parameter.unit.scale):
         return scale.text(now, parameter.unit)
     return scale.known(now, parameter.interval, parameter.unit)
-
-
-def target_rows(target: Target) -> list[dict[str, Any]]:
-    """One dict."""
-    return [
-        {
-            "model": target.model.name,
-            "output": target.output,
-            "target": target.wanted,
-            "parameter": target.parameter,
-            "value": target.value,
-            "initial": value_now(target.model, target.parameter),
-            "approximation": target.solution.approximation or None,
-            **(target.axes.document() if target.axes else {}),
-        }
-    ]
-
-
-def target_document(target: Target) -> dict[str, Any]:
-    """The JSON contract's document: the row."""
-    return target_rows(target)[0]
-
-
-def target_csv(target: Target) -> str:
-    """One CSV row in SI."""
-    row = target_rows(target)[0]
-    return Table("", tuple(Column(name, (value,)) for name, value in row.items())).to_csv()

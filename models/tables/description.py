@@ -1,0 +1,295 @@
+"""What an answer says, described once: every form of it follows from its description.
+
+An answer says the same to people and to programs. Its `Description` has the fields of its rows,
+each with its unit and its names in JSON, CSV and tables, the tables that people read, and what
+JSON says beside the rows. `headway.models.tables.forms` makes text, HTML, CSV and JSON of it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from headway.models.language.scales import Scale
+from headway.models.language.units import ONE, Unit
+from headway.models.tables.table import Cell, Column, Table
+
+ABSENT: Final = "(absent)"
+"""Value of a field in a row that does not have it: no key in JSON, an empty cell elsewhere."""
+
+Row: TypeAlias = dict[str, Any]
+Writer: TypeAlias = Callable[[str, Sequence[Any], Sequence[Unit], Scale], Column]
+"""How tables write a field: its title, values and their units become a column in the answer's."""
+
+
+def scaled(title: str, values: Sequence[Any], units: Sequence[Unit], scale: Scale) -> Column:
+    """Numbers with the same decimals, in the answer's unit or one that suits them."""
+    known = [value for value in values if value is not None]
+    own = units[0] if units else ONE
+    return Column(title, tuple(values), Column.of(title, known, own, scale).unit)
+
+
+def common(title: str, values: Sequence[Any], units: Sequence[Unit], scale: Scale) -> Column:
+    """Numbers with the same decimals, in the answer's unit whatever their size."""
+    return Column(title, tuple(values), scale.unit(units[0]) if units else ONE)
+
+
+def each(write: Callable[[Scale, Any, Unit], str]) -> Writer:
+    """Write each value by itself, as `Scale.text` does; None stays empty.
+
+    Examples
+    --------
+    >>> from headway.models.language.units import unit
+    >>> each(Scale.text)("at", [0.001, None], [unit("s")] * 2, Scale()).cells
+    ('1 ms', None)
+    """
+
+    def written(title: str, values: Sequence[Any], units: Sequence[Unit], scale: Scale) -> Column:
+        pairs = zip(values, units, strict=True)
+        return Column(title, tuple(None if v is None else write(scale, v, u) for v, u in pairs))
+
+    return written
+
+
+TEXT = each(Scale.text)
+"""Four digits and the unit in each cell."""
+
+BARE = each(Scale.bare)
+"""Four digits in each cell, without the unit."""
+
+ENDS = each(lambda scale, pair, unit: scale.ends(pair[0], pair[1], unit))
+"""Both ends of an interval and the unit in each cell."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """What each row of an answer says of one thing.
+
+    Parameters
+    ----------
+    path
+        Keys that lead to it in a row of JSON; none where JSON does not have it.
+    values
+        One value a row: a number in SI units, a pair of them, a word, or None where unknown.
+    unit
+        The unit that the values are stated in; a sequence of one a row where rows differ.
+    csv
+        Names of its columns in CSV, one for each number of a value; none where CSV does not have
+        it.
+    title
+        Its heading in tables; None where they do not have it.
+    writer
+        How tables write it; None for numbers in the unit stated, and for words.
+    flags
+        How CSV and tables write true and false.
+    bare
+        Whether the names in CSV have no unit at their end.
+    """
+
+    path: tuple[str, ...]
+    values: Sequence[Any]
+    unit: Unit | Sequence[Unit] = ONE
+    csv: tuple[str, ...] = ()
+    title: str | None = None
+    writer: Writer | None = None
+    flags: tuple[str, str] = ("yes", "no")
+    bare: bool = False
+
+    def columns(self) -> list[Column]:
+        """Its columns in CSV: SI units, the ends of an interval side by side."""
+        unit = self.unit if isinstance(self.unit, Unit) and not self.bare else ONE
+        if len(self.csv) == 1:
+            return [Column(self.csv[0], tuple(map(self._cell, self.values)), unit)]
+        empty = (None,) * len(self.csv)
+        filled = [empty if value is None or value is ABSENT else value for value in self.values]
+        return [
+            Column(name, tuple(self._cell(value[place]) for value in filled), unit)
+            for place, name in enumerate(self.csv)
+        ]
+
+    def shown(self, scale: Scale, places: Sequence[int]) -> Column:
+        """Its column in a table, of the rows at some places."""
+        values = [None if (v := self.values[k]) is ABSENT else v for k in places]
+        units = [self.unit if isinstance(self.unit, Unit) else self.unit[k] for k in places]
+        if self.writer is not None:
+            return self.writer(self.title or "", values, units, scale)
+        unit = self.unit if isinstance(self.unit, Unit) else ONE
+        return Column(self.title or "", tuple(map(self._cell, values)), unit)
+
+    def _cell(self, value: Any) -> Cell:
+        if isinstance(value, bool):
+            return self.flags[0] if value else self.flags[1]
+        return None if value is ABSENT else value
+
+
+def field(
+    name: str,
+    values: Iterable[Any],
+    unit: Unit | Sequence[Unit] = ONE,
+    title: str | None = None,
+    writer: Writer | None = None,
+    *,
+    bare: bool = False,
+) -> Field:
+    """A field with the same name in JSON and CSV; with a title, it is in tables too.
+
+    Examples
+    --------
+    >>> field("load", [1.0, 2.0]).csv
+    ('load',)
+    """
+    return Field((name,), tuple(values), unit, (name,), title, writer, bare=bare)
+
+
+def interval(
+    name: str, values: Iterable[Any], csv: tuple[str, ...], unit: Unit | Sequence[Unit] = ONE
+) -> Field:
+    """A field of pairs: a list in JSON, a column for each end in CSV."""
+    return Field((name,), tuple(values), unit, csv)
+
+
+def only_json(name: str, values: Iterable[Any]) -> Field:
+    """A field that only JSON has."""
+    return Field((name,), tuple(values))
+
+
+def only_csv(name: str, values: Iterable[Any], unit: Unit = ONE) -> Field:
+    """A field that only CSV has."""
+    return Field((), tuple(values), unit, (name,))
+
+
+def words(title: str, values: Iterable[Cell]) -> Field:
+    """A field that only tables have, written as it is."""
+    return Field((), tuple(values), title=title)
+
+
+@dataclass(frozen=True)
+class Records:
+    """The rows of an answer, field by field, in the order of the columns of CSV.
+
+    Parameters
+    ----------
+    fields
+        All with one value a row.
+    order
+        First keys of a row in JSON, where their order is not that of the fields.
+    sections
+        Keys that every row has in JSON, even if there is nothing in them.
+    """
+
+    fields: tuple[Field, ...]
+    order: tuple[str, ...] = ()
+    sections: tuple[str, ...] = ()
+
+    def rows(self) -> list[Row]:
+        """The rows as dicts, as JSON has them.
+
+        Examples
+        --------
+        >>> load = Field(("inputs", "load"), (1.0, 2.0), csv=("load",))
+        >>> Records((load,)).rows()
+        [{'inputs': {'load': 1.0}}, {'inputs': {'load': 2.0}}]
+        """
+        rows: list[Row] = [{key: {} for key in self.sections} for _ in self.places]
+        kept = [one for one in self.fields if one.path]
+        if self.order:
+            kept.sort(key=lambda one: self.order.index(one.path[0]))
+        for one in kept:
+            *outer, last = one.path
+            for row, value in zip(rows, one.values, strict=True):
+                if value is ABSENT:
+                    continue
+                inner = row
+                for key in outer:
+                    inner = inner.setdefault(key, {})
+                inner[last] = list(value) if isinstance(value, tuple) else value
+        return rows
+
+    @property
+    def places(self) -> range:
+        """Numbers of the rows."""
+        return range(len(self.fields[0].values) if self.fields else 0)
+
+    def csv(self) -> str:
+        """The rows as CSV in SI units.
+
+        Examples
+        --------
+        >>> Records((interval("ci95", [(1.0, 2.0)], ("low", "high")),)).csv().split()
+        ['low,high', '1.0,2.0']
+        """
+        return Table("", tuple(c for one in self.fields for c in one.columns())).to_csv()
+
+    def table(
+        self,
+        title: str,
+        scale: Scale,
+        notes: Iterable[str] = (),
+        keys: int = 1,
+        places: Sequence[int] | None = None,
+        titles: Sequence[str] = (),
+    ) -> Table:
+        """The rows as a table: the fields that have a title.
+
+        Parameters
+        ----------
+        title, notes, keys
+            Of the table.
+        scale
+            The units of the answer.
+        places
+            Numbers of the rows to show; by default all.
+        titles
+            Headings in their order, where it is not that of the fields.
+        """
+        at = self.places if places is None else places
+        shown = [one for one in self.fields if one.title is not None]
+        if titles:
+            shown = [one for name in titles for one in shown if one.title == name]
+        columns = (one.shown(scale, at) for one in shown)
+        return Table(title, tuple(columns), tuple(notes), keys)
+
+    def scale(self, stated: Iterable[Unit] = ()) -> Scale:
+        """The units of the fields that a table writes in the units of its answer."""
+        return Scale.of((pair for one in self.fields for pair in _sizes(one)), stated)
+
+
+def _sizes(one: Field) -> Iterable[tuple[Any, Unit]]:
+    """Numbers with a unit that tables show of a field."""
+    if one.writer is not None:
+        units = [one.unit] * len(one.values) if isinstance(one.unit, Unit) else one.unit
+        yield from ((v, u) for v, u in zip(one.values, units, strict=True) if isinstance(v, float))
+
+
+def no_rows() -> Records:
+    """The records of what has none."""
+    return Records(())
+
+
+def first(rows: list[Row]) -> Row:
+    """The document of an answer that is its only row."""
+    return rows[0]
+
+
+@dataclass(frozen=True)
+class Description:
+    """What an answer says; each part is worked out when a form needs it.
+
+    Parameters
+    ----------
+    records
+        Its rows.
+    scale
+        The units in which people read it: one for all times, one for all rates.
+    tables
+        What people read, in given units: its own, or those of the page that it is part of.
+    document
+        The JSON document, given the rows: what JSON says beside them.
+    csv
+        CSV, where it is not that of the rows.
+    """
+
+    records: Callable[[], Records]
+    scale: Callable[[], Scale]
+    tables: Callable[[Scale], list[Table]]
+    document: Callable[[list[Row]], Mapping[str, Any]] = first
+    csv: Callable[[], str] | None = None
