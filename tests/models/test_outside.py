@@ -164,6 +164,29 @@ def test_answers_of_other_packages_are_shown_by_their_own_functions(offer):
         perform(Fleet(), "plot")
 
 
+SHOWN = """
+from headway.models.language.scales import Scale
+from headway.models.tables.description import Description, Records, field
+
+def describe(fleet):
+    records = Records((field("servers", [3], title="servers"),))
+    return Description(
+        records=lambda: records, scale=Scale, tables=lambda scale: [records.table("fleet", scale)]
+    )
+"""
+
+
+def test_all_forms_of_an_answer_of_another_package_follow_from_its_description(offer):
+    offer(
+        {"shown.py": SHOWN}, {"headway.renderers": "Fleet.describe = fleet.shown:describe"}, "fleet"
+    )
+
+    assert Fleet().rows() == [{"servers": 3}]
+    assert json.loads(Fleet().to_json()) == {"servers": 3}
+    assert Fleet().to_csv() == "servers\n3.0\n"
+    assert str(Fleet()).split() == ["fleet", "servers", "───────", "3"]
+
+
 BROKEN = {
     "headway.stations": "Steam = steam.gone:Steam",
     "headway.readers": "steam = steam.other:thing",

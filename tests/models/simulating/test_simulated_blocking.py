@@ -8,8 +8,8 @@ import pytest
 
 from headway.errors import GraphError
 from headway.models import ModelGraph, parse_model
-from headway.models.showing.simulated.simulations import simulation_document, simulation_tables
 from headway.models.structure.parts.regions import REGION_PARTS
+from headway.models.tables.forms import document, tables
 from headway.queueing import MM1, MM1K, FastestFirst, LoadDependent
 from tests.brute.kinds import KINDS, drawn
 
@@ -111,6 +111,6 @@ def test_a_check_holds_regions_to_the_simulation_and_shows_them():
     check = graph.at(arrival_rate=5.0).check(half_width=0.2)
     assert check["lock.queue_length"].analytic == pytest.approx(0.5)
     assert check.outside == ()
-    document = simulation_document(check.simulation)
-    assert set(document["points"][0]["regions"]["lock"]) == set(REGION_PARTS)
-    assert simulation_tables(check.simulation)[-1].title == "regions"
+    said = document(check.simulation)
+    assert set(said["points"][0]["regions"]["lock"]) == set(REGION_PARTS)
+    assert tables(check.simulation)[-1].title == "regions"
