@@ -7,6 +7,7 @@ import numpy as np
 
 from headway.kinds import Amount
 from headway.models.solving.classes.bounds import no_class_bounds
+from headway.models.structure.network_kind import NetworkKind
 from headway.models.structure.parts.keys import OWN_VISITS, VISITS, station_at
 from headway.queueing.bounds.common import Bounds
 from headway.queueing.bounds.network import network_bounds
@@ -24,12 +25,13 @@ def bounds(solution: "Solution") -> dict[str, Bounds]:
     if not solution.stations or solution.shared or _unbounded(solution):
         return {}
     network = solution.model.network
+    kind = solution.model.network_kind
     forks = any(station.can.forks for station in network.graph.stations.values())
-    if forks or network.graph.blocks:
+    if forks or kind is NetworkKind.BLOCKING:
         return _universal(solution)
     stations = [station_at(name).of(solution.values) for name in solution.stations]
     visits = [VISITS.of(solution.values)[name] for name in solution.stations]
-    if not network.is_closed:
+    if kind is NetworkKind.OPEN:
         return open_bounds(stations, visits, solution.values["throughput"])
     if np.any(np.asarray(solution.beyond_stations) > 0):
         stations, visits = [*stations, Delay(solution.beyond_stations)], [*visits, 1.0]

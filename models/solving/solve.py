@@ -1,5 +1,6 @@
 """Solve models: open, closed and mixed networks, and programs."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from headway.errors import InvalidParameter
@@ -15,6 +16,7 @@ from headway.models.solving.spreading import (
 )
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
+from headway.models.structure.network_kind import NetworkKind
 from headway.models.structure.parts.forks import queued_behind_forks
 from headway.models.structure.parts.keys import ANSWERED, Amounts, Values, of_class
 from headway.models.structure.planning.variability import SPREAD
@@ -28,21 +30,23 @@ SIMULATION = "simulation"
 def solve_model(model: Model, method: str = "auto") -> Solution:
     """Solve an open, closed or mixed network, or evaluate a model of a program."""
     model = propagating(model) if method == QNA else model
-    network = model.network
-    if not network.graph.blocks:
+    if model.network_kind is not NetworkKind.BLOCKING:  # which has names of its own
         _check_method(method)
     shape = points_shape(model.inputs)
-    if network.graph.classes and not network.graph.blocks:
-        values, marks = _class_values(model, method, shape)
-        return Solution(model, values, shape, _doubting(model, marks))
-    values, marks = _network_values(network, method, shape)
+    values, marks = _means(model, method, shape)
     marks = _doubting(model, marks)
-    if model.graph.classes:
-        values |= _same_for_each(model, Solution(network, values, shape, marks))
+    if len(model.graph.classes) == 1:
+        values |= _same_for_each(model, Solution(model.network, values, shape, marks))
     return Solution(model, values, shape, marks)
 
 
+def _means(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Amounts, Marks]:
+    """Means by the function for the model's kind of network."""
+    return _SOLVERS[model.network_kind](model, method, shape)
+
+
 def _class_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Amounts, Marks]:
+    """Classes apart, or together where one class has the same law."""
     from headway.models.solving.classes.rooms import as_one, of_each
     from headway.models.solving.classes.solve import class_values
 
@@ -54,7 +58,7 @@ def _class_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Am
     one = as_one(model)
     if one is None:
         return class_values(model, method)
-    values, marks = _network_values(one, method, shape)
+    values, marks = _means(one, method, shape)
     return values | of_each(model, values), marks
 
 
@@ -84,22 +88,24 @@ def _same_for_each(model: Model, alone: Solution) -> Amounts:
     return values
 
 
-def _network_values(network: Model, method: str, shape: tuple[int, ...]) -> tuple[Amounts, Marks]:
-    if network.graph.blocks:
-        from headway.models.solving.blocking.solve import blocking_values
+def _blocking_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Amounts, Marks]:
+    from headway.models.solving.blocking.solve import blocking_values
 
-        return blocking_values(network, method, shape)
-    if network.is_closed and network.graph.stations:
-        check_open(network)
-        from headway.models.solving.closed.solve import closed_values
-
-        return closed_values(network, method, shape)
-    check_way(network.graph, method)
-    return _open_values(network)
+    return blocking_values(model.network, method, shape)
 
 
-def _open_values(model: Model) -> tuple[Amounts, Marks]:
+def _closed_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Amounts, Marks]:
+    from headway.models.solving.closed.solve import closed_values
+
+    check_open(model.network)
+    return closed_values(model.network, method, shape)
+
+
+def _open_values(model: Model, method: str, _shape: tuple[int, ...]) -> tuple[Amounts, Marks]:
+    """Each station by its own law, or a program's formulas."""
+    model = model.network
     graph = model.graph
+    check_way(graph, method)
     targets = list(graph.outputs)
     if graph.stations:
         targets.append("response_time")
@@ -125,3 +131,12 @@ def _doubts(model: Model, values: Values) -> str:
     if lost and len(stations) > 1 and stations[lost[0]].visits:
         notes.append(f"visits hide which jobs {', '.join(lost)} loses, so times include them")
     return "; ".join(notes)
+
+
+_SOLVERS: dict[NetworkKind, Callable[[Model, str, tuple[int, ...]], tuple[Amounts, Marks]]] = {
+    NetworkKind.PROGRAM: _open_values,
+    NetworkKind.BLOCKING: _blocking_values,
+    NetworkKind.CLASSES: _class_values,
+    NetworkKind.CLOSED: _closed_values,
+    NetworkKind.OPEN: _open_values,
+}

@@ -21,6 +21,7 @@ from headway.models.structure.forms import FormTable
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.inputs import POPULATION, THINK_TIME, parameters_of
 from headway.models.structure.meanings import Better, Meaning
+from headway.models.structure.network_kind import NetworkKind
 from headway.models.structure.one_class import alone, circulation
 from headway.models.structure.outputs import usual_meaning
 from headway.models.structure.parts.links import check_links, exposed
@@ -194,6 +195,27 @@ class Model(Kept, ModelVerbs):
             return network
         graph = in_rounds(network.graph, network.inputs)
         return network if graph is network.graph else replace(network, graph=graph)
+
+    @cached_property
+    def network_kind(self) -> NetworkKind:
+        """How its jobs move, as the network that is solved has them.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> one = ModelGraph("one").station("cpu", MM1(0.1)).at()
+        >>> one.network_kind.value, one.closed(5).network_kind.value
+        ('one open class', 'one closed class')
+        """
+        network = self.network
+        if not network.graph.stations:
+            return NetworkKind.PROGRAM
+        if network.graph.blocks:
+            return NetworkKind.BLOCKING
+        if network.graph.classes:
+            return NetworkKind.CLASSES
+        return NetworkKind.CLOSED if network.is_closed else NetworkKind.OPEN
 
     @property
     def is_closed(self) -> bool:

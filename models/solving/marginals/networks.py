@@ -15,6 +15,7 @@ from headway.models.solving.blocking.refused import refuse_blocking
 from headway.models.solving.solutions.marks import DRIVEN, QNA
 from headway.models.solving.solutions.queue_lengths import NumberLaws, QueueLengths
 from headway.models.structure.graph import ModelGraph
+from headway.models.structure.network_kind import NetworkKind
 from headway.models.structure.parts.keys import VISITS, share_of, station_at
 from headway.models.structure.parts.orders import check_exponential
 from headway.models.structure.planning.flows import returning
@@ -28,7 +29,7 @@ from headway.queueing.stations.base import Delay, Station
 from headway.queueing.times.inversion import exceedance
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from headway.models.solving.solutions.solution import Solution
 
@@ -73,13 +74,7 @@ def number_laws(solution: "Solution", station: str) -> NumberLaws:
     """
     check_has_queues(solution)
     with named(solution, station):
-        if solution.model.graph.blocks:
-            return _of_blocking(solution, station)
-        if solution.model.network.graph.classes:
-            return _of_classes(solution, station)
-        if solution.model.network.is_closed:
-            return _of_closed(solution, station)
-        return _of_open(solution, station)
+        return _NUMBERS[solution.model.network_kind](solution, station)
 
 
 def wait_laws(solution: "Solution", station: str) -> WaitLaws:
@@ -98,14 +93,14 @@ def wait_laws(solution: "Solution", station: str) -> WaitLaws:
     check_has_queues(solution)
     refuse_blocking(solution.model.graph, "waiting times at stations")
     with named(solution, station):
-        network = solution.model.network
-        if network.graph.classes:
+        network, kind = solution.model.network, solution.model.network_kind
+        if kind is NetworkKind.CLASSES:
             msg = "waiting times of several classes have no known distribution"
             raise GraphError(msg)
         if not network.graph.stations[station].discipline.in_turn:
             msg = "waiting times have a known distribution only in order of arrival"
             raise GraphError(msg)
-        if network.is_closed:
+        if kind is NetworkKind.CLOSED:
             return _waits_closed(solution, station)
         if station in returning(network.graph):
             msg = "waiting times of jobs that return directly have no known distribution"
@@ -137,7 +132,7 @@ def stay_laws(solution: "Solution", station: str) -> WaitLaws:
     with named(solution, station):
         network = solution.model.network
         _check_visits(network.graph, station)
-        if network.is_closed:
+        if solution.model.network_kind is NetworkKind.CLOSED:
             check_exponential(network.graph)
             return _stays_closed(solution, station)
         rates = _row(solution, solution.values[f"{station}.arrival_rate"])
@@ -355,3 +350,12 @@ def _of_classes(solution: "Solution", station: str) -> NumberLaws:
 
     _check_exact(solution, mixed=False)
     return class_laws(solution, station)
+
+
+_NUMBERS: dict[NetworkKind, "Callable[[Solution, str], NumberLaws]"] = {
+    NetworkKind.BLOCKING: _of_blocking,
+    NetworkKind.CLASSES: _of_classes,
+    NetworkKind.CLOSED: _of_closed,
+    NetworkKind.OPEN: _of_open,
+}
+"""Distributions of the number of jobs at a station, by kind of network."""

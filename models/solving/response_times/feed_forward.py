@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import Amount, FloatArray
+from headway.models.structure.network_kind import NetworkKind
 from headway.models.structure.parts.keys import VISITS, arrivals_at, station_at
 from headway.models.structure.parts.structure import Structure
 from headway.models.structure.planning.flows import entry_shares
@@ -33,9 +34,8 @@ def is_feed_forward(solution: "Solution", *, swiftly: bool = False) -> bool:
     stations whose distribution has several pieces or refuses arrays, or constant times that only
     some jobs spend. For a fast search, almost constant times count as smooth.
     """
-    network = solution.model.network
-    graph = network.graph
-    if network.is_closed or graph.classes or visits_given(graph):
+    graph = solution.model.network.graph
+    if solution.model.network_kind is not NetworkKind.OPEN or visits_given(graph):
         return False
     if len(graph.routes) > _MOST_ROUTES or any(shares(graph, name) for name in graph.stations):
         return False

@@ -31,6 +31,7 @@ from headway.models.solving.response_times.sum_of_times import (
 )
 from headway.models.solving.solutions.marks import DRIVEN, QNA, Marks
 from headway.models.solving.solutions.on_demand import check_percent
+from headway.models.structure.network_kind import NetworkKind
 from headway.models.structure.outputs import Request
 from headway.models.structure.parts.keys import OWN_VISITS, VISITS, scv_at, station_at
 from headway.models.structure.parts.orders import check_turns_known
@@ -295,21 +296,25 @@ def _time(law: TimeLaw | None, share: float) -> float:
 
 
 def _laws(point: "Solution") -> Laws:
-    graph = point.model.network.graph
-    if graph.classes:
-        if graph.ways_by_class:
-            with _named(point):
-                return class_route_laws(point)
-        one = as_one(point.model)
-        if one is not None:
-            alike = law_of(one.solve())
-            return {"": alike, **dict.fromkeys(graph.classes, alike)}
-        with _named(point):
-            return closed_class_laws(point) if _closed_classes(point) else open_class_laws(point)
+    if point.model.network_kind is NetworkKind.CLASSES:
+        return _laws_of_classes(point)
     if not _stable(point).all():
         return {"": None}
     with _named(point):
         return {"": law_of(point)}
+
+
+def _laws_of_classes(point: "Solution") -> Laws:
+    graph = point.model.network.graph
+    if graph.ways_by_class:
+        with _named(point):
+            return class_route_laws(point)
+    one = as_one(point.model)
+    if one is not None:
+        alike = law_of(one.solve())
+        return {"": alike, **dict.fromkeys(graph.classes, alike)}
+    with _named(point):
+        return closed_class_laws(point) if _closed_classes(point) else open_class_laws(point)
 
 
 def law_of(point: "Solution") -> TimeLaw:
@@ -317,7 +322,7 @@ def law_of(point: "Solution") -> TimeLaw:
     parts = sum_of_times_in(point.model)
     if parts is not None:
         return sum_law(point, parts)
-    if point.model.network.is_closed:
+    if point.model.network_kind is NetworkKind.CLOSED:
         return closed_law(point)
     if any(shares(point.model.network.graph, name) for name in point.stations):
         return sharing_law(point)
