@@ -6,9 +6,9 @@ Values stand below those who solve, fit, show and draw them. What they are asked
 
 import re
 
+from headway.lazy import open_table
 from headway.models.language.verbs import DESCRIBE, open_door
 from headway.models.tables.forms import FORMS
-from headway.queueing.methods.registry import open_table
 
 SHOWN: dict[str, tuple[str, str]] = {
     "Import": ("showing.solved.imports", ""),
@@ -260,4 +260,4 @@ for kind, (described, drawn) in SHOWN.items():
         places["plot"] = f"headway.models.plotting.{drawn}:{name}_figure"
 
 open_door(PLACES, FORMS)
-open_table("headway.models.solving.rows:METHODS")
+open_table("headway.methods", "headway.models.solving.rows:METHODS")

@@ -1,8 +1,7 @@
 """Queueing: operational laws, Erlang's formulas, stations and networks of them."""
 
-from headway.lazy import public_names
-from headway.queueing.methods.registry import open_table
+from headway.lazy import open_table, public_names
 
-open_table("headway.queueing.table:METHODS")
+open_table("headway.methods", "headway.queueing.table:METHODS")
 
 __getattr__, __dir__ = public_names(__name__, __file__)

@@ -1,7 +1,7 @@
 """The table of methods: those of headway, which it is given, and those of other packages.
 
-This room stands below the solvers and knows none of them: `headway.queueing.table` has the rows of
-headway's own methods, and hands them over when `headway.queueing` is imported.
+This room stands below the solvers and knows none of them: `headway.queueing` and `headway.models`
+say where their rows stand when they are imported.
 """
 
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from headway.errors import InvalidParameter, PackageError, nearest, quoted
-from headway.lazy import loaded, offered, outside
+from headway.lazy import loaded, offered, outside, tables
 from headway.queueing.methods.method import Answers, MethodRow
 
 if TYPE_CHECKING:
@@ -21,17 +21,7 @@ GROUP = "headway.methods"
 AUTO = "auto"
 """The wish for the best method that applies."""
 
-_TABLES: list[str] = []
 
-
-def open_table(place: str) -> None:
-    """Say where a tuple of rows stands, as ``module:name``."""
-    if place not in _TABLES:
-        _TABLES.append(place)
-        methods.cache_clear()
-
-
-@cache
 def methods() -> dict[str, MethodRow]:
     """All methods by name: headway's in the order of its table, then those of other packages.
 
@@ -45,7 +35,13 @@ def methods() -> dict[str, MethodRow]:
     >>> list(methods())[:3]
     ['open', 'exact', 'convolution']
     """
-    rows: Iterable[MethodRow] = (row for place in _TABLES for row in loaded(place))
+    return methods_at(tables(GROUP))
+
+
+@cache
+def methods_at(places: tuple[str, ...]) -> dict[str, MethodRow]:
+    """Of the tables at some places, and of other packages."""
+    rows: Iterable[MethodRow] = (row for place in places for row in loaded(place))
     own = {row.name: row for row in rows}
     more = {name: outside(GROUP, name, _row) for name in offered(GROUP) if name not in own}
     return own | more

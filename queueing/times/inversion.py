@@ -11,7 +11,6 @@ inversion with applications to the transient M/G/1 queue", Ann. Appl. Prob. 4(3)
 from math import comb, exp, log, pi
 
 import numpy as np
-from scipy.optimize import brentq
 
 from headway.kinds import Amount, plain
 from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw, Transform
@@ -62,6 +61,8 @@ def percentile_of(law: TimeLaw, share: float) -> float:
     >>> round(percentile_of(exponential(1.0), 0.95), 9)
     2.995732274
     """
+    from scipy.optimize import brentq
+
     tail = 1 - share
 
     def above(time: float) -> float:

@@ -65,6 +65,33 @@ def public_names(package: str, file: str) -> tuple[Callable[[str], Any], Callabl
     return find, names
 
 
+_TABLES: dict[str, tuple[str, ...]] = {}
+
+
+def open_table(group: str, place: str) -> None:
+    """Say where a tuple of rows of headway's own stands; it is imported when it is first asked for.
+
+    Parameters
+    ----------
+    group, place
+        The entry points by which other packages add to it, and ``module:name``.
+    """
+    if place not in tables(group):
+        _TABLES[group] = (*tables(group), place)
+
+
+def tables(group: str) -> tuple[str, ...]:
+    """Places of headway's own rows of a group.
+
+    Examples
+    --------
+    >>> import headway.queueing
+    >>> tables("headway.methods")[0]
+    'headway.queueing.table:METHODS'
+    """
+    return _TABLES.get(group, ())
+
+
 def loaded(place: str) -> Any:
     """Import what stands at a place.
 

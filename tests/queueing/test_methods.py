@@ -17,7 +17,7 @@ from headway.queueing import (
     solve_multiclass,
 )
 from headway.queueing.methods.method import Answers
-from headway.queueing.methods.registry import methods
+from headway.queueing.methods.registry import methods, methods_at
 from tests.support.command import headway, refusal
 from tests.support.outside import make_package
 
@@ -64,10 +64,10 @@ def bard(tmp_path, monkeypatch):
     """A package of one file and one row that adds Bard's approximation."""
     make_package(tmp_path, "bard_package", {"__init__.py": BARD}, POINT)
     monkeypatch.syspath_prepend(str(tmp_path))
-    methods.cache_clear()
+    methods_at.cache_clear()
     yield
     sys.modules.pop("bard_package", None)
-    methods.cache_clear()
+    methods_at.cache_clear()
 
 
 def by_hand(demands, think, jobs):
@@ -171,11 +171,11 @@ def test_what_is_no_row_is_refused(tmp_path, monkeypatch):
         tmp_path, "no_row", {"__init__.py": "ROW = 3\n"}, {"headway.methods": "x = no_row:ROW"}
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    methods.cache_clear()
+    methods_at.cache_clear()
     with pytest.raises(PackageError, match="MethodRow"):
         methods()
     monkeypatch.undo()
-    methods.cache_clear()
+    methods_at.cache_clear()
 
 
 def test_rows_are_named_once_and_have_words():
