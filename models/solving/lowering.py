@@ -3,8 +3,8 @@
 import numpy as np
 
 from headway.errors import GraphError
+from headway.models.solving.classes.network import class_network
 from headway.models.solving.classes.rooms import as_one
-from headway.models.solving.classes.solve import class_network
 from headway.models.solving.classes.ways import class_ways
 from headway.models.solving.closed.circulation import Circulation
 from headway.models.solving.solutions.blocked import point_of, points_of

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from headway.models.solving.classes.network import class_network
 from headway.models.solving.classes.rooms import as_one
-from headway.models.solving.classes.solve import class_network
 from headway.queueing.bounds.classes import class_bounds, why_unbounded
 from headway.queueing.bounds.common import Bounds
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from headway.errors import GraphError, UnknownParameter, nearest
 from headway.kinds import Amount, apply, number
-from headway.models.solving.classes.solve import scv_of, targets_of, time_of, visits_of
+from headway.models.solving.classes.network import scv_of, targets_of, time_of, visits_of
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import Amounts, Values, of_class, offered_at, station_at
 from headway.queueing.disciplines.discipline import Form

@@ -7,7 +7,7 @@ import numpy as np
 from headway.errors import GraphError
 from headway.kinds import plain
 from headway.models.language.formula import formula
-from headway.models.solving.classes.solve import time_of
+from headway.models.solving.classes.network import time_of
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
 from headway.models.structure.one_class import alone

@@ -3,11 +3,8 @@
 import numpy as np
 
 from headway.kinds import check_not_negative
-from headway.models.solving.classes.solve import (
-    class_network,
-    stations_by_class,
-    system_by_class,
-)
+from headway.models.solving.classes.network import class_network
+from headway.models.solving.classes.results import stations_by_class, system_by_class
 from headway.models.solving.solutions.marks import QNA, Marks
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import Amounts, Values, of_class

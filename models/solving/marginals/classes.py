@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headway.errors import GraphError
-from headway.models.solving.classes.solve import class_network
+from headway.models.solving.classes.network import class_network
 from headway.models.solving.classes.ways import class_ways
 from headway.models.structure.parts.keys import of_class
 from headway.models.structure.planning.by_class import class_routes

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import GraphError
-from headway.models.solving.classes.solve import class_network
+from headway.models.solving.classes.network import class_network
 from headway.models.solving.response_times.open_classes import Sharing, sharing_of, station_for
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.orders import check_exponential

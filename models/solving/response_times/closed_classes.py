@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
-from headway.models.solving.classes.solve import check_times_known, shared_station
+from headway.models.solving.classes.network import check_times_known, shared_station
 from headway.models.structure.parts.keys import of_class
 from headway.models.structure.parts.orders import check_exponential
 from headway.models.structure.planning.ways import shares, visits_given, ways_of

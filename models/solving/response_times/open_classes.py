@@ -7,7 +7,7 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
-from headway.models.solving.classes.solve import check_times_known, scv_of, shared_station
+from headway.models.solving.classes.network import check_times_known, scv_of, shared_station
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import Values, of_class
 from headway.models.structure.planning.ways import visits_given, ways_of
