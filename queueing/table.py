@@ -4,13 +4,14 @@ Approximations stand in the order in which they are taken: the nearer ones first
 named, and imported when they are needed.
 """
 
-from headway.queueing.methods.method import EXACT, Cost, Error, MethodRow, Subject
+from headway.queueing.methods.method import EXACT, Cost, Error, MethodRow, Need, Subject
 from headway.queueing.methods.needs import (
     CLOSED,
     CLOSED_KINDS,
     EXPONENTIAL,
     FORKED,
     MANY_POPULATIONS,
+    MANY_STATES,
     MEASURED,
     OPEN,
     POOLS_OF_ONE_CLASS,
@@ -24,6 +25,7 @@ from headway.queueing.methods.needs import (
     UNWINDOWED,
     VALID,
     WINDOWED,
+    of_blocking,
     of_classes,
 )
 from headway.queueing.network.network import Network
@@ -35,6 +37,14 @@ _COSTS = "headway.queueing.classes.costs"
 
 _CIRCULATING = (CLOSED, UNFORKED, CLOSED_KINDS, *VALID)
 _PRODUCT = (*_CIRCULATING, PRODUCT_FORM)
+
+_CHAINED = of_blocking(Need("a chain of few states where it blocks", f"{_BLOCKING}:no_chain"))
+_EQUIVALENT = of_blocking(
+    Need("regions beside stations without a capacity", f"{_BLOCKING}:no_equivalence")
+)
+_DECOMPOSABLE = of_blocking(
+    Need("exponential stations that block after service", f"{_BLOCKING}:no_decomposition")
+)
 
 PATIENCE = 6.0
 """Estimated time up to which an exact method is taken without being asked for [s]; chosen."""
@@ -112,7 +122,7 @@ METHODS = (
     MethodRow(
         "chain",
         "the whole Markov chain, state by state",
-        of_classes(*_CIRCULATING, EXPONENTIAL, STATES),
+        (*of_classes(*_CIRCULATING, EXPONENTIAL, STATES), _CHAINED),
         {Subject.CLASSES: f"{_TURNS}:by_chain", Subject.BLOCKING: f"{_BLOCKING}:by_chain"},
         unasked={
             Subject.CLASSES: f"{_TURNS}:by_chain_unasked",
@@ -122,8 +132,8 @@ METHODS = (
         cost=Cost(seconds=1.0),
         least=PATIENCE,
         otherwise=("open",),
-        limits="method chain enumerates all states: it needs closed classes with routes, services "
-        "that take time, and 5000 states at most; use method auto",
+        limits=MANY_STATES,
+        by_class=True,
     ),
     MethodRow(
         "aggregation",
@@ -158,7 +168,7 @@ METHODS = (
     MethodRow(
         "flow equivalence",
         "each region as one server whose speed depends on the jobs in it",
-        (WINDOWED,),
+        (WINDOWED, _EQUIVALENT),
         {Subject.BLOCKING: f"{_BLOCKING}:by_flow_equivalence"},
         error=f"{_BLOCKING}:equivalence_error",
         approximates=True,
@@ -166,7 +176,7 @@ METHODS = (
     MethodRow(
         "decomposition",
         "stations that block, each with the rest of the network as arrivals and blocked time",
-        (UNWINDOWED,),
+        (UNWINDOWED, _DECOMPOSABLE),
         {Subject.BLOCKING: f"{_BLOCKING}:by_decomposition"},
         error=f"{_BLOCKING}:decomposition_error",
         approximates=True,

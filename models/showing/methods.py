@@ -10,21 +10,34 @@ from headway.queueing.methods.method import Error, MethodRow
 from headway.queueing.methods.registry import methods
 
 
-def methods_table() -> Table:
-    """Every method, with what it answers and needs."""
+def methods_tables() -> list[Table]:
+    """Every method, with what it answers and is, and what it needs."""
     rows = list(methods().values())
-    columns = (
-        Column("method", tuple(row.name for row in rows)),
+    name = Column("method", tuple(row.name for row in rows))
+    about = (
+        name,
         Column("answers", tuple(map(_answers, rows))),
-        Column("exact", tuple(_exact(row) for row in rows)),
+        Column("exact", tuple(map(_exact, rows))),
         Column("what it is", tuple(row.doc for row in rows)),
-        Column("needs", tuple(_needs(row) for row in rows)),
+    )
+    means = [row for row in rows if row.needs]
+    needs = (
+        Column("method", tuple(row.name for row in means)),
+        Column("needs", tuple(map(_needs, means))),
     )
     notes = (
         "exact: where its needs are met; each answer states what is approximate about it",
-        "headway methods MODEL says which apply, what each costs and may miss, and why not",
+        "the others are asked for the model's answer",
     )
-    return Table("methods", columns, notes)
+    more = ("headway methods MODEL: which apply, what each costs and may miss, and why not",)
+    return [Table("methods", about, notes[:1]), Table("what they need", needs, (notes[1], *more))]
+
+
+def methods_csv() -> str:
+    """The same as one table in CSV."""
+    about, _ = methods_tables()
+    needs = Column("needs", tuple(map(_needs, methods().values())))
+    return Table("methods", (*about.columns, needs)).to_csv()
 
 
 def methods_document() -> dict[str, Any]:
@@ -53,7 +66,7 @@ def _exact(row: MethodRow) -> str:
 
 def _needs(row: MethodRow) -> str:
     own = dict.fromkeys(need.words for need in row.needs if not need.common)
-    return "; ".join(own) or "found by asking the model"
+    return "; ".join(own)
 
 
 def model_methods_table(found: ModelMethods) -> Table:
@@ -67,7 +80,7 @@ def model_methods_table(found: ModelMethods) -> Table:
         Column("error, or why not", tuple(_error(one) for one in rows)),
     )
     notes = (
-        f"taken where none is asked for: {found.chosen}",
+        f"taken where none is asked for: {found.chosen or 'none, as none applies'}",
         "time: estimated for one machine, where there is an estimate",
     )
     return Table(f"methods for {found.model}", columns, notes)
@@ -81,7 +94,7 @@ def model_methods_document(found: ModelMethods) -> dict[str, Any]:
     """The JSON contract's document for `methods` with a model."""
     return {
         "model": found.model,
-        "chosen": found.chosen,
+        "chosen": found.chosen or None,
         "methods": [
             {
                 "name": one.name,

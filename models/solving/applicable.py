@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
-from headway.errors import HeadwayError
-from headway.models.solving.lowering import lower
+from headway.errors import GraphError, HeadwayError, Saturated
+from headway.models.solving.classes.solve import class_solution
+from headway.models.solving.lowering import Lowered, check_stations, lower
 from headway.models.solving.solutions.marks import QNA
 from headway.models.structure.model import Model
 from headway.models.structure.planning.variability import propagates
 from headway.queueing.methods.method import Error, MethodRow, Subject
-from headway.queueing.methods.registry import methods
+from headway.queueing.methods.registry import AUTO, methods
 from headway.queueing.methods.solve import answered_by
 from headway.queueing.network.network import Network
 
@@ -48,7 +49,7 @@ class ModelMethods:
     model
         Its name.
     chosen
-        The method that is taken where none is asked for.
+        The method that is taken where none is asked for; empty where none applies.
     methods
         All of them, in the order of their table.
     """
@@ -78,40 +79,73 @@ def methods_of(model: Model) -> ModelMethods:
     >>> found.chosen, next(one.reason for one in found.methods if one.name == "recal")
     ('open', 'no class is closed; use method open')
     """
-    network = lower(model)
-    entries = tuple(_applicable(row, model, network) for row in methods().values())
-    return ModelMethods(model.name, _chosen(model, network), entries)
+    check_stations(model)
+    found: Lowered | str
+    try:
+        found = lower(model)
+    except GraphError as refusal:
+        found = str(refusal)
+    entries = tuple(_applicable(row, model, found) for row in methods().values())
+    return ModelMethods(model.name, _chosen(model, found), entries)
 
 
-def _chosen(model: Model, network: Network) -> str:
+def _chosen(model: Model, found: Lowered | str) -> str:
+    if isinstance(found, str):
+        return ""
+    if found.chains is not None:
+        return str(class_solution(model, AUTO)[1].method)
+    network = found.network
     if not network.has_closed and network.blocking is None and propagates(model.network.graph):
         return QNA
-    return answered_by(network).name
+    try:
+        return answered_by(network).name
+    except GraphError:
+        return ""
 
 
-def _applicable(row: MethodRow, model: Model, network: Network) -> Applicable:
+def _applicable(row: MethodRow, model: Model, found: Lowered | str) -> Applicable:
+    """A method and a model, whose network may be refused with the reason in its place."""
     answers = tuple(sorted(answer.value for answer in row.answers))
     if Subject.MODEL in row.subjects:
-        reason = _asked(row, model)
-        return Applicable(
-            row.name, answers, not reason, reason, None if reason else row.error_of(network)
-        )
+        reason, error = _asked(row, model)
+        return Applicable(row.name, answers, not reason, reason, error)
+    if isinstance(found, str):
+        return Applicable(row.name, answers, applies=False, reason=found)
+    network = found.read_by(row)
     reason = row.missing(network).replace("{asked}", row.name)
     if reason:
         return Applicable(row.name, answers, applies=False, reason=reason)
     cost = row.cost_of(network)
-    limit = "" if cost.fits else cost.obstacle or "it needs too much memory or time"
+    if cost.fits:
+        limit = _limit(row, network)
+    else:
+        limit = cost.obstacle or "it needs too much memory or time"
     seconds = cost.seconds or None
-    error = row.error_of(network)
+    error = found.error_of(row)
     return Applicable(
-        row.name, answers, applies=not limit, reason=limit, error=error, seconds=seconds
+        row.name,
+        answers,
+        applies=not limit,
+        reason=limit,
+        error=None if limit else error,
+        seconds=None if limit else seconds,
     )
 
 
-def _asked(row: MethodRow, model: Model) -> str:
-    """Ask a model for what a method answers: what refuses says why."""
+def _limit(row: MethodRow, network: Network) -> str:
+    """What is in the way of a method that finds out on the way whether it is possible."""
     try:
-        row.ask(model)
-    except HeadwayError as error:
-        return str(error)
-    return ""
+        return row.limits if row.limits and row.solve(network) is None else ""
+    except Saturated:
+        return ""
+    except HeadwayError as refusal:
+        return str(refusal)
+
+
+def _asked(row: MethodRow, model: Model) -> tuple[str, Error | None]:
+    """Ask a model for what a method answers: what refuses says why, what answers how near it is."""
+    try:
+        answer = row.ask(model)
+    except HeadwayError as refusal:
+        return str(refusal), None
+    return "", row.error_of(answer)

@@ -1,5 +1,7 @@
 """The network of a model: what every method reads, at the operating points that the model has."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from headway.errors import GraphError
@@ -7,21 +9,53 @@ from headway.models.solving.classes.network import class_network
 from headway.models.solving.classes.rooms import as_one
 from headway.models.solving.classes.ways import class_ways
 from headway.models.solving.closed.circulation import Circulation
+from headway.models.solving.closed.solve import depends_on_throughput
 from headway.models.solving.solutions.blocked import point_of, points_of
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import VISITS, station_at
 from headway.models.structure.planning.by_class import class_routes
 from headway.queueing.blocking.methods import network_that_blocks
-from headway.queueing.chains.class_traffic import class_traffic
+from headway.queueing.chains.by_class import merged_at
+from headway.queueing.chains.class_traffic import class_traffic, network_of
 from headway.queueing.chains.whole_chain import network_by_class
 from headway.queueing.closed.demands import common_shape
+from headway.queueing.methods.method import EXACT, Error, MethodRow
 from headway.queueing.network.arrays import rows
 from headway.queueing.network.network import JobClass, Network, read_network, shared_by_one
 from headway.queueing.stations.base import Station
 
 
-def lower(model: Model) -> Network:
+@dataclass(frozen=True)
+class Lowered:
+    """What methods read for a model.
+
+    Parameters
+    ----------
+    network
+        Its network.
+    chains
+        The network whose classes are the chains of classes that turn into one another, which all
+        methods read but those that keep such classes apart; None where no classes do.
+    merged
+        How far answers are off because classes are taken together in it.
+    """
+
+    network: Network
+    chains: Network | None = None
+    merged: Error = EXACT
+
+    def read_by(self, row: MethodRow) -> Network:
+        """The network that a method reads."""
+        return self.network if self.chains is None or row.by_class else self.chains
+
+    def error_of(self, row: MethodRow) -> Error:
+        """How far the answer of a method may be off."""
+        error = row.error_of(self.read_by(row))
+        return error if row.by_class else error.beside(self.merged)
+
+
+def lower(model: Model) -> Lowered:
     """The network of a model.
 
     Parameters
@@ -38,34 +72,50 @@ def lower(model: Model) -> Network:
     Examples
     --------
     >>> from headway.models import catalogue_model
-    >>> network = lower(catalogue_model("server-single").at(arrival_rate=10))
+    >>> network = lower(catalogue_model("server-single").at(arrival_rate=10)).network
     >>> network.has_open, network.demand.shape
     (True, (1, 1, 1))
     """
-    if not model.graph.stations:
-        msg = f"{model.name} is a program without stations, so no method solves it: it is evaluated"
-        raise GraphError(msg)
+    check_stations(model)
     if model.network.graph.blocks:
         point = point_of(
             model.network.graph, points_of(model.inputs, points_shape(model.inputs))[0]
         )
-        return network_that_blocks(point.network, point.stations)
+        return Lowered(network_that_blocks(point.network, point.stations))
     if model.network.graph.classes:
         one = as_one(model)
         return _of_classes(model) if one is None else lower(one)
-    return _closed(model.network) if model.network.is_closed else _open(model.network)
+    alone = model.network
+    return Lowered(_closed(alone) if alone.is_closed else _open(alone))
 
 
-def _of_classes(model: Model) -> Network:
+def check_stations(model: Model) -> None:
+    """Refuse a program, which has no network.
+
+    Raises
+    ------
+    GraphError
+        Naming it.
+    """
+    if not model.graph.stations:
+        msg = f"{model.name} is a program without stations, so no method solves it: it is evaluated"
+        raise GraphError(msg)
+
+
+def _of_classes(model: Model) -> Lowered:
     values, stations, classes = class_network(model)
-    if model.graph.ways_by_class:
-        routes = class_routes(model.graph, values)
-        return network_by_class(class_traffic(stations, classes, routes), routes)
-    return read_network(stations, classes, class_ways(model.graph, values))
+    if not model.graph.ways_by_class:
+        return Lowered(read_network(stations, classes, class_ways(model.graph, values)))
+    routes = class_routes(model.graph, values)
+    traffic = class_traffic(stations, classes, routes)
+    network = network_by_class(traffic, routes)
+    ways = network.ways if network.is_open.all() else None
+    chains = read_network(*network_of(traffic), ways)
+    return Lowered(network, chains, merged_at(traffic, network).error)
 
 
 def _closed(model: Model) -> Network:
-    rate = model.solve()["throughput"]
+    rate = model.solve()["throughput"] if depends_on_throughput(model.graph) else 1.0
     return Circulation(model.graph, model.inputs, "auto").network(rate)
 
 

@@ -5,11 +5,12 @@ it: what refuses gives its reason.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from math import inf
+from typing import TYPE_CHECKING, Any
 
 from headway.errors import GraphError
 from headway.lazy import loaded
-from headway.queueing.methods.method import Answers, Error, MethodRow, Subject
+from headway.queueing.methods.method import EXACT, Answers, Error, MethodRow, Subject
 
 if TYPE_CHECKING:
     from headway.models.structure.model import Model
@@ -51,7 +52,21 @@ def by_formula(model: "Model") -> object:
     return loaded("headway.models.solving.symbolic:model_form")(model, "response_time")
 
 
-def _row(name: str, doc: str, answers: Answers, run: Callable[["Model"], object]) -> MethodRow:
+def stated(answer: Any) -> Error:
+    """What an answer says of itself: exact, or that it states its error."""
+    return _STATED if answer.approximation else EXACT
+
+
+_STATED = Error(inf, inf, "stated in each answer")
+
+
+def _row(
+    name: str,
+    doc: str,
+    answers: Answers,
+    run: Callable[["Model"], object],
+    error: Error | Callable[[Any], Error] = EXACT,
+) -> MethodRow:
     """A row that a model answers itself."""
     return MethodRow(
         name,
@@ -59,6 +74,7 @@ def _row(name: str, doc: str, answers: Answers, run: Callable[["Model"], object]
         (),
         {Subject.MODEL: run},
         answers=frozenset({answers}),
+        error=error,
     )
 
 
@@ -68,7 +84,7 @@ METHODS = (
         "two moments of every flow, propagated from station to station (QNA)",
         (),
         {Subject.MODEL: by_qna},
-        error=Error(float("inf"), float("inf"), "stated in each answer"),
+        error=stated,
         approximates=True,
         quick=True,
     ),
@@ -78,11 +94,11 @@ METHODS = (
         (),
         {Subject.MODEL: by_simulation},
         answers=frozenset({Answers.MEANS, Answers.TIMES}),
-        error=Error(float("inf"), float("inf"), "the interval in each answer"),
+        error=Error(inf, inf, "the interval in each answer"),
         approximates=True,
     ),
     _row("marginals", "chances of 0, 1, 2... jobs at a station", Answers.NUMBERS, by_marginals),
-    _row("sojourn", "the law of a tagged job's response time", Answers.TIMES, by_sojourn),
+    _row("sojourn", "the law of a tagged job's response time", Answers.TIMES, by_sojourn, stated),
     _row("bounds", "bounds from the busiest station and balance", Answers.BOUNDS, by_bounds),
     _row("formula", "the same laws with symbols for numbers", Answers.FORMULA, by_formula),
 )

@@ -18,7 +18,7 @@ from scipy.sparse import csr_array, diags_array
 from headway.errors import GraphError, InvalidParameter, Saturated
 from headway.kinds import FloatArray
 from headway.queueing.blocking.moves import OUT, Rates, Shape, State, rates_of
-from headway.queueing.blocking.states import StateSpace, estimate, space_of, targets_of
+from headway.queueing.blocking.states import StateSpace, check_size, estimate, space_of, targets_of
 from headway.queueing.markov.space import shares_of_time
 from headway.queueing.network.blocking import BlockingNetwork
 
@@ -108,6 +108,11 @@ def solvable(network: BlockingNetwork, most: float) -> bool:
         return estimate(_listed(rates_of(network).shape)) <= most
     except GraphError:
         return False
+
+
+def check_chain(network: BlockingNetwork) -> None:
+    """Refuse a network whose chain is too large, or has several queues without a limit."""
+    check_size(_listed(rates_of(network).shape))
 
 
 def _listed(shape: Shape) -> Shape:

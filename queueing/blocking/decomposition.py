@@ -136,7 +136,7 @@ def solve_decomposed(network: BlockingNetwork) -> BlockingSolution:
     Dallery and Frein, Operations Research 41(2), 1993; Perros, *Queueing Networks with Blocking*,
     1994, chapter 5.
     """
-    _check(network)
+    check_decomposition(network)
     if not network.closed:
         return _solution(network, network.arrival_rate, network.visits)
     visits = network.visits
@@ -154,7 +154,7 @@ def solve_decomposed(network: BlockingNetwork) -> BlockingSolution:
 
 def decomposed_saturation(network: BlockingNetwork) -> float:
     """Arrival rate from which on an open network cannot keep up, approximately [1/s]."""
-    _check(network)
+    check_decomposition(network)
     visits = network.visits
 
     def saturates(rate: float) -> bool:
@@ -167,7 +167,8 @@ def decomposed_saturation(network: BlockingNetwork) -> float:
     return _largest(saturates, _full_rate(network, visits))
 
 
-def _check(network: BlockingNetwork) -> None:
+def check_decomposition(network: BlockingNetwork) -> None:
+    """Refuse regions, other blocking than after service, and full stations that jobs enter at."""
     if network.windows or any(
         r.finite and r.blocking is not Blocking.AFTER_SERVICE for r in network.rooms
     ):

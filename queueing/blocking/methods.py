@@ -1,6 +1,6 @@
 """The methods for networks that block, as rows of the table of methods name them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,8 +8,18 @@ import numpy as np
 from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.queueing.blocking.answers import BlockingSolution
+from headway.queueing.blocking.chain import check_chain
+from headway.queueing.blocking.decomposition import check_decomposition
 from headway.queueing.blocking.measured import CLOSED, DECOMPOSED, DELAYED, EQUIVALENT, OPEN
-from headway.queueing.blocking.solve import BlockingMethod, has_small_chain, solve_blocking
+from headway.queueing.blocking.solve import (
+    BlockingMethod,
+    check_equivalence,
+    check_exponential,
+    core_of,
+    has_small_chain,
+    is_empty,
+    solve_blocking,
+)
 from headway.queueing.methods.method import EXACT, Error
 from headway.queueing.network.blocking import BlockingNetwork
 from headway.queueing.network.network import JobClass, Network, shared_by_one
@@ -74,16 +84,49 @@ def by_decomposition(network: Network) -> Result:
     return _solved(network, BlockingMethod.DECOMPOSITION)
 
 
+def no_chain(network: Network) -> str:
+    """Say why the part that blocks has no whole Markov chain; empty where it has one."""
+    return _refused(network, check_exponential, lambda core, _: check_chain(core))
+
+
+def no_equivalence(network: Network) -> str:
+    """Say why regions cannot be flow-equivalent servers; empty where they can."""
+    return _refused(network, check_equivalence)
+
+
+def no_decomposition(network: Network) -> str:
+    """Say why stations cannot be solved each alone; empty where they can."""
+    return _refused(network, check_exponential, lambda core, _: check_decomposition(core))
+
+
+def _refused(network: Network, *checks: Callable[[BlockingNetwork, list[Station]], None]) -> str:
+    """The first refusal by some checks of the part that blocks; empty where none refuses it."""
+    core, stations = core_of(_blocking(network), network.kinds)
+    if is_empty(core):
+        return ""
+    try:
+        for check in checks:
+            check(core, stations)
+    except GraphError as refusal:
+        return str(refusal)
+    return ""
+
+
 def chain_error(network: Network) -> Error:
     """Of a chain: exact, but for delays, which it takes to be exponential."""
-    delays = any(s.can.product_form is ServiceKind.DELAY for s in network.kinds)
-    if network.blocking is None or not delays:
+    if network.blocking is None:
+        return EXACT
+    _, stations = core_of(network.blocking, network.kinds)
+    if not any(s.can.product_form is ServiceKind.DELAY for s in stations):
         return EXACT
     return Error(*DELAYED[_side(network)], "with scv of 1/4 and 4 at delays", _COMMAND)
 
 
 def equivalence_error(network: Network) -> Error:
-    """Of regions as flow-equivalent servers."""
+    """Of regions as flow-equivalent servers: none where they hold all jobs of a closed network."""
+    core, _ = core_of(_blocking(network), network.kinds)
+    if core.closed and all(window.limit >= core.population for window in core.windows):
+        return EXACT
     return Error(*EQUIVALENT[_side(network)], "", _COMMAND)
 
 

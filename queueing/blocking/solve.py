@@ -12,12 +12,10 @@ from headway.errors import GraphError, Saturated
 from headway.kinds import FloatArray
 from headway.queueing.blocking import decomposition, window
 from headway.queueing.blocking.answers import BlockingSolution, WindowAnswer, solve_chain
-from headway.queueing.blocking.chain import saturation, solvable
+from headway.queueing.blocking.chain import check_chain, saturation, solvable
 from headway.queueing.blocking.idle import EMPTY, Visited
 from headway.queueing.blocking.measured import delayed_note, equivalent_note, poisson_note
-from headway.queueing.blocking.moves import rates_of
 from headway.queueing.blocking.segments import Segments, core_network, outer_rates, segments_of
-from headway.queueing.blocking.states import MOST, check_size
 from headway.queueing.closed.solve import solve_closed
 from headway.queueing.flows.traffic import reached
 from headway.queueing.network.blocking import Blocking, BlockingNetwork, Room
@@ -97,8 +95,10 @@ def solve_blocking(
     return part.extended(network, _solved(part.network, part.pick(stations), way))
 
 
-def has_small_chain(network: BlockingNetwork, stations: Sequence[Station]) -> bool:
-    """Whether the chain of a network, or of the core of an open one, is solved unasked.
+def core_of(
+    network: BlockingNetwork, stations: Sequence[Station]
+) -> tuple[BlockingNetwork, list[Station]]:
+    """What of a network blocks, or can be blocked: all of a closed one, the core of an open one.
 
     Parameters
     ----------
@@ -109,8 +109,25 @@ def has_small_chain(network: BlockingNetwork, stations: Sequence[Station]) -> bo
     inner, kinds = part.network, part.pick(stations)
     if not inner.closed and inner.arrival_rate:
         segments = segments_of(inner)
-        inner, kinds = core_network(inner, segments), [kinds[k] for k in segments.core]
-    return not (inner.closed or inner.arrival_rate) or _has_chain(inner, kinds)
+        return core_network(inner, segments), [kinds[k] for k in segments.core]
+    return inner, kinds
+
+
+def is_empty(network: BlockingNetwork) -> bool:
+    """Whether nobody ever comes."""
+    return not (network.closed or network.arrival_rate)
+
+
+def has_small_chain(network: BlockingNetwork, stations: Sequence[Station]) -> bool:
+    """Whether the chain of a network, or of the core of an open one, is solved unasked.
+
+    Parameters
+    ----------
+    network, stations
+        As for `solve_blocking`.
+    """
+    core, kinds = core_of(network, stations)
+    return is_empty(core) or _has_chain(core, kinds)
 
 
 def _solved(
@@ -137,23 +154,27 @@ def _one_network(
     elif method is BlockingMethod.AUTO:
         chosen = BlockingMethod.EQUIVALENCE if network.windows else BlockingMethod.DECOMPOSITION
     if chosen is BlockingMethod.EQUIVALENCE:
-        _check_equivalence(network, stations)
+        check_equivalence(network, stations)
         return (_closed_regions if network.closed else _open_regions)(network, stations)
-    for name, station in zip(network.called, stations, strict=True):
-        if not station.can.chained:
-            msg = f"{name}: {station.label} has no Markov chain"
-            msg = f"{msg}; networks that block support exponential service only"
-            raise GraphError(msg)
+    check_exponential(network, stations)
     if chosen is BlockingMethod.DECOMPOSITION:
         return decomposition.solve_decomposed(network)
-    if network.closed:
-        check_size(rates_of(network).shape, MOST)
+    check_chain(network)
     delays = any(station.can.product_form is ServiceKind.DELAY for station in stations)
     note = delayed_note(closed=network.closed) if delays else ""
     return replace(solve_chain(network), approximation=note)
 
 
-def _check_equivalence(network: BlockingNetwork, stations: Sequence[Station]) -> None:
+def check_exponential(network: BlockingNetwork, stations: Sequence[Station]) -> None:
+    """Refuse a station without a Markov chain."""
+    for name, station in zip(network.called, stations, strict=True):
+        if not station.can.chained:
+            msg = f"{name}: {station.label} has no Markov chain"
+            msg = f"{msg}; networks that block support exponential service only"
+            raise GraphError(msg)
+
+
+def check_equivalence(network: BlockingNetwork, stations: Sequence[Station]) -> None:
     """Refuse stations with a capacity beside regions, and open routes without a product form."""
     full = [n for n, room in zip(network.called, network.rooms, strict=True) if room.finite]
     if full:

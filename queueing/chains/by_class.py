@@ -13,7 +13,7 @@ import numpy as np
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray, plain
 from headway.queueing.chains.class_traffic import ClassTraffic, mean_time
-from headway.queueing.chains.measured import chain_note
+from headway.queueing.chains.measured import Merged
 from headway.queueing.classes.fcfs import refuse_unmeasured
 from headway.queueing.network.network import Network
 from headway.queueing.network.product_form import (
@@ -24,6 +24,7 @@ from headway.queueing.network.product_form import (
     without_form,
 )
 from headway.queueing.network.result import Result
+from headway.queueing.network.turns import Turns
 
 
 def divided_by_class(traffic: ClassTraffic, whole: Result, network: Network) -> Result:
@@ -37,7 +38,8 @@ def divided_by_class(traffic: ClassTraffic, whole: Result, network: Network) -> 
     network
         The network by class (`headway.queueing.chains.whole_chain.network_by_class`).
     """
-    noted = replace(whole, approximation=_note(traffic, network, whole.approximation))
+    notes = filter(None, (whole.approximation, merged_at(traffic, network).note))
+    noted = replace(whole, approximation="; ".join(notes))
     stay, queue, busy = (np.zeros(traffic.visits.shape) for _ in range(3))
     rate = np.zeros(traffic.shares.shape)
     sizes = (len(traffic.stations), traffic.visits.shape[-1])
@@ -123,8 +125,19 @@ def _residence_times(traffic: ClassTraffic, stay: FloatArray) -> FloatArray:
     return times
 
 
-def _note(traffic: ClassTraffic, network: Network, other: str) -> str:
-    """Add a note on stations without a product form at which classes of a closed chain meet."""
+def merged_at(traffic: ClassTraffic, network: Network) -> Merged:
+    """Where classes of a closed chain meet without a product form, and are taken as one class.
+
+    Parameters
+    ----------
+    traffic, network
+        As for `divided_by_class`.
+
+    Raises
+    ------
+    GraphError
+        For speeds by number present there, and disciplines for which no error was measured.
+    """
     come = comers(network)
     ratios = np.ones(network.servers.shape)  # longest over shortest mean time of a chain's classes
     for chain in map(list, traffic.cycles.chains):
@@ -135,7 +148,7 @@ def _note(traffic: ClassTraffic, network: Network, other: str) -> str:
     ratios = np.where(without_form(network), ratios, 1.0)
     here = np.asarray((ratios > 1).any(axis=1))
     if not here.any():
-        return other
+        return Merged(Turns(), (), 1.0)
     varying = named(network, here & network.is_varying)
     if varying:
         msg = (
@@ -144,5 +157,4 @@ def _note(traffic: ClassTraffic, network: Network, other: str) -> str:
         )
         raise GraphError(msg)
     refuse_unmeasured(network, here)
-    turns, last = turns_at(network, here), last_in_pools(network, here)
-    return "; ".join(filter(None, (other, chain_note(turns, last, float(ratios.max())))))
+    return Merged(turns_at(network, here), last_in_pools(network, here), float(ratios.max()))

@@ -5,8 +5,10 @@ times at a station are apart, and stores its rows; the tests recompute these lab
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from headway.numerals import digits
+from headway.queueing.methods.method import EXACT, Error
 from headway.queueing.network.turns import Turns, different_times
 
 RATIOS = (2.0, 10.0, 100.0)
@@ -22,8 +24,12 @@ LAST = ((0.7, 38.2), (1.1, 146.4), (1.1, 196.1))
 """The same of the last first at several servers."""
 
 
-def chain_note(turns: Turns, last: Sequence[str], ratio: float) -> str:
-    """The note on stations where classes of a chain meet without a product form; empty if none do.
+_COMMAND = "python -m tests.campaigns.chain_errors"
+
+
+@dataclass(frozen=True)
+class Merged:
+    """Stations where classes of a chain meet without a product form, as if they were one class.
 
     Parameters
     ----------
@@ -36,23 +42,50 @@ def chain_note(turns: Turns, last: Sequence[str], ratio: float) -> str:
 
     Examples
     --------
-    >>> chain_note(Turns(("cpu",)), (), 8.0)[:66]
+    >>> Merged(Turns(("cpu",)), (), 8.0).note[:66]
     'cpu: first come first served with times that differ by class of a '
     """
-    row = next((k for k, end in enumerate(RATIOS) if ratio <= end * _ROUNDING), len(RATIOS) - 1)
-    beyond = " (these are beyond that)" if ratio > RATIOS[-1] * _ROUNDING else ""
-    notes = []
-    if turns:
-        words = f"{different_times(turns)} of a chain, treated as one class there"
-        notes.append((words, IN_TURN[row]))
-    if last:
-        words = f"{', '.join(last)}: last come first served by several servers, with times that "
-        notes.append((f"{words}differ by class of a chain, approximated as shared", LAST[row]))
-    return "; ".join(
-        f"{words}; largest error measured with mean times up to {digits(RATIOS[row])} times apart"
-        f"{beyond}: throughput {digits(rate)}%, response time of a visit {digits(time)}%"
-        for words, (rate, time) in notes
-    )
+
+    turns: Turns
+    last: Sequence[str]
+    ratio: float
+
+    @property
+    def note(self) -> str:
+        """What is approximate about that; empty where no classes meet so."""
+        beyond = " (these are beyond that)" if self.ratio > RATIOS[-1] * _ROUNDING else ""
+        notes = []
+        if self.turns:
+            words = f"{different_times(self.turns)} of a chain, treated as one class there"
+            notes.append((words, IN_TURN[self._row]))
+        if self.last:
+            words = f"{', '.join(self.last)}: last come first served by several servers, with times"
+            words = f"{words} that differ by class of a chain, approximated as shared"
+            notes.append((words, LAST[self._row]))
+        return "; ".join(
+            f"{words}; largest error measured with {self._region}{beyond}: "
+            f"throughput {digits(rate)}%, response time of a visit {digits(time)}%"
+            for words, (rate, time) in notes
+        )
+
+    @property
+    def error(self) -> Error:
+        """Largest error measured."""
+        found = EXACT
+        for there, errors in ((self.turns, IN_TURN), (self.last, LAST)):
+            if there:
+                found = found.beside(Error(*errors[self._row], f"with {self._region}", _COMMAND))
+        return found
+
+    @property
+    def _row(self) -> int:
+        """The region that holds the ratio, or the last."""
+        ends = enumerate(RATIOS)
+        return next((k for k, end in ends if self.ratio <= end * _ROUNDING), len(RATIOS) - 1)
+
+    @property
+    def _region(self) -> str:
+        return f"mean times up to {digits(RATIOS[self._row])} times apart"
 
 
 _ROUNDING = 1 + 1e-9  # of ratios at the end of a region: decides no answer

@@ -1,6 +1,7 @@
 """How far the methods for closed and open classes may be off, by network, as values."""
 
 from headway.queueing.classes import opened
+from headway.queueing.classes.aggregation import is_one_queue
 from headway.queueing.classes.fcfs import apart, is_exact, open_region
 from headway.queueing.closed.measured import CLOSED_IN_ORDER, MEASURED
 from headway.queueing.methods.method import EXACT, Error
@@ -36,7 +37,9 @@ def product_error(network: Network) -> Error:
 
 
 def aggregation_error(network: Network) -> Error:
-    """Of stations in turn that are solved each alone."""
+    """Of stations in turn that are solved each alone: none where there is one, and no other way."""
+    if is_one_queue(network):
+        return EXACT
     return Error(*(ALONE if ranked(network).any() else TURNS), "", _ORDERS)
 
 

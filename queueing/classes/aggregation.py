@@ -2,7 +2,7 @@
 
 To a station by itself the rest of the network is the time between two visits of a job, taken as
 exponential with the mean that approximate mean value analysis gives: aggregation and decomposition.
-Where jobs do nothing but think and go to one queue it is exact, and called a chain.
+Where jobs do nothing but think and go to one queue it is exact: that is the whole chain.
 """
 
 import numpy as np
@@ -58,16 +58,20 @@ def _chain(network: Network, most: int) -> Result | None:
 
 def _one_queue(network: Network) -> Result | None:
     """Solve the chain of the only queue that jobs come to, from wherever they think."""
+    return aggregated(network, Method.CHAIN) if is_one_queue(network) else None
+
+
+def is_one_queue(network: Network) -> bool:
+    """Whether jobs only think and come to one queue, in turn, whose states are all there is."""
     in_turn = ranked(network).any() or unequal(network).any()
-    if not in_turn or network.speeds or is_spread(network) or not is_exact(crossing_of(network)):
-        return None
-    return aggregated(network)
+    plain = not network.speeds and not is_spread(network)
+    return bool(in_turn and plain and is_exact(crossing_of(network)))
 
 
-def aggregated(network: Network) -> Result | None:
+def aggregated(network: Network, method: Method = Method.AGGREGATION) -> Result | None:
     """Solve stations in turn state by state, each alone; None where that takes too many states."""
     if ranked(network).any():
-        return _by_priority(network)
+        return _by_priority(network, method)
     overload = find_overload(network)
     spread = is_spread(network) or network.speeds
     if spread or overload.message:
@@ -85,14 +89,14 @@ def aggregated(network: Network) -> Result | None:
     exact = is_exact(crossing)
     rest = local if exact else fitting(network, between(crossing, local, start))
     note = "" if exact else turns_note(turns_at(network))
-    closed, method = ~network.is_open, Method.CHAIN if exact else Method.AGGREGATION
+    closed = ~network.is_open
     queue = rest.rate[:, None] * network.visits * rest.stay
     alone = np.ones(network.servers.shape)
     found = Lengths(method, note, rest.rate[closed], queue[closed], alone, open_stay=rest.stay)
     return answered(network, overload, found)
 
 
-def _by_priority(network: Network) -> Result | None:
+def _by_priority(network: Network, method: Method) -> Result | None:
     """Solve stations by priority state by state, each alone."""
     overload = find_overload(network)
     refuse_overload(overload)
@@ -104,7 +108,7 @@ def _by_priority(network: Network) -> Result | None:
     if local is None:
         return None
     if is_exact(crossing):
-        return priorities(network, overload, Method.CHAIN, "", local)
+        return priorities(network, overload, method, "", local)
     rest = fitting(network, local)
     note = priority_label(network, closed=True, local=True, starved=starved(network, rest.rate))
-    return priorities(network, overload, Method.AGGREGATION, note, rest)
+    return priorities(network, overload, method, note, rest)

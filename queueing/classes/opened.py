@@ -33,9 +33,12 @@ def by_station(network: Network) -> Result:
 
 
 def is_exact(network: Network) -> bool:
-    """Whether what comes to each station is Poisson: all others have a product form."""
-    several = len(network.kinds) > 1
-    return not several or all(station.can.product_form for station in network.kinds)
+    """Whether what comes to each station is Poisson.
+
+    It is where all stations have a product form, or there is one alone to which jobs come once.
+    """
+    once = len(network.kinds) == 1 and bool((network.visits <= 1).all())
+    return once or all(station.can.product_form for station in network.kinds)
 
 
 def error(network: Network) -> Error:

@@ -35,8 +35,8 @@ class Subject(StrEnum):
     """What a function of a method solves."""
 
     CLASSES = "classes that share stations"
-    ONE_CLASS = "one class at stations with laws of their own"
-    BLOCKING = "jobs that hold each other up, at one operating point"
+    ONE_CLASS = "one class of jobs"
+    BLOCKING = "networks that block, or have regions"
     MODEL = "a model"
 
 
@@ -50,7 +50,7 @@ class Need:
         What it is, as in ``needs ...``.
     missing
         Says in one line what is in the way, and how to mend it; empty where nothing is. In it
-        ``{asked}`` stands for the method.
+        ``{asked}`` stands for the method. A function of the network, or its place.
     far
         Whether a network that has it not is another matter altogether, so that the method is not
         the nearest.
@@ -67,7 +67,7 @@ class Need:
     """
 
     words: str
-    missing: Callable[["Network"], str]
+    missing: str | Callable[["Network"], str]
     far: bool = False
     firm: bool = False
     common: bool = False
@@ -76,7 +76,7 @@ class Need:
         """What a network has not, as `missing` says it; found once, as many methods ask."""
         known: dict[int, str] = network.found
         if id(self) not in known:
-            known[id(self)] = self.missing(network)
+            known[id(self)] = _of(self.missing, network)
         return known[id(self)]
 
 
@@ -136,6 +136,17 @@ class Error:
         """Whether there is none."""
         return self.throughput == self.response_time == 0
 
+    def beside(self, other: "Error") -> "Error":
+        """Of what has both: the larger of each, of the regions together."""
+        if self.exact or other.exact:
+            return other if self.exact else self
+        return Error(
+            max(self.throughput, other.throughput),
+            max(self.response_time, other.response_time),
+            "; ".join(dict.fromkeys(filter(None, (self.region, other.region)))),
+            "; ".join(dict.fromkeys((self.measured_by, other.measured_by))),
+        )
+
     def __str__(self) -> str:
         if self.exact:
             return "exact"
@@ -177,7 +188,7 @@ class MethodRow:
         What it can answer.
     error
         How far its answer for a network may be off: an error, or a function (or its place) of the
-        network.
+        network; of the answer, where the method takes a model.
     cost
         What it takes for a network; a function or its place.
     otherwise
@@ -193,6 +204,8 @@ class MethodRow:
         What a refusal says where it turns out not to be possible.
     approximates
         Whether it is an approximation by its nature, of product forms as well.
+    by_class
+        Whether it keeps classes that turn into one another apart; others take them as one.
     quick
         Whether hundreds of points of one class take a fraction of a second.
 
@@ -208,7 +221,7 @@ class MethodRow:
     needs: tuple[Need, ...]
     run: str | Run | Mapping[Subject, str | Callable[[Any], Any]]
     answers: frozenset[Answers] = frozenset({Answers.MEANS})
-    error: str | Error | Callable[["Network"], Error] = EXACT
+    error: str | Error | Callable[[Any], Error] = EXACT
     cost: str | Cost | Callable[["Network"], Cost] = field(default_factory=Cost)
     otherwise: tuple[str, ...] = ()
     least: float = 0.0
@@ -216,6 +229,7 @@ class MethodRow:
     patience: float = inf
     limits: str = ""
     approximates: bool = False
+    by_class: bool = False
     quick: bool = False
 
     @property
@@ -228,7 +242,8 @@ class MethodRow:
     def missing(self, network: "Network") -> str:
         """What is in its way, in one line; empty where it applies."""
         if subject_of(network) not in self.subjects:
-            return f"method {self.name} {_NOT_FOR[subject_of(network)]}"
+            kinds = " or ".join(sorted(subject.value for subject in self.subjects))
+            return f"method {self.name} solves {kinds} only; use method auto"
         return next((why for need in self.needs if (why := need.of(network))), "")
 
     def lacks(self, network: "Network") -> int:
@@ -246,9 +261,9 @@ class MethodRow:
         cost: Cost = _of(self.cost, network)
         return cost
 
-    def error_of(self, network: "Network") -> Error:
-        """How far its answer for a network may be off."""
-        error: Error = _of(self.error, network)
+    def error_of(self, solved: Any) -> Error:
+        """How far its answer may be off, by the network, or by its answer for a model."""
+        error: Error = _of(self.error, solved)
         return error
 
     def solve(self, network: "Network", *, unasked: bool = False) -> "Result | None":
@@ -263,13 +278,6 @@ class MethodRow:
 _FAR = 100  # more than there are needs that are near
 
 
-_NOT_FOR = {
-    Subject.BLOCKING: "does not support networks that block; use auto or exact",
-    Subject.CLASSES: "does not support classes that share stations; use auto",
-    Subject.ONE_CLASS: "supports classes that share stations only; use auto or exact",
-}
-
-
 def subject_of(network: "Network") -> Subject:
     """What a network is to the functions that solve it."""
     if network.blocking is not None:
@@ -277,7 +285,7 @@ def subject_of(network: "Network") -> Subject:
     return Subject.ONE_CLASS if network.kinds else Subject.CLASSES
 
 
-def _of(value: Any, network: "Network") -> Any:
-    """A value of a row for a network: itself, or what its function gives."""
+def _of(value: Any, solved: Any) -> Any:
+    """A value of a row for what is solved: itself, or what its function gives."""
     found = loaded(value) if isinstance(value, str) else value
-    return found(network) if callable(found) else found
+    return found(solved) if callable(found) else found

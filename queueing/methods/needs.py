@@ -37,6 +37,13 @@ MOST_REQUESTED = 5_000
 """States of a whole network that are solved where somebody asks: some second a point."""
 
 
+MANY_STATES = (
+    "method chain enumerates all states: it needs closed classes with routes, services "
+    f"that take time, and {MOST_REQUESTED} states at most; use method auto"
+)
+"""What refuses a network without a whole chain, or with too large a one."""
+
+
 def _closed(network: Network) -> str:
     return "" if network.has_closed else "no class is closed; use method open"
 
@@ -325,10 +332,7 @@ def _states(network: Network) -> str:
     routed = network.ways is not None and not network.has_open
     if not network.speeds and (routed or queues.sum() <= 1) and not timeless:
         return ""
-    return (
-        "method chain enumerates all states: it needs closed classes with routes, services "
-        f"that take time, and {MOST_REQUESTED} states at most; use method auto"
-    )
+    return MANY_STATES
 
 
 CLOSED = Need("a closed class", _closed, far=True)
@@ -371,6 +375,15 @@ def of_classes(*needs: Need) -> tuple[Need, ...]:
         return replace(need, missing=missing)
 
     return tuple(map(beside, needs))
+
+
+def of_blocking(need: Need) -> Need:
+    """A need of networks that block, which networks of classes have others in place of."""
+
+    def missing(network: Network) -> str:
+        return need.of(network) if network.blocking is not None else ""
+
+    return replace(need, missing=missing)
 
 
 VALID = (SERVED, SIZES_KNOWN, ALIKE_AT_SPEEDS, EXPONENTIAL_IN_TURN)

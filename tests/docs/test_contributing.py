@@ -8,7 +8,7 @@ import textwrap
 
 import pytest
 
-from tests.support.outside import DISCIPLINE, FILES, OUTPUT
+from tests.support.outside import DISCIPLINE, FILES, METHOD, OUTPUT
 from tests.support.places import ROOT
 
 PAGE = (ROOT / "CONTRIBUTING.md").read_text()
@@ -19,6 +19,7 @@ WAYS = (
     "a catalogue model",
     "an output",
     "a discipline",
+    "a method",
 )
 ADDED = [title for title in SECTIONS if title.startswith("Add ")]
 TREE = ("cli", "docs", "loggp", "models", "queueing", "src", "tests")
@@ -28,7 +29,7 @@ import sys
 sys.path[:0] = ["site", "."]
 from pathlib import Path
 from headway.models import Measurements, catalogue_model
-from headway.queueing import Clocked, Discipline
+from headway.queueing import MM1, Clocked, Discipline, solve_closed
 from tests.support.command import headway
 import pytest
 
@@ -43,6 +44,8 @@ assert abs(variance / 0.0025**2 - 1) < 1e-6
 sjf = catalogue_model("clocked-server").graph.station("disk", Clocked(1.0), discipline="sjf")
 assert sjf.stations["disk"].discipline.by_size
 assert '"sjf"' in schema
+assert abs(solve_closed([MM1(0.5)], [1], 1, method="bard").throughput - 1) < 1e-9
+assert "bard" in headway("methods").out
 chosen = "TestTable or Clocked or clocked or reference or ships_is"
 sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-k", chosen, *sys.argv[1:]]))
 """
@@ -83,15 +86,16 @@ def tree(tmp_path_factory):
     for folder in ("cli", "loggp", "models", "queueing"):
         (made / "src" / "headway" / folder).symlink_to(made / folder)
     sections = [SECTIONS[f"Add {what}"] for what in WAYS]
-    station, reader, model, output, discipline = sections
+    station, reader, model, output, discipline, method = sections
     (made / place(station, "clocked.py")).write_text(FILES["kind.py"])
     (made / place(reader, "pounder.py")).write_text(FILES["reader.py"])
     (made / place(output, "variance.py")).write_text(OUTPUT)
     (made / place(discipline, "sjf.py")).write_text(DISCIPLINE)
+    (made / place(method, "bard.py")).write_text(METHOD)
     (line,) = blocks(model, "toml")
     own = f"{line}\n{FILES['clocked-server.toml']}"
     (made / place(model, "clocked-server.toml")).write_text(own)
-    for section in (station, reader, output, discipline):
+    for section in (station, reader, output, discipline, method):
         for block in blocks(section, "diff"):
             patch(made, block)
     (made / "night.log").write_text(RUNS)
@@ -125,7 +129,7 @@ def test_each_way_takes_five_steps(title):
 def test_all_ways_are_told_and_every_place_is_there():
     named = re.findall(r"`((?:models|queueing|tests|docs)/[\w/.-]*)`", PAGE)
     linked = re.findall(r"\]\(([^)#]+)", PAGE)
-    new = {path for path in named if re.search("clocked|pounder|variance|sjf", path)}
+    new = {path for path in named if re.search("clocked|pounder|variance|sjf|bard", path)}
 
     assert sorted(ADDED) == sorted(f"Add {what}" for what in WAYS)
     assert [

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -18,51 +19,18 @@ from headway.queueing import (
 )
 from headway.queueing.methods.method import Answers
 from headway.queueing.methods.registry import methods, methods_at
+from tests.brute.kinds import drawn
+from tests.brute.rows import hold, main
 from tests.support.command import headway, refusal
-from tests.support.outside import make_package
+from tests.support.outside import METHOD, make_package
 
-BARD = '''
-"""Bard's approximation: who comes finds as many as there are on average, itself among them."""
-
-import numpy as np
-
-from headway.queueing.methods.method import Error, MethodRow
-from headway.queueing.methods.needs import CLOSED, PRODUCT_FORM, SINGLE_SERVERS, UNFORKED, VALID
-from headway.queueing.network.result import by_operational_laws
-
-LABEL = "Bard's approximate mean value analysis"
-
-
-def bard(network):
-    """R = D (1 + Q), X = N / (Z + sum of R), Q = X R, from a fixed point."""
-    waits = ~network.is_delay[:, None]
-    queue = np.zeros(network.demand.shape)
-    for _ in range(20_000):
-        stay = network.demand * (1 + waits * queue.sum(axis=0))
-        rate = network.population / (network.think_time + stay.sum(axis=1))
-        before, queue = queue, rate[:, None] * stay
-        if np.allclose(queue, before, rtol=1e-13, atol=1e-300):
-            break
-    return by_operational_laws(network, "bard", rate, queue, LABEL)
-
-
-ROW = MethodRow(
-    "bard",
-    "approximate mean value analysis (Bard)",
-    (CLOSED, UNFORKED, *VALID, PRODUCT_FORM, SINGLE_SERVERS),
-    bard,
-    error=Error(40.0, 80.0, measured_by="python -m bard.errors"),
-    approximates=True,
-    quick=True,
-)
-'''
-POINT = {"headway.methods": "bard = bard_package:ROW"}
+POINT = {"headway.methods": "bard = bard_package:BARD"}
 
 
 @pytest.fixture
 def bard(tmp_path, monkeypatch):
     """A package of one file and one row that adds Bard's approximation."""
-    make_package(tmp_path, "bard_package", {"__init__.py": BARD}, POINT)
+    make_package(tmp_path, "bard_package", {"__init__.py": METHOD}, POINT)
     monkeypatch.syspath_prepend(str(tmp_path))
     methods_at.cache_clear()
     yield
@@ -209,6 +177,40 @@ def test_methods_of_a_model(closed, chosen):
     assert applying[chosen]["exact"]
     assert chosen in headway(*ask).out
     assert len(headway(*ask, "--csv").out.splitlines()) == 1 + len(methods())
+
+
+@pytest.mark.parametrize("first", range(0, 200, 10))
+def test_every_method_holds_on_every_network_that_its_row_declares(first):
+    """Ten random networks of 200; ``python -m tests.brute.rows --count 2000`` does so for more."""
+    rows = [row for seed in range(first, first + 10) for row in hold(seed)]
+    assert rows
+    assert [str(row) for row in rows if row.is_wrong] == []
+
+
+def test_the_campaign_says_how_far_each_method_is_off(capsys):
+    assert main(["--count", "1", "--seed", "0"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("1 networks held to their chains")
+    assert "linearizer" in printed
+
+
+def test_a_row_that_does_not_hold_is_found():
+    """Schweitzer's answer for seed 0, if its row said that it were exact."""
+    (row,) = (row for row in hold(0) if row.method == "schweitzer")
+    assert not row.is_wrong
+    assert replace(row, allowed=dict.fromkeys(row.allowed, 1e-6)).is_wrong
+
+
+def test_a_network_that_no_method_solves_is_listed_with_the_reasons(tmp_path):
+    """Classes of unlike times at a station with little room; only a simulation answers."""
+    path = tmp_path / "little.toml"
+    path.write_text(drawn(15).text)
+    document = json.loads(headway("methods", path, "--json").out)
+    rows = {row["name"]: row for row in document["methods"]}
+    assert document["chosen"] is None
+    assert [name for name, row in rows.items() if row["applies"]] == ["simulation"]
+    assert "cannot share a MMmK" in rows["exact"]["reason"]
+    assert "none, as none applies" in headway("methods", path).out
 
 
 def test_a_program_has_no_method():

@@ -102,6 +102,40 @@ def variance(solution, requests):
     }
     return replace(solution, values={**solution.values, **values})
 '''
+METHOD = '''"""Bard's approximation: an arriving job finds the mean numbers, its own included."""
+
+import numpy as np
+
+from headway.queueing.methods.method import Error, MethodRow
+from headway.queueing.methods.needs import CLOSED, PRODUCT_FORM, SINGLE_SERVERS, UNFORKED, VALID
+from headway.queueing.network.result import by_operational_laws
+
+LABEL = "Bard's approximate mean value analysis"
+
+
+def bard(network):
+    """R = D (1 + Q), X = N / (Z + sum of R), Q = X R, from a fixed point."""
+    waits = ~network.is_delay[:, None]
+    queue = np.zeros(network.demand.shape)
+    for _ in range(20_000):
+        stay = network.demand * (1 + waits * queue.sum(axis=0))
+        rate = network.population / (network.think_time + stay.sum(axis=1))
+        before, queue = queue, rate[:, None] * stay
+        if np.allclose(queue, before, rtol=1e-13, atol=1e-300):
+            break
+    return by_operational_laws(network, "bard", rate, queue, LABEL)
+
+
+BARD = MethodRow(
+    "bard",
+    "approximate mean value analysis (Bard)",
+    (CLOSED, UNFORKED, *VALID, PRODUCT_FORM, SINGLE_SERVERS),
+    bard,
+    error=Error(40.0, 80.0, measured_by="python -m bard.errors"),
+    approximates=True,
+    quick=True,
+)
+'''
 DISCIPLINE = '''"""Shortest job first: the job with the least work is next; none is interrupted.
 
 At one server to which Poisson streams come, a job with work x waits

@@ -35,8 +35,9 @@ def command(
 ) -> None:
     """List methods, or those for a model."""
     from headway.models.showing.methods import (
+        methods_csv,
         methods_document,
-        methods_table,
+        methods_tables,
         model_methods_document,
         model_methods_table,
     )
@@ -45,16 +46,17 @@ def command(
     if model is None:
         if preset or settings or closed or think:
             raise InvalidParameter("--preset, --set, --closed and --think need a model; name one")
-        table, document = methods_table(), methods_document()
+        tables, document, csv = methods_tables(), methods_document(), methods_csv()
     else:
         from headway.models.solving.applicable import methods_of
 
         chosen = chosen_model(model, preset, settings, closed_settings(closed, None, think))
         found = methods_of(chosen)
         table, document = model_methods_table(found), model_methods_document(found)
+        tables, csv = [table], table.to_csv()
     if output_format is Format.JSON:
         click.echo(strict_json(document))
     elif output_format is Format.CSV:
-        click.echo(table.to_csv(), nl=False)
+        click.echo(csv, nl=False)
     else:
-        print_tables([table])
+        print_tables(tables)

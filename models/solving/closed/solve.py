@@ -44,7 +44,7 @@ def closed_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple[
         If no throughput is consistent because the model jumps.
     """
     circulation = Circulation(model.graph, model.inputs, method)
-    searched = depends_on_load(model.graph) or _beyond_depends_on_load(model.graph)
+    searched = depends_on_throughput(model.graph)
     rate = consistent_throughput(circulation, shape) if searched else 1.0
     solution, beyond = circulation.solve(rate)
     if searched:
@@ -66,8 +66,10 @@ def closed_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple[
     )
 
 
-def _beyond_depends_on_load(graph: "ModelGraph") -> bool:
-    """Whether a formula for the response time uses the throughput outside its stations."""
+def depends_on_throughput(graph: "ModelGraph") -> bool:
+    """Whether stations, or a formula for the response time outside of them, use the throughput."""
+    if depends_on_load(graph):
+        return True
     if "response_time" not in graph.outputs:
         return False
     known = [f"{name}.{part}" for name in graph.stations for part in PARTS]
