@@ -11,6 +11,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from headway.lazy import loaded
+from headway.numerals import digits
 from headway.queueing.methods.memory import LARGEST
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ class Error:
             return f"an approximation; its error is {self.region or 'not known'}"
         parts = {"throughput": self.throughput, "response time": self.response_time}
         each = ", ".join(
-            f"{name} {value:.4g}%" if value < inf else f"{name} not known"
+            f"{name} {digits(value)}%" if value < inf else f"{name} not known"
             for name, value in parts.items()
             if value
         )
