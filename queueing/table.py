@@ -46,6 +46,8 @@ _DECOMPOSABLE = of_blocking(
     Need("exponential stations that block after service", f"{_BLOCKING}:no_decomposition")
 )
 
+_SEVERAL_QUEUES = Need("several queues, or jobs that come back to one", f"{_TURNS}:one_queue")
+
 PATIENCE = 6.0
 """Estimated time up to which an exact method is taken without being asked for [s]; chosen."""
 
@@ -138,11 +140,11 @@ METHODS = (
     MethodRow(
         "aggregation",
         "stations in turn state by state, each fed by the rest of the network",
-        (*_CIRCULATING, MEASURED, UNLIKE_IN_TURN, EXPONENTIAL, SPEEDS_OF_SERVERS),
+        (*_CIRCULATING, MEASURED, UNLIKE_IN_TURN, EXPONENTIAL, SPEEDS_OF_SERVERS, _SEVERAL_QUEUES),
         f"{_TURNS}:aggregated",
         error=f"{_ERRORS}:aggregation_error",
         approximates=True,
-        otherwise=("exact", "convolution", "linearizer", "open"),
+        otherwise=("exact", "convolution", "chain", "linearizer", "open"),
         limits="method aggregation needs stations of few states; use method linearizer",
     ),
     MethodRow(

@@ -116,10 +116,10 @@ def _applicable(row: MethodRow, model: Model, found: Lowered | str) -> Applicabl
     if reason:
         return Applicable(row.name, answers, applies=False, reason=reason)
     cost = row.cost_of(network)
-    if cost.fits:
-        limit = _limit(row, network)
-    else:
+    if not cost.fits:
         limit = cost.obstacle or "it needs too much memory or time"
+    else:
+        limit = _limit(row, network) if cost.seconds <= TRIED else ""
     seconds = cost.seconds or None
     error = found.error_of(row)
     return Applicable(
@@ -133,13 +133,17 @@ def _applicable(row: MethodRow, model: Model, found: Lowered | str) -> Applicabl
 
 
 def _limit(row: MethodRow, network: Network) -> str:
-    """What is in the way of a method that finds out on the way whether it is possible."""
+    """What a method finds in its way while it solves; empty where it answers."""
     try:
-        return row.limits if row.limits and row.solve(network) is None else ""
+        return "" if row.solve(network) is not None else row.limits
     except Saturated:
         return ""
     except HeadwayError as refusal:
         return str(refusal)
+
+
+TRIED = 1.0
+"""Estimated time up to which a method is tried, so that what it says of itself is true [s]."""
 
 
 def _asked(row: MethodRow, model: Model) -> tuple[str, Error | None]:

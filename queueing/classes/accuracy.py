@@ -1,7 +1,8 @@
 """How far the methods for closed and open classes may be off, by network, as values."""
 
+from math import inf
+
 from headway.queueing.classes import opened
-from headway.queueing.classes.aggregation import is_one_queue
 from headway.queueing.classes.fcfs import apart, is_exact, open_region
 from headway.queueing.closed.measured import CLOSED_IN_ORDER, MEASURED
 from headway.queueing.methods.method import EXACT, Error
@@ -10,11 +11,12 @@ from headway.queueing.network.names import Method
 from headway.queueing.network.network import Network
 from headway.queueing.network.overload import find_overload
 from headway.queueing.network.product_form import last_in_pools, ranked, unequal
-from headway.queueing.orders.measured import ALONE, LAST, OPEN, POOLS, TURNS
+from headway.queueing.orders.measured import ALONE, LAST, OPEN, TURNS, UNBOUNDED
 
-_ORDERS, _SHARED = (
+_ORDERS, _SHARED, _ROWS = (
     "python -m tests.campaigns.order_errors",
     "python -m tests.campaigns.approximation_errors",
+    "python -m tests.brute.rows",
 )
 
 
@@ -37,10 +39,8 @@ def product_error(network: Network) -> Error:
 
 
 def aggregation_error(network: Network) -> Error:
-    """Of stations in turn that are solved each alone: none where there is one, and no other way."""
-    if is_one_queue(network):
-        return EXACT
-    return Error(*(ALONE if ranked(network).any() else TURNS), "", _ORDERS)
+    """Of stations in turn that are solved each alone."""
+    return Error(*(ALONE if ranked(network).any() else TURNS), "", _ROWS)
 
 
 def linearizer_error(network: Network) -> Error:
@@ -55,11 +55,11 @@ def schweitzer_error(network: Network) -> Error:
 
 def _approximate(network: Network, method: Method) -> Error:
     if not network.kinds and ranked(network).any():
-        return Error(*POOLS, "at 2 or 3 servers", _ORDERS)
+        return Error(inf, inf, f"stated as a median of the cases measured: {UNBOUNDED}", _ORDERS)
     if network.kinds or not unequal(network).any():
         pools = bool(network.is_crowd.any())
         return Error(*MEASURED[method, "pools" if pools else "single"], "", _SHARED)
     far = apart(network)
     if far is None:
-        return Error(*CLOSED_IN_ORDER[method], "", "python -m tests.campaigns.spread_regions")
+        return Error(*CLOSED_IN_ORDER[method], "", _ROWS)
     return Error(*far.errors(method), str(far), "python -m tests.campaigns.spread_regions")

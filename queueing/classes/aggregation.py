@@ -61,6 +61,13 @@ def _one_queue(network: Network) -> Result | None:
     return aggregated(network, Method.CHAIN) if is_one_queue(network) else None
 
 
+def one_queue(network: Network) -> str:
+    """Say that one queue is all that there is, whose chain is exact; empty where it is not."""
+    if not is_one_queue(network):
+        return ""
+    return "all jobs only think and come to one queue, which is solved exactly; use method chain"
+
+
 def is_one_queue(network: Network) -> bool:
     """Whether jobs only think and come to one queue, in turn, whose states are all there is."""
     in_turn = ranked(network).any() or unequal(network).any()

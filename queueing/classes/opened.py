@@ -8,6 +8,7 @@ from headway.queueing.network.arrays import rows
 from headway.queueing.network.names import Method
 from headway.queueing.network.network import Network
 from headway.queueing.network.result import Result, one_class_result
+from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.rows import in_a_row
 
 
@@ -35,10 +36,15 @@ def by_station(network: Network) -> Result:
 def is_exact(network: Network) -> bool:
     """Whether what comes to each station is Poisson.
 
-    It is where all stations have a product form, or there is one alone to which jobs come once.
+    It is where all stations at which jobs wait have a product form, or there is one alone, to which
+    jobs come once.
     """
-    once = len(network.kinds) == 1 and bool((network.visits <= 1).all())
-    return once or all(station.can.product_form for station in network.kinds)
+    queues = [k for k, s in enumerate(network.kinds) if s.can.product_form is not ServiceKind.DELAY]
+    once = len(queues) == 1 and bool((network.visits[0, queues] <= 1 + _ROUNDING).all())
+    return once or all(network.kinds[k].can.product_form for k in queues)
+
+
+_ROUNDING = 1e-9  # of visits that follow from traffic equations
 
 
 def error(network: Network) -> Error:
