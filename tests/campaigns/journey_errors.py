@@ -79,11 +79,14 @@ def simulate(number, kind="own"):
 
 
 def model(number, kind="own"):
-    """The network as headway has it."""
+    """The network as headway has it, without stations to which no job comes."""
     rates, starts, _, onward, times, _, _ = drawn_network(number, kind)
     graph = ModelGraph(f"network{number}")
     names = [f"c{c}" for c in range(len(rates))]
+    classes = [0] if kind == "common" else range(len(rates))
     for k in range(times.shape[1]):
+        if not any(comes(onward, starts, c, k) for c in classes):
+            continue
         own = {name: float(times[c, k]) for c, name in enumerate(names)}
         unlike = len(set(own.values())) > 1
         graph = graph.station(f"s{k}", MM1(own["c0"]), None, own if unlike else None)
