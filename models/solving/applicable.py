@@ -8,6 +8,7 @@ from headway.models.solving.lowering import Lowered, check_stations, lower
 from headway.models.solving.solutions.marks import QNA
 from headway.models.structure.model import Model
 from headway.models.structure.planning.variability import propagates
+from headway.queueing.methods.choice import choose
 from headway.queueing.methods.method import Error, MethodRow, Subject
 from headway.queueing.methods.registry import AUTO, methods
 from headway.queueing.methods.solve import answered_by
@@ -99,7 +100,9 @@ def _chosen(model: Model, found: Lowered | str) -> str:
         return QNA
     try:
         return answered_by(network).name
-    except GraphError:
+    except Saturated:
+        return next(choose(network)).name
+    except HeadwayError:
         return ""
 
 

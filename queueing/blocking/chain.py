@@ -161,7 +161,7 @@ def balanced(flows: csr_array) -> FloatArray:
     try:
         with np.errstate(all="ignore"):
             shares = shares_of_time(ways.row, ways.col, ways.data, flows.shape[0])
-    except (RuntimeError, InvalidParameter):  # some rates vanish in rounding beside others
+    except (GraphError, InvalidParameter):  # some rates vanish in rounding beside others
         raise GraphError(_APART) from None
     if not np.isfinite(shares).all():
         raise GraphError(_APART)

@@ -1,6 +1,7 @@
 """The states of a Markov chain, explored from one of them, and their stationary probabilities."""
 
 from collections.abc import Callable, Hashable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -10,7 +11,7 @@ from scipy.sparse import csc_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
-from headway.errors import InvalidParameter
+from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray
 
 State: TypeAlias = Hashable
@@ -121,6 +122,8 @@ def shares_of_time(
     ------
     InvalidParameter
         Where the shares depend on where the chain starts.
+    GraphError
+        Where some rates vanish in rounding beside others.
 
     Examples
     --------
@@ -133,14 +136,19 @@ def shares_of_time(
     some = (flow > 0) & (source != target)
     source, target, flow = source[some], target[some], flow[some]
     pinned = _recurrent_state(source, target, count)
-    with np.errstate(over="ignore", invalid="ignore"):  # relative to a state that is very unlikely
+    with np.errstate(over="ignore", invalid="ignore"), suppress(RuntimeError):
         shares = _relative_to(source, target, flow, count, pinned)
         shares = shares / shares.sum()
         moved = flow * shares[source]
         left = np.bincount(source, moved, count) - np.bincount(target, moved, count)
-    if np.abs(left).max() > _UNEVEN * moved.max() or not np.isfinite(left).all():
-        # an unlikely reference state costs the digits of the others
+        if np.abs(left).max() <= _UNEVEN * moved.max():
+            return np.asarray(shares / shares.sum())
+    # a reference state that is very unlikely costs the digits of the others
+    try:
         shares = _normalised(source, target, flow, count)
+    except RuntimeError:
+        msg = "its rates are too far apart for its Markov chain; use another method"
+        raise GraphError(msg) from None
     return np.asarray(shares / shares.sum())
 
 

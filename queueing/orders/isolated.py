@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.orders.chain import MOST, Local, solve_local
@@ -109,7 +110,9 @@ def is_exact(network: Crossing) -> bool:
 def solve_isolated(
     network: Crossing, stations: list[list[BusyStation]], shares: Shares, start: Rest
 ) -> Rest | None:
-    """Solve a network from what mean value analysis says of it; None where it does not settle.
+    """Solve a network from what mean value analysis says of it.
+
+    None where it does not settle, or rates of a station's chain are too far apart.
 
     Parameters
     ----------
@@ -125,7 +128,10 @@ def solve_isolated(
     rate, stay = start.rate.copy(), start.stay.copy()
     for point, busy in enumerate(stations):
         here = np.array([point])
-        part = _settle(network.at(here), shares.at(here), stay[..., here], busy)
+        try:
+            part = _settle(network.at(here), shares.at(here), stay[..., here], busy)
+        except GraphError:
+            return None
         if part is None:
             return None
         rate[:, here], stay[..., here] = part.rate, part.stay

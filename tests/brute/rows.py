@@ -81,7 +81,7 @@ def hold(seed: int) -> list[Held]:
     case = drawn(seed)
     try:
         truth = case.solve()
-    except TooLarge:
+    except (TooLarge, ValueError, RuntimeError):  # nor where it has several ends, or no digits
         return []
     if truth.cut > HEAVY:
         return []
