@@ -6,6 +6,7 @@ Values stand below those who solve, fit, show and draw them. What they are asked
 
 import re
 
+from headway import queueing as queueing  # whose methods stand before those for models
 from headway.lazy import open_table
 from headway.models.language.verbs import DESCRIBE, open_door
 from headway.models.tables.forms import FORMS

@@ -13,12 +13,11 @@ from headway.models.solving.closed.solve import depends_on_throughput
 from headway.models.solving.solutions.blocked import point_of, points_of
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
+from headway.models.structure.network_kind import NetworkKind
 from headway.models.structure.parts.keys import VISITS, station_at
 from headway.models.structure.planning.by_class import class_routes
 from headway.queueing.blocking.methods import network_that_blocks
-from headway.queueing.chains.by_class import merged_at
-from headway.queueing.chains.class_traffic import class_traffic, network_of
-from headway.queueing.chains.whole_chain import network_by_class
+from headway.queueing.chains.solve import chained
 from headway.queueing.closed.demands import common_shape
 from headway.queueing.methods.method import EXACT, Error, MethodRow
 from headway.queueing.network.arrays import rows
@@ -77,16 +76,16 @@ def lower(model: Model) -> Lowered:
     (True, (1, 1, 1))
     """
     check_stations(model)
-    if model.network.graph.blocks:
+    if model.network_kind is NetworkKind.BLOCKING:
         point = point_of(
             model.network.graph, points_of(model.inputs, points_shape(model.inputs))[0]
         )
         return Lowered(network_that_blocks(point.network, point.stations))
-    if model.network.graph.classes:
+    if model.network_kind is NetworkKind.CLASSES:
         one = as_one(model)
         return _of_classes(model) if one is None else lower(one)
-    alone = model.network
-    return Lowered(_closed(alone) if alone.is_closed else _open(alone))
+    alone = _closed if model.network_kind is NetworkKind.CLOSED else _open
+    return Lowered(alone(model.network))
 
 
 def check_stations(model: Model) -> None:
@@ -106,12 +105,8 @@ def _of_classes(model: Model) -> Lowered:
     values, stations, classes = class_network(model)
     if not model.graph.ways_by_class:
         return Lowered(read_network(stations, classes, class_ways(model.graph, values)))
-    routes = class_routes(model.graph, values)
-    traffic = class_traffic(stations, classes, routes)
-    network = network_by_class(traffic, routes)
-    ways = network.ways if network.is_open.all() else None
-    chains = read_network(*network_of(traffic), ways)
-    return Lowered(network, chains, merged_at(traffic, network).error)
+    found = chained(stations, classes, class_routes(model.graph, values))
+    return Lowered(found.network, found.whole, found.merged)
 
 
 def _closed(model: Model) -> Network:

@@ -10,15 +10,24 @@ Algorithms for Closed Queueing Networks*, 1980, chapter 2.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from headway.queueing.chains.by_class import divided_by_class
-from headway.queueing.chains.class_traffic import class_traffic, network_of
+from headway.queueing.chains.by_class import divided_by_class, merged_at
+from headway.queueing.chains.class_traffic import ClassTraffic, class_traffic, network_of
 from headway.queueing.chains.routes import ClassRoutes
 from headway.queueing.chains.whole_chain import network_by_class, solve_whole_chain
 from headway.queueing.classes.solve import solve_multiclass
+from headway.queueing.methods.method import Error
 from headway.queueing.network.names import Method
-from headway.queueing.network.network import JobClass, Saturation, SharedStation
+from headway.queueing.network.network import (
+    JobClass,
+    Network,
+    Saturation,
+    SharedStation,
+    read_network,
+)
 from headway.queueing.network.result import Result
+from headway.queueing.network.routing import Routing
 
 
 def solve_chains(
@@ -64,11 +73,54 @@ def solve_chains(
     >>> solve_chains([cpu], two, ways).throughput.round(12).tolist()
     [2.5, 2.5]
     """
-    traffic = class_traffic(stations, classes, routes)
-    network = network_by_class(traffic, routes)
-    exact = solve_whole_chain(traffic, network, method)
+    found = chained(stations, classes, routes)
+    exact = solve_whole_chain(found.traffic, found.network, method)
     if exact is not None:
         return exact
-    ways = network.ways if network.is_open.all() else None
-    whole = solve_multiclass(*network_of(traffic), method, saturation, ways)
-    return divided_by_class(traffic, whole, network)
+    whole = solve_multiclass(*network_of(found.traffic), method, saturation, found.ways)
+    return divided_by_class(found.traffic, whole, found.network)
+
+
+@dataclass(frozen=True)
+class Chained:
+    """A network whose classes change into one another: by class, and with a chain as one class.
+
+    Parameters
+    ----------
+    traffic
+        Visits and chains.
+    network
+        By class, with the routes.
+    """
+
+    traffic: ClassTraffic
+    network: Network
+
+    @property
+    def ways(self) -> Routing | None:
+        """Routes that stay where all classes are open, as each then is a chain's own."""
+        return self.network.ways if self.network.is_open.all() else None
+
+    @property
+    def whole(self) -> Network:
+        """The network whose classes are the chains."""
+        return read_network(*network_of(self.traffic), self.ways)
+
+    @property
+    def merged(self) -> Error:
+        """How far answers are off because classes of a chain are taken together."""
+        return merged_at(self.traffic, self.network).error
+
+
+def chained(
+    stations: Sequence[SharedStation], classes: Sequence[JobClass], routes: ClassRoutes
+) -> Chained:
+    """The network of classes with routes of their own.
+
+    Parameters
+    ----------
+    stations, classes, routes
+        As for `solve_chains`.
+    """
+    traffic = class_traffic(stations, classes, routes)
+    return Chained(traffic, network_by_class(traffic, routes))
