@@ -8,10 +8,10 @@ Where jobs do nothing but think and go to one queue it is exact: that is the who
 import numpy as np
 
 from headway.queueing.classes.answers import answered
-from headway.queueing.classes.crossings import crossing_of, fitting
 from headway.queueing.classes.fcfs import is_spread
 from headway.queueing.classes.lengths import Lengths
 from headway.queueing.classes.ordered import check_fits, priorities, priority_label, starved
+from headway.queueing.classes.priority_networks import priority_network_of, within_capacity
 from headway.queueing.classes.whole import most_states, whole_chain
 from headway.queueing.network.names import Method
 from headway.queueing.network.network import Network
@@ -72,7 +72,7 @@ def is_one_queue(network: Network) -> bool:
     """Whether jobs only think and come to one queue, in turn, whose states are all there is."""
     in_turn = ranked(network).any() or unequal(network).any()
     plain = not network.speeds and not is_spread(network)
-    return bool(in_turn and plain and is_exact(crossing_of(network)))
+    return bool(in_turn and plain and is_exact(priority_network_of(network)))
 
 
 def aggregated(network: Network, method: Method = Method.AGGREGATION) -> Result | None:
@@ -83,7 +83,7 @@ def aggregated(network: Network, method: Method = Method.AGGREGATION) -> Result 
     spread = is_spread(network) or network.speeds
     if spread or overload.message:
         return None
-    crossing = crossing_of(network)
+    crossing = priority_network_of(network)
     stations = busy_stations(crossing, MOST_TURNS)
     if stations is None:
         return None
@@ -94,7 +94,7 @@ def aggregated(network: Network, method: Method = Method.AGGREGATION) -> Result 
     if local is None:
         return None
     exact = is_exact(crossing)
-    rest = local if exact else fitting(network, between(crossing, local, start))
+    rest = local if exact else within_capacity(network, between(crossing, local, start))
     note = "" if exact else turns_note(turns_at(network))
     closed = ~network.is_open
     queue = rest.rate[:, None] * network.visits * rest.stay
@@ -107,7 +107,7 @@ def _by_priority(network: Network, method: Method) -> Result | None:
     """Solve stations by priority state by state, each alone."""
     overload = find_overload(network)
     refuse_overload(overload)
-    crossing = crossing_of(network)
+    crossing = priority_network_of(network)
     start, shares = ordered_mva(crossing)
     check_fits(network, start.stay)
     stations = busy_stations(crossing, MOST_TOGETHER)
@@ -116,6 +116,6 @@ def _by_priority(network: Network, method: Method) -> Result | None:
         return None
     if is_exact(crossing):
         return priorities(network, overload, method, "", local)
-    rest = fitting(network, local)
+    rest = within_capacity(network, local)
     note = priority_label(network, closed=True, local=True, starved=starved(network, rest.rate))
     return priorities(network, overload, method, note, rest)

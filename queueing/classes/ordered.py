@@ -8,9 +8,13 @@ import numpy as np
 from headway.errors import Saturated
 from headway.kinds import FloatArray
 from headway.queueing.classes.answers import laid_out_result
-from headway.queueing.classes.crossings import crossing_of, disciplines_at, fitting
 from headway.queueing.classes.fcfs import refuse_unmeasured
 from headway.queueing.classes.lengths import Lengths
+from headway.queueing.classes.priority_networks import (
+    disciplines_at,
+    priority_network_of,
+    within_capacity,
+)
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.disciplines.offered import Offered
 from headway.queueing.methods.needs import exact_by_priority
@@ -51,9 +55,9 @@ def by_mean_value(network: Network, method: Method) -> Result:
     """
     overload = find_overload(network)
     refuse_overload(overload)
-    rest, _ = ordered_mva(crossing_of(network), corrected=method is not Method.SCHWEITZER)
+    rest, _ = ordered_mva(priority_network_of(network), corrected=method is not Method.SCHWEITZER)
     check_fits(network, rest.stay)
-    rest = fitting(network, rest)
+    rest = within_capacity(network, rest)
     note = priority_label(network, closed=True, starved=starved(network, rest.rate))
     return priorities(network, overload, method, note, rest)
 

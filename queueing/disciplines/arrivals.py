@@ -33,7 +33,7 @@ class Pool(Protocol):
 
 
 class Classes(Protocol):
-    """Stations and their classes, as `headway.queueing.orders.shared.Crossing` has them."""
+    """Stations and their classes, as `headway.queueing.orders.shared.PriorityNetwork` has them."""
 
     @property
     def times(self) -> FloatArray:

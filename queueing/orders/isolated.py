@@ -14,7 +14,7 @@ from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.orders.chain import MOST, Local, solve_local
 from headway.queueing.orders.mva import Rest, Shares, stays_at
 from headway.queueing.orders.room import with_more_room, with_room
-from headway.queueing.orders.shared import Crossing
+from headway.queueing.orders.shared import PriorityNetwork
 
 _CLOSE, _STEPS, _HARDLY = 1e-9, 200, 1e-11
 MOST_TOGETHER = 10_000
@@ -32,7 +32,7 @@ class BusyStation:
     local: Local
 
 
-def busy_stations(network: Crossing, most: int) -> list[list[BusyStation]] | None:
+def busy_stations(network: PriorityNetwork, most: int) -> list[list[BusyStation]] | None:
     """Stations to solve state by state, at each point; None where some point has too many states.
 
     Parameters
@@ -45,7 +45,7 @@ def busy_stations(network: Crossing, most: int) -> list[list[BusyStation]] | Non
     Examples
     --------
     >>> one = np.ones((2, 1, 1))
-    >>> network = Crossing(one, one, one[0], one[0], one[:, 0], one[:, 0], 0 * one[:, 0],
+    >>> network = PriorityNetwork(one, one, one[0], one[0], one[:, 0], one[:, 0], 0 * one[:, 0],
     ...     np.zeros(2, bool), (1, 2), (Discipline.PREEMPTIVE,))
     >>> [[station.local.states for station in point] for point in busy_stations(network, 4)]
     [[4]]
@@ -61,7 +61,7 @@ def busy_stations(network: Crossing, most: int) -> list[list[BusyStation]] | Non
     return points
 
 
-def _busy_at(network: Crossing, point: int) -> list[BusyStation] | None:
+def _busy_at(network: PriorityNetwork, point: int) -> list[BusyStation] | None:
     busy = []
     for k, discipline in enumerate(network.disciplines):
         if discipline is None or discipline.slows:
@@ -76,7 +76,7 @@ def _busy_at(network: Crossing, point: int) -> list[BusyStation] | None:
 
 
 def _local(
-    network: Crossing, k: int, discipline: Discipline, classes: list[int], point: int
+    network: PriorityNetwork, k: int, discipline: Discipline, classes: list[int], point: int
 ) -> Local:
     jobs = tuple(0 if network.is_open[c] else int(network.population[c, point]) for c in classes)
     ranks = tuple(network.priority[c] if discipline.by_priority else 1 for c in classes)
@@ -85,7 +85,7 @@ def _local(
     return with_room(Local(jobs, ranks, servers, interrupts), loads.tolist())
 
 
-def is_exact(network: Crossing) -> bool:
+def is_exact(network: PriorityNetwork) -> bool:
     """Whether jobs do nothing but think and go to one queue once, and are taken as they would be.
 
     Jobs of one priority are taken at random here, whatever their class.
@@ -101,14 +101,14 @@ def is_exact(network: Crossing) -> bool:
     if discipline is not None and discipline.at_random:
         return True
     if discipline is not None and discipline.by_priority:
-        both = network.beside & came & came[:, None] & ~np.eye(len(came), dtype=bool)
+        both = network.same_priority & came & came[:, None] & ~np.eye(len(came), dtype=bool)
         return not both.any()
     alike: Amount = np.array(times[:, None] == times)
     return bool((alike.all(axis=-1) | ~came | ~came[:, None]).all())
 
 
 def solve_isolated(
-    network: Crossing, stations: list[list[BusyStation]], shares: Shares, start: Rest
+    network: PriorityNetwork, stations: list[list[BusyStation]], shares: Shares, start: Rest
 ) -> Rest | None:
     """Solve a network from what mean value analysis says of it.
 
@@ -138,7 +138,7 @@ def solve_isolated(
     return Rest(rate, stay)
 
 
-def between(network: Crossing, alone: Rest, whole: Rest) -> Rest:
+def between(network: PriorityNetwork, alone: Rest, whole: Rest) -> Rest:
     """Times of visits between those of stations one by one and those of mean value analysis.
 
     A station by itself takes it that jobs come back independently of each other, which they do
@@ -155,8 +155,8 @@ def between(network: Crossing, alone: Rest, whole: Rest) -> Rest:
     Examples
     --------
     >>> one = np.ones((1, 2, 1))
-    >>> network = Crossing(one, one, one[0], one[0], 2 * one[:, 0], 0 * one[:, 0], 0 * one[:, 0],
-    ...     np.zeros(1, bool), (1,), (Discipline.FCFS, Discipline.FCFS))
+    >>> network = PriorityNetwork(one, one, one[0], one[0], 2 * one[:, 0], 0 * one[:, 0],
+    ...     0 * one[:, 0], np.zeros(1, bool), (1,), (Discipline.FCFS, Discipline.FCFS))
     >>> result = between(network, Rest(0.5 * one[:, 0], 2 * one), Rest(0.5 * one[:, 0], 4.5 * one))
     >>> result.stay.ravel().round(12).tolist(), result.rate.ravel().round(3).tolist()
     ([3.0, 3.0], [0.333])
@@ -172,7 +172,7 @@ def between(network: Crossing, alone: Rest, whole: Rest) -> Rest:
 
 
 def _settle(
-    network: Crossing, shares: Shares, stay: FloatArray, stations: list[BusyStation]
+    network: PriorityNetwork, shares: Shares, stay: FloatArray, stations: list[BusyStation]
 ) -> Rest | None:
     """Iterate between the stations by themselves and the rest, at one point."""
     others = replace(
@@ -198,7 +198,7 @@ def _settle(
     return None
 
 
-def _rest(network: Crossing, stay: FloatArray) -> Rest:
+def _rest(network: PriorityNetwork, stay: FloatArray) -> Rest:
     """Throughputs that belong to times of visits."""
     cycle = network.think_time + (network.visits * stay).sum(axis=1)
     rate = np.where(
@@ -208,7 +208,7 @@ def _rest(network: Crossing, stay: FloatArray) -> Rest:
 
 
 def _at(
-    network: Crossing, station: BusyStation, stay: FloatArray
+    network: PriorityNetwork, station: BusyStation, stay: FloatArray
 ) -> tuple[BusyStation, FloatArray] | None:
     """Times of a visit by class, and the room that took; None where arrivals often find none."""
     k, classes = station.place, list(station.classes)

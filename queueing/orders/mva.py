@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.queueing.disciplines.arrivals import ArrivalView
-from headway.queueing.orders.shared import Crossing
+from headway.queueing.orders.shared import PriorityNetwork
 
 _CLOSE = ((300, 1e-11), (1500, 1e-9), (4000, 1e-6))
 """Relative change at which it is at rest, in the first steps and in later ones."""
@@ -55,7 +55,7 @@ class Shares:
         return Shares(*(np.tile(part, count) for part in (self.jobs, self.busy)))
 
 
-def ordered_mva(network: Crossing, *, corrected: bool = True) -> tuple[Rest, Shares]:
+def ordered_mva(network: PriorityNetwork, *, corrected: bool = True) -> tuple[Rest, Shares]:
     """Solve a network; with Schweitzer's shares alone where they are not to be corrected.
 
     Returns
@@ -72,7 +72,7 @@ def ordered_mva(network: Crossing, *, corrected: bool = True) -> tuple[Rest, Sha
     --------
     >>> from headway.queueing import Discipline
     >>> one = np.ones((2, 1, 1))
-    >>> network = Crossing(one, one, one[0], one[0], one[:, 0], one[:, 0], 0 * one[:, 0],
+    >>> network = PriorityNetwork(one, one, one[0], one[0], one[:, 0], one[:, 0], 0 * one[:, 0],
     ...     np.zeros(2, bool), (1, 2), (Discipline.PREEMPTIVE,))
     >>> ordered_mva(network)[0].rate.ravel().round(3).tolist()
     [0.5, 0.3]
@@ -97,7 +97,7 @@ def ordered_mva(network: Crossing, *, corrected: bool = True) -> tuple[Rest, Sha
     return _settle(network, shares, here[..., :points]), shares
 
 
-def _levels(network: Crossing) -> Crossing:
+def _levels(network: PriorityNetwork) -> PriorityNetwork:
     """The network and, behind it, those with a job fewer of the first, second... class."""
     classes, points = network.population.shape
     whole = network.at(np.tile(np.arange(points), classes + 1))
@@ -107,7 +107,7 @@ def _levels(network: Crossing) -> Crossing:
     return replace(whole, population=population.reshape(classes, -1))
 
 
-def _change(levels: Crossing, part: FloatArray, count: int) -> FloatArray:
+def _change(levels: PriorityNetwork, part: FloatArray, count: int) -> FloatArray:
     """By how much a share of class j grows with one job of class c fewer, shape (j, c, k, p)."""
     share = np.where(levels.is_open[:, None, None], 0.0, part / levels.jobs[:, None])
     share = share.reshape(*part.shape[:2], count, -1)
@@ -115,7 +115,7 @@ def _change(levels: Crossing, part: FloatArray, count: int) -> FloatArray:
     return change
 
 
-def _settle(network: Crossing, shares: Shares, start: FloatArray) -> Rest:
+def _settle(network: PriorityNetwork, shares: Shares, start: FloatArray) -> Rest:
     """Iterate with what shares change by."""
     stays = start
     tolerances = [tolerance for steps, tolerance in _CLOSE for _ in range(steps)]
@@ -131,13 +131,13 @@ def _settle(network: Crossing, shares: Shares, start: FloatArray) -> Rest:
     raise InvalidParameter("the approximation did not converge; use another method")
 
 
-def _rate(network: Crossing, stays: FloatArray) -> FloatArray:
+def _rate(network: PriorityNetwork, stays: FloatArray) -> FloatArray:
     cycle = network.think_time + (network.visits * stays).sum(axis=1)
     closed = network.population / np.where(cycle > 0, cycle, 1.0)
     return np.where(network.is_open[:, None], network.rates, closed)
 
 
-def stays_at(network: Crossing, shares: Shares, stays: FloatArray) -> FloatArray:
+def stays_at(network: PriorityNetwork, shares: Shares, stays: FloatArray) -> FloatArray:
     """Times of visits, given the jobs that arrivals find with the present times."""
     rate, jobs, busy_shares = _rate(network, stays), shares.jobs, shares.busy
     own = np.eye(len(rate))[:, :, None]

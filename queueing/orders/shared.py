@@ -1,4 +1,4 @@
-"""What approximate mean value analysis knows of a network with disciplines, as arrays."""
+"""Arrays of a network of several classes with priorities, for approximate mean value analysis."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,8 +12,8 @@ from headway.queueing.disciplines.discipline import Discipline
 
 
 @dataclass(frozen=True)
-class Crossing:
-    """Stations and their classes.
+class PriorityNetwork:
+    """Stations and job classes of a network with priorities or disciplines, at many points.
 
     Parameters
     ----------
@@ -22,13 +22,13 @@ class Crossing:
     servers, lanes
         Servers at each of a station's separate queues, and queues; shape (stations, points).
     population, think_time, rates
-        N, Z [s] and arrivals [1/s], 0 where a class is of the other sort; shape (classes, points).
+        N and Z [s] of closed classes, lambda [1/s] of open ones, else 0; shape (classes, points).
     is_open
-        Which classes are, shape (classes,).
+        Whether each class is open, shape (classes,).
     priority
-        Of each class, 1 before 2.
+        Priority of each class, 1 before 2.
     disciplines
-        Whose turn it is at each station; None where everybody is served at once.
+        The order of service at each station; None at a delay.
     """
 
     times: FloatArray
@@ -42,29 +42,29 @@ class Crossing:
     priority: tuple[int, ...]
     disciplines: tuple[Discipline | None, ...]
 
-    def at(self, points: NDArray[np.intp]) -> "Crossing":
-        """Give some of the points, in a row."""
+    def at(self, points: NDArray[np.intp]) -> "PriorityNetwork":
+        """Return the network at some of the points."""
         return replace(self, **{name: getattr(self, name)[..., points] for name in _BY_POINT})
 
     @cached_property
     def jobs(self) -> FloatArray:
-        """N, 1 at least, and without end for open classes, shape (classes, points)."""
+        """max(N, 1) of closed classes, infinity of open ones, shape (classes, points)."""
         return np.where(self.is_open[:, None], np.inf, np.maximum(self.population, 1.0))
 
     @cached_property
     def before(self) -> Amount:
-        """Which classes (rows) go before which, shape (classes, classes)."""
+        """Whether class c (row) has priority over class d (column), shape (classes, classes)."""
         ranks = np.array(self.priority)
         return ranks[:, None] < ranks
 
     @cached_property
-    def beside(self) -> Amount:
-        """Which classes go in order of arrival with which, shape (classes, classes)."""
+    def same_priority(self) -> Amount:
+        """Whether two classes have the same priority, shape (classes, classes)."""
         ranks = np.array(self.priority)
         return ranks[:, None] == ranks
 
     def crowd(self, k: int) -> Crowd | None:
-        """Speeds of a station's pool by number present; None at single servers."""
+        """Service rates of a multiserver station by number of jobs; None at single servers."""
         if k not in self._crowds:
             most = int(self.servers[k].max())
             if not self.is_open.any():

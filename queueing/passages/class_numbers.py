@@ -1,17 +1,21 @@
-"""Numbers of other jobs by class, in a closed or mixed network of shared servers and delays.
+"""Numbers of other jobs by class that a tagged job finds, in a closed or mixed BCMP network.
 
-Other jobs are of classes j = 1, 2... that differ in the service times S_kj they need. With
-n = n_1 + n_2 + ... of them in one lane of station k, the numbers have the product form (type 2)
+The other jobs are of classes j = 1, 2... with service times S_kj. Stations share their servers
+(BCMP type 2) or are delays (type 3). The numbers n_1, n_2, ... in one of the like queues (lanes) of
+station k, with n = n_1 + n_2 + ..., have the weight
 
     f_k(n_1, n_2, ...) = n! prod over j of a_kj**n_j / n_j! / prod over i = 1..n of min(i, m_k),
 
-with a_kj = X_j V_kj S_kj over the lanes, and m_k the servers, oo at a delay. In the whole network
+with a_kj = X_j V_kj S_kj / lanes_k, and m_k the servers, infinite at a delay. The whole network has
+the product form
 
     P(n_1, n_2, ...) ~ prod over k of f_k * prod over j of H_j(n_j),
 
-convolved over the stations, with H_j as of `headway.queueing.passages.aggregation`. Arrays have an
-axis for each class; f_k is applied by its generating function, in which one more job is a
-multiplication by sum over j of a_kj z_j.
+summed by convolution over the stations, with H_j the weight of class j away from the queues
+(`headway.queueing.passages.aggregation`). Arrays have an axis for each class. A convolution with
+f_k multiplies by its generating function
+
+    F_k(z) = sum over n of (sum over j of a_kj z_j)**n / prod over i = 1..n of min(i, m_k).
 
 Source: Baskett, Chandy, Muntz and Palacios, JACM 22(2), 1975.
 """
@@ -29,17 +33,17 @@ from headway.queueing.closed.series import geometric
 from headway.queueing.passages.aggregation import ArrivingClass, outside_weights
 from headway.queueing.passages.passage import Passage
 
-_FEWEST = 16  # jobs of an open class that are allowed for at first: for speed
-_SMALL = 256  # numbers of one class for which a matrix is faster than a recursion
-_LARGEST = 200_000  # numbers of all classes together that arrays are made for: memory and speed
+_FEWEST = 16  # first largest number of jobs of an open class: for speed
+_SMALL = 256  # size of an axis up to which a matrix is faster than a recursion: for speed
+_LARGEST = 200_000  # elements of an array: for memory and speed
 _LEFT_OUT = 1e-7
-"""Probability of the largest number of an open class that is allowed for; `BESIDE` of
+"""Largest probability of the last number of an open class that arrays keep; `AVERAGED_ELSEWHERE` of
 `headway.queueing.passages.sharing_chain` was measured with it."""
 
 
 @dataclass(frozen=True)
 class SharingClass:
-    """Other jobs that need the same service times: a class, or several that differ in coming.
+    """Other jobs of the same service times: one class, or several that differ in their arrivals.
 
     Parameters
     ----------
@@ -47,9 +51,9 @@ class SharingClass:
         S_k, mean service time [s], above 0 where there are visits, and V_k, mean visits, by
         station.
     flow
-        X, their throughput, approximately [1/s], above 0.
+        X, their throughput, approximately [1/s], above 0; it only scales the weights.
     arriving
-        How they come to the stations.
+        N and the mean time away, or lambda, of each class.
     """
 
     times: tuple[float, ...]
@@ -58,23 +62,23 @@ class SharingClass:
     arriving: tuple[ArrivingClass, ...]
 
     @property
-    def comes(self) -> bool:
-        """Whether some of them are of an open class."""
+    def has_open(self) -> bool:
+        """Whether one of them is an open class."""
         return any(not each.jobs for each in self.arriving)
 
     @property
     def jobs(self) -> int:
-        """How many of them are of closed classes."""
+        """Population of the closed ones."""
         return sum(each.jobs for each in self.arriving)
 
-    def joined(self, other: "SharingClass") -> "SharingClass":
-        """Both as one class, of their mean times and visits.
+    def merged_with(self, other: "SharingClass") -> "SharingClass":
+        """Merge two classes: X = X_1 + X_2, and V_k and S_k are means weighted by flow.
 
         Examples
         --------
         >>> a = SharingClass((1.0,), (1.0,), 0.3, ())
         >>> b = SharingClass((2.0,), (1.0,), 0.1, ())
-        >>> a.joined(b).times, a.joined(b).flow
+        >>> a.merged_with(b).times, a.merged_with(b).flow
         ((1.25,), 0.4)
         """
         flow = self.flow + other.flow
@@ -90,7 +94,7 @@ class SharingClass:
 
 @dataclass(frozen=True, eq=False)
 class SharingNetwork:
-    """A network of shared servers and delays with its other jobs, as a tagged job passes it.
+    """A network of shared servers and delays, with the other jobs by class.
 
     Parameters
     ----------
@@ -115,12 +119,12 @@ class SharingNetwork:
 
     @cached_property
     def truncated(self) -> "TruncatedNumbers | None":
-        """Weights of numbers up to those that are rarely exceeded; None if these are too many."""
-        most = [each.jobs + _FEWEST * each.comes for each in self.classes]
+        """Weights of numbers that open classes rarely exceed; None if arrays would be too large."""
+        most = [each.jobs + _FEWEST * each.has_open for each in self.classes]
         while np.prod([n + 1.0 for n in most]) <= _LARGEST:
             truncated = TruncatedNumbers(self, tuple(most))
             more = [
-                each.comes and truncated.of_class(j)[-1] > _LEFT_OUT
+                each.has_open and truncated.of_class(j)[-1] > _LEFT_OUT
                 for j, each in enumerate(self.classes)
             ]
             if not any(more):
@@ -130,90 +134,90 @@ class SharingNetwork:
 
     @cached_property
     def loads(self) -> FloatArray:
-        """a_kj, offered load of each class at one lane of a station, shape (stations, classes)."""
+        """a_kj = X_j V_kj S_kj / lanes_k, shape (stations, classes)."""
         lanes = np.array([max(station.lanes, 1) for station in self.passage.stations])
         each = [one.flow * np.array(one.visits) * np.array(one.times) for one in self.classes]
         return np.asarray(np.array(each).T / lanes[:, None])
 
-    def fewer(self) -> "SharingNetwork":
-        """The same with two classes as one: those of the least max over k of |log(S_ki / S_kj)|."""
+    def with_nearest_merged(self) -> "SharingNetwork":
+        """Merge the two classes i, j of the least max over k of |log(S_ki / S_kj)|."""
 
-        def apart(pair: tuple[int, int]) -> float:
+        def log_ratio(pair: tuple[int, int]) -> float:
             first, second = (np.maximum(self.classes[j].times, _TINY) for j in pair)
             return float(np.abs(np.log(first / second)).max())
 
-        i, j = min(combinations(range(len(self.classes)), 2), key=apart)
+        i, j = min(combinations(range(len(self.classes)), 2), key=log_ratio)
         rest = [each for k, each in enumerate(self.classes) if k not in {i, j}]
-        return replace(self, classes=(*rest, self.classes[i].joined(self.classes[j])))
+        return replace(self, classes=(*rest, self.classes[i].merged_with(self.classes[j])))
 
 
-_TINY = 1e-300
+_TINY = 1e-300  # [s], in place of 0, whose logarithm is not finite
 
 
 @dataclass(frozen=True, eq=False)
 class TruncatedNumbers:
-    """Weights of the numbers of each class up to `most`: arrays with an axis for each class."""
+    """Weights of (n_1, n_2, ...) up to `most`, in arrays with an axis for each class."""
 
     network: SharingNetwork
     most: tuple[int, ...]
 
     @cached_property
-    def _coming(self) -> tuple[FloatArray, ...]:
-        """H_j(n) of n = 0, 1, 2... jobs at stations, of each class."""
+    def _arrival_weights(self) -> tuple[FloatArray, ...]:
+        """H_j(n) of n = 0, 1, 2... jobs of each class j at stations."""
         classes = zip(self.network.classes, self.most, strict=True)
         return tuple(outside_weights(one.arriving, most, one.flow)[::-1] for one, most in classes)
 
     @cached_property
-    def coming(self) -> FloatArray:
-        """Product of H_j(n_j) over the classes."""
+    def joint_arrival_weights(self) -> FloatArray:
+        """Prod over j of H_j(n_j)."""
         whole = np.ones(())
-        for each in self._coming:
+        for each in self._arrival_weights:
             whole = np.multiply.outer(whole, each)
         return np.asarray(whole)
 
     @cached_property
     def returns(self) -> tuple[FloatArray, ...]:
-        """H_j(n + 1) / H_j(n): rate at which a class comes while n are inside, over X_j."""
+        """H_j(n + 1) / H_j(n): arrival rate of class j with n of it at stations, over X_j."""
         ratios = []
-        for each in self._coming:
+        for each in self._arrival_weights:
             more = np.append(each[1:], 0.0)
             ratios.append(np.where(each > 0, more / np.where(each > 0, each, 1.0), 0.0))
         return tuple(ratios)
 
     @cached_property
     def inside(self) -> FloatArray:
-        """Probabilities of the numbers at all stations."""
-        weights = self.elsewhere(()) * self.coming
+        """P(n_1, n_2, ...) at all stations together."""
+        weights = self.elsewhere(()) * self.joint_arrival_weights
         return np.asarray(weights / weights.sum())
 
     def of_class(self, j: int) -> FloatArray:
-        """Probabilities of the number of class j at all stations."""
+        """P(n_j) at all stations together."""
         others = tuple(i for i in range(len(self.most)) if i != j)
         return np.asarray(self.inside.sum(axis=others))
 
-    def here(self, k: int) -> FloatArray:
-        """f_k: weights of the numbers in one lane of station k."""
-        return self._lane(self._nobody, k)
+    def lane_weights(self, k: int) -> FloatArray:
+        """f_k(n_1, n_2, ...) in one lane of station k."""
+        return self._lane(self._no_jobs, k)
 
     def elsewhere(self, without: Sequence[int]) -> FloatArray:
-        """Weights of the numbers at all stations but one lane of each station in `without`."""
-        return self._beside(self._nobody, without)
+        """Convolve f_k over all lanes of all stations but one lane of each in `without`."""
+        return self._convolved_over_stations(self._no_jobs, without)
 
     def rest(self, k: int) -> FloatArray:
-        """Weights of the other numbers, elsewhere or away, by those in one lane of station k."""
-        return _turned(self._beside(_turned(self.coming), (k,)))
+        """Weights of all jobs not in one lane of station k, by the numbers in it."""
+        return _reversed(self._convolved_over_stations(_reversed(self.joint_arrival_weights), (k,)))
 
     def behind(self, k: int) -> FloatArray:
-        """Weights of the other numbers, in one lane of station k or away, by those elsewhere."""
-        return _turned(self._lane(_turned(self.coming), k))
+        """Weights of the jobs in one lane of station k or away, by the numbers elsewhere."""
+        return _reversed(self._lane(_reversed(self.joint_arrival_weights), k))
 
     @property
-    def _nobody(self) -> FloatArray:
+    def _no_jobs(self) -> FloatArray:
         delta = np.zeros([n + 1 for n in self.most])
         delta[(0,) * len(self.most)] = 1.0
         return delta
 
-    def _beside(self, series: FloatArray, without: Sequence[int]) -> FloatArray:
+    def _convolved_over_stations(self, series: FloatArray, without: Sequence[int]) -> FloatArray:
         for k, station in enumerate(self.network.passage.stations):
             for _ in range(station.lanes - list(without).count(k)):
                 series = self._lane(series, k)
@@ -221,30 +225,30 @@ class TruncatedNumbers:
         return series
 
     def _lane(self, series: FloatArray, k: int) -> FloatArray:
-        """Convolve with f_k of one lane: (sum a_kj z_j)**n / (min(1, m)...min(n, m)) over n."""
+        """Multiply by F_k(z) of one lane: polynomial for n < m, then a geometric series."""
         loads, servers = self.network.loads[k], self.network.passage.stations[k].servers
         total, term = np.zeros_like(series), series
         for number in range(1, min(servers, sum(self.most) + 1)):
             total += term
-            term = _one_more(term, loads / number)
+            term = _times_loads(term, loads / number)
         return np.asarray(total + _geometric(term, loads / servers))
 
     def _delay(self, series: FloatArray, k: int) -> FloatArray:
-        """Convolve with f_k of a delay: (sum over j of a_kj z_j)**n / n! over n."""
+        """Multiply by F_k(z) = exp(sum over j of a_kj z_j) of a delay, truncated."""
         total, term = np.zeros_like(series), series
         for number in range(1, sum(self.most) + 2):
             total += term
-            term = _one_more(term, self.network.loads[k] / number)
+            term = _times_loads(term, self.network.loads[k] / number)
         return total
 
 
-def _turned(series: FloatArray) -> FloatArray:
-    """By how many fewer there are than the largest numbers."""
+def _reversed(series: FloatArray) -> FloatArray:
+    """Reverse each axis: index n becomes `most` - n."""
     return series[(slice(None, None, -1),) * series.ndim]
 
 
-def _one_more(series: FloatArray, loads: FloatArray) -> FloatArray:
-    """Multiply by sum over j of load_j z_j, up to the largest numbers."""
+def _times_loads(series: FloatArray, loads: FloatArray) -> FloatArray:
+    """Multiply by sum over j of a_j z_j, truncated at `most`."""
     total = np.zeros_like(series)
     for axis, load in enumerate(loads):
         ahead, behind = [slice(None)] * series.ndim, [slice(None)] * series.ndim
@@ -254,20 +258,25 @@ def _one_more(series: FloatArray, loads: FloatArray) -> FloatArray:
 
 
 def _geometric(series: FloatArray, ratios: FloatArray) -> FloatArray:
-    """Multiply by 1 / (1 - sum over j of ratio_j z_j), up to the largest numbers."""
+    """Multiply by 1 / (1 - sum over j of r_j z_j), truncated at `most`."""
     if series.ndim == 1:
         return geometric(series[:, None].copy(), ratios[:1])[:, 0]
     size = series.shape[-1]
     powers = ratios[-1] ** np.arange(size) if size <= _SMALL else None
-    return _by_rows(series, ratios, None if powers is None else np.tril(toeplitz(powers)))
+    return _geometric_by_rows(series, ratios, None if powers is None else np.tril(toeplitz(powers)))
 
 
-def _by_rows(series: FloatArray, ratios: FloatArray, last: FloatArray | None) -> FloatArray:
-    """The same, class by class: row n_1 follows from row n_1 - 1; `last` is the last class's."""
+def _geometric_by_rows(
+    series: FloatArray, ratios: FloatArray, last: FloatArray | None
+) -> FloatArray:
+    """Solve y(n_1) = (x(n_1) + r_1 y(n_1 - 1)) / (1 - sum over j > 1 of r_j z_j) in turn.
+
+    `last` is the Toeplitz matrix of 1 / (1 - r z) of the last class; None for the recursion.
+    """
     if series.ndim == 1:
         return _geometric(series, ratios) if last is None else np.asarray(last @ series)
     total, before = np.empty_like(series), np.zeros_like(series[0])
     for number, row in enumerate(series):
-        before = _by_rows(row + ratios[0] * before, ratios[1:], last)
+        before = _geometric_by_rows(row + ratios[0] * before, ratios[1:], last)
         total[number] = before
     return total

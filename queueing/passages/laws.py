@@ -276,11 +276,11 @@ def _random_law(passage: Passage) -> TimeLaw:
         notes = () if cannot_overtake(passage) else (STAYS_AS_ENTERED, *smoothed)
         return replace(_as_entered(passage, order), notes=notes)
     fine, coarse = TaggedJobChain(passage), AggregatedTaggedJobChain(passage)
-    if fine.can_be_followed:
+    if fine.is_small_enough:
         lanes = sum(station.lanes for station in stations)
         exact = lanes <= 2 and not smoothed and fine.sees_all_thinking
         return replace(fine.law(), notes=() if exact else (FOLLOWED, *smoothed))
-    if coarse.can_be_followed:
+    if coarse.is_small_enough:
         return replace(coarse.law(), notes=(FEWER_STATES, *smoothed))
     return independent_visits_law(passage, (APART,))
 

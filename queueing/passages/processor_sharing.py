@@ -122,7 +122,7 @@ def _alike(classes: Iterable[SharingClass]) -> tuple[SharingClass, ...]:
         arriving = one.arriving if before is None else before.arriving + one.arriving
         flow = one.flow if before is None else before.flow + one.flow
         by_needs[needs] = replace(one, flow=flow, arriving=arriving)
-    return tuple(sorted(by_needs.values(), key=lambda one: one.comes))
+    return tuple(sorted(by_needs.values(), key=lambda one: one.has_open))
 
 
 def _by_independent_visits(network: SharingNetwork, mean: float) -> TimeLaw | None:
@@ -145,5 +145,5 @@ def _by_chain(network: SharingNetwork, mean: float | None) -> TimeLaw | None:
     """Law by the chain of the tagged job, among as many classes as are small enough."""
     notes: tuple[str, ...] = ()
     while (law := sharing_chain_law(network, mean)) is None and len(network.classes) > 1:
-        network, notes = network.fewer(), (NEAREST,)
+        network, notes = network.with_nearest_merged(), (NEAREST,)
     return None if law is None else replace(law, notes=merged(notes, law.notes))

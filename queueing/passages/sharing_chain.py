@@ -47,7 +47,7 @@ from headway.queueing.passages.passage import Passage
 from headway.queueing.times.laws import TimeLaw
 from headway.queueing.times.uniformisation import SHARED, AbsorbingChain, Truncation
 
-BESIDE = (
+AVERAGED_ELSEWHERE = (
     "percentiles assume that the other jobs are in equilibrium: up to the 99th within 2%, "
     "the 99.9th within 4% where measured"
 )
@@ -103,7 +103,7 @@ def sharing_chain_law(network: SharingNetwork, mean: float | None) -> TimeLaw | 
     for states, truncation in _choices(network, network.truncated):
         law = _Chain(states, mean, truncation).law()
         if law is not None:
-            return replace(law, notes=() if states.is_exact else (BESIDE,))
+            return replace(law, notes=() if states.is_exact else (AVERAGED_ELSEWHERE,))
     return None
 
 
@@ -145,7 +145,7 @@ class Flows:
 
 
 @dataclass(frozen=True)
-class Found:
+class NumbersFound:
     """Probabilities p(b') of what the tagged job finds, by the codes e in `elsewhere`."""
 
     elsewhere: Codes
@@ -276,12 +276,12 @@ class TaggedStates:
 
         As the job enters, P(b, e) ~ f_k(b) G_k(e) H(b + e); it stays for a time ~ 1 / phi(b).
         """
-        coming, elsewhere = self.truncated.coming.ravel(), self.elsewhere(k)
+        arriving, elsewhere = self.truncated.joint_arrival_weights.ravel(), self.elsewhere(k)
         if self.passage.stations[k].is_delay:
-            chances = elsewhere * coming
+            chances = elsewhere * arriving
             kept = _likeliest(chances, self.left_out)
             return StatesAt(0 * kept, kept, chances[kept], self._phases(k, len(kept)))
-        here, share = self.truncated.here(k).ravel(), self.share(k)
+        here, share = self.truncated.lane_weights(k).ravel(), self.share(k)
         beside = _likeliest(here * self.truncated.rest(k).ravel() / share, self.left_out)
         others = _likeliest(elsewhere * self.truncated.behind(k).ravel(), self.left_out)
         if len(beside) * len(others) > _MOST_PAIRS:
@@ -290,7 +290,7 @@ class TaggedStates:
         for j, most in enumerate(self.truncated.most):
             fits &= self.numbers[beside, j][:, None] + self.numbers[others, j] <= most
         total = np.where(fits, beside[:, None] + others, 0)
-        chances = np.where(fits, here[beside][:, None] * elsewhere[others] * coming[total], 0.0)
+        chances = np.where(fits, here[beside][:, None] * elsewhere[others] * arriving[total], 0.0)
         kept = _likeliest((chances / share[beside][:, None]).ravel(), self.left_out)
         row, column = np.divmod(kept, len(others))
         return StatesAt(beside[row], others[column], chances.ravel()[kept], 1)
@@ -331,18 +331,18 @@ class TaggedStates:
         )
 
     @cached_property
-    def _known_found(self) -> dict[tuple[int, int], Found]:
+    def _known_found(self) -> dict[tuple[int, int], NumbersFound]:
         return {}
 
-    def found(self, k: int, target: int) -> Found:
+    def found(self, k: int, target: int) -> NumbersFound:
         """p(b') of the tagged job that goes from station k to another."""
         if (k, target) not in self._known_found:
             self._known_found[k, target] = self._found(k, target)
         return self._known_found[k, target]
 
-    def _found(self, k: int, target: int) -> Found:
+    def _found(self, k: int, target: int) -> NumbersFound:
         without = (target,) if self.passage.stations[k].is_delay else (k, target)
-        rest, here = self._constants(without), self.truncated.here(target).ravel()
+        rest, here = self._constants(without), self.truncated.lane_weights(target).ravel()
         elsewhere, beside = np.unique(self.at[k].others), np.unique(self.at[target].beside)
         fits = np.ones((len(elsewhere), len(beside)), bool)
         for j in range(len(self.truncated.most)):
@@ -354,7 +354,7 @@ class TaggedStates:
         whole = chances.sum(axis=1, keepdims=True)
         chances = chances / np.where(whole > 0, whole, 1.0)
         rows, columns = np.nonzero(chances)
-        return Found(elsewhere, rows, beside[columns], chances[rows, columns])
+        return NumbersFound(elsewhere, rows, beside[columns], chances[rows, columns])
 
 
 @dataclass(frozen=True, eq=False)

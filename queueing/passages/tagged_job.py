@@ -125,7 +125,7 @@ class TaggedJobChain:
         return ONE_CLASS if self.passage.outside is None else AGGREGATED
 
     @property
-    def can_be_followed(self) -> bool:
+    def is_small_enough(self) -> bool:
         """Whether the chain is small enough, which is a matter of seconds."""
         return self.truncation.allows(self.moves, self.pace * self.passage.mean, _BUILT)
 

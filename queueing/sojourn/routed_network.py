@@ -25,7 +25,7 @@ from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.times.absorption import Journey, is_overtake_free, mean_visits
 from headway.queueing.times.laws import TimeLaw, merged
 from headway.queueing.times.tagged_job.laws import is_exact, loop_laws
-from headway.queueing.times.tagged_job.station import Loop
+from headway.queueing.times.tagged_job.station import StationLoop
 from headway.queueing.variability.measured import Region
 
 INDEPENDENT = "percentiles assume independent visits of a job"
@@ -137,17 +137,17 @@ class RoutedNetwork:
         count, labels = connected_components(self.onward > 0, connection="strong")
         return [np.flatnonzero(labels == k).tolist() for k in range(count)]
 
-    def _parts(self, members: list[int]) -> "list[_Part]":
+    def _parts(self, members: list[int]) -> "list[_RoutedPart]":
         if len(members) == 1:
             alone = self._single(members[0])
             if alone is not None:
                 return [alone]
         loop = self._loop(members)
-        parts = None if loop is None else self._followed(members, loop)
+        parts = None if loop is None else self._loop_parts(members, loop)
         notes = (_loose([self.names[k] for k in members]),)
         return parts or [self._visit(k, self._looped(k), notes) for k in members]
 
-    def _single(self, k: int) -> "_Part | None":
+    def _single(self, k: int) -> "_RoutedPart | None":
         chance = float(self.onward[k, k])
         if chance == 0:
             law = self.stations[k].time_law(float(self.rates[k]))
@@ -157,15 +157,15 @@ class RoutedNetwork:
             return None
         away = self.onward[k] / (1 - chance)
         away[k] = 0.0
-        return _Part(stay, k, 1.0, away, float(self.leaving[k]) / (1 - chance), ())
+        return _RoutedPart(stay, k, 1.0, away, float(self.leaving[k]) / (1 - chance), ())
 
-    def _visit(self, k: int, law: TimeLaw, notes: tuple[str, ...]) -> "_Part":
-        return _Part(law, k, 1.0, self.onward[k], float(self.leaving[k]), notes)
+    def _visit(self, k: int, law: TimeLaw, notes: tuple[str, ...]) -> "_RoutedPart":
+        return _RoutedPart(law, k, 1.0, self.onward[k], float(self.leaving[k]), notes)
 
     def _looped(self, k: int) -> TimeLaw:
         return self.stations[k].looped_law(float(self.rates[k]))
 
-    def _loop(self, members: list[int]) -> Loop | None:
+    def _loop(self, members: list[int]) -> StationLoop | None:
         """The loop of some stations; None if they are many, or one is not to be followed."""
         inside = self.onward[np.ix_(members, members)]
         again = np.diag(inside).tolist()
@@ -176,9 +176,9 @@ class RoutedNetwork:
             return None
         entries = np.maximum(self.rates[members] - self.rates[members] @ inside, 0.0)
         entries[entries < 1e-12 * entries.max()] = 0.0
-        return Loop(complete, entries / entries.sum(), inside)
+        return StationLoop(complete, entries / entries.sum(), inside)
 
-    def _followed(self, members: list[int], loop: Loop) -> "list[_Part] | None":
+    def _loop_parts(self, members: list[int], loop: StationLoop) -> "list[_RoutedPart] | None":
         """The loop from each entry to each exit, or whole if they leave all that there is."""
         away = self.onward[members].copy()
         away[:, members] = 0.0
@@ -187,21 +187,21 @@ class RoutedNetwork:
         if laws is None:
             return None
         about = region_note([self.stations[k] for k in members], self.rates[members], loops=True)
-        note = UNLIKE_TOGETHER if loop.is_mixed else TOGETHER
+        note = UNLIKE_TOGETHER if loop.has_unlike_services else TOGETHER
         together = about or f"in the loop of {_listed([self.names[k] for k in members])}, {note}"
         notes = merged(() if is_exact(loop) else (together,), *(stop.notes for stop in loop.stops))
         if ends:
             pairs = zip(members, laws, strict=True)
-            return [_Part(law, entry, 1.0, away[0], 1.0, notes) for entry, (law,) in pairs]
+            return [_RoutedPart(law, entry, 1.0, away[0], 1.0, notes) for entry, (law,) in pairs]
         parts = []
         for (i, entry), (j, last) in product(enumerate(members), repeat=2):
             out = float(away[j].sum() + self.leaving[last])
             if out > 0:
                 share, left = float(loop.visits[i, j]) * out, float(self.leaving[last]) / out
-                parts.append(_Part(laws[i][j], entry, share, away[j] / out, left, notes))
+                parts.append(_RoutedPart(laws[i][j], entry, share, away[j] / out, left, notes))
         return parts
 
-    def _journey(self, parts: "list[_Part]") -> Journey:
+    def _journey(self, parts: "list[_RoutedPart]") -> Journey:
         """The way through the parts: a station's arrivals are shared out to its parts."""
         entry = [part.entry for part in parts]
         share = np.array([part.share for part in parts])
@@ -256,7 +256,7 @@ _QUEUES = (ServiceKind.QUEUE, ServiceKind.PARALLEL)
 
 
 @dataclass(frozen=True)
-class _Part:
+class _RoutedPart:
     """A stay at a station, or in a loop, that begins at a station and has a way to end.
 
     `share` of the arrivals at `entry` make it; `onward` and `leaving` say where they go then.

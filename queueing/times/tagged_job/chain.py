@@ -1,25 +1,27 @@
-"""The chain of a tagged job that goes round a loop of stations in an open network.
+"""Markov chain of a tagged job in a loop of stations of an open network.
 
-A state has the tagged job at station k, in a *place* (what it knows of its queue: how many are
-ahead or beside it, and phases of services; `headway.queueing.times.tagged_job.station`), and n
-others in the loop. Of these, b are in the place; where the other e = n - b are is not kept: they
-are taken to be as in equilibrium, given their number. With G(e) the probability of e others at the
-queues where they may be, the flows between those are multiplied by u(e) = G(e - 1) / G(e). The
-transitions, with lambda_i the visits to station i, P the routes and out_i the chance of leaving:
+A state is (k, place, n): the station k of the tagged job, its *place* there (the number b of other
+jobs in its queue that the chain counts, and phases of services;
+`headway.queueing.times.tagged_job.station`), and the number n of other jobs in the loop. The chain
+does not keep where the e = n - b uncounted jobs are: given e, they have the conditional
+equilibrium. With G(e) the probability of e jobs at the queues where these may be, flows between
+those queues are multiplied by u(e) = G(e - 1) / G(e). The transitions from n, with lambda_i the
+arrival rate of station i, P the routing matrix and out_i = 1 - sum over j of P_ij, are:
 
-    n + 1               sum over i of lambda_i out_i (as many come as leave)
-    n - 1               u(e) sum of lambda_i out_i over the queues where the e are
-    n + 1, place + 1    what comes from outside to the tagged job's queue, where it counts them
-    place + 1           u(e) sum of lambda_i P_ik over the queues where the e are
-    place - 1           an end of a service before or beside the tagged job; n - 1 with chance out_k
-    to station j        an end of its own service times P_kj; it finds m there with the probability
+    n + 1               sum over i of lambda_i out_i (arrivals at the loop: as many as departures)
+    n - 1               u(e) sum of lambda_i out_i over the queues of the e jobs
+    n + 1, place + 1    arrivals from outside at the tagged job's queue, if its place counts all
+    place + 1           u(e) sum of lambda_i P_ik over the queues of the e jobs
+    place - 1           a service of another counts_all job ends; n - 1 with the probability out_k
+    to station j        rate of its own service times P_kj; it finds m there with the probability
                         f_j(m) G_j(n - m) / G(n)
 
 The conditional equilibrium is headway's own approximation: docs/explanation/tagged-job.md derives
 it, and docs/accuracy/percentiles.md has what it costs.
 
 Source: Jackson, Management Science 10(1), 1963, and Gordon and Newell, Operations Research 15(2),
-1967 (numbers elsewhere, given their sum); Jensen, Skandinavisk Aktuarietidskrift 36, 1953 (steps).
+1967 (numbers elsewhere, given their sum); Jensen, Skandinavisk Aktuarietidskrift 36, 1953
+(uniformisation).
 """
 
 from collections.abc import Iterator
@@ -30,38 +32,38 @@ from scipy.sparse import coo_array, csr_array
 
 from headway.kinds import FloatArray
 from headway.queueing.times.tagged_job.kinds import TaggedDelay
-from headway.queueing.times.tagged_job.station import Change, Loop, Numbers, TaggedStation
+from headway.queueing.times.tagged_job.station import Change, Numbers, StationLoop, TaggedStation
 from headway.queueing.times.uniformisation import LAST, LOOP, ONE_QUEUE, Truncation
 
-# For speed alone: others in the loop at most; transitions from a state, approximately, and those
-# whose time a step takes at the least.
+# For speed alone: largest number of other jobs in the loop; mean transitions per state; and the
+# number of transitions below which a step takes no less time.
 _ROOM = 4000
 _MOVES, _LEAST_MOVES = 8, 2000
-_SPARE = 1.05  # of the fastest rate: no step is certain to move, so that chances fall smoothly
+_SPARE = 1.05  # nu over the largest rate of a state: above 1, so that a_n falls smoothly
 
 _Edges = tuple[Numbers, Numbers, FloatArray]
 
 
-def truncation_of(loop: Loop) -> Truncation:
-    """How much of the chain is kept: more of it where it is exact."""
-    return ONE_QUEUE if loop.is_alone else LOOP
+def truncation_of(loop: StationLoop) -> Truncation:
+    """Return the truncation: the finer `ONE_QUEUE` where the chain is exact, else `LOOP`."""
+    return ONE_QUEUE if loop.is_one_queue else LOOP
 
 
-def room_for(loop: Loop) -> int | None:
-    """Others in the loop that are not exceeded but with a chance that is let go."""
+def room_for(loop: StationLoop) -> int | None:
+    """Return the least n that the other jobs exceed with at most the probability `left_out`."""
     most, rest = 32, truncation_of(loop).left_out
     while most <= _ROOM:
-        beyond = 1 - np.cumsum(_together(loop.stops, most + 1))
+        beyond = 1 - np.cumsum(_numbers_at_queues(loop.stops, most + 1))
         if beyond[-1] <= rest:
             return int(np.flatnonzero(beyond <= rest)[0])
         most *= 2
     return None
 
 
-def _together(
+def _numbers_at_queues(
     stops: tuple[TaggedStation, ...], size: int, without: tuple[int, ...] = ()
 ) -> FloatArray:
-    """Chances of 0, 1, 2... at all stations, but for one queue of some."""
+    """G(n): probabilities of n = 0, 1, 2... jobs at all queues but one of each in `without`."""
     queues = [
         stop.numbers(size)
         for k, stop in enumerate(stops)
@@ -74,97 +76,105 @@ def _convolved(one: FloatArray, other: FloatArray) -> FloatArray:
     return np.convolve(one, other)[: len(one)]
 
 
-def _speeds(weights: FloatArray) -> FloatArray:
-    """How fast so many flow, over the flow in equilibrium."""
+def _flow_factors(weights: FloatArray) -> FloatArray:
+    """u(e) = G(e - 1) / G(e) of e = 0, 1, 2... jobs, from G; u(0) = 0."""
     return np.append(0.0, weights[:-1] / np.where(weights[1:] > 0, weights[1:], 1.0))
 
 
-class _Part:
-    """States of the chain at a station: its places, with numbers of others in all from there on."""
+class _StationStates:
+    """States with the tagged job at one station: for each place, n = b, b + 1, ... `most`."""
 
     def __init__(self, stop: TaggedStation, most: int, start: int) -> None:
         self.stop, self.most = stop, most
-        self.beside, self.counted = stop.beside(most), stop.counted(most)
-        counts = most + 1 - self.beside
+        self.jobs_counted, self.counts_all = stop.jobs_counted(most), stop.counts_all(most)
+        counts = most + 1 - self.jobs_counted
         ends = start + np.cumsum(counts)
         self.end = int(ends[-1])
-        self.first = ends - counts - self.beside  # of a place, where 0 others would be
+        self.first = (
+            ends - counts - self.jobs_counted
+        )  # index of state (place, n = 0), which need not exist
         self.place = np.repeat(np.arange(len(counts)), counts)
         self.here = np.arange(start, self.end)
         self.number = self.here - self.first[self.place]
-        self.rest = self.number - self.beside[self.place]
+        self.rest = self.number - self.jobs_counted[self.place]
         self.share = 0.0 if isinstance(stop, TaggedDelay) else 1 / stop.lanes
 
-    def moved(self, change: Change) -> tuple[Numbers, Numbers, Numbers, FloatArray]:
-        """Each change of place in all numbers: states, places and numbers after, how fast."""
+    def in_all_numbers(self, change: Change) -> tuple[Numbers, Numbers, Numbers, FloatArray]:
+        """Repeat each change of place for all n: states before, places after, n, rates [1/s]."""
         before, after, speed = change
-        counts = self.most + 1 - self.beside[before]
+        counts = self.most + 1 - self.jobs_counted[before]
         offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        numbers = np.repeat(self.beside[before], counts) + offsets
+        numbers = np.repeat(self.jobs_counted[before], counts) + offsets
         states = np.repeat(self.first[before], counts) + numbers
         return states, np.repeat(after, counts), numbers, np.repeat(speed, counts)
 
 
 class LoopChain:
-    """States (station, place, others in the loop), from entry to exit."""
+    """The absorbing chain of states (k, place, n), from entry to exit of the tagged job."""
 
-    def __init__(self, loop: Loop, most: int) -> None:
-        self.loop, self.most = loop.eased(), most
-        self.whole = _together(loop.stops, most + 1)
-        self.parts: list[_Part] = []
+    def __init__(self, loop: StationLoop, most: int) -> None:
+        self.loop, self.most = loop.with_coarse_phases(), most
+        self.whole = _numbers_at_queues(loop.stops, most + 1)
+        self.parts: list[_StationStates] = []
         for stop in self.loop.stops:
-            self.parts.append(_Part(stop, most, self.parts[-1].end if self.parts else 0))
+            self.parts.append(_StationStates(stop, most, self.parts[-1].end if self.parts else 0))
         self.size = self.parts[-1].end
 
     @property
-    def can_be_followed(self) -> bool:
-        """Whether that is a matter of seconds."""
+    def is_small_enough(self) -> bool:
+        """Whether the truncation allows so many transitions and steps; for speed alone."""
         entries = np.count_nonzero(self.loop.entries)
         moves = max(self.size * _MOVES, _LEAST_MOVES)
-        steps_of_mean = self.pace * float(self.loop.means.max())
+        steps_of_mean = self.step_rate * float(self.loop.means.max())
         return truncation_of(self.loop).allows(float(moves * entries), steps_of_mean)
 
     @cached_property
-    def haste(self) -> FloatArray:
-        """How much slower quick services are taken, where that hardly matters: it saves steps."""
+    def rate_factors(self) -> FloatArray:
+        """Factors below 1 of the rates of services quicker than `loop.least`: fewer steps."""
         times = np.array([stop.others.mean for stop in self.loop.stops])
         return np.minimum(1.0, times / self.loop.least)
 
     @cached_property
     def _moves(self) -> _Edges:
         edges = [
-            e for k in range(len(self.parts)) for e in (*self._of_rest(k), *self._of_waiting(k))
+            e
+            for k in range(len(self.parts))
+            for e in (*self._of_others_elsewhere(k), *self._at_the_queue(k))
         ]
         before, after, speed = (np.concatenate(part) for part in zip(*edges, strict=True))
         some = speed > 0
         return before[some], after[some], speed[some]
 
     @cached_property
-    def _finishing(self) -> FloatArray:
-        """How fast the job is served, by state [1/s]."""
-        by_place = (part.stop.finishing(self.most)[part.place] for part in self.parts)
-        return np.concatenate([h * f for h, f in zip(self.haste, by_place, strict=True)])
+    def _service_rates(self) -> FloatArray:
+        """Rates at which the tagged job's service ends, by state [1/s]."""
+        by_place = (part.stop.service_rates(self.most)[part.place] for part in self.parts)
+        return np.concatenate([h * f for h, f in zip(self.rate_factors, by_place, strict=True)])
 
     @cached_property
-    def pace(self) -> float:
-        """Of steps [1/s]: no state is left as fast, so that no step is certain to move."""
+    def step_rate(self) -> float:
+        """nu, rate of uniformised steps [1/s], above the total rate of every state."""
         before, _, speed = self._moves
-        return _SPARE * float((np.bincount(before, speed, self.size) + self._ending).max())
+        return _SPARE * float((np.bincount(before, speed, self.size) + self._visit_end_rates).max())
 
     @cached_property
-    def _ending(self) -> FloatArray:
-        """How fast visits end, but for those that go straight back to where they are counted."""
+    def _visit_end_rates(self) -> FloatArray:
+        """Rates at which visits end [1/s], without direct feedback where the place counts all."""
         again = np.diag(self.loop.onward)
-        stays = (a * p.share * p.counted[p.place] for a, p in zip(again, self.parts, strict=True))
-        return np.asarray(self._finishing * (1 - np.concatenate(list(stays))))
+        stays = (
+            a * p.share * p.counts_all[p.place] for a, p in zip(again, self.parts, strict=True)
+        )
+        return np.asarray(self._service_rates * (1 - np.concatenate(list(stays))))
 
-    def leaving(self, entry: int) -> FloatArray:
-        """Chance of leaving at each step of who enters at a station, shape (steps, exits)."""
+    def exits_by_step(self, entry: int) -> FloatArray:
+        """a_n by exit, of a tagged job that enters at a station, shape (steps, exits)."""
         steps, on, arrivals = self._steps
         inside = arrivals @ self._arrival(entry)
-        exits = [part.here[self._finishing[part.here] > 0] for part in self.parts]
-        shares = self.loop.out / self.pace
-        ends = [(here, self._finishing[here] * p) for here, p in zip(exits, shares, strict=True)]
+        exits = [part.here[self._service_rates[part.here] > 0] for part in self.parts]
+        shares = self.loop.exit_probabilities / self.step_rate
+        ends = [
+            (here, self._service_rates[here] * p) for here, p in zip(exits, shares, strict=True)
+        ]
         few = truncation_of(self.loop).inside
         fewest = 2 * LAST + sum(len(stop.own.start) + 1 for stop in self.loop.stops)
         left: list[list[float]] = []
@@ -180,25 +190,25 @@ class LoopChain:
 
     @cached_property
     def _steps(self) -> tuple[csr_array, csr_array, csr_array]:
-        """Chances of a step, of one that ends a visit before another, and of what is then found."""
+        """Transposed matrices: steps within a visit, to a (station, n), and its states there."""
         before, after, speed = self._moves
-        stay = self.pace - np.bincount(before, speed, self.size) - self._ending
+        stay = self.step_rate - np.bincount(before, speed, self.size) - self._visit_end_rates
         every = np.arange(self.size)
         places = np.append(after, every), np.append(before, every)
-        chances = np.append(speed, stay) / self.pace
+        chances = np.append(speed, stay) / self.step_rate
         steps = csr_array(coo_array((chances, places), (self.size, self.size)))
-        edges = [edge for k in range(len(self.parts)) for edge in self._on(k)]
+        edges = [edge for k in range(len(self.parts)) for edge in self._ends_of_visits(k)]
         source, target, rate = (np.concatenate(part) for part in zip(*edges, strict=True))
         shape = len(self.parts) * (self.most + 1), self.size
-        on = csr_array(coo_array((rate / self.pace, (target, source)), shape))
+        on = csr_array(coo_array((rate / self.step_rate, (target, source)), shape))
         return steps, on, self._arrivals()
 
     def _arrivals(self) -> csr_array:
-        """Where one is who comes to a station with so many others in the loop."""
+        """Probabilities f_j(m) G_j(n - m) / G(n) of the states entered at station j, given n."""
         columns, rows, chances = [], [], []
         for k, part in enumerate(self.parts):
             here = part.stop.numbers(self.most + 1)
-            rest = _together(self.loop.stops, self.most + 1, (k,))
+            rest = _numbers_at_queues(self.loop.stops, self.most + 1, (k,))
             for number, place, chance in part.stop.arrivals(self.most):
                 n = np.arange(number, self.most + 1)
                 columns.append(k * (self.most + 1) + n)
@@ -208,87 +218,96 @@ class LoopChain:
         shape = self.size, len(self.parts) * (self.most + 1)
         return csr_array(coo_array((np.concatenate(chances), places), shape))
 
-    def _on(self, k: int) -> Iterator[_Edges]:
-        """The job is served and goes to a station, unless straight back to where it is counted."""
+    def _ends_of_visits(self, k: int) -> Iterator[_Edges]:
+        """Yield the ends of the tagged job's visits to station k, by the next station."""
         part, base = self.parts[k], self.most + 1
-        here = part.here[self._finishing[part.here] > 0]
+        here = part.here[self._service_rates[part.here] > 0]
         number = part.number[here - part.here[0]]
-        straight = part.share * part.counted[part.place[here - part.here[0]]]
+        straight = part.share * part.counts_all[part.place[here - part.here[0]]]
         for target, chance in enumerate(self.loop.onward[k].tolist()):
             on = chance * (1 - straight) if target == k else np.full(len(here), chance)
-            yield here, target * base + number, np.asarray(self._finishing[here] * on, float)
+            yield here, target * base + number, np.asarray(self._service_rates[here] * on, float)
 
-    def _of_rest(self, k: int) -> Iterator[_Edges]:
-        """Others come into the loop, leave it from elsewhere, or come to where they are counted."""
+    def _of_others_elsewhere(self, k: int) -> Iterator[_Edges]:
+        """Yield arrivals at the loop, departures of the e jobs, arrivals that are counted."""
         part, loop = self.parts[k], self.loop
-        flow = loop.rates * loop.out
-        out, counted = float(flow.sum() - flow[k] * part.share), part.counted[part.place]
+        flow = loop.rates * loop.exit_probabilities
+        out, counts_all = float(flow.sum() - flow[k] * part.share), part.counts_all[part.place]
         direct = float((loop.rates - loop.rates @ loop.onward)[k]) * part.share
-        room, some, speed = part.number < self.most, part.rest > 0, self._speed(k)
-        others = np.asarray(loop.through - direct * counted[room], float)
+        room, some, speed = part.number < self.most, part.rest > 0, self._flow_factors_by_state(k)
+        others = np.asarray(loop.throughput - direct * counts_all[room], float)
         yield part.here[room], part.here[room] + 1, others
         yield part.here[some], part.here[some] - 1, np.asarray(out * speed[some], float)
         near = np.arange(len(loop.rates)) == k
         flows = loop.rates * np.where(near, 1 - part.share, 1.0)
-        beside = counted & room
+        entered = counts_all & room
         more = part.first[np.minimum(part.place + 1, len(part.first) - 1)] + part.number
-        yield part.here[beside], more[beside] + 1, np.full(beside.sum(), direct)
-        beside, come = counted & some, float(flows @ loop.onward[:, k]) * part.share
-        yield part.here[beside], more[beside], come * speed[beside]
+        yield part.here[entered], more[entered] + 1, np.full(entered.sum(), direct)
+        moved, come = counts_all & some, float(flows @ loop.onward[:, k]) * part.share
+        yield part.here[moved], more[moved], come * speed[moved]
 
-    def _speed(self, k: int) -> FloatArray:
-        """How fast the rest flows, by state: all that is elsewhere, or also behind the job."""
+    def _flow_factors_by_state(self, k: int) -> FloatArray:
+        """u(e) by state; where a place does not count all, the e include jobs behind the tagged."""
         part = self.parts[k]
         if part.share == 0:
-            return _speeds(self.whole)[part.rest]
-        apart, behind = _speeds(self._apart(k)), _speeds(self._with_behind(k))
-        return np.where(part.counted[part.place], apart[part.rest], behind[part.rest])
+            return _flow_factors(self.whole)[part.rest]
+        apart, behind = (
+            _flow_factors(self._numbers_elsewhere(k)),
+            _flow_factors(self._numbers_elsewhere_or_behind(k)),
+        )
+        return np.where(part.counts_all[part.place], apart[part.rest], behind[part.rest])
 
-    def _apart(self, k: int) -> FloatArray:
-        """Chances of 0, 1, 2... at all queues but one of a station."""
-        return _together(self.loop.stops, self.most + 1, (k,))
+    def _numbers_elsewhere(self, k: int) -> FloatArray:
+        """G_k: probabilities of 0, 1, 2... jobs at all queues but one of station k."""
+        return _numbers_at_queues(self.loop.stops, self.most + 1, (k,))
 
-    def _with_behind(self, k: int) -> FloatArray:
-        return _convolved(self._apart(k), self.parts[k].stop.behind(self.most + 1))
+    def _numbers_elsewhere_or_behind(self, k: int) -> FloatArray:
+        return _convolved(
+            self._numbers_elsewhere(k), self.parts[k].stop.weights_behind(self.most + 1)
+        )
 
-    def _of_waiting(self, k: int) -> Iterator[_Edges]:
-        """Phases go on; one that is held is served and leaves, or goes to the rest."""
-        part, out, pace = self.parts[k], float(self.loop.out[k]), float(self.haste[k])
-        states, places, numbers, rate = part.moved(part.stop.changes(self.most))
-        yield states, part.first[places] + numbers, pace * rate
-        yield from self._straight(k)
+    def _at_the_queue(self, k: int) -> Iterator[_Edges]:
+        """Yield changes of phase at station k, and ends of services of counted jobs."""
+        part, out = self.parts[k], float(self.loop.exit_probabilities[k])
+        factor = float(self.rate_factors[k])
+        states, places, numbers, rate = part.in_all_numbers(part.stop.phase_changes(self.most))
+        yield states, part.first[places] + numbers, factor * rate
+        yield from self._direct_feedback(k)
         before, after, speed = part.stop.departures(self.most)
-        begins = part.counted[after] & ~part.counted[before]
-        starts = before[~begins], after[~begins], pace * speed[~begins]
-        states, places, numbers, rate = part.moved(starts)
-        counted = part.counted[part.place[states - part.here[0]]]
-        again = float(self.loop.onward[k, k]) * part.share * counted
+        begins = part.counts_all[after] & ~part.counts_all[before]
+        starts = before[~begins], after[~begins], factor * speed[~begins]
+        states, places, numbers, rate = part.in_all_numbers(starts)
+        counts_all = part.counts_all[part.place[states - part.here[0]]]
+        again = float(self.loop.onward[k, k]) * part.share * counts_all
         yield states, part.first[places] + numbers - 1, out * rate
         yield states, part.first[places] + numbers, (1 - out - again) * rate
         for gone, chance in ((1, out), (0, 1 - out)):
-            begun = before[begins], after[begins], pace * chance * speed[begins]
-            yield from self._begun(k, begun, gone)
+            begun = before[begins], after[begins], factor * chance * speed[begins]
+            yield from self._starts_of_service(k, begun, gone)
 
-    def _straight(self, k: int) -> Iterator[_Edges]:
-        """The job comes straight back to the queue that it knows."""
+    def _direct_feedback(self, k: int) -> Iterator[_Edges]:
+        """Yield direct feedback of the tagged job to the queue that it has left."""
         part = self.parts[k]
         chance = float(self.loop.onward[k, k]) * part.share
-        back = part.stop.back(self.most)[part.place]
-        on = part.counted[part.place] & (self._finishing[part.here] > 0)
+        back = part.stop.place_on_return(self.most)[part.place]
+        on = part.counts_all[part.place] & (self._service_rates[part.here] > 0)
         after = part.first[back] + part.number
-        speed = self._finishing[part.here][on] * chance
+        speed = self._service_rates[part.here][on] * chance
         yield part.here[on], after[on], np.asarray(speed, float)
 
-    def _begun(self, k: int, change: Change, gone: int) -> Iterator[_Edges]:
-        """The job begins to be served, so that those behind it are counted: as in equilibrium."""
+    def _starts_of_service(self, k: int, change: Change, gone: int) -> Iterator[_Edges]:
+        """Yield starts of service of the tagged job: from now on its place counts those behind it.
+
+        Of e uncounted jobs, i are behind it with the probability b_i G_k(e - i) / (b * G_k)(e).
+        """
         part = self.parts[k]
         if not len(change[0]):
             return
-        states, places, numbers, speed = part.moved(change)
+        states, places, numbers, speed = part.in_all_numbers(change)
         numbers = numbers - gone
-        apart, behind = self._apart(k), part.stop.behind(self.most + 1)
-        rest = numbers - part.beside[places]
-        whole = self._with_behind(k)[rest]
+        apart, behind = self._numbers_elsewhere(k), part.stop.weights_behind(self.most + 1)
+        rest = numbers - part.jobs_counted[places]
+        whole = self._numbers_elsewhere_or_behind(k)[rest]
         for more in range(int(rest.max()) + 1):
             some = rest >= more
             after = part.first[places[some] + more] + numbers[some]

@@ -1,4 +1,4 @@
-"""Kinds of stops: delays, single servers in order, pools of servers, and shared ones.
+"""Stations of a loop by kind: delays, M/PH/1 and M/M/m queues in order, and shared servers.
 
 Source: as of `headway.queueing.times.phase_type` (single servers of any times); Baskett, Chandy,
 Muntz and Palacios, J. ACM 22(2), 1975 (numbers at pools and at shared servers).
@@ -17,11 +17,11 @@ from headway.queueing.times.tagged_job.station import NO_CHANGE, Change, Numbers
 
 SMOOTHED = "constant times in a loop are approximated as varying"
 
-_STEADY = 64  # phases of a delay at most
+_STEADY = 64  # largest number of phases of a delay: for speed
 
 
 class TaggedDelay(TaggedStation):
-    """A delay: places are the phases of it.
+    """A delay; a place is a phase of the tagged job's time.
 
     Examples
     --------
@@ -33,47 +33,47 @@ class TaggedDelay(TaggedStation):
 
     @classmethod
     def alike(cls, rate: float, service: Phases, stay: float, count: int) -> "TaggedDelay":  # noqa: ARG003
-        """Of the same time for all."""
+        """Return a delay: the number of servers does not matter."""
         return cls(rate, service, service, stay, notes=(SMOOTHED,))
 
     @property
     def busy(self) -> float:
-        """Nobody waits."""
+        """0: no job waits."""
         return 0.0
 
-    def eased(self, least: float) -> "TaggedDelay":
-        """In fewer phases."""
+    def with_coarse_phases(self, least: float) -> "TaggedDelay":
+        """Return the delay with the tagged job's time in phases no shorter than `least`."""
         time = self.own.mean
         return replace(self, own=in_phases(time, min(1.0, least / time), _STEADY))
 
     def numbers(self, size: int) -> FloatArray:
-        """Poisson, at all of it."""
+        """f(n) = exp(-a) a**n / n!."""
         from scipy.special import gammaln
 
         n = np.arange(size)
 
         return np.asarray(np.exp(n * np.log(self.load) - self.load - gammaln(n + 1)))
 
-    def beside(self, most: int) -> Numbers:  # noqa: ARG002 - none
-        """None."""
+    def jobs_counted(self, most: int) -> Numbers:  # noqa: ARG002 - none
+        """No other job is counted: others do not matter."""
         return np.zeros(len(self.own.start), np.intp)
 
     def arrivals(self, most: int) -> Iterator[tuple[int, int, float]]:
-        """Whatever is found, the first phase."""
+        """Yield the initial phases, for any m."""
         weights = self.numbers(most + 1)
         for number in np.flatnonzero(weights).tolist():
             yield from ((number, q, p) for q, p in enumerate(self.own.start.tolist()) if p > 0)
 
-    def finishing(self, most: int) -> FloatArray:  # noqa: ARG002 - as of one
-        """By its phases."""
+    def service_rates(self, most: int) -> FloatArray:  # noqa: ARG002 - as of one
+        """Rates of absorption from the phases."""
         return self.own.ends
 
-    def changes(self, most: int) -> Change:  # noqa: ARG002 - as of one
-        """From phase to phase."""
+    def phase_changes(self, most: int) -> Change:  # noqa: ARG002 - as of one
+        """Changes of the tagged job's phase."""
         return _between(self.own.moves)
 
     def departures(self, most: int) -> Change:  # noqa: ARG002 - nobody is waited for
-        """None."""
+        """No counts_all job ends its service, as none is counts_all."""
         return NO_CHANGE
 
 
@@ -83,7 +83,10 @@ def _between(moves: FloatArray) -> Change:
 
 
 class FcfsQueue(TaggedStation):
-    """Single servers of any times, in order: places are phases of one's own, or who is ahead.
+    """M/PH/1 queues in order of arrival.
+
+    A place is a phase of the tagged job's own service, or the number of jobs ahead of it with the
+    phase of the job in service.
 
     Examples
     --------
@@ -95,19 +98,19 @@ class FcfsQueue(TaggedStation):
 
     @classmethod
     def alike(cls, rate: float, service: Phases, stay: float, count: int) -> "FcfsQueue":
-        """With a queue at each server."""
+        """Return `count` single-server queues."""
         return cls(rate, service, service, stay, lanes=count)
 
     @cached_property
     def _growth(self) -> FloatArray:
-        """By what chances of a number and a phase grow with the number."""
+        """R with p(n + 1) = p(n) R; direct feedback is part of the service."""
         rate, count = self.rate / self.lanes * (1 - self.again), len(self.others.start)
         moves = self.others.again(self.again).moves
         back = np.outer(np.ones(count), self.others.start)
         return np.asarray(rate * np.linalg.inv(rate * (np.eye(count) - back) - moves))
 
     def _by_phase(self, size: int) -> FloatArray:
-        """Chances of numbers from 1 on, and of the phase of who is served."""
+        """p(n) = (1 - U) start R**n of n jobs, by the phase in service; row 0 is empty."""
         rows = np.zeros((size, len(self.others.start)))
         row = (1 - self.busy) * self.others.start
         for n in range(1, size):
@@ -115,18 +118,18 @@ class FcfsQueue(TaggedStation):
         return rows
 
     def numbers(self, size: int) -> FloatArray:
-        """Of M/PH/1, its own returns being no arrivals."""
+        """f(n) of M/PH/1, with direct feedback as a longer service."""
         chances = self._by_phase(size).sum(axis=1)
         chances[0] = 1 - self.busy
         return np.asarray(chances)
 
-    def beside(self, most: int) -> Numbers:
-        """None in service, else those ahead."""
+    def jobs_counted(self, most: int) -> Numbers:
+        """No other job while the tagged job is served, else the jobs ahead."""
         ahead = np.repeat(np.arange(1, most + 1), len(self.others.start))
         return np.append(np.zeros(len(self.own.start), np.intp), ahead)
 
     def arrivals(self, most: int) -> Iterator[tuple[int, int, float]]:
-        """Nobody, or as many ahead."""
+        """Yield the initial phases for m = 0, and for m > 0 the phases of the job in service."""
         yield from ((0, q, p) for q, p in enumerate(self.own.start.tolist()) if p > 0)
         phases, place = self._by_phase(most + 1), len(self.own.start)
         for ahead in range(1, most + 1):
@@ -134,12 +137,12 @@ class FcfsQueue(TaggedStation):
                 yield ahead, place, chance
                 place += 1
 
-    def finishing(self, most: int) -> FloatArray:
-        """By the phases of one's own."""
+    def service_rates(self, most: int) -> FloatArray:
+        """Rates of absorption from the tagged job's own phases."""
         return np.append(self.own.ends, np.zeros(most * len(self.others.start)))
 
-    def changes(self, most: int) -> Change:
-        """From phase to phase, of one's own service or of one ahead."""
+    def phase_changes(self, most: int) -> Change:
+        """Changes of phase, of the tagged job's service or of the one in progress ahead of it."""
         first, count = len(self.own.start), len(self.others.start)
         before, after, speed = _between(self.others.moves)
         starts = first + count * np.arange(most)[:, None]
@@ -151,7 +154,7 @@ class FcfsQueue(TaggedStation):
         )
 
     def departures(self, most: int) -> Change:
-        """The next ahead begins to be served, or the job itself."""
+        """The service ahead ends; that of the next job, or of the tagged job, begins."""
         first, count = len(self.own.start), len(self.others.start)
         speeds = np.outer(self.others.ends, self.others.start)
         before, after = np.nonzero(speeds > 0)
@@ -166,10 +169,10 @@ class FcfsQueue(TaggedStation):
 
 
 class _Exponential(TaggedStation):
-    """A queue of several servers, or a shared one: of exponential times."""
+    """A station with exponential service times and the numbers of M/M/m."""
 
     def numbers(self, size: int) -> FloatArray:
-        """Of M/M/m."""
+        """f(n) = f(n - 1) a / min(n, m)."""
         n = np.arange(1, max(size, self.servers + 1))
         logs = np.append(0.0, np.cumsum(np.log(self.load / np.minimum(n, self.servers))))
         weights = np.exp(logs)
@@ -178,86 +181,89 @@ class _Exponential(TaggedStation):
 
 
 class MultiServerQueue(_Exponential):
-    """Exponential servers in one line: places are who is beside, then departures to come.
+    """M/M/m in order of arrival.
+
+    A place is the number of others at the station while the tagged job is served, or the number of
+    departures for which it waits.
 
     Examples
     --------
     >>> from headway.queueing.times.phase_type import in_phases
     >>> one = in_phases(1.0, 1.0)
     >>> pool = MultiServerQueue(1.0, one, one, 4 / 3, servers=2)
-    >>> pool.beside(3).tolist()  # served with so many, or waiting for one departure or two
+    >>> pool.jobs_counted(3).tolist()  # served with 0 to 3 others, or waiting for 1 or 2
     [0, 1, 2, 3, 2, 3]
     """
 
-    def behind(self, size: int) -> FloatArray:
-        """Geometric: all servers are busy."""
+    def weights_behind(self, size: int) -> FloatArray:
+        """b_i = (1 - U) U**i, as all servers are busy."""
         return np.asarray((1 - self.busy) * self.busy ** np.arange(size))
 
-    def beside(self, most: int) -> Numbers:
-        """All beside, or those served and ahead."""
+    def jobs_counted(self, most: int) -> Numbers:
+        """All other jobs while the tagged job is served, else those in service and ahead."""
         return np.append(np.arange(most + 1), np.arange(self.servers, most + 1))
 
-    def counted(self, most: int) -> NDArray[np.bool_]:
-        """Once in service."""
-        return np.arange(len(self.beside(most))) <= most
+    def counts_all(self, most: int) -> NDArray[np.bool_]:
+        """The places in service."""
+        return np.arange(len(self.jobs_counted(most))) <= most
 
     def arrivals(self, most: int) -> Iterator[tuple[int, int, float]]:
-        """A free server, or a line."""
-        for number, place in enumerate(self.back(most)[: most + 1].tolist()):
+        """Yield service if m < servers, else waiting for m - servers + 1 departures."""
+        for number, place in enumerate(self.place_on_return(most)[: most + 1].tolist()):
             yield number, place, 1.0
 
-    def back(self, most: int) -> Numbers:
-        """At the end of the line, if there is one."""
-        beside = np.arange(most + 1)
-        ends = np.where(beside < self.servers, beside, most + 1 + beside - self.servers)
-        return np.append(ends, np.arange(most + 1, len(self.beside(most))))
+    def place_on_return(self, most: int) -> Numbers:
+        """Waiting behind all others if there are as many as servers, else in service."""
+        others = np.arange(most + 1)
+        ends = np.where(others < self.servers, others, most + 1 + others - self.servers)
+        return np.append(ends, np.arange(most + 1, len(self.jobs_counted(most))))
 
-    def finishing(self, most: int) -> FloatArray:
-        """Once in service."""
-        return np.asarray(self.counted(most) / self.own.mean)
+    def service_rates(self, most: int) -> FloatArray:
+        """Rates 1 / S in service, else 0."""
+        return np.asarray(self.counts_all(most) / self.own.mean)
 
     def departures(self, most: int) -> Change:
-        """One beside is served, or one less is to come."""
-        beside = np.arange(1, most + 1)
-        waits = np.arange(most + 1, len(self.beside(most)))
+        """A service of another job ends: one fewer with the tagged job, or to wait for."""
+        others = np.arange(1, most + 1)
+        waits = np.arange(most + 1, len(self.jobs_counted(most)))
         ends = np.append(self.servers - 1, waits)[: len(waits)]
-        speed = np.append(np.minimum(beside, self.servers - 1), np.full(len(waits), self.servers))
-        before = np.append(beside, waits)
-        return before, np.append(beside - 1, ends), np.asarray(speed / self.others.mean)
+        speed = np.append(np.minimum(others, self.servers - 1), np.full(len(waits), self.servers))
+        before = np.append(others, waits)
+        return before, np.append(others - 1, ends), np.asarray(speed / self.others.mean)
 
 
 class SharedQueue(_Exponential):
-    """Servers that all who are there share: places are who is beside.
+    """Servers that all jobs present share (processor sharing); a place is the number of others.
 
     Examples
     --------
     >>> from headway.queueing.times.phase_type import in_phases
     >>> one = in_phases(1.0, 1.0)
-    >>> SharedQueue(0.5, one, one, 2.0).finishing(2).round(3).tolist()
+    >>> SharedQueue(0.5, one, one, 2.0).service_rates(2).round(3).tolist()
     [1.0, 0.5, 0.333]
     """
 
     def _share(self, most: int) -> FloatArray:
         return np.asarray(np.minimum(1.0, self.servers / np.arange(1.0, most + 2)))
 
-    def beside(self, most: int) -> Numbers:
-        """All beside."""
+    def jobs_counted(self, most: int) -> Numbers:
+        """All other jobs at the station."""
         return np.arange(most + 1)
 
-    def counted(self, most: int) -> NDArray[np.bool_]:
-        """Always."""
+    def counts_all(self, most: int) -> NDArray[np.bool_]:
+        """Every place counts all."""
         return np.ones(most + 1, bool)
 
     def arrivals(self, most: int) -> Iterator[tuple[int, int, float]]:
-        """So many beside."""
+        """Yield the place of m others."""
         return ((number, number, 1.0) for number in range(most + 1))
 
-    def finishing(self, most: int) -> FloatArray:
-        """By one's share."""
+    def service_rates(self, most: int) -> FloatArray:
+        """Rates min(1, m / (b + 1)) / S with b others."""
         return np.asarray(self._share(most) / self.own.mean)
 
     def departures(self, most: int) -> Change:
-        """By the shares of those beside."""
-        beside = np.arange(1, most + 1)
-        speed = beside * self._share(most)[1:] / self.others.mean
-        return beside, beside - 1, np.asarray(speed)
+        """Rates b min(1, m / (b + 1)) / S with b others."""
+        others = np.arange(1, most + 1)
+        speed = others * self._share(most)[1:] / self.others.mean
+        return others, others - 1, np.asarray(speed)

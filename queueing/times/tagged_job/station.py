@@ -1,9 +1,9 @@
-"""Stations of a loop, as a job sees them that is followed through it: a stop at one of its queues.
+"""A station of a loop as a tagged job visits it: places, rates and numbers in equilibrium.
 
-A stop knows how many others are at one of its queues in equilibrium, what a job does that finds so
-many, and what happens beside it while it is there. Its *places* are what the job knows of those at
-its queue: how many are ahead while it waits, how many are beside it while it is served; each
-*holds* so many others, and where the rest of them are is not known.
+A *place* is the state of the tagged job within a visit: the jobs ahead of it while it waits, the
+jobs that are served with it, and phases of services. Each place counts a number b of other jobs at
+the queue. A place that *counts all* leaves no other job of the queue uncounted; otherwise the jobs
+behind the tagged job are uncounted, with weights of their own (`weights_behind`).
 """
 
 from abc import ABC, abstractmethod
@@ -21,38 +21,43 @@ from headway.queueing.times.phase_type import Phases
 Numbers: TypeAlias = NDArray[np.intp]
 
 Change: TypeAlias = tuple[Numbers, Numbers, FloatArray]
-"""Places before and after, and how fast."""
+"""Indices of places before and after, and transition rates [1/s]."""
 
 
 NO_CHANGE: Change = np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0)
 
-_HASTE = 0.05  # share of the time in the loop by which quick services may be slowed
-_LONG = 5  # times all that a job spends where others wait
-_COARSE = 4  # times as long may a phase of a delay be
+_HASTE = 0.05
+"""Share of the time in the loop by which quick services may be slowed: for speed; the means are
+restored, and the errors in docs/accuracy/percentiles.md include it."""
+
+_LONG = 5
+"""Ratio of a delay to the time at queues above which `has_long_delay` holds: a choice."""
+
+_COARSE = 4  # largest phase of a delay over `least`: for speed, as _HASTE
 
 
 @dataclass(frozen=True, eq=False)
 class TaggedStation(ABC):
-    """A station with one queue or several like ones, one of them chosen at random.
+    """A station of like queues, of which each job joins one at random.
 
     Parameters
     ----------
     rate
-        Arrivals at all its queues [1/s].
+        lambda, arrival rate of the station, feedback included [1/s].
     others, own
-        Service times of those who come, and of the job that is followed.
+        Service times of other jobs, and of the tagged job.
     stay
-        Mean time of a visit of that job [s].
+        Mean response time of the tagged job per visit [s].
     lanes
-        Number of queues.
+        Number of queues, above 0.
     servers
-        Of each queue.
+        Servers m of each queue.
     again
-        Chance with which one who is served comes straight back to where it was.
+        Probability that a served job returns directly to the same station.
     notes
-        What is taken for granted about its times.
+        What is approximate about its service times.
     unlike
-        Whether others wait in order with services of other kinds, in no product form.
+        Whether jobs of unlike services are served in order, which has no product form.
     """
 
     rate: float
@@ -67,7 +72,7 @@ class TaggedStation(ABC):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What tells it from another."""
+        """Return what equality compares."""
         services = (self.others, self.own)
         arrays = (each for one in services for each in (one.start.tobytes(), one.moves.tobytes()))
         numbers = (self.rate, self.stay, self.lanes, self.servers, self.again)
@@ -75,84 +80,84 @@ class TaggedStation(ABC):
 
     @property
     def load(self) -> float:
-        """Servers of a queue that are busy, on average."""
+        """A = lambda S / lanes: offered load of one queue."""
         return self.rate / self.lanes * self.others.mean
 
     @property
     def busy(self) -> float:
-        """Utilisation."""
+        """U = a / m: utilisation."""
         return self.load / self.servers
 
     def at_rate(self, factor: float) -> "TaggedStation":
-        """With more arrivals by a factor."""
+        """Return the station with its arrival rate multiplied by a factor."""
         return replace(self, rate=self.rate * factor)
 
-    def eased(self, least: float) -> "TaggedStation":  # noqa: ARG002 - for delays
-        """With phases no shorter than this [s], where that hardly matters."""
+    def with_coarse_phases(self, least: float) -> "TaggedStation":  # noqa: ARG002 - for delays
+        """Return the station with the phases of a delay no shorter than `least` [s]."""
         return self
 
     @classmethod
     def alike(cls, rate: float, service: Phases, stay: float, count: int) -> "TaggedStation":
-        """Of a job like all others, where there are so many servers."""
+        """Return a station of `count` servers, with a tagged job like all others."""
         return cls(rate, service, service, stay, servers=count)
 
     @abstractmethod
     def numbers(self, size: int) -> FloatArray:
-        """Chances of 0, 1, 2... at one queue in equilibrium."""
+        """f(n): probabilities of n = 0, 1, 2... jobs at one queue in equilibrium."""
 
-    def behind(self, size: int) -> FloatArray:
-        """Weights of 0, 1, 2... behind a job that waits."""
+    def weights_behind(self, size: int) -> FloatArray:
+        """b_i: weights of i = 0, 1, 2... jobs behind a tagged job that waits."""
         return self.numbers(size)
 
     @abstractmethod
-    def beside(self, most: int) -> Numbers:
-        """How many others each place holds, in the order of places; of `most` others in all."""
+    def jobs_counted(self, most: int) -> Numbers:
+        """b, number of other jobs counts_all by each place, if `most` are in the loop at most."""
 
-    def counted(self, most: int) -> NDArray[np.bool_]:
-        """Which places hold all others that are at the queue; a place then holds one more."""
-        return np.zeros(len(self.beside(most)), bool)
+    def counts_all(self, most: int) -> NDArray[np.bool_]:
+        """Which places count all other jobs at the queue; one more job is one place further."""
+        return np.zeros(len(self.jobs_counted(most)), bool)
 
     @abstractmethod
     def arrivals(self, most: int) -> Iterator[tuple[int, int, float]]:
-        """Numbers that are found at a queue, the places they lead to, and with which chance."""
+        """Yield m jobs found on arrival, a place that the tagged job takes, its probability."""
 
     @abstractmethod
-    def finishing(self, most: int) -> FloatArray:
-        """How fast the job is served, by place [1/s]."""
+    def service_rates(self, most: int) -> FloatArray:
+        """Rates at which the tagged job's service ends, by place [1/s]."""
 
-    def back(self, most: int) -> Numbers:
-        """Where the job is, by place, that comes straight back to its queue."""
-        return np.arange(len(self.beside(most)))
+    def place_on_return(self, most: int) -> Numbers:
+        """Place after direct feedback, by the place at the end of the service."""
+        return np.arange(len(self.jobs_counted(most)))
 
-    def changes(self, most: int) -> Change:  # noqa: ARG002 - for times of several phases
-        """Changes of place when nobody leaves."""
+    def phase_changes(self, most: int) -> Change:  # noqa: ARG002 - for times of several phases
+        """Changes of phase, in which no service ends."""
         return NO_CHANGE
 
     @abstractmethod
     def departures(self, most: int) -> Change:
-        """Changes of place as one of the others that are held is served."""
+        """Changes of place at the end of a service of another counts_all job."""
 
 
 @dataclass(frozen=True, eq=False)
-class Loop:
-    """Stations that jobs go to and fro between.
+class StationLoop:
+    """Stations among which jobs can return, in an open network.
 
     Parameters
     ----------
     stops
         The stations, none saturated.
     entries
-        Share of jobs that come into the loop there.
+        Probability that a job enters the loop at each station.
     onward
-        Chances of going from station to station; what is missing leaves the loop.
+        P, routing probabilities between the stations; a job leaves with the rest.
 
     Examples
     --------
     >>> from headway.queueing.times.phase_type import in_phases
     >>> from headway.queueing.times.tagged_job.kinds import FcfsQueue
     >>> one, service = np.ones(1), in_phases(1.0, 1.0)
-    >>> loop = Loop((FcfsQueue(0.5, service, service, 2.0),), one, np.array([[0.9]]))
-    >>> round(loop.busy, 12), round(loop.through, 12)
+    >>> loop = StationLoop((FcfsQueue(0.5, service, service, 2.0),), one, np.array([[0.9]]))
+    >>> round(loop.busy, 12), round(loop.throughput, 12)
     (0.5, 0.05)
     """
 
@@ -166,7 +171,7 @@ class Loop:
         return stops, self.entries.tobytes(), self.onward.tobytes()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Loop) and self._key == other._key
+        return isinstance(other, StationLoop) and self._key == other._key
 
     def __hash__(self) -> int:
         return hash(self._key)
@@ -178,59 +183,61 @@ class Loop:
 
     @cached_property
     def rates(self) -> FloatArray:
-        """Visits to each station [1/s]."""
+        """lambda_k, arrival rates of the stations [1/s]."""
         return np.array([stop.rate for stop in self.stops])
 
     @property
-    def out(self) -> FloatArray:
-        """Chance of leaving the loop after each station."""
+    def exit_probabilities(self) -> FloatArray:
+        """out_k = 1 - sum over j of P_kj: probability of leaving the loop after station k."""
         return np.asarray(np.maximum(1 - self.onward.sum(axis=1), 0.0))
 
     @property
-    def through(self) -> float:
-        """Jobs that come and leave [1/s]."""
-        return float(self.rates @ self.out)
+    def throughput(self) -> float:
+        """X = sum over k of lambda_k out_k: throughput of the loop [1/s]."""
+        return float(self.rates @ self.exit_probabilities)
 
     @property
     def visits(self) -> FloatArray:
-        """Mean visits to each station of a job that enters at each, shape (entries, stations)."""
+        """(1 - P)^-1: mean visits by the station of entry, shape (entries, stations)."""
         return np.asarray(np.linalg.inv(np.eye(len(self.stops)) - self.onward), float)
 
     @property
     def means(self) -> FloatArray:
-        """Mean time in the loop by where one enters [s]."""
+        """Mean time in the loop by the station of entry [s]."""
         return np.asarray(self.visits @ [stop.stay for stop in self.stops])
 
     @property
     def least(self) -> float:
-        """A service so quick that it may be slowed to this time [s]."""
+        """Service time to which quicker services are slowed [s]."""
         times = np.array([stop.others.mean for stop in self.stops])
         visits = self.entries @ self.visits
         stays = visits * np.array([stop.stay for stop in self.stops])
         return float(_HASTE * stays.sum() / (stays @ (1 / times)))
 
-    def eased(self) -> "Loop":
-        """With delays in phases that are no quicker than need be."""
-        return replace(self, stops=tuple(stop.eased(_COARSE * self.least) for stop in self.stops))
+    def with_coarse_phases(self) -> "StationLoop":
+        """Return the loop with phases of delays no shorter than `_COARSE * least`."""
+        return replace(
+            self, stops=tuple(stop.with_coarse_phases(_COARSE * self.least) for stop in self.stops)
+        )
 
-    def scaled(self, factor: float) -> "Loop":
-        """The same loop with other rates."""
+    def scaled(self, factor: float) -> "StationLoop":
+        """Return the loop with all arrival rates multiplied by a factor."""
         return replace(self, stops=tuple(stop.at_rate(factor) for stop in self.stops))
 
     @property
-    def is_alone(self) -> bool:
-        """Whether all others are at one queue, and counted there: then nothing is approximate."""
+    def is_one_queue(self) -> bool:
+        """Whether the loop is one queue with a place that counts all: the chain is then exact."""
         first = self.stops[0]
-        return len(self.stops) == 1 and first.lanes == 1 and bool(first.counted(1).any())
+        return len(self.stops) == 1 and first.lanes == 1 and bool(first.counts_all(1).any())
 
     @property
-    def is_mixed(self) -> bool:
-        """Whether jobs of other services are served in order, in no product form."""
+    def has_unlike_services(self) -> bool:
+        """Whether a station serves jobs of unlike services in order: no product form."""
         return any(stop.unlike for stop in self.stops)
 
     @property
-    def is_slow(self) -> bool:
-        """Whether a job is so long where nobody waits that it finds the others anew."""
+    def has_long_delay(self) -> bool:
+        """Whether a delay is so long that visits before and after it are nearly independent."""
         stays = np.array([stop.stay for stop in self.stops])
         waits = np.array([stop.busy > 0 for stop in self.stops])
         waited = float(self.entries @ self.visits @ (stays * waits))

@@ -181,9 +181,9 @@ def crowd(population):
 
 def test_larger_crowds_are_followed_with_less_detail():
     """Shapes agree within what each law may miss, and what is too much is not tried."""
-    assert TaggedJobChain(crowd(30)).can_be_followed
-    assert AggregatedTaggedJobChain(crowd(60)).can_be_followed
-    assert not AggregatedTaggedJobChain(crowd(1500)).can_be_followed
+    assert TaggedJobChain(crowd(30)).is_small_enough
+    assert AggregatedTaggedJobChain(crowd(60)).is_small_enough
+    assert not AggregatedTaggedJobChain(crowd(1500)).is_small_enough
     most = passage_law(crowd(1500))
     assert most.notes == (APART,)
     fine, coarse = TaggedJobChain(crowd(20)).law(), AggregatedTaggedJobChain(crowd(20)).law()

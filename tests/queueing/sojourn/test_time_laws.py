@@ -33,7 +33,7 @@ from headway.queueing.times.laws import gamma
 from headway.queueing.times.phase_type import in_phases
 from headway.queueing.times.tagged_job.kinds import FcfsQueue
 from headway.queueing.times.tagged_job.laws import loop_laws
-from headway.queueing.times.tagged_job.station import Loop
+from headway.queueing.times.tagged_job.station import StationLoop
 from tests.oracles.time_oracles import crommelin, hypoexponential, loop_exceedance, pooled
 
 TAIL = 1e-6
@@ -228,13 +228,13 @@ def test_loops_of_few_steps(back, queues):
         FcfsQueue(flows[0], service, service, 0.3),
         FcfsQueue(flows[1], service, service, 0.3, queues),
     )
-    loop = Loop(stops, np.array([1.0, 0.0]), onward)
+    loop = StationLoop(stops, np.array([1.0, 0.0]), onward)
 
     [to_first, to_last], _ = loop_laws(loop)
 
     phases = (onward - np.eye(2)) / times[:, None]
     for station, law in enumerate((to_first, to_last)):
-        exits = np.eye(2)[station] * loop.out / times
+        exits = np.eye(2)[station] * loop.exit_probabilities / times
         through, squared = np.linalg.inv(-phases)[0] @ exits, np.linalg.inv(phases @ phases)[0]
         assert law.mean == pytest.approx(squared @ exits / through, rel=1e-8)
         for s in (0.1, 1.0, 10.0):

@@ -1,4 +1,4 @@
-"""Networks of classes as the approximations for disciplines see them."""
+"""Arrays of a class network for approximate mean value analysis, within their capacity."""
 
 import numpy as np
 
@@ -7,12 +7,12 @@ from headway.queueing.network.network import Network
 from headway.queueing.network.product_form import ranked
 from headway.queueing.orders.capacity import ClassDemands, longer_waits
 from headway.queueing.orders.mva import Rest
-from headway.queueing.orders.shared import Crossing
+from headway.queueing.orders.shared import PriorityNetwork
 from headway.queueing.stations.abilities import ServiceKind
 
 
 def disciplines_at(network: Network) -> tuple[Discipline | None, ...]:
-    """The disciplines of stations; order of arrival where all jobs have one priority."""
+    """Return each station's discipline, without priorities where all jobs have the same one."""
     real = ranked(network)
     disciplines: list[Discipline | None] = []
     for station, first in zip(network.stations, real, strict=True):
@@ -21,9 +21,9 @@ def disciplines_at(network: Network) -> tuple[Discipline | None, ...]:
     return tuple(disciplines)
 
 
-def crossing_of(network: Network) -> Crossing:
-    """A network as approximations for disciplines see it."""
-    return Crossing(
+def priority_network_of(network: Network) -> PriorityNetwork:
+    """Return the arrays of a network that `headway.queueing.orders.mva` reads."""
+    return PriorityNetwork(
         network.service_times,
         network.visits,
         network.servers / network.queues,
@@ -37,8 +37,8 @@ def crossing_of(network: Network) -> Crossing:
     )
 
 
-def fitting(network: Network, rest: Rest) -> Rest:
-    """Let jobs wait longer where a station would be busier than it can be."""
+def within_capacity(network: Network, rest: Rest) -> Rest:
+    """Lengthen waits until no station has a utilisation above 1 (`longer_waits`)."""
     closed = ~network.is_open[:, None]
     slowed = np.array([s.discipline.slows for s in network.stations])[:, None]
     each = np.where(slowed, network.service_times, network.service_times > 0)
