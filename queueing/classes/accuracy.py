@@ -35,6 +35,8 @@ def open_error(network: Network) -> Error:
 
 def product_error(network: Network) -> Error:
     """Of methods for product forms: pools that serve the last first are taken to be shared."""
+    if network.kinds:
+        return EXACT
     return Error(*LAST, "", _ORDERS) if last_in_pools(network) else EXACT
 
 

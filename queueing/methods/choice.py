@@ -6,10 +6,12 @@ table has the nearer ones first.
 """
 
 from collections.abc import Iterator
+from math import inf
+from operator import itemgetter
 
 from headway.errors import GraphError, InvalidParameter
 from headway.queueing.methods.method import MethodRow, subject_of
-from headway.queueing.methods.registry import AUTO, method_named, methods
+from headway.queueing.methods.registry import AUTO, by_least_time, method_named, methods
 from headway.queueing.network.network import Network
 
 
@@ -45,11 +47,11 @@ def choose(network: Network, asked: str = AUTO) -> Iterator[MethodRow]:
     if asked != AUTO:
         yield _asked_for(network, asked)
         return
+    soonest = _soonest(network)
+    yield from soonest
     rows = methods().values()
     sure = [row for row in rows if not row.approximates and not row.missing(network)]
     exact = [row for row in sure if row.error_of(network).exact]
-    soonest = _soonest(network, exact)
-    yield from soonest
     near = [row for row in rows if row not in exact and not row.missing(network)]
     fitting = [row for row in near if row.cost_of(network).fits]
     yield from fitting
@@ -59,19 +61,24 @@ def choose(network: Network, asked: str = AUTO) -> Iterator[MethodRow]:
         yield from (exact or near)[:1]  # which says what memory or time it would need
 
 
-def _soonest(network: Network, exact: list[MethodRow]) -> list[MethodRow]:
-    """Exact methods that take no longer than anybody waits unasked, the quickest first."""
-    if len(exact) == 1 and exact[0].unasked:
-        return exact
-    times: dict[str, float] = {}
-    for row in sorted(exact, key=lambda row: row.least):
+def _soonest(network: Network) -> list[MethodRow]:
+    """Exact methods that take no longer than anybody waits unasked, the quickest first.
+
+    It asks no more of a network than the first of them needs: a solve of a microsecond or so for
+    one operating point is not to be spent on questions.
+    """
+    quickest, times = inf, []
+    for row in by_least_time():
         least = 0.0 if network.kinds else row.least
-        if least > min(times.values(), default=least):
+        if least > quickest:
             break  # another one is quicker than this is worth an estimate
+        if row.missing(network) or not row.error_of(network).exact:
+            continue
         cost = row.cost_of(network)
         if cost.fits and cost.seconds <= row.patience:
-            times[row.name] = cost.seconds
-    return [method_named(name) for name in sorted(times, key=times.__getitem__)]
+            quickest = min(quickest, cost.seconds)
+            times.append((cost.seconds, row))
+    return [row for _, row in sorted(times, key=itemgetter(0))]
 
 
 def _asked_for(network: Network, asked: str) -> MethodRow:

@@ -7,6 +7,7 @@ off, and which function it is. Whoever chooses, refuses, labels or documents a m
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -245,7 +246,14 @@ class MethodRow:
         if subject_of(network) not in self.subjects:
             kinds = " or ".join(sorted(subject.value for subject in self.subjects))
             return f"method {self.name} solves {kinds} only; use method auto"
-        return next((why for need in self.needs if (why := need.of(network))), "")
+        found = network.found
+        for need in self.needs:
+            why = found.get(id(need))
+            if why is None:
+                why = need.of(network)
+            if why:
+                return why
+        return ""
 
     def lacks(self, network: "Network") -> int:
         """How many of its needs a network does not meet."""
@@ -272,9 +280,11 @@ class MethodRow:
         run = self.unasked if unasked and self.unasked else self.run
         if isinstance(run, Mapping):
             run = run[subject_of(network)]
-        result: Result | None = (loaded(run) if isinstance(run, str) else run)(network)
+        result: Result | None = (_loaded(run) if isinstance(run, str) else run)(network)
         return result
 
+
+_loaded = cache(loaded)
 
 _FAR = 100  # more than there are needs that are near
 
@@ -288,5 +298,5 @@ def subject_of(network: "Network") -> Subject:
 
 def _of(value: Any, solved: Any) -> Any:
     """A value of a row for what is solved: itself, or what its function gives."""
-    found = loaded(value) if isinstance(value, str) else value
+    found = _loaded(value) if isinstance(value, str) else value
     return found(solved) if callable(found) else found

@@ -47,6 +47,17 @@ def methods_at(places: tuple[str, ...]) -> dict[str, MethodRow]:
     return own | more
 
 
+def by_least_time() -> tuple[MethodRow, ...]:
+    """Methods that are exact by their nature, those first that are worth an estimate first."""
+    return _by_least_time(tables(GROUP))
+
+
+@cache
+def _by_least_time(places: tuple[str, ...]) -> tuple[MethodRow, ...]:
+    rows = [row for row in methods_at(places).values() if not row.approximates]
+    return tuple(sorted(rows, key=lambda row: row.least))
+
+
 def method_named(name: str) -> MethodRow:
     """A method by its name.
 
