@@ -67,8 +67,10 @@ def _soonest(network: Network) -> list[MethodRow]:
     It asks no more of a network than the first of them needs: a solve of a microsecond or so for
     one operating point is not to be spent on questions.
     """
-    quickest, times = inf, []
+    quickest, times, subject = inf, [], subject_of(network)
     for row in by_least_time():
+        if subject not in row.subjects:
+            continue
         least = 0.0 if network.kinds else row.least
         if least > quickest:
             break  # another one is quicker than this is worth an estimate

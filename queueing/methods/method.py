@@ -7,7 +7,7 @@ off, and which function it is. Whoever chooses, refuses, labels or documents a m
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache
+from functools import cache, cached_property
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -234,7 +234,7 @@ class MethodRow:
     by_class: bool = False
     quick: bool = False
 
-    @property
+    @cached_property
     def subjects(self) -> frozenset[Subject]:
         """What it solves."""
         if isinstance(self.run, Mapping):

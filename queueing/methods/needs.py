@@ -238,10 +238,6 @@ def _crowds(station: Station, population: FloatArray) -> bool:
     return bool((count > 1).any()) and not bool((count >= population.max()).all())
 
 
-def _several_classes(network: Network) -> str:
-    return "one class is solved as by method exact" if network.kinds else ""
-
-
 def _pools_of_one_class(network: Network) -> str:
     if network.kinds:
         for name, station in zip(network.names, network.kinds, strict=True):
@@ -349,7 +345,6 @@ EXPONENTIAL_IN_TURN = Need(
 EXPONENTIAL = Need("exponential times", _exponential)
 PRODUCT_FORM = Need("a product form", _product_form)
 SINGLE_SERVERS = Need("single servers and delays", _single_servers)
-SEVERAL_CLASSES = Need("several classes", _several_classes)
 POOLS_OF_ONE_CLASS = Need("speeds that are those of m servers", _pools_of_one_class, firm=True)
 SPEEDS_OF_SERVERS = Need("speeds that are those of m servers", _speeds_of_servers)
 MANY_POPULATIONS = Need("many populations where stations have several servers", _many_populations)

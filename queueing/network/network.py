@@ -266,7 +266,7 @@ class Network:
         """What it has not of the needs of methods, by need; see `Need.of`."""
         return {}
 
-    @property
+    @cached_property
     def forks(self) -> bool:
         """Whether a job can be in several queues at once."""
         return any(station.can.forks for station in self.kinds)
@@ -276,12 +276,12 @@ class Network:
         """Of the stations."""
         return tuple(station.name for station in self.stations)
 
-    @property
+    @cached_property
     def has_open(self) -> bool:
         """Whether jobs of some class come from outside."""
         return any(c.is_open for c in self.classes)
 
-    @property
+    @cached_property
     def has_closed(self) -> bool:
         """Whether jobs of some class circulate."""
         return any(not c.is_open for c in self.classes)
