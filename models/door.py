@@ -80,7 +80,7 @@ PLACES: dict[str, dict[str, str]] = {
         "no_bounds": "headway.models.solving.bounds:no_bounds",
         "class_bounds": "headway.models.solving.classes.bounds:bounds",
         "percentiles": "headway.models.solving.response_times.percentiles:percentiles",
-        "swift_percentile": "headway.models.solving.response_times.percentiles:swift_percentile",
+        "search_percentile": "headway.models.solving.response_times.percentiles:search_percentile",
         "all_at_once": "headway.models.solving.response_times.percentiles:all_at_once",
         "time_laws": "headway.models.solving.response_times.percentiles:time_laws",
         "exceedances": "headway.models.solving.response_times.percentiles:exceedances",

@@ -11,10 +11,10 @@ import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import Amount
+from headway.models.simulating.class_switching import ClassSwitching, class_switching_of
 from headway.models.simulating.holding import regions_of
 from headway.models.simulating.plan import ALL, Blueprint, Jobs, Place, Ways
 from headway.models.simulating.streams import streams_of
-from headway.models.simulating.turning import Turning, turnings
 from headway.models.solving.solutions.saturation import RATES, depends_on_load
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.inputs import points_shape
@@ -68,8 +68,8 @@ def blueprint(model: Model) -> Blueprint:
     )
     if graph.ways_by_class:
         times = np.array([[place.times[c] for place in places] for c in graph.classes])
-        turning = turnings(graph, values, times)
-        classes = tuple(_jobs(network, name, values, turning[name]) for name in graph.classes)
+        switching = class_switching_of(graph, values, times)
+        classes = tuple(_jobs(network, name, values, switching[name]) for name in graph.classes)
     else:
         classes = tuple(_jobs(network, name, values) for name in graph.classes or (ALL,))
     blueprint = Blueprint(model.name, places, classes, regions=regions_of(network, places))
@@ -132,7 +132,7 @@ def _numbers(model: Model) -> dict[str, Amount]:
 
 
 def _jobs(
-    model: Model, name: str, values: Mapping[str, Amount], turning: Turning | None = None
+    model: Model, name: str, values: Mapping[str, Amount], switching: ClassSwitching | None = None
 ) -> Jobs:
     if name in model.graph.classes:
         given = {key: values.get(of_class(name, key), 0.0) for key in _CLASS_KEYS}
@@ -142,15 +142,17 @@ def _jobs(
         given = {"arrival_rate": values["throughput"], "population": 0, "think_time": 0.0}
     rate, population, think_time = (float(given[key]) for key in _CLASS_KEYS)
     closed = model.is_closed or "population" in model.graph.classes.get(name, ())
-    ways = _ways(model.graph, name, values) if turning is None else _turning_ways(turning)
+    ways = (
+        _ways(model.graph, name, values) if switching is None else _class_switching_ways(switching)
+    )
     priority = round(float(values.get(of_class(name, "priority"), 1.0)))
     streams = streams_of(model.graph, rate, ways.entry, values)
     people, scv = round(population), float(values.get(of_class(name, "arrival_scv"), 1.0))
     return Jobs(name, rate, people, think_time, ways, closed, priority, streams, scv)
 
 
-def _turning_ways(turning: Turning) -> Ways:
-    return Ways(turning.entry, np.zeros((len(turning.entry),) * 2), turning=turning)
+def _class_switching_ways(switching: ClassSwitching) -> Ways:
+    return Ways(switching.entry, np.zeros((len(switching.entry),) * 2), switching=switching)
 
 
 def _ways(graph: ModelGraph, name: str, values: Mapping[str, Amount]) -> Ways:
@@ -245,7 +247,7 @@ def _rate(model: Model, values: Mapping[str, Amount]) -> float:
 
 def _check_classes(blueprint: Blueprint) -> None:
     for jobs in blueprint.classes:
-        if jobs.ways.turning is not None and jobs not in blueprint.crowd:
+        if jobs.ways.switching is not None and jobs not in blueprint.crowd:
             continue
         who = f"class {jobs.name}" if jobs.name else blueprint.name
         if not jobs.population and not jobs.arrival_rate > 0:

@@ -15,6 +15,7 @@ import ciw
 import numpy as np
 from ciw import dists
 
+from headway.models.simulating.class_switching import ClassSwitching
 from headway.models.simulating.plan import Blueprint, Jobs, Place, Ways
 from headway.models.simulating.queues import (
     AT_GATES,
@@ -28,7 +29,6 @@ from headway.models.simulating.queues import (
     Sharing,
 )
 from headway.models.simulating.streams import Stream
-from headway.models.simulating.turning import Turning
 from headway.models.simulating.turns import Turns
 from headway.queueing.stations.listed.serving import Serving
 
@@ -241,11 +241,11 @@ class _InRounds:
 class _ByClass:
     """Routing by probability, with the class of the job at the next station."""
 
-    def __init__(self, ways: Ways, turning: Turning) -> None:
+    def __init__(self, ways: Ways, switching: ClassSwitching) -> None:
         self._entry = _cumulated(ways.entry)
-        self._onward = [_cumulated(row) for row in turning.onward]
-        self._to = [(c, k) for c in turning.classes for k in range(len(ways.entry))]
-        self._ends = turning.ends
+        self._onward = [_cumulated(row) for row in switching.onward]
+        self._to = [(c, k) for c in switching.classes for k in range(len(ways.entry))]
+        self._ends = switching.ends
 
     def first(self, job: Any) -> int | None:
         """Where a job enters."""
@@ -323,8 +323,8 @@ def _gaps(rate: float, scv: float) -> Any:
 
 def guide_of(ways: Ways, source: Merged | None = None) -> _ByRoutes | _InRounds | _ByClass:
     """The router of the jobs of a class."""
-    if ways.turning is not None:
-        return _ByClass(ways, ways.turning)
+    if ways.switching is not None:
+        return _ByClass(ways, ways.switching)
     return _ByRoutes(ways, source) if ways.visits is None else _InRounds(ways.visits)
 
 

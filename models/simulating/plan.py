@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from headway.kinds import FloatArray
+from headway.models.simulating.class_switching import ClassSwitching
 from headway.models.simulating.streams import SPREAD_ARRIVALS, Stream
-from headway.models.simulating.turning import Turning
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.network.blocking import Blocking
 from headway.queueing.stations.listed.serving import Serving
@@ -34,22 +34,22 @@ class Ways:
         Probability to go from each (row) to each, shape (stations, stations).
     visits
         Mean visits of a job to each, if given instead of routes.
-    turning
+    switching
         Routes by class, instead of `onward`.
     """
 
     entry: FloatArray
     onward: FloatArray
     visits: FloatArray | None = None
-    turning: Turning | None = None
+    switching: ClassSwitching | None = None
 
     @cached_property
     def mean_visits(self) -> FloatArray:
         """Mean visits of a job, used only to plan the length of the simulation."""
         if self.visits is not None:
             return self.visits
-        if self.turning is not None:
-            return self.turning.visits
+        if self.switching is not None:
+            return self.switching.visits
         away = np.eye(len(self.entry)) - self.onward.T
         return np.asarray(np.linalg.solve(away, self.entry), float)
 

@@ -117,7 +117,7 @@ PERCENTILE = Output(
     "time within which so many percent of jobs complete",
     Better.LESS,
     compute="percentiles",
-    search="swift_percentile",
+    search="search_percentile",
     together="all_at_once",
 )
 """The time within which a share of the jobs completes."""

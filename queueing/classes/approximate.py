@@ -58,7 +58,7 @@ def _within_capacity(network: Network, arrays: Closed, load: FloatArray, state: 
     rate, stay = demands.rate(longer), state.queue / some[:, None] + weight * longer
     kept = (longer > 0).any(axis=0)
     queue = np.where(kept, rate[:, None] * stay, state.queue)
-    return State(np.where(kept, rate, state.rate), state.met, queue)
+    return State(np.where(kept, rate, state.rate), state.found, queue)
 
 
 def _arrays(network: Network, load: FloatArray) -> Closed:

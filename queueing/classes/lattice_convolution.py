@@ -190,15 +190,15 @@ class LatticeStation:
         """Divide by 1 - r s', plane by plane, in place."""
         states, points = series.shape
         if len(self.lattice.sizes) == 1 and states > max(points, _LONG):
-            return _followed(self.ratio * self.share[0], series)
+            return _divided_by_filter(self.ratio * self.share[0], series)
         for plane in self.lattice.planes():
             for share, fewer in zip(self.share, self.lattice.fewer, strict=True):
                 series[plane] += (self.ratio * share) * series[fewer[plane]]
         return series
 
 
-def _followed(ratio: FloatArray, series: FloatArray) -> FloatArray:
-    """The same where one class alone makes a long line of states, point by point."""
+def _divided_by_filter(ratio: FloatArray, series: FloatArray) -> FloatArray:
+    """Divide by 1 - r s of a single class, as a recursive filter, point by point."""
     from scipy.signal import lfilter
 
     for point, each in enumerate(ratio):

@@ -114,12 +114,12 @@ class Closed:
         near = self._plain
         if self.ordered is not None:
             near = self._in_order(self.ordered, near, state)
-        return self._among_many(near, state) if self.crowded else near
+        return self._at_multiple_servers(near, state) if self.crowded else near
 
-    def _among_many(self, near: Linear, state: State) -> Linear:
-        """Let an arrival at a crowded station find idle servers as often as there are any.
+    def _at_multiple_servers(self, near: Linear, state: State) -> Linear:
+        """Return the coefficients where an arrival at several servers may find one idle.
 
-        What a mean job finds goes with the queue length; the difference of classes apart.
+        The number that a mean job finds depends on the queue length; classes differ by `share`.
         """
         rows = list(self.crowded)
         work, taken, share = self._in_service(state)
@@ -205,14 +205,14 @@ def linearizer(network: Closed) -> State:
     levels = _levels(network)
     whole = settle(network, 0.0, _evenly(network))
     times = len(network.demand) + 1
-    state = State(*(_repeated(part, times) for part in (whole.rate, whole.met, whole.queue)))
+    state = State(*(_repeated(part, times) for part in (whole.rate, whole.found, whole.queue)))
     correction = np.zeros((*network.demand.shape[:2], times * network.queues.shape[1]))
     plain = network.ordered is None and not network.crowded
     for _ in range(_CORRECTIONS if plain else 1):
         state = settle(levels, correction, state)
         correction = _correction(levels, state, times)
     points = np.s_[..., : network.queues.shape[1]]
-    start = State(state.rate[points], state.met[points], state.queue[points])
+    start = State(state.rate[points], state.found[points], state.queue[points])
     return settle(network, correction[points], start)
 
 
@@ -254,6 +254,6 @@ def _evenly(network: Closed) -> State:
     visited = network.demand > 0
     share = network.population[:, None] / np.maximum(visited.sum(axis=1, keepdims=True), 1)
     queue = np.where(visited, share, 0.0)
-    met = network.queues + queue.sum(axis=0)
-    cycle = network.think_time + (network.demand * met).sum(axis=1)
-    return State(network.population / np.where(cycle > 0, cycle, 1.0), met, queue)
+    found = network.queues + queue.sum(axis=0)
+    cycle = network.think_time + (network.demand * found).sum(axis=1)
+    return State(network.population / np.where(cycle > 0, cycle, 1.0), found, queue)

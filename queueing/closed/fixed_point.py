@@ -34,12 +34,12 @@ class State:
 
     Parameters
     ----------
-    rate, met, queue
+    rate, found, queue
         Shapes (classes, points), (stations, points) and (classes, stations, points).
     """
 
     rate: FloatArray
-    met: FloatArray
+    found: FloatArray
     queue: FloatArray
 
 
@@ -123,15 +123,15 @@ class _Around:
         self.linear = near = network.linear(state)
         some = np.maximum(network.population, 1)
         self.bottom = 1 + near.gain * (state.rate / some)[:, None]
-        top = near.offset + near.gain * (state.met + correction)
+        top = near.offset + near.gain * (state.found + correction)
         self.residence = np.maximum(top / self.bottom, near.least)
         self.queue = state.rate[:, None] * self.residence
         self.cycle = network.think_time + self.residence.sum(axis=1)
         self.offered = near.extra + self.queue.sum(axis=0)
         served = np.where(network.population > 0, state.rate * self.cycle / some, 1.0)
-        self.missed_jobs, self.missed_met = np.log(served), np.log(state.met / self.offered)
+        self.missed_jobs, self.missed_found = np.log(served), np.log(state.found / self.offered)
         self.miss = np.maximum(
-            np.abs(self.missed_jobs).max(axis=0), np.abs(self.missed_met).max(axis=0, initial=0)
+            np.abs(self.missed_jobs).max(axis=0), np.abs(self.missed_found).max(axis=0, initial=0)
         )
 
     def plain(self) -> State:
@@ -149,26 +149,26 @@ class _Around:
         slow = np.where(waits, near.gain / self.bottom, 0.0)
         steep = (self.network.think_time + own.sum(axis=1)) / cycle
         steep = np.where(steep > 0, steep, 1.0)
-        by_met = slow * (state.met / cycle[:, None])
+        by_found = slow * (state.found / cycle[:, None])
         by_rate = (own + near.slope) * (state.rate / steep)[:, None] / self.offered
-        system = np.matmul(by_rate.transpose(2, 1, 0), by_met.transpose(2, 0, 1))
-        among = np.arange(len(state.met))
-        stiff = 1 - state.met * (state.rate[:, None] * slow).sum(axis=0) / self.offered
+        system = np.matmul(by_rate.transpose(2, 1, 0), by_found.transpose(2, 0, 1))
+        among = np.arange(len(state.found))
+        stiff = 1 - state.found * (state.rate[:, None] * slow).sum(axis=0) / self.offered
         system[:, among, among] += stiff.T
-        wanted = self.missed_met + (by_rate * self.missed_jobs[:, None]).sum(axis=0)
+        wanted = self.missed_found + (by_rate * self.missed_jobs[:, None]).sum(axis=0)
         try:
-            met = -np.linalg.solve(system, wanted.T[..., None])[..., 0].T
+            found = -np.linalg.solve(system, wanted.T[..., None])[..., 0].T
         except np.linalg.LinAlgError:  # at a state where they do not determine the way on
             return self.plain()
-        rate = -(self.missed_jobs + (by_met * met).sum(axis=1)) / steep
-        return self._moved(rate, met, part)
+        rate = -(self.missed_jobs + (by_found * found).sum(axis=1)) / steep
+        return self._moved(rate, found, part)
 
-    def _moved(self, rate: FloatArray, met: FloatArray, part: FloatArray) -> State:
+    def _moved(self, rate: FloatArray, found: FloatArray, part: FloatArray) -> State:
         """Go part of the way in logarithms, nowhere by more than a factor."""
-        longest = np.maximum(np.abs(rate).max(axis=0), np.abs(met).max(axis=0, initial=0))
+        longest = np.maximum(np.abs(rate).max(axis=0), np.abs(found).max(axis=0, initial=0))
         part = part * np.minimum(1, _LONGEST / np.maximum(longest, _LONGEST))
         faster = self.state.rate * np.exp(part * rate)
-        longer = self.state.met * np.exp(part * met)
+        longer = self.state.found * np.exp(part * found)
         queue = self.state.queue + part * (faster[:, None] * self.residence - self.state.queue)
         return State(faster, longer, queue)
 
@@ -177,6 +177,6 @@ def _moved(network: Equations, state: State, following: State) -> float:
     """Give the largest relative change of throughputs and lengths."""
     some = np.maximum(network.population, 1)[:, None]
     faster = np.abs(following.rate - state.rate) / np.maximum(following.rate, 1e-300)
-    longer = np.abs(following.met - state.met) / following.met
+    longer = np.abs(following.found - state.found) / following.found
     shifted = np.abs(following.queue - state.queue) / some
     return max(float(part.max(initial=0.0)) for part in (faster, longer, shifted))

@@ -43,16 +43,16 @@ class Marginal:
     Parameters
     ----------
     chances
-        Of 0, 1, ..., N jobs at any time, shape (N + 1, ...); 0 beyond a point's own N.
-    met
-        Of as many met by whoever comes there, shape (N + 1, ...); NaN where nobody circulates.
+        Probabilities of 0, 1, ..., N jobs at any time, shape (N + 1, ...); 0 above a point's N.
+    found
+        Probabilities of the numbers that an arrival finds, in the same shape; NaN where N = 0.
     waits
-        Chance that whoever comes finds no server free, in the shape of the operating points; NaN
+        Probability that an arrival finds no idle server, in the shape of the operating points; NaN
         for a station whose speed depends on the number, which does not say how many it serves.
     """
 
     chances: FloatArray
-    met: FloatArray
+    found: FloatArray
     waits: Amount
 
 
@@ -110,10 +110,12 @@ def closed_marginal(
         for start in range(0, jobs.size, size)
         for part in [slice(start, start + size)]
     ]
-    chances, met, waits = (np.concatenate(each, axis=-1) for each in zip(*blocks, strict=True))
+    chances, found, waits = (np.concatenate(each, axis=-1) for each in zip(*blocks, strict=True))
     longest = int(jobs.max()) + 1
     return Marginal(
-        chances.reshape(longest, *shape), met.reshape(longest, *shape), plain(waits.reshape(shape))
+        chances.reshape(longest, *shape),
+        found.reshape(longest, *shape),
+        plain(waits.reshape(shape)),
     )
 
 
@@ -152,7 +154,7 @@ class _Block:
     def answers(self, count: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Probabilities at any time and at arrivals, and the probability to wait."""
         chances, top = self._given(self.jobs)
-        met, fewer = self._given(self.jobs - 1)
+        found, fewer = self._given(self.jobs - 1)
         low = np.where(self.jobs > 0, np.minimum(top, fewer), top)
         if not ((low >= LEAST) & np.isfinite(low)).all():
             msg = (
@@ -160,8 +162,8 @@ class _Block:
                 "probabilities are unknown; reduce the population"
             )
             raise InvalidParameter(msg)
-        met = np.where(self.jobs > 0, met, np.nan)
-        return chances, met, self._waits(met, fewer, count)
+        found = np.where(self.jobs > 0, found, np.nan)
+        return chances, found, self._waits(found, fewer, count)
 
     def _given(self, jobs: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Probabilities given the total number of jobs, and the probability of that total."""
@@ -171,7 +173,7 @@ class _Block:
         total = joint.sum(axis=0)
         return joint / np.where(total > 0, total, 1.0), total
 
-    def _waits(self, met: FloatArray, fewer: FloatArray, count: FloatArray) -> FloatArray:
+    def _waits(self, found: FloatArray, fewer: FloatArray, count: FloatArray) -> FloatArray:
         """Probability that an arrival finds no server free."""
         kind, number = self.station.kind, np.arange(self.size)[:, None]
         if kind is ServiceKind.DELAY:
@@ -179,7 +181,7 @@ class _Block:
         if kind is ServiceKind.VARYING:
             if self.station.servers is None:
                 return np.full(self.jobs.shape, np.nan)
-            return np.asarray(np.where(number >= count, met, 0.0).sum(axis=0))
+            return np.asarray(np.where(number >= count, found, 0.0).sum(axis=0))
         ratio = self.scale * self.station.demand / self.station.queues
         busy = ratio * self._given(self.jobs - 2)[1]  # one of the queues, with one job fewer
         some = self.jobs > 0

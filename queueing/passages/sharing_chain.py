@@ -58,17 +58,17 @@ PHASES = 10, 160
 they are no faster than services."""
 
 _FINEST = SHARED[0].left_out
-_QUICK = 3.0  # of the fastest service: a rate of coming back that need not be exceeded
-_LITTLE = 0.1  # of the work: so much is spent first on a chain that comes back at its own rate
-_RARE = 3e-4  # of the likeliest b': those less likely are left out, but by the finest chain
-_UNLIKELY = 1e-9  # probability of a number at stations that counts for the fastest return
-_NONE = 1e-12  # of a flow: rounding
+_QUICK = 3.0  # largest rate of return over the fastest service: for speed
+_LITTLE = 0.1  # share of the work for which first a chain with the true rate of return is tried
+_RARE = 3e-4  # least p(b') over the largest one that is kept, except in the finest chain
+_UNLIKELY = 1e-9  # probability below which a number at stations does not set the fastest return
+_NONE = 1e-12  # share of a flow that is rounding
 
-# Only for speed: what is looked at before a chain is built.
+# Only for speed: estimates of the size and work of a chain before it is built.
 _MOST_PAIRS = 2_000_000  # numbers b times numbers e of a station
 _PHASED = 20_000  # states at a delay
-_SLOWED = 3.0  # of the mean alone: the mean among others, if it is not known
-_LEAST_MOVES = 2000.0  # of which a step costs the time at least
+_SLOWED = 3.0  # E[T] over that without other jobs, if E[T] is not known
+_LEAST_MOVES = 2000.0  # number of transitions below which a step takes no less time
 
 Codes: TypeAlias = NDArray[np.int64]
 Positions: TypeAlias = NDArray[np.intp]

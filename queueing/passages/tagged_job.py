@@ -58,9 +58,11 @@ PHASES = 10
 `SMOOTHED` of `headway.queueing.passages.laws` labels it."""
 
 _BUILT = 100.0  # steps that take as long as to build the chain: for speed
-_QUICK = 3.0  # of the fastest service: a rate of coming back that need not be exceeded, see `_seen`
-_SHORT = 0.02  # of the others' service time, to which a shorter one of the tagged job is lengthened
-_NONE = 1e-12  # of a flow: rounding
+_QUICK = (
+    3.0  # largest rate of return from thinking over the fastest service: for speed, see `_seen`
+)
+_SHORT = 0.02  # least service time of the tagged job over that of the others: for speed
+_NONE = 1e-12  # share of a flow that is rounding
 
 Numbers: TypeAlias = NDArray[np.intp]
 
@@ -126,7 +128,7 @@ class TaggedJobChain:
 
     @property
     def is_small_enough(self) -> bool:
-        """Whether the chain is small enough, which is a matter of seconds."""
+        """Whether the truncation allows so many transitions and steps; for speed alone."""
         return self.truncation.allows(self.moves, self.pace * self.passage.mean, _BUILT)
 
     def law(self) -> TimeLaw:
@@ -172,7 +174,7 @@ class TaggedJobChain:
         return states * (3 + count / 3)
 
     def _constants(self, without: dict[int, int]) -> FloatArray:
-        """Normalising constants G(0), G(1)... of all queues but so many lanes of some stations."""
+        """G(0), G(1)... of all queues, without a number of lanes of each station in a mapping."""
         series: ComplexArray | FloatArray = np.zeros((self.passage.others + 1, 1))
         series[0] = 1.0
         for k, queue in enumerate(self.passage.queues):
@@ -192,7 +194,7 @@ class TaggedJobChain:
 
     @cached_property
     def _ends(self) -> tuple[FloatArray, FloatArray]:
-        """Flows from each queue to where nobody waits, and from there to each [1/s]."""
+        """Flows from each queue to thinking and delays, and from these to each queue [1/s]."""
         direct = self._visits[:, None] * self.passage.onward * (self._visits > 0)
         gone, come = (self._visits - direct.sum(axis=axis) for axis in (1, 0))
         floor = _NONE * self._visits
@@ -207,8 +209,8 @@ class TaggedJobChain:
     def _seen(self) -> float:
         """Share of the flows to and from thinking that is kept; the rest thinks for no time.
 
-        Thinking that is far shorter than any service would need as many more steps, and hardly
-        counts: come back at most three times as fast as the fastest service.
+        With thinking far shorter than any service, nu and the number of steps would grow, for
+        little change of the law: jobs return at most three times as fast as the fastest service.
         """
         if not self.passage.rests:
             return 0.0
@@ -225,12 +227,12 @@ class TaggedJobChain:
 
     @property
     def out(self) -> FloatArray:
-        """c_i, flow from each queue to where nobody waits [1/s]."""
+        """c_i, flow from each queue to thinking and delays [1/s]."""
         return self._seen * self._ends[0]
 
     @property
     def back(self) -> FloatArray:
-        """d_i, flow to each queue from where nobody waits [1/s]."""
+        """d_i, flow to each queue from thinking and delays [1/s]."""
         return np.asarray(self._seen * self._ends[1])
 
     @property
@@ -253,7 +255,7 @@ class TaggedJobChain:
 
     @cached_property
     def pace(self) -> float:
-        """Rate of steps nu [1/s]: no state is left faster."""
+        """nu, rate of uniformised steps [1/s], at least the total rate of every state."""
         come = float(self.back.sum()) * self._fastest_return
         stations = range(len(self.passage.stations))
         elsewhere = max(float(self._shares({k: 1}).max()) for k in stations)
@@ -372,7 +374,7 @@ class TaggedJobChain:
     def _on_arrival(
         self, k: int, others: Numbers, elsewhere: Numbers, without: dict[int, int]
     ) -> tuple[Numbers, States, FloatArray]:
-        """What a job finds that comes to station k, of those elsewhere: rows, states, p(b')."""
+        """Probabilities p(b') of the number found on arrival at station k: rows, states, p(b')."""
         queue = self.passage.queues[k]
         if queue is None:
             rows = np.arange(len(others))

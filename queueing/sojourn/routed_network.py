@@ -59,14 +59,14 @@ GIVEN = (
 
 @dataclass(frozen=True)
 class RoutedNetwork:
-    """Stations at their arrival rates, and the ways of jobs between them.
+    """An open network of stations at given arrival rates, with the routes of its jobs.
 
     Parameters
     ----------
     names, stations
-        What messages call them, and their kinds with their numbers.
+        Names of the stations in messages, and the stations.
     rates
-        Arrivals at each station [1/s], those it loses included.
+        Arrival rate of each station [1/s], lost jobs included.
     entries, onward, leaving
         As of `headway.queueing.times.absorption.Journey`.
 
@@ -90,7 +90,7 @@ class RoutedNetwork:
     leaving: FloatArray
 
     def law(self) -> TimeLaw:
-        """How long jobs take that are answered; no station may be saturated."""
+        """Law of the sojourn time of jobs that are not lost; no station may be saturated."""
         used = self._visited()._loaded()
         parts = [part for loop in used._loops() for part in used._parts(loop)]
         law = used._journey(parts).law()
@@ -98,12 +98,12 @@ class RoutedNetwork:
         if not used._exact and any(station.can.loses for station in used.stations):
             notes = merged((LOSING,), tuple(n for n in notes if _FOLLOWED not in n))
         elif not (notes or used._exact):
-            notes = (used._apart,)
+            notes = (used._independence_note,)
         return replace(law, notes=merged(notes, law.notes))
 
     @property
-    def _apart(self) -> str:
-        """What independent visits miss: at shared servers, and by how services vary."""
+    def _independence_note(self) -> str:
+        """The note on independent visits: by shared servers, and by the scv of services."""
         if any(station.can.insensitive for station in self.stations):
             return APART_SHARED
         return region_note(self.stations, self.rates, loops=False) or APART
@@ -114,7 +114,7 @@ class RoutedNetwork:
         return mean_visits(self.entries, self.onward)
 
     def _visited(self) -> "RoutedNetwork":
-        """Without stations that nobody comes to."""
+        """Return the network without stations that no job visits."""
         keep = np.flatnonzero(self.visits > 0)
         return RoutedNetwork(
             tuple(self.names[k] for k in keep),
@@ -126,14 +126,14 @@ class RoutedNetwork:
         )
 
     def _loaded(self) -> "RoutedNetwork":
-        """With next to no arrivals where there are none: chances need some."""
+        """Return the network with a negligible arrival rate instead of 0, which has no laws."""
         if self.rates.any():
             return self
         demand = sum(v * s.mean_service for v, s in zip(self.visits, self.stations, strict=True))
         return replace(self, rates=self.visits * _HARDLY / (demand or 1.0))
 
     def _loops(self) -> list[list[int]]:
-        """Stations that can be reached from each other, together."""
+        """Return the strongly connected components of the routes."""
         count, labels = connected_components(self.onward > 0, connection="strong")
         return [np.flatnonzero(labels == k).tolist() for k in range(count)]
 
@@ -144,8 +144,8 @@ class RoutedNetwork:
                 return [alone]
         loop = self._loop(members)
         parts = None if loop is None else self._loop_parts(members, loop)
-        notes = (_loose([self.names[k] for k in members]),)
-        return parts or [self._visit(k, self._looped(k), notes) for k in members]
+        notes = (_independent_note([self.names[k] for k in members]),)
+        return parts or [self._visit(k, self._looped_law(k), notes) for k in members]
 
     def _single(self, k: int) -> "_RoutedPart | None":
         chance = float(self.onward[k, k])
@@ -162,24 +162,24 @@ class RoutedNetwork:
     def _visit(self, k: int, law: TimeLaw, notes: tuple[str, ...]) -> "_RoutedPart":
         return _RoutedPart(law, k, 1.0, self.onward[k], float(self.leaving[k]), notes)
 
-    def _looped(self, k: int) -> TimeLaw:
+    def _looped_law(self, k: int) -> TimeLaw:
         return self.stations[k].looped_law(float(self.rates[k]))
 
     def _loop(self, members: list[int]) -> StationLoop | None:
-        """The loop of some stations; None if they are many, or one is not to be followed."""
+        """Return the loop of some stations; None if one is unsupported, or they are too many."""
         inside = self.onward[np.ix_(members, members)]
         again = np.diag(inside).tolist()
         pairs = zip(members, again, strict=True)
         stops = [self.stations[k].stop(float(self.rates[k]), chance) for k, chance in pairs]
         complete = tuple(stop for stop in stops if stop is not None)
-        if len(complete) < len(members) or len(members) > _MOST_FOLLOWED:
+        if len(complete) < len(members) or len(members) > _MOST_STATIONS:
             return None
         entries = np.maximum(self.rates[members] - self.rates[members] @ inside, 0.0)
         entries[entries < 1e-12 * entries.max()] = 0.0
         return StationLoop(complete, entries / entries.sum(), inside)
 
     def _loop_parts(self, members: list[int], loop: StationLoop) -> "list[_RoutedPart] | None":
-        """The loop from each entry to each exit, or whole if they leave all that there is."""
+        """Return the laws of a loop by entry and exit, or by entry if all jobs leave from it."""
         away = self.onward[members].copy()
         away[:, members] = 0.0
         ends = not away.any()
@@ -202,7 +202,7 @@ class RoutedNetwork:
         return parts
 
     def _journey(self, parts: "list[_RoutedPart]") -> Journey:
-        """The way through the parts: a station's arrivals are shared out to its parts."""
+        """Return the journey through the parts, each by its share of arrivals at its entry."""
         entry = [part.entry for part in parts]
         share = np.array([part.share for part in parts])
         return Journey(
@@ -214,7 +214,7 @@ class RoutedNetwork:
 
     @property
     def _exact(self) -> bool:
-        """Whether visits are independent: at most one takes a random time, or none can overtake."""
+        """Whether successive visits are independent: one random time at most, or overtake-free."""
         random = [k for k, s in enumerate(self.stations) if s.can.product_form is not _DELAY]
         if len(random) < 2:
             return True
@@ -231,14 +231,14 @@ class RoutedNetwork:
 
 
 def region_note(stations: Sequence[VisitedStation], rates: FloatArray, *, loops: bool) -> str:
-    """What was measured of general service times; empty where there are none.
+    """Return the note on errors measured for general service times; empty without these.
 
     Parameters
     ----------
     stations, rates
-        Those that are visited, and arrivals at each [1/s].
+        The visited stations, and the arrival rate of each [1/s].
     loops
-        Whether jobs go to and fro between them.
+        Whether jobs can return to a station.
     """
     queues = [(s, float(rate)) for s, rate in zip(stations, rates, strict=True) if s.can.limits]
     if not any(s.can.product_form is None and s.plain_scv is not None for s, _ in queues):
@@ -248,18 +248,19 @@ def region_note(stations: Sequence[VisitedStation], rates: FloatArray, *, loops:
     return Region.of(loops=loops, pools=False, scv=scv, busy=busy).shares()
 
 
-_MOST_FOLLOWED = 20  # stations of a loop: its laws are as many as the square
+_MOST_STATIONS = 20  # stations of a loop, whose laws are as many as the square: for speed
 _SHOWN = 12  # stations that a note names
-_HARDLY = 1e-9  # of an arrival while one is served
+_HARDLY = 1e-9  # offered load in place of 0
 _DELAY = ServiceKind.DELAY
 _QUEUES = (ServiceKind.QUEUE, ServiceKind.PARALLEL)
 
 
 @dataclass(frozen=True)
 class _RoutedPart:
-    """A stay at a station, or in a loop, that begins at a station and has a way to end.
+    """A visit to a station, or a stay in a loop from its entry to an exit.
 
-    `share` of the arrivals at `entry` make it; `onward` and `leaving` say where they go then.
+    It is made by a `share` of the arrivals at `entry`; `onward` and `leaving` are the routing
+    probabilities at its end.
     """
 
     law: TimeLaw
@@ -270,7 +271,7 @@ class _RoutedPart:
     notes: tuple[str, ...]
 
 
-def _loose(names: list[str]) -> str:
+def _independent_note(names: list[str]) -> str:
     return (
         f"{INDEPENDENT}, although they return to {_listed(names)}: 99th percentiles "
         "were up to 40% too low where measured"

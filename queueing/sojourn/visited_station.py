@@ -21,15 +21,15 @@ from headway.queueing.times.processor_sharing.general import SharingClasses
 from headway.queueing.times.tagged_job.kinds import FcfsQueue, SharedQueue
 from headway.queueing.times.tagged_job.station import TaggedStation
 
-_SHORT = 0.02  # of the mean service: quicker ones of other classes are taken as so long
+_SHORT = 0.02  # least service time of other classes over their mean: for speed
 
 
 class VisitedStation(Protocol):
-    """A station, as one of the jobs sees it that visit it at a rate [1/s]."""
+    """A station with the laws of times that a job of one class spends there."""
 
     @property
     def can(self) -> Abilities:
-        """What its kind is."""
+        """Abilities of its kind."""
 
     @property
     def mean_service(self) -> float:
@@ -44,33 +44,33 @@ class VisitedStation(Protocol):
         """Scv of service times; None where two moments do not tell them."""
 
     def time_law(self, arrival_rate: float) -> TimeLaw:
-        """Of a visit."""
+        """Law of the response time of one visit."""
 
     def looped_law(self, arrival_rate: float) -> TimeLaw:
-        """Of a visit of those who come back."""
+        """Law of the response time of one visit where jobs can return later."""
 
     def feedback_law(self, arrival_rate: float, chance: float) -> TimeLaw | None:
-        """Of all visits of those who come straight back; None if unknown."""
+        """Law of the sum of visits with direct feedback at a probability; None if unknown."""
 
     def stop(self, arrival_rate: float, again: float) -> TaggedStation | None:
-        """The station as a job followed through a loop sees it; None if unknown."""
+        """The station in the chain of a tagged job in a loop; None if unknown."""
 
 
 @dataclass(frozen=True)
 class ClassStation:
-    """A station whose jobs share its servers, or ask different times of it, to one of them.
+    """A station of several classes as a job of one of them visits it.
 
     Parameters
     ----------
     mean_service
-        Of the job [s].
+        Mean service time of the job [s].
     law
-        Finds how long a visit takes, at the rates there are.
+        Returns the law of the response time per visit, at the given arrival rates.
     make_stop
-        Makes of arrivals [1/s] what the station is to a job that is followed.
+        Returns the station in the chain of a tagged job, given its arrival rate [1/s].
     back
-        Finds how long all visits of who comes straight back take, at arrivals from elsewhere [1/s]
-        and a chance; None where that is known only to one who follows the job.
+        Returns the law of the sum of visits with direct feedback, given the arrival rate from
+        elsewhere [1/s] and the probability; None where only the tagged job's chain has it.
     """
 
     mean_service: float
@@ -82,32 +82,32 @@ class ClassStation:
     plain_scv: float | None = None
 
     def time_law(self, arrival_rate: float) -> TimeLaw:  # noqa: ARG002 - at its own
-        """Of a visit."""
+        """Law of the response time of one visit."""
         return self.law()
 
     def looped_law(self, arrival_rate: float) -> TimeLaw:
-        """The same."""
+        """Law of the response time of one visit, as `time_law`."""
         return self.time_law(arrival_rate)
 
     def feedback_law(self, arrival_rate: float, chance: float) -> TimeLaw | None:
-        """Of all visits, where there is a law for it."""
+        """Law of the sum of visits with direct feedback, where it is known."""
         return None if self.back is None else self.back(arrival_rate, chance)
 
     def stop(self, arrival_rate: float, again: float) -> TaggedStation | None:  # noqa: ARG002 - memoryless
-        """The station at this arrival rate, as the job meets it."""
+        """The station in the chain of a tagged job."""
         return self.make_stop(arrival_rate)
 
 
 @dataclass(frozen=True)
 class SingleVisitStation:
-    """A station whose jobs share its servers for times of any scv, to a job that comes once.
+    """A processor-sharing station of service times of any scv, for a job that visits it once.
 
     Parameters
     ----------
     mean_service
-        Of the job [s].
+        Mean service time of the job [s].
     law
-        Finds how long the visit takes, at the rates there are.
+        Returns the law of the response time, at the given arrival rates.
     """
 
     mean_service: float
@@ -117,7 +117,7 @@ class SingleVisitStation:
     plain_scv: float | None = None
 
     def time_law(self, arrival_rate: float) -> TimeLaw:  # noqa: ARG002 - at its own
-        """Of the visit."""
+        """Law of the response time."""
         return self.law()
 
     def looped_law(self, arrival_rate: float) -> TimeLaw:  # noqa: ARG002 - refused
@@ -137,18 +137,19 @@ ONCE = (
     "response times of jobs that return to shared servers have a known distribution for "
     "exponential times only; simulate the model"
 )
-"""Why a job's several visits to shared servers of other times are not followed."""
+"""Why the law of several visits to shared servers is refused, if service times are not
+exponential."""
 
 
 def general_sharing_station(
     sharers: SharingClasses, own: float, scv: float, servers: int
 ) -> SingleVisitStation:
-    """Servers shared by jobs whose times are of any scv.
+    """Processor sharing by classes of service times of any scv.
 
     Parameters
     ----------
     sharers
-        Who comes to it.
+        Arrivals, means and scvs by class.
     own, scv
         Mean service time of the job [s], and its scv.
     servers
@@ -202,39 +203,39 @@ def _shared(
     return exponential_sharing_law(np.array(rates), np.array(times), own, servers)
 
 
-def fcfs_station(comers: SharingClasses, own: tuple[float, float], law: TimeLaw) -> ClassStation:
-    """One server in order of arrival, as a job of one of several classes sees it.
+def fcfs_station(sharers: SharingClasses, own: tuple[float, float], law: TimeLaw) -> ClassStation:
+    """A single server in order of arrival, as a job of one of several classes visits it.
 
     Parameters
     ----------
-    comers
-        Who comes to it, by class.
+    sharers
+        Arrivals, means and scvs by class.
     own
         Mean service time of the job [s], and its scv.
     law
-        Of a visit.
+        Law of the response time per visit.
 
     Examples
     --------
     >>> from headway.queueing.times.laws import exponential
     >>> two = SharingClasses((1.0, 1.0), (0.1, 0.3), (1.0, 1.0))
-    >>> met = fcfs_station(two, (0.1, 1.0), exponential(0.2))
-    >>> round(met.stop(2.0, 0.0).others.mean, 12)
+    >>> station = fcfs_station(two, (0.1, 1.0), exponential(0.2))
+    >>> round(station.stop(2.0, 0.0).others.mean, 12)
     0.2
     """
-    stop = partial(_in_turn, comers, own, law.mean)
-    return ClassStation(own[0], lambda: law, stop, partial(_back_in_turn, comers, own))
+    stop = partial(_tagged_fcfs_queue, sharers, own, law.mean)
+    return ClassStation(own[0], lambda: law, stop, partial(_feedback_law, sharers, own))
 
 
-def _in_turn(
-    comers: SharingClasses, own: tuple[float, float], stay: float, rate: float
+def _tagged_fcfs_queue(
+    sharers: SharingClasses, own: tuple[float, float], stay: float, rate: float
 ) -> TaggedStation:
-    """The queue as it is to a job that is followed through several stations."""
-    here = comers.alike()
+    """Return the queue in the chain of a tagged job in a loop."""
+    here = sharers.alike()
     if {own[1], *here.scvs} != {1.0}:
         raise GraphError(LOOPED)
     times, rates = np.array(here.times), np.array(here.rates)
-    least = _SHORT * comers.busy / sum(comers.rates)
+    least = _SHORT * sharers.busy / sum(sharers.rates)
     others = one_of(np.maximum(times, least), rates)
     return FcfsQueue(rate, others, in_phases(own[0], 1.0), stay, unlike=len(times) > 1)
 
@@ -246,11 +247,11 @@ LOOPED = (
 """Percentiles were up to 30% off in loops with a delay, with times of scv 4."""
 
 
-def _back_in_turn(
-    comers: SharingClasses, own: tuple[float, float], arrival_rate: float, chance: float
+def _feedback_law(
+    sharers: SharingClasses, own: tuple[float, float], arrival_rate: float, chance: float
 ) -> TimeLaw:
-    """All visits of a job that comes straight back, as the others do."""
-    here = comers.alike()
+    """Law of the sum of visits with direct feedback, at the same probability for all classes."""
+    here = sharers.alike()
     rates, times, scvs = (np.array(each) for each in here)
     total = float(rates.sum())
     mean = float(rates @ times) / total
@@ -261,17 +262,24 @@ def _back_in_turn(
         pairs = zip(rates / total, each, strict=True)
         return np.asarray(sum(share * law(s) for share, law in pairs))
 
-    mixed = _mean_stay(SharingClasses((total,), (mean,), (spread,)), own, chance)
+    mixed = _mean_with_feedback(SharingClasses((total,), (mean,), (spread,)), own, chance)
     law = unlike_law(
-        (arrival_rate, service, mean), chance, gamma(*own), (mixed, _mean_stay(here, own, chance))
+        (arrival_rate, service, mean),
+        chance,
+        gamma(*own),
+        (mixed, _mean_with_feedback(here, own, chance)),
     )
     spreads = {own[1], *here.scvs} != {1.0}
     return replace(law, notes=(UNLIKE_BACK, *((GAMMA,) if spreads else ())))
 
 
-def _mean_stay(comers: SharingClasses, own: tuple[float, float], chance: float) -> float:
-    """Mean time until a job leaves that comes straight back with a chance, as the others do [s]."""
-    each = ((0.0, *comers.rates), (own[0], *comers.times), (own[1], *comers.scvs))
+def _mean_with_feedback(sharers: SharingClasses, own: tuple[float, float], chance: float) -> float:
+    """Mean sum of visits with direct feedback, at the same probability for all classes [s]."""
+    each = (
+        (0.0, *sharers.rates),
+        (own[0], *sharers.times),
+        (own[1], *sharers.scvs),
+    )
     rates, times, scvs = (np.array(one)[:, None] for one in each)
     wait = feedback_waits(rates, times, scvs, np.full(rates.shape, chance))[0, 0]
     return float(wait + own[0]) / (1 - chance)

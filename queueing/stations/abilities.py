@@ -167,5 +167,5 @@ class InSearches:
         return self.can.smooth
 
     def spread(self) -> Self:
-        """The station with times that vary enough for a swift search; itself for most kinds."""
+        """The station with times that vary enough for a search; itself for most kinds."""
         return self

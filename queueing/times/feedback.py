@@ -26,7 +26,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.queueing.times.laws import GAMMA, ComplexArray, Piece, TimeLaw, Transform, gamma
 
-_NEGLIGIBLE, _NOTHING = 1e-14, 1e-17  # chances of more passes
+_NEGLIGIBLE, _NOTHING = 1e-14, 1e-17  # probabilities of more passes: rounding
 
 STEADIEST = 0.01
 """Least squared coefficient of variation of a service that jobs come back to."""
@@ -36,7 +36,7 @@ NEARLY_CONSTANT = "constant service that some jobs return to is approximated as 
 
 @dataclass(frozen=True)
 class Feedback:
-    """M/G/1, first come first served, whose jobs come back to the end with a chance.
+    """M/G/1, first come first served, whose served jobs rejoin the queue with a probability.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class Feedback:
     def _ahead_of_arrival(
         self, ahead: ComplexArray, behind: ComplexArray, during: ComplexArray
     ) -> ComplexArray:
-        """What an arrival finds: nobody, or a service going on and `ahead` for each after it."""
+        """What an arrival finds: no job, or a service in progress and `ahead` per waiting job."""
         idle = 1 - self._busy
         if self.scv == 1:  # what is left of an exponential service is like all of it
             return np.asarray(idle / (1 - self._busy * ahead))
@@ -141,30 +141,30 @@ class Feedback:
 
 
 def _log1p(z: ComplexArray) -> ComplexArray:
-    """Of complex numbers, with all digits where they are small, as NumPy's has not."""
+    """log(1 + z) of complex z, accurate for small z, where NumPy's is not."""
     a, b = z.real, z.imag
     return np.asarray(0.5 * np.log1p(a * (2 + a) + b * b) + 1j * np.arctan2(b, 1 + a))
 
 
-_NEAR = 0.5  # v / u from which its difference from 1 says more
-_POWERS = 27  # 4**-27 is 6e-17
-_EACH = 64  # passes that are counted one by one
-_FEW = 16  # nodes of a block
-_LONGER = 1.5  # times as many passes up to the end of a block
-_TURN = 2.0  # radians that summands turn in a block at the most
-_AT_ONCE = 512  # nodes
-_ALIKE = 20  # numbers at once, the next ones in a series
+_NEAR = 0.5  # |v / u| above which 1 - v / u is computed without cancellation
+_POWERS = 27  # terms of a power series: 4**-27 = 6e-17 is rounding
+_EACH = 64  # passes that are summed one by one: for speed
+_FEW = 16  # Chebyshev nodes of a block
+_LONGER = 1.5  # largest ratio of the last to the first pass of a block
+_TURN = 2.0  # largest change of phase of the summand in a block [rad]
+_AT_ONCE = 512  # nodes evaluated at once: for memory
+_ALIKE = 20  # numbers evaluated together as a series: for speed
 
 
 def _nodes(most: int, pace: float) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Passes 1 to `most`, or nodes of blocks of them, and their weights in a sum.
+    """Nodes and weights of a sum over passes 1 to `most`: each pass, then blocks of passes.
 
     Parameters
     ----------
     most
         Passes.
     pace
-        How much the logarithm of a summand changes from one to the next.
+        Change of the logarithm of a summand from one pass to the next.
 
     Examples
     --------
@@ -188,14 +188,14 @@ def _each(start: int, end: int) -> tuple[FloatArray, FloatArray]:
 
 
 def _block(start: int, end: int) -> tuple[FloatArray, FloatArray]:
-    """Nodes and weights that sum polynomials over all whole numbers of a block exactly."""
+    """Nodes and weights that sum polynomials of degree below 16 over a block exactly."""
     nodes, weights = _over(end - start)
     return start + nodes, weights
 
 
 @lru_cache(maxsize=128)
 def _over(length: int) -> tuple[FloatArray, FloatArray]:
-    """Chebyshev's nodes from 0 to a length, and weights of a sum over 0, 1, 2... up to it."""
+    """Chebyshev nodes on (0, length), and weights of the sum over 0, 1, ... length."""
     angles, degrees = (np.arange(_FEW) + 0.5) * np.pi / _FEW, np.arange(_FEW)[:, None]
     whole = np.arange(length + 1.0) * 2 / length - 1
     sums = np.cos(degrees * np.arccos(whole)).sum(axis=1)
@@ -204,7 +204,7 @@ def _over(length: int) -> tuple[FloatArray, FloatArray]:
 
 
 def feedback_law(arrival_rate: float, chance: float, mean: float, scv: float) -> TimeLaw:
-    """How long a job takes to leave a queue that some come back to.
+    """Law of the sojourn time in an M/G/1 queue with direct feedback.
 
     Parameters
     ----------

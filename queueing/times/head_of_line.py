@@ -1,4 +1,4 @@
-"""Response times at one server that serves higher classes first and interrupts nobody.
+"""Response times of an M/G/1 queue with non-preemptive (head-of-line) priorities.
 
 Source: Takagi, *Queueing Analysis* I, 1991, section 3.2; Kella and Yechiali, "Priorities in M/G/1
 queue with server vacations", Naval Research Logistics 35, 1988.
@@ -10,8 +10,8 @@ import numpy as np
 
 from headway.queueing.times.laws import ComplexArray, Transform
 
-_SETTLED = 1e-15
-_MOST_ROUNDS = 100_000
+_SETTLED = 1e-15  # relative change at which the iteration ends: rounding
+_MOST_ITERATIONS = 100_000  # for speed: it converges geometrically with the utilisation of L
 
 Service = tuple[Transform, float]
 """Transform and mean [s] of a service time."""
@@ -49,12 +49,12 @@ def head_of_line_transform(
 
 
 def _delayed(s: ComplexArray, higher: Sequence[tuple[float, Service]]) -> ComplexArray:
-    """S + L (1 - G(s)): what a delay's transform is taken at that higher classes draw out.
+    """Return s + L (1 - G(s)), at which the transform of a delay gives it with interruptions.
 
     G solves L G = sum of lambda_i B_i(s + L - L G); found by iteration from 1 downwards.
     """
     z = s
-    for _ in range(_MOST_ROUNDS if higher else 0):
+    for _ in range(_MOST_ITERATIONS if higher else 0):
         before = z
         z = s + sum((rate * (1 - each(before)) for rate, (each, _) in higher), np.zeros_like(s))
         if np.all(np.abs(z - before) <= _SETTLED * np.abs(z)):

@@ -1,7 +1,7 @@
-"""Chances back from Laplace transforms, to some 1e-11.
+"""Numerical inversion of Laplace transforms of probability distributions, to some 1e-11.
 
-The Fourier series of Abate and Whitt's algorithm Euler, twice as fine as theirs so that rounding
-is damped, of as many terms as it takes: the number is doubled until two results agree.
+This is the Fourier-series method of Abate and Whitt (algorithm EULER). Its grid is twice as fine as
+theirs, which reduces rounding errors, and the number of terms is doubled until two results agree.
 
 Source: Abate and Whitt, "Numerical inversion of Laplace transforms of probability distributions",
 ORSA J. Computing 7(1), 1995; Choudhury, Lucantoni and Whitt, "Multidimensional transform
@@ -15,22 +15,22 @@ import numpy as np
 from headway.kinds import Amount, plain
 from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw, Transform
 
-_DAMPING = 30.0  # discretisation error exp(-30) = 1e-13
-_FINENESS = 2  # terms that make a half turn; rounding grows by exp(_DAMPING / 2 / _FINENESS)
-_AVERAGED = 12  # of Euler's averaging
+_DAMPING = 30.0  # A of Abate and Whitt: the discretisation error is exp(-A) = 1e-13
+_FINENESS = 2  # l of Choudhury, Lucantoni and Whitt: rounding grows by exp(A / (2 l))
+_AVERAGED = 12  # m of Euler summation; 11 in Abate and Whitt
 _WEIGHTS = np.array([comb(_AVERAGED, k) for k in range(_AVERAGED + 1)]) / 2**_AVERAGED
 _TURN = np.exp(1j * pi * np.arange(_FINENESS) / _FINENESS)
-_FEWEST, _MOST = 40, 2560  # half turns
-_AGREED = 1e-12
-_ROUNDING = 4e-16
-_SAME = 1e-13  # relative: times that count as one
+_FEWEST, _MOST = 40, 2560  # least and largest number of terms, over l
+_AGREED = 1e-12  # difference of two results at which n is enough
+_ROUNDING = 4e-16  # relative rounding error of a term of the sum
+_SAME = 1e-13  # relative difference of times that are the same but for rounding
 _AT_A_JUMP = 1e-11  # relative: a percentile so near to a constant time is that time
-_NEVER = 1e-300  # a probability whose logarithm still exists
-_INSTANT = 1e-9  # of the mean: a time that counts as none
+_NEVER = 1e-300  # in place of a probability of 0, whose logarithm is not finite
+_INSTANT = 1e-9  # share of the mean below which a time counts as 0: below the error of inversion
 
 
 def exceedance(law: TimeLaw, time: float) -> float:
-    """Chance of more than a time [s].
+    """P(T > t) of a time t [s].
 
     Examples
     --------
@@ -102,7 +102,7 @@ def invert(transform: Transform, time: Amount) -> Amount:
 
 
 def invert_with_slope(transform: Transform, time: Amount) -> tuple[Amount, Amount]:
-    """The same with the slope, to fewer digits.
+    """Value and derivative at a time, to fewer digits.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def invert_with_slope(transform: Transform, time: Amount) -> tuple[Amount, Amoun
 
 
 def _series(transform: Transform, time: Amount) -> tuple[Amount, ComplexArray]:
-    """The value, and the transform at the nodes that it took."""
+    """The value, and the transform at the nodes of the series."""
     start, step, factor = _grid(time)
     values, value, turns = transform(_nodes(start, step, 0, _FEWEST)), 0.0, _FEWEST
     while True:
@@ -135,7 +135,7 @@ def _series(transform: Transform, time: Amount) -> tuple[Amount, ComplexArray]:
 
 
 def _grid(time: Amount) -> tuple[Amount, Amount, Amount]:
-    """Where the nodes start and how far they are apart [1/s], and what the sum is times."""
+    """First node and distance of nodes [1/s], and the factor of the sum."""
     step = pi / (_FINENESS * time)
     return _DAMPING / (2 * _FINENESS * time), step, step * exp(_DAMPING / (2 * _FINENESS)) / pi
 
@@ -146,7 +146,7 @@ def _nodes(start: Amount, step: Amount, since: int, until: int) -> ComplexArray:
 
 
 def _euler(values: ComplexArray) -> Amount:
-    """Sum series whose signs alternate, along the first axis, by averaging last partial sums."""
+    """Euler summation of an alternating series along the first axis: binomial averages."""
     terms = (values.T * np.tile(_TURN, len(values) // _FINENESS)).T.real
     terms[0] /= 2
     signed = terms.reshape(-1, _FINENESS, *terms.shape[1:]).sum(axis=1)

@@ -173,7 +173,7 @@ def test_chances_of_closed_networks_have_their_means_and_meet_one_job_fewer(
         mean = float(np.arange(population + 1) @ marginal.chances)
         assert mean == pytest.approx(float(solution.queue_length[k]), rel=TOLERANCE)
         assert marginal.chances.sum() == pytest.approx(1, rel=TOLERANCE)
-        assert marginal.met[:-1] == pytest.approx(fewer[k], abs=1e-12)
+        assert marginal.found[:-1] == pytest.approx(fewer[k], abs=1e-12)
 
 
 def test_operating_points_of_closed_networks_are_found_together():
@@ -287,7 +287,7 @@ def test_waits_at_servers_are_erlangs_mixture():
             assert summed.percentile(share) == pytest.approx(wait.percentile(share), rel=1e-9)
     marginal = closed_marginal([MMm(0.5, 2), MM1(0.2)], [1, 1], 9, 0.0, 0)
     solved = solve_closed([MMm(0.5, 2), MM1(0.2)], [1, 1], 9, 0.0)
-    wait = in_turn(marginal.met, 2, 0.25)
+    wait = in_turn(marginal.found, 2, 0.25)
     assert wait.mean == pytest.approx(float(solved.station_response_time[0]) - 0.5, rel=TOLERANCE)
     assert wait.waits == pytest.approx(float(marginal.waits), rel=TOLERANCE)
 

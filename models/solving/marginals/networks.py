@@ -305,12 +305,12 @@ def _waits_closed(solution: "Solution", station: str) -> WaitLaws:
         )
         raise GraphError(msg)
     marginal, jobs = _closed(solution, station)
-    met = marginal.met.reshape(len(marginal.met), -1)
+    found = marginal.found.reshape(len(marginal.found), -1)
     if kind is ServiceKind.DELAY:
         return [made.wait_law(0.0) for _ in jobs]
     each = _each(solution, made)
     return [
-        in_turn(met[: int(n), k], int(one.plain_count), one.mean_service / one.plain_count)
+        in_turn(found[: int(n), k], int(one.plain_count), one.mean_service / one.plain_count)
         if n > 0
         else None
         for k, (n, one) in enumerate(zip(jobs, each, strict=True))
@@ -327,12 +327,12 @@ def _stays_closed(solution: "Solution", station: str) -> WaitLaws:
         msg = f"the response time {how} is known of open networks only"
         raise GraphError(msg)
     marginal, jobs = _closed(solution, station)
-    met = marginal.met.reshape(len(marginal.met), -1)
+    found = marginal.found.reshape(len(marginal.found), -1)
     each = _each(solution, made)
     if kind is ServiceKind.DELAY:
         return [_stay(one, 0.0) for one in each]
     return [
-        served(met[: int(n), k], int(one.plain_count), one.mean_service / one.plain_count)
+        served(found[: int(n), k], int(one.plain_count), one.mean_service / one.plain_count)
         if n > 0
         else None
         for k, (n, one) in enumerate(zip(jobs, each, strict=True))

@@ -27,7 +27,7 @@ _MOST_ROUTES = 500
 _ROUNDING = 1e-12  # of chances that sum to 1
 
 
-def is_feed_forward(solution: "Solution", *, swiftly: bool = False) -> bool:
+def is_feed_forward(solution: "Solution", *, for_search: bool = False) -> bool:
     """Whether percentiles of all points can be computed together.
 
     Not in closed networks, with classes, visits instead of routes, returns, shared servers,
@@ -40,7 +40,7 @@ def is_feed_forward(solution: "Solution", *, swiftly: bool = False) -> bool:
     if len(graph.routes) > _MOST_ROUTES or any(shares(graph, name) for name in graph.stations):
         return False
     stations = (station_at(name).of(solution.values) for name in graph.stations)
-    if not all((one.spread() if swiftly else one).smooth for one in stations):
+    if not all((one.spread() if for_search else one).smooth for one in stations):
         return False
     constant = [name for name, station in graph.stations.items() if not station.can.limits]
     certain = all(
@@ -50,7 +50,7 @@ def is_feed_forward(solution: "Solution", *, swiftly: bool = False) -> bool:
 
 
 def _order(graph: Structure) -> list[str]:
-    """The stations in an order in which jobs visit them; empty if there is a loop."""
+    """Return the stations in topological order of the routes; empty if there is a loop."""
     before: dict[str, set[str]] = {name: set() for name in graph.stations}
     for route in graph.routes:
         before[route.target].add(route.source)

@@ -33,7 +33,7 @@ def sharing_law(point: "Solution") -> TimeLaw:
     names = tuple(graph.stations)
     visits = np.array([float(OWN_VISITS.of(values)[name]) for name in names])
     if not visits_given(graph):
-        return _routed(point, names)
+        return _law_of_routes(point, names)
     laws = tuple(_visit_law(point, name) for name in names)
     for name, v in zip(names, visits.tolist(), strict=True):
         if v > 1 and is_general(station_at(name).of(values)):
@@ -48,7 +48,7 @@ def sharing_law(point: "Solution") -> TimeLaw:
     return replace(law, notes=merged(() if alone else (GIVEN,), law.notes))
 
 
-def _routed(point: "Solution", names: tuple[str, ...]) -> TimeLaw:
+def _law_of_routes(point: "Solution", names: tuple[str, ...]) -> TimeLaw:
     """Merge consecutive visits to a shared queue into one longer visit."""
     graph, values = point.model.network.graph, point.values
     ways, queues = ways_of(graph, values), np.array([_one_queue(point, name) for name in names])

@@ -160,8 +160,8 @@ def why_unknown(solution: "Solution", percent: float) -> GraphError | None:
     return None
 
 
-def swift_percentile(solution: "Solution", percent: float) -> FloatArray:
-    """The same for a search, of all jobs only, accurate to about 1e-6 without loops.
+def search_percentile(solution: "Solution", percent: float) -> FloatArray:
+    """Percentiles for a search, of all jobs only, accurate to about 1e-6 without loops.
 
     An scv of service below 0.01 counts as 0.01.
 
@@ -173,21 +173,21 @@ def swift_percentile(solution: "Solution", percent: float) -> FloatArray:
     refuse_blocking(solution.model.graph, "percentiles")
     _check(solution, percent)
     share = percent / 100
-    if not all_at_once(solution, swiftly=True):
+    if not all_at_once(solution, for_search=True):
         return np.reshape(_one_by_one(solution, [share])[0][0][""], solution.shape)
     find = partial(feed_forward_percentiles, precision=Precision.SEARCH)
     return _percentiles(solution, share, _stable(solution), find).reshape(solution.shape)
 
 
-def all_at_once(solution: "Solution", *, swiftly: bool = False) -> bool:
+def all_at_once(solution: "Solution", *, for_search: bool = False) -> bool:
     """Whether percentiles of all points can be computed together."""
     if solution.method == QNA:
         return False
     parts = sum_of_times_in(solution.model)
     if parts is None:
-        return is_feed_forward(solution, swiftly=swiftly)
+        return is_feed_forward(solution, for_search=for_search)
     station = station_at(parts.station).of(solution.values)
-    return (station.spread() if swiftly else station).smooth
+    return (station.spread() if for_search else station).smooth
 
 
 def _percentiles(
@@ -327,7 +327,7 @@ def law_of(point: "Solution") -> TimeLaw:
     if any(shares(point.model.network.graph, name) for name in point.stations):
         return sharing_law(point)
     given = visits_given(point.model.network.graph)
-    return _of_visits(point) if given else _routed(point)
+    return _of_visits(point) if given else _law_of_routes(point)
 
 
 @contextmanager
@@ -352,13 +352,13 @@ def _of_visits(point: "Solution") -> TimeLaw:
     return TimeLaw(law.pieces, law.mean, merged(() if alone else (GIVEN,), law.notes))
 
 
-def _routed(point: "Solution") -> TimeLaw:
+def _law_of_routes(point: "Solution") -> TimeLaw:
     values, graph = point.values, point.model.network.graph
     admitted = np.array([_admitted(point, name) for name in graph.stations])
     ways = ways_of(graph, values)
     network = RoutedNetwork(
         tuple(graph.stations),
-        tuple(_met(point, name) for name in graph.stations),
+        tuple(_visited_station(point, name) for name in graph.stations),
         np.array([float(values[f"{name}.arrival_rate"]) for name in graph.stations]),
         ways.entries,
         ways.onward * admitted[:, None],
@@ -367,8 +367,8 @@ def _routed(point: "Solution") -> TimeLaw:
     return network.law()
 
 
-def _met(point: "Solution", name: str) -> VisitedStation:
-    """A station as jobs meet it, by two moments where variability is propagated."""
+def _visited_station(point: "Solution", name: str) -> VisitedStation:
+    """Return a station with the law of its response time, by two moments under QNA."""
     station: Station = station_at(name).of(point.values)
     if point.method != QNA:
         return station
@@ -377,7 +377,7 @@ def _met(point: "Solution", name: str) -> VisitedStation:
 
 
 def _admitted(point: "Solution", name: str) -> float:
-    """Probability that an arriving job finds a place; refuses those who come straight back."""
+    """Probability that an arriving job is admitted; direct feedback is refused."""
     graph, values = point.model.network.graph, point.values
     if not graph.stations[name].can.loses:
         return 1.0

@@ -26,7 +26,7 @@ MOST_STATES = 1_000_000
 WRITTEN = 64
 """Numbers of requests up to which closed forms write the sums out: for reading only."""
 
-MOST_FOLLOWED = 20_000
+MOST_OTHERS = 20_000
 """Requests among which a tagged one is followed at most, where they share the rate: for speed."""
 
 _FOLLOWED = 1 - 1e-13  # share of arrivals whose numbers found are followed: digits only
@@ -155,9 +155,9 @@ class Varying(Station):
         """
         rates, law = np.ravel(_table(self.rates_to())), self.number_law(arrival_rate)
         most = law.covering(_FOLLOWED)
-        if most > MOST_FOLLOWED:
+        if most > MOST_OTHERS:
             msg = (
-                f"percentiles where requests share a rate support up to {MOST_FOLLOWED:,} others; "
+                f"percentiles where requests share a rate support up to {MOST_OTHERS:,} others; "
                 "reduce the load"
             )
             raise GraphError(msg)

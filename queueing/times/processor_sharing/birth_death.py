@@ -18,16 +18,16 @@ from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw
 
 @dataclass(frozen=True)
 class BirthDeathSharing:
-    """A job among 0, 1, 2... others.
+    """A tagged job whose number n of other jobs is a birth-death process.
 
     Parameters
     ----------
     births, deaths
-        How fast another comes, and one of those there is served [1/s], by their number.
+        Rates of n to n + 1 and of n to n - 1 [1/s], by n.
     ends
-        How fast the job itself is served [1/s].
+        Rate at which the tagged job ends its service [1/s], by n.
     start
-        Chances of the number that it finds.
+        Probability of n on arrival.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class BirthDeathSharing:
     start: FloatArray
 
     def transform(self, s: ComplexArray) -> ComplexArray:
-        """E[exp(-s T)], by elimination from the largest number down to none."""
+        """E[exp(-s T)], by elimination from the largest n down to 0."""
         last = len(self.start) - 1
         births = np.where(np.arange(last + 1) < last, self.births, 0.0)
         down, rest = [np.zeros_like(s)] * (last + 1), [np.zeros_like(s)] * (last + 1)
@@ -74,5 +74,5 @@ class BirthDeathSharing:
         return float(total)
 
     def law(self) -> TimeLaw:
-        """How long the job takes."""
+        """Law of the response time T."""
         return TimeLaw((Piece(0.0, self.transform),), self.mean())

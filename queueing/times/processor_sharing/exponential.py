@@ -1,13 +1,17 @@
-"""How long a job takes that shares servers with jobs of one kind or of several.
+"""Response time of a job at M/M/m processor sharing with jobs of one class or several.
 
-The job is followed among the numbers of others of each kind. That chain is reversible, and what
-the job finds is proportional to its measure times how fast the job is served: so the law is a
-mixture of exponential ones with positive weights, which Lanczos' steps find from far fewer numbers
-than there are states. Exact for Poisson arrivals and exponential services.
+The tagged job is absorbed from the chain of the numbers n = (n_1, n_2, ...) of other jobs by class,
+at the rate phi(n) / S with phi(n) = min(1, m / (n_1 + n_2 + ... + 1)). Let A be the matrix of its
+transient part, generator -A. It is reversible: with a measure mu, diag(mu)**(1/2) A
+diag(mu)**(-1/2) = A' is symmetric. On arrival, n has the probability pi(n) = mu(n) phi(n) (PASTA),
+so the density of T is v exp(-A' t) v with v(n)**2 = pi(n) phi(n) / S: a mixture of exponentials
+with positive weights. Lanczos' steps give Gauss' quadrature of that form, with far fewer terms
+than states. The result is exact for Poisson arrivals and exponential services, up to the
+truncation of n.
 
-Source: Coffman, Muntz and Trotter, JACM 17(1), 1970 (one kind); Golub and Meurant, *Matrices,
-Moments and Quadrature*, 2010, chapters 4 and 7 (Lanczos). That several kinds keep the chain
-reversible follows from detailed balance.
+Source: Coffman, Muntz and Trotter, JACM 17(1), 1970 (one class); Golub and Meurant, *Matrices,
+Moments and Quadrature*, 2010, chapters 4 and 7 (Lanczos). The chain of several classes is
+reversible by detailed balance.
 """
 
 from dataclasses import dataclass
@@ -24,12 +28,12 @@ from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw, exponentia
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-_LEFT_OUT = (1e-14, 1e-9)  # chance of more others than there is room for: of one kind, of several
-_MOST = 20_000  # others of one kind that are followed
-_STATES = 60_000  # of several kinds
-_WHOLE = 800  # states of which all exponentials are found
-_STEPS = 1600
-_AGREED = 1e-8
+_LEFT_OUT = (1e-14, 1e-9)  # truncated probability of n: of one class (rounding), of several
+_MOST = 20_000  # largest n of one class: for memory and speed
+_STATES = 60_000  # states of several classes, above which classes are merged: for speed
+_WHOLE = 800  # states up to which all eigenvalues are computed: for speed
+_STEPS = 1600  # largest number of Lanczos' steps: for speed
+_AGREED = 1e-8  # relative difference of two values of E[T] at which Lanczos' steps end
 
 NEAREST = "classes with the closest service times are merged: percentiles within 1% where measured"
 AS_ONE = (
@@ -44,28 +48,30 @@ def exponential_sharing_law(rate: Amount, time: Amount, own: float, servers: int
     Parameters
     ----------
     rate
-        Poisson arrivals [1/s], below what the servers can do; of several kinds of jobs an array.
+        Poisson arrival rate [1/s], below saturation; an array for several classes.
     time
-        Mean service of each kind [s], as many.
+        Mean service time of each class [s].
     own
-        Mean of the service that the job itself needs [s].
+        Mean service time S of the tagged job [s].
     servers
-        Number of servers m: of n jobs each has m / n of one, at most a whole one.
+        Number of servers m: each of n jobs is served at the rate min(1, m / n).
 
     Returns
     -------
-    The law, with a note where there are more states than are followed, so that kinds whose
-    times are the nearest count as one of their mean.
+    The law; with a note if there are too many states, so that the classes of the nearest service
+    times are merged into one of their mean.
 
     Examples
     --------
     >>> round(exponential_sharing_law(0.5, 1.0, 1.0, 1).mean, 9)  # S / (1 - U)
     2.0
     """
-    rates, times = _kinds(np.atleast_1d(rate).astype(float), np.atleast_1d(time).astype(float))
+    rates, times = _by_service_time(
+        np.atleast_1d(rate).astype(float), np.atleast_1d(time).astype(float)
+    )
     notes: tuple[str, ...] = ()
     while len(rates) > 1 and _size(rates, times, servers) > _STATES:
-        (rates, times), notes = _nearest_joined(rates, times), (NEAREST,)
+        (rates, times), notes = _nearest_merged(rates, times), (NEAREST,)
     if not len(rates):
         return exponential(own)
     if notes and len(rates) == 1:
@@ -77,19 +83,19 @@ def exponential_sharing_law(rate: Amount, time: Amount, own: float, servers: int
             "is nearly saturated; reduce the load"
         )
         raise GraphError(msg)
-    return _Meeting(rates, times, own, servers, room).law(notes)
+    return _ReversibleChain(rates, times, own, servers, room).law(notes)
 
 
-def _kinds(rates: FloatArray, times: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Those who come, by their time."""
+def _by_service_time(rates: FloatArray, times: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Join classes of the same service time, and leave out those without arrivals."""
     several, place = np.unique(times, return_inverse=True)
     summed = np.bincount(place, rates, len(several))
     comes = (summed > 0) & (several > 0)
     return np.asarray(summed[comes], float), np.asarray(several[comes], float)
 
 
-def _nearest_joined(rates: FloatArray, times: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Times in order; the two that are the nearest as one."""
+def _nearest_merged(rates: FloatArray, times: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Merge the two neighbours of the least ratio, given service times in ascending order."""
     k = int(np.argmin(times[1:] / times[:-1]))
     total = rates[k] + rates[k + 1]
     mean = rates[k : k + 2] @ times[k : k + 2] / total
@@ -109,8 +115,8 @@ def _size(rates: FloatArray, times: FloatArray, servers: int) -> int:
 
 
 @dataclass(frozen=True)
-class _Meeting:
-    """A job among others of each kind, up to `room` of them."""
+class _ReversibleChain:
+    """The chain of a tagged job among n_1 + n_2 + ... <= `room` other jobs."""
 
     rates: FloatArray
     times: FloatArray
@@ -119,7 +125,7 @@ class _Meeting:
     room: int
 
     def law(self, notes: tuple[str, ...]) -> TimeLaw:
-        """How long the job takes: exponentials that end at `rates`, with how much of each."""
+        """Return E[exp(-s T)] = sum over i of w_i / (s + r_i), normalised."""
         speeds, weights = self._spectrum()
         heavy = weights > 1e-17 * speeds
         speeds, weights = speeds[heavy], weights[heavy]
@@ -132,31 +138,31 @@ class _Meeting:
 
     @cached_property
     def numbers(self) -> FloatArray:
-        """Others of each kind, shape (states, kinds)."""
+        """(n_1, n_2, ...) of each state, shape (states, classes)."""
         box = np.indices((self.room + 1,) * len(self.rates)).reshape(len(self.rates), -1).T
         return np.asarray(box[box.sum(axis=1) <= self.room])
 
     @cached_property
     def share(self) -> FloatArray:
-        """Of a server that each has, with so many others, shape (room + 1,)."""
+        """phi(n) of n = 0, 1... `room` other jobs."""
         return np.minimum(1.0, self.servers / np.arange(1.0, self.room + 2))
 
     @property
     def initial(self) -> FloatArray:
-        """Chance of each state when the job comes."""
+        """pi(n), probability of each state on arrival."""
         from scipy.special import gammaln
 
         present = np.arange(1.0, self.room + 1)
         more = np.append(0.0, np.cumsum(np.log(np.maximum(present / self.servers, 1.0))))
         n = self.numbers
-        # of n jobs n! / (n_1! n_2! ...) orders, and max(1, i / m) for the i-th in place of i
+        # pi(n) ~ prod of a_j**n_j / n_j! * prod over i = 1..n of max(1, i / m)
         logs = n @ np.log(self.rates * self.times) - gammaln(n + 1.0).sum(axis=1)
         logs += more[n.sum(axis=1)]
         chances = np.exp(logs - logs.max())
         return np.asarray(chances / chances.sum())
 
     def _matrix(self) -> "csr_array":
-        """How fast states are left, made symmetric by their measure."""
+        """The symmetric matrix: total rates on the diagonal, -sqrt(q_ij q_ji) off_diagonal it."""
         from scipy.sparse import coo_array, csr_array, diags_array
 
         n, total = self.numbers, self.numbers.sum(axis=1)
@@ -176,7 +182,7 @@ class _Meeting:
         return csr_array(whole)
 
     def _spectrum(self) -> tuple[FloatArray, FloatArray]:
-        """Speeds at which parts of the law decay, and their densities at 0."""
+        """Eigenvalues r_i and the weights w_i of the density sum over i of w_i exp(-r_i t)."""
         from scipy.linalg import eigh_tridiagonal
 
         matrix = self._matrix()
@@ -188,21 +194,21 @@ class _Meeting:
 
 
 def _quadrature(matrix: "csr_array", start: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Nodes and weights of Gauss' rule for start f(matrix) start, until two means agree."""
+    """Gauss' nodes and weights for v f(A) v by Lanczos' steps, until two values of E[T] agree."""
     from scipy.linalg import eigh_tridiagonal
 
     whole, mean, count = float(start @ start), 0.0, 64
     diagonal: list[float] = []
-    beside: list[float] = []
+    off_diagonal: list[float] = []
     before, here = np.zeros_like(start), start / whole**0.5
     while True:
         while len(diagonal) < count:
-            ahead = matrix @ here - (beside[-1] * before if beside else 0.0)
+            ahead = matrix @ here - (off_diagonal[-1] * before if off_diagonal else 0.0)
             diagonal.append(float(ahead @ here))
             ahead -= diagonal[-1] * here
-            beside.append(float(ahead @ ahead) ** 0.5)
-            before, here = here, ahead / beside[-1]
-        speeds, vectors = eigh_tridiagonal(diagonal, beside[:-1])
+            off_diagonal.append(float(ahead @ ahead) ** 0.5)
+            before, here = here, ahead / off_diagonal[-1]
+        speeds, vectors = eigh_tridiagonal(diagonal, off_diagonal[:-1])
         weights = whole * vectors[0] ** 2
         last, mean = mean, float((weights / speeds**2).sum())
         if abs(mean - last) <= _AGREED * mean or count >= min(_STEPS, len(start)):

@@ -1,7 +1,7 @@
-"""How long a job takes at one server that it shares with jobs whose services take any time.
+"""Response time of a job at an M/G/1 processor-sharing server.
 
-A job of service time x among jobs that come at the rate lambda with services of transform b and
-utilisation rho, all of whom share the server (M/G/1, processor sharing), stays for V(x), and
+Jobs arrive at the rate lambda, with service times of transform b and the utilisation rho. The
+response time V(x) of a job of service time x has
 
     E[exp(-s V(x))] = (1 - rho) / (1 - rho + s D(x)),
     D(x) = int_0^x (1 + s int_0^y W(u) du) dy,  int_0^oo exp(-z u) W(u) du = 1 / (f(z) - s),
@@ -11,9 +11,9 @@ that with the roots z_j of f(z) = s
 
     E[exp(-s V(x))] = 1 / sum of a_j exp(z_j x),  a_j = s**2 / ((1 - rho) z_j**2 f'(z_j)).
 
-A gamma-distributed x is integrated over along the ray on which the largest root's exponential
-does not oscillate, by the rule of Gauss and Laguerre. What a constant x does is known at x alone.
-Where all take one constant time, f(z) is z - lambda up to it, and D is elementary.
+For a gamma-distributed x, Gauss-Laguerre quadrature integrates this along the ray on which
+exp(z_j x) of the root of the largest real part does not oscillate. For a constant x it is evaluated
+at x. If all service times are the same constant (M/D/1), D is elementary.
 
 Source: Yashkov, "Processor-sharing queues: some progress in analysis", Queueing Systems 2(1),
 1987; Ott, "The sojourn-time distribution in the M/G/1 queue with processor sharing", J. Appl.
@@ -38,20 +38,20 @@ IN_PHASES = (
 """By ``python -m tests.campaigns.sharing_errors``, at scvs from 0 to 8 and loads from 0.5 to
 0.9."""
 
-_NODES = 48  # of the rule: within 1e-7 of transforms for scvs up to 8
-_POLISHED = 3  # steps that bring roots from 1e-11 or less to the last digits
-_NEAR = 1e-12  # a root so near to a pole, relative to it, is it: what two kinds have in common
+_NODES = 48  # of the quadrature: transforms within 1e-7 for scvs up to 8
+_POLISHED = 3  # Aberth's steps, from relative errors of 1e-11 to rounding
+_NEAR = 1e-12  # relative distance from a pole at which a root cancels it
 
 
 class SharingClasses(NamedTuple):
-    """Jobs that come to a server: how many [1/s], mean service times [s] and their scvs."""
+    """Classes of jobs at a server: arrival rates [1/s], mean service times [s] and their scvs."""
 
     rates: tuple[float, ...]
     times: tuple[float, ...]
     scvs: tuple[float, ...]
 
     def alike(self) -> "SharingClasses":
-        """Those who come and take time, jobs of one time and scv together."""
+        """Join classes of the same mean and scv; leave out those without arrivals or service."""
         rates: dict[tuple[float, float], float] = {}
         for rate, time, scv in zip(*self, strict=True):
             if rate > 0 and time > 0:
@@ -71,7 +71,7 @@ def general_sharing_law(others: SharingClasses, own: float, scv: float) -> TimeL
     Parameters
     ----------
     others
-        Who comes, by Poisson arrivals; together below saturation.
+        Classes of Poisson arrivals, together below saturation.
     own, scv
         Mean service time of the job [s], above 0, and its scv; gamma-distributed, constant at 0.
 
@@ -87,7 +87,7 @@ def general_sharing_law(others: SharingClasses, own: float, scv: float) -> TimeL
         return alone_law(own, scv)
     if scv == 0 and others.times == (own,) and others.scvs == (0.0,):
         return _of_constants(others.rates[0], own)
-    meeting = _Meeting(others, own, scv)
+    meeting = _TaggedJob(others, own, scv)
     mean = own / (1 - others.busy)
     notes: tuple[str, ...] = () if {scv, *others.scvs} <= {0.0, 1.0} else (GAMMA,)
     notes += () if set(others.scvs) == {1.0} else (IN_PHASES,)
@@ -98,7 +98,7 @@ def general_sharing_law(others: SharingClasses, own: float, scv: float) -> TimeL
 
 
 def alone_law(own: float, scv: float) -> TimeLaw:
-    """Among nobody: the service."""
+    """Law of the service time, which is the response time without other jobs."""
     if scv == 0:
         return constant(own)
     return TimeLaw((Piece(0.0, gamma(own, scv)),), own, () if scv == 1 else (GAMMA,))
@@ -108,7 +108,7 @@ def _of_constants(rate: float, time: float) -> TimeLaw:
     """M/D/1: D(x) = lambda x / (lambda + s) + s (exp((lambda + s) x) - 1) / (lambda + s)**2.
 
     With u = lambda / (lambda + s) that makes E[exp(-s V)] exp(s x) = (1 - rho) / (A exp(-s x) + B),
-    A = (2 - rho) u - u**2, B = (1 - u)**2 exp(rho). Who is done before two services' time is split
+    A = (2 - rho) u - u**2, B = (1 - u)**2 exp(rho). The law of V < 2 S is split
     off, as density jumps there.
     """
     busy = rate * time
@@ -127,8 +127,8 @@ def _of_constants(rate: float, time: float) -> TimeLaw:
 
 
 @dataclass(frozen=True)
-class _Meeting:
-    """A job among others of phase-type times."""
+class _TaggedJob:
+    """A tagged job among jobs of phase-type service times."""
 
     others: SharingClasses
     own: float
@@ -147,11 +147,11 @@ class _Meeting:
 
     @property
     def undisturbed(self) -> float:
-        """Chance to be alone for all of a constant service: (1 - rho) exp(-lambda x)."""
+        """(1 - rho) exp(-lambda x): probability of a constant service x without another job."""
         return float((1 - self.others.busy) * np.exp(-sum(self.others.rates) * self.own))
 
     def disturbed(self, s: ComplexArray) -> ComplexArray:
-        """E[exp(-s (V - x))] of a constant service x, less the chance of nobody else."""
+        """E[exp(-s (V - x))] of a constant service x, less the probability of `undisturbed`."""
         roots, amounts, largest = self._roots(s)
         rest = np.exp((roots - largest[:, None]) * self.own)
         ahead = np.exp(-self._work(largest)[0] * self.own)  # s - z, as f(z) = s
@@ -177,7 +177,7 @@ class _Meeting:
         return roots, amounts, roots[np.arange(len(s)), roots.real.argmax(axis=1)]
 
     def _step(self, z: ComplexArray, s: ComplexArray) -> ComplexArray:
-        """Aberth's to all roots of (f(z) - s) q(z) together, q being the denominator of b."""
+        """Aberth's step of all roots of (f(z) - s) q(z) together, q being the denominator of b."""
         work, slope, poles = self._work(z)
         off = z - work - s
         newton = off / (1 - slope + off * poles)
@@ -187,12 +187,12 @@ class _Meeting:
 
     @cached_property
     def _service(self) -> Phases:
-        """Phases of all who come."""
+        """Phase-type service time of all classes together."""
         each = [in_phases(t, c) for t, c in zip(self.others.times, self.others.scvs, strict=True)]
         return mixture_of(each, self.others.rates)
 
     def _work(self, z: ComplexArray) -> tuple[ComplexArray, ComplexArray, ComplexArray]:
-        """The work lambda (1 - b(z)) that comes, its slope, and q'(z) / q(z)."""
+        """Lambda (1 - b(z)), its derivative, and q'(z) / q(z)."""
         left, slope, poles = np.zeros_like(z), np.zeros_like(z), np.zeros_like(z)
         for rate, *service in zip(*self.others, strict=True):
             speeds: dict[float, int] = {}
@@ -208,7 +208,7 @@ class _Meeting:
 
 
 def _stages(time: float, scv: float) -> list[tuple[float, int, float]]:
-    """The Erlang times that phases are a mixture of: the chance, stages and speed of each."""
+    """Probability, stages and rate of each Erlang term of a mixture of Erlang times."""
     service = in_phases(time, scv)
     speeds = (-np.diag(service.moves)).tolist()
     many = [1] * len(speeds) if scv > 1 else list(range(len(speeds), 0, -1))

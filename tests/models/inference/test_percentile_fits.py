@@ -13,7 +13,7 @@ from headway.models.inference.form_curve import curve_for_forms
 from headway.models.inference.forms import listed_forms
 from headway.models.inference.server import choose_form
 from headway.models.solving.response_times import percentiles
-from headway.models.solving.response_times.percentiles import swift_percentile
+from headway.models.solving.response_times.percentiles import search_percentile
 from tests.campaigns.percentile_fits import (
     DELAY,
     LOADS,
@@ -53,12 +53,12 @@ def test_the_only_column_of_times_is_taken_though_it_holds_percentiles():
 
 @pytest.mark.parametrize("percent", [50, 99, 99.9])
 @pytest.mark.parametrize("scv", [0.01, 0.3, 1.0, 10.0])
-def test_swift_percentiles_are_those_that_take_their_time(percent, scv):
+def test_search_percentiles_are_those_that_take_their_time(percent, scv):
     model = catalogue_model("server-general").at(delay=DELAY, service_time=SERVICE, scv=scv)
     solution = model.solve([5.0, 500.0, 950.0, 1100.0])
     alone = percentiles._one_by_one(solution, [percent / 100])[0][0][""]
     # Tolerance: the promise of 1e-6, of a tail of 1e-3 some 5e-6 of the time.
-    assert swift_percentile(solution, percent) == pytest.approx(alone, rel=5e-6)
+    assert search_percentile(solution, percent) == pytest.approx(alone, rel=5e-6)
     assert np.isinf(alone[-1])
 
 
@@ -66,7 +66,7 @@ def test_what_is_next_to_constant_counts_as_an_scv_of_a_hundredth():
     model = catalogue_model("server-general").at(
         delay=DELAY, service_time=SERVICE, arrival_rate=500
     )
-    values = [float(swift_percentile(model.at(scv=scv).solve(), 99)) for scv in (0.0, 1e-6, 0.01)]
+    values = [float(search_percentile(model.at(scv=scv).solve(), 99)) for scv in (0.0, 1e-6, 0.01)]
     assert values == [values[-1]] * 3
 
 

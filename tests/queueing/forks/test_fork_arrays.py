@@ -75,7 +75,7 @@ def test_percentiles_of_long_sweeps_are_those_of_their_points():
         network = FeedForwardNetwork((fork,), rates[None], np.ones((1, rates.size)), {})
         some = np.array([0, 700, 1100])
         exact = response_time_percentile(_at(fork, some), rates[some], 0.95)
-        # Tolerance: what a sweep and a swift search promise.
+        # Tolerance: what a sweep and a search promise.
         np.testing.assert_allclose(interpolated_percentiles(network, 0.95)[some], exact, rtol=1e-8)
         searched = feed_forward_percentiles(network, 0.95, precision=Precision.SEARCH)
         np.testing.assert_allclose(searched[some], exact, rtol=1e-6)

@@ -15,7 +15,7 @@ from headway.queueing.chains.routes import entry_states, laid_out
 
 
 @dataclass(frozen=True)
-class Turning:
+class ClassSwitching:
     """Routes of jobs while they are in a class.
 
     Parameters
@@ -41,9 +41,9 @@ class Turning:
     visits: FloatArray
 
 
-def turnings(
+def class_switching_of(
     graph: ModelGraph, values: Mapping[str, Amount], times: FloatArray
-) -> dict[str, Turning]:
+) -> dict[str, ClassSwitching]:
     """Read the routes of each class.
 
     Parameters
@@ -65,7 +65,7 @@ def turnings(
     demands = (np.nan_to_num(cycles.visits[0]) * times).sum(axis=1)
     visits = np.where(times > 0, demands / np.where(times > 0, times, 1.0), 0.0)
     return {
-        name: Turning(routes.classes, entries[c, c], rows[c], ends, visits[c])
+        name: ClassSwitching(routes.classes, entries[c, c], rows[c], ends, visits[c])
         for c, name in enumerate(routes.classes)
     }
 
