@@ -1,7 +1,8 @@
-"""Networks in which stations that go by a discipline are solved state by state, one by one.
+"""Closed networks whose stations with a discipline are solved in isolation, state by state.
 
-To such a station the rest of a network is the time between two visits of a job, taken as
-exponential; all other stations go by approximate mean value analysis.
+For such a station, the rest of the network is the time between two visits of a job, assumed to be
+exponential. All other stations are solved by approximate mean value analysis. Both are iterated to
+a fixed point.
 """
 
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ _CLOSE, _STEPS, _HARDLY = 1e-9, 200, 1e-11
 MOST_TOGETHER = 10_000
 """States of all stations up to which a network by priority is solved station by station."""
 
-_BRIEF = 1e-11  # of a service time: away, for jobs that come straight back
+_BRIEF = 1e-11  # time away over a service time in place of 0, for direct feedback
 
 
 @dataclass(frozen=True)

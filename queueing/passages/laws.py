@@ -61,8 +61,8 @@ SHARED = (
 
 SMOOTHED = "constant times that only some jobs spend are approximated as varying"
 
-_NEAR = 1e-4  # of 1 / mean: the steps of numerical derivatives, rounding errs by 1e-8
-_MOST_JOBS = 1_000_000  # numbers of jobs at a station that an array is made for: memory
+_NEAR = 1e-4  # step of numerical derivatives over 1 / mean: rounding errors of 1e-8
+_MOST_JOBS = 1_000_000  # largest population, for the memory of an array
 
 
 @lru_cache(maxsize=64)  # as several percentiles are asked for, one after the other
@@ -115,7 +115,7 @@ def passage_law(passage: Passage) -> TimeLaw:
 
 
 def _check_jobs(passage: Passage) -> None:
-    """Refuse more jobs than an array of their number at a station has room for."""
+    """Refuse a population above `_MOST_JOBS`."""
     if passage.population > _MOST_JOBS:
         msg = (
             f"percentiles of {four_digits(passage.population)} circulating jobs are not supported; "
@@ -125,7 +125,7 @@ def _check_jobs(passage: Passage) -> None:
 
 
 def _without_shared_returns(passage: Passage) -> Passage:
-    """Take visits that follow each other at one queue of shared servers as one longer visit."""
+    """Merge direct feedback at a single queue of shared servers into one longer visit."""
     at = np.array([station.shares and station.lanes == 1 for station in passage.stations])
     if not (at & (np.diag(passage.onward) > 0)).any():
         return passage
@@ -261,7 +261,7 @@ def _shared_visit(passage: Passage, k: int) -> TimeLaw:
 
 
 def _random_law(passage: Passage) -> TimeLaw:
-    """Law of what is not constant for all, by the first method that fits."""
+    """Law of the time beyond the constants of all jobs, by the first applicable method."""
     stations = passage.stations
     if any(station.shares for station in stations):
         once = passage.population == 1 or (len(stations) == 1 and not passage.onward.any())

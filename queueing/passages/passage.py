@@ -156,7 +156,7 @@ class Passage:
 
     @property
     def others(self) -> int:
-        """Jobs besides the tagged one, N - 1."""
+        """N - 1, number of other jobs."""
         return self.population - 1
 
     @cached_property
@@ -189,17 +189,17 @@ class Passage:
         )
 
     @property
-    def rests(self) -> bool:
-        """Whether other jobs are ever away from the queues."""
+    def has_jobs_away(self) -> bool:
+        """Whether other jobs think or visit delays."""
         return self.away > 0 if self.outside is None else bool(self.outside[1:].any())
 
     @cached_property
-    def returning(self) -> FloatArray:
-        """Rate at which j = 0, 1, 2... jobs that are away come to the queues, over X.
+    def return_rates(self) -> FloatArray:
+        """Arrival rate at the queues with j = 0, 1, 2... jobs away, over X.
 
         With weights h(j) of j jobs away it is h(j - 1) / h(j), which is j / (X away) for one class.
         """
-        if not self.rests:
+        if not self.has_jobs_away:
             return np.zeros(self.population)
         if self.outside is None:
             return np.arange(self.population) / (self.throughput * self.away)
@@ -223,7 +223,7 @@ class Passage:
 
     @property
     def fullness(self) -> float:
-        """Probability that all of the other jobs are at queues."""
+        """P(n = N - 1): probability that all other jobs are at queues."""
         series: ComplexArray | FloatArray = np.zeros((self.population, 1))
         series[0] = 1.0
         for queue in self.queues:
@@ -233,14 +233,14 @@ class Passage:
 
     @property
     def spent_by_all(self) -> NDArray[np.bool_]:
-        """Delays that the tagged job visits exactly once, whichever way it goes."""
+        """Delays that the tagged job visits exactly once on every route."""
         count = len(self.stations)
         again = np.diag(np.linalg.inv(np.eye(count) - self.onward)) > 1 + _CERTAIN
         once = np.abs(self.own_visits - 1) < _CERTAIN
         return np.array([station.is_delay for station in self.stations], bool) & once & ~again
 
     def settled(self) -> "Passage":
-        """Without stations that nobody visits or that take no time."""
+        """Return the passage without stations of no visits or no service time."""
         used = (self.own_visits > 0) | (self.others_visits > 0)
         busy = np.array([station.time > 0 for station in self.stations])
         return self.without(np.flatnonzero(~(used & busy)))
@@ -268,7 +268,7 @@ class Passage:
         )
 
     def through(self, k: int) -> "Passage":
-        """The same network, with a tagged job that visits station k once and leaves."""
+        """Return the network with a tagged job that visits station k once and leaves."""
         only = np.zeros(len(self.stations))
         only[k] = 1.0
         return replace(

@@ -30,7 +30,7 @@ AWAY = (
 )
 """By ``python -m tests.campaigns.away_errors``."""
 
-_ROUNDING = 1e-9  # relative
+_ROUNDING = 1e-9  # relative difference of service times that are the same
 
 
 @lru_cache(maxsize=64)  # as several percentiles are asked for, one after the other
@@ -73,7 +73,7 @@ def sharing_law(alone: Passage, classes: tuple[SharingClass, ...], mean: float) 
     rest, shift = used.without(always), float(sum(used.stations[k].own_time for k in always))
     names = [station.name for station in alone.stations]
     kept = [names.index(station.name) for station in rest.stations]
-    others = _alike(_at_stations(each, kept, alone) for each in classes)
+    others = _merged_classes(_at_stations(each, kept, alone) for each in classes)
     waits = any(not station.is_delay for station in rest.stations)
     instant = any(station.own_time == 0 for station in rest.stations) or any(
         time == 0 and visits > 0
@@ -100,7 +100,7 @@ def sharing_law(alone: Passage, classes: tuple[SharingClass, ...], mean: float) 
 
 
 def _at_stations(one: SharingClass, kept: list[int], alone: Passage) -> SharingClass:
-    """A class at some of the stations: what it spends at other delays counts as being away."""
+    """Restrict a class to some stations; its time at other delays is added to its time away."""
     gone = [k for k, station in enumerate(alone.stations) if station.is_delay and k not in kept]
     more = sum(one.visits[k] * one.times[k] for k in gone)
     arriving = tuple(replace(c, away=c.away + more) if c.jobs else c for c in one.arriving)
@@ -108,8 +108,8 @@ def _at_stations(one: SharingClass, kept: list[int], alone: Passage) -> SharingC
     return SharingClass(times, visits, one.flow, arriving)
 
 
-def _alike(classes: Iterable[SharingClass]) -> tuple[SharingClass, ...]:
-    """Classes of the same service times that come alike as one; open ones last.
+def _merged_classes(classes: Iterable[SharingClass]) -> tuple[SharingClass, ...]:
+    """Merge classes of the same service times and the same arrivals; open ones last.
 
     Classes with unlike times away stay apart: how many of each are at stations does not follow from
     the number of all.
@@ -126,7 +126,7 @@ def _alike(classes: Iterable[SharingClass]) -> tuple[SharingClass, ...]:
 
 
 def _by_independent_visits(network: SharingNetwork, mean: float) -> TimeLaw | None:
-    """Law of the sum of visits as if of different jobs, with constants as they are."""
+    """Law of the sum of independent visits, with constant times as they are."""
     passage = network.passage
     laws = [
         constant(station.own_time)
@@ -142,7 +142,7 @@ def _by_independent_visits(network: SharingNetwork, mean: float) -> TimeLaw | No
 
 
 def _by_chain(network: SharingNetwork, mean: float | None) -> TimeLaw | None:
-    """Law by the chain of the tagged job, among as many classes as are small enough."""
+    """Law by the chain of the tagged job, with classes merged until it is small enough."""
     notes: tuple[str, ...] = ()
     while (law := sharing_chain_law(network, mean)) is None and len(network.classes) > 1:
         network, notes = network.with_nearest_merged(), (NEAREST,)

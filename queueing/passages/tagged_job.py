@@ -9,7 +9,7 @@ queues but the tagged job's own. Of a flow lambda between queues, such e jobs ma
     lambda u_k(e),  u_k(e) = G_k(e - 1) / G_k(e).
 
 With lambda_ij the flow of the others from queue i to j, c_i that from i to think, d_i that from
-thinking to i, h(j) the rate over the flow at which j jobs come back (`Passage.returning`), m and S
+thinking to i, h(j) the rate over the flow at which j jobs come back (`Passage.return_rates`), m and S
 the servers and service time of station k, the transitions out of (k, w, b, n) are at these rates:
 
     b + 1           sum over i != k of lambda_ik u_k(e)      one comes from another queue
@@ -152,7 +152,7 @@ class TaggedJobChain:
     @cached_property
     def numbers(self) -> FloatArray:
         """Probabilities of n = 0, 1, 2... of the others at queues."""
-        if not self.passage.rests:
+        if not self.passage.has_jobs_away:
             return np.append(np.zeros(self.passage.others), 1.0)
         inside = self._constants({})
         chances = inside * self.passage.at_delays(len(inside))[::-1, 0]
@@ -203,7 +203,7 @@ class TaggedJobChain:
     @property
     def sees_all_thinking(self) -> bool:
         """Whether nothing is approximated about jobs that think."""
-        return not self.passage.rests or self._seen == 1
+        return not self.passage.has_jobs_away or self._seen == 1
 
     @cached_property
     def _seen(self) -> float:
@@ -212,7 +212,7 @@ class TaggedJobChain:
         With thinking far shorter than any service, nu and the number of steps would grow, for
         little change of the law: jobs return at most three times as fast as the fastest service.
         """
-        if not self.passage.rests:
+        if not self.passage.has_jobs_away:
             return 0.0
         fast = float(self._ends[1].sum()) * self._fastest_return
         return min(1.0, _QUICK * self._own_pace / fast) if fast else 1.0
@@ -239,7 +239,7 @@ class TaggedJobChain:
     def _fastest_return(self) -> float:
         """Largest h(N - 1 - n) of the numbers kept."""
         low, high = (self.passage.others - bound for bound in self.bounds)
-        return float(self.passage.returning[high : low + 1].max())
+        return float(self.passage.return_rates[high : low + 1].max())
 
     @cached_property
     def _own_rates(self) -> FloatArray:
@@ -329,7 +329,7 @@ class TaggedJobChain:
         share = 1 / lanes if lanes else 0.0
         elsewhere = np.ones(len(self.passage.stations))
         elsewhere[k] = 1 - share
-        away = self.passage.returning[self.passage.others - states.others]
+        away = self.passage.return_rates[self.passage.others - states.others]
         free = self._shares({k: 1} if lanes else {})[states.others - states.beside]
         here = float(elsewhere @ self.flows[:, k]) * share
         yield states, states.moved(beside=1), here * free
@@ -423,7 +423,7 @@ class AggregatedTaggedJobChain(TaggedJobChain):
     def _of_the_rest(self, k: int, states: States) -> Iterator[Edges]:
         """Others come back to any queue: n + 1; or go to think from where they may be: n - 1."""
         station, queue = self.passage.stations[k], self.passage.queues[k]
-        away = self.passage.returning[self.passage.others - states.others]
+        away = self.passage.return_rates[self.passage.others - states.others]
         yield states, states.moved(others=1), float(self.back.sum()) * away
         waiting = (states.waits > 0) & (not station.is_delay)
         for on, before in (
