@@ -9,7 +9,7 @@ queues but the tagged job's own. Of a flow lambda between queues, such e jobs ma
     lambda u_k(e),  u_k(e) = G_k(e - 1) / G_k(e).
 
 With lambda_ij the flow of the others from queue i to j, c_i that from i to think, d_i that from
-thinking to i, h(j) the rate over the flow at which j jobs come back (`Passage.return_rates`), m and S
+thinking to i, h(j) the rate over the flow at which j jobs return (`Passage.return_rates`), m and S
 the servers and service time of station k, the transitions out of (k, w, b, n) are at these rates:
 
     b + 1           sum over i != k of lambda_ik u_k(e)      one comes from another queue

@@ -41,36 +41,36 @@ Flags: TypeAlias = NDArray[np.bool_]
 
 
 class Precision(Enum):
-    """How many digits percentiles have."""
+    """Accuracy of percentiles."""
 
     SEARCH = "some 1e-6, relative: for searches, which ask for millions"
     ROUNDING = "the rounding of the inversion: 2e-12 of a chance"
 
 
 RESOLVED = 2e-12
-"""Of a chance: what rounding leaves of the full series.
+"""Rounding error of a probability by the full series.
 `tests/models/sweeping/test_swept_percentiles.py` holds points and sweeps to it."""
 
 # Euler's algorithm at Precision.SEARCH.
 _DAMPING = 18.4  # A: discretisation error exp(-18.4) = 1e-8
 _TERMS, _AVERAGED = 48, 11  # Abate and Whitt's 11; 48 in place of their 15, for narrow laws
-_LESS = 0.75  # of the terms: a shorter series, whose difference says whether more are needed
-_MOST = 384  # terms
-_ALLOWED = 1e-8  # of a chance, as the discretisation error: a difference up to which terms suffice
-_SETTLED = 1e-6  # of the time: a step after which the next one would be lost in rounding
+_LESS = 0.75  # length of a shorter series over the full one: their difference estimates the error
+_MOST = 384  # largest number of terms
+_ALLOWED = 1e-8  # difference of probabilities up to which terms suffice: the discretisation error
+_SETTLED = 1e-6  # relative step of Newton's method at which it ends: the next is rounding
 
 # Newton's steps at Precision.SEARCH; all only for speed.
-_DEEP = 0.02  # of the tail: below it the density says nothing, and the bracket is halved
+_DEEP = 0.02  # P(T > t) over the tail below which the bracket is bisected instead
 _TRIES = 60
-_LEAST = 1e-12  # a chance whose logarithm is taken
+_LEAST = 1e-12  # least probability whose logarithm is taken
 
 # Newton's steps at Precision.ROUNDING; all only for speed, as points that miss are bracketed.
-_NEAR = 1e-3  # of the time: the last step of the search that a start is taken from
-_TELLS = 1e-7  # of a chance: differences that percentiles of a search tell from an exponential's
+_NEAR = 1e-3  # relative last step of the search up to which its result is the start
+_TELLS = 1e-7  # least difference of a probability from an exponential law that a search resolves
 _STEPS = 4
 _CLOSE = 0.1  # of sqrt(RESOLVED / tail): a step whose square is below what is resolved
 _CLOSEST = 1e-5
-_NEVER = 1e-300  # a chance whose logarithm is taken
+_NEVER = 1e-300  # least probability whose logarithm is taken
 
 _BLOCKS = {Precision.SEARCH: 1024, Precision.ROUNDING: 256}
 """Points whose transforms stay in the cache: for speed."""

@@ -1,10 +1,10 @@
-"""Percentiles along sweeps: as many points as wanted for the price of some hundred.
+"""Percentiles along a sweep by Chebyshev interpolation, from some hundred inversions.
 
-Where all that varies is one number, and what goes with it in proportion, a percentile in parts of
-the mean time is a smooth curve over that number. It is found at Chebyshev's points of pieces of
-the sweep and interpolated; a piece is halved until its last coefficients, and what is found at
-points between, agree to within the rounding of the inversion. What cannot be split any further
-is found point by point.
+If all parameters of a network are linear in one number x, the percentile over the mean is a
+smooth function of x. It is computed at the Chebyshev points of intervals of x and interpolated. An
+interval is bisected until its last coefficients, and the errors at `_BETWEEN`, are within the
+rounding errors of the inversion. Points in intervals that cannot be bisected further are computed
+one by one.
 
 Source: Trefethen, *Approximation Theory and Approximation Practice*, 2013, chapters 3 and 4.
 """
@@ -21,19 +21,19 @@ from headway.queueing.sojourn.feed_forward import FeedForwardNetwork
 from headway.queueing.sojourn.feed_forward_percentiles import RESOLVED, feed_forward_percentiles
 from headway.queueing.stations.base import Station
 
-_DEGREE = 24
+_DEGREE = 24  # of the polynomials: for speed, as intervals are bisected until it is enough
 _BETWEEN = np.array([-0.97, -0.71, -0.31, 0.23, 0.59, 0.94])
-"""Where a piece is tried, beside its points."""
+"""Places in (-1, 1) at which the interpolation is checked."""
 
-_LAST = 3  # coefficients that tell of those that follow
-_FEWEST = 4 * _DEGREE  # points that are worth a curve
-_STRAIGHT = 1e-14  # relative: what goes with a number in proportion, but for rounding
-_ALLOWED = 3.0  # times what points found one by one may be off
-_LOST = 1e-3  # of it: coefficients that nobody misses
+_LAST = 3  # last coefficients, from which the truncation error is estimated
+_FEWEST = 4 * _DEGREE  # least number of points that are interpolated: for speed
+_STRAIGHT = 1e-14  # relative deviation of a parameter from a line in x: rounding
+_ALLOWED = 3.0  # error allowed, over that of a point that is computed alone
+_LOST = 1e-3  # share of the allowed error below which coefficients are dropped
 _DIGITS = 1e-11
 _TINY = 1e-300
-_HEAD = 0.75  # of a sweep is its first piece: where stations are busy, curves bend
-_BLOCK = 8192  # points whose values stay in the cache
+_HEAD = 0.75  # first interval over the whole: curves bend where stations are busy; for speed
+_BLOCK = 8192  # points whose values stay in the cache: for speed
 
 _Piece: TypeAlias = tuple[float, float, NDArray[np.intp]]
 
@@ -44,7 +44,7 @@ _THERE = chebyshev.chebvander(_BETWEEN, _DEGREE)
 
 
 def interpolated_percentiles(network: FeedForwardNetwork, share: float) -> FloatArray:
-    """Least times that a share of all times does not exceed [s], as `feed_forward_percentiles`.
+    """Least times t with P(T <= t) >= share [s], as `feed_forward_percentiles`.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def interpolated_percentiles(network: FeedForwardNetwork, share: float) -> Float
 
 
 def _without_constants(network: FeedForwardNetwork) -> FeedForwardNetwork:
-    """The same with delays of no length: they only shift its times."""
+    """Return the network with delays of 0 s, which only shift its times."""
     stations = tuple(one if one.can.limits else _of_service(one, 0.0) for one in network.stations)
     return replace(network, stations=stations)
 
@@ -87,7 +87,7 @@ def _of_service(station: Station, time: Amount) -> Station:
 
 
 def _in_services(network: FeedForwardNetwork) -> FeedForwardNetwork:
-    """The same in units of the first service time that varies; a fork has none of its own."""
+    """Scale the network by the first service time that varies; a fork has none of its own."""
     if any(one.can.joins for one in network.stations):
         return network
     times = [np.asarray(one.service_time, float) for one in network.stations]
@@ -99,7 +99,7 @@ def _in_services(network: FeedForwardNetwork) -> FeedForwardNetwork:
 
 
 def _by_groups(network: FeedForwardNetwork, share: float) -> FloatArray:
-    """Points that have some number in common together, if it takes few values."""
+    """Group the points by a parameter of few values."""
     alike = [np.unique(row, return_inverse=True)[1] for row in _varying(network)]
     fewest = min(alike, key=lambda group: int(group.max()))
     if (fewest.max() + 1) * _FEWEST > fewest.size:
@@ -112,7 +112,7 @@ def _by_groups(network: FeedForwardNetwork, share: float) -> FloatArray:
 
 
 def _varying(network: FeedForwardNetwork) -> list[FloatArray]:
-    """Its rows of numbers that are not the same at all points."""
+    """Return the rows of parameters that are not the same at all points."""
     rows: list[FloatArray] = []
 
     def noted(row: FloatArray) -> FloatArray:
@@ -124,7 +124,7 @@ def _varying(network: FeedForwardNetwork) -> list[FloatArray]:
 
 
 def _sweep_of(network: FeedForwardNetwork) -> "_Sweep | None":
-    """The sweep that the network's points are of, if one number tells them all."""
+    """Return the sweep of a network whose parameters are linear in one number; else None."""
     whole = (getattr(one, name) for one in network.stations for name in one.can.counts)
     if any(np.ndim(count) and np.ptp(np.asarray(count, float)) for count in whole):
         return None
@@ -136,7 +136,7 @@ def _sweep_of(network: FeedForwardNetwork) -> "_Sweep | None":
 
 @dataclass(frozen=True)
 class _Sweep:
-    """A network whose points one number tells: where it is along the sweep."""
+    """A network whose parameters are linear in a number x, given at each point."""
 
     network: FeedForwardNetwork
     along: FloatArray
@@ -144,13 +144,13 @@ class _Sweep:
     last: int
 
     def _line(self, row: FloatArray) -> tuple[float, float]:
-        """A row's height at its first point and its slope; that is 0 where nothing varies."""
+        """Value of a row at its first point and its slope in x; 0 if it does not vary."""
         run = float(self.along[self.last] - self.along[self.first])
         rise = float(row[self.last] - row[self.first])
         return float(row[self.first]), rise / run if run else 0.0
 
     def is_straight(self, row: FloatArray) -> bool:
-        """Whether a row goes with the sweep in proportion."""
+        """Whether a row is linear in x, but for rounding."""
         off = np.abs(self._on_line(row, self.along) - row).max()
         return bool(off <= _STRAIGHT * np.abs(row).max())
 
@@ -159,7 +159,7 @@ class _Sweep:
         return np.asarray(height + slope * (places - self.along[self.first]))
 
     def percentiles(self, share: float) -> FloatArray:
-        """In parts of the mean, shape (points,)."""
+        """Percentiles over the mean, shape (points,)."""
         times, alone = np.empty(self.along.size), []
         low, high = float(self.along[self.first]), float(self.along[self.last])
         pieces = self._parted((low, high, np.arange(self.along.size)), _HEAD)
@@ -174,7 +174,7 @@ class _Sweep:
         return times
 
     def _interpolate(self, pieces: list[_Piece], share: float, out: FloatArray) -> list[_Piece]:
-        """Fill in what curves tell; the pieces that none tells."""
+        """Fill in the interpolated points; return the intervals of all others."""
         allowed = max(_ALLOWED * RESOLVED / (1 - share), _DIGITS)
         ends = np.array([piece[:2] for piece in pieces])
         middle, half = ends.mean(axis=1), np.maximum(np.ptp(ends, axis=1) / 2, _TINY)
@@ -199,7 +199,7 @@ class _Sweep:
         return [part for part in parts if part[2].size]
 
     def _at(self, places: FloatArray, share: float) -> FloatArray:
-        """Percentiles anywhere along the sweep, in parts of the mean."""
+        """Percentiles over the mean at any x of the sweep."""
         network = self.network.mapped(lambda row: self._on_line(row, places))
         beyond = network.law().beyond
         with np.errstate(invalid="ignore"):
@@ -208,14 +208,14 @@ class _Sweep:
 
 
 def _tells(fitted: FloatArray, values: FloatArray, allowed: float) -> bool:
-    """Whether coefficients end, and tell what lies between the points that they are of."""
+    """Whether the last coefficients vanish, and the values at `_BETWEEN` are interpolated."""
     allowed = allowed * float(np.abs(values).min())
     between = np.abs(_THERE @ fitted - values[_POINTS.size :]).max()
     return bool(between <= allowed and np.abs(fitted[-_LAST:]).max() <= allowed)
 
 
 def _value(fitted: FloatArray, places: FloatArray) -> FloatArray:
-    """A series at places between -1 and 1."""
+    """Value of a Chebyshev series at places in (-1, 1)."""
     starts = range(0, places.size, _BLOCK)
     return np.concatenate([chebyshev.chebval(places[k : k + _BLOCK], fitted) for k in starts])
 
