@@ -27,8 +27,8 @@ from headway.kinds import FloatArray
 
 _JUST = 1 - 1e-12  # of what a station can serve
 _NEARLY = 1 + 1e-13  # as near as steps come to it
-_CLOSE = 1e-9
-_SWEEPS, _STEPS = 1000, 100
+_CLOSE = 1e-9  # relative change of waits at which the iteration ends
+_SWEEPS, _STEPS = 1000, 100  # largest numbers of iterations: for speed
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from headway.queueing.orders.mva import Rest, Shares, stays_at
 from headway.queueing.orders.room import with_more_room, with_room
 from headway.queueing.orders.shared import PriorityNetwork
 
-_CLOSE, _STEPS, _HARDLY = 1e-9, 200, 1e-11
+_CLOSE, _STEPS = 1e-9, 200  # change at which the iteration ends, and its steps at most
+_HARDLY = 1e-11  # largest share of arrivals without room; beyond it there is no answer
 MOST_TOGETHER = 10_000
 """States of all stations up to which a network by priority is solved station by station."""
 

@@ -24,7 +24,7 @@ from headway.queueing.orders.chain import MOST, Local
 LOST = 1e-14
 """Share of arrivals that find no room, above which room grows."""
 
-_SMALLEST, _LARGEST = 8, 1 << 20
+_SMALLEST, _LARGEST = 8, 1 << 20  # first and largest room for open jobs: for speed
 
 
 def with_room(local: Local, loads: Sequence[float]) -> Local:

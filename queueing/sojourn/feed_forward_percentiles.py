@@ -61,15 +61,15 @@ _SETTLED = 1e-6  # relative step of Newton's method at which it ends: the next i
 
 # Newton's steps at Precision.SEARCH; all only for speed.
 _DEEP = 0.02  # P(T > t) over the tail below which the bracket is bisected instead
-_TRIES = 60
+_TRIES = 60  # largest number of steps
 _LEAST = 1e-12  # least probability whose logarithm is taken
 
 # Newton's steps at Precision.ROUNDING; all only for speed, as points that miss are bracketed.
 _NEAR = 1e-3  # relative last step of the search up to which its result is the start
 _TELLS = 1e-7  # least difference of a probability from an exponential law that a search resolves
-_STEPS = 4
+_STEPS = 4  # largest number of steps
 _CLOSE = 0.1  # of sqrt(RESOLVED / tail): a step whose square is below what is resolved
-_CLOSEST = 1e-5
+_CLOSEST = 1e-5  # largest relative step at which the method may end
 _NEVER = 1e-300  # least probability whose logarithm is taken
 
 _BLOCKS = {Precision.SEARCH: 1024, Precision.ROUNDING: 256}

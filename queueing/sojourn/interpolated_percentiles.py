@@ -30,8 +30,8 @@ _FEWEST = 4 * _DEGREE  # least number of points that are interpolated: for speed
 _STRAIGHT = 1e-14  # relative deviation of a parameter from a line in x: rounding
 _ALLOWED = 3.0  # error allowed, over that of a point that is computed alone
 _LOST = 1e-3  # share of the allowed error below which coefficients are dropped
-_DIGITS = 1e-11
-_TINY = 1e-300
+_DIGITS = 1e-11  # least relative error allowed: rounding
+_TINY = 1e-300  # [x], against division by 0
 _HEAD = 0.75  # first interval over the whole: curves bend where stations are busy; for speed
 _BLOCK = 8192  # points whose values stay in the cache: for speed
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from headway.kinds import FloatArray
 from headway.queueing.times.laws import MOST_PIECES, ComplexArray, Piece, TimeLaw, merged
 
-_WEIGHTLESS = 1e-13
+_WEIGHTLESS = 1e-13  # probability of a path that is neglected: rounding
 _AT_ONCE = 2_000_000  # complex numbers in memory
 
 _Start = tuple[int, int, Piece]  # number of the way before, station, constant part of its law

@@ -81,7 +81,7 @@ def in_phases(mean: float, scv: float, most: int = STAGES) -> Phases:
     return Phases(start, speed * (np.eye(count, k=1) - np.eye(count)))
 
 
-_ROUNDING = 1e-9
+_ROUNDING = 1e-9  # so that 1 / scv of k phases is k: rounding
 _LEAST = 1e-15  # [s]: no time at all
 
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 Finding: TypeAlias = Callable[[FeedForwardNetwork, float], FloatArray]
 """A function that finds percentiles of a network: times within which a share of jobs completes."""
 
-_MOST_ROUTES = 500
-_ROUNDING = 1e-12  # of chances that sum to 1
+_MOST_ROUTES = 500  # above it points are solved one by one: for memory and speed
+_ROUNDING = 1e-12  # of probabilities that sum to 1
 
 
 def is_feed_forward(solution: "Solution", *, for_search: bool = False) -> bool:

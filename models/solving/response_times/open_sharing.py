@@ -58,7 +58,7 @@ def _law_of_routes(point: "Solution", names: tuple[str, ...]) -> TimeLaw:
     return RoutedNetwork(names, visited, rates, ways.entries, onward, leaving).law()
 
 
-_ROUNDING = 1e-9
+_ROUNDING = 1e-9  # of mean visits of 1
 
 
 def _one_queue(point: "Solution", name: str) -> bool:
