@@ -9,7 +9,6 @@ import re
 from headway import queueing as queueing  # whose methods stand before those for models
 from headway.lazy import open_table
 from headway.models.language.verbs import DESCRIBE, open_door
-from headway.models.tables.forms import FORMS
 
 SHOWN: dict[str, tuple[str, str]] = {
     "Import": ("showing.solved.imports", ""),
@@ -25,6 +24,12 @@ SHOWN: dict[str, tuple[str, str]] = {
 All its forms follow from its description (`headway.models.tables.forms`); the figure of a
 `LoadTest` is ``load_test_figure``.
 """
+
+FORMS = {
+    verb: f"headway.models.tables.forms:{verb}"
+    for verb in ("scale", "tables", "rows", "document", "csv")
+}
+"""Functions that make each form of whatever has a ``describe``."""
 
 PLACES: dict[str, dict[str, str]] = {
     "ModelGraph": {

@@ -44,7 +44,7 @@ def workers(count: int) -> Crew:
 
     Parameters
     ----------
-    size
+    count
         Number of processes, at least 1. Each uses one processor.
 
     Raises

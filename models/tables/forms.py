@@ -48,7 +48,3 @@ def csv(answer: object) -> str:
     """The rows of an answer as CSV, in SI."""
     description = described(answer)
     return (description.csv or description.records().csv)()
-
-
-FORMS = {verb: f"{__name__}:{verb}" for verb in ("scale", "tables", "rows", "document", "csv")}
-"""Functions that make each form of whatever has a ``describe``."""
