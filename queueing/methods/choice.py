@@ -88,11 +88,11 @@ def _asked_for(network: Network, asked: str) -> MethodRow:
     if not row.missing(network):
         return row
     firm = any(need.firm and need.of(network) for need in row.needs)
-    for name in () if firm else row.otherwise:
-        other = method_named(name)
+    others = [] if firm else [method_named(name) for name in row.otherwise]
+    for other in others:
         if not other.missing(network):
             return other
-    raise refusal(network, [row])
+    raise refusal(network, [row] if subject_of(network) in row.subjects else [*others, row])
 
 
 def refusal(network: Network, rows: list[MethodRow]) -> GraphError | InvalidParameter:

@@ -244,8 +244,7 @@ class MethodRow:
     def missing(self, network: "Network") -> str:
         """What is in its way, in one line; empty where it applies."""
         if subject_of(network) not in self.subjects:
-            kinds = " or ".join(sorted(subject.value for subject in self.subjects))
-            return f"method {self.name} solves {kinds} only; use method auto"
+            return f"method {self.name} does not support {subject_of(network)}; use method auto"
         found = network.found
         for need in self.needs:
             why = found.get(id(need))
