@@ -18,6 +18,8 @@ SHOWN: dict[str, tuple[str, str]] = {
     "Growth": ("showing.targeted.growth", "balance"),
     "Target": ("showing.targeted.targets", "targets"),
     "JointTarget": ("showing.targeted.joint", "targets"),
+    "MeasuredSignature": ("showing.sfs", "signatures"),
+    "MeasuredUse": ("showing.use", ""),
 }
 """Where the ``describe`` of each kind of answer is, and its figure in `headway.models.plotting`.
 
@@ -200,21 +202,6 @@ PLACES: dict[str, dict[str, str]] = {
         "document": "headway.models.showing.fitted.servers:side_document",
         "csv": "headway.models.showing.fitted.servers:side_csv",
         "plot": "headway.models.plotting.fits:side_by_side_figure",
-    },
-    "MeasuredSignature": {
-        "scale": "headway.models.showing.sfs:curve_scale",
-        "tables": "headway.models.showing.sfs:curve_tables",
-        "rows": "headway.models.showing.sfs:curve_rows",
-        "document": "headway.models.showing.sfs:curve_document",
-        "csv": "headway.models.showing.sfs:curve_csv",
-        "plot": "headway.models.plotting.signatures:measured_signature_figure",
-    },
-    "MeasuredUse": {
-        "scale": "headway.models.showing.sfs:use_scale",
-        "tables": "headway.models.showing.sfs:use_tables",
-        "rows": "headway.models.showing.sfs:use_rows",
-        "document": "headway.models.showing.sfs:use_document",
-        "csv": "headway.models.showing.sfs:use_csv",
     },
     "MeasuredSizes": {
         "scale": "headway.models.showing.sizes:sizes_scale",

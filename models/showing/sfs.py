@@ -1,14 +1,14 @@
-"""Signatures of measured curves, and demands off utilisations, as tables, rows and CSV."""
+"""Signatures of measured curves described, alone or side by side."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
 
 from headway.kinds import FloatArray
 from headway.models.language.digits import in_unit, with_unit
 from headway.models.language.scales import Scale
 from headway.models.language.units import ONE, unit
 from headway.models.signatures.sfs import MeasuredSignature, Range, SfsSignature, Start
-from headway.models.signatures.utilisation import Demand, MeasuredUse, Use
+from headway.models.tables.description import Description, Records, field, only_csv
 from headway.models.tables.table import Column, Table
 from headway.numerals import digits
 
@@ -30,11 +30,6 @@ def signature_scale(signatures: Sequence[SfsSignature]) -> Scale:
     return Scale.of(
         (float(getattr(s, key)), own_unit) for _, key, own_unit in _ROWS for s in signatures
     )
-
-
-def curve_scale(signature: MeasuredSignature) -> Scale:
-    """The units of a curve's signature."""
-    return signature_scale([signature.signature])
 
 
 def signature_table(
@@ -60,114 +55,29 @@ def span(within: Range, load: FloatArray) -> str:
     return f"line and base over {between} ({inside.size} points)"
 
 
-def curve_tables(signature: MeasuredSignature) -> list[Table]:
-    """The signature in readable units."""
+def describe(signature: MeasuredSignature) -> Description:
+    """One row: the signature in SI, and in CSV the columns that it comes from."""
+    known, axes = signature.signature.document(), signature.curve.axes
+    fields = [field(name, (value,), unit(_unit_of(name))) for name, value in known.items()]
+    columns = [only_csv(one.name, one.cells) for one in axes.columns(1)]
+    return Description(
+        records=lambda: Records((*fields, *columns)),
+        scale=lambda: signature_scale([signature.signature]),
+        tables=lambda scale: [_table(signature, scale)],
+        document=lambda rows: {**axes.document(), **rows[0]},
+    )
+
+
+def _unit_of(name: str) -> str:
+    own = {"slope": "s/op*s", "r_squared": "", "outstanding_requests": ""}
+    return own.get(name, "op/s" if "throughput" in name else "s")
+
+
+def _table(signature: MeasuredSignature, scale: Scale) -> Table:
     notes = [str(signature.curve.axes), span(signature.within, signature.curve.load.values)]
     if signature.curve.start is Start.FIRST_POINT:
         notes.append("overall response time from the first point on, as SPECstorage has it")
     if signature.curve.invalid:
         notes.append(f"{signature.curve.invalid} points are marked invalid by the benchmark")
-    table = signature_table(f"{signature.curve.source}: signature", {"value": signature.signature})
-    return [Table(table.title, table.columns, tuple(notes))]
-
-
-def curve_rows(signature: MeasuredSignature) -> list[dict[str, float]]:
-    """One dict: the signature in SI."""
-    return [signature.signature.document()]
-
-
-def curve_document(signature: MeasuredSignature) -> dict[str, Any]:
-    """The JSON contract's document."""
-    return {**signature.curve.axes.document(), **signature.signature.document()}
-
-
-def curve_csv(signature: MeasuredSignature) -> str:
-    """One row of SI values, and the columns they come from."""
-    units = {"slope": "s/op*s", "r_squared": "", "outstanding_requests": ""}
-    columns = [
-        Column(name, (value,), unit(units.get(name, "op/s" if "throughput" in name else "s")))
-        for name, value in signature.signature.document().items()
-    ]
-    return Table("", (*columns, *signature.curve.axes.columns(1))).to_csv()
-
-
-def use_scale(measured_use: MeasuredUse) -> Scale:
-    """The unit of all demands."""
-    demands = [demand.value for use in measured_use.resources for demand in use.demands]
-    return Scale.of([(demands, _MS)])
-
-
-def use_tables(measured_use: MeasuredUse) -> list[Table]:
-    """One table a resource: what each operation takes of it."""
-    scale = use_scale(measured_use)
-    return [_table(measured_use, use, scale) for use in measured_use.resources]
-
-
-def _table(measured_use: MeasuredUse, use: Use, scale: Scale) -> Table:
-    cells = [_cells(demand, scale) for demand in use.demands]
-    columns = (
-        Column("rate", tuple(demand.rate for demand in use.demands)),
-        Column("demand of one", tuple(value for value, _ in cells)),
-        Column("95% interval", tuple(both for _, both in cells)),
-    )
-    rates = ", ".join(demand.rate for demand in use.demands)
-    notes = [
-        f"y = {use.resource}, x = {rates}",
-        f"U = sum of X D through the origin, {use.points} points about it by {use.scatter:.2%}",
-        *(f"warning: {text}" for text in use.warnings),
-        "of several servers in one column, demands are those of one operation by their number",
-    ]
-    return Table(
-        f"{measured_use.source}: what operations take of {use.resource}", columns, tuple(notes)
-    )
-
-
-def _cells(demand: Demand, scale: Scale) -> tuple[str, str]:
-    return scale.text(demand.value, _MS), scale.ends(demand.low, demand.high, _MS)
-
-
-def use_rows(measured_use: MeasuredUse) -> list[dict[str, Any]]:
-    """One dict a demand, SI."""
-    return [
-        {"resource": use.resource, "rate": demand.rate, **_document(demand)}
-        for use in measured_use.resources
-        for demand in use.demands
-    ]
-
-
-def _document(demand: Demand) -> dict[str, Any]:
-    return {
-        "value": demand.value,
-        "ci95": [demand.low, demand.high],
-        "standard_error": demand.standard_error,
-        "variance_inflation": demand.inflation,
-    }
-
-
-def use_document(measured_use: MeasuredUse) -> dict[str, Any]:
-    """The JSON contract's document."""
-    resources = {
-        use.resource: {
-            "demands": {demand.rate: _document(demand) for demand in use.demands},
-            "idle": _document(use.idle),
-            "scatter": use.scatter,
-            "points": use.points,
-            "warnings": list(use.warnings),
-        }
-        for use in measured_use.resources
-    }
-    return {"source": measured_use.source, "resources": resources}
-
-
-def use_csv(measured_use: MeasuredUse) -> str:
-    """A row a demand, SI."""
-    rows = [(use.resource, demand) for use in measured_use.resources for demand in use.demands]
-    columns = (
-        Column("resource", tuple(resource for resource, _ in rows)),
-        Column("rate", tuple(demand.rate for _, demand in rows)),
-        Column("demand", tuple(demand.value for _, demand in rows), unit("s")),
-        Column("low", tuple(demand.low for _, demand in rows), unit("s")),
-        Column("high", tuple(demand.high for _, demand in rows), unit("s")),
-        Column("variance_inflation", tuple(demand.inflation for _, demand in rows)),
-    )
-    return Table("", columns).to_csv()
+    title, values = f"{signature.curve.source}: signature", {"value": signature.signature}
+    return replace(signature_table(title, values, scale), notes=tuple(notes))
