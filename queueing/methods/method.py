@@ -60,6 +60,8 @@ class Need:
         Whether no other method answers in its place, when this one is asked for.
     common
         Whether all methods of its kind have it, so that lists need not repeat it.
+    by_class
+        Whether it is of classes that share stations, so that one class always has it.
 
     Examples
     --------
@@ -73,9 +75,12 @@ class Need:
     far: bool = False
     firm: bool = False
     common: bool = False
+    by_class: bool = False
 
     def of(self, network: "Network") -> str:
         """What a network has not, as `missing` says it; found once, as many methods ask."""
+        if self.by_class and network.kinds:
+            return ""
         known: dict[int, str] = network.found
         if id(self) not in known:
             known[id(self)] = _of(self.missing, network)
@@ -241,12 +246,16 @@ class MethodRow:
             return frozenset(self.run)
         return frozenset({Subject.CLASSES, Subject.ONE_CLASS})
 
+    @cached_property
+    def _of_one_class(self) -> tuple[Need, ...]:
+        return tuple(need for need in self.needs if not need.by_class)
+
     def missing(self, network: "Network") -> str:
         """What is in its way, in one line; empty where it applies."""
         if subject_of(network) not in self.subjects:
             return f"method {self.name} does not support {subject_of(network)}; use method auto"
         found = network.found
-        for need in self.needs:
+        for need in self._of_one_class if network.kinds else self.needs:
             why = found.get(id(need))
             if why is None:
                 why = need.of(network)

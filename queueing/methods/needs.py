@@ -81,8 +81,6 @@ def _served(network: Network) -> str:
     Such a job is on top again as soon as it has left, also where all stations on its way serve the
     last first, and whom it interrupts is never served: the beginning decides what goes on for ever.
     """
-    if network.kinds:
-        return ""
     last = np.array([s.discipline.newest_first for s in network.stations]) & ~network.is_delay
     if not last.any() or ranked(network).any():
         return ""
@@ -100,7 +98,7 @@ def _served(network: Network) -> str:
 
 
 def _alike_at_speeds(network: Network) -> str:
-    if network.kinds or not network.speeds:
+    if not network.speeds:
         return ""
     first = ranked(network)
     if first.any():
@@ -121,8 +119,6 @@ def _alike_at_speeds(network: Network) -> str:
 
 def _sizes_known(network: Network) -> str:
     """Refuse disciplines that look at service times, except where their law is exact."""
-    if network.kinds:
-        return ""
     by_size = np.array([s.discipline.by_size for s in network.stations]) & ranked(network)
     known = by_size.any() and not network.has_closed and exact_by_priority(network)
     for k in np.flatnonzero(by_size):
@@ -133,8 +129,6 @@ def _sizes_known(network: Network) -> str:
 
 def _measured(network: Network) -> str:
     """Refuse to approximate a discipline for which no error was measured."""
-    if network.kinds:
-        return ""
     for k in np.flatnonzero(without_form(network).any(axis=1)):
         discipline = network.stations[k].discipline
         if not discipline.measured:
@@ -151,7 +145,7 @@ def _exponential_in_turn(network: Network) -> str:
     Open and closed classes together in order of arrival: no approximation of them has been
     compared with anything. Priorities: the laws of open classes at one single server are exact.
     """
-    if network.kinds or network.scv is None:
+    if network.scv is None:
         return ""
     arrivals = np.array([s.is_spread and s.arrival_scv is not None for s in network.stations])
     spread = (network.scv != 1).any(axis=(0, 2))
@@ -198,8 +192,6 @@ def exact_by_priority(network: Network) -> bool:
 
 
 def _product_form(network: Network) -> str:
-    if network.kinds:
-        return ""
     first = ranked(network)
     if first.any():
         return (
@@ -250,7 +242,7 @@ def _pools_of_one_class(network: Network) -> str:
 
 
 def _speeds_of_servers(network: Network) -> str:
-    if network.kinds or not network.speeds:
+    if not network.speeds:
         return ""
     unlike = unequal(network).any(axis=1)
     if not unlike.any():
@@ -264,7 +256,7 @@ def _speeds_of_servers(network: Network) -> str:
 
 
 def _many_populations(network: Network) -> str:
-    if network.kinds or not network.is_crowd.any() or unequal(network).any():
+    if not network.is_crowd.any() or unequal(network).any():
         return ""
     if ranked(network).any():
         return ""
@@ -335,29 +327,36 @@ CLOSED = Need("a closed class", _closed, far=True)
 OPEN = Need("open classes only", _open, far=True)
 ALL_CLOSED = Need("closed classes only", _all_closed)
 CLOSED_KINDS = Need("kinds of station with a closed product form", _kinds, common=True)
-SERVED = Need("jobs that are all served in the end", _served, common=True)
+SERVED = Need("jobs that are all served in the end", _served, common=True, by_class=True)
 ALIKE_AT_SPEEDS = Need(
-    "one service time where speeds depend on the jobs present", _alike_at_speeds, common=True
+    "one service time where speeds depend on the jobs present",
+    _alike_at_speeds,
+    common=True,
+    by_class=True,
 )
 EXPONENTIAL_IN_TURN = Need(
-    "exponential times where turns decide", _exponential_in_turn, common=True
+    "exponential times where turns decide", _exponential_in_turn, common=True, by_class=True
 )
 EXPONENTIAL = Need("exponential times", _exponential)
-PRODUCT_FORM = Need("a product form", _product_form)
+PRODUCT_FORM = Need("a product form", _product_form, by_class=True)
 SINGLE_SERVERS = Need("single servers and delays", _single_servers)
 POOLS_OF_ONE_CLASS = Need("speeds that are those of m servers", _pools_of_one_class, firm=True)
-SPEEDS_OF_SERVERS = Need("speeds that are those of m servers", _speeds_of_servers)
-MANY_POPULATIONS = Need("many populations where stations have several servers", _many_populations)
+SPEEDS_OF_SERVERS = Need("speeds that are those of m servers", _speeds_of_servers, by_class=True)
+MANY_POPULATIONS = Need(
+    "many populations where stations have several servers", _many_populations, by_class=True
+)
 UNLIKE_IN_TURN = Need("stations that serve classes of different times in turn", _unlike_in_turn)
 
 UNFORKED = Need("jobs that are in one place at a time", _unforked, far=True, common=True)
 FORKED = Need("a fork", _forked, far=True)
-MEASURED = Need("disciplines whose approximation was measured", _measured)
+MEASURED = Need("disciplines whose approximation was measured", _measured, by_class=True)
 WINDOWED = Need("a region", _windowed)
 UNWINDOWED = Need("stations that block, no region", _unwindowed)
 STATES = Need("routes, services that take time, and few states", _states)
 
-SIZES_KNOWN = Need("turns by service time at one single server alone", _sizes_known, common=True)
+SIZES_KNOWN = Need(
+    "turns by service time at one single server alone", _sizes_known, common=True, by_class=True
+)
 
 
 def of_classes(*needs: Need) -> tuple[Need, ...]:
