@@ -134,7 +134,7 @@ METHODS = (
         least=PATIENCE,
         otherwise=("open",),
         limits=MANY_STATES,
-        by_class=True,
+        merges=False,
     ),
     MethodRow(
         "aggregation",

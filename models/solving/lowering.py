@@ -46,12 +46,12 @@ class Lowered:
 
     def read_by(self, row: MethodRow) -> Network:
         """The network that a method reads."""
-        return self.network if self.chains is None or row.by_class else self.chains
+        return self.chains if self.chains is not None and row.merges else self.network
 
     def error_of(self, row: MethodRow) -> Error:
         """How far the answer of a method may be off."""
         error = row.error_of(self.read_by(row))
-        return error if row.by_class else error.beside(self.merged)
+        return error.beside(self.merged) if row.merges else error
 
 
 def lower(model: Model) -> Lowered:

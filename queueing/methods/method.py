@@ -211,8 +211,8 @@ class MethodRow:
         What a refusal says where it turns out not to be possible.
     approximates
         Whether it is an approximation by its nature, of product forms as well.
-    by_class
-        Whether it keeps classes that turn into one another apart; others take them as one.
+    merges
+        Whether it takes classes that turn into one another as one.
     quick
         Whether hundreds of points of one class take a fraction of a second.
 
@@ -236,7 +236,7 @@ class MethodRow:
     patience: float = inf
     limits: str = ""
     approximates: bool = False
-    by_class: bool = False
+    merges: bool = True
     quick: bool = False
 
     @cached_property
