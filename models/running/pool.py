@@ -87,6 +87,14 @@ class Pool(Crew):
         pool = ProcessPoolExecutor(count, mp_context=self._context)
         super().__init__(pool, count, f"{count} process{'es' if count > 1 else ''}")
 
+    def submit(self, function: Callable[..., Any], *arguments: object) -> "Future[Any]":
+        """Start a task; what ends this process waits until the pool and its workers have started.
+
+        A pool that is interrupted while its own thread starts cannot be shut down.
+        """
+        with _undisturbed():
+            return super().submit(function, *arguments)
+
     def renew(self, error: BaseException) -> None:
         """Replace a pool after a worker has died."""
         del error
@@ -174,7 +182,7 @@ def _no_script() -> Iterator[None]:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Put off what ends this process until one that it starts has been told what to do.
+    """Put off what ends this process until what it starts can be ended in its turn.
 
     A signal that another thread takes is handled in the main one, whatever that one blocks.
     """
@@ -182,9 +190,9 @@ def _undisturbed() -> Iterator[None]:
     main = threading.current_thread() is threading.main_thread()
     own = {number: signal.getsignal(number) for number in _ENDING if main}
     handlers = {number: handler for number, handler in own.items() if callable(handler)}
-    for number in handlers:
-        signal.signal(number, lambda number, frame: came.append((number, frame)))
     try:
+        for number in handlers:
+            signal.signal(number, lambda number, frame: came.append((number, frame)))
         yield
     finally:
         for number, handler in handlers.items():

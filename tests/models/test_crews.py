@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, process
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 
@@ -143,6 +143,20 @@ def test_ctrl_c_waits_until_a_process_is_started():
         start()
     assert done == ["started"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is another thing there")
+def test_ctrl_c_while_the_pool_starts_leaves_it_whole(monkeypatch):
+    """Found by a run where it came before the pool's own thread had started."""
+    begin = process._ExecutorManagerThread.start
+
+    def interrupted(thread):
+        signal.raise_signal(signal.SIGINT)
+        begin(thread)
+
+    monkeypatch.setattr(process._ExecutorManagerThread, "start", interrupted)
+    with workers(1) as crew, pytest.raises(KeyboardInterrupt):
+        crew.submit(tasks.doubled, 1)
 
 
 def _interrupted(folder):
