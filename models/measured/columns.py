@@ -29,7 +29,7 @@ from headway.models.measured.roles import (
     titled,
     unsure,
 )
-from headway.models.tables.table import Column
+from headway.models.tables.description import Field, only_csv
 from headway.numerals import digits
 
 _BUSY = 0.05  # share of the circle below which a think time is none but noise
@@ -270,6 +270,6 @@ class Axes(NamedTuple):
         """The fields of the JSON contract."""
         return self._asdict()
 
-    def columns(self, rows: int) -> tuple[Column, ...]:
-        """The same values in every row of a table, for CSV."""
-        return tuple(Column(name, (title,) * rows) for name, title in self.document().items())
+    def fields(self, rows: int) -> tuple[Field, ...]:
+        """The same values in every row of CSV."""
+        return tuple(only_csv(name, (title,) * rows) for name, title in self.document().items())

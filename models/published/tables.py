@@ -1,26 +1,67 @@
-"""Reproductions as tables, JSON and CSV."""
+"""Reproductions described: every cell as printed and as recomputed."""
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 from headway.models.language.scales import Scale
 from headway.models.published.cells import Cell, Expectation, Outcome
 from headway.models.published.reproduction import Recomputed, Reproduction, View
+from headway.models.tables.description import Description, Records, field, only_csv
 from headway.models.tables.table import Column, Table
 
 
-def printed_scale(reproduction: Reproduction) -> Scale:
-    """No common unit: each cell has the unit of its publication."""
-    del reproduction
-    return Scale()
+def describe(reproduction: Reproduction) -> Description:
+    """A row a cell, in the unit of its publication, so that there is none of the answer."""
+    return Description(
+        records=lambda: _records(reproduction.parts),
+        scale=Scale,
+        tables=lambda _: _VIEWS[reproduction.view](reproduction),
+        document=lambda _: {
+            "tables": [_entry(part) for part in reproduction.parts],
+            "cells": sum(len(part.cells) for part in reproduction.parts),
+            "reproduced": reproduction.count(Outcome.AGREES),
+            "different": reproduction.count(Outcome.DIFFERS),
+        },
+    )
 
 
-def shown_tables(reproduction: Reproduction) -> list[Table]:
-    """The tables of a view."""
-    views = {View.SUMMARY: summary_tables, View.CELLS: cell_tables, View.ERRATA: errata_tables}
-    return views[reproduction.view](reproduction)
+def _records(parts: Sequence[Recomputed]) -> Records:
+    each = [(part, cell) for part in parts for cell in part.cells]
+    cells = [cell for _, cell in each]
+    return Records(
+        (
+            field("table", (part.name for part, _ in each)),
+            only_csv("unit", (part.table.unit for part, _ in each)),
+            field("cell", (cell.name for cell in cells)),
+            field("printed", (cell.printed for cell in cells)),
+            field("recomputed", (cell.recomputed for cell in cells)),
+            field("difference", (cell.difference for cell in cells)),
+            field("tolerance", (_held_to(cell) for cell in cells)),
+            field("outcome", (cell.outcome.value for cell in cells)),
+            field("explanation", (cell.explanation or None for cell in cells)),
+        )
+    )
 
 
-def summary_tables(reproduction: Reproduction) -> list[Table]:
+_OF_CELL = (
+    "cell",
+    "printed",
+    "recomputed",
+    "difference",
+    "tolerance",
+    "outcome",
+    "explanation",
+)
+"""What JSON says of a cell in its table."""
+
+
+def _held_to(cell: Cell) -> float | None:
+    """The tolerance of a cell that should agree."""
+    expected = cell.expectation is Expectation.AGREE and cell.difference is not None
+    return cell.tolerance if expected else None
+
+
+def _summary(reproduction: Reproduction) -> Table:
     """One line per table, and the outcome of all cells."""
     parts = reproduction.parts
     columns = (
@@ -34,7 +75,7 @@ def summary_tables(reproduction: Reproduction) -> list[Table]:
         Column("input", tuple(_count(part, Outcome.INPUT) for part in parts)),
         Column("worst", tuple(_worst(part) for part in parts)),
     )
-    return [Table("published tables, recomputed", columns, tuple(_notes(reproduction)))]
+    return Table("published tables, recomputed", columns, tuple(_notes(reproduction)))
 
 
 def _of(some: int, all_cells: int) -> str:
@@ -71,11 +112,6 @@ def _notes(reproduction: Reproduction) -> list[str]:
     return notes
 
 
-def cell_tables(reproduction: Reproduction) -> list[Table]:
-    """Every cell of every table, with explanations below."""
-    return [_cells(part) for part in reproduction.parts]
-
-
 def _cells(part: Recomputed) -> Table:
     unit = f" [{part.table.unit}]" if part.table.unit else ""
     cells = part.cells
@@ -96,7 +132,7 @@ def _cells(part: Recomputed) -> Table:
     return Table(f"{part.name}: {part.table.title}", columns, tuple(notes))
 
 
-def errata_tables(reproduction: Reproduction) -> list[Table]:
+def _errata(reproduction: Reproduction) -> Table:
     """Every erratum of print, with the explanation of each below."""
     rows = [(part, cell) for part in reproduction.parts for cell in part.errata]
     columns = (
@@ -111,7 +147,7 @@ def errata_tables(reproduction: Reproduction) -> list[Table]:
         places = reasons.setdefault(cell.explanation, [])
         places += [part.name] * (part.name not in places)
     notes = [f"{', '.join(places)}: {reason}" for reason, places in reasons.items()]
-    return [Table("errata of print", columns, tuple(notes) or ("there are none",))]
+    return Table("errata of print", columns, tuple(notes) or ("there are none",))
 
 
 def _shown(value: float | str) -> str:
@@ -123,26 +159,16 @@ def _difference(cell: Cell) -> str:
 
 
 def _tolerance(cell: Cell) -> str:
-    if cell.difference is None or cell.expectation is not Expectation.AGREE:
-        return "-"
-    return f"{cell.tolerance:.2g}"
+    held_to = _held_to(cell)
+    return "-" if held_to is None else f"{held_to:.2g}"
 
 
-def document_of(reproduction: Reproduction) -> dict[str, Any]:
-    """The JSON contract's document for `reproduce`."""
-    return {
-        "tables": [_entry(part) for part in reproduction.parts],
-        "cells": sum(len(part.cells) for part in reproduction.parts),
-        "reproduced": reproduction.count(Outcome.AGREES),
-        "different": reproduction.count(Outcome.DIFFERS),
-    }
-
-
-def cell_rows(reproduction: Reproduction) -> list[dict[str, Any]]:
-    """A dict per cell, in printed units."""
-    return [
-        {"table": part.name, **_value(cell)} for part in reproduction.parts for cell in part.cells
-    ]
+_VIEWS: Final[dict[View, Callable[[Reproduction], list[Table]]]] = {
+    View.SUMMARY: lambda reproduction: [_summary(reproduction)],
+    View.CELLS: lambda reproduction: [_cells(part) for part in reproduction.parts],
+    View.ERRATA: lambda reproduction: [_errata(reproduction)],
+}
+"""What people are shown."""
 
 
 def _entry(part: Recomputed) -> dict[str, Any]:
@@ -165,35 +191,7 @@ def _entry(part: Recomputed) -> dict[str, Any]:
             }
             for cell in part.errata
         ],
-        "values": [_value(cell) for cell in part.cells],
+        "values": [
+            {k: v for k, v in row.items() if k != "table"} for row in _records([part]).rows()
+        ],
     }
-
-
-def _value(cell: Cell) -> dict[str, Any]:
-    expected = cell.expectation is Expectation.AGREE
-    return {
-        "cell": cell.name,
-        "printed": cell.printed,
-        "recomputed": cell.recomputed,
-        "difference": cell.difference,
-        "tolerance": cell.tolerance if expected and cell.difference is not None else None,
-        "outcome": cell.outcome.value,
-        "explanation": cell.explanation or None,
-    }
-
-
-def cells_csv(reproduction: Reproduction) -> str:
-    """A CSV row per cell, in printed units."""
-    rows = [(part, cell) for part in reproduction.parts for cell in part.cells]
-    columns = (
-        Column("table", tuple(part.name for part, _ in rows)),
-        Column("unit", tuple(part.table.unit for part, _ in rows)),
-        Column("cell", tuple(cell.name for _, cell in rows)),
-        Column("printed", tuple(cell.printed for _, cell in rows)),
-        Column("recomputed", tuple(cell.recomputed for _, cell in rows)),
-        Column("difference", tuple(cell.difference for _, cell in rows)),
-        Column("tolerance", tuple(cell.tolerance for _, cell in rows)),
-        Column("outcome", tuple(cell.outcome.value for _, cell in rows)),
-        Column("explanation", tuple(cell.explanation for _, cell in rows)),
-    )
-    return Table("cells", columns).to_csv()

@@ -14,8 +14,7 @@ from headway.models.reports.figures import PageFigure, inline_svg
 from headway.models.reports.page import page_style, policy
 from headway.models.reports.templates import environment
 from headway.models.reports.words import maker
-from headway.models.showing.audits import audit_tables
-from headway.models.showing.loadtests import loadtest_tables
+from headway.models.tables.forms import tables
 from headway.models.tables.table import Column, Table
 from headway.numerals import counted, four_digits, grouped
 
@@ -64,7 +63,7 @@ def audit_page(report: AuditReport) -> str:
     """Write an audit as HTML; the same audit gives the same page."""
     audit = report.audit
     drawn = _drawing(audit)
-    _, *opened = audit_tables(audit)
+    _, *opened = tables(audit)
     sections = [("findings", "Findings"), ("measurements", "Measurements")]
     sections += [("open", "What open clients would have seen")] * bool(opened)
     sections += [("checks", "What was checked"), ("command", "How this page was made")]
@@ -118,7 +117,7 @@ def _drawing(audit: Audit) -> PageFigure | None:
 
 def _points(audit: Audit) -> Table:
     """The points of the test; without the advice on options of a command."""
-    [table] = loadtest_tables(audit.test)
+    [table] = tables(audit.test)
     return replace(table, notes=tuple(n for n in table.notes if not n.startswith("--")))
 
 

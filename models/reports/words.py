@@ -20,11 +20,8 @@ from headway.models.measured.cells import Observed
 from headway.models.measured.measurements import Measurements
 from headway.models.reports.alone import ModelReport
 from headway.models.reports.report import Report
-from headway.models.showing.comparisons import comparison_tables
-from headway.models.showing.fitted.fits import WILD, estimate, fit_tables
-from headway.models.showing.fitted.servers import server_tables
-from headway.models.showing.sensitivities import sensitivity_tables
-from headway.models.showing.solutions import solution_tables
+from headway.models.showing.fitted.fits import WILD, estimate
+from headway.models.tables.forms import tables
 from headway.models.tables.table import Column, Table
 from headway.numerals import digits, grouped, power_of_ten, settled
 
@@ -90,7 +87,7 @@ def form_tables(report: Report) -> list[Table]:
     """The forms that were tried, and what follows from the chosen one; none for a given model."""
     if report.forms is None:
         return []
-    *_, derived, tried = server_tables(report.forms, units_of(report))
+    *_, derived, tried = tables(report.forms, units_of(report))
     titles = ("Forms that were tried", "Derived quantities")
     pairs = zip(titles, (tried, derived), strict=True)
     return [Table(title, table.columns, table.notes) for title, table in pairs]
@@ -164,9 +161,9 @@ def summary_tables(report: Report) -> list[Table]:
     """Errors in sum, and how good the fit is."""
     scale = units_of(report)
     fit, comparison = report.fit, report.comparison
-    tables = fit_tables(fit, scale) if fit else comparison_tables(comparison, scale)
-    titles = [_SUMMARIES.get(table.columns[0].name) for table in tables]
-    pairs = zip(titles, tables, strict=True)
+    each = tables(fit or comparison, scale)
+    titles = [_SUMMARIES.get(table.columns[0].name) for table in each]
+    pairs = zip(titles, each, strict=True)
     return [Table(title, table.columns, table.notes) for title, table in pairs if title]
 
 
@@ -194,7 +191,7 @@ def load_table(report: ModelReport) -> Table | None:
     solution = report.several()
     if solution is None:
         return None
-    table = solution_tables(solution, units_of(report))[0]
+    table = tables(solution, units_of(report))[0]
     columns = tuple(column for column in table.columns if column.name != "bottleneck")
     return Table("Predictions", columns, (), table.keys)
 
@@ -229,7 +226,7 @@ def _fixed(value: float, unit: Unit, places: int) -> str:
 
 def sensitivity_table(sensitivity: Sensitivity, scale: Scale) -> Table:
     """Elasticities by output."""
-    table = sensitivity_tables(sensitivity, scale)[0]
+    table = tables(sensitivity, scale)[0]
     title = "Change of each output [%] per 1% of each parameter"
     return Table(title, table.columns, table.notes[len(sensitivity.bottlenecks[:1]) :])
 
@@ -241,7 +238,7 @@ def swept_by_data(report: Report | ModelReport) -> list[str]:
 
 def derivative_table(sensitivity: Sensitivity, scale: Scale) -> Table:
     """Derivatives in readable units."""
-    table = sensitivity_tables(sensitivity, scale)[1]
+    table = tables(sensitivity, scale)[1]
     return Table("Derivatives", table.columns, table.notes)
 
 

@@ -1,4 +1,4 @@
-"""Audits as tables, rows and CSV."""
+"""Audits described: a row a finding, the most severe first."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,32 +6,59 @@ from typing import Any
 from headway.models.analysis.audit import Audit
 from headway.models.auditing.finding import Finding
 from headway.models.auditing.open_view import OpenPoint
-from headway.models.language.scales import Scale
+from headway.models.language.scales import Scale, units_of
 from headway.models.language.units import unit
-from headway.models.showing.loadtests import columns_document, columns_taken, loadtest_scale
+from headway.models.showing.loadtests import columns_document, columns_taken
+from headway.models.tables.description import (
+    Description,
+    Records,
+    Row,
+    field,
+    only_json,
+    words,
+)
 from headway.models.tables.table import Column, Table
 from headway.numerals import digits
 
 _TIME = unit("s")
 
 
-def audit_scale(audit: Audit) -> Scale:
-    """The units of the test that was audited."""
-    return loadtest_scale(audit.test)
-
-
-def audit_tables(audit: Audit) -> list[Table]:
-    """A line for each finding, the most severe first."""
-    opened = [_open_table(audit.as_open, audit_scale(audit))] if audit.as_open else []
-    if not audit.findings:
-        nothing = ("no problems found in this test", *columns_taken(audit.test))
-        return [Table(audit.test.title, (), nothing), *opened]
-    columns = (
-        Column("finding", tuple(each.kind.replace("_", " ") for each in audit.findings)),
-        Column("severity", tuple(each.severity.value for each in audit.findings)),
-        Column("finding and remedy", tuple(each.text for each in audit.findings)),
+def describe(audit: Audit) -> Description:
+    """A row a finding, in the units of the test that was audited."""
+    return Description(
+        records=lambda: finding_records(audit.findings),
+        scale=lambda: units_of(audit.test),
+        tables=lambda scale: _tables(audit, scale),
+        document=lambda rows: {
+            "findings": rows,
+            "as_open": open_rows(audit.as_open),
+            "columns": columns_document(audit.test),
+        },
     )
-    return [Table(audit.test.title, columns, tuple(columns_taken(audit.test))), *opened]
+
+
+def finding_records(findings: Sequence[Finding]) -> Records:
+    """A row a finding."""
+    return Records(
+        (
+            field("kind", (each.kind for each in findings)),
+            words("finding", (each.kind.replace("_", " ") for each in findings)),
+            field("severity", (each.severity.value for each in findings), title="severity"),
+            field("text", (each.text for each in findings), title="finding and remedy"),
+            field("value", (each.value for each in findings)),
+            only_json("ci95", (each.ci95 for each in findings)),
+            only_json("points", (list(each.points) for each in findings)),
+        )
+    )
+
+
+def _tables(audit: Audit, scale: Scale) -> list[Table]:
+    """The findings, and of a closed test what open clients would see."""
+    opened = [_open_table(audit.as_open, scale)] if audit.as_open else []
+    taken = columns_taken(audit.test)
+    if not audit.findings:
+        return [Table(audit.test.title, (), ("no problems found in this test", *taken)), *opened]
+    return [finding_records(audit.findings).table(audit.test.title, scale, taken), *opened]
 
 
 def _open_table(points: Sequence[OpenPoint], scale: Scale) -> Table:
@@ -84,46 +111,11 @@ def open_rows(points: Sequence[OpenPoint]) -> list[dict[str, Any]]:
     ]
 
 
-def audit_rows(audit: Audit) -> list[dict[str, Any]]:
-    """A dict a finding."""
-    return finding_rows(audit.findings)
-
-
 def finding_lines(findings: Sequence[Finding], scale: Scale) -> list[str]:
     """A line a finding, for the notes of an answer that it touches, in that answer's units."""
     return [f"{each.severity.value} of the test: {each.text_in(scale)}" for each in findings]
 
 
-def finding_rows(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+def finding_rows(findings: Sequence[Finding]) -> list[Row]:
     """A dict a finding, for JSON."""
-    return [
-        {
-            "kind": each.kind,
-            "severity": each.severity.value,
-            "text": each.text,
-            "value": each.value,
-            "ci95": each.ci95,
-            "points": list(each.points),
-        }
-        for each in findings
-    ]
-
-
-def audit_document(audit: Audit) -> dict[str, Any]:
-    """The JSON contract's document."""
-    return {
-        "findings": audit_rows(audit),
-        "as_open": open_rows(audit.as_open),
-        "columns": columns_document(audit.test),
-    }
-
-
-def audit_csv(audit: Audit) -> str:
-    """A CSV row a finding."""
-    columns = (
-        Column("kind", tuple(each.kind for each in audit.findings)),
-        Column("severity", tuple(each.severity.value for each in audit.findings)),
-        Column("text", tuple(each.text for each in audit.findings)),
-        Column("value", tuple(each.value for each in audit.findings)),
-    )
-    return Table("", columns).to_csv()
+    return finding_records(findings).rows()

@@ -1,58 +1,32 @@
-"""Bounds of solutions as cells of JSON and CSV."""
+"""Bounds of solutions: of the system by method, and of each class."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
 from headway.models.language.units import unit
 from headway.models.solving.solutions.solution import Solution
-from headway.models.tables.table import Column
+from headway.models.tables.description import Field
 from headway.queueing.bounds.common import Bounds
 
-_ENDS = ("throughput_lower", "throughput_upper", "response_time_lower", "response_time_upper")
+_BOUNDED = {"throughput": unit("1/s"), "response_time": unit("s")}
 
 
-def bound_rows(solution: Solution) -> list[dict[str, Any]]:
-    """By operating point: ``bounds`` by method, ``class_bounds`` by class and method, if any."""
-    count = int(np.prod(solution.shape))
-    by_point: list[dict[str, Any]] = [{} for _ in range(count)]
-    if solution.bounds():
-        for row, each in zip(by_point, _rows(solution, solution.bounds()), strict=True):
-            row["bounds"] = each
+def bound_fields(solution: Solution) -> Iterator[Field]:
+    """Both ends of what bounds say, such as ``asymptotic_throughput_upper`` in CSV."""
+    for method, bounds in solution.bounds().items():
+        yield from _fields(solution, ("bounds", method), method, bounds)
     for name, methods in solution.class_bounds().items():
-        for row, each in zip(by_point, _rows(solution, methods), strict=True):
-            row.setdefault("class_bounds", {})[name] = each
-    return by_point
+        for method, bounds in methods.items():
+            yield from _fields(solution, ("class_bounds", name, method), f"{name}_{method}", bounds)
 
 
-def _rows(solution: Solution, methods: Mapping[str, Bounds]) -> list[dict[str, Any]]:
-    flat = {name: [_flat(solution, each, end) for end in _ENDS] for name, each in methods.items()}
-    return [
-        {
-            name: {"throughput": [low[k], high[k]], "response_time": [fast[k], slow[k]]}
-            for name, (low, high, fast, slow) in flat.items()
-        }
-        for k in range(int(np.prod(solution.shape)))
-    ]
-
-
-def _flat(solution: Solution, bounds: Bounds, end: str) -> list[float]:
-    values = np.broadcast_to(np.asarray(getattr(bounds, end), float), solution.shape)
-    flat: list[float] = values.ravel().tolist()
-    return flat
-
-
-def bound_columns(solution: Solution) -> list[Column]:
-    """Columns such as ``asymptotic_throughput_upper``, and of a class ``web_asymptotic_...``."""
-    named = {"": solution.bounds()} | {f"{c}_": b for c, b in solution.class_bounds().items()}
-    return [
-        Column(
-            f"{prefix}{method.replace(' ', '_')}_{end}",
-            tuple(_flat(solution, bounds, end)),
-            unit("1/s" if end.startswith("throughput") else "s"),
-        )
-        for prefix, methods in named.items()
-        for method, bounds in methods.items()
-        for end in _ENDS
-    ]
+def _fields(
+    solution: Solution, path: tuple[str, ...], name: str, bounds: Bounds
+) -> Iterator[Field]:
+    for what, own_unit in _BOUNDED.items():
+        ends = tuple(f"{what}_{end}" for end in ("lower", "upper"))
+        values = [np.broadcast_to(getattr(bounds, end), solution.shape).ravel() for end in ends]
+        pairs = np.stack(values, axis=1, dtype=float).tolist()
+        columns = tuple(f"{name.replace(' ', '_')}_{end}" for end in ends)
+        yield Field((*path, what), pairs, own_unit, columns)

@@ -1,6 +1,6 @@
-"""Comparisons as tables, rows and JSON."""
+"""Comparisons described: each point as measured and as predicted."""
 
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,54 +11,101 @@ from headway.models.language.units import unit
 from headway.models.measured.columns import is_rate
 from headway.models.showing.audits import finding_lines, finding_rows
 from headway.models.showing.sfs import signature_table, span
-from headway.models.showing.solutions import solution_rows
+from headway.models.showing.solutions import input_fields
+from headway.models.tables.description import Description, Field, Records, field, only_json, scaled
 from headway.models.tables.table import Column, Table
 from headway.numerals import first_largest
 
 
-def point_table(comparison: Comparison, scale: Scale | None = None) -> Table:
-    """Every point: load, measured, predicted, relative error."""
-    model, scale = comparison.model, scale or comparison_scale(comparison)
-    shown = model.meaning(comparison.output).unit
-    kind = comparison.output.replace("_", " ")
-    columns = [
-        Column(comparison.load.name, tuple(comparison.load.values.tolist()), comparison.load.unit),
-        Column.of("measured", comparison.measured.values, shown, scale),
-        Column.of("predicted", comparison.predicted, shown, scale),
-        Column("error", tuple(comparison.relative_error.tolist()), unit("%")),
-    ]
+def describe(comparison: Comparison) -> Description:
+    """A row a point; of several outputs, all points of the first, then of the next."""
+    return Description(
+        records=lambda: _records(comparison),
+        scale=lambda: _scale(comparison),
+        tables=lambda scale: _tables(comparison, scale),
+        document=lambda rows: {
+            "model": comparison.model.name,
+            "preset": comparison.model.preset,
+            "output": comparison.output,
+            **comparison.axes.document(),
+            "points": rows,
+            "summary": comparison.summary,
+            "outputs": output_documents(comparison),
+            "findings": finding_rows(comparison.findings),
+            "signatures": {name: s.document() for name, s in comparison.signatures.items()},
+        },
+        csv=lambda: _csv(comparison),
+    )
+
+
+def _records(comparison: Comparison) -> Records:
+    each, points = comparison.each, len(comparison.load.values)
+    named = (only_json("output", (one.output for one in each for _ in range(points))),)
+    rows = [*range(points)] * len(each)
+    return Records(
+        (
+            *(named if comparison.beside else ()),
+            *input_fields(comparison.solution, rows),
+            *point_fields(each),
+            field("in_range", (bool(k) for one in each for k in one.in_range)),
+        ),
+        sections=("inputs",),
+    )
+
+
+def point_fields(each: Sequence[Comparison]) -> Iterator[Field]:
+    """Load, measured, predicted and relative error of every point of one output after another."""
+    parts = {
+        "load": [one.load.values for one in each],
+        "measured": [one.measured.values for one in each],
+        "predicted": [one.predicted for one in each],
+        "relative_error": [one.relative_error for one in each],
+    }
+    for name, arrays in parts.items():
+        yield field(name, np.concatenate(arrays).tolist())
+
+
+def _table_fields(comparison: Comparison, of: str = "") -> Iterator[Field]:
+    """A point in tables and CSV; of several outputs, columns bear the name of theirs."""
+    load, own_unit = comparison.load, comparison.model.meaning(comparison.output).unit
+    measured, error = comparison.measured.values.tolist(), comparison.relative_error.tolist()
+    yield Field((), load.values.tolist(), load.unit, (load.name,), load.name)
+    yield Field((), measured, own_unit, (f"{of}measured",), "measured", scaled)
+    predicted = comparison.predicted.tolist()
+    yield Field((), predicted, own_unit, (f"{of}predicted",), "predicted", scaled)
+    yield Field((), error, unit("%"), (f"{of}error",), "error")
     if not comparison.in_range.all():
-        columns.append(Column("in range", tuple("yes" if k else "" for k in comparison.in_range)))
-    return Table(f"{model.title}: {kind}, predicted against measured", tuple(columns))
+        inside = comparison.in_range.tolist()
+        yield Field((), inside, csv=(f"{of}in range",), title="in range", flags=("yes", ""))
 
 
-def comparison_csv(comparison: Comparison) -> str:
-    """Every point in SI units, and in each row the columns it comes from."""
-    rows, each = len(comparison.load.values), comparison.each
-    columns = list(point_table(each[0]).columns)
-    if len(each) > 1:
-        columns = [columns[0], *(one for part in each for one in _named_columns(part))]
-    return Table("", (*columns, *comparison.axes.columns(rows))).to_csv()
+def _csv(comparison: Comparison) -> str:
+    """Points in SI units, several outputs side by side, and the columns they come from."""
+    first, *others = comparison.each
+    of = f"{first.output} " if others else ""
+    fields = [*_table_fields(first, of)]
+    for one in others:
+        _, *more = _table_fields(one, f"{one.output} ")
+        fields += more
+    return Records((*fields, *comparison.axes.fields(len(comparison.load.values)))).csv()
 
 
-def _named_columns(comparison: Comparison) -> list[Column]:
-    """Columns of one output of several, which each bear its name."""
-    columns = point_table(comparison).columns[1:]
-    return [replace(each, name=f"{comparison.output} {each.name}") for each in columns]
-
-
-def comparison_tables(comparison: Comparison, scale: Scale | None = None) -> list[Table]:
+def _tables(comparison: Comparison, scale: Scale) -> list[Table]:
     """Points, summary, and the two signatures."""
-    scale = scale or comparison_scale(comparison)
-    points = [point_table(one, scale) for one in comparison.each]
+    points = [
+        Records((*_table_fields(one),)).table(
+            f"{one.model.title}: {one.output.replace('_', ' ')}, predicted against measured", scale
+        )
+        for one in comparison.each
+    ]
     tables = [*points, *output_tables(comparison), _summary_table(comparison, scale)]
     if comparison.signatures:
         tables.append(signature_table("signature", dict(comparison.signatures), scale))
     return tables
 
 
-def comparison_scale(comparison: Comparison) -> Scale:
-    """The units of a comparison: by what was measured and predicted."""
+def _scale(comparison: Comparison) -> Scale:
+    """By what was measured and predicted."""
     model = comparison.model
     shown = [(comparison.load.values, comparison.load.unit)]
     for one in comparison.each:
@@ -138,49 +185,3 @@ def closed_notes(comparison: Comparison, scale: Scale) -> list[str]:
         else "as measured, row by row"
     )
     return [f"closed: solved at the measured {comparison.load.header}; think time {shown}"]
-
-
-def comparison_rows(comparison: Comparison) -> list[dict[str, Any]]:
-    """One dict a point; of several outputs, all points of the first, then of the next."""
-    if not comparison.beside:
-        return _rows(comparison)
-    each = [(one.output, _rows(one)) for one in comparison.each]
-    return [{"output": output, **row} for output, rows in each for row in rows]
-
-
-def _rows(comparison: Comparison) -> list[dict[str, Any]]:
-    numbers = zip(
-        solution_rows(comparison.solution),
-        comparison.load.values.tolist(),
-        comparison.measured.values.tolist(),
-        comparison.predicted.tolist(),
-        comparison.relative_error.tolist(),
-        comparison.in_range.tolist(),
-        strict=True,
-    )
-    return [
-        {
-            "inputs": row["inputs"],
-            "load": load,
-            "measured": measured,
-            "predicted": predicted,
-            "relative_error": error,
-            "in_range": inside,
-        }
-        for row, load, measured, predicted, error, inside in numbers
-    ]
-
-
-def comparison_document(comparison: Comparison) -> dict[str, Any]:
-    """The JSON contract's document for `compare`."""
-    return {
-        "model": comparison.model.name,
-        "preset": comparison.model.preset,
-        "output": comparison.output,
-        **comparison.axes.document(),
-        "points": comparison_rows(comparison),
-        "summary": comparison.summary,
-        "outputs": output_documents(comparison),
-        "findings": finding_rows(comparison.findings),
-        "signatures": {name: s.document() for name, s in comparison.signatures.items()},
-    }

@@ -1,7 +1,6 @@
-"""Load tests as tables, rows and CSV."""
+"""Load tests described: their points, what wrote them, and what was left out."""
 
 import math
-from typing import Any
 
 from headway.models.auditing.contradictions import contradictions
 from headway.models.auditing.finding import time_units
@@ -10,6 +9,7 @@ from headway.models.language.units import ONE, Unit, unit
 from headway.models.measured.points import Point
 from headway.models.measured.roles import ROLES
 from headway.models.reading.loadtest import LoadTest
+from headway.models.tables.description import Description, Records
 from headway.models.tables.table import Column, Table
 from headway.numerals import digits
 
@@ -21,14 +21,24 @@ _MOST_LEFT = 8
 """Columns without a role that are named."""
 
 
-def loadtest_scale(test: LoadTest) -> Scale:
-    """The units of a load test: by the response times and percentiles of its points."""
-    return time_units(test.points)
+def describe(test: LoadTest) -> Description:
+    """A row a point; CSV is headway's own, which `fit` and `compare` read."""
+    return Description(
+        records=lambda: Records.of(point.document() for point in test.points),
+        scale=lambda: time_units(test.points),
+        tables=lambda scale: [_table(test, scale)],
+        document=lambda rows: {
+            "points": rows,
+            "left_out": [{"file": each.file, "reason": each.reason} for each in test.left_out],
+            "columns": columns_document(test),
+        },
+        csv=lambda: _csv(test),
+    )
 
 
-def loadtest_tables(test: LoadTest) -> list[Table]:
+def _table(test: LoadTest, scale: Scale) -> Table:
     """The points by load, what wrote them, and what was left out."""
-    points, scale = test.points, loadtest_scale(test)
+    points = test.points
     places = [_short(point) for point in points]
     columns = [Column("file", tuple(places))] if len(set(places)) > 1 else []
     if any(point.loop for point in points):
@@ -44,7 +54,7 @@ def loadtest_tables(test: LoadTest) -> list[Table]:
     remarks = dict.fromkeys([*(note for point in points for note in point.notes), *left])
     wrong = [f"{each.severity.value} of the test: {each.text}" for each in contradictions(points)]
     notes = (*remarks, *wrong, *columns_taken(test), *_left_out(test))
-    return [Table(test.title, tuple(columns), notes)]
+    return Table(test.title, tuple(columns), notes)
 
 
 _MOST_COLUMNS = 8  # that a terminal of ordinary width shows without breaking numbers
@@ -107,20 +117,7 @@ def _left_out(test: LoadTest) -> list[str]:
     return [f"left out: {each.reason}" for each in test.left_out]
 
 
-def loadtest_rows(test: LoadTest) -> list[dict[str, Any]]:
-    """A dict a point."""
-    return [point.document() for point in test.points]
-
-
-def loadtest_document(test: LoadTest) -> dict[str, Any]:
-    """The JSON contract's document."""
-    left_out = [{"file": each.file, "reason": each.reason} for each in test.left_out]
-    columns = columns_document(test)
-    return {"points": loadtest_rows(test), "left_out": left_out, "columns": columns}
-
-
-def loadtest_csv(test: LoadTest) -> str:
-    """Headway's own CSV of the points: what `fit` and `compare` read."""
+def _csv(test: LoadTest) -> str:
     table = test.by_points
     rows = range(len(table))
     lines = [",".join(table.columns)]

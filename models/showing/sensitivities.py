@@ -1,7 +1,7 @@
-"""Sensitivities as tables, with the bottleneck and the next one."""
+"""Sensitivities described, with the bottleneck and the next one."""
 
 import math
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -9,28 +9,114 @@ from headway.models.analysis.differences import Change
 from headway.models.analysis.sensitivity import Effect, Sensitivity
 from headway.models.language.digits import in_unit, slope_unit, with_unit
 from headway.models.language.scales import Scale
+from headway.models.language.units import Unit
 from headway.models.showing.solutions import labels
+from headway.models.tables.description import (
+    ABSENT,
+    Description,
+    Field,
+    Records,
+    Row,
+    field,
+    only_csv,
+)
 from headway.models.tables.table import Column, Table
 
 _FLAT = 1e-12  # elasticity below which a parameter has no effect
 _VISIBLE = 5e-4  # elasticity below which tables show none
 
 
-def sensitivity_tables(sensitivity: Sensitivity, scale: Scale | None = None) -> list[Table]:
+def describe(sensitivity: Sensitivity) -> Description:
+    """A row an output and parameter; CSV leaves out columns that say nothing in any row."""
+    model = sensitivity.model
+    return Description(
+        records=lambda: _records(sensitivity),
+        scale=lambda: Scale.of(_shown(sensitivity), model.stated),
+        tables=lambda scale: _tables(sensitivity, scale),
+        document=lambda rows: {
+            "model": model.name,
+            "preset": model.preset,
+            **(sensitivity.axes.document() if sensitivity.axes else {}),
+            "method": sensitivity.solution.method,
+            "approximation": sensitivity.solution.approximation or None,
+            "inputs": {name: float(value) for name, value in model.inputs.items()},
+            "outputs": _by_output(rows),
+            "bottleneck": sensitivity.bottleneck,
+            "bottlenecks": [
+                {"station": b.station, "saturation_throughput": b.saturation_throughput}
+                for b in sensitivity.bottlenecks
+            ],
+        },
+    )
+
+
+def _records(sensitivity: Sensitivity) -> Records:
+    each = [
+        (output, name, effect)
+        for output, effects in sensitivity.effects.items()
+        for name, effect in effects.items()
+    ]
+    effects = [effect for *_, effect in each]
+    differs = any(effect.change is not Change.DERIVATIVE for effect in effects)
+    ends = [ABSENT if one.ci95 is None else one.ci95 for one in effects]
+    errors = [ABSENT if one.error is None or one.ci95 is not None else one.error for one in effects]
+    steps = {
+        title: [getattr(e, title) if e.change is Change.WHOLE_STEP else ABSENT for e in effects]
+        for title in ("fewer", "more")
+    }
+    doubt = sensitivity.solution.approximation
+    return Records(
+        (
+            field("output", (output for output, _, _ in each)),
+            field("parameter", (name for _, name, _ in each)),
+            field("derivative", (effect.derivative for effect in effects)),
+            field("elasticity", (effect.elasticity for effect in effects)),
+            Field(("ci95",), ends, csv=("low", "high") if _any(ends) else ()),
+            _where("change", (effect.change.value for effect in effects), shown=differs),
+            *(_where(title, values, shown=differs) for title, values in steps.items()),
+            *([only_csv("approximation", (doubt for _ in each))] if doubt else []),
+            _where("error", errors, shown=_any(errors)),
+            *(sensitivity.axes.fields(len(each)) if sensitivity.axes else ()),
+        ),
+        (*_HEAD, "change", "error", "fewer", "more", "ci95"),
+    )
+
+
+_HEAD = ("output", "parameter", "derivative", "elasticity")
+
+
+def _any(values: Sequence[object]) -> bool:
+    return any(value is not ABSENT for value in values)
+
+
+def _where(name: str, values: Iterable[object], *, shown: bool) -> Field:
+    """A field that CSV has where it says something."""
+    return Field((name,), tuple(values), csv=(name,) if shown else ())
+
+
+def _by_output(rows: list[Row]) -> dict[str, dict[str, Row]]:
+    outputs: dict[str, dict[str, Row]] = {}
+    for row in rows:
+        entry = {key: value for key, value in row.items() if key not in _HEAD[:2]}
+        outputs.setdefault(row["output"], {})[row["parameter"]] = entry
+    return outputs
+
+
+def _tables(sensitivity: Sensitivity, scale: Scale) -> list[Table]:
     """Elasticities by output, derivatives in readable units, and what one more or fewer does."""
-    scale = scale or sensitivity_scale(sensitivity)
     tables = [_elasticity_table(sensitivity, scale), _derivative_table(sensitivity, scale)]
     steps = _of(sensitivity, Change.WHOLE_STEP)
     counted = [step for step in steps if abs(step[2].elasticity) >= _VISIBLE]
     return [*tables, _whole_table(sensitivity, counted, scale)] if counted else tables
 
 
-def sensitivity_scale(sensitivity: Sensitivity) -> Scale:
-    """The units of an answer: by the inputs and the outputs."""
+def _shown(sensitivity: Sensitivity) -> Iterator[tuple[float, Unit]]:
+    """The inputs and the outputs."""
     model = sensitivity.model
-    inputs = [(float(value), model.parameters[n].unit) for n, value in model.inputs.items()]
-    outputs = [(float(sensitivity.solution[n]), model.meaning(n).unit) for n in sensitivity.effects]
-    return Scale.of([*inputs, *outputs], model.stated)
+    for name, value in model.inputs.items():
+        yield float(value), model.parameters[name].unit
+    for name in sensitivity.effects:
+        yield float(sensitivity.solution[name]), model.meaning(name).unit
 
 
 def _of(sensitivity: Sensitivity, change: Change) -> list[tuple[str, str, Effect]]:
@@ -41,27 +127,6 @@ def _of(sensitivity: Sensitivity, change: Change) -> list[tuple[str, str, Effect
         for name, effect in effects.items()
         if effect.change is change and math.isfinite(float(sensitivity.solution[output]))
     ]
-
-
-def csv_columns(sensitivity: Sensitivity) -> tuple[Column, ...]:
-    """The rows as columns; those that would say nothing in any row are left out."""
-    rows = sensitivity.rows()
-    columns: dict[str, list[Any]] = {
-        title: [row[title] for row in rows]
-        for title in ("output", "parameter", "derivative", "elasticity")
-    }
-    if any("ci95" in row for row in rows):
-        for place, title in enumerate(("low", "high")):
-            columns[title] = [row["ci95"][place] for row in rows]
-    if any(row["change"] != Change.DERIVATIVE for row in rows):
-        columns["change"] = [row["change"] for row in rows]
-        columns |= {title: [row.get(title) for row in rows] for title in ("fewer", "more")}
-    if sensitivity.solution.approximation:
-        columns["approximation"] = [sensitivity.solution.approximation] * len(rows)
-    if any("error" in row for row in rows):
-        columns["error"] = [row.get("error") for row in rows]
-    taken = sensitivity.axes.columns(len(rows)) if sensitivity.axes else ()
-    return (*(Column(title, tuple(cells)) for title, cells in columns.items()), *taken)
 
 
 def _elasticity_table(sensitivity: Sensitivity, scale: Scale) -> Table:
@@ -174,51 +239,3 @@ def _slopes(effect: Effect) -> bool:
     """Whether a derivative is worth a line; one more of a count has to change what is shown."""
     is_small = effect.change is Change.WHOLE_STEP and abs(effect.elasticity) < _VISIBLE
     return abs(effect.derivative) > 0 and math.isfinite(effect.derivative) and not is_small
-
-
-def sensitivity_rows(sensitivity: Sensitivity) -> list[dict[str, Any]]:
-    """One dict an output and parameter."""
-    return [
-        {"output": output, "parameter": name, **_entry(effect)}
-        for output, effects in sensitivity.effects.items()
-        for name, effect in effects.items()
-    ]
-
-
-def sensitivity_document(sensitivity: Sensitivity) -> dict[str, Any]:
-    """The JSON contract's document."""
-    return {
-        "model": sensitivity.model.name,
-        "preset": sensitivity.model.preset,
-        **(sensitivity.axes.document() if sensitivity.axes else {}),
-        "method": sensitivity.solution.method,
-        "approximation": sensitivity.solution.approximation or None,
-        "inputs": {name: float(value) for name, value in sensitivity.model.inputs.items()},
-        "outputs": {
-            output: {name: _entry(effect) for name, effect in effects.items()}
-            for output, effects in sensitivity.effects.items()
-        },
-        "bottleneck": sensitivity.bottleneck,
-        "bottlenecks": [
-            {"station": b.station, "saturation_throughput": b.saturation_throughput}
-            for b in sensitivity.bottlenecks
-        ],
-    }
-
-
-def sensitivity_csv(sensitivity: Sensitivity) -> str:
-    """A CSV row an output and parameter."""
-    return Table("", csv_columns(sensitivity)).to_csv()
-
-
-def _entry(effect: Effect) -> dict[str, Any]:
-    entry: dict[str, Any] = {
-        "derivative": effect.derivative,
-        "elasticity": effect.elasticity,
-        "change": effect.change.value,
-    }
-    if effect.error is not None and effect.ci95 is None:
-        entry["error"] = effect.error
-    if effect.change is Change.WHOLE_STEP:
-        entry |= {"fewer": effect.fewer, "more": effect.more}
-    return entry if effect.ci95 is None else {**entry, "ci95": list(effect.ci95)}

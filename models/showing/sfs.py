@@ -8,7 +8,7 @@ from headway.models.language.digits import in_unit, with_unit
 from headway.models.language.scales import Scale
 from headway.models.language.units import ONE, unit
 from headway.models.signatures.sfs import MeasuredSignature, Range, SfsSignature, Start
-from headway.models.tables.description import Description, Records, field, only_csv
+from headway.models.tables.description import Description, Records, field
 from headway.models.tables.table import Column, Table
 from headway.numerals import digits
 
@@ -59,9 +59,8 @@ def describe(signature: MeasuredSignature) -> Description:
     """One row: the signature in SI, and in CSV the columns that it comes from."""
     known, axes = signature.signature.document(), signature.curve.axes
     fields = [field(name, (value,), unit(_unit_of(name))) for name, value in known.items()]
-    columns = [only_csv(one.name, one.cells) for one in axes.columns(1)]
     return Description(
-        records=lambda: Records((*fields, *columns)),
+        records=lambda: Records((*fields, *axes.fields(1))),
         scale=lambda: signature_scale([signature.signature]),
         tables=lambda scale: [_table(signature, scale)],
         document=lambda rows: {**axes.document(), **rows[0]},

@@ -1,57 +1,100 @@
-"""Times by message size, and the machines read off them, as tables, rows and CSV."""
+"""Times by message size described: breaks, lines of each series, and LogGP by range of sizes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from headway.loggp.measuring.sizefit import Break, LineParameter, SizeLine
+from headway.loggp.measuring.sizefit import Break, LineParameter
 from headway.models.language.scales import Scale
 from headway.models.language.units import Unit, unit
 from headway.models.signatures.loggp import NUMBERS, MeasuredSizes
+from headway.models.tables.description import (
+    Description,
+    Field,
+    Records,
+    Row,
+    field,
+    only_csv,
+)
 from headway.models.tables.table import Cell, Column, Table
 from headway.numerals import four_digits, significant
 
 NOT_DETERMINED = "not determined by this data"
 
 _BYTE, _TIME, _PER_BYTE = unit("B"), unit("us"), unit("ns/B")
+_PARTS = {"intercept": _TIME, "slope": _PER_BYTE}
+"""What a line has, in the units that people read."""
 
 
-def sizes_scale(sizes: MeasuredSizes) -> Scale:
-    """The units of times and of times a byte, by the lines and what was read off them."""
+def describe(sizes: MeasuredSizes) -> Description:
+    """A row a line in SI; cells that the data do not determine are empty."""
+    each = [(name, line) for name, lines in sizes.fit.lines.items() for line in lines]
+    misfits = [sizes.misfits[name] for name, _ in each]
+    ends = {part: [getattr(line, part) for _, line in each] for part in _PARTS}
+    records = Records(
+        (
+            field("series", (name for name, _ in each)),
+            field("first_size", (line.first_size for _, line in each), _BYTE),
+            field("last_size", (line.last_size for _, line in each), _BYTE),
+            *(one for part, values in ends.items() for one in _parameter_fields(part, values)),
+            only_csv("lack_of_fit_f", (one.f for one in misfits)),
+            only_csv("lack_of_fit_p", (one.p for one in misfits)),
+            only_csv("lack_of_fit", (one.is_lack_of_fit for one in misfits)),
+        )
+    )
+    return Description(
+        records=lambda: records,
+        scale=lambda: Scale.of(_determined(sizes), [_TIME, _PER_BYTE]),
+        tables=lambda scale: _tables(sizes, scale),
+        document=lambda rows: _document(sizes, rows),
+    )
+
+
+def _parameter_fields(part: str, each: list[LineParameter]) -> Iterator[Field]:
+    si = unit("s" if part == "intercept" else "s/B")
+    values = [one.value if one.determined else None for one in each]
+    yield Field((part, "value"), values, si, (part,))
+    sides = (f"{part}_low", f"{part}_high")
+    yield Field((part, "ci95"), [one.interval for one in each], si, sides)
+    yield Field((part, "determined"), [one.determined for one in each])
+
+
+def _determined(sizes: MeasuredSizes) -> Iterator[tuple[float, Unit]]:
+    """What the data tell of lines and of what was read off them."""
     lines = [line for several in sizes.fit.lines.values() for line in several]
-    shown = [(line.intercept.value, _TIME) for line in lines if line.intercept.determined]
-    shown += [(line.slope.value, _PER_BYTE) for line in lines if line.slope.determined]
+    for part, own_unit in _PARTS.items():
+        each = (getattr(line, part) for line in lines)
+        yield from ((one.value, own_unit) for one in each if one.determined)
     for numbers in sizes.regimes:
         for name, value in numbers.items():
             if isinstance(value, float):
-                shown.append((value, _unit_of(name)))
-    return Scale.of(shown, [_TIME, _PER_BYTE])
+                yield value, _unit_of(name)
 
 
 def _unit_of(name: str) -> Unit:
     return _PER_BYTE if name == "gap_per_byte" else _TIME
 
 
-def sizes_tables(sizes: MeasuredSizes) -> list[Table]:
-    """Breaks, lines of each series, and LogGP by range of sizes."""
-    tables = [_lines_table(sizes)]
+def _tables(sizes: MeasuredSizes, scale: Scale) -> list[Table]:
+    tables = [_lines_table(sizes, scale)]
     if sizes.fit.breaks:
         tables.append(_breaks_table(sizes))
     has_machine = any(
         isinstance(value, float) for numbers in sizes.regimes for value in numbers.values()
     )
-    return [*tables, _machine_table(sizes)] if has_machine or len(sizes.series) > 1 else tables
+    return (
+        [*tables, _machine_table(sizes, scale)] if has_machine or len(sizes.series) > 1 else tables
+    )
 
 
-def _lines_table(sizes: MeasuredSizes) -> Table:
+def _lines_table(sizes: MeasuredSizes, scale: Scale) -> Table:
     lines = [(name, line) for name, several in sizes.fit.lines.items() for line in several]
-    scale = sizes_scale(sizes)
     columns = [
         Column("series", tuple(name for name, _ in lines)),
         Column("from", tuple(_size(line.first_size) for _, line in lines)),
         Column("to", tuple(_size(line.last_size) for _, line in lines)),
     ]
-    for part, own_unit in (("intercept", _TIME), ("slope", _PER_BYTE)):
+    for part, own_unit in _PARTS.items():
         shown = scale.unit(own_unit)
         texts = tuple(_text(getattr(line, part), shown) for _, line in lines)
         columns.append(Column(f"{part} [{shown}]", texts))
@@ -99,8 +142,8 @@ def _advice(brink: Break) -> str:
     return f"measure sizes between {_size(brink.below)} and {_size(brink.above)}"
 
 
-def _machine_table(sizes: MeasuredSizes) -> Table:
-    lines, scale = next(iter(sizes.fit.lines.values())), sizes_scale(sizes)
+def _machine_table(sizes: MeasuredSizes, scale: Scale) -> Table:
+    lines = next(iter(sizes.fit.lines.values()))
     columns = [
         Column("from", tuple(_size(line.first_size) for line in lines)),
         Column("to", tuple(_size(line.last_size) for line in lines)),
@@ -122,8 +165,10 @@ def _why(sizes: MeasuredSizes) -> list[str]:
     return [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
 
 
-def sizes_document(sizes: MeasuredSizes) -> dict[str, Any]:
-    """The JSON contract's document."""
+def _document(sizes: MeasuredSizes, rows: list[Row]) -> dict[str, Any]:
+    lines: dict[str, list[Row]] = {name: [] for name in sizes.fit.lines}
+    for row in rows:
+        lines[row["series"]].append({name: v for name, v in row.items() if name != "series"})
     return {
         "breaks": [asdict(one) for one in sizes.fit.breaks],
         "series": {
@@ -131,9 +176,9 @@ def sizes_document(sizes: MeasuredSizes) -> dict[str, Any]:
                 "relative_deviation": sizes.fit.deviation[name],
                 "lack_of_fit": sizes.misfits[name].document(),
                 "notes": [note for one in sizes.series if one.name == name for note in one.notes],
-                "lines": [_line_document(line) for line in lines],
+                "lines": each,
             }
-            for name, lines in sizes.fit.lines.items()
+            for name, each in lines.items()
         },
         "regimes": [
             {
@@ -148,41 +193,6 @@ def sizes_document(sizes: MeasuredSizes) -> dict[str, Any]:
         ],
         "warnings": list(sizes.warnings),
     }
-
-
-def sizes_rows(sizes: MeasuredSizes) -> list[dict[str, Any]]:
-    """One dict a line: series, sizes, intercept and slope in SI."""
-    return [
-        {"series": name, **_line_document(line)}
-        for name, lines in sizes.fit.lines.items()
-        for line in lines
-    ]
-
-
-def sizes_csv(sizes: MeasuredSizes) -> str:
-    """A row a line in SI; cells that the data do not determine are empty."""
-    rows = sizes_rows(sizes)
-    columns = [Column("series", tuple(row["series"] for row in rows))]
-    columns += [
-        Column(name, tuple(row[name] for row in rows), _BYTE)
-        for name in ("first_size", "last_size")
-    ]
-    for part, shown in (("intercept", unit("s")), ("slope", unit("s/B"))):
-        ends = [row[part]["ci95"] or (None, None) for row in rows]
-        columns.append(Column(part, tuple(row[part]["value"] for row in rows), shown))
-        columns += [
-            Column(f"{part}_{side}", tuple(end[place] for end in ends), shown)
-            for place, side in enumerate(("low", "high"))
-        ]
-    tests = [sizes.misfits[row["series"]] for row in rows]
-    columns.append(Column("lack_of_fit_f", tuple(one.f for one in tests)))
-    columns.append(Column("lack_of_fit_p", tuple(one.p for one in tests)))
-    columns.append(Column("lack_of_fit", tuple(_missed(sizes, row["series"]) for row in rows)))
-    return Table("", tuple(columns)).to_csv()
-
-
-def _missed(sizes: MeasuredSizes, series: str) -> str:
-    return "yes" if sizes.misfits[series].is_lack_of_fit else "no"
 
 
 def _cell(value: float | str) -> Cell:
@@ -207,19 +217,3 @@ def _text(parameter: LineParameter, shown: Unit) -> str:
 def _size(size: float) -> str:
     """A size as people write it: whole KiB as such, else bytes."""
     return Scale().stated(size, _BYTE)
-
-
-def _line_document(line: SizeLine) -> dict[str, Any]:
-    return {
-        "first_size": line.first_size,
-        "last_size": line.last_size,
-        **{part: _parameter_document(getattr(line, part)) for part in ("intercept", "slope")},
-    }
-
-
-def _parameter_document(parameter: LineParameter) -> dict[str, Any]:
-    return {
-        "value": parameter.value if parameter.determined else None,
-        "ci95": parameter.interval,
-        "determined": parameter.determined,
-    }

@@ -1,7 +1,7 @@
-"""Solutions as tables, rows, CSV and JSON."""
+"""Solutions described: every input, output and number of a component by operating point."""
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,20 +9,16 @@ import numpy as np
 from headway.models.language.digits import ends, in_unit, with_unit
 from headway.models.language.scales import Scale
 from headway.models.language.units import Unit
-from headway.models.showing.bounds import bound_columns, bound_rows
-from headway.models.showing.parts.regions import (
-    blocked_parts,
-    region_columns,
-    region_rows,
-    region_tables,
-)
-from headway.models.showing.parts.servers import server_columns, server_parts, server_tables
+from headway.models.showing.bounds import bound_fields
+from headway.models.showing.parts.regions import blocked_parts, region_fields, region_tables
+from headway.models.showing.parts.servers import server_fields, server_tables
 from headway.models.solving.solutions.limits import station_limits
 from headway.models.solving.solutions.marks import Marks
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import part_unit
 from headway.models.structure.parts.keys import of_class
+from headway.models.tables.description import Description, Field, Records, Row, field, only_csv
 from headway.models.tables.table import Column, Table
 from headway.numerals import ranked
 
@@ -32,15 +28,105 @@ MOST_COLUMNS = 9
 _TIE = 1e-9  # relative difference below which two stations saturate together
 
 
+def describe(solution: Solution) -> Description:
+    """A row an operating point, in SI."""
+    return Description(
+        records=lambda: records_of(solution),
+        scale=lambda: Scale.of(_shown(solution), solution.model.stated),
+        tables=lambda scale: _tables(solution, scale),
+        document=lambda rows: {**head(solution), "points": rows},
+    )
+
+
+def records_of(solution: Solution, *more: Field) -> Records:
+    """The fields of a solution, and further ones of an answer that is more than it."""
+    return Records((*_fields(solution), *more), _KEYS, _KEYS[:2])
+
+
+_KEYS = (
+    "inputs",
+    "outputs",
+    "components",
+    "classes",
+    "bottleneck",
+    "saturated",
+    "regions",
+    "bounds",
+    "class_bounds",
+    "ci95",
+    "saturated_share",
+)
+"""Keys of a row in JSON; all have the first two."""
+
+
+def _fields(solution: Solution) -> Iterator[Field]:
+    model, count = solution.model, int(np.prod(solution.shape))
+    yield from input_fields(solution)
+    for name in solution.outputs:
+        values = _spread(solution[name], solution)
+        yield Field(("outputs", name), values, model.meaning(name).unit, (name,))
+    for name in solution.classes:
+        for part in solution.class_parts:
+            values = _spread(solution[of_class(name, part)], solution)
+            yield Field(("classes", name, part), values, part_unit(part), (f"{name}_{part}",))
+    servers = server_fields(solution)
+    for name, parts in station_parts(solution).items():
+        for part in parts:
+            values = _spread(solution[f"{name}.{part}"], solution)
+            yield Field(("components", name, part), values, part_unit(part), (f"{name}_{part}",))
+        yield from servers.get(name, [])
+    yield from region_fields(solution)
+    yield from bound_fields(solution)
+    if solution.stations:
+        yield field("bottleneck", map(str, np.ravel(solution.bottleneck)))
+        yield field("saturated", map(bool, np.ravel(solution.saturated)))
+        yield only_csv("method", (solution.method,) * count)
+    if solution.stations or solution.approximation:
+        yield only_csv("approximation", (solution.approximation,) * count)
+
+
+def input_fields(solution: Solution, rows: Sequence[int] | None = None) -> Iterator[Field]:
+    """Every input, a row an operating point; of others, rows have the points with their numbers."""
+    for name, value in solution.model.inputs.items():
+        values = _spread(value, solution)
+        shown = values if rows is None else [values[k] for k in rows]
+        yield Field(("inputs", name), shown, solution.model.parameters[name].unit, (name,))
+
+
+def _spread(value: Any, solution: Solution) -> list[float]:
+    flat: list[float] = np.broadcast_to(np.asarray(value, float), solution.shape).ravel().tolist()
+    return flat
+
+
+def station_parts(solution: Solution) -> dict[str, tuple[str, ...]]:
+    """What is told of each station: what always is, and what was asked for."""
+    always = (*solution.station_parts, *blocked_parts(solution))
+    return {
+        name: (*always, *(one.part for one in solution.station_requests if one.owner == name))
+        for name in solution.stations
+    }
+
+
+def head(solution: Solution) -> Row:
+    """What JSON says of a solution beside its points."""
+    model = solution.model
+    document: Row = {"model": model.name, "preset": model.preset}
+    if solution.stations:
+        document |= {"method": solution.method, "approximation": solution.approximation or None}
+        document |= {"no_bounds": reason} if (reason := solution.no_bounds) else {}
+    elif solution.approximation:
+        document["approximation"] = solution.approximation
+    return document
+
+
 def swept(solution: Solution) -> list[str]:
     """Names of the inputs that differ between operating points."""
     inputs = solution.model.inputs
     return [name for name, v in inputs.items() if np.ndim(v) and np.ptp(np.asarray(v)) > 0]
 
 
-def solution_tables(solution: Solution, scale: Scale | None = None) -> list[Table]:
+def _tables(solution: Solution, scale: Scale) -> list[Table]:
     """One table over many operating points, or outputs and components of a single one."""
-    scale = scale or solution_scale(solution)
     if np.prod(solution.shape) > 1:
         return [_sweep_table(solution, scale)]
     tables = [_outputs_table(solution, scale)]
@@ -50,11 +136,6 @@ def solution_tables(solution: Solution, scale: Scale | None = None) -> list[Tabl
         return tables
     more = [*server_tables(solution), *region_tables(solution, scale)]
     return [*tables, _stations_table(solution, scale), *more]
-
-
-def solution_scale(solution: Solution) -> Scale:
-    """The units of an answer, by all that it shows."""
-    return Scale.of(_shown(solution), solution.model.stated)
 
 
 def _shown(solution: Solution) -> Iterator[tuple[Any, Unit]]:
@@ -205,116 +286,3 @@ def _stations_table(solution: Solution, scale: Scale) -> Table:
         values = [float(np.ravel(solution[f"{name}.{part}"])[0]) for name in solution.stations]
         columns.append(Column.of(part.replace("_", " "), values, part_unit(part), scale))
     return Table("stations", tuple(columns))
-
-
-def solution_rows(solution: Solution) -> list[dict[str, Any]]:
-    """One dict an operating point: every input, output and component number, in SI."""
-    inputs = {n: _spread(v, solution) for n, v in solution.model.inputs.items()}
-    outputs = {n: _spread(solution[n], solution) for n in solution.outputs}
-    components = {
-        name: {part: _spread(solution[f"{name}.{part}"], solution) for part in parts}
-        for name, parts in station_parts(solution).items()
-    }
-    classes = {
-        name: {
-            part: _spread(solution[of_class(name, part)], solution) for part in solution.class_parts
-        }
-        for name in solution.classes
-    }
-    count = _count(solution)
-    rows = [_row(solution, inputs, outputs, components, classes, k) for k in range(count)]
-    for k, row in enumerate(rows):
-        for name, parts in server_parts(solution, k).items():
-            row["components"][name] |= parts
-        row |= {"regions": regions} if (regions := region_rows(solution, k)) else {}
-    return [row | limits for row, limits in zip(rows, bound_rows(solution), strict=True)]
-
-
-def station_parts(solution: Solution) -> dict[str, tuple[str, ...]]:
-    """What is told of each station: what always is, and what was asked for."""
-    always = (*solution.station_parts, *blocked_parts(solution))
-    return {
-        name: (*always, *(one.part for one in solution.station_requests if one.owner == name))
-        for name in solution.stations
-    }
-
-
-def _count(solution: Solution) -> int:
-    return int(np.prod(solution.shape))
-
-
-def _spread(value: Any, solution: Solution) -> list[float]:
-    flat: list[float] = np.broadcast_to(np.asarray(value, float), solution.shape).ravel().tolist()
-    return flat
-
-
-def _row(
-    solution: Solution,
-    inputs: dict[str, list[float]],
-    outputs: dict[str, list[float]],
-    components: dict[str, dict[str, list[float]]],
-    classes: dict[str, dict[str, list[float]]],
-    k: int,
-) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "inputs": {name: column[k] for name, column in inputs.items()},
-        "outputs": {name: column[k] for name, column in outputs.items()},
-    }
-    if components:
-        row["components"] = {
-            name: {part: column[k] for part, column in parts.items()}
-            for name, parts in components.items()
-        }
-        for name in classes:
-            row.setdefault("classes", {})[name] = {p: c[k] for p, c in classes[name].items()}
-        row["bottleneck"] = str(np.ravel(solution.bottleneck)[k])
-        row["saturated"] = bool(np.ravel(solution.saturated)[k])
-    return row
-
-
-def solution_document(solution: Solution) -> dict[str, Any]:
-    """The JSON contract's document for `solve`."""
-    model = solution.model
-    document: dict[str, Any] = {"model": model.name, "preset": model.preset}
-    if solution.stations:
-        document |= {"method": solution.method, "approximation": solution.approximation or None}
-        document |= {"no_bounds": reason} if (reason := solution.no_bounds) else {}
-    elif solution.approximation:
-        document["approximation"] = solution.approximation
-    return document | {"points": solution_rows(solution)}
-
-
-def solution_csv(solution: Solution) -> str:
-    """A CSV row an operating point; SI, units in the header."""
-    return Table(solution.model.name, tuple(solution_columns(solution))).to_csv()
-
-
-def solution_columns(solution: Solution) -> list[Column]:
-    """Every input, output and component number by operating point."""
-    model = solution.model
-    columns = [
-        Column(name, _cells(_spread(value, solution)), model.parameters[name].unit)
-        for name, value in model.inputs.items()
-    ]
-    columns += [Column(n, _cells(solution[n]), model.meaning(n).unit) for n in solution.outputs]
-    for name in solution.classes:
-        for part in solution.class_parts:
-            cells = _cells(_spread(solution[of_class(name, part)], solution))
-            columns.append(Column(f"{name}_{part}", cells, part_unit(part)))
-    each = server_columns(solution)
-    for name, parts in station_parts(solution).items():
-        for part in parts:
-            cells = _cells(solution[f"{name}.{part}"])
-            columns.append(Column(f"{name}_{part}", cells, part_unit(part)))
-        columns += each.get(name, [])
-    columns += region_columns(solution)
-    columns += bound_columns(solution)
-    if solution.stations:
-        columns.append(Column("bottleneck", tuple(solution.bottleneck.ravel().tolist())))
-        marks = tuple("yes" if mark else "no" for mark in solution.saturated.ravel())
-        columns.append(Column("saturated", marks))
-        for title, text in (("method", solution.method), ("approximation", solution.approximation)):
-            columns.append(Column(title, (text,) * _count(solution)))
-    elif solution.approximation:
-        columns.append(Column("approximation", (solution.approximation,) * _count(solution)))
-    return columns

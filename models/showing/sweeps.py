@@ -1,7 +1,7 @@
-"""Sweeps as a table, rows, JSON and CSV."""
+"""Sweeps described: a row a statistic."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,17 +12,84 @@ from headway.models.showing.indices import index_columns
 from headway.models.showing.solutions import labels
 from headway.models.sweeping.reductions.reduction import Row
 from headway.models.sweeping.sweep import Sweep
+from headway.models.tables.description import (
+    ABSENT,
+    Description,
+    Field,
+    Records,
+    only_csv,
+    only_json,
+)
 from headway.models.tables.table import Column, Table
 from headway.numerals import four_digits, significant
 
 
-def sweep_tables(swept: Sweep) -> list[Table]:
-    """A row a statistic: of which output, its value, and how far it may be off."""
+def describe(swept: Sweep) -> Description:
+    """A row a statistic, values in SI with the unit in a column."""
+    effort = swept.effort
+    return Description(
+        records=lambda: _records(swept),
+        scale=lambda: _scale(swept),
+        tables=lambda scale: [_table(swept, scale)],
+        document=lambda rows: {
+            "model": swept.model.name,
+            "preset": swept.model.preset,
+            "space": swept.space.describe(),
+            "points": effort.points,
+            "interrupted": effort.interrupted,
+            "approximation": swept.approximation or None,
+            "effort": {
+                "seconds": effort.seconds,
+                "workers": effort.workers,
+                "chunks": effort.chunks,
+                "points_per_second_and_core": effort.rate,
+                "share_busy": effort.busy_share,
+                "share_solving": effort.kernel_share,
+            },
+            "results": rows,
+        },
+    )
+
+
+def _records(swept: Sweep) -> Records:
+    """The rows of reductions, some of which say more than others, and the point of those of one."""
+    rows, inputs = swept.results, list(_inputs(swept))
+    known = {n: swept.model.parameters[n] for n in swept.space.names} if any(inputs) else {}
+    names = tuple(dict.fromkeys(name for row in rows for name in row))
+    more = [name for name in names if name not in _COLUMNS]
+    columns = {name: _COLUMNS.get(name, ()) for name in (*_COLUMNS, *more) if name in names}
+    return Records(
+        (
+            *(
+                Field((name,), [row.get(name, ABSENT) for row in rows], csv=csv)
+                for name, csv in columns.items()
+            ),
+            only_json("inputs", inputs),
+            *(
+                only_csv(name, (None if at is None else at[name] for at in inputs), one.unit)
+                for name, one in known.items()
+            ),
+            only_csv("approximation", (swept.approximation for _ in rows)),
+        ),
+        (*names, "inputs"),
+    )
+
+
+_PLAIN = ("reduction", "output", "statistic", "value", "unit", "error", "points", "absent")
+_COLUMNS = {
+    **{name: (name,) for name in _PLAIN},
+    "interval": ("ci95_low", "ci95_high"),
+    **{name: (name,) for name in ("parameter", "index", "from", "to")},
+}
+"""What rows have in CSV too; the last four are of some reductions."""
+
+
+def _table(swept: Sweep, scale: Scale) -> Table:
+    """Of which output, its value, and how far it may be off."""
     title = f"{swept.model.title}: {swept.effort.points:,} points of {_space_text(swept)}"
     if swept.has_indices:
-        return [_index_table(swept)]
-    rows, scale = swept.results, sweep_scale(swept)
-    units = _units(swept)
+        return _index_table(swept)
+    rows, units = swept.results, _units(swept)
     columns = (
         Column("output", tuple(row["output"].replace("_", " ") for row in rows)),
         Column("statistic", tuple(row["statistic"] for row in rows)),
@@ -31,7 +98,7 @@ def sweep_tables(swept: Sweep) -> list[Table]:
         Column("at", tuple(_places(swept, scale))),
     )
     kept = tuple(column for column in columns if any(cell is not None for cell in column.cells))
-    return [Table(title, kept, tuple(_notes(swept)), 2)]
+    return Table(title, kept, tuple(_notes(swept)), 2)
 
 
 def _index_table(swept: Sweep) -> Table:
@@ -44,8 +111,8 @@ def _index_table(swept: Sweep) -> Table:
     return Table(title, columns, tuple(_notes(swept)), len(columns) - 4)
 
 
-def sweep_scale(swept: Sweep) -> Scale:
-    """The units of a sweep: by its statistics, and the points at which they are."""
+def _scale(swept: Sweep) -> Scale:
+    """By statistics, and the points at which they are."""
     known, units = swept.model.parameters, _units(swept)
     shown: list[tuple[Any, Unit]] = [
         (row["value"], units[row["output"]]) for row in swept.results if row["measures"] == "output"
@@ -159,61 +226,3 @@ def _index_note(row: Row) -> str:
 
 def _error(row: Row) -> float:
     return float(row["error_relative"])
-
-
-def sweep_rows(swept: Sweep) -> list[dict[str, Any]]:
-    """A dict a statistic."""
-    each = zip(swept.results, _inputs(swept), strict=True)
-    return [{**row, "inputs": inputs} for row, inputs in each]
-
-
-def sweep_document(swept: Sweep) -> dict[str, Any]:
-    """The JSON contract's document."""
-    effort = swept.effort
-    return {
-        "model": swept.model.name,
-        "preset": swept.model.preset,
-        "space": swept.space.describe(),
-        "points": effort.points,
-        "interrupted": effort.interrupted,
-        "approximation": swept.approximation or None,
-        "effort": {
-            "seconds": effort.seconds,
-            "workers": effort.workers,
-            "chunks": effort.chunks,
-            "points_per_second_and_core": effort.rate,
-            "share_busy": effort.busy_share,
-            "share_solving": effort.kernel_share,
-        },
-        "results": sweep_rows(swept),
-    }
-
-
-def sweep_csv(swept: Sweep) -> str:
-    """A CSV row a statistic, values in SI with the unit in a column."""
-    rows = swept.results
-    plain = ("reduction", "output", "statistic", "value", "unit", "error", "points", "absent")
-    columns = [Column(name, tuple(row[name] for row in rows)) for name in plain]
-    within = [row["interval"] or (None, None) for row in rows]
-    columns += [
-        Column(f"ci95_{n}", tuple(e[k] for e in within)) for k, n in enumerate(("low", "high"))
-    ]
-    columns += _more_columns(rows)
-    columns += _point_columns(swept)
-    columns.append(Column("approximation", (swept.approximation,) * len(rows)))
-    return Table("", tuple(columns)).to_csv()
-
-
-def _more_columns(rows: Sequence[Row]) -> Iterator[Column]:
-    """What only some reductions say: of which parameter, which index, and the ends of a bin."""
-    for name in ("parameter", "index", "from", "to"):
-        if any(name in row for row in rows):
-            yield Column(name, tuple(row.get(name) for row in rows))
-
-
-def _point_columns(swept: Sweep) -> Iterator[Column]:
-    """Parameters at the point of each row that is of one, if any is."""
-    inputs = list(_inputs(swept))
-    for name in swept.space.names if any(inputs) else ():
-        cells = (None if at is None else at[name] for at in inputs)
-        yield Column(name, tuple(cells), swept.model.parameters[name].unit)

@@ -180,6 +180,19 @@ class Records:
     order: tuple[str, ...] = ()
     sections: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, rows: Iterable[Row]) -> "Records":
+        """Records that only JSON has, of values that state their own document.
+
+        Examples
+        --------
+        >>> Records.of([{"load": 1.0}, {"load": 2.0, "errors": 3}]).rows()
+        [{'load': 1.0}, {'load': 2.0, 'errors': 3}]
+        """
+        each = list(rows)
+        keys = dict.fromkeys(key for row in each for key in row)
+        return cls(tuple(only_json(key, (row.get(key, ABSENT) for row in each)) for key in keys))
+
     def rows(self) -> list[Row]:
         """The rows as dicts, as JSON has them.
 

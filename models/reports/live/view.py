@@ -13,10 +13,10 @@ from headway.models.language.scales import Scale
 from headway.models.language.units import Unit
 from headway.models.plotting.dense import is_quick
 from headway.models.reports.controls import Control
-from headway.models.showing.solutions import solution_tables
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import on_demand
+from headway.models.tables.forms import tables
 from headway.models.tables.table import scale_of
 
 _POINTS, _COSTLY_POINTS = 120, 40  # of a curve, and of one whose points each take long
@@ -134,7 +134,7 @@ class PanelView:
             "readings": self.readings(),
             "tables": "".join(
                 f'<div class="scroll">{table.grid_html()}</div>{table.notes_html()}'
-                for table in solution_tables(self.solution, self.scale)
+                for table in tables(self.solution, self.scale)
             ),
         }
 

@@ -1,23 +1,37 @@
-"""Fits as tables, rows, CSV, JSON, and as model files that say where they come from."""
+"""Fits described: parameters with their uncertainty, and how an answer comes about."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from headway.models.analysis.comparison import Comparison
 from headway.models.inference.fit import Fit
 from headway.models.inference.quantities import ServerQuantity
 from headway.models.language.digits import ends, in_unit, with_error, with_unit
 from headway.models.language.parameters import Parameter
 from headway.models.language.scales import Scale
-from headway.models.language.units import Unit
+from headway.models.language.units import Unit, si_text
 from headway.models.language.verbs import perform
 from headway.models.measured.columns import is_rate
 from headway.models.showing.audits import finding_lines, finding_rows
-from headway.models.showing.comparisons import closed_notes, output_documents, output_tables
+from headway.models.showing.comparisons import (
+    closed_notes,
+    output_documents,
+    output_tables,
+    point_fields,
+)
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.parts.keys import station_at
+from headway.models.tables.description import (
+    Description,
+    Records,
+    Row,
+    field,
+    interval,
+    only_csv,
+    only_json,
+)
 from headway.models.tables.table import Column, Table
 from headway.numerals import digits, significant
 
@@ -31,17 +45,51 @@ WILD = 10.0
 """Relative error beyond which its size says nothing."""
 
 
-def fit_tables(fit: Fit, scale: Scale | None = None) -> list[Table]:
-    """Parameters with their uncertainty, quality of the fit, and how an answer comes about.
+def describe(fit: Fit) -> Description:
+    """A row a parameter, free ones first; CSV has the free ones."""
+    return Description(
+        records=lambda: _records(fit, [*fit.free, *_fixed(fit)]),
+        scale=lambda: _scale(fit),
+        tables=lambda scale: [*main_tables(fit, scale), *_correlation_tables(fit)],
+        document=lambda rows: _document(fit, rows),
+        csv=lambda: _records(fit, fit.free).csv(),
+    )
 
-    What takes further fits stands in them if it has been computed.
-    """
-    correlations = _correlation_table(fit)
-    return [*main_tables(fit, scale), *([correlations] if correlations else [])]
+
+def _fixed(fit: Fit) -> list[str]:
+    """Parameters that were neither fitted nor set by the data row by row."""
+    swept = {n for n, value in fit.problem.model.inputs.items() if np.ndim(value)}
+    return [name for name in fit.model.parameters if name not in swept.union(fit.free)]
 
 
-def fit_scale(fit: Fit) -> Scale:
-    """The units of a fit: by what was found, where it started, and what was measured."""
+_OF_ONE = ("value", "standard_error", "ci95", "initial", "free", "identifiable")
+"""What JSON says of a parameter."""
+
+
+def _records(fit: Fit, names: Sequence[str]) -> Records:
+    """Every parameter with its value, how sure it is, and where the search began."""
+    known, free = fit.model.parameters, set(fit.free)
+    values = {name: fit.values[name] if name in free else known[name].value for name in names}
+    starts = {n: _single(fit.initial.parameters[n]) if n in free else values[n] for n in names}
+    ends = (fit.ci95[name] if name in free else None for name in names)
+    lost = fit.identified.undetermined
+    return Records(
+        (
+            field("parameter", names),
+            field("value", values.values()),
+            field("standard_error", (fit.standard_errors.get(name) for name in names)),
+            interval("ci95", ends, ("low", "high")),
+            field("initial", starts.values()),
+            only_json("free", (name in free for name in names)),
+            field("identifiable", (name not in lost if name in free else None for name in names)),
+            only_csv("unit", (si_text(known[name].unit.dimension) for name in names)),
+            *fit.comparison.axes.fields(len(names)),
+        )
+    )
+
+
+def _scale(fit: Fit) -> Scale:
+    """By what was found, where it started, and what was measured."""
     parameters = fit.model.parameters
     fitted = [
         (x, parameters[n].unit)
@@ -56,9 +104,11 @@ def fit_scale(fit: Fit) -> Scale:
     return Scale.of([*fitted, *measured], stated)
 
 
-def main_tables(fit: Fit, scale: Scale | None = None) -> list[Table]:
-    """Parameters, other answers where there are some, and quality."""
-    scale = scale or fit_scale(fit)
+def main_tables(fit: Fit, scale: Scale) -> list[Table]:
+    """Parameters, other answers where there are some, and quality.
+
+    What takes further fits stands in them if it has been computed.
+    """
     tables = (_parameter_table(fit, scale), _answers_table(fit, scale), _quality_table(fit))
     return [*(table for table in tables if table is not None), *output_tables(fit.comparison)]
 
@@ -229,61 +279,25 @@ def _percent(share: float) -> str:
     return f"{share:.2%}" if math.isfinite(share) else "-"
 
 
-def _correlation_table(fit: Fit) -> Table | None:
+def _correlation_tables(fit: Fit) -> list[Table]:
     if len(fit.free) < 2:
-        return None
+        return []
     columns = [Column("correlation", fit.free)]
     for k, name in enumerate(fit.free):
         cells = [
             f"{c:+.2f}" if math.isfinite(c) else "-" for c in fit.uncertainty.correlations[:, k]
         ]
         columns.append(Column(name, tuple(cells)))
-    return Table("", tuple(columns))
+    return [Table("", tuple(columns))]
 
 
-def fit_rows(fit: Fit) -> list[dict[str, Any]]:
-    """One dict a parameter, free ones first."""
-    document = parameter_document(fit)
-    return [{"parameter": name, **entry} for name, entry in document.items()]
-
-
-def parameter_document(fit: Fit) -> dict[str, dict[str, Any]]:
-    """Every parameter with value, standard error, interval, start and whether determined."""
-    document = {}
-    for name in fit.free:
-        document[name] = {
-            "value": fit.values[name],
-            "standard_error": fit.standard_errors[name],
-            "ci95": list(fit.ci95[name]),
-            "initial": _single(fit.initial.parameters[name]),
-            "free": True,
-            "identifiable": name not in fit.identified.undetermined,
-        }
-    swept = set(fit.problem.model.inputs) - {
-        n for n, v in fit.problem.model.inputs.items() if np.ndim(v) == 0
-    }
-    for name, parameter in fit.model.parameters.items():
-        if name not in document and name not in swept:
-            value = parameter.value
-            document[name] = {
-                "value": value,
-                "standard_error": None,
-                "ci95": None,
-                "initial": value,
-                "free": False,
-                "identifiable": None,
-            }
-    return document
-
-
-def fit_document(fit: Fit) -> dict[str, Any]:
-    """The JSON contract's document for `fit`."""
+def _document(fit: Fit, rows: list[Row]) -> Row:
     return {
         "model": fit.model.name,
         "preset": fit.model.preset,
         "data": fit.measurements.source,
         **fit.comparison.axes.document(),
-        "parameters": parameter_document(fit),
+        "parameters": {row["parameter"]: {k: row[k] for k in _OF_ONE} for row in rows},
         "correlations": {
             name: dict(zip(fit.free, map(float, row), strict=True))
             for name, row in zip(fit.free, fit.uncertainty.correlations, strict=True)
@@ -301,23 +315,24 @@ def fit_document(fit: Fit) -> dict[str, Any]:
             }
             for answer in fit.answers
         ],
-        "saturation_throughput": limit_document(perform(fit, "saturation")),
+        "saturation_throughput": quantity_document(perform(fit, "saturation")),
         "summary": fit.summary,
         "lack_of_fit": None if fit.pure_error is None else fit.pure_error.document(),
         "common_shift": fit.uncertainty.shift.document(),
         "outputs": _output_documents(fit),
-        "points": [point for one in fit.comparison.each for point in _points(fit, one)],
+        "points": _points(fit),
         "warnings": list(fit.warnings),
         "findings": finding_rows(fit.comparison.findings),
     }
 
 
-def limit_document(limit: ServerQuantity | None) -> dict[str, Any] | None:
-    """Saturation throughput with its interval; null for a model without stations."""
-    if limit is None:
+def quantity_document(quantity: ServerQuantity | None) -> Row | None:
+    """A quantity with its interval; null for a model without one, such as a limit of stations."""
+    if quantity is None:
         return None
-    value = limit.value if limit.determined else None
-    return {"value": value, "ci95": [limit.low, limit.high], "determined": limit.determined}
+    value = quantity.value if quantity.determined else None
+    ends = [quantity.low, quantity.high]
+    return {"value": value, "ci95": ends, "determined": quantity.determined}
 
 
 def _output_documents(fit: Fit) -> list[dict[str, Any]]:
@@ -327,31 +342,9 @@ def _output_documents(fit: Fit) -> list[dict[str, Any]]:
     return [{**document, "share": part, "scatter": s} for document, part, s in each]
 
 
-def _points(fit: Fit, one: Comparison) -> list[dict[str, Any]]:
-    """One dict a point of an output; its name in it where there are several."""
-    columns = (one.load.values, one.measured.values, one.predicted, one.relative_error)
-    named = {"output": one.output} if fit.comparison.beside else {}
-    return [
-        {**named, "load": x, "measured": y, "predicted": p, "relative_error": e}
-        for x, y, p, e in zip(*(column.tolist() for column in columns), strict=True)
-    ]
-
-
-def fit_csv(fit: Fit) -> str:
-    """A CSV row a free parameter; SI, with the SI unit in a column of its own."""
-    from headway.models.language.units import si_text
-
-    rows = [row for row in fit_rows(fit) if row["free"]]
-    dimensions = [si_text(fit.model.parameters[row["parameter"]].unit.dimension) for row in rows]
-    columns = (
-        Column("parameter", tuple(row["parameter"] for row in rows)),
-        Column("value", tuple(row["value"] for row in rows)),
-        Column("standard_error", tuple(row["standard_error"] for row in rows)),
-        Column("low", tuple(row["ci95"][0] for row in rows)),
-        Column("high", tuple(row["ci95"][1] for row in rows)),
-        Column("initial", tuple(row["initial"] for row in rows)),
-        Column("identifiable", tuple("yes" if row["identifiable"] else "no" for row in rows)),
-        Column("unit", tuple(dimensions)),
-        *fit.comparison.axes.columns(len(rows)),
-    )
-    return Table("", columns).to_csv()
+def _points(fit: Fit) -> list[Row]:
+    """One dict a point of each output; its name in it where there are several."""
+    each = fit.comparison.each
+    named = only_json("output", (one.output for one in each for _ in one.load.values))
+    points = point_fields(each)
+    return Records((named, *points) if fit.comparison.beside else (*points,)).rows()

@@ -1,11 +1,14 @@
 """What solutions say of regions, and of servers that are held up, beside what all stations say."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from headway.models.language.scales import Scale
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.outputs import part_unit
 from headway.models.structure.parts.regions import REGION_PARTS
+from headway.models.tables.description import Field
 from headway.models.tables.table import Column, Table
 from headway.queueing.network.blocking import Blocking
 
@@ -34,22 +37,9 @@ def region_tables(solution: Solution, scale: Scale) -> list[Table]:
     return [Table("regions", tuple(columns))] if names else []
 
 
-def region_rows(solution: Solution, k: int) -> dict[str, dict[str, float]]:
-    """What an operating point says of each region."""
-    return {
-        name: {part: float(np.ravel(solution[f"{name}.{part}"])[k]) for part in _PARTS}
-        for name in solution.model.graph.regions
-    }
-
-
-def region_columns(solution: Solution) -> list[Column]:
-    """A column each number of each region, over the operating points."""
-    return [
-        Column(
-            f"{name}_{part}",
-            tuple(np.ravel(solution[f"{name}.{part}"]).tolist()),
-            part_unit(part),
-        )
-        for name in solution.model.graph.regions
-        for part in _PARTS
-    ]
+def region_fields(solution: Solution) -> Iterator[Field]:
+    """Each number of each region, over the operating points."""
+    for name in solution.model.graph.regions:
+        for part in _PARTS:
+            values = np.ravel(solution[f"{name}.{part}"]).tolist()
+            yield Field(("regions", name, part), values, part_unit(part), (f"{name}_{part}",))

@@ -7,6 +7,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.parts.keys import station_at
+from headway.models.tables.description import Field
 from headway.models.tables.table import Column, Table
 
 
@@ -26,27 +27,17 @@ def server_utilisations(solution: Solution) -> dict[str, list[FloatArray]]:
     return shares_at
 
 
-def server_columns(solution: Solution) -> dict[str, list[Column]]:
-    """A column each server, over the operating points, by station."""
+def server_fields(solution: Solution) -> dict[str, list[Field]]:
+    """How busy each server is over the operating points, by station."""
     return {
-        name: [
-            Column(f"{name}_{part}", tuple(share.ravel().tolist()))
-            for part, share in _parts(shares).items()
-        ]
+        name: [_field(name, place, share) for place, share in enumerate(shares, 1)]
         for name, shares in server_utilisations(solution).items()
     }
 
 
-def server_parts(solution: Solution, k: int) -> dict[str, dict[str, float]]:
-    """What more an operating point says of a station, by the name of each answer."""
-    return {
-        name: {part: float(share.ravel()[k]) for part, share in _parts(shares).items()}
-        for name, shares in server_utilisations(solution).items()
-    }
-
-
-def _parts(shares: list[FloatArray]) -> dict[str, FloatArray]:
-    return {f"server_{place}_utilisation": share for place, share in enumerate(shares, 1)}
+def _field(name: str, place: int, share: FloatArray) -> Field:
+    part = f"server_{place}_utilisation"
+    return Field(("components", name, part), share.ravel().tolist(), csv=(f"{name}_{part}",))
 
 
 def server_tables(solution: Solution) -> list[Table]:

@@ -1,14 +1,15 @@
-"""Queue lengths as tables, rows, CSV and JSON."""
+"""Queue lengths described: by station and operating point, how many jobs are there."""
 
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from headway.models.language.scales import Scale
-from headway.models.showing.solutions import input_columns, notes_of, solution_scale
+from headway.models.language.scales import Scale, units_of
+from headway.models.showing.solutions import input_columns, input_fields, notes_of
 from headway.models.solving.solutions.queue_lengths import QueueLengths, covered, listed
 from headway.models.solving.solutions.solution import Solution
+from headway.models.tables.description import Description, Records, field, only_json
 from headway.models.tables.table import Column, Table
 from headway.numerals import digits
 from headway.queueing.numbers.laws import NumberLaw
@@ -20,14 +21,65 @@ _SHARES = (0.5, 0.95, 0.99)
 _HEADS = ("mean", "variance", "P(0)", "waits", *(f"{digits(100 * s)}%" for s in _SHARES))
 
 
-def length_scale(lengths: QueueLengths[Solution]) -> Scale:
-    """The units of the solution that the numbers are of."""
-    return solution_scale(lengths.solution)
+def describe(lengths: QueueLengths[Solution]) -> Description:
+    """A row an operating point, in CSV a row a number of jobs, in the units of the solution."""
+    solution = lengths.solution
+    return Description(
+        records=lambda: _records(lengths),
+        scale=lambda: units_of(solution),
+        tables=lambda scale: _tables(lengths, scale),
+        document=lambda rows: {
+            "model": solution.model.name,
+            "preset": solution.model.preset,
+            "method": solution.method,
+            "approximation": _doubts(lengths) or None,
+            "points": rows,
+        },
+        csv=lambda: _chances(lengths).csv(),
+    )
 
 
-def length_tables(lengths: QueueLengths[Solution]) -> list[Table]:
+def _records(lengths: QueueLengths[Solution]) -> Records:
+    """By station what its law says at each operating point."""
+    documents = [
+        {name: _law(laws[k], listed(laws)) for name, laws in lengths.laws.items()}
+        for k in range(_points(lengths))
+    ]
+    fields = (*input_fields(lengths.solution), only_json("stations", documents))
+    return Records(fields, sections=("inputs",))
+
+
+def _chances(lengths: QueueLengths[Solution]) -> Records:
+    """A row a number of jobs, station and operating point."""
+    rows = [
+        (k, name, number, chance)
+        for k in range(_points(lengths))
+        for name, laws in lengths.laws.items()
+        if (law := laws[k]) is not None
+        for number, chance in enumerate(law.chances(listed(laws)).tolist())
+    ]
+    return Records(
+        (
+            *input_fields(lengths.solution, [k for k, *_ in rows]),
+            field("station", (name for _, name, _, _ in rows)),
+            field("jobs", (float(number) for _, _, number, _ in rows)),
+            field("probability", (chance for *_, chance in rows)),
+            field("method", (lengths.solution.method for _ in rows)),
+            field("approximation", (_doubts(lengths) for _ in rows)),
+        )
+    )
+
+
+def _doubts(lengths: QueueLengths[Solution]) -> str:
+    """What is not exact about the solution, and what laws assume."""
+    known = lengths.solution.approximation
+    assumed = (note.removeprefix("approximate: ") for note in _assumed(lengths))
+    return "; ".join([*([known] if known else []), *assumed])
+
+
+def _tables(lengths: QueueLengths[Solution], scale: Scale) -> list[Table]:
     """What laws sum up to by station and point; of a single point, the chances too."""
-    summary = _summary_table(lengths)
+    summary = _summary_table(lengths, scale)
     return [summary] if _points(lengths) > 1 else [summary, _chances_table(lengths)]
 
 
@@ -35,10 +87,9 @@ def _points(lengths: QueueLengths[Solution]) -> int:
     return int(np.prod(lengths.solution.shape))
 
 
-def _summary_table(lengths: QueueLengths[Solution]) -> Table:
+def _summary_table(lengths: QueueLengths[Solution], scale: Scale) -> Table:
     solution, count = lengths.solution, _points(lengths)
-    each, scale = len(lengths.stations), length_scale(lengths)
-    keys = input_columns(solution, scale, each)
+    keys = input_columns(solution, scale, len(lengths.stations))
     names = Column("station", lengths.stations * count)
     laws = chain.from_iterable(zip(*lengths.laws.values(), strict=True))
     moments = list(zip(*map(_moments, laws), strict=True))
@@ -78,23 +129,6 @@ def _chances_table(lengths: QueueLengths[Solution]) -> Table:
     return Table("probability of each number of jobs", tuple(columns))
 
 
-def length_rows(lengths: QueueLengths[Solution]) -> list[dict[str, Any]]:
-    """One dict an operating point: its inputs, and by station what its law says."""
-    solution = lengths.solution
-    inputs = {
-        name: np.broadcast_to(np.asarray(value, float), solution.shape).ravel().tolist()
-        for name, value in solution.model.inputs.items()
-    }
-    most = {name: listed(laws) for name, laws in lengths.laws.items()}
-    return [
-        {
-            "inputs": {name: values[k] for name, values in inputs.items()},
-            "stations": {name: _law(laws[k], most[name]) for name, laws in lengths.laws.items()},
-        }
-        for k in range(_points(lengths))
-    ]
-
-
 def _law(law: NumberLaw | None, most: int) -> dict[str, Any] | None:
     if law is None:
         return None
@@ -106,42 +140,3 @@ def _law(law: NumberLaw | None, most: int) -> dict[str, Any] | None:
         "probabilities": law.chances(most).tolist(),
         "more_probability": law.more_than(most),
     }
-
-
-def length_document(lengths: QueueLengths[Solution]) -> dict[str, Any]:
-    """The JSON contract's document for queue lengths."""
-    solution = lengths.solution
-    doubts = [solution.approximation] if solution.approximation else []
-    doubts += [note.removeprefix("approximate: ") for note in _assumed(lengths)]
-    return {
-        "model": solution.model.name,
-        "preset": solution.model.preset,
-        "method": solution.method,
-        "approximation": "; ".join(doubts) or None,
-        "points": length_rows(lengths),
-    }
-
-
-def length_csv(lengths: QueueLengths[Solution]) -> str:
-    """A CSV row a number of jobs, station and operating point."""
-    solution = lengths.solution
-    document = length_document(lengths)
-    cells = [
-        (row["inputs"], name, law, number)
-        for row in document["points"]
-        for name, law in row["stations"].items()
-        if law is not None
-        for number in range(len(law["probabilities"]))
-    ]
-    columns = [
-        Column(name, tuple(inputs[name] for inputs, *_ in cells), parameter.unit)
-        for name, parameter in solution.model.parameters.items()
-        if name in solution.model.inputs
-    ]
-    columns.append(Column("station", tuple(name for _, name, *_ in cells)))
-    columns.append(Column("jobs", tuple(float(number) for *_, number in cells)))
-    chances = tuple(law["probabilities"][number] for _, _, law, number in cells)
-    columns.append(Column("probability", chances))
-    shared = ("method", "approximation")
-    columns += [Column(title, (document[title] or "",) * len(cells)) for title in shared]
-    return Table(solution.model.name, tuple(columns)).to_csv()

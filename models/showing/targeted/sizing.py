@@ -1,29 +1,96 @@
-"""Sizes as tables, rows, JSON and CSV."""
+"""Sizes described: the cheapest configuration, those that cost less, and the front."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from headway.models.language.scales import Scale
 from headway.models.showing.solutions import labels
 from headway.models.sizing.size import Configuration, Scope, Size
 from headway.models.structure.model import Model
+from headway.models.tables.description import (
+    ABSENT,
+    Description,
+    Field,
+    Records,
+    Row,
+    field,
+    only_csv,
+    only_json,
+)
 from headway.models.tables.table import Column, Table
 from headway.numerals import digits, four_digits, significant
 
 _SCOPES = {Scope.CHEAPEST: "the cheapest", Scope.AROUND: "those around the cheapest that does"}
+_NAME, _FRONT = "configuration", "front"
+_KEYS = (_NAME, "values", "cost", "outputs", "meets", "missed", "probability")
 _MOST_STEPS = 12
 """Configurations of the front that a table shows."""
 
 
-def size_tables(size: Size) -> list[Table]:
-    """The cheapest configuration among those that cost less, and the front."""
-    scale = size_scale(size)
-    return [_choice_table(size, scale), _front_table(size, scale)]
+def describe(size: Size) -> Description:
+    """A row a configuration: the cheapest, those that cost less, and the front."""
+    rows = [*named(size), *((_FRONT, one) for one in size.front)]
+    names = field(_NAME, (name for name, _ in rows))
+    return Description(
+        records=lambda: Records((names, *_fields(size, [one for _, one in rows])), _KEYS),
+        scale=lambda: _scale(size),
+        tables=lambda scale: [_choice_table(size, scale), _front_table(size, scale)],
+        document=lambda documents: _document(size, documents),
+    )
 
 
-def size_scale(size: Size) -> Scale:
-    """The units of sizes: by what is chosen and what it reaches."""
+def _fields(size: Size, each: Sequence[Configuration]) -> Iterator[Field]:
+    """What is told of configurations."""
+    model, has_chance = size.model, size.chance is not None
+    for name in size.grid.names:
+        values = [one.values[name] for one in each]
+        yield Field(("values", name), values, model.parameters[name].unit, (name,))
+    yield field("cost", (one.cost for one in each))
+    reached: dict[str, list[float | None]]
+    reached = {size.ranking.output: [one.measure for one in each]}
+    reached |= {g.output: [one.outputs[k] for one in each] for k, g in enumerate(size.goals)}
+    for name, outputs in reached.items():
+        yield Field(("outputs", name), outputs, model.meaning(name).unit, (name,))
+    chances = [ABSENT if one.probability is None else one.probability for one in each]
+    yield Field(("probability",), chances, csv=("probability",) if has_chance else ())
+    yield Field(("meets",), [one.meets for one in each], csv=("meets",), flags=("true", "false"))
+    missed = ([{"output": goal.output, "by": by} for goal, by in one.missed] for one in each)
+    yield only_json("missed", missed)
+    yield only_csv("approximation", (size.solution.approximation for _ in each))
+
+
+def _document(size: Size, rows: list[Row]) -> Row:
+    goals = [{"output": g.output, "sense": str(g.sense), "limit": g.limit} for g in size.goals]
+    less = {"next_cheaper": size.cheaper, "nearest_cheaper": size.nearest}
+    return {
+        "model": size.model.name,
+        "preset": size.model.preset,
+        "targets": goals,
+        "cost": size.cost.text,
+        "choices": {name: list(values) for name, values in size.grid.values.items()},
+        "configurations": size.grid.size,
+        "confidence": None if size.chance is None else 100 * size.chance.confidence,
+        "draws": None if size.chance is None else size.chance.draws,
+        "approximation": size.solution.approximation or None,
+        "proven": size.proven,
+        "cheapest": _one(size, size.best),
+        **{name: one and _one(size, one) for name, one in less.items()},
+        "less": {name: _one(size, one) for name, one in size.steps.items()},
+        "front": [
+            {k: v for k, v in row.items() if k != _NAME} for row in rows if row[_NAME] == _FRONT
+        ],
+        "front_of": {"configurations": size.looked_at, "which": size.scope.value},
+    }
+
+
+def _one(size: Size, configuration: Configuration) -> Row:
+    [row] = Records((*_fields(size, [configuration]),), _KEYS).rows()
+    return row
+
+
+def _scale(size: Size) -> Scale:
+    """By what is chosen and what it reaches."""
     model, each = size.model, [*(one for _, one in named(size)), *size.front]
     known, measure = model.parameters, model.meaning(size.ranking.output).unit
     chosen = [([one.values[n] for one in each], known[n].unit) for n in size.grid.names]
@@ -144,68 +211,3 @@ def _extent(size: Size) -> str:
     if size.scope is Scope.ALL:
         return f"of all {size.grid.size} configurations"
     return f"of {size.looked_at} of {size.grid.size} configurations, {_SCOPES[size.scope]}"
-
-
-def size_rows(size: Size) -> list[dict[str, Any]]:
-    """A dict a configuration: the cheapest, those that cost less, and the front."""
-    front = [("front", one) for one in size.front]
-    return [{"configuration": name, **_row(size, one)} for name, one in (*named(size), *front)]
-
-
-def _row(size: Size, one: Configuration) -> dict[str, Any]:
-    outputs = zip(size.goals, one.outputs, strict=True)
-    measured = {size.ranking.output: one.measure}
-    row: dict[str, Any] = {
-        "values": dict(one.values),
-        "cost": one.cost,
-        "outputs": {**measured, **{goal.output: value for goal, value in outputs}},
-        "meets": one.meets,
-        "missed": [{"output": goal.output, "by": by} for goal, by in one.missed],
-    }
-    return row if one.probability is None else {**row, "probability": one.probability}
-
-
-def size_document(size: Size) -> dict[str, Any]:
-    """The JSON contract's document."""
-    less = {"next_cheaper": size.cheaper, "nearest_cheaper": size.nearest}
-    goals = [{"output": g.output, "sense": str(g.sense), "limit": g.limit} for g in size.goals]
-    return {
-        "model": size.model.name,
-        "preset": size.model.preset,
-        "targets": goals,
-        "cost": size.cost.text,
-        "choices": {name: list(values) for name, values in size.grid.values.items()},
-        "configurations": size.grid.size,
-        "confidence": None if size.chance is None else 100 * size.chance.confidence,
-        "draws": None if size.chance is None else size.chance.draws,
-        "approximation": size.solution.approximation or None,
-        "proven": size.proven,
-        "cheapest": _row(size, size.best),
-        **{name: None if one is None else _row(size, one) for name, one in less.items()},
-        "less": {name: _row(size, one) for name, one in size.steps.items()},
-        "front": [_row(size, one) for one in size.front],
-        "front_of": {"configurations": size.looked_at, "which": size.scope.value},
-    }
-
-
-def size_csv(size: Size) -> str:
-    """A CSV row a configuration."""
-    rows = [*named(size), *(("front", one) for one in size.front)]
-    each = [one for _, one in rows]
-    known, model = size.model.parameters, size.model
-    outputs: dict[str, tuple[float | None, ...]] = {
-        size.ranking.output: tuple(one.measure for one in each),
-        **{g.output: tuple(one.outputs[k] for one in each) for k, g in enumerate(size.goals)},
-    }
-    chosen = {name: tuple(one.values[name] for one in each) for name in size.grid.names}
-    probability = [Column("probability", tuple(one.probability for one in each))]
-    columns = (
-        Column("configuration", tuple(name for name, _ in rows)),
-        *(Column(name, values, known[name].unit) for name, values in chosen.items()),
-        Column("cost", tuple(one.cost for one in each)),
-        *(Column(name, values, model.meaning(name).unit) for name, values in outputs.items()),
-        *(probability if size.chance is not None else []),
-        Column("meets", tuple("true" if one.meets else "false" for one in each)),
-        Column("approximation", (size.solution.approximation,) * len(rows)),
-    )
-    return Table("", columns).to_csv()

@@ -1,4 +1,4 @@
-"""Answers with 95% bands as tables, and which parameter to measure next."""
+"""Tables of answers with 95% bands, and which parameter to measure next."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import numpy as np
 from headway.models.language.digits import ends, with_unit
 from headway.models.language.scales import Scale
 from headway.models.language.units import Unit
-from headway.models.showing.solutions import input_columns, notes_of, solution_scale, swept
+from headway.models.showing.solutions import input_columns, notes_of, swept
 from headway.models.solving.solutions.solution import STATION_RESULTS
 from headway.models.structure.outputs import on_demand, part_unit
 from headway.models.structure.parts.keys import of_class
@@ -26,14 +26,8 @@ _LEAST = 1e-3  # of an index: errors below it are not told
 _SAME = 1e-9  # relative width of a band below which it is none
 
 
-def propagation_scale(propagation: Propagation) -> Scale:
-    """The units of the solution that the bands are about."""
-    return solution_scale(propagation.solution)
-
-
-def propagation_tables(propagation: Propagation) -> list[Table]:
+def bands_tables(propagation: Propagation, scale: Scale) -> list[Table]:
     """Bands over many operating points, or of outputs, classes and stations of a single one."""
-    scale = propagation_scale(propagation)
     if np.prod(propagation.solution.shape) > 1:
         return [_sweep_table(propagation, scale), *_sweep_importances(propagation, scale)]
     return [

@@ -9,7 +9,8 @@ from headway.models import Measurements, catalogue_model
 from headway.models.analysis.audit import audit
 from headway.models.inference.server import fit_server
 from headway.models.inference.warnings import is_worse_than_constant, quick_warnings
-from headway.models.showing.fitted.fits import derivation, fit_scale
+from headway.models.language.scales import units_of
+from headway.models.showing.fitted.fits import derivation
 
 SLOWER = """clients,requests_per_s,latency_ms
 8,528.9,15.27
@@ -40,7 +41,7 @@ def test_a_test_that_did_more_than_saturation_is_told_why():
     fit = model.fit(
         Measurements.parse(SLOWER, "curve.csv"), ["request_time", "growth"], x="clients"
     )
-    line = next(line for line in derivation(fit, fit_scale(fit)) if line.startswith("bottleneck"))
+    line = next(line for line in derivation(fit, units_of(fit)) if line.startswith("bottleneck"))
 
     assert re.search(r"node, 100% busy .*; it saturates at 4\d\d(\.\d)? op/s with many", line)
     assert line.endswith("jobs there, which slow it down; 532.2 op/s was measured")
@@ -94,7 +95,7 @@ def test_no_rising_curve_is_said_to_fit_worse_than_the_model_does():
                      for n in range(10, 130, 8))  # fmt: skip
     curve = Measurements.parse(f"clients,throughput_ops_s\n{rows}\n", "falls.csv")
     fit = catalogue_model("server-usl").fit(curve, ["first_rate", "contention", "coherence"])
-    text = " ".join(quick_warnings(fit, fit_scale(fit)))
+    text = " ".join(quick_warnings(fit, units_of(fit)))
     assert "lack of fit: RMS error" in text
     told = re.search(r"no rising curve fits it better than ([\d.]+)%", text)
     own = fit.comparison.summary["rms_relative_error"]

@@ -1,0 +1,49 @@
+"""Advice on what to measure next described: a row a further run."""
+
+from headway.models.inference.forecasting.next_load import PAYS, NextLoads
+from headway.models.language.scales import Scale
+from headway.models.tables.description import Description, Field, Records
+from headway.models.tables.table import Column, Table
+from headway.numerals import four_digits, significant
+
+
+def describe(loads: NextLoads) -> Description:
+    """A row a further run: its load in SI, and the factor that the interval reaches then."""
+    records = Records(
+        (
+            Field(("load",), loads.loads.tolist(), csv=("load",)),
+            Field(("expected_factor",), loads.factors[1:].tolist(), csv=("factor",)),
+        )
+    )
+    return Description(
+        records=lambda: records,
+        scale=lambda: Scale.of([(loads.loads, loads.unit)], [loads.unit]),
+        tables=lambda scale: [_table(loads, scale)],
+        document=lambda rows: {
+            "quantity": loads.quantity,
+            "load": loads.load,
+            "factor": float(loads.factors[0]),
+            "runs": rows,
+        },
+    )
+
+
+def _table(loads: NextLoads, scale: Scale) -> Table:
+    title = f"{loads.quantity.replace('_', ' ')}: where to measure next"
+    now = f"its 95% interval now: {_reach(loads.factors[0])}"
+    stop = f"a run after these narrows it by less than {PAYS:.0%}"
+    if not loads.loads.size:
+        return Table(title, (), (now, f"no further run narrows it by {PAYS:.0%} or more"))
+    columns = (
+        Column("run", tuple(str(k + 1) for k in range(loads.loads.size))),
+        Column("measure at", tuple(scale.text(load, loads.unit) for load in loads.loads.tolist())),
+        Column("95% interval then", tuple(map(_reach, loads.factors[1:].tolist()))),
+    )
+    return Table(title, columns, (now, stop))
+
+
+def _reach(factor: float) -> str:
+    """How far an interval reaches: in percent, or as a factor where that is more than twofold."""
+    if factor > 2:
+        return f"up to {four_digits(factor)} times as much or as little"
+    return f"± {significant(100 * (factor - 1), 2)}%"
