@@ -85,8 +85,13 @@ def closed_stations(
     'queue'
     """
     counts = rows([station.count for station in stations], shape)
-    each = zip(stations, demand, counts, strict=True)
-    return [_station(*parts, shape, population) for parts in each]
+    used, pooled = demand.any(axis=1).tolist(), (counts > 1).any(axis=1).tolist()
+    return [
+        _station(station, demand[k], counts[k], shape, population, is_pool=pooled[k])
+        if used[k]
+        else ClosedStation(ServiceKind.QUEUE, demand[k], np.ones(demand[k].shape), _STEADY)
+        for k, station in enumerate(stations)  # nobody spends time at an unused one
+    ]
 
 
 def _station(
@@ -95,16 +100,16 @@ def _station(
     count: FloatArray,
     shape: tuple[int, ...],
     population: FloatArray,
+    *,
+    is_pool: bool,
 ) -> ClosedStation:
     kind = station.can.product_form
-    if not demand.any():  # nobody spends time there, however many it serves at once
-        return ClosedStation(ServiceKind.QUEUE, demand, np.ones(demand.shape), _STEADY)
     if kind is ServiceKind.VARYING:
         most = float(population.max(initial=1))
         rates = rows(list(station.rates_to(most)), shape)  # type: ignore[attr-defined]
         (crew,) = rows([station.crew], shape)  # type: ignore[attr-defined]
         return ClosedStation(kind, demand, count, rates / rates[0], crew=crew)
-    if kind is ServiceKind.QUEUE and (count > 1).any():
+    if kind is ServiceKind.QUEUE and is_pool:
         return _pool(demand, count, population)
     if kind is ServiceKind.DELAY:
         return ClosedStation(kind, demand, np.full(demand.shape, np.inf), _STEADY)

@@ -75,14 +75,19 @@ def is_saturated(network: SinglePoint) -> bool:
     >>> [is_saturated(SinglePoint(demand, queues, 0.0, n)) for n in (50, 500)]
     [False, True]
     """
-    each = network.share / network.each
-    slowest = int(each.argmax())
-    fastest, last = float(each[slowest]), network.each[slowest]
-    shared = np.delete(each, slowest).max(initial=0.0) if network.queues[slowest] == 1 else fastest
+    servers = network.each
+    share = network.share / servers
+    slowest = int(share.argmax())
+    fastest, last = float(share[slowest]), servers[slowest]
+    shared = fastest
+    if network.queues[slowest] == 1:
+        share[slowest] = 0.0
+        shared = float(share.max())
     step = min(1.0, (fastest - shared) / (2 * shared)) if shared else 1.0
     if step <= 0:
         return False
-    pool = (network.each > 1) & (np.arange(each.size) != slowest)
+    pool = servers > 1
+    pool[slowest] = False
     busy = network.demand[pool].sum() / fastest
     exponent = (network.population - last) * log1p(step)
     exponent -= (network.think_time / fastest + busy) * step

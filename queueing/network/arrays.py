@@ -62,6 +62,8 @@ def check_population(population: object) -> None:
         ...
     headway.errors.InvalidParameter: population is 2.5; it must be a whole number of 0 or more
     """
+    if type(population) is int and population >= 0:
+        return
     check_domain(
         "population",
         population,
