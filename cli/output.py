@@ -122,7 +122,7 @@ def points_progress(what: str) -> "Iterator[Progress]":
         yield advance
 
 
-class Answer(Protocol):
+class Presentable(Protocol):
     """Anything that commands can present: solutions, comparisons, signatures."""
 
     def plot(self, log: str | None = None, dark: bool = False) -> Any:  # noqa: FBT001, FBT002
@@ -139,7 +139,7 @@ class Answer(Protocol):
 
 
 def present(
-    answer: Answer,
+    answer: Presentable,
     output_format: Format | None,
     plot: Drawing | None = None,
     files: Sequence[tuple[Path, bytes]] = (),
@@ -155,7 +155,7 @@ def present(
         print_tables(answer.tables())
 
 
-def drawings(answer: Answer, plot: Drawing | None) -> list[tuple[Path, bytes]]:
+def drawings(answer: Presentable, plot: Drawing | None) -> list[tuple[Path, bytes]]:
     """The picture of an answer with its path, if requested."""
     return [] if plot is None else [rendered(answer.plot(plot.log, plot.dark), plot)]
 

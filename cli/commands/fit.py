@@ -32,7 +32,7 @@ from headway.cli.options import (
     twins,
     window_options,
 )
-from headway.cli.output import Advance, Answer, present, progress
+from headway.cli.output import Advance, Presentable, present, progress
 from headway.cli.pictures import Drawing, plot_option
 from headway.errors import InvalidParameter
 
@@ -196,8 +196,8 @@ def command(
 
 
 def _forecast(
-    answer: Answer, at: str | None, percents: tuple[float, ...] | None, wanted: str | None
-) -> Answer:
+    answer: Presentable, at: str | None, percents: tuple[float, ...] | None, wanted: str | None
+) -> Presentable:
     """Add predictions at given loads, and advice on what to measure next."""
     from headway.cli.sweeps import sweep
     from headway.models.inference.fit import Fit
@@ -231,7 +231,7 @@ def _family(
     loss: str,
     forms: str | None,
     hands: CrewContext,
-) -> Answer:
+) -> Presentable:
     """Fit every form of a family, or the listed ones, to every curve."""
     from headway.models.inference.searching.loss import Loss
     from headway.models.inference.server import fit_server
@@ -288,7 +288,7 @@ def _fitted(
     loss: str,
     bootstrap: int,
     hands: CrewContext,
-) -> Answer:
+) -> Presentable:
     """Fit one model to one curve, or to several with known differences."""
     from headway.models.inference.fitting import fit_model
     from headway.models.inference.searching.loss import Loss

@@ -25,7 +25,7 @@ from headway.cli.options import (
     set_option,
     twins,
 )
-from headway.cli.output import Answer, points_progress, present
+from headway.cli.output import Presentable, points_progress, present
 from headway.cli.pictures import Drawing, plot_option
 from headway.errors import InvalidParameter
 
@@ -172,7 +172,7 @@ def _global(
         )
 
 
-def _fitted(fit: "Fit", targets: tuple[str, ...], parameter: str | None) -> Answer:
+def _fitted(fit: "Fit", targets: tuple[str, ...], parameter: str | None) -> Presentable:
     """Derivatives of a fitted model, with their intervals, or the value that meets a target."""
     if parameter is None:
         return fit.sensitivity()
@@ -181,7 +181,7 @@ def _fitted(fit: "Fit", targets: tuple[str, ...], parameter: str | None) -> Answ
 
 def _local(
     model: "Model", outputs: list[str], targets: tuple[str, ...], parameter: str | None
-) -> Answer:
+) -> Presentable:
     """Derivatives at the model's operating point, or the value that meets a target."""
     from headway.models.analysis.sensitivity import sensitivity
 

@@ -19,7 +19,7 @@ from headway.cli.options import (
     set_option,
     twins,
 )
-from headway.cli.output import Answer, present, progress
+from headway.cli.output import Presentable, present, progress
 from headway.cli.pictures import Drawing, plot_option
 from headway.cli.simulated import Wish, simulation_options
 from headway.errors import InvalidParameter
@@ -93,7 +93,7 @@ def command(
     _refuse(others, "--uncertain or " * ("--seed" in others) + f"--method {SIMULATION}")
     if uncertain:
         count = DRAWS if draws is None else draws
-        answer: Answer = chosen.propagate(count, wish.seed, method, percents)
+        answer: Presentable = chosen.propagate(count, wish.seed, method, percents)
     else:
         _refuse({"--draws": draws is not None}, "--uncertain")
         solution = chosen.solve(method=method)

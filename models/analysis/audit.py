@@ -10,7 +10,7 @@ from functools import cached_property
 
 from headway.models.auditing import generators, limits, runs, tails, within
 from headway.models.auditing.contradictions import CONTRADICTIONS
-from headway.models.auditing.finding import Finding, Kind, Look, Severity, each_series
+from headway.models.auditing.finding import Finding, FindingKind, Look, Severity, each_series
 from headway.models.auditing.open_view import OpenPoint, as_open
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.points import Point
@@ -18,7 +18,7 @@ from headway.models.reading.loadtest import LoadTest, Measured, measurements_in
 from headway.models.reading.rows import points_of_table
 from headway.models.tables.shown import Answer
 
-CHECKS: dict[Kind, Look] = {
+CHECKS: dict[FindingKind, Look] = {
     **CONTRADICTIONS,
     limits.HIDDEN: each_series(limits.levels_off),
     limits.BEHIND: each_series(limits.falls_behind),

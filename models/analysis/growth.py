@@ -51,7 +51,7 @@ def month(text: str) -> Month:
 
 
 @dataclass(frozen=True)
-class Filling:
+class Saturation:
     """When a resource saturates.
 
     Parameters
@@ -116,17 +116,17 @@ class Growth(Answer):
     def __repr__(self) -> str:
         return f"Growth({digits(self.start)} by {digits(100 * self.per_year)}% a year)"
 
-    def fillings(self) -> list[Filling]:
+    def fillings(self) -> list[Saturation]:
         """When each resource saturates, in order, machine by machine."""
         return [one for bars in self.balance.machines for one in self._of(bars)]
 
-    def _of(self, bars: Bars) -> Iterator[Filling]:
+    def _of(self, bars: Bars) -> Iterator[Saturation]:
         for phase in bars.phases:
             for limit in bars.order(phase):
                 factor = max(limit.load / self.start, 1.0)
                 years = math.log(factor) / math.log1p(self.per_year)
-                yield Filling(bars.title, phase, limit.resource, limit.load, years)
+                yield Saturation(bars.title, phase, limit.resource, limit.load, years)
 
-    def date(self, filling: Filling) -> Month | None:
+    def date(self, filling: Saturation) -> Month | None:
         """The month in which a resource saturates; None without a start."""
         return None if self.first is None else self.first.after(filling.years)

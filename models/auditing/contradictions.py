@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from headway.models.auditing.finding import (
     Finding,
-    Kind,
+    FindingKind,
     Look,
     Severity,
     naming,
@@ -42,73 +42,73 @@ _SHORT = 0.9  # times the utilisation: a mean number in a device that is too sma
 _PRINTED = 0.02  # requests: to which monitors round the mean number in a device
 _FACTOR = 2.0  # between the number in a device as printed and throughput times response time
 
-ORDER = Kind(
+ORDER = FindingKind(
     "times_out_of_order",
     Severity.ERROR,
     "response times that exclude one another: a percentile below a lower one, or a mean, `value`, "
     "that shortest, longest time and percentiles do not allow",
     "at least one of these numbers is wrong: check the columns and their units",
 )
-TAIL = Kind(
+TAIL = FindingKind(
     "mean_above_tail",
     Severity.WARNING,
     "a mean time `value` above the highest percentile, from the 99th on",
     "the percentiles may end at the longest time that the tool can store: use neither before you "
     "know which is right",
 )
-CYCLE = Kind(
+CYCLE = FindingKind(
     "cycle_above_tail",
     Severity.WARNING,
     "clients sent a request every `value` seconds, longer than the percentiles of its time allow",
     "clients were thinking, or waited in the generator: check the load on it",
 )
-COUNTS = Kind(
+COUNTS = FindingKind(
     "counts_differ",
     Severity.ERROR,
     "rate times duration, `value`, differs by more than 10% from the number of requests",
     "the tool stopped storing times, or its clock or a number is wrong: find out which before you "
     "use this point",
 )
-LONGER = Kind(
+LONGER = FindingKind(
     "longer_than_test",
     Severity.WARNING,
     "a response time, `value`, longer than the test",
     "check the units of times and duration",
 )
-DRAINED = Kind(
+DRAINED = FindingKind(
     "drain",
     Severity.WARNING,
     "the last answer came `value` seconds after the last request, more than a tenth of the time in "
     "which requests were sent",
     "find out what the last requests waited for: a rate that counts this time is too low",
 )
-BUSY = Kind(
+BUSY = FindingKind(
     "clients_busy",
     Severity.ERROR,
     "a rate was asked for, but `value` requests were outstanding or due: all clients, or more",
     "the generator fell behind, and server or generator is overloaded: exclude this point, whose "
     "times grow with the length of the run",
 )
-BELOW = Kind(
+BELOW = FindingKind(
     "below_asked_rate",
     Severity.WARNING,
     "clients that keep a pace completed a share `value` less than was asked for",
     "the pace is not that of these points: take their throughput for the load, or exclude them",
 )
-WAITED = Kind(
+WAITED = FindingKind(
     "waited_for_client",
     Severity.WARNING,
     "requests waited `value` seconds on average for a free client, which their times include",
     "the server does not cause all of it: use more clients, or subtract it; if it grows with the "
     "run, server or clients fell behind the schedule, so exclude such points",
 )
-ABOVE = Kind(
+ABOVE = FindingKind(
     "above_offered_rate",
     Severity.ERROR,
     "throughput exceeds the offered rate by a share `value`",
     "no test completes more than is offered: check both numbers and their units",
 )
-QUEUED = Kind(
+QUEUED = FindingKind(
     "queue_contradicts",
     Severity.WARNING,
     "the mean number of requests in a device, `value`, contradicts its utilisation, or throughput "
@@ -131,7 +131,7 @@ Why = Callable[[Point], _Found | None]
 """Says what is wrong with one point; None if nothing is."""
 
 
-def each_point(kind: Kind, why: Why) -> Look:
+def each_point(kind: FindingKind, why: Why) -> Look:
     """Make a check of single points, whose finding names the worst of them.
 
     Parameters
@@ -458,7 +458,7 @@ def _near(one: float, other: float) -> bool:
     return high <= _FACTOR * low + _FACTOR * _PRINTED
 
 
-CONTRADICTIONS: dict[Kind, Look] = {
+CONTRADICTIONS: dict[FindingKind, Look] = {
     kind: each_point(kind, why)
     for kind, why in {
         BUSY: _all_busy,

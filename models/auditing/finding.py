@@ -74,7 +74,7 @@ Look = Callable[[Sequence[Point]], Iterator[Finding]]
 
 
 @dataclass(frozen=True)
-class Kind:
+class FindingKind:
     """A kind of finding.
 
     Parameters
@@ -92,7 +92,7 @@ class Kind:
 
     Examples
     --------
-    >>> slow = Kind("slow", Severity.NOTE, "it is slow", "wait")
+    >>> slow = FindingKind("slow", Severity.NOTE, "it is slow", "wait")
     >>> slow.finding("the point at 5 took 3 s", [0]).text
     'the point at 5 took 3 s; wait'
     """

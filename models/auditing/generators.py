@@ -3,7 +3,14 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from headway.models.auditing.finding import Finding, Kind, Severity, naming, of_several, time_text
+from headway.models.auditing.finding import (
+    Finding,
+    FindingKind,
+    Severity,
+    naming,
+    of_several,
+    time_text,
+)
 from headway.models.measured.points import Loop, Point
 from headway.numerals import digits, four_digits
 
@@ -13,31 +20,31 @@ _DROPPED = 0.005  # share of requests never sent above which it is a finding
 _LATE = 0.1  # of the response time, or of the mean time between requests: delay that counts as late
 _BUSY = 0.9  # utilisation above which a machine counts as saturated
 
-LITTLES_LAW = Kind(
+LITTLES_LAW = FindingKind(
     "littles_law",
     Severity.WARNING,
     "throughput times (response time + think time), `value`, differs from the population",
     "check the load on the generator itself and what it counts",
 )
-MEAN_OF_RATE = Kind(
+MEAN_OF_RATE = FindingKind(
     "mean_of_rate",
     Severity.NOTE,
     "the tool computes the mean time from the rate, so Little's law cannot check it",
     "use its percentiles, or a tool that times each request",
 )
-RAN_OUT = Kind(
+RAN_OUT = FindingKind(
     "ran_out_of_clients",
     Severity.ERROR,
     "the generator had no free client for a share `value` of the requests due",
     "give it more clients, or treat the test as closed",
 )
-SENT_LATE = Kind(
+SENT_LATE = FindingKind(
     "sent_late",
     Severity.WARNING,
     "requests were sent `value` seconds late on average, and timed from when they were sent",
     "use more generators, or add that wait to the times",
 )
-SATURATED = Kind(
+SATURATED = FindingKind(
     "generator_saturated",
     Severity.WARNING,
     "a monitor among the files shows processors busy for a share `value` of the time",

@@ -17,7 +17,7 @@ from statistics import NormalDist
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.models.auditing.finding import Finding, Kind, Severity, naming
+from headway.models.auditing.finding import Finding, FindingKind, Severity, naming
 from headway.models.measured.points import Loop, Point
 from headway.numerals import four_digits, grouped
 
@@ -32,13 +32,13 @@ _UNFILLED = 0.03  # of the limit: deficit while a test of unknown length fills u
 _FAILED = 0.01  # share of failures up to which times without them are those of all requests
 _ALIKE = 0.85  # of the largest number inside: points below had not filled up, beyond scatter
 
-BEHIND = Kind(
+BEHIND = FindingKind(
     "fell_behind",
     Severity.WARNING,
     "throughput is below the offered load, without signs of a limit on outstanding requests",
     "the server or the generator is past its limit: exclude these points from a fit",
 )
-HIDDEN = Kind(
+HIDDEN = FindingKind(
     "hidden_closed_loop",
     Severity.ERROR,
     "the test offers rates, but never had more than `value` requests outstanding: beyond that it "

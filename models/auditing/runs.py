@@ -9,7 +9,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.auditing.contradictions import overloaded
-from headway.models.auditing.finding import Finding, Kind, Severity, naming, of_several
+from headway.models.auditing.finding import Finding, FindingKind, Severity, naming, of_several
 from headway.models.auditing.limits import past_the_limit
 from headway.models.measured.points import Point
 from headway.numerals import four_digits
@@ -22,39 +22,39 @@ _SURE = 12.0  # of the scatter's square: how much better a fall must fit, see `f
 _LENGTHS = 30.0  # response times that a run should last at least
 _APART = 0.1  # relative difference of repeats above which they drift
 
-ERRORS = Kind(
+ERRORS = FindingKind(
     "errors",
     Severity.WARNING,
     "a share `value` of requests failed; an error from 10% on",
     "failed requests take other times than good ones, short if refused and long if they time out: "
     "fix the failures, or exclude such points",
 )
-FALLS = Kind(
+FALLS = FindingKind(
     "throughput_falls",
     Severity.WARNING,
     "throughput falls by a share `value` past its peak",
     "overload slows this server down: fit a form that models this, not one that only saturates",
 )
-SHORT = Kind(
+SHORT = FindingKind(
     "short_run",
     Severity.WARNING,
     "a run of less than 30 response times",
     "too short for a steady state: run longer",
 )
-DRIFT = Kind(
+DRIFT = FindingKind(
     "drift",
     Severity.WARNING,
     "runs at one load differ by a share `value`, more than chance explains for that many requests",
     "no model can fit better than that: repeat the runs in another order, and find out what "
     "changed",
 )
-REPEATS = Kind(
+REPEATS = FindingKind(
     "pure_error",
     Severity.NOTE,
     "the relative scatter `value` of repeats within their loads",
     "larger errors of a model are lack of fit",
 )
-MIXED = Kind(
+MIXED = FindingKind(
     "mixed",
     Severity.WARNING,
     "open and closed tests, or files of several tools, in one sweep",

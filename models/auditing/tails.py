@@ -5,7 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from headway.models.auditing.finding import Finding, Kind, Severity, naming, of_several, time_text
+from headway.models.auditing.finding import (
+    Finding,
+    FindingKind,
+    Severity,
+    naming,
+    of_several,
+    time_text,
+)
 from headway.models.measured.points import Loop, Point
 from headway.numerals import digits
 
@@ -14,21 +21,21 @@ _BEYOND = 10.0  # samples beyond a percentile below which it is meaningless
 _QUOTED = 99.0  # the highest percentage that people quote; tools print higher ones of any run
 _WIDE = 0.1  # relative half-width of a percentile's interval above which it is a finding
 
-FEW = Kind(
+FEW = FindingKind(
     "too_few_samples",
     Severity.WARNING,
     "percentiles with fewer than ten samples beyond them; a note if only above the 99th",
     "run longer, or ignore these percentiles",
     percentiles=True,
 )
-WIDE = Kind(
+WIDE = FindingKind(
     "percentile_interval",
     Severity.NOTE,
     "a percentile `value` whose interval, by order statistics, is wider than 10% either way",
     "state the interval too, or run longer",
     percentiles=True,
 )
-OMITS = Kind(
+OMITS = FindingKind(
     "coordinated_omission",
     Severity.NOTE,
     "percentiles of a closed loop; a warning if a rate was requested, as in open tests",

@@ -24,7 +24,14 @@ from statistics import median
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.models.auditing.finding import Finding, Kind, Severity, naming, of_several, time_text
+from headway.models.auditing.finding import (
+    Finding,
+    FindingKind,
+    Severity,
+    naming,
+    of_several,
+    time_text,
+)
 from headway.models.measured.course import PARTS, Course, Silence
 from headway.models.measured.points import Point
 from headway.numerals import counted, four_digits, significant
@@ -44,25 +51,25 @@ _LOST = 0.01  # of the time: stalls that matter
 _ALIKE = 1.1  # ratio of lengths up to which stalls are said to be of one length
 _REGULAR = 0.3  # relative spread of intervals that counts as regular
 
-WARM_UP = Kind(
+WARM_UP = FindingKind(
     "warm_up",
     Severity.WARNING,
     "response times of a run settle only `value` seconds after its start",
     "leave the start out (--skip), or warm up before you measure",
 )
-CHANGE = Kind(
+CHANGE = FindingKind(
     "change_within_run",
     Severity.WARNING,
     "response times of a run change by a factor `value` at one time, or between two",
     "this is no single steady state: find out what changed, and use one part (--window)",
 )
-TREND = Kind(
+TREND = FindingKind(
     "trend_within_run",
     Severity.WARNING,
     "response times drift by a factor `value` from the start to the end of a run",
     "this is no steady state, and its mean depends on its length: find out what grows",
 )
-STALLS = Kind(
+STALLS = FindingKind(
     "stalls",
     Severity.WARNING,
     "for a share `value` of a run nothing finished although requests waited",
@@ -76,7 +83,7 @@ LIMITS = {STEP: 30.0, LINE: 30.0, DECAY: 30.0, PATCH: 60.0}
 
 
 @dataclass(frozen=True)
-class Shape:
+class RunShape:
     """How the parts of a run differ.
 
     Parameters
@@ -107,7 +114,7 @@ def _family() -> tuple[tuple[tuple[str, int, int], ...], FloatArray]:
     return names, np.array([*within, place, *decays], dtype=float)
 
 
-def shape_of(course: Course, runs: int = 1) -> Shape | None:
+def shape_of(course: Course, runs: int = 1) -> RunShape | None:
     """The shape that a run has most of.
 
     Parameters
@@ -143,7 +150,7 @@ def shape_of(course: Course, runs: int = 1) -> Shape | None:
     best, line = int(np.argmax(statistics / limits)), names.index((LINE, 0, PARTS))
     excess = float(statistics[best] / limits[best])
     simple = statistics[line] >= _NEARLY * statistics[best]
-    return Shape(*names[line if simple else best], excess)
+    return RunShape(*names[line if simple else best], excess)
 
 
 def _statistics(logs: FloatArray, values: FloatArray) -> FloatArray:
@@ -189,14 +196,14 @@ def _time(course: Course, part: int) -> float:
 class _Change:
     """A change of a run: how large, the sentence about it, and the times in it [s]."""
 
-    kind: Kind
+    kind: FindingKind
     value: float
     size: float
     sentence: str
     times: tuple[float, ...]
 
 
-def _warm_up(course: Course, _: Shape) -> _Change | None:
+def _warm_up(course: Course, _: RunShape) -> _Change | None:
     end = settles(course)
     early, late, whole = (
         _mean(course, a, b) for a, b in ((0, end), (PARTS // 2, PARTS), (0, PARTS))
@@ -211,7 +218,7 @@ def _warm_up(course: Course, _: Shape) -> _Change | None:
     return _Change(WARM_UP, until, _ratio(whole, late), sentence, (early, late, whole))
 
 
-def _step(course: Course, shape: Shape) -> _Change | None:
+def _step(course: Course, shape: RunShape) -> _Change | None:
     before, after = _mean(course, 0, shape.first), _mean(course, shape.first, PARTS)
     sentence = (
         f"response time changes {four_digits(_time(course, shape.first))} s after the start, from "
@@ -220,7 +227,7 @@ def _step(course: Course, shape: Shape) -> _Change | None:
     return _Change(CHANGE, after / before, _ratio(before, after), sentence, (before, after))
 
 
-def _patch(course: Course, shape: Shape) -> _Change | None:
+def _patch(course: Course, shape: RunShape) -> _Change | None:
     inside = _mean(course, shape.first, shape.last)
     parts = (slice(0, shape.first), slice(shape.last, PARTS))
     spent, count = (sum(sum(each[p]) for p in parts) for each in (course.sums, course.counts))
@@ -233,7 +240,7 @@ def _patch(course: Course, shape: Shape) -> _Change | None:
     return _Change(CHANGE, inside / outside, _ratio(inside, outside), sentence, (inside, outside))
 
 
-def _trend(course: Course, _: Shape) -> _Change | None:
+def _trend(course: Course, _: RunShape) -> _Change | None:
     """A line through the mean times of the parts, each with the weight of its requests."""
     counts, sums = np.array(course.counts), np.array(course.sums)
     known = counts > 0
@@ -285,7 +292,7 @@ def change_of(course: Course, runs: int = 1) -> _Change | None:
 _LATER = {STEP: _step, PATCH: _patch, LINE: _trend}
 
 
-def _changes(points: Sequence[Point], kind: Kind) -> Iterator[Finding]:
+def _changes(points: Sequence[Point], kind: FindingKind) -> Iterator[Finding]:
     """Runs that change in one way; names the one that changes most."""
     courses = _courses(points)
     found = {k: each for k, c in courses.items() if (each := change_of(c, len(courses)))}

@@ -17,7 +17,7 @@ from headway.models.files.packed import (
     DEFLATE,
     LZMA,
     ZSTD,
-    Room,
+    UnpackLimit,
     damaged,
     lzma_of_zip,
     unpacking,
@@ -69,7 +69,7 @@ def _readable(source: str) -> Iterator[None]:
         raise damaged(source, str(error)[:100] or type(error).__name__) from None
 
 
-def zip_entries(content: bytes, source: str, room: Room) -> list[zipfile.ZipInfo]:
+def zip_entries(content: bytes, source: str, room: UnpackLimit) -> list[zipfile.ZipInfo]:
     """Read the directory of a zip archive.
 
     Raises
@@ -82,7 +82,7 @@ def zip_entries(content: bytes, source: str, room: Room) -> list[zipfile.ZipInfo
         return archive.infolist()
 
 
-def zip_members(content: bytes, source: str, largest: int, room: Room) -> Iterator[Member]:
+def zip_members(content: bytes, source: str, largest: int, room: UnpackLimit) -> Iterator[Member]:
     """Unpack a zip archive, file by file in the order of their names.
 
     Parameters
@@ -157,7 +157,7 @@ def _packed(content: bytes, entry: zipfile.ZipInfo, source: str) -> bytes:
     return content[begin : begin + entry.compress_size]
 
 
-def tar_members(stream: BinaryIO, source: str, largest: int, room: Room) -> list[Member]:
+def tar_members(stream: BinaryIO, source: str, largest: int, room: UnpackLimit) -> list[Member]:
     """Unpack a tar archive; links, devices and folders are left out.
 
     Where a name comes again, the last file counts, as when it is unpacked to a disk.

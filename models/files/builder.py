@@ -11,7 +11,7 @@ from headway.models.files.building.entries import chosen_units
 from headway.models.files.building.expressions import flat, names_in
 from headway.models.files.building.forks import branches_of, with_forks
 from headway.models.files.building.links import Links
-from headway.models.files.building.places import Place
+from headway.models.files.building.places import KeyLines
 from headway.models.files.building.regions import Regions
 from headway.models.files.building.sources import with_sources
 from headway.models.files.building.stations import Stations
@@ -30,7 +30,7 @@ from headway.models.structure.model import Model
 class Builder(Links, Algorithms, Stations, Regions):
     """Builds a model from the entries of a file, each after those it needs."""
 
-    def __init__(self, entry: schema.ModelEntry, place: Place) -> None:
+    def __init__(self, entry: schema.ModelEntry, place: KeyLines) -> None:
         entry = with_traces(with_forks(with_sources(entry, place), place), place)
         super().__init__(entry, place)
         self.valued = {n: p for n, p in entry.parameters.items() if p.formula is None}

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from headway.models.files.building.places import Place
+from headway.models.files.building.places import KeyLines
 from headway.models.language.parameters import Parameter
 from headway.models.structure.correlations import Correlations, Pair, fault
 
 
 def correlations_of(
-    entries: Mapping[str, float], parameters: Mapping[str, Parameter], place: Place
+    entries: Mapping[str, float], parameters: Mapping[str, Parameter], place: KeyLines
 ) -> Correlations:
     """Read ``"a, b" = -0.7`` and the like.
 
@@ -27,7 +27,7 @@ def correlations_of(
     return correlations
 
 
-def _pair(key: str, place: Place) -> Pair:
+def _pair(key: str, place: KeyLines) -> Pair:
     names = [name.strip() for name in key.split(",")]
     if len(names) != 2 or not all(names):
         msg = 'must name a pair of parameters, such as "delay, cpu_time" = -0.7'

@@ -11,7 +11,7 @@ from headway.models.files.building.forks import FORK, FORK_KEYS, JOIN, JOIN_KEYS
 from headway.models.files.building.keys import algorithm_keys, station_keys, summary
 from headway.models.files.building.links import LINK
 from headway.models.files.building.schema import CLASS, MODEL
-from headway.models.files.building.shapes import Json, Key, KeyTable, Text, keyed
+from headway.models.files.building.shapes import Json, KeyTable, TableKey, TextSchema, keyed
 from headway.models.files.building.sources import KIND, SOURCE_KEYS
 from headway.models.language.algorithms import ALGORITHMS, Algorithm
 from headway.queueing.disciplines.table import DISCIPLINES
@@ -66,7 +66,9 @@ def _stations(kinds: Iterable[str], disciplines: tuple[str, ...]) -> Json:
         name: f"{written.title}." if written.title else summary(loaded(f"{written.module}:{name}"))
         for name, written in WRITTEN.items()
     }
-    word = Key(Text(tuple(tables)), "The kind of station, which decides its numbers.", needed=True)
+    word = TableKey(
+        TextSchema(tuple(tables)), "The kind of station, which decides its numbers.", needed=True
+    )
     return _by_kind("kind", word, tables, docs)
 
 
@@ -76,10 +78,12 @@ def _algorithm(algorithm: Algorithm) -> Json:
     kinds = {word: algorithm.kind(word) for word, _ in algorithm.kinds}
     tables = {word: algorithm_keys(algorithm, kind) for word, kind in kinds.items()}
     docs = {word: summary(kind) for word, kind in kinds.items()}
-    return _by_kind(algorithm.word, Key(Text(tuple(tables)), "Its kind."), tables, docs)
+    return _by_kind(algorithm.word, TableKey(TextSchema(tuple(tables)), "Its kind."), tables, docs)
 
 
-def _by_kind(name: str, word: Key, tables: Mapping[str, KeyTable], docs: Mapping[str, str]) -> Json:
+def _by_kind(
+    name: str, word: TableKey, tables: Mapping[str, KeyTable], docs: Mapping[str, str]
+) -> Json:
     """A table whose keys depend on one of its words.
 
     First the keys of all kinds together, from which editors complete; then those of each kind.

@@ -5,7 +5,7 @@ from typing import Any
 
 from headway.errors import nearest
 from headway.models.files.building import schema
-from headway.models.files.building.places import Place
+from headway.models.files.building.places import KeyLines
 from headway.models.language.formula import Formula, formula
 from headway.models.language.units import unit
 from headway.models.structure.forms import CURVE, FACTS, Derived, FormTable, Load, Variant
@@ -13,7 +13,7 @@ from headway.models.structure.forms import CURVE, FACTS, Derived, FormTable, Loa
 Names = Collection[str]
 
 
-def form_of(entry: schema.FormEntry | None, known: Names, place: Place) -> FormTable | None:
+def form_of(entry: schema.FormEntry | None, known: Names, place: KeyLines) -> FormTable | None:
     """Read the table of a model with these parameters; None where there is none.
 
     Raises
@@ -45,14 +45,14 @@ def form_of(entry: schema.FormEntry | None, known: Names, place: Place) -> FormT
 
 
 def _of_curve(
-    table: Mapping[str, schema.Scalar], known: Names, place: Place, key: str
+    table: Mapping[str, schema.Scalar], known: Names, place: KeyLines, key: str
 ) -> dict[str, Formula]:
     """Formulas in what a curve shows, by parameter."""
     _check(table, known, place, key)
     return {name: _formula(str(text), CURVE, place, key, name) for name, text in table.items()}
 
 
-def _variant(entry: schema.TriedEntry, known: Names, facts: Names, place: Place) -> Variant:
+def _variant(entry: schema.TriedEntry, known: Names, facts: Names, place: KeyLines) -> Variant:
     if entry.load not in set(Load):
         msg = f"load is {entry.load!r}; it must be one of {', '.join(Load)}"
         raise place.error(msg, "form", "tried", "load")
@@ -63,20 +63,20 @@ def _variant(entry: schema.TriedEntry, known: Names, facts: Names, place: Place)
     return Variant(Load(entry.load), entry.order, *read)
 
 
-def _derived(name: str, entry: schema.DerivedEntry, known: Names, place: Place) -> Derived:
+def _derived(name: str, entry: schema.DerivedEntry, known: Names, place: KeyLines) -> Derived:
     read = _formula(entry.formula, known, place, "derived", name)
     with place("form", "derived", name, "unit"):
         return Derived(name, read, unit(entry.unit))
 
 
-def _formula(text: str, known: Names, place: Place, *path: str) -> Formula:
+def _formula(text: str, known: Names, place: KeyLines, *path: str) -> Formula:
     with place("form", *path):
         read = formula(text)
     _check(read.names, known, place, *path)
     return read
 
 
-def _check(names: Iterable[str], known: Names, place: Place, *path: str) -> None:
+def _check(names: Iterable[str], known: Names, place: KeyLines, *path: str) -> None:
     for name in sorted(names):
         if name not in known:
             msg = f"unknown name {name!r}{nearest(name, known)}"

@@ -119,7 +119,7 @@ def compression(content: bytes) -> str:
     return next((kind for kind, start in _STARTS.items() if start.match(content)), "")
 
 
-class Room:
+class UnpackLimit:
     """What may still be unpacked from a file, and from the files in it.
 
     Parameters
@@ -195,7 +195,9 @@ class Unpacking(io.RawIOBase):
         there is room for, or to more than 200 times its size.
     """
 
-    def __init__(self, file: BinaryIO, kind: str, source: str, room: Room | None = None) -> None:
+    def __init__(
+        self, file: BinaryIO, kind: str, source: str, room: UnpackLimit | None = None
+    ) -> None:
         super().__init__()
         self._file, self._kind, self._source, self._room = file, kind, source, room
         self._machine = _MACHINES[kind](source)
@@ -281,7 +283,7 @@ def stated(content: bytes) -> int:
 
 
 def unpacking(
-    file: BinaryIO, kind: str, source: str, room: Room | None = None
+    file: BinaryIO, kind: str, source: str, room: UnpackLimit | None = None
 ) -> io.BufferedReader:
     """Open a compressed stream as `Unpacking`, buffered."""
     return io.BufferedReader(Unpacking(file, kind, source, room), _PIECE)
@@ -311,7 +313,7 @@ def unpacked_whole(content: bytes, source: str, largest: int) -> bytes:
     kind = compression(content)
     if not kind:
         return content
-    with unpacking(io.BytesIO(content), kind, source, Room(source, largest)) as stream:
+    with unpacking(io.BytesIO(content), kind, source, UnpackLimit(source, largest)) as stream:
         return stream.read()
 
 

@@ -10,7 +10,7 @@ from headway.errors import (
 )
 from headway.models.files.builder import Builder
 from headway.models.files.building import schema
-from headway.models.files.building.places import Place
+from headway.models.files.building.places import KeyLines
 from headway.models.files.intake import read_text
 from headway.models.structure.model import Model
 
@@ -66,11 +66,11 @@ def parse_model(text: str, source: str = "model") -> Model:
     >>> model.solve().response_time
     0.01
     """
-    place = Place(text, source)
+    place = KeyLines(text, source)
     return Builder(_entry(text, place), place).model()
 
 
-def _entry(text: str, place: "Place") -> schema.ModelEntry:
+def _entry(text: str, place: "KeyLines") -> schema.ModelEntry:
     try:
         document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # ValueError: also whole numbers without end

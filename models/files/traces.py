@@ -6,7 +6,7 @@ import numpy as np
 
 from headway.errors import HeadwayError, InvalidParameter, MeasurementError, nearest, quoted
 from headway.kinds import FloatArray, number_of
-from headway.models.files.building.places import Place
+from headway.models.files.building.places import KeyLines
 from headway.models.files.building.schema import ArrivalEntry, ModelEntry
 from headway.models.files.intake import is_given, read_text
 from headway.models.files.separated import check_cells, header_and_rows
@@ -22,7 +22,7 @@ FEWEST_GROWING = 10
 """Times of which each is longer than the one before by chance once in 3.6 million traces."""
 
 
-def with_traces(entry: ModelEntry, place: Place) -> ModelEntry:
+def with_traces(entry: ModelEntry, place: KeyLines) -> ModelEntry:
     """The same entries with traces of arrivals replaced by their rate and scv.
 
     Raises

@@ -16,7 +16,7 @@ from headway.models.language.parameters import Parameter
 from headway.models.language.units import quantity
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
-from headway.models.structure.parts.class_ways import EVERY, Routing
+from headway.models.structure.parts.class_ways import EVERY, ClassRouting
 from headway.models.structure.parts.components import Component, Route
 from headway.models.structure.parts.links import is_published, link_parameters, published_source
 from headway.models.structure.parts.regions import Region
@@ -230,7 +230,7 @@ def _route(route: Route) -> dict[str, Any]:
     return {**ends, "probability": _expression(route.probability), **own}
 
 
-def _places(ways: Routing, name: str) -> dict[str, Any]:
+def _places(ways: ClassRouting, name: str) -> dict[str, Any]:
     """Where a class comes in, or begins its rounds."""
     places: dict[str, Any] = {}
     if name in ways.arrives:

@@ -5,8 +5,12 @@ from dataclasses import dataclass, replace
 
 from headway.errors import GraphError, ModelFileError
 from headway.models.importing.foreign.naming import plain_names
-from headway.models.importing.foreign.network import JobClass, Network, Serves
-from headway.models.importing.foreign.network import Station as ImportedStation
+from headway.models.importing.foreign.network import (
+    ForeignClass,
+    ForeignNetwork,
+    ForeignStation,
+    Serves,
+)
 from headway.models.importing.orders import check_times, ranks
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import ONE, Unit, unit
@@ -35,12 +39,12 @@ class Imported:
     """
 
     model: Model
-    network: Network
+    network: ForeignNetwork
     stations: Mapping[str, str]
     classes: Mapping[str, str]
 
 
-def imported(network: Network, source: str) -> Imported:
+def imported(network: ForeignNetwork, source: str) -> Imported:
     """Build a model from the contents of a file.
 
     Parameters
@@ -81,7 +85,7 @@ def imported(network: Network, source: str) -> Imported:
 class Names:
     """Names in the model of stations, classes and their numbers."""
 
-    network: Network
+    network: ForeignNetwork
     stations: Mapping[str, str]
     classes: Mapping[str, str]
 
@@ -92,17 +96,17 @@ class Names:
         plain = plain_names([*taken, *(f"{r.name} " for r in self.network.regions)])
         return {r.name: plain[f"{r.name} "] for r in self.network.regions}
 
-    def time(self, station: ImportedStation, job_class: str) -> str:
+    def time(self, station: ForeignStation, job_class: str) -> str:
         """The parameter for the service time of a class."""
         if len({times.mean for times in station.times.values()}) == 1:
             return f"{self.stations[station.name]}_service_time"
         return f"{self.stations[station.name]}_{self.classes[job_class]}_service_time"
 
-    def servers(self, station: ImportedStation) -> str:
+    def servers(self, station: ForeignStation) -> str:
         """The parameter for the number of servers."""
         return f"{self.stations[station.name]}_servers"
 
-    def jobs(self, job_class: JobClass) -> str:
+    def jobs(self, job_class: ForeignClass) -> str:
         """The parameter for the arrival rate or population of a class."""
         what = "arrival_rate" if job_class.arrivals else "population"
         if self.network.classless:
@@ -134,7 +138,7 @@ def _parameter(name: str, value: float, shown: Unit, doc: str) -> Parameter:
     return Parameter(name, value, shown, minimum=0.0, doc=doc)
 
 
-def _graph(network: Network, names: Names, source: str) -> ModelGraph:
+def _graph(network: ForeignNetwork, names: Names, source: str) -> ModelGraph:
     given = dict.fromkeys(parameter.name for parameter in names.parameters())
     graph = ModelGraph(network.name).declare(*given)
     for station in network.stations:
@@ -157,7 +161,7 @@ def _graph(network: Network, names: Names, source: str) -> ModelGraph:
 
 
 def _with_class(
-    graph: ModelGraph, network: Network, job_class: JobClass, names: Names
+    graph: ModelGraph, network: ForeignNetwork, job_class: ForeignClass, names: Names
 ) -> ModelGraph:
     """Add a class; where jobs change class, also the stations where it enters."""
     name, jobs = names.classes[job_class.name], names.jobs(job_class)
@@ -176,7 +180,7 @@ def _with_class(
 
 
 def _with_station(
-    graph: ModelGraph, network: Network, imported: ImportedStation, names: Names, source: str
+    graph: ModelGraph, network: ForeignNetwork, imported: ForeignStation, names: Names, source: str
 ) -> ModelGraph:
     """Add a station, with visits by class where there are no routes."""
     visits = {
@@ -228,13 +232,13 @@ def _with_station(
     )
 
 
-def _come(network: Network, imported: ImportedStation) -> list[str]:
+def _come(network: ForeignNetwork, imported: ForeignStation) -> list[str]:
     """Classes that visit a station, as whole jobs or as parts of forked ones."""
     parts = any(imported.name in station.branches for station in network.stations)
     return [c.name for c in network.classes if parts or network.visits.get((imported.name, c.name))]
 
 
-def _is_lone(network: Network, imported: ImportedStation) -> bool:
+def _is_lone(network: ForeignNetwork, imported: ForeignStation) -> bool:
     """Whether a station is the only queue, and each open class visits it once and never changes."""
     queues = [s.name for s in network.stations if s.serves is not Serves.AT_ONCE]
     closed = any(c.population is not None for c in network.classes)
@@ -242,13 +246,13 @@ def _is_lone(network: Network, imported: ImportedStation) -> bool:
     return queues == [imported.name] and once and not closed and not network.class_entries
 
 
-def _spreads(imported: ImportedStation, names: Names) -> dict[str, float] | None:
+def _spreads(imported: ForeignStation, names: Names) -> dict[str, float] | None:
     """Squared coefficients of variation by class, where they differ."""
     scvs = {names.classes[c]: imported.times[c].scv for c in imported.times}
     return scvs if len(set(scvs.values())) > 1 else None
 
 
-def _kind(network: Network, imported: ImportedStation, names: Names, place: str) -> Station:
+def _kind(network: ForeignNetwork, imported: ForeignStation, names: Names, place: str) -> Station:
     """Return a station of the kind that serves as the file says.
 
     Raises
@@ -284,7 +288,9 @@ def _made(kind: str, **numbers: object) -> Station:  # numbers of any kind, as s
     return station_kind(kind)(**numbers)
 
 
-def _check_room(network: Network, imported: ImportedStation, scvs: set[float], place: str) -> None:
+def _check_room(
+    network: ForeignNetwork, imported: ForeignStation, scvs: set[float], place: str
+) -> None:
     """Refuse limited room for jobs of several classes, or for closed ones."""
     arrive = network.classes[0].arrivals is not None
     is_one = len(network.classes) == 1 and (arrive or imported.blocking)
@@ -306,7 +312,7 @@ def _check_room(network: Network, imported: ImportedStation, scvs: set[float], p
     raise ModelFileError(msg)
 
 
-def _check_general(network: Network, imported: ImportedStation, place: str) -> None:
+def _check_general(network: ForeignNetwork, imported: ForeignStation, place: str) -> None:
     """Refuse times that are not exponential where only exponential ones have a solution."""
     what = "service times that are not exponential"
     if network.routes.get((imported.name, imported.name)):
@@ -317,7 +323,7 @@ def _check_general(network: Network, imported: ImportedStation, place: str) -> N
         raise ModelFileError(msg)
 
 
-def _check_arrivals(network: Network, source: str) -> None:
+def _check_arrivals(network: ForeignNetwork, source: str) -> None:
     """Refuse arrivals that are not Poisson before forks, through which nothing propagates them."""
     for job_class in network.classes:
         if not _is_general(network, job_class) or not network.classless:
@@ -330,13 +336,13 @@ def _check_arrivals(network: Network, source: str) -> None:
         raise ModelFileError(msg)
 
 
-def _is_general(network: Network, job_class: JobClass) -> bool:
+def _is_general(network: ForeignNetwork, job_class: ForeignClass) -> bool:
     """Whether a class has arrivals that are not Poisson and go through a network."""
     arrivals = job_class.arrivals
     return arrivals is not None and arrivals.scv != 1 and not _is_alone(network)
 
 
-def _is_alone(network: Network) -> bool:
+def _is_alone(network: ForeignNetwork) -> bool:
     """Whether one open class visits one queue once, in order of arrival and without a limit."""
     if not len(network.stations) == len(network.classes) == 1:
         return False
@@ -347,11 +353,11 @@ def _is_alone(network: Network) -> bool:
     return plain and enters
 
 
-def _doc(network: Network) -> str:
+def _doc(network: ForeignNetwork) -> str:
     return f"imported from a {network.kind} file"
 
 
-def _assumptions(network: Network, names: Names) -> str:
+def _assumptions(network: ForeignNetwork, names: Names) -> str:
     """The notes of a file, and the names that differ from the file's."""
     both = {**names.stations, **names.classes}
     called = [f"{new} is called {old!r}" for old, new in both.items() if old != new]

@@ -4,18 +4,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from headway.errors import ModelFileError, quoted
-from headway.models.importing.foreign.network import JobClass, Serves, Station
+from headway.models.importing.foreign.network import ForeignClass, ForeignStation, Serves
 from headway.models.importing.foreign.numbers import number, whole
-from headway.models.importing.foreign.parameters import Entry, by_class
-from headway.models.importing.sections import JOIN, PASSED, Box
+from headway.models.importing.foreign.parameters import ForeignParameter, by_class
+from headway.models.importing.sections import JOIN, PASSED, Section
 
 Links = Mapping[str, Sequence[str]]
-Boxes = Mapping[str, Box]
+Boxes = Mapping[str, Section]
 
 
 def folded(
-    boxes: Boxes, links: Links, classes: Sequence[JobClass], source: str
-) -> tuple[Boxes, Links, tuple[Station, ...]]:
+    boxes: Boxes, links: Links, classes: Sequence[ForeignClass], source: str
+) -> tuple[Boxes, Links, tuple[ForeignStation, ...]]:
     """Merge each fork, its branches and its join into one box.
 
     Parameters
@@ -72,7 +72,7 @@ def folded(
     return kept, ways, folded_forks
 
 
-def check_branches(stations: Iterable[Station], source: str) -> None:
+def check_branches(stations: Iterable[ForeignStation], source: str) -> None:
     """Refuse branches that do not serve in order of arrival, or whose delays vary.
 
     Raises
@@ -99,7 +99,7 @@ def check_branches(stations: Iterable[Station], source: str) -> None:
                 raise ModelFileError(msg)
 
 
-def _join_of(fork: Box, boxes: Boxes, links: Links, source: str) -> str:
+def _join_of(fork: Section, boxes: Boxes, links: Links, source: str) -> str:
     """The join that all branches of a fork lead to; each branch is a single station."""
     place, branches = f"{source}: {fork.name}", links.get(fork.name, ())
     for branch in branches:
@@ -124,7 +124,7 @@ def _join_of(fork: Box, boxes: Boxes, links: Links, source: str) -> str:
     return join
 
 
-def _check_branch(fork: str, box: Box, links: Links, place: str) -> None:
+def _check_branch(fork: str, box: Section, links: Links, place: str) -> None:
     """Refuse a branch that is not a station, or that other boxes lead to."""
     if box.role == Serves.FORK:
         msg = f"{place}, which is a fork itself; nested forks are not supported"
@@ -139,7 +139,9 @@ def _check_branch(fork: str, box: Box, links: Links, place: str) -> None:
         raise ModelFileError(msg)
 
 
-def _fork(fork: Box, join: Box, links: Links, job_class: JobClass, source: str) -> Station:
+def _fork(
+    fork: Section, join: Section, links: Links, job_class: ForeignClass, source: str
+) -> ForeignStation:
     """The fork as a station."""
     branches, place = tuple(links[fork.name]), f"{source}: {fork.name}"
     _check_parts(fork, branches, job_class.name, place)
@@ -150,10 +152,10 @@ def _fork(fork: Box, join: Box, links: Links, job_class: JobClass, source: str) 
             "class; headway supports only waiting for all of them"
         )
         raise ModelFileError(msg)
-    return Station(fork.name, Serves.FORK, {}, branches=branches, needed=needed)
+    return ForeignStation(fork.name, Serves.FORK, {}, branches=branches, needed=needed)
 
 
-def _check_parts(fork: Box, branches: tuple[str, ...], job_class: str, place: str) -> None:
+def _check_parts(fork: Section, branches: tuple[str, ...], job_class: str, place: str) -> None:
     """Refuse a fork that sends more or less than one part to each branch, or blocks jobs."""
     block = fork.find("Fork", "block")
     most = -1 if block is None else whole(block.value, f"{place}: block", -1)
@@ -178,7 +180,7 @@ def _check_parts(fork: Box, branches: tuple[str, ...], job_class: str, place: st
             raise ModelFileError(msg)
 
 
-def _counts(strategy: Entry | None, place: str) -> dict[str, int]:
+def _counts(strategy: ForeignParameter | None, place: str) -> dict[str, int]:
     """Parts to each branch; refuses random numbers of parts."""
     kind = "" if strategy is None else strategy.kind
     listed = None if strategy is None else strategy.part("EmpiricalEntryArray")
@@ -204,7 +206,7 @@ def _counts(strategy: Entry | None, place: str) -> dict[str, int]:
     return counts
 
 
-def _needed(join: Box, branches: int, job_class: str, place: str) -> int:
+def _needed(join: Section, branches: int, job_class: str, place: str) -> int:
     """Parts that a join waits for."""
     strategies = join.find("Join", "JoinStrategy")
     by = {} if strategies is None else by_class(strategies, (job_class,), place)

@@ -8,11 +8,11 @@ from xml.etree.ElementTree import Element
 from headway.errors import ModelFileError, quoted
 from headway.models.importing.foreign.network import (
     Expected,
-    JobClass,
-    Network,
+    ForeignClass,
+    ForeignNetwork,
+    ForeignStation,
     Serves,
     ServiceTimes,
-    Station,
 )
 from headway.models.importing.foreign.numbers import name_of, number, positive, unique, whole
 from headway.queueing.disciplines.discipline import Discipline
@@ -29,7 +29,7 @@ _SERVES = {
 }
 
 
-def read_jmva(root: Element, name: str, source: str) -> Network:
+def read_jmva(root: Element, name: str, source: str) -> ForeignNetwork:
     """Read the root of a JMVA file.
 
     Parameters
@@ -66,7 +66,7 @@ def read_jmva(root: Element, name: str, source: str) -> Network:
         msg = f"{source}: has no stations; list them in parameters/stations"
         raise ModelFileError(msg)
     visits = {key: v for element in elements for key, v in _visits(element, known, source).items()}
-    return Network(
+    return ForeignNetwork(
         name,
         "JMVA",
         tuple(_ordered(station, len(known)) for station in stations),
@@ -77,7 +77,7 @@ def read_jmva(root: Element, name: str, source: str) -> Network:
     )
 
 
-def _classes(root: Element, source: str) -> tuple[JobClass, ...]:
+def _classes(root: Element, source: str) -> tuple[ForeignClass, ...]:
     elements = [*root.findall("parameters/classes/*")]
     unique(map(name_of, elements), "classes", source)
     references = {
@@ -89,20 +89,20 @@ def _classes(root: Element, source: str) -> tuple[JobClass, ...]:
     return tuple(_class(e, references.get(name_of(e), ""), source) for e in elements)
 
 
-def _class(element: Element, reference: str, source: str) -> JobClass:
+def _class(element: Element, reference: str, source: str) -> ForeignClass:
     name = name_of(element)
     place = f"{source}: class {name}"
     if element.tag == "closedclass":
         population = whole(element.get("population"), f"{place}: population")
-        return JobClass(name, None, population, reference)
+        return ForeignClass(name, None, population, reference)
     if element.tag == "openclass":
         rate = positive(element.get("rate"), f"{place}: rate")
-        return JobClass(name, ServiceTimes(1 / rate), None, reference)
+        return ForeignClass(name, ServiceTimes(1 / rate), None, reference)
     msg = f"{place}: unknown element {quoted(element.tag)}; use openclass or closedclass"
     raise ModelFileError(msg)
 
 
-def _station(element: Element, known: set[str], source: str) -> Station:
+def _station(element: Element, known: set[str], source: str) -> ForeignStation:
     name = name_of(element)
     place = f"{source}: station {name}"
     serves = _SERVES.get(element.tag)
@@ -119,7 +119,7 @@ def _station(element: Element, known: set[str], source: str) -> Station:
         c: ServiceTimes(number(text, f"{place}: service time of {c}")) for c, text in texts.items()
     }
     servers = whole(element.get("servers", "1"), f"{place}: servers", 1)
-    return Station(name, serves, times, servers if serves is Serves.QUEUE else 1)
+    return ForeignStation(name, serves, times, servers if serves is Serves.QUEUE else 1)
 
 
 def _check_parts(element: Element, path: str, place: str) -> None:
@@ -136,13 +136,15 @@ def _check_parts(element: Element, path: str, place: str) -> None:
             raise ModelFileError(msg)
 
 
-def _varying(name: str, texts: dict[str, str], place: str) -> Station:
+def _varying(name: str, texts: dict[str, str], place: str) -> ForeignStation:
     """A station with a service time for each number of jobs present."""
     lists = {c: _list(text, f"{place}: service time of {c}") for c, text in texts.items()}
     if len(lists) == 1:
         job_class, times = next(iter(lists.items()))
         rates = tuple(1 / time for time in times)
-        return Station(name, Serves.VARYING, {job_class: ServiceTimes(times[0])}, rates=rates)
+        return ForeignStation(
+            name, Serves.VARYING, {job_class: ServiceTimes(times[0])}, rates=rates
+        )
     if not lists:
         msg = f"{place} has no service times; list them in servicetimes, an entry for each class"
         raise ModelFileError(msg)
@@ -155,7 +157,7 @@ def _varying(name: str, texts: dict[str, str], place: str) -> Station:
         msg = f"{place} {why}; headway's LoadDependent serves one class only"
         raise ModelFileError(msg)
     first = {c: ServiceTimes(times[0]) for c, times in lists.items()}
-    return Station(name, Serves.QUEUE, first, counts.pop() or 1)
+    return ForeignStation(name, Serves.QUEUE, first, counts.pop() or 1)
 
 
 def _list(text: str, place: str) -> list[float]:
@@ -196,7 +198,7 @@ def _visits(element: Element, known: set[str], source: str) -> Visits:
     return {(name, c): number(text, f"{place}: visits of {c}") for c, text in texts}
 
 
-def _ordered(station: Station, classes: int) -> Station:
+def _ordered(station: ForeignStation, classes: int) -> ForeignStation:
     """JMVA's stations have a product form: classes with different mean times share the servers."""
     unlike = len({times.mean for times in station.times.values()}) > 1
     if not (unlike and classes > 1 and station.serves is Serves.QUEUE):

@@ -10,12 +10,12 @@ from headway.errors import ModelFileError, quoted
 from headway.kinds import FloatArray
 from headway.models.importing.foreign.network import (
     Expected,
-    JobClass,
-    Network,
+    ForeignClass,
+    ForeignNetwork,
+    ForeignStation,
     Serves,
     ServiceTimes,
     Shares,
-    Station,
 )
 from headway.models.importing.foreign.numbers import name_of, number, unique, whole
 from headway.models.importing.forks import check_branches, folded
@@ -35,7 +35,7 @@ from headway.models.importing.sections import (
     PASSED,
     SINK,
     SOURCE,
-    Box,
+    Section,
     read_box,
     read_station,
     service_times,
@@ -49,7 +49,7 @@ _ENDLESS = 1e9
 """More visits than this mean a loop that no job leaves."""
 
 
-def read_jsim(root: Element, name: str, source: str) -> Network:
+def read_jsim(root: Element, name: str, source: str) -> ForeignNetwork:
     """Read the root of a JSIMg file.
 
     Parameters
@@ -74,12 +74,12 @@ def read_jsim(root: Element, name: str, source: str) -> Network:
     boxes = {name_of(element): read_box(element, source) for element in elements}
     classes = _classes(model, boxes, source)
     links = _links(model, boxes, source)
-    return _network(Network(name, "JSIMg", (), classes, {}), boxes, links, root, source)
+    return _network(ForeignNetwork(name, "JSIMg", (), classes, {}), boxes, links, root, source)
 
 
 def _network(
-    bare: Network, boxes: Mapping[str, Box], links: Links, root: Element, source: str
-) -> Network:
+    bare: ForeignNetwork, boxes: Mapping[str, Section], links: Links, root: Element, source: str
+) -> ForeignNetwork:
     """Everything beyond the classes and their names."""
     names = tuple(c.name for c in bare.classes)
     stations = _stations(boxes, bare.classes, source)
@@ -97,15 +97,18 @@ def _network(
     return routed(bare, boxes, matrices, source)
 
 
-def _need_routes(classes: tuple[JobClass, ...]) -> bool:
+def _need_routes(classes: tuple[ForeignClass, ...]) -> bool:
     """Whether visits do not suffice: several classes, and arrivals that are not Poisson."""
     general = any(each.arrivals is not None and each.arrivals.scv != 1 for each in classes)
     return general and len(classes) > 1
 
 
 def routed(
-    bare: Network, boxes: Mapping[str, Box], matrices: Mapping[str, FloatArray], source: str
-) -> Network:
+    bare: ForeignNetwork,
+    boxes: Mapping[str, Section],
+    matrices: Mapping[str, FloatArray],
+    source: str,
+) -> ForeignNetwork:
     """Give a network the visits of its classes, and the routes of a single class.
 
     Parameters
@@ -144,7 +147,7 @@ def _check_elements(model: Element, source: str) -> None:
             raise ModelFileError(msg)
 
 
-def _classes(model: Element, boxes: Mapping[str, Box], source: str) -> tuple[JobClass, ...]:
+def _classes(model: Element, boxes: Mapping[str, Section], source: str) -> tuple[ForeignClass, ...]:
     elements = model.findall("userClass")
     unique(map(name_of, elements), "classes", source)
     if not elements:
@@ -155,14 +158,14 @@ def _classes(model: Element, boxes: Mapping[str, Box], source: str) -> tuple[Job
 
 
 def _class(
-    element: Element, names: tuple[str, ...], boxes: Mapping[str, Box], source: str
-) -> JobClass:
+    element: Element, names: tuple[str, ...], boxes: Mapping[str, Section], source: str
+) -> ForeignClass:
     name, reference = name_of(element), element.get("referenceSource", "")
     place = f"{source}: class {name}"
     first = whole(element.get("priority", "0"), f"{place}: priority", -1_000_000)
     made = reference == SWITCH and element.get("type") == "open" and switches(boxes)
     if made:
-        return JobClass(name, None, None, priority=first)
+        return ForeignClass(name, None, None, priority=first)
     if reference not in boxes:
         msg = f"{place}: its reference station {quoted(reference)} does not exist"
         raise ModelFileError(msg)
@@ -174,14 +177,14 @@ def _class(
     }
     if element.get("type") == "closed":
         population = whole(element.get("customers"), f"{place}: customers")
-        return JobClass(name, None, population, reference, first)
+        return ForeignClass(name, None, population, reference, first)
     if element.get("type") != "open" or set(arrivals) != {reference}:
         msg = f"{place}: must be closed, or open with arrivals only at its reference station"
         raise ModelFileError(msg)
-    return JobClass(name, arrivals[reference], None, reference, first)
+    return ForeignClass(name, arrivals[reference], None, reference, first)
 
 
-def _links(model: Element, boxes: Mapping[str, Box], source: str) -> dict[str, list[str]]:
+def _links(model: Element, boxes: Mapping[str, Section], source: str) -> dict[str, list[str]]:
     links: dict[str, list[str]] = {}
     for element in model.findall("connection"):
         ends = element.get("source", ""), element.get("target", "")
@@ -197,8 +200,8 @@ def _links(model: Element, boxes: Mapping[str, Box], source: str) -> dict[str, l
 
 
 def _stations(
-    boxes: Mapping[str, Box], classes: tuple[JobClass, ...], source: str
-) -> tuple[Station, ...]:
+    boxes: Mapping[str, Section], classes: tuple[ForeignClass, ...], source: str
+) -> tuple[ForeignStation, ...]:
     names = tuple(c.name for c in classes)
     most = sum(float("inf") if c.population is None else c.population for c in classes)
     for box in boxes.values():
@@ -214,9 +217,9 @@ def _stations(
 
 
 def _matrix(
-    boxes: Mapping[str, Box],
+    boxes: Mapping[str, Section],
     links: Links,
-    job_class: JobClass,
+    job_class: ForeignClass,
     names: tuple[str, ...],
     source: str,
 ) -> FloatArray:
@@ -227,7 +230,7 @@ def _matrix(
         raise _never_ending(job_class, source) from None
 
 
-def _never_ending(job_class: JobClass, source: str) -> ModelFileError:
+def _never_ending(job_class: ForeignClass, source: str) -> ModelFileError:
     return ModelFileError(
         f"{source}: class {job_class.name}: its jobs never return to {job_class.reference}, or "
         "never leave; correct its routing"
@@ -235,7 +238,7 @@ def _never_ending(job_class: JobClass, source: str) -> ModelFileError:
 
 
 def _visits(
-    boxes: Mapping[str, Box], job_class: JobClass, matrix: FloatArray, source: str
+    boxes: Mapping[str, Section], job_class: ForeignClass, matrix: FloatArray, source: str
 ) -> dict[tuple[str, str], float]:
     """Mean visits by station: between two to the reference station, or until a job leaves."""
     names = list(boxes)
@@ -260,7 +263,7 @@ def _visits(
     }
 
 
-def _gone(boxes: Mapping[str, Box], matrix: FloatArray) -> FloatArray:
+def _gone(boxes: Mapping[str, Section], matrix: FloatArray) -> FloatArray:
     """Probability of leaving the network from each box, through a sink."""
     sinks = np.array([box.role == SINK for box in boxes.values()])
     gone: FloatArray = matrix[:, sinks].sum(axis=1)
@@ -268,10 +271,10 @@ def _gone(boxes: Mapping[str, Box], matrix: FloatArray) -> FloatArray:
 
 
 def _check_orders(
-    stations: tuple[Station, ...],
-    classes: tuple[JobClass, ...],
+    stations: tuple[ForeignStation, ...],
+    classes: tuple[ForeignClass, ...],
     visits: Mapping[tuple[str, str], float],
-    boxes: Mapping[str, Box],
+    boxes: Mapping[str, Section],
     matrices: Mapping[str, FloatArray],
     source: str,
 ) -> None:
@@ -297,8 +300,8 @@ def _check_orders(
 
 
 def _ways(
-    boxes: Mapping[str, Box],
-    classes: tuple[JobClass, ...],
+    boxes: Mapping[str, Section],
+    classes: tuple[ForeignClass, ...],
     matrices: Mapping[str, FloatArray],
     *,
     can_block: bool,
@@ -338,7 +341,7 @@ def _bound(text: str | None) -> float | None:
     return None if text is None else number(text, "results: an end of an interval", -float("inf"))
 
 
-def _notes(stations: tuple[Station, ...]) -> tuple[str, ...]:
+def _notes(stations: tuple[ForeignStation, ...]) -> tuple[str, ...]:
     """Notes on stations for which only the means agree with the file."""
     varying = _varying(stations)
     times = [f"means at {varying} hold for any distribution; percentiles assume constant times"]
@@ -350,7 +353,7 @@ def _notes(stations: tuple[Station, ...]) -> tuple[str, ...]:
     return tuple(note for note, who in kept if who)
 
 
-def _varying(stations: tuple[Station, ...]) -> str:
+def _varying(stations: tuple[ForeignStation, ...]) -> str:
     """Delay stations whose times are not constant."""
     varying = [
         s.name

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 
 from headway.errors import ModelFileError
-from headway.models.importing.foreign.network import ServiceTimes, Station
-from headway.queueing.disciplines.discipline import Discipline, Form
+from headway.models.importing.foreign.network import ForeignStation, ServiceTimes
+from headway.queueing.disciplines.discipline import Discipline, ProductForm
 from headway.queueing.disciplines.table import DEFAULT
 
 PREEMPTIVE = "PreemptiveServer"
@@ -68,7 +68,9 @@ def order_of(kinds: Iterable[str], section: str, place: str) -> tuple[Discipline
     return known[kind], kind == HEAD
 
 
-def check_times(station: Station, visitors: Iterable[str], place: str, *, lone: bool) -> Discipline:
+def check_times(
+    station: ForeignStation, visitors: Iterable[str], place: str, *, lone: bool
+) -> Discipline:
     """Return the discipline with which to solve a station, if its service times allow a solution.
 
     With a single class, the number of jobs has the same distribution in any order that ignores
@@ -101,7 +103,7 @@ def check_times(station: Station, visitors: Iterable[str], place: str, *, lone: 
         raise ModelFileError(msg)
     order = station.order
     form = order.form if station.servers == 1 else order.pool_form
-    if plain or order.in_turn or form is Form.ANY:
+    if plain or order.in_turn or form is ProductForm.ANY:
         return order
     if order.at_random and alike:
         return DEFAULT
@@ -126,7 +128,7 @@ def ranks(priorities: Iterable[int]) -> dict[int, int]:
     return {each: k for k, each in enumerate(sorted(set(priorities), reverse=True), 1)}
 
 
-def hides_returns(station: Station) -> bool:
+def hides_returns(station: ForeignStation) -> bool:
     """Whether open classes have a solution at this queue only if each job visits it once."""
     if station.order.slows:
         return False
@@ -134,7 +136,7 @@ def hides_returns(station: Station) -> bool:
     return len(times) > 1 or (len(station.times) > 1 and station.order.by_priority)
 
 
-def means_only(station: Station) -> bool:
+def means_only(station: ForeignStation) -> bool:
     """Whether only the means at a station agree with the file."""
     anyhow: set[ServiceTimes] = {t for t in station.times.values() if t.scv != 1}
     by_chance = (station.order.at_random or station.order.newest_first) and bool(anyhow)

@@ -13,15 +13,15 @@ import numpy as np
 from headway.errors import ModelFileError, quoted
 from headway.kinds import FloatArray
 from headway.models.importing.foreign.network import (
-    JobClass,
-    Network,
+    ForeignClass,
+    ForeignNetwork,
+    ForeignStation,
     Serves,
     ServiceTimes,
-    Station,
 )
 from headway.models.importing.foreign.numbers import name_of, number, positive, unique, whole
 from headway.models.importing.jsim import routed
-from headway.models.importing.sections import SINK, SOURCE, Box
+from headway.models.importing.sections import SINK, SOURCE, Section
 from headway.numerals import digits
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.disciplines.table import DEFAULT
@@ -60,7 +60,7 @@ _KNOWN = {
 _PARTS = {"Node", "Workload", "ServiceRequest"}
 
 
-def read_pmif(root: Element, name: str, source: str) -> Network:
+def read_pmif(root: Element, name: str, source: str) -> ForeignNetwork:
     """Read the root of a PMIF file.
 
     Parameters
@@ -85,14 +85,14 @@ def read_pmif(root: Element, name: str, source: str) -> Network:
     if not (nodes and workloads):
         msg = f"{source}: has no {'workloads' if nodes else 'servers'}; give it one"
         raise ModelFileError(msg)
-    boxes = {_name(e): Box(_name(e), _role(e, source), {}) for e in nodes}
+    boxes = {_name(e): Section(_name(e), _role(e, source), {}) for e in nodes}
     requests = _requests(elements, boxes, workloads, source)
     classes = tuple(_class(e, boxes, source) for e in workloads)
     matrices = {
         c.name: _matrix(c, e, requests, boxes, source)
         for c, e in zip(classes, workloads, strict=True)
     }
-    bare = Network(name, "PMIF", (), classes, {}, notes=_notes(elements, source))
+    bare = ForeignNetwork(name, "PMIF", (), classes, {}, notes=_notes(elements, source))
     network = routed(bare, boxes, matrices, source)
     stations = _stations(nodes, workloads, requests, network.visits, source)
     return routed(replace(bare, stations=stations), boxes, matrices, source)
@@ -157,7 +157,7 @@ def _notes(elements: list[Element], source: str) -> tuple[str, ...]:
 
 
 def _requests(
-    elements: list[Element], boxes: Mapping[str, Box], workloads: list[Element], source: str
+    elements: list[Element], boxes: Mapping[str, Section], workloads: list[Element], source: str
 ) -> Requests:
     """Service requests by server and class, each once."""
     known = {e.get("WorkloadName", "") for e in workloads}
@@ -177,7 +177,7 @@ def _requests(
     return requests
 
 
-def _class(element: Element, boxes: Mapping[str, Box], source: str) -> JobClass:
+def _class(element: Element, boxes: Mapping[str, Section], source: str) -> ForeignClass:
     name = element.get("WorkloadName", "")
     place = f"{source}: workload {name}"
     is_open = element.tag == "OpenWorkload"
@@ -192,16 +192,16 @@ def _class(element: Element, boxes: Mapping[str, Box], source: str) -> JobClass:
         raise ModelFileError(msg)
     if not is_open:
         jobs = whole(element.get("NumberOfJobs"), f"{place}: NumberOfJobs")
-        return JobClass(name, None, jobs, begins)
+        return ForeignClass(name, None, jobs, begins)
     rate = positive(element.get("ArrivalRate"), f"{place}: ArrivalRate")
-    return JobClass(name, ServiceTimes(_seconds(element, source) / rate), None, begins)
+    return ForeignClass(name, ServiceTimes(_seconds(element, source) / rate), None, begins)
 
 
 def _matrix(
-    job_class: JobClass,
+    job_class: ForeignClass,
     workload: Element,
     requests: Requests,
-    boxes: Mapping[str, Box],
+    boxes: Mapping[str, Section],
     source: str,
 ) -> FloatArray:
     """Routing probabilities of a class, from the transits of its workload and requests."""
@@ -238,7 +238,7 @@ def _stations(
     requests: Requests,
     visits: Mapping[tuple[str, str], float],
     source: str,
-) -> tuple[Station, ...]:
+) -> tuple[ForeignStation, ...]:
     """Servers with their times by class, including think times."""
     stations = []
     for node in (e for e in nodes if e.tag.endswith("Server")):
@@ -260,7 +260,7 @@ def _stations(
         serves, order = _policy(node, source)
         servers = whole(node.get("Quantity", "1"), f"{place}: Quantity", 1)
         stations.append(
-            Station(name, serves, times, servers if serves is Serves.QUEUE else 1, order)
+            ForeignStation(name, serves, times, servers if serves is Serves.QUEUE else 1, order)
         )
     return tuple(stations)
 

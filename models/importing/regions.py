@@ -3,7 +3,7 @@
 from xml.etree.ElementTree import Element
 
 from headway.errors import ModelFileError, quoted
-from headway.models.importing.foreign.network import JobClass, Region, Station
+from headway.models.importing.foreign.network import ForeignClass, ForeignRegion, ForeignStation
 from headway.models.importing.foreign.numbers import name_of, unique, whole
 
 _PLAIN = {
@@ -25,8 +25,11 @@ _TAGS = {"regionNode", "globalConstraint", *(tag for tag, _ in _PLAIN)}
 
 
 def read_regions(
-    model: Element, stations: tuple[Station, ...], classes: tuple[JobClass, ...], source: str
-) -> tuple[Region, ...]:
+    model: Element,
+    stations: tuple[ForeignStation, ...],
+    classes: tuple[ForeignClass, ...],
+    source: str,
+) -> tuple[ForeignRegion, ...]:
     """Read the regions of a model that limit only the number of their jobs.
 
     Parameters
@@ -53,7 +56,7 @@ def read_regions(
     return limited
 
 
-def _region(element: Element, names: set[str], own: str | None, place: str) -> Region | None:
+def _region(element: Element, names: set[str], own: str | None, place: str) -> ForeignRegion | None:
     """One region; None if it has no limit."""
     _check_plain(element, own, place)
     limits = [
@@ -71,7 +74,7 @@ def _region(element: Element, names: set[str], own: str | None, place: str) -> R
             "from the region"
         )
         raise ModelFileError(msg)
-    return Region(name_of(element), members, most) if most >= 0 else None
+    return ForeignRegion(name_of(element), members, most) if most >= 0 else None
 
 
 def _check_plain(element: Element, own: str | None, place: str) -> None:

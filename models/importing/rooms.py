@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from headway.errors import ModelFileError, quoted
-from headway.models.importing.foreign.network import JobClass, Station
-from headway.models.importing.sections import PASSED, SOURCE, Box
+from headway.models.importing.foreign.network import ForeignClass, ForeignStation
+from headway.models.importing.sections import PASSED, SOURCE, Section
 
 
 def check_blocking_rooms(
-    stations: Iterable[Station],
-    boxes: Mapping[str, Box],
+    stations: Iterable[ForeignStation],
+    boxes: Mapping[str, Section],
     links: Mapping[str, Sequence[str]],
-    classes: Sequence[JobClass],
+    classes: Sequence[ForeignClass],
     source: str,
 ) -> None:
     """Refuse blocking stations that headway would treat differently.

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from headway.errors import ModelFileError, quoted
 from headway.kinds import FloatArray
-from headway.models.importing.foreign.network import JobClass, Network, Serves
+from headway.models.importing.foreign.network import ForeignClass, ForeignNetwork, Serves
 from headway.models.importing.foreign.numbers import number
-from headway.models.importing.foreign.parameters import Entry, by_class
-from headway.models.importing.sections import PASSED, SINK, Box
+from headway.models.importing.foreign.parameters import ForeignParameter, by_class
+from headway.models.importing.sections import PASSED, SINK, Section
 from headway.numerals import digits
 from headway.queueing.flows.traffic import reached
 
@@ -32,9 +32,9 @@ _BY_STATE = (
 
 
 def shares(
-    boxes: Mapping[str, Box],
+    boxes: Mapping[str, Section],
     links: Links,
-    job_class: JobClass,
+    job_class: ForeignClass,
     classes: tuple[str, ...],
     source: str,
 ) -> FloatArray:
@@ -52,12 +52,12 @@ def shares(
     return matrix
 
 
-def _admits(box: Box, job_class: JobClass) -> bool:
+def _admits(box: Section, job_class: ForeignClass) -> bool:
     """Closed classes never go to a sink."""
     return box.role != SINK or job_class.population is None
 
 
-def _onward(strategy: Entry, onward: Sequence[str], place: str) -> dict[str, float]:
+def _onward(strategy: ForeignParameter, onward: Sequence[str], place: str) -> dict[str, float]:
     if strategy.kind == "RandomStrategy" or (strategy.kind in _BY_STATE and len(onward) == 1):
         return dict.fromkeys(onward, 1 / len(onward))
     if strategy.kind != "EmpiricalStrategy":
@@ -67,7 +67,7 @@ def _onward(strategy: Entry, onward: Sequence[str], place: str) -> dict[str, flo
     return _empirical(strategy, onward, place)
 
 
-def _empirical(strategy: Entry, onward: Sequence[str], place: str) -> dict[str, float]:
+def _empirical(strategy: ForeignParameter, onward: Sequence[str], place: str) -> dict[str, float]:
     """Probabilities as given; they must sum to 1 and follow connections."""
     listed = strategy.part("EmpiricalEntryArray")
     entries = [] if listed is None else [part for _, part in listed.parts]
@@ -87,7 +87,7 @@ def _empirical(strategy: Entry, onward: Sequence[str], place: str) -> dict[str, 
     return {target: share for target, share in shares.items() if share}
 
 
-def between(boxes: Mapping[str, Box], matrix: FloatArray) -> FloatArray:
+def between(boxes: Mapping[str, Section], matrix: FloatArray) -> FloatArray:
     """Eliminate the boxes that take no time: probabilities between all others."""
     return without(matrix, np.array([box.role == PASSED for box in boxes.values()]))
 
@@ -143,12 +143,14 @@ At = tuple[str, str]
 """A class at a box."""
 
 
-def switches(boxes: Mapping[str, Box]) -> bool:
+def switches(boxes: Mapping[str, Section]) -> bool:
     """Whether any box switches classes."""
     return any(SWITCH in box.sections for box in boxes.values())
 
 
-def switched(bare: Network, boxes: Mapping[str, Box], links: Links, source: str) -> Network:
+def switched(
+    bare: ForeignNetwork, boxes: Mapping[str, Section], links: Links, source: str
+) -> ForeignNetwork:
     """Add routes by class to the stations and classes of a file."""
     entries, routes = class_ways(boxes, links, bare.classes, source)
     met = {(c, name) for c, by in entries.items() for name in by}
@@ -158,7 +160,7 @@ def switched(bare: Network, boxes: Mapping[str, Box], links: Links, source: str)
 
 
 def class_ways(
-    boxes: Mapping[str, Box], links: Links, classes: Sequence[JobClass], source: str
+    boxes: Mapping[str, Section], links: Links, classes: Sequence[ForeignClass], source: str
 ) -> tuple[dict[str, dict[str, float]], dict[tuple[At, At], float]]:
     """Return where each class enters, and where it goes next as which class.
 
@@ -193,7 +195,7 @@ def class_ways(
 
 
 def _matrix(
-    boxes: Mapping[str, Box], links: Links, classes: Sequence[JobClass], source: str
+    boxes: Mapping[str, Section], links: Links, classes: Sequence[ForeignClass], source: str
 ) -> FloatArray:
     """Probabilities between classes at boxes that take time, sources and sinks; rows sum to 1."""
     names, count = tuple(c.name for c in classes), len(boxes)
@@ -207,7 +209,7 @@ def _matrix(
     return np.asarray(matrix / np.where(np.abs(total - 1) < _SUMS, total, 1.0))
 
 
-def _turns(box: Box, names: tuple[str, ...], source: str) -> FloatArray:
+def _turns(box: Section, names: tuple[str, ...], source: str) -> FloatArray:
     """Probability that each class (row) leaves a box as each class (column)."""
     switch, place = box.find(SWITCH, "matrix"), f"{source}: {box.name}"
     if switch is None:
@@ -216,7 +218,7 @@ def _turns(box: Box, names: tuple[str, ...], source: str) -> FloatArray:
     return np.array([_row(rows.get(c), c, names, place) for c in names])
 
 
-def _row(row: Entry | None, own: str, names: tuple[str, ...], place: str) -> list[float]:
+def _row(row: ForeignParameter | None, own: str, names: tuple[str, ...], place: str) -> list[float]:
     """Probabilities of one class; it stays the same where the file gives none."""
     if row is None:
         return [float(c == own) for c in names]
@@ -232,8 +234,8 @@ def _row(row: Entry | None, own: str, names: tuple[str, ...], place: str) -> lis
 
 
 def _entries(
-    boxes: Mapping[str, Box],
-    job_class: JobClass,
+    boxes: Mapping[str, Section],
+    job_class: ForeignClass,
     states: Sequence[At],
     matrix: FloatArray,
     source: str,

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 from headway.errors import MeasurementError, ModelFileError, quoted
 from headway.models.files.archives import is_folder, is_zip, zip_entries, zip_members
 from headway.models.files.intake import read_bytes
-from headway.models.files.packed import GZIP, Room, compression, unpacking
+from headway.models.files.packed import GZIP, UnpackLimit, compression, unpacking
 
 LARGEST_FILE = 10_000_000
 """Largest size of a file, and of the content of a compressed one [B]."""
@@ -143,12 +143,12 @@ def _whole(content: bytes, source: str) -> bytes:
     if not is_zip(content):
         with unpacking(io.BytesIO(content), GZIP, source) as stream:
             return stream.read(LARGEST_FILE + 1)
-    entries = zip_entries(content, source, Room(source, LARGEST_FILE, _MOST_ENTRIES))
+    entries = zip_entries(content, source, UnpackLimit(source, LARGEST_FILE, _MOST_ENTRIES))
     files = [entry for entry in entries if not is_folder(entry)]
     if len(files) != 1:
         msg = f"{source}: contains {len(files)} files; a compressed model has one"
         raise ModelFileError(msg)
     if files[0].file_size > LARGEST_FILE:
         return bytes(LARGEST_FILE + 1)
-    room = Room(source, LARGEST_FILE, _MOST_ENTRIES)
+    room = UnpackLimit(source, LARGEST_FILE, _MOST_ENTRIES)
     return next(content for _, content in zip_members(content, source, LARGEST_FILE, room))

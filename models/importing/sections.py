@@ -6,9 +6,9 @@ from xml.etree.ElementTree import Element
 
 from headway.errors import ModelFileError, quoted
 from headway.models.importing.foreign.distributions import times_of
-from headway.models.importing.foreign.network import Serves, ServiceTimes, Station
+from headway.models.importing.foreign.network import ForeignStation, Serves, ServiceTimes
 from headway.models.importing.foreign.numbers import name_of, whole
-from headway.models.importing.foreign.parameters import Entry, by_class, entry
+from headway.models.importing.foreign.parameters import ForeignParameter, by_class, entry
 from headway.models.importing.orders import PREEMPTIVE, order_of
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.disciplines.table import DEFAULT
@@ -79,24 +79,24 @@ _SHARING = ("PSStrategy", "serviceWeights")
 
 
 @dataclass(frozen=True)
-class Box:
+class Section:
     """A box: its name, what it is, and its parameters by section and name or kind."""
 
     name: str
     role: str
-    sections: Mapping[str, Mapping[str, Entry]]
+    sections: Mapping[str, Mapping[str, ForeignParameter]]
 
     @property
     def place(self) -> str:
         """Its name in messages."""
         return f"station {self.name}"
 
-    def find(self, section: str, *names: str) -> Entry | None:
+    def find(self, section: str, *names: str) -> ForeignParameter | None:
         """A parameter of a section, by one of several names or kinds."""
         return next((e for n, e in self.sections.get(section, {}).items() if n in names), None)
 
 
-def read_box(element: Element, source: str) -> Box:
+def read_box(element: Element, source: str) -> Section:
     """Read a box of the simulated network.
 
     Raises
@@ -116,14 +116,14 @@ def read_box(element: Element, source: str) -> Box:
         msg = f"{source}: {name}: sections {listed} are not supported"
         raise ModelFileError(msg)
     read = {s.get("className", ""): _parameters(s, f"{source}: {name}") for s in sections}
-    return Box(name, _ROLES[names], read)
+    return Section(name, _ROLES[names], read)
 
 
-def _parameters(section: Element, place: str) -> dict[str, Entry]:
+def _parameters(section: Element, place: str) -> dict[str, ForeignParameter]:
     """Parameters of a section by name or kind; refuses unknown ones that could matter."""
     kind = section.get("className", "")
     known = _KNOWN[_SERVER] + _SHARING if kind == _SHARED else _KNOWN[kind]  # type: ignore[operator]
-    parameters: dict[str, Entry] = {}
+    parameters: dict[str, ForeignParameter] = {}
     for element in section.findall("parameter"):
         read = entry(element)
         key = next((n for n in known or () if n in (read.name, read.kind)), None)
@@ -135,7 +135,7 @@ def _parameters(section: Element, place: str) -> dict[str, Entry]:
     return parameters
 
 
-def _is_single(read: Entry) -> bool:
+def _is_single(read: ForeignParameter) -> bool:
     """Whether it only names a single type of server, which serves all classes."""
     single = ("serverNames", "serversPerServerType", "schedulingPolicy")
     return (read.name in single and len(read.parts) <= 1) or (
@@ -145,7 +145,9 @@ def _is_single(read: Entry) -> bool:
     )
 
 
-def read_station(box: Box, classes: tuple[str, ...], most: float, source: str) -> Station:
+def read_station(
+    box: Section, classes: tuple[str, ...], most: float, source: str
+) -> ForeignStation:
     """Read a box as a station.
 
     Parameters
@@ -170,12 +172,12 @@ def read_station(box: Box, classes: tuple[str, ...], most: float, source: str) -
     limit = box.find(server, "maxJobs")
     servers = 1 if limit is None else whole(limit.value, f"{place}: maxJobs", 1)
     _check_single(box, server, place)
-    made = Station(box.name, role, times, servers, order, last_next=last_next)
+    made = ForeignStation(box.name, role, times, servers, order, last_next=last_next)
     return _with_room(made, box, most, place)
 
 
 def service_times(
-    box: Box, section: str, classes: tuple[str, ...], place: str
+    box: Section, section: str, classes: tuple[str, ...], place: str
 ) -> dict[str, ServiceTimes]:
     """Service times of each class that has any."""
     strategies = box.find(section, "ServiceStrategy")
@@ -184,7 +186,7 @@ def service_times(
     return {c: times for c, times in read.items() if times is not None}
 
 
-def _order(box: Box, server: str, place: str) -> tuple[Discipline, bool]:
+def _order(box: Section, server: str, place: str) -> tuple[Discipline, bool]:
     """The discipline, and whether it is last come, first served without preemption."""
     orders, takes = box.find("Queue", "QueuePutStrategy"), box.find("Queue", "FCFSstrategy")
     if box.role == Serves.AT_ONCE:
@@ -204,7 +206,7 @@ def _order(box: Box, server: str, place: str) -> tuple[Discipline, bool]:
     return Discipline("ps"), False
 
 
-def _check_sharing(box: Box, place: str) -> None:
+def _check_sharing(box: Section, place: str) -> None:
     """Refuse unequal sharing."""
     strategies = box.find(_SHARED, "PSStrategy")
     for _, strategy in () if strategies is None else strategies.parts:
@@ -213,7 +215,7 @@ def _check_sharing(box: Box, place: str) -> None:
             raise ModelFileError(msg)
 
 
-def _check_single(box: Box, server: str, place: str) -> None:
+def _check_single(box: Section, server: str, place: str) -> None:
     """Refuse jobs that occupy several servers, or are served several times."""
     for name, what in _SEVERAL.items():
         parameter = box.find(server, name)
@@ -222,7 +224,7 @@ def _check_single(box: Box, server: str, place: str) -> None:
             raise ModelFileError(msg)
 
 
-def _with_room(station: Station, box: Box, most: float, place: str) -> Station:
+def _with_room(station: ForeignStation, box: Section, most: float, place: str) -> ForeignStation:
     """A station with its capacity; None if it is never full, or further jobs wait outside."""
     limit = box.find("Queue", "size")
     places = -1 if limit is None else whole(limit.value, f"{place}: size", -1)

@@ -15,7 +15,7 @@ from headway.models.structure.parts.components import Component
 from headway.models.structure.parts.keys import VISITS, of_class, station_at, time_by, visits_by
 from headway.models.structure.planning.by_class import chain_targets, class_routes
 from headway.queueing.chains.cycles import cycles_of
-from headway.queueing.disciplines.discipline import Form
+from headway.queueing.disciplines.discipline import ProductForm
 from headway.queueing.stations.abilities import ServiceKind
 
 ONLY, THINK = "jobs", "think"
@@ -180,7 +180,7 @@ def _place(
     form = order.form if servers == 1 else order.pool_form
     ranks = {float(values.get(of_class(c, "priority"), 1.0)) for c, v in visits.items() if v}
     ranked = order.by_priority and len(ranks) > 1
-    if queues and (ranked or (len(met) > 1 and form is not Form.ANY)):
+    if queues and (ranked or (len(met) > 1 and form is not ProductForm.ANY)):
         whom = "classes" if ranked else "classes with different times"
         why = f"{name} serves {whom} {order.how}, which has no product form"
         raise _refused(model, f'{why}; use discipline = "ps"')

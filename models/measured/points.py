@@ -11,7 +11,7 @@ from headway.errors import ImpossiblePoint, MeasurementError
 from headway.models.language.frozen import Kept
 from headway.models.measured.course import Course
 from headway.models.measured.measurements import Measurements
-from headway.models.measured.roles import PERCENTILE, ROLES, UTILISATION, Part
+from headway.models.measured.roles import PERCENTILE, ROLES, UTILISATION, ColumnRole
 from headway.numerals import digits, four_digits
 
 Given = TypeVar("Given")
@@ -323,10 +323,10 @@ def measurements_of(points: Sequence[Point], source: str) -> Measurements:
         raise MeasurementError(msg)
     columns = {title: [getattr(p, name) for p in points] for name, title in TITLES.items()}
     for percent in sorted({percent for p in points for percent in p.percentiles}):
-        title = Part(PERCENTILE, f"{digits(percent)}").written
+        title = ColumnRole(PERCENTILE, f"{digits(percent)}").written
         columns[title] = [p.percentiles.get(percent) for p in points]
     for resource in _names(p.utilisation for p in points):
-        title = Part(UTILISATION, resource).written
+        title = ColumnRole(UTILISATION, resource).written
         columns[title] = [p.utilisation.get(resource) for p in points]
     for name in _names(p.more for p in points):
         columns[name] = [p.more.get(name) for p in points]

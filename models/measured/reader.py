@@ -8,7 +8,7 @@ from typing import Protocol
 
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.points import Point, measurements_of, placed_points
-from headway.models.measured.window import WHOLE, Window
+from headway.models.measured.window import WHOLE, RunWindow
 
 HEAD = 64_000
 """Characters at the start of a file in which its kind shows."""
@@ -54,7 +54,7 @@ class Reader:
     stream: "Stream | None" = None
     log: "Log | None" = None
 
-    def cut(self, window: Window, source: str) -> "Reader":
+    def cut(self, window: RunWindow, source: str) -> "Reader":
         """Read a part of each run only.
 
         Parameters
@@ -87,7 +87,7 @@ Stream = Callable[[Iterable[str], str], Sequence[Point]]
 class Log(Protocol):
     """Makes points from the lines of a log, of the requests sent within a window."""
 
-    def __call__(self, lines: Iterable[str], source: str, window: Window) -> Sequence[Point]:
+    def __call__(self, lines: Iterable[str], source: str, window: RunWindow) -> Sequence[Point]:
         """Make points.
 
         Parameters
@@ -172,7 +172,8 @@ def log_reader(kind: str, recognises: Callable[[str], object], log: Log, content
     ...     times = [float(line) for line in lines]
     ...     return [Point("beat", samples=sum(window.start <= t < window.end for t in times))]
     >>> beat = log_reader("beat", lambda text: text.startswith("0"), points, "times")
-    >>> [each.points("0\n5\n9", "a.txt")[0].samples for each in (beat, beat.cut(Window(4.0), ""))]
+    >>> late = beat.cut(RunWindow(4.0), "")
+    >>> [each.points("0\n5\n9", "a.txt")[0].samples for each in (beat, late)]
     [3, 2]
     """
     whole = line_reader(kind, recognises, partial(log, window=WHOLE), contents)

@@ -171,12 +171,13 @@ _UNSURE = {
 """Titles that may have several roles; headway assumes none until the user gives one."""
 
 
-class Part(NamedTuple):
+class ColumnRole(NamedTuple):
     """A column's role, and for which percentage or resource; empty for a role of one column.
 
     Examples
     --------
-    >>> str(Part(PERCENTILE, "99")), str(Part(UTILISATION, "cpu")), str(Part(RESPONSE))
+    >>> roles = (ColumnRole(PERCENTILE, "99"), ColumnRole(UTILISATION, "cpu"), ColumnRole(RESPONSE))
+    >>> tuple(map(str, roles))
     ('p99', 'cpu_util', 'response_time')
     """
 
@@ -196,7 +197,7 @@ class Part(NamedTuple):
 
         Examples
         --------
-        >>> Part(PERCENTILE, "99.9").written, Part(DELIVERED).written
+        >>> ColumnRole(PERCENTILE, "99.9").written, ColumnRole(DELIVERED).written
         ('p99_9_s', 'throughput_ops_s')
         """
         key = self.key.replace(".", "_") if self.role is PERCENTILE else self.key
@@ -246,7 +247,7 @@ def role_of(column: Observed) -> Role | None:
     return part.role if part is not None and part.role in ROLES else None
 
 
-def part_of(column: Observed) -> Part | None:
+def part_of(column: Observed) -> ColumnRole | None:
     r"""The role of a column, with its percentage or resource: the user's choice, else by its title.
 
     Examples
@@ -277,7 +278,7 @@ def fits(given: Unit, role: Role) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def titled(title: str) -> Part | None:
+def titled(title: str) -> ColumnRole | None:
     """The role that matches a title, whatever its unit; None if none does.
 
     Examples
@@ -288,14 +289,14 @@ def titled(title: str) -> Part | None:
     measure = statistic(title)
     for role in ROLES if measure is None else ():
         if any(same_title(title, each) for each in role.titles):
-            return Part(role)
+            return ColumnRole(role)
     if measure is None:
         return _resource(title, split_header(title)[1])
     kind, key, words = _STATISTICS.get(measure.measure, (None, "", _PERCENT_WORD))
     rest = _without(title, words)
     if kind is None or (rest and not any(same_title(rest, each) for each in RESPONSE.titles)):
         return None
-    return Part(kind, key or f"{digits(measure.percent)}")
+    return ColumnRole(kind, key or f"{digits(measure.percent)}")
 
 
 def same_title(title: str, other: str) -> bool:
@@ -337,16 +338,16 @@ def _without(title: str, statistic_words: re.Pattern[str]) -> str:
 _RESOURCES = frozenset(("cpu", "disk", "memory", "network", "nic", "gpu"))
 
 
-def _resource(title: str, measured_unit: Unit | None) -> Part | None:
+def _resource(title: str, measured_unit: Unit | None) -> ColumnRole | None:
     """The resource whose utilisation a title names: ``cpu_util``, ``Disk busy``, ``CPU [%]``."""
     *words, last = plain_title(title).lstrip("%").split("_")
     if last in UTILISATION.titles and words:
-        return Part(UTILISATION, "_".join(words))
+        return ColumnRole(UTILISATION, "_".join(words))
     is_share = measured_unit is not None and measured_unit.text == "%"
-    return Part(UTILISATION, last) if is_share and not words and last in _RESOURCES else None
+    return ColumnRole(UTILISATION, last) if is_share and not words and last in _RESOURCES else None
 
 
-def part_named(name: str) -> Part:
+def part_named(name: str) -> ColumnRole:
     """Read a role as the user gives it.
 
     Parameters
@@ -366,7 +367,7 @@ def part_named(name: str) -> Part:
     ('response_time', 'p99.9', 'nic_util')
     """
     plain = name.strip().lower().replace(" ", "_").replace("-", "_")
-    part = next((Part(role) for role in ROLES if role.word == plain), None) or titled(plain)
+    part = next((ColumnRole(role) for role in ROLES if role.word == plain), None) or titled(plain)
     if part is None:
         msg = f"{quoted(name)} is not a column role{nearest(plain, role_names())}"
         raise MeasurementError(msg)

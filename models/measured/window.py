@@ -11,7 +11,7 @@ _TIME = unit("s")
 
 
 @dataclass(frozen=True)
-class Window:
+class RunWindow:
     """Requests sent between two times of a run.
 
     Parameters
@@ -26,7 +26,7 @@ class Window:
 
     Examples
     --------
-    >>> Window(10.0, 50.0).is_whole, Window().is_whole
+    >>> RunWindow(10.0, 50.0).is_whole, RunWindow().is_whole
     (False, True)
     """
 
@@ -61,11 +61,11 @@ class Window:
         )
 
 
-WHOLE = Window()
+WHOLE = RunWindow()
 """The whole run."""
 
 
-def window_of(skip: str | float | None = None, window: str | None = None) -> Window:
+def window_of(skip: str | float | None = None, window: str | None = None) -> RunWindow:
     """Read the times of a window.
 
     Parameters
@@ -85,19 +85,19 @@ def window_of(skip: str | float | None = None, window: str | None = None) -> Win
     Examples
     --------
     >>> window_of("10s"), window_of(window="500ms:1min")
-    (Window(start=10.0, end=inf), Window(start=0.5, end=60.0))
+    (RunWindow(start=10.0, end=inf), RunWindow(start=0.5, end=60.0))
     """
     if skip is not None and window is not None:
         raise InvalidParameter("give --skip or --window, not both")
     if skip is not None:
-        return Window(_seconds(str(skip), "--skip", 0.0))
+        return RunWindow(_seconds(str(skip), "--skip", 0.0))
     if window is None:
         return WHOLE
     low, colon, high = window.partition(":")
     if not colon:
         msg = f"--window {quoted(window)}: write two times, such as --window 10s:50s"
         raise InvalidParameter(msg)
-    return Window(_seconds(low, "--window", 0.0), _seconds(high, "--window", math.inf))
+    return RunWindow(_seconds(low, "--window", 0.0), _seconds(high, "--window", math.inf))
 
 
 def _seconds(text: str, option: str, default: float) -> float:

@@ -12,12 +12,12 @@ from typing import Any
 from headway.errors import MeasurementError, nearest
 from headway.lazy import needed
 from headway.models.files.archives import zip_entries
-from headway.models.files.packed import Room
+from headway.models.files.packed import UnpackLimit
 from headway.models.language.titles import header, split_header, unit_in_words
 from headway.models.measured.cells import Observed
 from headway.models.measured.measurements import LARGEST_FILE, Measurements, Series
 from headway.models.measured.points import TITLES
-from headway.models.measured.roles import PERCENTILE, UTILISATION, Part
+from headway.models.measured.roles import PERCENTILE, UTILISATION, ColumnRole
 from headway.models.reading.hints import Hints
 from headway.numerals import digits
 
@@ -40,7 +40,7 @@ def kind_of(content: bytes) -> str:
         return PARQUET
     if content[:4] == b"PK\x03\x04" and _WORKBOOK_PART in content:
         with suppress(MeasurementError):
-            parts = zip_entries(content, "", Room("", LARGEST_FILE, _MOST_PARTS))
+            parts = zip_entries(content, "", UnpackLimit("", LARGEST_FILE, _MOST_PARTS))
             return WORKBOOK if _WORKBOOK_PART in {p.filename.encode() for p in parts} else ""
     return ""
 
@@ -72,7 +72,7 @@ def text_of(content: bytes, source: str) -> str:
 
 def _check_size(content: bytes, source: str) -> None:
     """Refuse a workbook whose parts say that they unpack to much more than a table may have."""
-    parts = zip_entries(content, source, Room(source, LARGEST_FILE, _MOST_PARTS))
+    parts = zip_entries(content, source, UnpackLimit(source, LARGEST_FILE, _MOST_PARTS))
     size = sum(part.file_size for part in parts)
     if size > _LARGEST_WORKBOOK:
         msg = (
@@ -127,7 +127,7 @@ def measurements_of_columns(
         ),
         ("utilisation", UTILISATION, utilisation),
     ):
-        columns |= {(name, Part(role, key).written): values for key, values in table.items()}
+        columns |= {(name, ColumnRole(role, key).written): values for key, values in table.items()}
     given = {place: list(values) for place, values in columns.items() if len(values)}
     _check_lengths({title: len(values) for (_, title), values in given.items()}, source)
     unknown = [name for name in units if name not in {part for part, _ in given}]

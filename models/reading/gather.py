@@ -10,7 +10,7 @@ from pathlib import Path
 from headway.errors import MeasurementError
 from headway.models.files.archives import is_tar, is_zip, tar_members, zip_members
 from headway.models.files.intake import is_given, read_bytes
-from headway.models.files.packed import Room, compression, stated, unpacking
+from headway.models.files.packed import UnpackLimit, compression, stated, unpacking
 from headway.models.files.shipped import data_path, shipped_name, shipped_or_own
 from headway.models.measured.measurements import LARGEST_FILE
 from headway.models.reading.frames import kind_of
@@ -158,10 +158,10 @@ def unpacked(name: str, content: bytes) -> Iterator[Content]:
     >>> list(unpacked("a.csv", b"load_ops_s"))
     [('a.csv', b'load_ops_s')]
     """
-    yield from _opened(name, content, Room(name, LARGEST_ARCHIVE, MOST_MEMBERS), 0)
+    yield from _opened(name, content, UnpackLimit(name, LARGEST_ARCHIVE, MOST_MEMBERS), 0)
 
 
-def _opened(name: str, content: bytes, room: Room, deep: int) -> Iterator[Content]:
+def _opened(name: str, content: bytes, room: UnpackLimit, deep: int) -> Iterator[Content]:
     kind = compression(content)
     is_archive = bool(kind) or is_zip(content) or is_tar(content)
     if not is_archive or kind_of(content):  # a workbook is a zip of its own kind
@@ -180,10 +180,10 @@ def _opened(name: str, content: bytes, room: Room, deep: int) -> Iterator[Conten
         yield from _opened(f"{name}/{inner}" if inner else name, member, room, deep + 1)
 
 
-def _of_stream(name: str, content: bytes, kind: str, room: Room) -> list[tuple[str, bytes]]:
+def _of_stream(name: str, content: bytes, kind: str, room: UnpackLimit) -> list[tuple[str, bytes]]:
     """The files of a compressed tar archive, or a single one without a name of its own."""
-    Room(name, LARGEST_ARCHIVE).take(stated(content))
-    with unpacking(io.BytesIO(content), kind, name, Room(name, LARGEST_ARCHIVE)) as stream:
+    UnpackLimit(name, LARGEST_ARCHIVE).take(stated(content))
+    with unpacking(io.BytesIO(content), kind, name, UnpackLimit(name, LARGEST_ARCHIVE)) as stream:
         if is_tar(stream.peek(_START)):
             return tar_members(stream, name, LARGEST_FILE, room)
         member = stream.read(LARGEST_FILE + 1)

@@ -11,7 +11,7 @@ from headway.models.language.units import Unit
 from headway.models.measured.cells import Observed, check_decimal
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.roles import NO_ROLE, Role, fits, part_named, with_mean
-from headway.models.measured.window import WHOLE, Window
+from headway.models.measured.window import WHOLE, RunWindow
 from headway.numerals import digits
 
 
@@ -50,7 +50,7 @@ class Hints:
     units: Mapping[str, str] = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
     decimal: str = ""
-    window: Window = WHOLE
+    window: RunWindow = WHOLE
 
     def __post_init__(self) -> None:
         """Refuse what cannot be said of any table."""

@@ -22,7 +22,7 @@ from headway.models.language.titles import split_header
 from headway.models.measured.measurements import LARGEST_FILE, Measurements
 from headway.models.measured.pages import is_html
 from headway.models.measured.reader import HEAD, Reader
-from headway.models.measured.window import WHOLE, Window
+from headway.models.measured.window import WHOLE, RunWindow
 from headway.models.reading.frames import kind_of, text_of
 from headway.models.reading.hints import NO_HINTS, Hints
 
@@ -176,7 +176,7 @@ def read_any(text: str, source: str) -> Measurements:
 
 
 def read_table(
-    text: str, source: str, decimal: str = "", kind: str = "", window: Window = WHOLE
+    text: str, source: str, decimal: str = "", kind: str = "", window: RunWindow = WHOLE
 ) -> Measurements:
     """Read text of any known kind.
 

@@ -21,7 +21,7 @@ from headway.models.measured.roles import (
     POPULATION,
     ROLES,
     UTILISATION,
-    Part,
+    ColumnRole,
     Role,
     part_of,
     titled,
@@ -102,9 +102,9 @@ def points_of_table(table: Measurements) -> list[Point]:
     return [_point(table, taken, row) for row in range(len(table))]
 
 
-def _taken(table: Measurements) -> dict[Part, Observed]:
+def _taken(table: Measurements) -> dict[ColumnRole, Observed]:
     """The column of each role; the first one that has it, in the order of its titles."""
-    single = ((Part(role), find(table, role)) for role in ROLES)
+    single = ((ColumnRole(role), find(table, role)) for role in ROLES)
     columns = {part: column for part, column in single if column is not None}
     for column in (*table.columns.values(), *table.spoilt.values()):
         part = part_of(column)
@@ -138,7 +138,7 @@ def _is_unclear(column: Observed, role: Role) -> bool:
     return role is UTILISATION and not column.unit.text and bool(np.any(column.values > 1))
 
 
-def _used(table: Measurements, taken: dict[Part, Observed]) -> tuple[Used, ...]:
+def _used(table: Measurements, taken: dict[ColumnRole, Observed]) -> tuple[Used, ...]:
     """What every column was taken for, those that were not used last."""
     used = [Used(c.header, _unit(c), part.shown) for part, c in taken.items()]
     names = {each.column for each in used}
@@ -170,10 +170,10 @@ def _option(name: str, column: Observed, value: str) -> str:
     return f"--{name} {shlex.quote(f'{column.header}={value}')}"
 
 
-def _point(table: Measurements, taken: dict[Part, Observed], row: int) -> Point:
+def _point(table: Measurements, taken: dict[ColumnRole, Observed], row: int) -> Point:
     cells = {part: float(column.values[row]) for part, column in taken.items()}
     known = {part: value for part, value in cells.items() if not math.isnan(value)}
-    is_closed = Part(POPULATION) in taken and Part(OFFERED) not in taken
+    is_closed = ColumnRole(POPULATION) in taken and ColumnRole(OFFERED) not in taken
     try:
         return _made(table, known, Loop.CLOSED if is_closed else None)
     except ImpossiblePoint as error:
@@ -181,7 +181,7 @@ def _point(table: Measurements, taken: dict[Part, Observed], row: int) -> Point:
         raise MeasurementError(msg) from None
 
 
-def _made(table: Measurements, known: Mapping[Part, float], loop: Loop | None) -> Point:
+def _made(table: Measurements, known: Mapping[ColumnRole, float], loop: Loop | None) -> Point:
     single = {part.role.part: value for part, value in known.items() if part.role not in MANY}
     return Point(
         table.kind,

@@ -17,7 +17,7 @@ _FROM_ZERO = 100.0  # a slider of a value that is zero goes to this many of its 
 _DECADES = 100.0  # a slider whose ends have this ratio moves along the logarithm
 
 
-class Role(StrEnum):
+class ControlRole(StrEnum):
     """What a parameter is to the panel's curve."""
 
     LOAD = "load"
@@ -48,7 +48,7 @@ class Control:
     low: float
     high: float
     is_whole: bool
-    role: Role
+    role: ControlRole
 
     @property
     def value(self) -> float:
@@ -75,7 +75,7 @@ class Control:
     def note(self) -> str:
         """What stands below the slider."""
         fixed = "the curve only: each measured point keeps the value it was measured at"
-        notes = [self.parameter.doc, fixed if self.role is Role.DATA else ""]
+        notes = [self.parameter.doc, fixed if self.role is ControlRole.DATA else ""]
         return "; ".join(filter(None, notes))
 
     def document(self) -> dict[str, Any]:

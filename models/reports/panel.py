@@ -10,7 +10,7 @@ from headway.errors import HeadwayError
 from headway.models.analysis.sensitivity import Sensitivity
 from headway.models.reports.alone import ModelReport
 from headway.models.reports.between.grids import Along
-from headway.models.reports.controls import Control, Role, slider_ends, whole_numbers
+from headway.models.reports.controls import Control, ControlRole, slider_ends, whole_numbers
 from headway.models.reports.ground import Ground
 from headway.models.reports.report import Report
 from headway.models.reports.solved import solved_controls, solved_points
@@ -194,18 +194,24 @@ def _controls(ground: Ground, point: Model) -> tuple[Control, ...]:
     controls = []
     for name, parameter in point.parameters.items():
         is_set = np.ndim(ground.model.inputs[name]) > 0
-        role = Role.LOAD if name == load else Role.DATA if is_set else Role.PARAMETER
+        role = (
+            ControlRole.LOAD
+            if name == load
+            else ControlRole.DATA
+            if is_set
+            else ControlRole.PARAMETER
+        )
         low, high = slider_ends(parameter, name in whole)
-        if role is Role.LOAD:
+        if role is ControlRole.LOAD:
             low, high = (
                 max(0.0, parameter.minimum),
                 1.1 * float(ground.loads.max()),
             )
         value = np.array([float(parameter.value or 0.0)])
         unit = scale_of(value, parameter.unit, ground.scale)
-        shown = ground.load_unit if role is Role.LOAD else unit
+        shown = ground.load_unit if role is ControlRole.LOAD else unit
         controls.append(Control(parameter, shown, low, high, name in whole, role))
-    return tuple(sorted(controls, key=lambda c: c.role is not Role.LOAD))
+    return tuple(sorted(controls, key=lambda c: c.role is not ControlRole.LOAD))
 
 
 def _document(
@@ -213,7 +219,7 @@ def _document(
 ) -> dict[str, Any]:
     """Everything the page's script needs but the formula; SI numbers."""
     model = ground.model
-    inputs = [c.parameter.name for c in controls if c.role is not Role.PARAMETER]
+    inputs = [c.parameter.name for c in controls if c.role is not ControlRole.PARAMETER]
     columns = {n: np.broadcast_to(model.inputs[n], ground.loads.shape).tolist() for n in inputs}
     return {
         "controls": [c.document() for c in controls],

@@ -9,9 +9,9 @@ from headway.errors import HeadwayError
 from headway.kinds import FloatArray
 from headway.models.analysis.sensitivity import Sensitivity
 from headway.models.plotting.dense import is_quick
-from headway.models.reports.between.grids import Along, Grid
+from headway.models.reports.between.grids import Along, SolvedGrid
 from headway.models.reports.between.limits import full_loads
-from headway.models.reports.controls import Control, Role, slider_ends, whole_numbers
+from headway.models.reports.controls import Control, ControlRole, slider_ends, whole_numbers
 from headway.models.reports.ground import Ground
 from headway.models.reports.templates import shipped
 from headway.models.structure.model import Model
@@ -45,7 +45,7 @@ class Points:
         of utilisations there.
     """
 
-    grid: Grid
+    grid: SolvedGrid
     values: FloatArray
     error: float
     lost: float
@@ -114,9 +114,9 @@ def solved_controls(ground: Ground, points: Points) -> tuple[Control, ...]:
         whole = name in whole_numbers(ground.point)
         low, high = float(axis[0]), float(axis[-1])
         if name != ground.load:
-            role, unit = Role.PARAMETER, own
+            role, unit = ControlRole.PARAMETER, own
         else:
-            role, unit = Role.LOAD, ground.load_unit
+            role, unit = ControlRole.LOAD, ground.load_unit
         if name == ground.load and points.grid.along is Along.SHARE:
             low, high = max(0.0, parameter.minimum), _BEYOND * float(ground.loads.max())
         else:
@@ -125,31 +125,31 @@ def solved_controls(ground: Ground, points: Points) -> tuple[Control, ...]:
     return tuple(controls)
 
 
-def _errors(grid: Grid, values: FloatArray) -> tuple[float, float]:
+def _errors(grid: SolvedGrid, values: FloatArray) -> tuple[float, float]:
     """How far off a table is; endless where the output has no logarithm."""
     is_positive = np.isfinite(values).all() and (values[0] > 0).all()
     error, lost = grid.errors(values) if is_positive else (np.inf, np.inf)
     return (error if np.isfinite(error) else np.inf), lost
 
 
-def _grid(ground: Ground, first: int, counted: dict[str, int]) -> Grid:
+def _grid(ground: Ground, first: int, counted: dict[str, int]) -> SolvedGrid:
     """Where to solve: along the load, and so many values of each of the others."""
     point, load = _point_and_load(ground)
     spreads = {name: _spread(point, name, count) for name, count in counted.items()}
     most, nothing = float(ground.loads.max()), np.empty((0, *counted.values()))
     if load in counts(point.graph):
         axes = {load: _jobs(float(point.inputs[load]), most, first)}
-        return Grid(point, ground.output, Along.JOBS, axes | spreads, nothing)
+        return SolvedGrid(point, ground.output, Along.JOBS, axes | spreads, nothing)
     full = nothing
     if ground.solution.stations:
         mesh = np.meshgrid(*spreads.values(), indexing="ij")
         full = full_loads(point, load, dict(zip(spreads, mesh, strict=True)))
     if full.shape[0]:
         shares = -np.expm1(np.linspace(np.log1p(-_LEAST), np.log1p(-_MOST), first))
-        return Grid(point, ground.output, Along.SHARE, {load: shares} | spreads, full)
+        return SolvedGrid(point, ground.output, Along.SHARE, {load: shares} | spreads, full)
     least = max(point.parameters[load].minimum, min(_LEAST * most, float(point.inputs[load])))
     axes = {load: np.linspace(least, _BEYOND * most, first)}
-    return Grid(point, ground.output, Along.EVENLY, axes | spreads, nothing)
+    return SolvedGrid(point, ground.output, Along.EVENLY, axes | spreads, nothing)
 
 
 def _point_and_load(ground: Ground) -> tuple[Model, str]:

@@ -65,7 +65,7 @@ def workers(count: int) -> Crew:
     if not 1 <= count <= MOST:
         msg = f"{count} workers: give 1 to {MOST}, or none for this process only"
         raise InvalidParameter(msg)
-    return Pool(count)
+    return ProcessPool(count)
 
 
 def every_core() -> Crew:
@@ -79,7 +79,7 @@ def every_core() -> Crew:
     return workers(min(os.cpu_count() or 1, MOST))
 
 
-class Pool(Crew):
+class ProcessPool(Crew):
     """Processes that start when there is work."""
 
     def __init__(self, count: int) -> None:

@@ -10,7 +10,7 @@ from headway.models.files.building.keys import FILE_KEYS, summary
 from headway.models.reading.recognise import reader_kinds
 from headway.models.sweeping.reductions.grammar import REDUCTIONS
 from headway.models.tables.table import Column, Table
-from headway.queueing.disciplines.discipline import Discipline, Form
+from headway.queueing.disciplines.discipline import Discipline, ProductForm
 from headway.queueing.disciplines.table import discipline_names, find_discipline
 from headway.queueing.stations.listed.kinds import (
     STATIONS,
@@ -97,7 +97,7 @@ def _discipline_table() -> Table:
 def _form(discipline: Discipline) -> str:
     """The service times for which it has a product form."""
     if discipline.by_priority:
-        return Form.NONE.value
+        return ProductForm.NONE.value
     several = discipline.form is discipline.pool_form
     return discipline.form.value + ("" if several else " at one server")
 

@@ -27,7 +27,7 @@ PARTS = ("utilisation", "queue_length", "response_time")
 
 
 @dataclass(frozen=True)
-class Row:
+class CheckedResult:
     """A result, calculated and simulated.
 
     Parameters
@@ -95,14 +95,14 @@ class Check(Kept, Answer):
 
     solution: Solution
     simulation: Simulation
-    rows_checked: tuple[Row, ...]
+    rows_checked: tuple[CheckedResult, ...]
     unknown: str = ""
 
     def __repr__(self) -> str:
         outside = f"{len(self.outside)} of {len(self.rows_checked)} outside"
         return f"Check({self.simulation.model.name}, {outside})"
 
-    def __getitem__(self, name: str) -> Row:
+    def __getitem__(self, name: str) -> CheckedResult:
         """A row by its name."""
         return next(row for row in self.rows_checked if row.name == name)
 
@@ -112,7 +112,7 @@ class Check(Kept, Answer):
         return tuple(row.name for row in self.rows_checked if row.inside is False)
 
     @property
-    def largest(self) -> Row | None:
+    def largest(self) -> CheckedResult | None:
         """The row with the largest relative difference."""
         known = [row for row in self.rows_checked if row.difference is not None]
         return max(known, key=lambda row: abs(row.difference or 0.0), default=None)
@@ -159,11 +159,11 @@ def _with_percentiles(solution: Solution, percentiles: Sequence[float]) -> tuple
         return solution, f"{', '.join(map(percentile_name, percentiles))}: {error}"
 
 
-def _rows(solution: Solution, simulation: Simulation) -> Iterator[Row]:
+def _rows(solution: Solution, simulation: Simulation) -> Iterator[CheckedResult]:
     names = list(_names(simulation))
     confidence = together(TOGETHER, len(names))
     for name, unit in names:
-        yield Row(name, unit, _analytic(solution, name), simulation[name], confidence)
+        yield CheckedResult(name, unit, _analytic(solution, name), simulation[name], confidence)
 
 
 def _names(simulation: Simulation) -> Iterator[tuple[str, Unit]]:

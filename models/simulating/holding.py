@@ -6,14 +6,14 @@ from math import inf, isfinite
 import numpy as np
 
 from headway.errors import GraphError
-from headway.models.simulating.plan import Place, Region
+from headway.models.simulating.plan import SimulatedRegion, SimulatedStation
 from headway.models.solving.blocking.refused import check_solvable
 from headway.models.solving.solutions.blocked import point_of
 from headway.models.structure.model import Model
 from headway.queueing.network.blocking import Blocking, BlockingNetwork
 
 
-def regions_of(model: Model, places: Sequence[Place]) -> tuple[Region, ...]:
+def regions_of(model: Model, places: Sequence[SimulatedStation]) -> tuple[SimulatedRegion, ...]:
     """Read the regions of a model, after checking that its blocking can be simulated.
 
     Parameters
@@ -38,10 +38,12 @@ def regions_of(model: Model, places: Sequence[Place]) -> tuple[Region, ...]:
     for k in range(len(places)):
         _check_source(places, network, k)
     named = zip(graph.regions, network.windows, strict=True)
-    return tuple(Region(name, window.stations, int(window.limit)) for name, window in named)
+    return tuple(
+        SimulatedRegion(name, window.stations, int(window.limit)) for name, window in named
+    )
 
 
-def _check_source(places: Sequence[Place], network: BlockingNetwork, k: int) -> None:
+def _check_source(places: Sequence[SimulatedStation], network: BlockingNetwork, k: int) -> None:
     """Refuse a station where blocked jobs would stay, unless it defines what they occupy."""
     targets = [places[j] for j in range(len(places)) if network.circulating[k, j] > 0 and j != k]
     full = [one for one in targets if one.blocking is not Blocking.LOST]
@@ -53,7 +55,7 @@ def _check_source(places: Sequence[Place], network: BlockingNetwork, k: int) -> 
         raise GraphError(msg)
 
 
-def _keeps_servers(place: Place) -> bool:
+def _keeps_servers(place: SimulatedStation) -> bool:
     """Whether each job has its own server until it leaves, or needs none."""
     serving = place.serving
     if serving.servers == inf and serving.speed is None:

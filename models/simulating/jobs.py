@@ -13,7 +13,7 @@ from headway.errors import GraphError, InvalidParameter
 from headway.kinds import Amount
 from headway.models.simulating.class_switching import ClassSwitching, class_switching_of
 from headway.models.simulating.holding import regions_of
-from headway.models.simulating.plan import ALL, Blueprint, Jobs, Place, Ways
+from headway.models.simulating.plan import ALL, Blueprint, Jobs, SimulatedRoutes, SimulatedStation
 from headway.models.simulating.streams import streams_of
 from headway.models.solving.solutions.saturation import RATES, depends_on_load
 from headway.models.structure.graph import ModelGraph
@@ -55,7 +55,7 @@ def blueprint(model: Model) -> Blueprint:
     _check_turns(graph)
     servings = {n: _serving(graph, n, values) for n in graph.stations}
     places = tuple(
-        Place(
+        SimulatedStation(
             n,
             s,
             graph.stations[n].discipline,
@@ -151,15 +151,17 @@ def _jobs(
     return Jobs(name, rate, people, think_time, ways, closed, priority, streams, scv)
 
 
-def _class_switching_ways(switching: ClassSwitching) -> Ways:
-    return Ways(switching.entry, np.zeros((len(switching.entry),) * 2), switching=switching)
+def _class_switching_ways(switching: ClassSwitching) -> SimulatedRoutes:
+    return SimulatedRoutes(
+        switching.entry, np.zeros((len(switching.entry),) * 2), switching=switching
+    )
 
 
-def _ways(graph: ModelGraph, name: str, values: Mapping[str, Amount]) -> Ways:
+def _ways(graph: ModelGraph, name: str, values: Mapping[str, Amount]) -> SimulatedRoutes:
     count = len(graph.stations)
     if any(station.visits for station in graph.stations.values()):
         visits = np.array([_visits(graph, s, name, values) for s in graph.stations])
-        return Ways(np.zeros(count), np.zeros((count, count)), visits)
+        return SimulatedRoutes(np.zeros(count), np.zeros((count, count)), visits)
     position = {station: index for index, station in enumerate(graph.stations)}
     onward, entry = np.zeros((count, count)), np.zeros(count)
     for (source, target), chance in graph.routes.chances(values).items():
@@ -169,7 +171,7 @@ def _ways(graph: ModelGraph, name: str, values: Mapping[str, Amount]) -> Ways:
         entry[position[station]] = arrivals_at(station).of(values)
     if not entry.any():
         entry[0] = 1.0
-    return Ways(entry / entry.sum(), onward)
+    return SimulatedRoutes(entry / entry.sum(), onward)
 
 
 def _visits(graph: ModelGraph, station: str, name: str, values: Mapping[str, Amount]) -> float:

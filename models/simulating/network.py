@@ -16,7 +16,7 @@ import numpy as np
 from ciw import dists
 
 from headway.models.simulating.class_switching import ClassSwitching
-from headway.models.simulating.plan import Blueprint, Jobs, Place, Ways
+from headway.models.simulating.plan import Blueprint, Jobs, SimulatedRoutes, SimulatedStation
 from headway.models.simulating.queues import (
     AT_GATES,
     Arrivals,
@@ -25,11 +25,11 @@ from headway.models.simulating.queues import (
     Gate,
     Gone,
     Queue,
-    Ranked,
-    Sharing,
+    SharedQueue,
+    UnequalServers,
 )
 from headway.models.simulating.streams import Stream
-from headway.models.simulating.turns import Turns
+from headway.models.simulating.turns import DisciplineQueue
 from headway.queueing.stations.listed.serving import Serving
 
 _chance = random.random
@@ -48,7 +48,9 @@ class Run(ciw.Simulation):
 
     def __init__(self, plan: Blueprint) -> None:
         self.plan = plan
-        self._sources = {jobs.name: Merged(jobs.streams) for jobs in plan.classes if jobs.streams}
+        self._sources = {
+            jobs.name: MergedArrivals(jobs.streams) for jobs in plan.classes if jobs.streams
+        }
         self._guides = {
             jobs.name: guide_of(jobs.ways, self._sources.get(jobs.name)) for jobs in plan.classes
         }
@@ -59,7 +61,7 @@ class Run(ciw.Simulation):
         }
         self._forget()
         nodes = [node for k, place in enumerate(plan.places) for node in _nodes(k, place)]
-        outside = partial(Sharing, serving=_THINKING, station=_OUTSIDE, speed=float)
+        outside = partial(SharedQueue, serving=_THINKING, station=_OUTSIDE, speed=float)
         gates = [partial(Gate, limit=region.limit) for region in plan.regions]
         super().__init__(
             _network(plan, len(nodes) + len(gates), self._sources),
@@ -197,7 +199,7 @@ _NOWHERE = -3
 class _ByRoutes:
     """Routing by probability, independent of earlier stations."""
 
-    def __init__(self, ways: Ways, source: "Merged | None") -> None:
+    def __init__(self, ways: SimulatedRoutes, source: "MergedArrivals | None") -> None:
         self._source = source
         self._entry = _cumulated(ways.entry)
         self._onward = [_cumulated(row) for row in ways.onward]
@@ -241,7 +243,7 @@ class _InRounds:
 class _ByClass:
     """Routing by probability, with the class of the job at the next station."""
 
-    def __init__(self, ways: Ways, switching: ClassSwitching) -> None:
+    def __init__(self, ways: SimulatedRoutes, switching: ClassSwitching) -> None:
         self._entry = _cumulated(ways.entry)
         self._onward = [_cumulated(row) for row in switching.onward]
         self._to = [(c, k) for c in switching.classes for k in range(len(ways.entry))]
@@ -261,7 +263,7 @@ class _ByClass:
         return None if self._ends[place] else onward
 
 
-class Merged(dists.Distribution):
+class MergedArrivals(dists.Distribution):
     """Arrivals at several stations as one flow that records the station of each."""
 
     def __init__(self, streams: Sequence[Stream]) -> None:
@@ -286,7 +288,7 @@ class Merged(dists.Distribution):
         gap, self._now = time - self._now, time
         return gap
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Merged":
+    def __deepcopy__(self, memo: dict[int, Any]) -> "MergedArrivals":
         """The object itself: Ciw copies what it samples from, but jobs ask this one."""
         del memo
         return self
@@ -321,7 +323,9 @@ def _gaps(rate: float, scv: float) -> Any:
     return dists.HyperExponential([2 * rate * chance for chance in chances], chances)
 
 
-def guide_of(ways: Ways, source: Merged | None = None) -> _ByRoutes | _InRounds | _ByClass:
+def guide_of(
+    ways: SimulatedRoutes, source: MergedArrivals | None = None
+) -> _ByRoutes | _InRounds | _ByClass:
     """The router of the jobs of a class."""
     if ways.switching is not None:
         return _ByClass(ways, ways.switching)
@@ -340,7 +344,7 @@ def _pick(cumulated: list[float]) -> int | None:
     return place if place < len(cumulated) else None
 
 
-def _nodes(station: int, place: Place) -> list[Callable[..., Any]]:
+def _nodes(station: int, place: SimulatedStation) -> list[Callable[..., Any]]:
     """The constructors of a station's queues."""
     serving = place.serving
     if serving.needed:
@@ -349,18 +353,18 @@ def _nodes(station: int, place: Place) -> list[Callable[..., Any]]:
     if serving.budget is not None:
         return [partial(Budgeted, serving=serving, station=station)]
     if serving.paces:
-        return [partial(Ranked, serving=serving, station=station)]
+        return [partial(UnequalServers, serving=serving, station=station)]
     speed = serving.speed
     if place.by_turns and speed is None and serving.servers < inf:
-        turns = partial(Turns, discipline=place.discipline)
+        turns = partial(DisciplineQueue, discipline=place.discipline)
         return [partial(turns, serving=serving, station=station)] * serving.queues
     if speed is None and (place.shared or serving.servers == inf):
         speed = partial(min, serving.servers)
-    made: Callable[..., Any] = Queue if speed is None else partial(Sharing, speed=speed)
+    made: Callable[..., Any] = Queue if speed is None else partial(SharedQueue, speed=speed)
     return [partial(made, serving=serving, station=station)] * serving.queues
 
 
-def _network(plan: Blueprint, queues: int, sources: Mapping[str, Merged]) -> Any:
+def _network(plan: Blueprint, queues: int, sources: Mapping[str, MergedArrivals]) -> Any:
     """Ciw's network; its routes are never used."""
     served = [place for k, place in enumerate(plan.places) for _ in _nodes(k, place)]
     servers = [m for k, place in enumerate(plan.places) for m in _servers(k, place)]
@@ -385,7 +389,7 @@ def _network(plan: Blueprint, queues: int, sources: Mapping[str, Merged]) -> Any
     )
 
 
-def _servers(station: int, place: Place) -> list[float]:
+def _servers(station: int, place: SimulatedStation) -> list[float]:
     """Servers of each queue of a station; requests that wait for their parts have none."""
     alone = place.serving.speed is None and not (place.shared or place.by_turns)
     servers = place.serving.servers

@@ -23,7 +23,7 @@ IN_ROUNDS = (
 
 
 @dataclass(frozen=True)
-class Ways:
+class SimulatedRoutes:
     """Routes of a class, by position of the station.
 
     Parameters
@@ -72,7 +72,7 @@ class Jobs:
     arrival_rate: float
     population: int
     think_time: float
-    ways: Ways
+    ways: SimulatedRoutes
     is_closed: bool = False
     priority: int = 1
     streams: tuple[Stream, ...] = ()
@@ -85,7 +85,7 @@ class Jobs:
 
 
 @dataclass(frozen=True)
-class Place:
+class SimulatedStation:
     """A station: its service, its discipline, and its service times by class.
 
     Means [s] and squared coefficients of variation. For a fork, the positions of the stations that
@@ -113,7 +113,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Region:
+class SimulatedRegion:
     """Stations, by position, with at most `limit` jobs together; others wait outside, in order."""
 
     name: str
@@ -138,10 +138,10 @@ class Blueprint:
     """
 
     name: str
-    places: tuple[Place, ...]
+    places: tuple[SimulatedStation, ...]
     classes: tuple[Jobs, ...]
     beyond: float = 0.0
-    regions: tuple[Region, ...] = ()
+    regions: tuple[SimulatedRegion, ...] = ()
 
     def visits(self, jobs: Jobs) -> FloatArray:
         """Mean visits of a job, including its parts, to each station."""

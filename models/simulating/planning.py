@@ -26,7 +26,7 @@ import numpy as np
 
 from headway.errors import Saturated
 from headway.kinds import FloatArray
-from headway.models.simulating.plan import Blueprint, Jobs, Region
+from headway.models.simulating.plan import Blueprint, Jobs, SimulatedRegion
 
 RELAXATIONS, JOURNEYS = 5.0, 2.0
 WINDOW = 5.0
@@ -178,7 +178,7 @@ def _of_room(load: float, most: float) -> float:
     return 1 / (1 + load - 2 * sqrt(load) * cos(pi / (most + 1)))
 
 
-def _outside(plan: Blueprint, region: Region, known: Mapping[str, float]) -> float:
+def _outside(plan: Blueprint, region: SimulatedRegion, known: Mapping[str, float]) -> float:
     """Relaxation time of the jobs that wait outside a region of an open network: M/M/1's [s].
 
     Each of its places becomes free after the time that a lone job spends inside.

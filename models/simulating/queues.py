@@ -145,7 +145,7 @@ class Queue(ciw.Node):
         """Leave it to the counters."""
 
 
-class Sharing(Queue):
+class SharedQueue(Queue):
     """All jobs present share its speed, as do jobs at infinitely many servers.
 
     The service received is one number for all jobs, which grows as speed over number present.
@@ -242,7 +242,7 @@ class Budgeted(Queue):
         return end - float(self.now)
 
 
-class Ranked(Queue):
+class UnequalServers(Queue):
     """Servers of unequal speed, the fastest first; a job takes the first free one."""
 
     def get_service_time(self, ind: Any) -> float:

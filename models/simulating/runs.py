@@ -13,7 +13,7 @@ from headway.models.simulating.jobs import blueprint
 from headway.models.simulating.plan import Blueprint
 from headway.models.simulating.planning import AT_MOST, Schedule, check_stable, schedule
 from headway.models.simulating.replica import Replica, replica, seconds_an_event
-from headway.models.simulating.simulation import Effort, Simulation, is_judged
+from headway.models.simulating.simulation import Simulation, SimulationEffort, is_judged
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import of_class
 from headway.numerals import digits, significant, times
@@ -76,7 +76,7 @@ def simulate_model(
     planned = schedule(plan, unique, _loads(model, plan))
     series = _Series(plan, planned, int(seed), unique, _Bar(progress))
     interrupted = _until(series, half_width, at_most)
-    effort = Effort(
+    effort = SimulationEffort(
         int(seed), half_width, len(series.made), planned.warm_up, planned.window, interrupted
     )
     return Simulation(model, _named(model, estimates(series.made)), effort, plan.notes)

@@ -17,7 +17,7 @@ STATION_PARTS = ("utilisation", "blocked", "response_time", "queue_length", "thr
 
 
 @dataclass(frozen=True)
-class Effort:
+class SimulationEffort:
     """The effort of a simulation.
 
     Parameters
@@ -68,7 +68,7 @@ class Simulation(Kept, Answer):
 
     model: Model
     estimates: Mapping[str, Estimate]
-    effort: Effort
+    effort: SimulationEffort
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Estimate:

@@ -12,7 +12,7 @@ from headway.queueing.stations.listed.serving import Serving
 _chance = random.random
 
 
-class Turns(Queue):
+class DisciplineQueue(Queue):
     """Servers that take the first waiting job by the discipline; some interrupt service for it.
 
     An interrupted job resumes where it stopped. Jobs of equal priority keep the order of arrival.

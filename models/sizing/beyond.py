@@ -10,7 +10,7 @@ import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
-from headway.models.sizing.choices import Grid
+from headway.models.sizing.choices import ChoiceGrid
 from headway.models.sizing.cost import Cost
 from headway.models.sizing.judge import Judge
 from headway.models.sizing.search import Explored, in_order, search
@@ -25,7 +25,7 @@ _DEAR = 1e6  # times the largest cost of a sample: cost assigned to a configurat
 _FARTHEST = 1e6  # stands for an infinite miss of a goal
 
 
-def evolved(grid: Grid, cost: Cost, judge: Judge) -> Explored:
+def evolved(grid: ChoiceGrid, cost: Cost, judge: Judge) -> Explored:
     """Search for a cheap configuration that meets all goals, among too many to examine.
 
     Parameters
@@ -60,7 +60,7 @@ def evolved(grid: Grid, cost: Cost, judge: Judge) -> Explored:
     raise InvalidParameter(msg)
 
 
-def _evolved_place(grid: Grid, cost: Cost, judge: Judge) -> list[int]:
+def _evolved_place(grid: ChoiceGrid, cost: Cost, judge: Judge) -> list[int]:
     """Index of each choice's value, from the evolving variables."""
     from scipy.optimize import Bounds, differential_evolution
 
@@ -88,12 +88,12 @@ def _evolved_place(grid: Grid, cost: Cost, judge: Judge) -> list[int]:
     return [round(place) for place in evolved.x]
 
 
-def _at(grid: Grid, shares: FloatArray) -> dict[str, FloatArray]:
+def _at(grid: ChoiceGrid, shares: FloatArray) -> dict[str, FloatArray]:
     counts = np.array(grid.shape)[:, None]
     return grid.of(list((shares * counts).astype(np.int64)))
 
 
-def around(grid: Grid, place: Sequence[int]) -> Grid:
+def around(grid: ChoiceGrid, place: Sequence[int]) -> ChoiceGrid:
     """The neighbouring values, as many as can be examined."""
     reach = int((_MOST_AROUND ** (1 / len(place)) - 1) // 2)
     near = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.models.sizing.choices import Grid
+from headway.models.sizing.choices import ChoiceGrid
 from headway.models.sizing.cost import Cost
 from headway.models.sizing.judge import Judge
 
@@ -14,7 +14,7 @@ _MOST_TRIED = 200_000
 
 
 @dataclass(frozen=True)
-class Bounded:
+class BoundedGrid:
     """The part of a grid within bounds.
 
     Parameters
@@ -25,11 +25,11 @@ class Bounded:
         A cost at which goals are met, so that higher ones need not be examined.
     """
 
-    grid: Grid
+    grid: ChoiceGrid
     ceiling: float
 
 
-def bounded(grid: Grid, resources: Sequence[str], cost: Cost, judge: Judge) -> Bounded:
+def bounded(grid: ChoiceGrid, resources: Sequence[str], cost: Cost, judge: Judge) -> BoundedGrid:
     """Exclude values of resources that the cheapest configuration cannot have.
 
     A value is too small if it misses the goals even with the most of every other resource, whatever
@@ -50,34 +50,34 @@ def bounded(grid: Grid, resources: Sequence[str], cost: Cost, judge: Judge) -> B
         grid, cheapest = _enough(grid, resources, name, cost, judge)
         ceiling = min(ceiling, cheapest)
     if not np.isfinite(ceiling):
-        return Bounded(grid, ceiling)
+        return BoundedGrid(grid, ceiling)
     ceiling = min(ceiling, _descended(grid, resources, cost, judge))
     if all(cost.rises(name) for name in resources) and min(grid.ends(0).values()) >= 0:
         for name in resources:
             grid = _affordable(grid, resources, name, cost, ceiling)
-    return Bounded(grid, ceiling)
+    return BoundedGrid(grid, ceiling)
 
 
-def _lined(grid: Grid, resources: Sequence[str], name: str, place: int) -> Grid:
+def _lined(grid: ChoiceGrid, resources: Sequence[str], name: str, place: int) -> ChoiceGrid:
     """The grid with every resource but one at an end of its range."""
     ends = grid.ends(place)
     fixed = {other: (ends[other],) for other in resources if other != name}
     return replace(grid, values={**grid.values, **fixed})
 
 
-def _along(grid: Grid, name: str, values: FloatArray) -> FloatArray:
+def _along(grid: ChoiceGrid, name: str, values: FloatArray) -> FloatArray:
     """Results for each configuration of a grid, in rows by the value of one choice."""
     axis = grid.names.index(name)
     return np.moveaxis(values.reshape(grid.shape), axis, 0).reshape(grid.shape[axis], -1)
 
 
-def _keeping(grid: Grid, name: str, kept: slice) -> Grid:
+def _keeping(grid: ChoiceGrid, name: str, kept: slice) -> ChoiceGrid:
     return replace(grid, values={**grid.values, name: grid.values[name][kept]})
 
 
 def _enough(
-    grid: Grid, resources: Sequence[str], name: str, cost: Cost, judge: Judge
-) -> tuple[Grid, float]:
+    grid: ChoiceGrid, resources: Sequence[str], name: str, cost: Cost, judge: Judge
+) -> tuple[ChoiceGrid, float]:
     """Exclude too small values of a resource; also return the least cost that meets all goals."""
     line = _lined(grid, resources, name, -1)
     if line.size > _MOST_TRIED:
@@ -90,7 +90,7 @@ def _enough(
     return _keeping(grid, name, slice(int(np.argmax(rows)), None)), cost.of(columns)[met].min()
 
 
-def _descended(grid: Grid, resources: Sequence[str], cost: Cost, judge: Judge) -> float:
+def _descended(grid: ChoiceGrid, resources: Sequence[str], cost: Cost, judge: Judge) -> float:
     """The least cost found by reducing one resource after another as far as possible."""
     line = _lined(grid, resources, "", -1)
     if line.size > _MOST_TRIED:
@@ -103,16 +103,18 @@ def _descended(grid: Grid, resources: Sequence[str], cost: Cost, judge: Judge) -
     return float(cost.of({name: np.array([value]) for name, value in here.items()})[0])
 
 
-def _lowered(grid: Grid, name: str, here: dict[str, float], judge: Judge) -> dict[str, float]:
+def _lowered(grid: ChoiceGrid, name: str, here: dict[str, float], judge: Judge) -> dict[str, float]:
     """The same configuration with the least of a resource that meets all goals."""
-    line = Grid({**{other: (value,) for other, value in here.items()}, name: grid.values[name]})
+    line = ChoiceGrid(
+        {**{other: (value,) for other, value in here.items()}, name: grid.values[name]}
+    )
     met = judge(line.at(np.arange(line.size))).met
     return {**here, name: grid.values[name][int(np.argmax(met))]}
 
 
 def _affordable(
-    grid: Grid, resources: Sequence[str], name: str, cost: Cost, ceiling: float
-) -> Grid:
+    grid: ChoiceGrid, resources: Sequence[str], name: str, cost: Cost, ceiling: float
+) -> ChoiceGrid:
     """Exclude values of a resource that cost too much even with the least of every other."""
     line = _lined(grid, resources, name, 0)
     if line.size > _MOST_TRIED:

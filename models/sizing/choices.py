@@ -20,7 +20,7 @@ Columns = Mapping[str, FloatArray]
 
 
 @dataclass(frozen=True)
-class Grid:
+class ChoiceGrid:
     """Every combination of values of some parameters.
 
     Parameters
@@ -30,7 +30,7 @@ class Grid:
 
     Examples
     --------
-    >>> grid = Grid({"cores": (1.0, 2.0, 4.0), "disks": (2.0, 8.0)})
+    >>> grid = ChoiceGrid({"cores": (1.0, 2.0, 4.0), "disks": (2.0, 8.0)})
     >>> grid.size, grid.at([1, 4])["disks"].tolist()
     (6, [8.0, 2.0])
     """
@@ -70,7 +70,7 @@ class Grid:
         return {name: values[place] for name, values in self.values.items()}
 
 
-def grid_of(model: Model, choose: Mapping[str, Sequence[float] | FloatArray]) -> Grid:
+def grid_of(model: Model, choose: Mapping[str, Sequence[float] | FloatArray]) -> ChoiceGrid:
     """Check choices against the parameters of a model.
 
     Raises
@@ -88,7 +88,7 @@ def grid_of(model: Model, choose: Mapping[str, Sequence[float] | FloatArray]) ->
         msg = "there is nothing to choose; give a parameter and its values, such as cores=1:32"
         raise InvalidParameter(msg)
     known = model.exposing(*choose).parameters
-    return Grid({name: _values(known[name], given) for name, given in choose.items()})
+    return ChoiceGrid({name: _values(known[name], given) for name, given in choose.items()})
 
 
 def _values(parameter: Parameter, given: Sequence[float] | FloatArray) -> tuple[float, ...]:

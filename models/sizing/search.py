@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
-from headway.models.sizing.choices import Grid, Places
+from headway.models.sizing.choices import ChoiceGrid, Places
 from headway.models.sizing.cost import Cost
 from headway.models.sizing.judge import Judge, Verdict
 
@@ -38,7 +38,7 @@ class Explored:
         goals by the least; None if nothing is cheaper, or all saturate.
     """
 
-    grid: Grid
+    grid: ChoiceGrid
     places: Places
     costs: FloatArray
     verdict: Verdict
@@ -67,7 +67,7 @@ def _falls(values: FloatArray) -> NDArray[np.bool_]:
     return np.asarray(np.r_[True, lowest[1:] < lowest[:-1]] & np.isfinite(lowest))
 
 
-def in_order(grid: Grid, cost: Cost, ceiling: float = np.inf) -> tuple[Places, FloatArray]:
+def in_order(grid: ChoiceGrid, cost: Cost, ceiling: float = np.inf) -> tuple[Places, FloatArray]:
     """The configurations of a grid that cost no more than a ceiling, the cheapest first.
 
     At equal cost they are in the order of their indices.
@@ -83,7 +83,9 @@ def in_order(grid: Grid, cost: Cost, ceiling: float = np.inf) -> tuple[Places, F
     return all_places[order], all_costs[order]
 
 
-def search(grid: Grid, ordered: tuple[Places, FloatArray], judge: Judge, most: int = 0) -> Explored:
+def search(
+    grid: ChoiceGrid, ordered: tuple[Places, FloatArray], judge: Judge, most: int = 0
+) -> Explored:
     """Search for the cheapest configuration that meets all goals, in rising order of cost.
 
     Parameters

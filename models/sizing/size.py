@@ -7,7 +7,7 @@ from functools import cached_property
 
 from headway.models.analysis.goals import Goal
 from headway.models.language.frozen import Kept
-from headway.models.sizing.choices import Grid
+from headway.models.sizing.choices import ChoiceGrid
 from headway.models.sizing.cost import Cost
 from headway.models.sizing.judge import Chance, ranked_by
 from headway.models.solving.solutions.solution import Solution
@@ -98,7 +98,7 @@ class Size(Kept, Answer):
     model: Model
     goals: tuple[Goal, ...]
     cost: Cost
-    grid: Grid
+    grid: ChoiceGrid
     best: Configuration
     cheaper: Configuration | None
     nearest: Configuration | None

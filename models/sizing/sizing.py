@@ -12,7 +12,7 @@ from headway.models.analysis.goals import Goal, Sense, read_goals
 from headway.models.sizing.beyond import around, evolved
 from headway.models.sizing.bounds import bounded
 from headway.models.sizing.chance import ByChance, by_chance
-from headway.models.sizing.choices import Columns, Grid, grid_of
+from headway.models.sizing.choices import ChoiceGrid, Columns, grid_of
 from headway.models.sizing.cost import Cost, cost_of
 from headway.models.sizing.judge import ByModel, Judge, ranked_by
 from headway.models.sizing.refusal import refusal
@@ -61,7 +61,7 @@ class Question:
 
     model: Model
     goals: tuple[Goal, ...]
-    grid: Grid
+    grid: ChoiceGrid
     cost: Cost
     judge: Judge
 
@@ -128,7 +128,7 @@ def _are_slow(goals: Sequence[Goal], solution: Solution) -> bool:
     return not solution.together(goal.output for goal in goals)
 
 
-def _unsure(certain: ByModel, confidence: float, grid: Grid) -> ByChance:
+def _unsure(certain: ByModel, confidence: float, grid: ChoiceGrid) -> ByChance:
     """Judge by draws; refuse this if each takes too long."""
     if certain.is_slow and grid.size > _MOST_SLOW:
         msg = (

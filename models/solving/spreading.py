@@ -15,13 +15,13 @@ from headway.models.structure.parts.structure import Structure
 from headway.models.structure.planning.flows import not_poisson
 from headway.models.structure.planning.variability import (
     SPREAD,
-    Spread,
+    TwoMoments,
     check_spread,
     comes_back,
     service_scv,
 )
 from headway.queueing.flows.measured import assumed_poisson
-from headway.queueing.variability.measured import Region
+from headway.queueing.variability.measured import MeasuredRegion
 from headway.queueing.variability.network import approximation
 
 _POISSON = of_number(1.0)
@@ -106,13 +106,13 @@ def doubts_of_spread(graph: Structure, values: Values) -> str:
     return "; ".join(notes)
 
 
-def _error(graph: Structure, values: Values, spread: Spread) -> str:
+def _error(graph: Structure, values: Values, spread: TwoMoments) -> str:
     """With the error of such networks: of those with Poisson arrivals, else of those without."""
     region = region_of(graph, values)
     return region.means() if spread.poisson else approximation(region.busy)
 
 
-def region_of(graph: Structure, values: Values) -> Region:
+def region_of(graph: Structure, values: Values) -> MeasuredRegion:
     """Where a network without classes lies among those that were measured.
 
     Parameters
@@ -128,7 +128,7 @@ def region_of(graph: Structure, values: Values) -> Region:
     told = [station for station in stations if station.can.service_scv is not None]
     scv = max((_most(service_scv(station)) for station in told), default=0.0)
     pools = any(_most(station.count) > 1 for station in stations)
-    return Region.of(loops=comes_back(graph), pools=pools, scv=scv, busy=busy)
+    return MeasuredRegion.of(loops=comes_back(graph), pools=pools, scv=scv, busy=busy)
 
 
 def _most(value: Amount) -> float:

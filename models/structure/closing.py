@@ -14,7 +14,7 @@ from headway.errors import GraphError, nearest
 from headway.kinds import Amount, FloatArray
 from headway.models.language.formula import of_number
 from headway.models.structure.graph import ModelGraph
-from headway.models.structure.parts.class_ways import EVERY, Routing
+from headway.models.structure.parts.class_ways import EVERY, ClassRouting
 from headway.models.structure.parts.routes import share_at
 from headway.numerals import four_digits
 from headway.queueing.flows.traffic import SUM_TOLERANCE, reached
@@ -116,4 +116,4 @@ def _from(graph: ModelGraph, reference: str) -> ModelGraph:
     """The graph with jobs that come in at one station."""
     first = next(iter(graph.stations)) == reference
     arrivals = {} if first else {reference: of_number(1.0)}
-    return replace(graph, arrivals=arrivals, class_ways=Routing())
+    return replace(graph, arrivals=arrivals, class_ways=ClassRouting())

@@ -15,7 +15,7 @@ from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.names import check_shown
 from headway.models.language.verbs import perform
 from headway.models.structure.building.reading import Expression
-from headway.models.structure.building.traffic import Traffic
+from headway.models.structure.building.traffic import TrafficBuilding
 from headway.models.structure.parts.components import Component
 from headway.models.structure.parts.links import LINK_PARTS, link_machine, platform_of
 from headway.models.structure.parts.structure import RESERVED
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class ModelGraph(Traffic):
+class ModelGraph(TrafficBuilding):
     """A model's structure, built step by step; each step gives a new graph.
 
     Names used in text formulas must be declared (`declare`, `bind`, `link`, `station`)

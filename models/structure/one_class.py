@@ -7,7 +7,7 @@ from headway.errors import GraphError
 from headway.kinds import Amount
 from headway.models.language.formula import Formula, formula, of_number
 from headway.models.structure.graph import ModelGraph
-from headway.models.structure.parts.class_ways import EVERY, Routing
+from headway.models.structure.parts.class_ways import EVERY, ClassRouting
 from headway.models.structure.parts.components import Component
 from headway.models.structure.parts.keys import of_class
 from headway.models.structure.planning.by_class import check_ways
@@ -54,7 +54,7 @@ def alone(graph: ModelGraph) -> ModelGraph:
         stations=stations,
         classes={},
         routes=routes,
-        class_ways=Routing(references=reference),
+        class_ways=ClassRouting(references=reference),
     )
     if "arrival_rate" not in numbers:
         return folded

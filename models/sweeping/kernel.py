@@ -13,7 +13,7 @@ from headway.models.structure.inputs import POPULATION
 from headway.models.structure.model import Model
 from headway.models.sweeping.chunks import Chunk, Subtree, joined
 from headway.models.sweeping.reductions.reduction import Reduction, State
-from headway.models.sweeping.spaces import Piece
+from headway.models.sweeping.spaces import PointRange
 
 OPEN, CLOSED, CLASSES, ONE_BY_ONE = 2**15, 2**13, 2**9, 2**5
 """Points of a block: small enough for the cache, for solving quickly, and for slow models."""
@@ -74,7 +74,7 @@ class Task:
 
     job: Job
     chunk: Chunk
-    piece: Piece
+    piece: PointRange
 
 
 def work(task: Task) -> Done:

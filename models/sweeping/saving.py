@@ -20,7 +20,7 @@ from headway.models.sweeping.chunks import Chunk, Subtree
 from headway.models.sweeping.kernel import Job
 from headway.models.sweeping.reductions.reduction import State
 from headway.models.sweeping.spaces import Space
-from headway.models.sweeping.sweep import Effort
+from headway.models.sweeping.sweep import SweepEffort
 
 Fingerprint = Mapping[str, Any]
 """JSON description of a sweep: a sweep can resume another one with the same description."""
@@ -36,7 +36,7 @@ class Saved:
 
     of: Fingerprint
     subtrees: tuple[Subtree, ...]
-    effort: Effort
+    effort: SweepEffort
 
 
 def fingerprint(job: Job, space: Space) -> dict[str, Any]:
@@ -168,7 +168,7 @@ def _read(path: Path) -> Saved:
         Subtree(Chunk(**chunk), _states(states, place))
         for place, chunk in enumerate(head["subtrees"])
     )
-    return Saved(head["of"], subtrees, Effort(**head["effort"]))
+    return Saved(head["of"], subtrees, SweepEffort(**head["effort"]))
 
 
 def _states(arrays: Mapping[str, Any], place: int) -> tuple[State, ...]:

@@ -17,7 +17,7 @@ from headway.models.language.frozen import Kept
 from headway.models.sweeping.axes import Axis, cycled
 
 
-class Piece(Protocol):
+class PointRange(Protocol):
     """A range of points; frozen and picklable."""
 
     def points(self, start: int, stop: int) -> dict[str, FloatArray]:
@@ -39,7 +39,7 @@ class Space(Protocol):
     def sampled(self) -> bool:
         """Whether its points are random draws rather than all points."""
 
-    def piece(self, start: int, stop: int) -> Piece:
+    def piece(self, start: int, stop: int) -> PointRange:
         """The part that a worker needs for the points from `start` to before `stop`."""
 
     def describe(self) -> dict[str, Any]:

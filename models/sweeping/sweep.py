@@ -20,7 +20,7 @@ from headway.numerals import significant
 
 
 @dataclass(frozen=True)
-class Effort:
+class SweepEffort:
     """Effort of a sweep.
 
     Parameters
@@ -101,7 +101,7 @@ class Sweep(Answer):
     space: Space
     reductions: tuple[Reduction, ...]
     states: tuple[State, ...]
-    effort: Effort
+    effort: SweepEffort
     first: Solution
 
     @property

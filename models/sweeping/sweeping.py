@@ -23,7 +23,7 @@ from headway.models.sweeping.reductions.grammar import reductions_of
 from headway.models.sweeping.reductions.reduction import Reduction
 from headway.models.sweeping.saving import Saved, check_path, fingerprint, load, save
 from headway.models.sweeping.spaces import Space
-from headway.models.sweeping.sweep import Effort, Sweep
+from headway.models.sweeping.sweep import Sweep, SweepEffort
 
 DEFAULT = ("moments", "quantiles=p50,p95,p99")
 
@@ -136,7 +136,7 @@ class _Run:
     out: Path | None
     progress: Progress | None
     subtrees: tuple[Subtree, ...] = ()
-    effort: Effort = field(default_factory=lambda: Effort(0, 0.0, 0.0, 0.0, 1, 0))
+    effort: SweepEffort = field(default_factory=lambda: SweepEffort(0, 0.0, 0.0, 0.0, 1, 0))
     saved_at: float = 0.0
     saving: float = 0.0
 
@@ -220,7 +220,7 @@ class _Run:
     def _take(self, done: Done, seconds: float, workers: int) -> None:
         self.subtrees = joined(self.subtrees, done.subtree, self.merges)
         before, points = self.effort, min(self.done * self.job.block, self.job.size)
-        self.effort = Effort(
+        self.effort = SweepEffort(
             points,
             seconds,
             before.working + done.seconds,

@@ -21,7 +21,7 @@ _OTHERS = re.compile(f"[^{_NARROW}]")
 
 
 @dataclass(frozen=True)
-class Shape:
+class ColumnLayout:
     """The heading and cells of a column, and the width they need.
 
     Parameters
@@ -93,14 +93,14 @@ def _split(text: str) -> tuple[str, str, str]:
     return (text, "", "") if match is None or text == "-" else match.group(1, 2, 3)  # type: ignore[return-value]
 
 
-def blocks(shapes: Sequence[Shape], keys: int, width: int) -> list[list[int]] | None:
+def blocks(shapes: Sequence[ColumnLayout], keys: int, width: int) -> list[list[int]] | None:
     """Indices of the columns to set side by side, block by block; each block begins with the keys.
 
     None if the keys with one more column are too wide.
 
     Examples
     --------
-    >>> number = Shape("time [ms]", ["12345.6"], is_text=False)
+    >>> number = ColumnLayout("time [ms]", ["12345.6"], is_text=False)
     >>> blocks([number] * 4, 1, 34), blocks([number] * 4, 1, 12)
     ([[0, 1, 2], [0, 3]], None)
     """
@@ -118,13 +118,13 @@ def _span(widths: Sequence[int]) -> int:
     return EDGE + sum(widths) + GAP * (len(widths) - 1)
 
 
-def widths(shapes: Sequence[Shape], width: int) -> list[int]:
+def widths(shapes: Sequence[ColumnLayout], width: int) -> list[int]:
     """Divide a width among columns: the widest shrink first.
 
     Examples
     --------
-    >>> name = Shape("name", ["delay"], is_text=True)
-    >>> words = Shape("meaning", ["time on the wire and in the client"], is_text=True)
+    >>> name = ColumnLayout("name", ["delay"], is_text=True)
+    >>> words = ColumnLayout("meaning", ["time on the wire and in the client"], is_text=True)
     >>> widths([name, words], 80), widths([name, words], 30)
     ([5, 34], [5, 20])
     """
@@ -165,25 +165,25 @@ def _pieces(text: str) -> list[str]:
     return [part for word in _words(text) for part in re.findall(r"[^_]*_+\s*|[^_]+$", word)]
 
 
-def is_narrow(shapes: Sequence[Shape]) -> bool:
+def is_narrow(shapes: Sequence[ColumnLayout]) -> bool:
     """Whether every character of a table is surely one column wide on a terminal.
 
     Examples
     --------
-    >>> is_narrow([Shape("µ [1/s]", ["∞"], False)]), is_narrow([Shape("磁盘", ["1"], False)])
-    (True, False)
+    >>> [is_narrow([ColumnLayout(title, ["∞"], False)]) for title in ("µ [1/s]", "磁盘")]
+    [True, False]
     """
     texts = (text for shape in shapes for text in (shape.heading, *shape.texts))
     return not any(map(_OTHERS.search, texts))
 
 
-def grid(shapes: Sequence[Shape], width: int) -> str:
+def grid(shapes: Sequence[ColumnLayout], width: int) -> str:
     """Columns side by side with a rule: numbers aligned right, words left.
 
     Examples
     --------
-    >>> station = Shape("station", ["cpu", "disks"], is_text=True)
-    >>> print(grid([station, Shape("visits", ["1.0", "0.5"], is_text=False)], 80))
+    >>> station = ColumnLayout("station", ["cpu", "disks"], is_text=True)
+    >>> print(grid([station, ColumnLayout("visits", ["1.0", "0.5"], is_text=False)], 80))
      station   visits
      ────────────────
      cpu          1.0
@@ -196,7 +196,7 @@ def grid(shapes: Sequence[Shape], width: int) -> str:
     return "\n".join([*_beside(head, below=True), rule, *chain.from_iterable(map(_beside, rows))])
 
 
-def _cells(shape: Shape, width: int) -> list[list[str]]:
+def _cells(shape: ColumnLayout, width: int) -> list[list[str]]:
     """Heading and texts of a column as lines, all of one width."""
     side = "<" if shape.is_text else ">"
     folds = (folded(text, width).split("\n") for text in (shape.heading, *shape.texts))
@@ -217,7 +217,7 @@ def _beside(cells: Sequence[list[str]], *, below: bool = False) -> list[str]:
     return [f" {(' ' * GAP).join(parts)}".rstrip() for parts in zip(*filled, strict=True)]
 
 
-def records(shapes: Sequence[Shape], width: int) -> Iterator[str]:
+def records(shapes: Sequence[ColumnLayout], width: int) -> Iterator[str]:
     """Each row as lines of heading and cell, where no table fits the width."""
     for row in zip(*(shape.texts for shape in shapes), strict=True):
         entries = (f"{shape.heading}: {text}" for shape, text in zip(shapes, row, strict=True))

@@ -16,7 +16,7 @@ from headway.models.language.scales import Scale
 from headway.models.language.titles import header
 from headway.models.language.units import ONE, Unit
 from headway.models.tables.layout import (
-    Shape,
+    ColumnLayout,
     aligned,
     blocks,
     folded,
@@ -219,7 +219,7 @@ class Table:
         """The table below its title for a rich console: blocks of columns, or lists of rows."""
         return [x if isinstance(x, str) else _grid(x, width) for x in self.laid(width)]
 
-    def laid(self, width: int) -> list[list[Shape] | str]:
+    def laid(self, width: int) -> list[list[ColumnLayout] | str]:
         """The table below its title: columns side by side, block by block, or lists of rows."""
         if not self.columns:
             return []
@@ -269,23 +269,23 @@ class Table:
         return stream.getvalue()
 
 
-def _shape(column: Column) -> Shape:
+def _shape(column: Column) -> ColumnLayout:
     """The shape of a column; formatted values are aligned at their decimal points."""
     written = column.is_text and all(map(is_value, column.texts))
     texts = aligned(column.texts) if written else column.texts
-    return Shape(column.heading, texts, column.is_text)
+    return ColumnLayout(column.heading, texts, column.is_text)
 
 
-def _shortened(shape: Shape) -> Shape:
+def _shortened(shape: ColumnLayout) -> ColumnLayout:
     """The first and last texts of a column that is too long to show."""
     if len(shape.texts) <= MOST_ROWS:
         return shape
     half = MOST_ROWS // 2
     texts = [*shape.texts[:half], "…", *shape.texts[-half:]]
-    return Shape(shape.heading, texts, shape.is_text)
+    return ColumnLayout(shape.heading, texts, shape.is_text)
 
 
-def _grid(shapes: Sequence[Shape], width: int) -> Any:
+def _grid(shapes: Sequence[ColumnLayout], width: int) -> Any:
     """Columns side by side for a rich console: numbers aligned right, words left."""
     from rich import box
     from rich.table import Table as RichTable
@@ -301,7 +301,7 @@ def _grid(shapes: Sequence[Shape], width: int) -> Any:
     return shown
 
 
-def _plain(shapes: Sequence[Shape], width: int) -> str:
+def _plain(shapes: Sequence[ColumnLayout], width: int) -> str:
     """Columns side by side without colour; rich knows the width of other scripts."""
     if is_narrow(shapes):
         return grid(shapes, width).strip("\n")

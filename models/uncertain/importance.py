@@ -71,8 +71,8 @@ def sobol_importance(evaluate: Evaluate, joint: Joint, draws: int, seed: int) ->
 
     Examples
     --------
-    >>> from headway.models.uncertain.sampling import Marginal
-    >>> both = {"x": Marginal(0.0, -1.0, 1.0), "y": Marginal(0.0, -2.0, 2.0)}
+    >>> from headway.models.uncertain.sampling import SplitNormal
+    >>> both = {"x": SplitNormal(0.0, -1.0, 1.0), "y": SplitNormal(0.0, -2.0, 2.0)}
     >>> def add(at):
     ...     return {"sum": (at["x"] + at["y"])[:, None]}
     >>> indices = sobol_importance(add, Joint(both, np.eye(2)), 1024, 1)

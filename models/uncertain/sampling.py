@@ -35,7 +35,7 @@ _LEAST = 2.0**-33  # a chance below which a scrambled point has no digits
 
 
 @dataclass(frozen=True)
-class Marginal:
+class SplitNormal:
     """How one parameter is distributed: normal on either side of its value.
 
     Parameters
@@ -49,7 +49,7 @@ class Marginal:
 
     Examples
     --------
-    >>> even = Marginal(1.0, 0.5, 2.0)
+    >>> even = SplitNormal(1.0, 0.5, 2.0)
     >>> even.at(np.array([-HALF, 0.0, HALF])).round(12).tolist()
     [0.5, 1.0, 2.0]
     """
@@ -98,7 +98,7 @@ class Joint(Kept):
         Of their normal scores, shape (parameters, parameters).
     """
 
-    marginals: Mapping[str, Marginal]
+    marginals: Mapping[str, SplitNormal]
     correlations: FloatArray
 
     def values(self, independent: FloatArray, first: int = 0) -> dict[str, FloatArray]:
@@ -169,7 +169,7 @@ def joint(model: Model) -> Joint:
     return Joint(marginals, correlation_matrix(list(uncertain), model.correlations))
 
 
-def _marginal(model: Model, name: str, low: float, high: float) -> Marginal:
+def _marginal(model: Model, name: str, low: float, high: float) -> SplitNormal:
     parameter, whole = model.parameters[name], counts(model.graph)
     if math.isinf(low) or math.isinf(high):
         side = "upper" if math.isinf(high) else "lower"
@@ -179,7 +179,7 @@ def _marginal(model: Model, name: str, low: float, high: float) -> Marginal:
         )
         raise InvalidParameter(msg)
     value, limits = float(np.asarray(parameter.value)), (parameter.minimum, parameter.maximum)
-    return Marginal(value, low, high, *limits, name in whole)
+    return SplitNormal(value, low, high, *limits, name in whole)
 
 
 def normal_scores(count: int, width: int, seed: int) -> FloatArray:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.queueing.blocking.chain import Stationary, stationary
-from headway.queueing.blocking.moves import OUT, Move, Rates, Shape, rates_of
+from headway.queueing.blocking.moves import OUT, Move, Rates, StateStructure, rates_of
 from headway.queueing.network.blocking import Blocking, BlockingNetwork
 
 
@@ -103,7 +103,7 @@ def solve_chain(network: BlockingNetwork) -> BlockingSolution:
     rates = rates_of(network)
     solved = stationary(rates)
     shape, size = rates.shape, len(network.rooms)
-    states = States.of(shape, solved)
+    states = StateSums.of(shape, solved)
     # A blocked job moves later but is counted now; one that is served again is not counted.
     flows = {move: float(each.sum()) for move, each in flows_by_state(rates, states).items()}
     done = float(sum(f for m, f in flows.items() if _completes(network, m)))
@@ -141,7 +141,7 @@ def solve_chain(network: BlockingNetwork) -> BlockingSolution:
 
 
 @dataclass(frozen=True)
-class States:
+class StateSums:
     """Each state's probability, and by station its busy servers, jobs and whether it is full.
 
     Shapes (states,) and (states, stations).
@@ -153,15 +153,15 @@ class States:
     full: NDArray[np.bool_]
 
     @staticmethod
-    def of(shape: Shape, stationary: Stationary) -> "States":
+    def of(shape: StateStructure, stationary: Stationary) -> "StateSums":
         """Read these off the states of a solved chain."""
         space = stationary.space
         full = space.count >= np.array([places for _, places, _ in shape.rooms])
-        return States(stationary.chance, space.busy, space.count, full)
+        return StateSums(stationary.chance, space.busy, space.count, full)
 
 
 def _loss_probability(
-    network: BlockingNetwork, rates: Rates, stationary: Stationary, states: States, done: float
+    network: BlockingNetwork, rates: Rates, stationary: Stationary, states: StateSums, done: float
 ) -> float:
     """Probability that a job from outside is lost.
 
@@ -178,7 +178,7 @@ def _loss_probability(
     return lost / network.arrival_rate if lost else 0.0
 
 
-def _call_blocking(rates: Rates, states: States, station: int) -> float:
+def _call_blocking(rates: Rates, states: StateSums, station: int) -> float:
     """Probability that a job which arrives at a station from elsewhere finds it full."""
     moves = [m for m in rates.rate if m.target == station != m.source]
     busy = [states.busy[:, m.source] if m.source != OUT else 1.0 for m in moves]
@@ -187,7 +187,7 @@ def _call_blocking(rates: Rates, states: States, station: int) -> float:
     return float(coming @ states.full[:, station] / coming.sum()) if coming.any() else 0.0
 
 
-def flows_by_state(rates: Rates, states: States) -> dict[Move, FloatArray]:
+def flows_by_state(rates: Rates, states: StateSums) -> dict[Move, FloatArray]:
     """Rate at which each move is made in each state, shape (states,) [1/s].
 
     A job that finds its next station full makes its move only where it is blocked after service.
@@ -213,7 +213,11 @@ def _completes(network: BlockingNetwork, move: Move) -> bool:
 
 
 def _window_answer(
-    shape: Shape, window: int, states: States, flows: dict[Move, float], stationary: Stationary
+    shape: StateStructure,
+    window: int,
+    states: StateSums,
+    flows: dict[Move, float],
+    stationary: Stationary,
 ) -> WindowAnswer:
     """Throughput and means of a region; the jobs that wait outside are counted in the states."""
     stations, limit = shape.windows[window].stations, shape.windows[window].limit

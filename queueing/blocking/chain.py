@@ -17,7 +17,7 @@ from scipy.sparse import csr_array, diags_array
 
 from headway.errors import GraphError, InvalidParameter, Saturated
 from headway.kinds import FloatArray
-from headway.queueing.blocking.moves import OUT, Rates, Shape, State, rates_of
+from headway.queueing.blocking.moves import OUT, Rates, State, StateStructure, rates_of
 from headway.queueing.blocking.states import StateSpace, check_size, estimate, space_of, targets_of
 from headway.queueing.markov.space import shares_of_time
 from headway.queueing.network.blocking import BlockingNetwork
@@ -79,7 +79,7 @@ class Unlimited:
         return count, blocked, tuple(() if k == self.window else q for k, q in enumerate(outside))
 
 
-def unlimited_of(shape: Shape) -> Unlimited | None:
+def unlimited_of(shape: StateStructure) -> Unlimited | None:
     """The queue without a limit of an open network.
 
     Raises
@@ -115,7 +115,7 @@ def check_chain(network: BlockingNetwork) -> None:
     check_size(_listed(rates_of(network).shape))
 
 
-def _listed(shape: Shape) -> Shape:
+def _listed(shape: StateStructure) -> StateStructure:
     """The shape with its unlimited queue cut one level above the first regular one."""
     level = unlimited_of(shape)
     return shape if level is None else replace(shape, cap=level.steady + 1)
@@ -204,7 +204,7 @@ class Levels:
 
 
 @lru_cache(maxsize=64)
-def levels_of(shape: Shape, level: Unlimited) -> Levels:
+def levels_of(shape: StateStructure, level: Unlimited) -> Levels:
     """Sort the states of a shape by level: by how long the unlimited queue is."""
     space = space_of(shape)
     lengths = np.array([level.length(state) for state in space.states])

@@ -30,7 +30,7 @@ class Move(NamedTuple):
     anew: bool = False
 
 
-class Event(NamedTuple):
+class Transition(NamedTuple):
     """A move in a state: how many servers make it, and the state after it."""
 
     move: Move
@@ -39,7 +39,7 @@ class Event(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Shape:
+class StateStructure:
     """What determines the states, whatever the rates.
 
     Parameters
@@ -82,7 +82,7 @@ class Shape:
             int(min(n, room[0])) - h for n, room, h in zip(count, self.rooms, stopped, strict=True)
         ]
 
-    def events(self, state: State) -> Iterator[Event]:
+    def events(self, state: State) -> Iterator[Transition]:
         """All transitions out of a state."""
         busy = self.busy(state)
         for move in self.moves:
@@ -90,7 +90,7 @@ class Shape:
             if servers:
                 after = self.moved(state, move)
                 if after != state:
-                    yield Event(move, servers, after)
+                    yield Transition(move, servers, after)
 
     def moved(self, state: State, move: Move) -> State:
         """The state after a job has been served, or has arrived."""
@@ -111,7 +111,7 @@ class Shape:
 class _Board:
     """A state that changes as jobs move."""
 
-    def __init__(self, shape: Shape, state: State) -> None:
+    def __init__(self, shape: StateStructure, state: State) -> None:
         self.shape = shape
         self.count = list(state[0])
         self.blocked = [list(queue) for queue in state[1]]
@@ -178,7 +178,7 @@ class _Board:
 class Rates:
     """A shape, and the rate at which a server makes each move [1/s]."""
 
-    shape: Shape
+    shape: StateStructure
     rate: dict[Move, float]
     service: FloatArray
 
@@ -217,7 +217,7 @@ def rates_of(network: BlockingNetwork) -> Rates:
         coming = network.arrival_rate * np.asarray(network.entry)
         rate |= {Move(OUT, k): float(r) for k, r in enumerate(coming) if r > 0}
     kinds = tuple((room.servers, room.places, room.blocking) for room in rooms)
-    shape = Shape(kinds, tuple(rate), network.windows, network.population)
+    shape = StateStructure(kinds, tuple(rate), network.windows, network.population)
     return Rates(shape, rate, service)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
-from headway.queueing.blocking.answers import States, flows_by_state
+from headway.queueing.blocking.answers import StateSums, flows_by_state
 from headway.queueing.blocking.chain import Stationary, stationary
 from headway.queueing.blocking.idle import Visited
 from headway.queueing.blocking.moves import Rates, rates_of
@@ -93,7 +93,7 @@ def chain_numbers(network: BlockingNetwork, place: int) -> NumberLaw:
     """
     rates = rates_of(network)
     solution = stationary(rates)
-    states, servers = States.of(rates.shape, solution), network.rooms[place].servers
+    states, servers = StateSums.of(rates.shape, solution), network.rooms[place].servers
     count = states.count[:, place].astype(int)
     ratio, behind = 0.0, np.where(count > servers, 1.0, 0.0)
     if solution.level is not None and solution.level.station == place:
@@ -111,7 +111,7 @@ def chain_numbers(network: BlockingNetwork, place: int) -> NumberLaw:
     return NumberLaw(np.asarray(head, float), ratio, waits)
 
 
-def _wait_probability(rates: Rates, states: States, place: int, behind: FloatArray) -> float:
+def _wait_probability(rates: Rates, states: StateSums, place: int, behind: FloatArray) -> float:
     """Probability that an arrival waits: the share of departures that leave all servers busy.
 
     As many jobs arrive to find n as leave n behind, in each state of the rest of the network.

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.numerals import four_digits
-from headway.queueing.blocking.moves import OUT, Shape, State
+from headway.queueing.blocking.moves import OUT, State, StateStructure
 from headway.queueing.network.blocking import Blocking
 
 MOST = 20_000
@@ -49,7 +49,7 @@ class StateSpace:
         return coo_array((flow, (self.source, self.target)), shape=(size, size))
 
 
-def estimate(shape: Shape) -> float:
+def estimate(shape: StateStructure) -> float:
     """Upper bound on the number of states, without listing them.
 
     The states of each station and region are counted by their number of jobs, and convolved.
@@ -59,8 +59,8 @@ def estimate(shape: Shape) -> float:
     Examples
     --------
     >>> from headway.queueing.blocking.moves import Move
-    >>> shape = Shape(((1, 2, Blocking.LOST), (1, inf, Blocking.LOST)), (Move(0, 1), Move(1, 0)),
-    ...               population=3)
+    >>> shape = StateStructure(((1, 2, Blocking.LOST), (1, inf, Blocking.LOST)),
+    ...                        (Move(0, 1), Move(1, 0)), population=3)
     >>> estimate(shape)  # 0, 1 or 2 at the first
     3.0
     """
@@ -81,7 +81,7 @@ def estimate(shape: Shape) -> float:
     return float(total[size] if shape.population else total.sum())
 
 
-def _station_counts(shape: Shape, station: int, size: int) -> FloatArray:
+def _station_counts(shape: StateStructure, station: int, size: int) -> FloatArray:
     """States with n jobs at a station or blocked on their way to it, n = 0, 1..."""
     _, places, blocking = shape.rooms[station]
     most = int(min(places, size) if isfinite(places) else min(shape.cap, size))
@@ -97,7 +97,7 @@ def _station_counts(shape: Shape, station: int, size: int) -> FloatArray:
     return ways
 
 
-def _region_counts(shape: Shape, window: int, size: int) -> FloatArray:
+def _region_counts(shape: StateStructure, window: int, size: int) -> FloatArray:
     """States with n jobs in a region or waiting outside it, n = 0, 1..."""
     limit = int(min(shape.windows[window].limit, size))
     inside = np.eye(1, size + 1)[0]
@@ -111,7 +111,7 @@ def _region_counts(shape: Shape, window: int, size: int) -> FloatArray:
     return ways
 
 
-def targets_of(shape: Shape, window: int) -> set[int]:
+def targets_of(shape: StateStructure, window: int) -> set[int]:
     """Stations of a region at which jobs enter it."""
     stations = shape.windows[window].stations
     return {
@@ -121,7 +121,7 @@ def targets_of(shape: Shape, window: int) -> set[int]:
     }
 
 
-def check_size(shape: Shape, most: float = MOST) -> None:
+def check_size(shape: StateStructure, most: float = MOST) -> None:
     """Refuse a chain that is too large, before it is built.
 
     Raises
@@ -138,7 +138,7 @@ def check_size(shape: Shape, most: float = MOST) -> None:
 
 
 @lru_cache(maxsize=64)
-def space_of(shape: Shape) -> StateSpace:
+def space_of(shape: StateStructure) -> StateSpace:
     """List all recurrent states.
 
     Raises
@@ -163,7 +163,9 @@ def space_of(shape: Shape) -> StateSpace:
     return _recurrent(shape, tuple(numbers), table)
 
 
-def _recurrent(shape: Shape, states: tuple[State, ...], ways: NDArray[np.intp]) -> StateSpace:
+def _recurrent(
+    shape: StateStructure, states: tuple[State, ...], ways: NDArray[np.intp]
+) -> StateSpace:
     """Leave out transient states."""
     size = len(states)
     links = coo_array((np.ones(len(ways)), (ways[:, 0], ways[:, 1])), shape=(size, size))
@@ -185,7 +187,7 @@ def _recurrent(shape: Shape, states: tuple[State, ...], ways: NDArray[np.intp]) 
     return StateSpace(named, source, target, inside[:, 2], inside[:, 3].astype(float), count, busy)
 
 
-def start(shape: Shape) -> State:
+def start(shape: StateStructure) -> State:
     """An initial state: empty, or with a closed network's jobs wherever there is room.
 
     Raises

@@ -11,7 +11,7 @@ from headway.numerals import digits
 
 
 @dataclass(frozen=True)
-class Curve:
+class MonotoneCubic:
     """Cubics between points, each falling wherever its ends do (Fritsch and Butland).
 
     Parameters
@@ -27,7 +27,7 @@ class Curve:
     slopes: FloatArray
 
     @classmethod
-    def through(cls, sizes: Sequence[float], misses: Sequence[float]) -> "Curve":
+    def through(cls, sizes: Sequence[float], misses: Sequence[float]) -> "MonotoneCubic":
         """A curve through points; at size 0 everything misses.
 
         Parameters
@@ -44,7 +44,7 @@ class Curve:
 
         Examples
         --------
-        >>> Curve.through([2.0, 4.0], [0.5, 0.5]).at(np.array([0.0, 3.0, 9.0]))[0].tolist()
+        >>> MonotoneCubic.through([2.0, 4.0], [0.5, 0.5]).at(np.array([0.0, 3.0, 9.0]))[0].tolist()
         [1.0, 0.5, 0.5]
         """
         at, missed = np.asarray(sizes, float), np.asarray(misses, float)
@@ -74,7 +74,7 @@ def first_fault(sizes: FloatArray, misses: FloatArray) -> tuple[int, str] | None
     Parameters
     ----------
     sizes, misses
-        As for `Curve.through`, in any unit of size.
+        As for `MonotoneCubic.through`, in any unit of size.
 
     Examples
     --------

@@ -63,7 +63,7 @@ KEPT = Filling(
 
 
 @dataclass(frozen=True)
-class Answers:
+class CacheResult:
     """Results of a cache.
 
     Parameters
@@ -81,7 +81,7 @@ class Answers:
     resident: FloatArray
 
 
-def after(filling: Filling, popularity: Popularity, time: FloatArray) -> Answers:
+def after(filling: Filling, popularity: Popularity, time: FloatArray) -> CacheResult:
     """Results of a cache whose objects stay for a given time.
 
     Parameters
@@ -103,22 +103,22 @@ def after(filling: Filling, popularity: Popularity, time: FloatArray) -> Answers
         _block_after(filling, popularity, time[start : start + step])
         for start in range(0, max(len(time), 1), step)
     ]
-    return Answers(
+    return CacheResult(
         *(np.concatenate([getattr(p, part) for p in parts]) for part in ("hit", "gain", "resident"))
     )
 
 
-def _block_after(filling: Filling, popularity: Popularity, time: FloatArray) -> Answers:
+def _block_after(filling: Filling, popularity: Popularity, time: FloatArray) -> CacheResult:
     requests = time[:, None] * popularity.share
     each = popularity.share * popularity.count
     there, slope = filling.there(requests), filling.slope(requests) * popularity.share
     growth = slope @ popularity.count
     some = growth > 0
     gain = np.where(some, slope @ each / np.where(some, growth, 1.0), 0.0)
-    return Answers(there @ each, gain, there @ popularity.count)
+    return CacheResult(there @ each, gain, there @ popularity.count)
 
 
-def filled(filling: Filling, popularity: Popularity, size: FloatArray) -> Answers:
+def filled(filling: Filling, popularity: Popularity, size: FloatArray) -> CacheResult:
     """Results of a cache of a given size, by Che's approximation.
 
     Parameters
@@ -143,7 +143,7 @@ def filled(filling: Filling, popularity: Popularity, size: FloatArray) -> Answer
         here = wanted[start : start + step]
         time[here] = _characteristic_time(filling, popularity, size[here])
     answers = after(filling, popularity, time)
-    return Answers(
+    return CacheResult(
         np.where(whole, 1.0, answers.hit),
         np.where(whole, 0.0, answers.gain),
         np.where(whole, popularity.objects, size),

@@ -23,8 +23,8 @@ from headway.kinds import (
     is_symbolic,
     plain,
 )
-from headway.queueing.caches.curves import Curve
-from headway.queueing.caches.filling import KEPT, RENEWED, Answers, Filling, after, filled
+from headway.queueing.caches.curves import MonotoneCubic
+from headway.queueing.caches.filling import KEPT, RENEWED, CacheResult, Filling, after, filled
 from headway.queueing.caches.popularity import Popularity, listed, zipf
 
 _CHE = "Che's approximation; largest error of the hit ratio measured:"
@@ -47,11 +47,11 @@ class Cache:
     def _check(self) -> None:
         """Refuse numbers out of domain."""
 
-    def _answers(self) -> Answers:
+    def _answers(self) -> CacheResult:
         raise NotImplementedError
 
     @cached_property
-    def _result(self) -> Answers:
+    def _result(self) -> CacheResult:
         return self._answers()
 
     @property
@@ -85,7 +85,7 @@ class _Catalogue(Cache):
         """Size or time by which points differ."""
         raise NotImplementedError
 
-    def _at(self, popularity: Popularity, amount: FloatArray) -> Answers:
+    def _at(self, popularity: Popularity, amount: FloatArray) -> CacheResult:
         raise NotImplementedError
 
     def _law(self) -> tuple[Amount, Amount, Sequence[Amount]]:
@@ -101,7 +101,7 @@ class _Catalogue(Cache):
             check_domain("objects", objects, lambda n: (n >= 1) & (n <= 1e15), "from 1 to 1e15")
             check_domain("exponent", exponent, lambda a: (a >= 0) & (a <= 20), "from 0 to 20")
 
-    def _answers(self) -> Answers:
+    def _answers(self) -> CacheResult:
         """Solve together the points at which the popularity is the same."""
         objects, exponent, shares = self._law()
         law = shares if objects is None else (objects, exponent)
@@ -110,13 +110,13 @@ class _Catalogue(Cache):
         amount, *rows = (np.asarray(value, float).ravel() for value in values)
         laws = np.array(rows)
         first, group = distinct_columns(laws)
-        answers = Answers(*(np.zeros(amount.shape) for _ in range(3)))
+        answers = CacheResult(*(np.zeros(amount.shape) for _ in range(3)))
         for number, numbers in enumerate(laws[:, first].T):
             points: NDArray[np.intp] = np.flatnonzero(group == number)
             popularity = listed(numbers) if objects is None else zipf(*numbers.tolist())
             for part, own in vars(self._at(popularity, amount[points])).items():
                 getattr(answers, part)[points] = own
-        return Answers(*(part.reshape(shape) for part in vars(answers).values()))
+        return CacheResult(*(part.reshape(shape) for part in vars(answers).values()))
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class _Sized(_Catalogue):
     def _law(self) -> tuple[Amount, Amount, Sequence[Amount]]:
         return self.objects, self.exponent, self.popularity
 
-    def _at(self, popularity: Popularity, amount: FloatArray) -> Answers:
+    def _at(self, popularity: Popularity, amount: FloatArray) -> CacheResult:
         return filled(self.filling, popularity, amount)
 
 
@@ -279,7 +279,7 @@ class TTLCache(_Catalogue):
     def _law(self) -> tuple[Amount, Amount, Sequence[Amount]]:
         return self.objects, self.exponent, self.popularity
 
-    def _at(self, popularity: Popularity, amount: FloatArray) -> Answers:
+    def _at(self, popularity: Popularity, amount: FloatArray) -> CacheResult:
         return after(self.filling, popularity, amount)
 
 
@@ -349,13 +349,13 @@ class CurveCache(Cache):
         _ = self._curve
 
     @cached_property
-    def _curve(self) -> Curve:
-        return Curve.through(self.sizes, self.miss_ratios)
+    def _curve(self) -> MonotoneCubic:
+        return MonotoneCubic.through(self.sizes, self.miss_ratios)
 
-    def _answers(self) -> Answers:
+    def _answers(self) -> CacheResult:
         size = np.asarray(self.size, float)
         misses, slope = self._curve.at(size)
-        return Answers(1 - misses, -slope, size)
+        return CacheResult(1 - misses, -slope, size)
 
 
 POLICIES: dict[str, type[Cache]] = {

@@ -13,7 +13,7 @@ import numpy as np
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray, plain
 from headway.queueing.chains.class_traffic import ClassTraffic, mean_time
-from headway.queueing.chains.measured import Merged
+from headway.queueing.chains.measured import MergedStations
 from headway.queueing.classes.fcfs import refuse_unmeasured
 from headway.queueing.network.network import Network
 from headway.queueing.network.product_form import (
@@ -24,7 +24,7 @@ from headway.queueing.network.product_form import (
     without_form,
 )
 from headway.queueing.network.result import Result
-from headway.queueing.network.turns import Turns
+from headway.queueing.network.turns import OrderedStations
 
 
 def divided_by_class(traffic: ClassTraffic, whole: Result, network: Network) -> Result:
@@ -125,7 +125,7 @@ def _residence_times(traffic: ClassTraffic, stay: FloatArray) -> FloatArray:
     return times
 
 
-def merged_at(traffic: ClassTraffic, network: Network) -> Merged:
+def merged_at(traffic: ClassTraffic, network: Network) -> MergedStations:
     """Where classes of a closed chain meet without a product form, and are taken as one class.
 
     Parameters
@@ -148,7 +148,7 @@ def merged_at(traffic: ClassTraffic, network: Network) -> Merged:
     ratios = np.where(without_form(network), ratios, 1.0)
     here = np.asarray((ratios > 1).any(axis=1))
     if not here.any():
-        return Merged(Turns(), (), 1.0)
+        return MergedStations(OrderedStations(), (), 1.0)
     varying = named(network, here & network.is_varying)
     if varying:
         msg = (
@@ -157,4 +157,6 @@ def merged_at(traffic: ClassTraffic, network: Network) -> Merged:
         )
         raise GraphError(msg)
     refuse_unmeasured(network, here)
-    return Merged(turns_at(network, here), last_in_pools(network, here), float(ratios.max()))
+    return MergedStations(
+        turns_at(network, here), last_in_pools(network, here), float(ratios.max())
+    )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from headway.numerals import digits
 from headway.queueing.methods.method import EXACT, Error
-from headway.queueing.network.turns import Turns, different_times
+from headway.queueing.network.turns import OrderedStations, different_times
 
 RATIOS = (2.0, 10.0, 100.0)
 """Where the regions end: longest over shortest mean time of a chain's classes at a station."""
@@ -28,7 +28,7 @@ _COMMAND = "python -m tests.campaigns.chain_errors"
 
 
 @dataclass(frozen=True)
-class Merged:
+class MergedStations:
     """Stations where classes of a chain meet without a product form, as if they were one class.
 
     Parameters
@@ -42,11 +42,11 @@ class Merged:
 
     Examples
     --------
-    >>> Merged(Turns(("cpu",)), (), 8.0).note[:66]
+    >>> MergedStations(OrderedStations(("cpu",)), (), 8.0).note[:66]
     'cpu: first come first served with times that differ by class of a '
     """
 
-    turns: Turns
+    turns: OrderedStations
     last: Sequence[str]
     ratio: float
 

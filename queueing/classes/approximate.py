@@ -14,7 +14,7 @@ from headway.queueing.classes.lengths import (
     with_delays,
 )
 from headway.queueing.closed.approximate import Closed, Ordered
-from headway.queueing.closed.fixed_point import State
+from headway.queueing.closed.fixed_point import Iterate
 from headway.queueing.closed.measured import closed_note
 from headway.queueing.closed.pools import closed_rates
 from headway.queueing.network.names import Method
@@ -24,7 +24,7 @@ from headway.queueing.orders.capacity import ClassDemands, longer_waits
 
 
 def approximated(
-    network: Network, load: FloatArray, method: Method, solver: Callable[[Closed], State]
+    network: Network, load: FloatArray, method: Method, solver: Callable[[Closed], Iterate]
 ) -> Lengths:
     """Solve all points by an approximation of mean value analysis.
 
@@ -47,7 +47,7 @@ def approximated(
     return Lengths(method, note, state.rate, queue, growth)
 
 
-def _within_capacity(network: Network, arrays: Closed, load: FloatArray, state: State) -> State:
+def _within_capacity(network: Network, arrays: Closed, load: FloatArray, state: Iterate) -> Iterate:
     """Let jobs wait longer where a station would be busier than it can be."""
     some = np.maximum(state.rate, 1e-300)
     waits = unequal(network) & (arrays.demand > 0)
@@ -58,7 +58,7 @@ def _within_capacity(network: Network, arrays: Closed, load: FloatArray, state: 
     rate, stay = demands.rate(longer), state.queue / some[:, None] + weight * longer
     kept = (longer > 0).any(axis=0)
     queue = np.where(kept, rate[:, None] * stay, state.queue)
-    return State(np.where(kept, rate, state.rate), state.found, queue)
+    return Iterate(np.where(kept, rate, state.rate), state.found, queue)
 
 
 def _arrays(network: Network, load: FloatArray) -> Closed:

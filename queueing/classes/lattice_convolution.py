@@ -62,7 +62,7 @@ class Speeds:
     crews: Mapping[int, FloatArray] = field(default_factory=dict)
 
 
-class Convolved(NamedTuple):
+class ConvolvedClasses(NamedTuple):
     """Results of a convolution.
 
     Parameters
@@ -87,7 +87,7 @@ class Convolved(NamedTuple):
     open_working: FloatArray
 
 
-def lattice_convolution(network: Speeds) -> Convolved:
+def lattice_convolution(network: Speeds) -> ConvolvedClasses:
     """Solve a closed or mixed network of several classes.
 
     Raises
@@ -116,7 +116,7 @@ def lattice_convolution(network: Speeds) -> Convolved:
     fewer = np.stack([before[-1][neighbour[rows], points] for neighbour in lattice.fewer])
     workers = {k: _working(network, k, guess, stations[k]) for k in network.crews}
     numbers = _numbers(lattice, stations, before, network.population, workers)
-    return Convolved(guess * fewer / top, *(part / top for part in numbers))
+    return ConvolvedClasses(guess * fewer / top, *(part / top for part in numbers))
 
 
 def within_capacity(network: Speeds) -> FloatArray:

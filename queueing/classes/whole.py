@@ -9,8 +9,8 @@ from headway.columns import distinct_columns
 from headway.kinds import FloatArray
 from headway.queueing.markov.circuits import (
     Circuit,
+    CircuitMeans,
     Onward,
-    Solved,
     circuit_numbers,
     onward_from,
     solve_circuit,
@@ -36,7 +36,7 @@ def most_states(asked: str) -> int:
     return MOST_STATES if asked == Method.AUTO else MOST_REQUESTED
 
 
-def whole_chain(network: Network, most: int) -> Solved | None:
+def whole_chain(network: Network, most: int) -> CircuitMeans | None:
     """Solve a network of closed classes state by state.
 
     Parameters
@@ -54,7 +54,7 @@ def whole_chain(network: Network, most: int) -> Solved | None:
     ways = network.ways
     if ways is None or not _has_chain(network):
         return None
-    solved: list[tuple[NDArray[np.intp], Solved]] = []
+    solved: list[tuple[NDArray[np.intp], CircuitMeans]] = []
     most = min(most, max(MOST_SOLVED // network.population.shape[1], 1))
     for points in _alike(network, ways):
         part = _solved(network.at(points), ways.at(points), most)
@@ -62,7 +62,7 @@ def whole_chain(network: Network, most: int) -> Solved | None:
             return None
         solved.append((points, part))
     back = np.argsort(np.concatenate([points for points, _ in solved]))
-    return Solved(
+    return CircuitMeans(
         *(
             np.concatenate([getattr(part, name) for _, part in solved], axis=-1)[..., back]
             for name in ("queue_length", "throughput")
@@ -95,7 +95,7 @@ def _alike(network: Network, ways: Routing) -> list[NDArray[np.intp]]:
     return [np.flatnonzero(group == number) for number in range(int(group.max()) + 1)]
 
 
-def _solved(network: Network, ways: Routing, most: int) -> Solved | None:
+def _solved(network: Network, ways: Routing, most: int) -> CircuitMeans | None:
     """Solve points that have the same states."""
     return solve_circuit(_circuit(network, ways), _rates(network), most)
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
-from headway.queueing.closed.fixed_point import Linear, State, settle
+from headway.queueing.closed.fixed_point import Iterate, Linear, settle
 from headway.queueing.closed.pools import Crowd
 
 _CORRECTIONS = 3  # Chandy and Neuse: more change little; elsewhere than at single servers, than 1
@@ -109,14 +109,14 @@ class Closed:
     def _crowd(self) -> Crowd:
         return Crowd(np.ones((1, 0, 0)) if self.rates is None else self.rates)
 
-    def linear(self, state: State) -> Linear:
+    def linear(self, state: Iterate) -> Linear:
         """Give the coefficients of the residence times near a state."""
         near = self._plain
         if self.ordered is not None:
             near = self._in_order(self.ordered, near, state)
         return self._at_multiple_servers(near, state) if self.crowded else near
 
-    def _at_multiple_servers(self, near: Linear, state: State) -> Linear:
+    def _at_multiple_servers(self, near: Linear, state: Iterate) -> Linear:
         """Return the coefficients where an arrival at several servers may find one idle.
 
         The number that a mean job finds depends on the queue length; classes differ by `share`.
@@ -132,7 +132,7 @@ class Closed:
         offset[:, rows] += gain * fewer * (share - taken)
         return replace(near, offset=offset, extra=extra, slope=slope)
 
-    def _in_service(self, state: State) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _in_service(self, state: Iterate) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Work in service at crowded stations, and the chances that a job is the one taken away.
 
         They are a class's share of the work over N_c, and their mean.
@@ -142,7 +142,7 @@ class Closed:
         share = work / total / np.maximum(self.population, 1)[:, None]
         return total, (work * share).sum(axis=0) / total, share
 
-    def growth(self, state: State) -> FloatArray:
+    def growth(self, state: Iterate) -> FloatArray:
         """Response over service time of a job that comes from outside, shape as `queues`."""
         jobs = self.queues + state.queue.sum(axis=0)
         if self.crowded:
@@ -150,7 +150,7 @@ class Closed:
             jobs[list(self.crowded)] += self._crowd.moments(work, taken)[0]
         return np.asarray(jobs / self.full)
 
-    def _in_order(self, line: Ordered, near: Linear, state: State) -> Linear:
+    def _in_order(self, line: Ordered, near: Linear, state: Iterate) -> Linear:
         """Let an arrival wait for the work of those it finds, R = S + (g - 1) S'."""
         mine = state.queue / np.maximum(self.population, 1)[:, None]
         jobs = state.queue.sum(axis=0) - mine + line.open_load
@@ -167,7 +167,7 @@ class Closed:
 _NOBODY = 1e-300  # jobs, where there are none, so that 0 / 0 stays away
 
 
-def schweitzer(network: Closed) -> State:
+def schweitzer(network: Closed) -> Iterate:
     """Bard's and Schweitzer's approximation: an arriving job leaves its own share out.
 
     Q_jk seen by class c is Q_jk for other classes and Q_ck (N_c - 1) / N_c for its own.
@@ -186,7 +186,7 @@ def schweitzer(network: Closed) -> State:
     return settle(network, 0.0, _evenly(network))
 
 
-def linearizer(network: Closed) -> State:
+def linearizer(network: Closed) -> Iterate:
     """Chandy and Neuse's Linearizer: Schweitzer with shares corrected from one job fewer.
 
     The networks with one job fewer of a class are solved as further points beside the whole.
@@ -205,14 +205,14 @@ def linearizer(network: Closed) -> State:
     levels = _levels(network)
     whole = settle(network, 0.0, _evenly(network))
     times = len(network.demand) + 1
-    state = State(*(_repeated(part, times) for part in (whole.rate, whole.found, whole.queue)))
+    state = Iterate(*(_repeated(part, times) for part in (whole.rate, whole.found, whole.queue)))
     correction = np.zeros((*network.demand.shape[:2], times * network.queues.shape[1]))
     plain = network.ordered is None and not network.crowded
     for _ in range(_CORRECTIONS if plain else 1):
         state = settle(levels, correction, state)
         correction = _correction(levels, state, times)
     points = np.s_[..., : network.queues.shape[1]]
-    start = State(state.rate[points], state.found[points], state.queue[points])
+    start = Iterate(state.rate[points], state.found[points], state.queue[points])
     return settle(network, correction[points], start)
 
 
@@ -231,7 +231,7 @@ def _levels(network: Closed) -> Closed:
     return replace(network.at(every), population=population.reshape(classes, -1))
 
 
-def _correction(levels: Closed, state: State, times: int) -> FloatArray:
+def _correction(levels: Closed, state: Iterate, times: int) -> FloatArray:
     """What class j sees besides its own share left out: sum over c of n_c (share_c's change).
 
     The sum over c is formed once for all levels; each level then takes one job's part away.
@@ -249,11 +249,11 @@ def _correction(levels: Closed, state: State, times: int) -> FloatArray:
     return np.concatenate([whole[:, :, None], fewer], axis=2).reshape(classes, stations, columns)
 
 
-def _evenly(network: Closed) -> State:
+def _evenly(network: Closed) -> Iterate:
     """Start with every class spread over the stations it visits."""
     visited = network.demand > 0
     share = network.population[:, None] / np.maximum(visited.sum(axis=1, keepdims=True), 1)
     queue = np.where(visited, share, 0.0)
     found = network.queues + queue.sum(axis=0)
     cycle = network.think_time + (network.demand * found).sum(axis=1)
-    return State(network.population / np.where(cycle > 0, cycle, 1.0), found, queue)
+    return Iterate(network.population / np.where(cycle > 0, cycle, 1.0), found, queue)

@@ -85,7 +85,8 @@ def closed_stations(
     'queue'
     """
     counts = rows([station.count for station in stations], shape)
-    used, pooled = demand.any(axis=1).tolist(), (counts > 1).any(axis=1).tolist()
+    used: list[bool] = np.any(demand, axis=1).tolist()
+    pooled: list[bool] = np.any(counts > 1, axis=1).tolist()
     return [
         _station(station, demand[k], counts[k], shape, population, is_pool=pooled[k])
         if used[k]

@@ -29,7 +29,7 @@ _PLAIN = 3  # plain steps before Newton's
 
 
 @dataclass(frozen=True)
-class State:
+class Iterate:
     """Throughputs X, numbers v that an arrival finds, and queue lengths, at every point.
 
     Parameters
@@ -77,12 +77,12 @@ class Equations(Protocol):
         """N, shape (classes, points)."""
         ...
 
-    def linear(self, state: State) -> Linear:
+    def linear(self, state: Iterate) -> Linear:
         """Give the coefficients near a state."""
         ...
 
 
-def settle(network: Equations, correction: FloatArray | float, state: State) -> State:
+def settle(network: Equations, correction: FloatArray | float, state: Iterate) -> Iterate:
     """Find the fixed point.
 
     Parameters
@@ -118,7 +118,7 @@ def settle(network: Equations, correction: FloatArray | float, state: State) -> 
 class _Around:
     """The equations, and the ways on, from a state."""
 
-    def __init__(self, network: Equations, correction: FloatArray | float, state: State) -> None:
+    def __init__(self, network: Equations, correction: FloatArray | float, state: Iterate) -> None:
         self.state, self.network = state, network
         self.linear = near = network.linear(state)
         some = np.maximum(network.population, 1)
@@ -134,13 +134,13 @@ class _Around:
             np.abs(self.missed_jobs).max(axis=0), np.abs(self.missed_found).max(axis=0, initial=0)
         )
 
-    def plain(self) -> State:
+    def plain(self) -> Iterate:
         """Take the throughputs that the residence times give."""
         rate = self.network.population / np.where(self.cycle > 0, self.cycle, 1.0)
         queue = rate[:, None] * self.residence
-        return State(rate, self.linear.extra + queue.sum(axis=0), queue)
+        return Iterate(rate, self.linear.extra + queue.sum(axis=0), queue)
 
-    def newton(self, part: FloatArray) -> State:
+    def newton(self, part: FloatArray) -> Iterate:
         """Take the logarithms at which the equations, made linear in them, are fulfilled."""
         state, near = self.state, self.linear
         cycle = np.where(self.cycle > 0, self.cycle, 1.0)
@@ -163,17 +163,17 @@ class _Around:
         rate = -(self.missed_jobs + (by_found * found).sum(axis=1)) / steep
         return self._moved(rate, found, part)
 
-    def _moved(self, rate: FloatArray, found: FloatArray, part: FloatArray) -> State:
+    def _moved(self, rate: FloatArray, found: FloatArray, part: FloatArray) -> Iterate:
         """Go part of the way in logarithms, nowhere by more than a factor."""
         longest = np.maximum(np.abs(rate).max(axis=0), np.abs(found).max(axis=0, initial=0))
         part = part * np.minimum(1, _LONGEST / np.maximum(longest, _LONGEST))
         faster = self.state.rate * np.exp(part * rate)
         longer = self.state.found * np.exp(part * found)
         queue = self.state.queue + part * (faster[:, None] * self.residence - self.state.queue)
-        return State(faster, longer, queue)
+        return Iterate(faster, longer, queue)
 
 
-def _moved(network: Equations, state: State, following: State) -> float:
+def _moved(network: Equations, state: Iterate, following: Iterate) -> float:
     """Give the largest relative change of throughputs and lengths."""
     some = np.maximum(network.population, 1)[:, None]
     faster = np.abs(following.rate - state.rate) / np.maximum(following.rate, 1e-300)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from headway.numerals import digits
 from headway.queueing.network.names import Method
-from headway.queueing.network.turns import Turns, different_times
+from headway.queueing.network.turns import OrderedStations, different_times
 
 _NAMES = {Method.SCHWEITZER: "Bard-Schweitzer", Method.LINEARIZER: "Linearizer"}
 
@@ -117,7 +117,7 @@ def closed_note(
     method: Method,
     *,
     pools: bool,
-    in_order: Turns | Sequence[str] = (),
+    in_order: OrderedStations | Sequence[str] = (),
     spread: bool = False,
     apart: Apart | None = None,
 ) -> str:
@@ -221,7 +221,7 @@ class OpenRegion:
         )
 
 
-def open_note(in_order: Turns | Sequence[str], region: OpenRegion) -> str:
+def open_note(in_order: OrderedStations | Sequence[str], region: OpenRegion) -> str:
     """The note on open classes with different times in order of arrival: what is approximate."""
     note = different_times(in_order, spread=region.scvs is not None)
     return f"{note}; largest error measured: response time {digits(region.error)}% ({region})"

@@ -11,7 +11,7 @@ from headway.queueing.closed.approximate import Closed, linearizer, schweitzer
 from headway.queueing.closed.convolution import convolution, series_bytes
 from headway.queueing.closed.demands import ClosedStation, closed_stations
 from headway.queueing.closed.digits import digit_convolution, has_few_digits
-from headway.queueing.closed.fixed_point import State
+from headway.queueing.closed.fixed_point import Iterate
 from headway.queueing.closed.measured import closed_note
 from headway.queueing.closed.mva import mean_value_analysis
 from headway.queueing.closed.saturated import SinglePoint, is_saturated, saturated
@@ -175,7 +175,7 @@ def _short_cut(
     return rate, lengths[: len(queues)], lengths[len(queues) :]
 
 
-def _approximate(solver: Callable[[Closed], State]) -> _Solver:
+def _approximate(solver: Callable[[Closed], Iterate]) -> _Solver:
     """Make a solver of one class."""
 
     def solve(stations: Sequence[ClosedStation], think: FloatArray, jobs: FloatArray) -> Found:

@@ -25,7 +25,7 @@ _LEAST = 1e-9  # of a server, left by those who go first
 _NOBODY = 1e-300
 
 
-class Pool(Protocol):
+class ServerPool(Protocol):
     """The servers of a station, of which some may be idle."""
 
     def moments(self, busy: FloatArray, own: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -55,7 +55,7 @@ class Classes(Protocol):
     def before(self) -> Amount:
         """Which classes (rows) go before which, shape (classes, classes)."""
 
-    def crowd(self, k: int) -> Pool | None:
+    def crowd(self, k: int) -> ServerPool | None:
         """The servers of a station; None if it has one."""
 
 

@@ -15,7 +15,7 @@ from headway.queueing.markov.orders import Order
 _Law = TypeVar("_Law")
 
 
-class Form(Enum):
+class ProductForm(Enum):
     """For which service times of its classes a queue has a product form (BCMP, Kelly)."""
 
     ANY = "any times"
@@ -23,7 +23,7 @@ class Form(Enum):
     NONE = "none"
 
 
-class Times(Enum):
+class SojournLaw(Enum):
     """Which distribution of response times is known for open classes."""
 
     IN_ORDER = "that of a queue in order of arrival"
@@ -143,8 +143,8 @@ class Discipline(str, metaclass=Named):
     doc: str = ""
     words: str = ""
     how: str = ""
-    form: Form = Form.NONE
-    pool_form: Form = Form.NONE
+    form: ProductForm = ProductForm.NONE
+    pool_form: ProductForm = ProductForm.NONE
     in_turn: bool = False
     by_priority: bool = False
     among_equals: str = ""
@@ -158,7 +158,7 @@ class Discipline(str, metaclass=Named):
     stay: Rule | None = None
     states: Callable[..., Order] | None = None
     rank: Rank | None = None
-    times: Times = Times.UNKNOWN
+    times: SojournLaw = SojournLaw.UNKNOWN
     jmt: str = ""
     pmif: str = ""
 
@@ -204,7 +204,7 @@ class Discipline(str, metaclass=Named):
         return f"Discipline({str(self)!r})"
 
     def __post_init__(self) -> None:
-        if self.by_size != (self.form is Form.NONE):
+        if self.by_size != (self.form is ProductForm.NONE):
             msg = (
                 f"discipline {self}: it has a product form for equal exponential times (form) or "
                 "looks at service times (by_size); declare one of them"
@@ -214,7 +214,7 @@ class Discipline(str, metaclass=Named):
     @property
     def slows(self) -> bool:
         """Whether other jobs delay one in proportion to its own work, as shared servers do."""
-        return self.form is Form.ANY
+        return self.form is ProductForm.ANY
 
     @property
     def newest_first(self) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.queueing.disciplines.arrivals import ArrivalView, Classes, everybody, pool_factor
-from headway.queueing.disciplines.discipline import Discipline, Form, Times
+from headway.queueing.disciplines.discipline import Discipline, ProductForm, SojournLaw
 from headway.queueing.disciplines.offered import Offered, while_stable
 from headway.queueing.markov.orders import in_order
 
@@ -48,15 +48,15 @@ FCFS = Discipline(
     "jobs in order of arrival",
     words="first come first served",
     how="in order of arrival",
-    form=Form.ALIKE,
-    pool_form=Form.ALIKE,
+    form=ProductForm.ALIKE,
+    pool_form=ProductForm.ALIKE,
     measured=True,
     in_turn=True,
     scv=True,
     waits=waits,
     stay=stay,
     states=in_order,
-    times=Times.IN_ORDER,
+    times=SojournLaw.IN_ORDER,
     jmt="TailStrategy",
     pmif="FCFS",
 )

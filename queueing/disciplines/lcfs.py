@@ -7,7 +7,7 @@ shared, with an error that was measured (`headway.queueing.orders.measured.LAST`
 Source: Baskett, Chandy, Muntz and Palacios, JACM 22(2), 1975.
 """
 
-from headway.queueing.disciplines.discipline import Discipline, Form, Waiting
+from headway.queueing.disciplines.discipline import Discipline, ProductForm, Waiting
 from headway.queueing.disciplines.ps import stay, waits
 from headway.queueing.markov.orders import last_first
 
@@ -22,8 +22,8 @@ LAST = Discipline(
     "the last to arrive interrupts the others",
     words="a pool that serves the last first,",
     how="with preemption by the last to come",
-    form=Form.ANY,
-    pool_form=Form.ALIKE,
+    form=ProductForm.ANY,
+    pool_form=ProductForm.ALIKE,
     measured=True,
     interrupts=True,
     waits=waits,

@@ -30,7 +30,7 @@ from headway.queueing.disciplines.arrivals import (
     free_share,
     pool_factor,
 )
-from headway.queueing.disciplines.discipline import Discipline, Form
+from headway.queueing.disciplines.discipline import Discipline, ProductForm
 from headway.queueing.disciplines.offered import Offered, while_stable
 from headway.queueing.disciplines.priority import rank
 from headway.queueing.erlang.formulas import erlang_c
@@ -104,8 +104,8 @@ PREEMPTIVE = Discipline(
     "the highest priority interrupts the others",
     words="preemptive priority",
     how="with preemptive priorities",
-    form=Form.ALIKE,
-    pool_form=Form.ALIKE,
+    form=ProductForm.ALIKE,
+    pool_form=ProductForm.ALIKE,
     measured=True,
     by_priority=True,
     among_equals="fcfs",

@@ -29,7 +29,7 @@ from headway.queueing.disciplines.arrivals import (
     free_share,
     pool_factor,
 )
-from headway.queueing.disciplines.discipline import Discipline, Form, Times, Waiting
+from headway.queueing.disciplines.discipline import Discipline, ProductForm, SojournLaw, Waiting
 from headway.queueing.disciplines.offered import Offered, while_stable
 from headway.queueing.markov.orders import next_by_rank
 
@@ -79,8 +79,8 @@ PRIORITY = Discipline(
     "the highest priority is next",
     words="priority",
     how="with priorities",
-    form=Form.ALIKE,
-    pool_form=Form.ALIKE,
+    form=ProductForm.ALIKE,
+    pool_form=ProductForm.ALIKE,
     measured=True,
     by_priority=True,
     among_equals="fcfs",
@@ -89,6 +89,6 @@ PRIORITY = Discipline(
     stay=stay,
     states=next_by_rank,
     rank=rank,
-    times=Times.HEAD_OF_LINE,
+    times=SojournLaw.HEAD_OF_LINE,
     jmt="TailStrategyPriority",
 )

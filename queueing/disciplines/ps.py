@@ -14,7 +14,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.queueing.disciplines import fcfs
 from headway.queueing.disciplines.arrivals import ArrivalView, Classes, everybody, pool_factor
-from headway.queueing.disciplines.discipline import Discipline, Form, Times
+from headway.queueing.disciplines.discipline import Discipline, ProductForm, SojournLaw
 from headway.queueing.disciplines.offered import Offered
 from headway.queueing.markov.orders import sharing
 
@@ -48,13 +48,13 @@ SHARING = Discipline(
     "all jobs present share the servers",
     words="processor sharing",
     how="with shared servers",
-    form=Form.ANY,
-    pool_form=Form.ANY,
+    form=ProductForm.ANY,
+    pool_form=ProductForm.ANY,
     shares=True,
     measured=True,
     waits=waits,
     stay=stay,
     states=sharing,
-    times=Times.SHARED,
+    times=SojournLaw.SHARED,
     pmif="PS",
 )

@@ -6,7 +6,7 @@ Poisson, and nearly so in closed networks.
 Source: Kelly, *Reversibility and Stochastic Networks*, 1979, section 3.1.
 """
 
-from headway.queueing.disciplines.discipline import Discipline, Form, Waiting
+from headway.queueing.disciplines.discipline import Discipline, ProductForm, Waiting
 from headway.queueing.disciplines.fcfs import stay, waits
 from headway.queueing.markov.orders import at_random
 
@@ -21,8 +21,8 @@ RANDOM = Discipline(
     "the next job is drawn at random",
     words="random order",
     how="in random order",
-    form=Form.ALIKE,
-    pool_form=Form.ALIKE,
+    form=ProductForm.ALIKE,
+    pool_form=ProductForm.ALIKE,
     measured=True,
     at_random=True,
     waits=waits,

@@ -34,7 +34,7 @@ _BERNOULLI = (
 
 
 @dataclass(frozen=True)
-class State:
+class FiniteQueueResult:
     """Results of a finite station at a load.
 
     Parameters
@@ -53,7 +53,7 @@ class State:
     empty: Amount
 
 
-def solve(servers: Amount, places: Amount, load: Amount) -> State:
+def solve(servers: Amount, places: Amount, load: Amount) -> FiniteQueueResult:
     """Solve M/M/m/K.
 
     Parameters
@@ -83,10 +83,12 @@ def solve(servers: Amount, places: Amount, load: Amount) -> State:
     nobody = np.where(np.isnan(a), np.nan, 0.0)
     values = (state.loss, state.admitted, state.wait, state.empty)
     idle = (nobody, nobody + 1, nobody, nobody + 1)
-    return State(*(plain(np.where(some, x, y)) for x, y in zip(values, idle, strict=True)))
+    return FiniteQueueResult(
+        *(plain(np.where(some, x, y)) for x, y in zip(values, idle, strict=True))
+    )
 
 
-def _numeric(m: Amount, queue: Amount, load: Amount) -> State:
+def _numeric(m: Amount, queue: Amount, load: Amount) -> FiniteQueueResult:
     """Sum the geometric series from both ends, and take the likelier one at each point."""
     below = m / load * inverse_blocking(m - 1, load)
     # log(a/m), with all digits near 0, as a - m is exact there
@@ -100,7 +102,7 @@ def _numeric(m: Amount, queue: Amount, load: Amount) -> State:
     heavy = 1 / norm, rest / norm, total * (queue - mean) / norm
     loss, admitted, waiting = (np.where(load <= m, x, y) for x, y in zip(light, heavy, strict=True))
     empty = _empty(m, load, below, far_end, total)
-    return State(loss, admitted, waiting / (load * admitted), empty)
+    return FiniteQueueResult(loss, admitted, waiting / (load * admitted), empty)
 
 
 def _empty(m: Amount, load: Amount, below: Amount, far_end: Amount, total: Amount) -> Amount:
@@ -140,7 +142,7 @@ def _bend(y: Amount) -> Amount:
     return series * y
 
 
-def _symbolic(servers: Amount, places: Amount, load: Amount) -> State:
+def _symbolic(servers: Amount, places: Amount, load: Amount) -> FiniteQueueResult:
     if any(is_symbolic(count) and not count.is_Integer for count in (servers, places)):
         raise InvalidParameter("servers and places must be numbers in a formula of M/M/m/K")
     from headway.queueing.erlang import symbols
@@ -151,7 +153,7 @@ def _symbolic(servers: Amount, places: Amount, load: Amount) -> State:
     loss, admitted, empty, waiting = (
         part.doit() if int(places) <= _WRITTEN else part for part in parts
     )
-    return State(loss, admitted, waiting / (load * admitted), empty)
+    return FiniteQueueResult(loss, admitted, waiting / (load * admitted), empty)
 
 
 def moment(order: Amount, servers: Amount, places: Amount, load: Amount) -> Amount:

@@ -25,7 +25,7 @@ import numpy as np
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray
 from headway.queueing.forks.parts import ClosedForks
-from headway.queueing.forks.queue import Queue, divisor
+from headway.queueing.forks.queue import ForkQueue, divisor
 from headway.queueing.stations.base import Station
 
 MOST = 10_000
@@ -118,7 +118,7 @@ def solve_forked(
             f"{MOST:,}; reduce it"
         )
         raise InvalidParameter(msg)
-    queues = {n: Queue(s, visits[n]) for n, s in stations.items() if n not in branches}
+    queues = {n: ForkQueue(s, visits[n]) for n, s in stations.items() if n not in branches}
     forks = ClosedForks(stations, branches, visits, queues)
     rate = through = np.zeros(population.shape)
     bare = {name: queue.response() for name, queue in queues.items()}

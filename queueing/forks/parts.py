@@ -10,7 +10,7 @@ from headway.kinds import Amount, FloatArray, number
 from headway.numerals import four_digits
 from headway.queueing.forks.branches import branch_time
 from headway.queueing.forks.kth import kth, unfinished
-from headway.queueing.forks.queue import Queue, divisor
+from headway.queueing.forks.queue import ForkQueue, divisor
 from headway.queueing.order_statistics.alike import left_over, moments
 from headway.queueing.stations.base import Station
 
@@ -61,7 +61,7 @@ class ClosedForks:
         stations: Mapping[str, Station],
         branches: Mapping[str, Sequence[str]],
         visits: Mapping[str, FloatArray],
-        queues: Mapping[str, Queue],
+        queues: Mapping[str, ForkQueue],
     ) -> None:
         self._stations, self._branches = stations, branches
         self._visits, self._queues = visits, queues

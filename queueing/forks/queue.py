@@ -22,7 +22,7 @@ def divisor(value: FloatArray) -> FloatArray:
     return np.where(value > 0, value, np.inf)
 
 
-class Queue:
+class ForkQueue:
     """A station as mean value analysis sees it, with the jobs added so far.
 
     Parameters
@@ -40,7 +40,7 @@ class Queue:
     Examples
     --------
     >>> from headway.queueing import MM1
-    >>> queue = Queue(MM1(0.5), np.ones(1))
+    >>> queue = ForkQueue(MM1(0.5), np.ones(1))
     >>> queue.add(np.array([1.0]), queue.response(), np.ones(1))  # one job, thinking 0.5 s
     >>> queue.response().tolist()  # finds half a job
     [0.75]

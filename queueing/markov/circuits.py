@@ -8,7 +8,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.queueing.markov.orders import Here, Order
-from headway.queueing.markov.space import Space, explore, stationary
+from headway.queueing.markov.space import StateSpace, explore, stationary
 
 Onward: TypeAlias = tuple[tuple[float, int | None, int], ...]
 """Where jobs go: chance, station (None: out, to think), and the class they have from there on."""
@@ -92,14 +92,14 @@ def _changed(counts: Any, c: int, more: int) -> Any:
 
 
 @dataclass(frozen=True)
-class Solved:
+class CircuitMeans:
     """Mean jobs and completions by class at stations, shape (classes, stations, points)."""
 
     queue_length: FloatArray
     throughput: FloatArray
 
 
-def solve_circuit(circuit: Circuit, rates: FloatArray, most: int) -> Solved | None:
+def solve_circuit(circuit: Circuit, rates: FloatArray, most: int) -> CircuitMeans | None:
     """Solve a circuit state by state, at operating points that differ in their rates.
 
     Parameters
@@ -131,7 +131,7 @@ def solve_circuit(circuit: Circuit, rates: FloatArray, most: int) -> Solved | No
     shares = np.stack([stationary(space, point) for point in rates.T], axis=1)
     served = rates[: -len(circuit.populations)].reshape(*speeds.shape[:2], -1).swapaxes(0, 1)
     through = np.einsum("kcs,sp->ckp", speeds, shares) * served
-    return Solved(np.einsum("kcs,sp->ckp", counts, shares), through)
+    return CircuitMeans(np.einsum("kcs,sp->ckp", counts, shares), through)
 
 
 def circuit_numbers(
@@ -181,7 +181,7 @@ def circuit_numbers(
     return np.asarray(chances, np.float64), waits
 
 
-def _counts(space: Space, circuit: Circuit) -> FloatArray:
+def _counts(space: StateSpace, circuit: Circuit) -> FloatArray:
     """Jobs of each class at each station in each state, shape (stations, classes, states)."""
     counts = np.zeros((len(circuit.orders), len(circuit.populations), len(space.states)))
     for row, state in enumerate(space.states):
@@ -191,7 +191,7 @@ def _counts(space: Space, circuit: Circuit) -> FloatArray:
     return counts
 
 
-def _speeds(space: Space, circuit: Circuit) -> FloatArray:
+def _speeds(space: StateSpace, circuit: Circuit) -> FloatArray:
     """How many times its service rate each class completes, of the same shape."""
     speeds = np.zeros((len(circuit.orders), len(circuit.populations), len(space.states)))
     for row, state in enumerate(space.states):

@@ -21,7 +21,7 @@ Moves: TypeAlias = Callable[[State], Iterable[tuple[State, int, float]]]
 
 
 @dataclass(frozen=True)
-class Space:
+class StateSpace:
     """The states of a chain and the moves between them, whatever the rates are.
 
     Parameters
@@ -41,7 +41,7 @@ class Space:
     times: FloatArray
 
 
-def explore(start: State, moves: Moves, most: int) -> Space | None:
+def explore(start: State, moves: Moves, most: int) -> StateSpace | None:
     """Find all states that can be reached from one.
 
     Parameters
@@ -76,10 +76,10 @@ def explore(start: State, moves: Moves, most: int) -> Space | None:
             rows.append((number[state], number[following], which, often))
     source, target, rate, times = zip(*rows, strict=True) if rows else ((), (), (), ())
     ends = np.array(source, np.intp), np.array(target, np.intp)
-    return Space(tuple(number), *ends, np.array(rate, np.intp), np.array(times, float))
+    return StateSpace(tuple(number), *ends, np.array(rate, np.intp), np.array(times, float))
 
 
-def stationary(space: Space, rates: FloatArray) -> FloatArray:
+def stationary(space: StateSpace, rates: FloatArray) -> FloatArray:
     """Share of time in each state: what flows in flows out.
 
     Parameters

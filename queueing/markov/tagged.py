@@ -17,7 +17,7 @@ from scipy.sparse import coo_array, csr_array
 
 from headway.kinds import FloatArray
 from headway.queueing.markov.circuits import Circuit
-from headway.queueing.markov.space import Space, explore, stationary
+from headway.queueing.markov.space import StateSpace, explore, stationary
 
 _START, _END = "start", "end"
 _SPARE = 1.05  # uniformisation rate over the largest total rate: above 1 keeps steps aperiodic
@@ -126,7 +126,9 @@ def passages(circuit: TaggedCircuit, most: int) -> Passages | None:
     return None if inside is None else _uniformised(inside, circuit.tagged_rates, begun)
 
 
-def _explored(circuit: TaggedCircuit, begun: list[dict[Any, float]], most: int) -> Space | None:
+def _explored(
+    circuit: TaggedCircuit, begun: list[dict[Any, float]], most: int
+) -> StateSpace | None:
     """States of the chain between arrival and departure of the tagged job."""
     classes = len(begun)
 
@@ -140,7 +142,7 @@ def _explored(circuit: TaggedCircuit, begun: list[dict[Any, float]], most: int) 
     return explore(_START, moves, most)
 
 
-def _uniformised(space: Space, rates: FloatArray, begun: list[dict[Any, float]]) -> Passages:
+def _uniformised(space: StateSpace, rates: FloatArray, begun: list[dict[Any, float]]) -> Passages:
     number = {state: row for row, state in enumerate(space.states)}
     size, end = len(number), number.get(_END, -1)
     flow = rates[space.rate] * space.times

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
-from headway.queueing.disciplines.discipline import Form
+from headway.queueing.disciplines.discipline import ProductForm
 from headway.queueing.network.network import Network
-from headway.queueing.network.turns import Turns
+from headway.queueing.network.turns import OrderedStations
 from headway.queueing.stations.abilities import ServiceKind
 
 
@@ -130,14 +130,14 @@ def unequal(network: Network) -> NDArray[np.bool_]:
     return ordered[:, None] & unlike & ~_room_for_all(network)
 
 
-def turns_at(network: Network, among: NDArray[np.bool_] | None = None) -> Turns:
+def turns_at(network: Network, among: NDArray[np.bool_] | None = None) -> OrderedStations:
     """Stations of `unequal`, or some of them, by name: in order of arrival, and in random order."""
     here = _some(unequal(network), among)
     names: dict[bool, list[str]] = {False: [], True: []}
     for station, unlike in zip(network.stations, here, strict=True):
         if unlike:
             names[station.discipline.at_random].append(station.name)
-    return Turns(tuple(names[False]), tuple(names[True]))
+    return OrderedStations(tuple(names[False]), tuple(names[True]))
 
 
 def last_in_pools(network: Network, among: NDArray[np.bool_] | None = None) -> list[str]:
@@ -161,7 +161,10 @@ def named(network: Network, here: Sequence[bool] | NDArray[np.bool_]) -> list[st
 
 def _last_at_several(network: Network) -> NDArray[np.bool_]:
     alone = np.array(
-        [s.discipline.slows and s.discipline.pool_form is not Form.ANY for s in network.stations]
+        [
+            s.discipline.slows and s.discipline.pool_form is not ProductForm.ANY
+            for s in network.stations
+        ]
     )
     pools = alone & network.is_pool
     if not pools.any():

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Turns:
+class OrderedStations:
     """Names of stations that serve in order of arrival, and of those that do in random order."""
 
     in_order: tuple[str, ...] = ()
@@ -15,15 +15,15 @@ class Turns:
         return bool(self.in_order or self.at_random)
 
 
-def different_times(at: Turns | Sequence[str], *, spread: bool = False) -> str:
+def different_times(at: OrderedStations | Sequence[str], *, spread: bool = False) -> str:
     """Words for stations whose turns no product form holds for; names alone are in order.
 
     Examples
     --------
-    >>> different_times(Turns(("cpu",), ("disk",)))
+    >>> different_times(OrderedStations(("cpu",), ("disk",)))
     'cpu: first come first served, disk: served in random order, with times that differ by class'
     """
-    turns = at if isinstance(at, Turns) else Turns(tuple(at))
+    turns = at if isinstance(at, OrderedStations) else OrderedStations(tuple(at))
     parts = [
         f"{', '.join(names)}: {word}"
         for names, word in (

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.queueing.markov.space import Space, explore, stationary
+from headway.queueing.markov.space import StateSpace, explore, stationary
 
 MOST = 4000
 """States of a station up to which it is solved state by state."""
@@ -98,7 +98,7 @@ def solve_local(
 
 
 @lru_cache(maxsize=8)
-def _space(local: Local) -> tuple[Space, FloatArray]:
+def _space(local: Local) -> tuple[StateSpace, FloatArray]:
     """The states and moves, class c coming by rate 2 c and going by 2 c + 1; and who is there."""
     nobody = (0,) * len(local.jobs)
     space = explore((nobody, nobody), partial(_moves, local), local.states)

@@ -6,7 +6,7 @@
 from collections.abc import Sequence
 
 from headway.numerals import digits
-from headway.queueing.network.turns import Turns, different_times
+from headway.queueing.network.turns import OrderedStations, different_times
 
 ALONE = (101.0, 120.0)
 """Closed and mixed networks, each station by priority state by state: largest errors of
@@ -69,12 +69,12 @@ def priority_note(
     return f"{note}: class {', '.join(starved)} is starved" if starved else note
 
 
-def turns_note(turns: Turns) -> str:
+def turns_note(turns: OrderedStations) -> str:
     """The note on stations in order of arrival or random order, each solved alone.
 
     Examples
     --------
-    >>> turns_note(Turns(at_random=("cpu",)))[:64]
+    >>> turns_note(OrderedStations(at_random=("cpu",)))[:64]
     'cpu: served in random order with times that differ by class, tim'
     """
     rate, time = TURNS

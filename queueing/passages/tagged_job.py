@@ -68,7 +68,7 @@ Numbers: TypeAlias = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class States:
+class TaggedJobStates:
     """States of a tagged job, by column: station k, departures awaited w, others b and n."""
 
     station: Numbers
@@ -76,13 +76,15 @@ class States:
     beside: Numbers
     others: Numbers
 
-    def where(self, mask: NDArray[np.bool_]) -> "States":
+    def where(self, mask: NDArray[np.bool_]) -> "TaggedJobStates":
         """The states that a mask selects."""
-        return States(*(each[mask] for each in self.columns))
+        return TaggedJobStates(*(each[mask] for each in self.columns))
 
-    def moved(self, waits: int = 0, beside: int = 0, others: int = 0) -> "States":
+    def moved(self, waits: int = 0, beside: int = 0, others: int = 0) -> "TaggedJobStates":
         """States with each number changed by so many."""
-        return States(self.station, self.waits + waits, self.beside + beside, self.others + others)
+        return TaggedJobStates(
+            self.station, self.waits + waits, self.beside + beside, self.others + others
+        )
 
     @property
     def columns(self) -> tuple[Numbers, ...]:
@@ -97,7 +99,7 @@ class States:
         return code
 
 
-Edges: TypeAlias = tuple[States, States, FloatArray]
+Edges: TypeAlias = tuple[TaggedJobStates, TaggedJobStates, FloatArray]
 """States before and after transitions, and their rates [1/s]."""
 
 
@@ -262,7 +264,7 @@ class TaggedJobChain:
         return self._own_pace + come + elsewhere * float(self.flows.sum() + self.out.sum())
 
     @cached_property
-    def states(self) -> States:
+    def states(self) -> TaggedJobStates:
         """All states, in the order of their codes."""
         parts = []
         for k, station in enumerate(self.passage.stations):
@@ -273,15 +275,15 @@ class TaggedJobChain:
             waits = np.concatenate([np.arange(m + 1) for m in most])
             every = np.repeat(beside, most + 1), np.repeat(others, most + 1)
             parts.append((np.full(len(waits), k), waits, *every))
-        joined = States(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+        joined = TaggedJobStates(*(np.concatenate(each) for each in zip(*parts, strict=True)))
         order = np.argsort(joined.codes(self._base))
-        return States(*(each[order] for each in joined.columns))
+        return TaggedJobStates(*(each[order] for each in joined.columns))
 
     @property
     def _base(self) -> int:
         return self.passage.others + PHASES + 1
 
-    def _positions(self, states: States) -> Numbers:
+    def _positions(self, states: TaggedJobStates) -> Numbers:
         codes = self.states.codes(self._base)
         return np.asarray(np.searchsorted(codes, states.codes(self._base)))
 
@@ -323,7 +325,7 @@ class TaggedJobChain:
         beside = np.concatenate([np.arange(n + 1) for n in each])
         return beside, others, np.maximum(beside - self.passage.stations[k].servers + 1, 0)
 
-    def _of_the_rest(self, k: int, states: States) -> Iterator[Edges]:
+    def _of_the_rest(self, k: int, states: TaggedJobStates) -> Iterator[Edges]:
         """The first four rows of transitions: b + 1; n - 1; b + 1, n + 1; n + 1."""
         lanes = self.passage.stations[k].lanes
         share = 1 / lanes if lanes else 0.0
@@ -337,7 +339,9 @@ class TaggedJobChain:
         yield states, states.moved(beside=1, others=1), share * self.back[k] * away
         yield states, states.moved(others=1), float(elsewhere @ self.back) * away
 
-    def _of_those_in_queue(self, k: int, queue: QueueWeights, states: States) -> Iterator[Edges]:
+    def _of_those_in_queue(
+        self, k: int, queue: QueueWeights, states: TaggedJobStates
+    ) -> Iterator[Edges]:
         """One in the queue is served, and goes to its end again, elsewhere, or to think."""
         servers, time = queue.station.servers, queue.station.time
         waiting = states.waits > 0
@@ -352,14 +356,14 @@ class TaggedJobChain:
             yield some, some.moved(passed, -1), rate * (1 - again - out)
             yield some, some.moved(passed, -1, -1), rate * out
 
-    def _of_the_tagged_job(self, k: int, states: States) -> Iterator[Edges]:
+    def _of_the_tagged_job(self, k: int, states: TaggedJobStates) -> Iterator[Edges]:
         """The tagged job is served and goes on to a station, perhaps to the end of its queue."""
         rates, station = self._own_rates[states.station], self.passage.stations[k]
         for target in range(len(self.passage.stations)):
             rate = rates * float(self.passage.onward[k, target])
             if target == k and station.lanes:
                 waits = np.maximum(states.beside - station.servers + 1, 0)
-                same = States(states.station, waits, states.beside, states.others)
+                same = TaggedJobStates(states.station, waits, states.beside, states.others)
                 yield states, same, rate / station.lanes
                 rate = rate * (1 - 1 / station.lanes)
             if rate.any():
@@ -368,17 +372,17 @@ class TaggedJobChain:
                 rows, arrived, chances = self._on_arrival(target, states.others, elsewhere, without)
                 keep = chances > 0
                 rows = rows[keep]
-                columns = States(*(each[rows] for each in states.columns))
+                columns = TaggedJobStates(*(each[rows] for each in states.columns))
                 yield columns, arrived.where(keep), rate[rows] * chances[keep]
 
     def _on_arrival(
         self, k: int, others: Numbers, elsewhere: Numbers, without: dict[int, int]
-    ) -> tuple[Numbers, States, FloatArray]:
+    ) -> tuple[Numbers, TaggedJobStates, FloatArray]:
         """Probabilities p(b') of the number found on arrival at station k: rows, states, p(b')."""
         queue = self.passage.queues[k]
         if queue is None:
             rows = np.arange(len(others))
-            phases = States(np.full(len(rows), k), 0 * rows + PHASES - 1, 0 * rows, others)
+            phases = TaggedJobStates(np.full(len(rows), k), 0 * rows + PHASES - 1, 0 * rows, others)
             return rows, phases, np.ones(len(rows))
         rows = np.repeat(np.arange(len(others)), elsewhere + 1)
         beside = np.concatenate([np.arange(e + 1) for e in elsewhere])
@@ -387,7 +391,7 @@ class TaggedJobChain:
         total = elsewhere[rows]
         chances = own[beside] * rest[total - beside] / whole[total]
         waits = np.maximum(beside - queue.station.servers + 1, 0)
-        return rows, States(np.full(len(rows), k), waits, beside, others[rows]), chances
+        return rows, TaggedJobStates(np.full(len(rows), k), waits, beside, others[rows]), chances
 
 
 class AggregatedTaggedJobChain(TaggedJobChain):
@@ -420,7 +424,7 @@ class AggregatedTaggedJobChain(TaggedJobChain):
         others = np.arange(low, high + 1)
         return 0 * others, others, np.maximum(others - self.passage.stations[k].servers + 1, 0)
 
-    def _of_the_rest(self, k: int, states: States) -> Iterator[Edges]:
+    def _of_the_rest(self, k: int, states: TaggedJobStates) -> Iterator[Edges]:
         """Others come back to any queue: n + 1; or go to think from where they may be: n - 1."""
         station, queue = self.passage.stations[k], self.passage.queues[k]
         away = self.passage.return_rates[self.passage.others - states.others]
@@ -449,7 +453,9 @@ class AggregatedTaggedJobChain(TaggedJobChain):
             logs = np.append(0.0, np.cumsum(np.log(ratios[: len(rest) - 1])))
         return _ratios(np.convolve(rest, np.exp(logs - logs.max()))[: len(rest)]), whole
 
-    def _of_those_in_queue(self, k: int, queue: QueueWeights, states: States) -> Iterator[Edges]:
+    def _of_those_in_queue(
+        self, k: int, queue: QueueWeights, states: TaggedJobStates
+    ) -> Iterator[Edges]:
         """One before the tagged job is served: w - 1; or, as it goes to think, also n - 1."""
         some = states.where(states.waits > 0)
         rate: FloatArray = np.full(len(some.waits), queue.station.servers / queue.station.time)
@@ -457,19 +463,19 @@ class AggregatedTaggedJobChain(TaggedJobChain):
         yield some, some.moved(waits=-1), rate * (1 - out)
         yield some, some.moved(waits=-1, others=-1), rate * out
 
-    def _of_the_tagged_job(self, k: int, states: States) -> Iterator[Edges]:
+    def _of_the_tagged_job(self, k: int, states: TaggedJobStates) -> Iterator[Edges]:
         """It goes on to a station, where it may find any of the n others."""
         rates = self._own_rates[states.station]
         for target in range(len(self.passage.stations)):
             rate = rates * float(self.passage.onward[k, target])
             if rate.any():
                 rows, arrived, chances = self._on_arrival(target, states.others, states.others, {})
-                columns = States(*(each[rows] for each in states.columns))
+                columns = TaggedJobStates(*(each[rows] for each in states.columns))
                 yield columns, arrived, rate[rows] * chances
 
     def _on_arrival(
         self, k: int, others: Numbers, elsewhere: Numbers, without: dict[int, int]
-    ) -> tuple[Numbers, States, FloatArray]:
+    ) -> tuple[Numbers, TaggedJobStates, FloatArray]:
         """The same without b': states that differ by it alone are one."""
         rows, arrived, chances = super()._on_arrival(k, others, elsewhere, without)
         if self.passage.queues[k] is None:
@@ -477,7 +483,7 @@ class AggregatedTaggedJobChain(TaggedJobChain):
         base = int(arrived.waits.max(initial=0)) + 1
         keys, place = np.unique(rows * base + arrived.waits, return_inverse=True)
         rows, waits = np.divmod(keys, base)
-        states = States(np.full(len(rows), k), waits, 0 * rows, others[rows])
+        states = TaggedJobStates(np.full(len(rows), k), waits, 0 * rows, others[rows])
         return rows, states, np.asarray(np.bincount(place, chances, len(keys)), float)
 
 

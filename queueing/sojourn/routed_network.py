@@ -26,7 +26,7 @@ from headway.queueing.times.absorption import Journey, is_overtake_free, mean_vi
 from headway.queueing.times.laws import TimeLaw, merged
 from headway.queueing.times.tagged_job.laws import is_exact, loop_laws
 from headway.queueing.times.tagged_job.station import StationLoop
-from headway.queueing.variability.measured import Region
+from headway.queueing.variability.measured import MeasuredRegion
 
 INDEPENDENT = "percentiles assume independent visits of a job"
 APART = f"{INDEPENDENT}: up to the 99th within 5%, the 99.9th within 6% where measured"
@@ -245,7 +245,7 @@ def region_note(stations: Sequence[VisitedStation], rates: FloatArray, *, loops:
         return ""
     busy = max(rate * s.mean_service / s.plain_count for s, rate in queues)
     scv = max(s.plain_scv or 0.0 for s, _ in queues)
-    return Region.of(loops=loops, pools=False, scv=scv, busy=busy).shares()
+    return MeasuredRegion.of(loops=loops, pools=False, scv=scv, busy=busy).shares()
 
 
 _MOST_STATIONS = 20  # stations of a loop, whose laws are as many as the square: for speed

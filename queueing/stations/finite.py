@@ -127,8 +127,8 @@ class _FiniteRoom(LimitedRoom):
         met, count = self.number_law(arrival_rate).head[:-1], int(self.plain_count)
         return in_turn(met / met.sum(), count, self.mean_service / count)
 
-    def _solved(self, arrival_rate: Quantity) -> waiting_room.State:
-        def solve(rate: Quantity) -> waiting_room.State:
+    def _solved(self, arrival_rate: Quantity) -> waiting_room.FiniteQueueResult:
+        def solve(rate: Quantity) -> waiting_room.FiniteQueueResult:
             with np.errstate(over="ignore"):
                 load = rate * number("service_time", self.service_time)
             return waiting_room.solve(self.count, number("places", self.places), load)

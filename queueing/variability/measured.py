@@ -39,7 +39,7 @@ and of others, by scv."""
 
 
 @dataclass(frozen=True)
-class Region:
+class MeasuredRegion:
     """Where a network lies among those that were measured.
 
     Parameters
@@ -53,7 +53,7 @@ class Region:
 
     Examples
     --------
-    >>> str(Region.of(loops=True, pools=False, scv=2.0, busy=0.7))
+    >>> str(MeasuredRegion.of(loops=True, pools=False, scv=2.0, busy=0.7))
     'single servers with loops, scv of services up to 4, at most 90% busy'
     """
 
@@ -62,7 +62,7 @@ class Region:
     busy: float
 
     @classmethod
-    def of(cls, *, loops: bool, pools: bool, scv: float, busy: float) -> "Region":
+    def of(cls, *, loops: bool, pools: bool, scv: float, busy: float) -> "MeasuredRegion":
         """That of a network, by whether jobs come back to a station from others, and pools."""
         return cls("pools" if pools else "loops" if loops else "single", scv, busy)
 

@@ -16,7 +16,7 @@ import numpy as np
 from headway.queueing import MG1, MM1, MMm
 from headway.queueing.forks.branches import branch_time
 from headway.queueing.forks.kth import kth
-from headway.queueing.forks.queue import Queue
+from headway.queueing.forks.queue import ForkQueue
 from tests.campaigns.closed_forks import Case, stored
 
 ONE = np.ones(1)
@@ -25,7 +25,7 @@ ROUNDS, NEAR = 200, 1e-5  # of the iteration, and how nearly a fork agrees with 
 
 def alone(station, jobs, think):
     """Throughput and response time of one station whose jobs think elsewhere."""
-    queue, rate, time = Queue(station, ONE), 0.0, 0.0
+    queue, rate, time = ForkQueue(station, ONE), 0.0, 0.0
     for n in range(1, jobs + 1):
         time = float(queue.response()[0])
         rate = min(n / (think + time), float(queue.most[0]))

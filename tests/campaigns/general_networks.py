@@ -23,7 +23,7 @@ import numpy as np
 from headway.models import ModelGraph
 from headway.queueing import MG1, MGm
 from headway.queueing.variability import measured
-from headway.queueing.variability.measured import KINDS, Region
+from headway.queueing.variability.measured import KINDS, MeasuredRegion
 from headway.queueing.variability.measured import SCVS as SCVS_OF_REGIONS
 from tests import campaigns
 
@@ -294,7 +294,7 @@ class Row:
         kind = (
             "pools" if "pools" in self.family else "loops" if self.family == "loops" else "single"
         )
-        return Region(kind, float(drawn.scvs.max()), float(drawn.busy.max()))
+        return MeasuredRegion(kind, float(drawn.scvs.max()), float(drawn.busy.max()))
 
     def mean_error(self):
         """Of the mean response time [%]."""

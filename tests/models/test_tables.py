@@ -16,7 +16,7 @@ from rich.console import Console
 from headway.models import catalogue_model, model_names
 from headway.models.files.shipped import data_path
 from headway.models.language.units import unit
-from headway.models.tables.layout import Shape, is_narrow
+from headway.models.tables.layout import ColumnLayout, is_narrow
 from headway.models.tables.table import Column, Table
 from tests.support.command import headway
 
@@ -223,7 +223,7 @@ def test_a_pipe_gets_what_a_terminal_without_colour_would_show(cells, heading, k
 
 def test_characters_taken_for_narrow_are_one_column_wide():
     characters = map(chr, range(0x20, 0x30000))
-    narrow = [c for c in characters if is_narrow([Shape(c, [], is_text=True)])]
+    narrow = [c for c in characters if is_narrow([ColumnLayout(c, [], is_text=True)])]
 
     assert {"a", "µ", "∞", "…", "²", "→"} <= set(narrow)
     assert {cell_len(c) for c in narrow} == {1}

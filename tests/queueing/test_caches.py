@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from headway.errors import GraphError, InvalidParameter, ModelFileError
 from headway.models import ModelGraph, parse_model, read_model
-from headway.queueing.caches.curves import Curve
+from headway.queueing.caches.curves import MonotoneCubic
 from headway.queueing.caches.policies import (
     POLICIES,
     CurveCache,
@@ -165,7 +165,7 @@ def test_points_are_solved_as_one_by_one():
 
 def test_a_curve_goes_through_its_points_and_never_rises():
     sizes, misses = [1.0, 2.0, 4.0, 5.0, 9.0], [0.9, 0.4, 0.4, 0.3, 0.05]
-    curve = Curve.through(sizes, misses)
+    curve = MonotoneCubic.through(sizes, misses)
     fine = np.linspace(0, 10, 1001)
     values, slopes = curve.at(fine)
 

@@ -25,7 +25,7 @@ from headway.queueing import (
     SharedStation,
     solve_multiclass,
 )
-from headway.queueing.disciplines.discipline import Form, Times, Waiting
+from headway.queueing.disciplines.discipline import ProductForm, SojournLaw, Waiting
 from headway.queueing.disciplines.table import DISCIPLINES, discipline_names, find_discipline
 from tests.support.command import headway, refusal
 from tests.support.outside import DISCIPLINE, make_package
@@ -107,8 +107,8 @@ class TestTable:
             Discipline("lifo")
 
     def test_product_forms_are_those_of_bcmp_and_kelly(self):
-        assert {each for each in Discipline if each.form is Form.ANY} == {"ps", "lcfs"}
-        assert {each for each in Discipline if each.pool_form is Form.ANY} == {"ps"}
+        assert {each for each in Discipline if each.form is ProductForm.ANY} == {"ps", "lcfs"}
+        assert {each for each in Discipline if each.pool_form is ProductForm.ANY} == {"ps"}
 
     def test_who_is_next(self):
         first, later = Waiting(1, 2, 3.0), Waiting(2, 1, 2.0)
@@ -121,8 +121,14 @@ class TestTable:
             Discipline("lifo", "the last is next")
 
     def test_a_value_needs_no_package_in_python(self):
-        own = Discipline("lifo", "the last is next", words="last in first out", form=Form.ALIKE,
-                         waits=Discipline.FCFS.waits, times=Times.UNKNOWN)  # fmt: skip
+        own = Discipline(
+            "lifo",
+            "the last is next",
+            words="last in first out",
+            form=ProductForm.ALIKE,
+            waits=Discipline.FCFS.waits,
+            times=SojournLaw.UNKNOWN,
+        )
         graph = ModelGraph("one").station("cpu", MM1(0.5), discipline=own)
         assert graph.at(arrival_rate=1.0).solve().response_time == pytest.approx(1.0, rel=1e-12)
 
@@ -160,8 +166,8 @@ LIFO = Discipline(
     "the last to arrive is next, without preemption",
     words="last in first out",
     how="last in first out",
-    form=Form.ALIKE,
-    pool_form=Form.ALIKE,
+    form=ProductForm.ALIKE,
+    pool_form=ProductForm.ALIKE,
     scv=True,
     waits=Discipline.FCFS.waits,
 )

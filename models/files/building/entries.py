@@ -15,7 +15,7 @@ from headway.models.files.building.expressions import (
     unit_of,
 )
 from headway.models.files.building.keys import FILE_KEYS
-from headway.models.files.building.places import Place
+from headway.models.files.building.places import KeyLines
 from headway.models.files.building.shapes import KeyTable
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import LEADING_NUMBER, ONE, Unit, quantity, unit
@@ -25,7 +25,7 @@ from headway.models.structure.graph import ModelGraph
 class Entries:
     """A file's entries and their places, with which every table is read."""
 
-    def __init__(self, entry: schema.ModelEntry, place: Place) -> None:
+    def __init__(self, entry: schema.ModelEntry, place: KeyLines) -> None:
         self.entry = entry
         self.place = place
 

@@ -4,22 +4,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from headway.models.files.building.keys import VISITS
-from headway.models.files.building.places import Place
+from headway.models.files.building.places import KeyLines
 from headway.models.files.building.schema import ModelEntry, Number, RouteEntry
-from headway.models.files.building.shapes import Key, KeyTable, Plain, Text, Texts
+from headway.models.files.building.shapes import KeyTable, Plain, TableKey, Texts, TextSchema
 from headway.queueing.stations.listed.kinds import WRITTEN
 
 FORK, JOIN = "Fork", "Join"
 _NUMBERS = WRITTEN[FORK].numbers
-_NEEDED = Key(Plain(), _NUMBERS["needed"])
+_NEEDED = TableKey(Plain(), _NUMBERS["needed"])
 FORK_KEYS: KeyTable = {
-    "branches": Key(Texts("stations"), _NUMBERS["branches"]),
+    "branches": TableKey(Texts("stations"), _NUMBERS["branches"]),
     "needed": _NEEDED,
     "visits": VISITS,
 }
 """What a fork may say, besides its kind."""
 JOIN_KEYS: KeyTable = {
-    "fork": Key(Text(), WRITTEN[JOIN].numbers["fork"], needed=True),
+    "fork": TableKey(TextSchema(), WRITTEN[JOIN].numbers["fork"], needed=True),
     "needed": _NEEDED,
 }
 """What a join may say, besides its kind."""
@@ -27,7 +27,7 @@ JOIN_KEYS: KeyTable = {
 _Tables = dict[str, Mapping[str, Number]]
 
 
-def with_forks(entry: ModelEntry, place: Place) -> ModelEntry:
+def with_forks(entry: ModelEntry, place: KeyLines) -> ModelEntry:
     """The same entries with a station of kind Fork, with named branches, for each fork.
 
     Parameters
@@ -80,7 +80,7 @@ def _free(name: str, stations: _Tables) -> str:
 
 
 def _joined(
-    join: str, stations: _Tables, routes: list[RouteEntry], place: Place
+    join: str, stations: _Tables, routes: list[RouteEntry], place: KeyLines
 ) -> list[RouteEntry]:
     """Routes without those of a fork to its branches and on to their join, which leaves."""
     table = stations.pop(join)
@@ -109,7 +109,7 @@ def _joined(
 
 
 def _check_ways(
-    fork: str, join: str, branches: list[str], routes: list[RouteEntry], place: Place
+    fork: str, join: str, branches: list[str], routes: list[RouteEntry], place: KeyLines
 ) -> None:
     """Refuse a fork that leads nowhere, or a branch that does more than lead to the join."""
     if not branches:
@@ -136,7 +136,7 @@ def _check_ways(
             raise place.error(msg, "routes")
 
 
-def _check_fork(name: str, table: Mapping[str, Number], place: Place) -> None:
+def _check_fork(name: str, table: Mapping[str, Number], place: KeyLines) -> None:
     if "branches" not in table:
         msg = (
             f"{name} is a Fork without a Join; add a station of kind Join with fork = '{name}', or "
@@ -154,7 +154,7 @@ def _check_fork(name: str, table: Mapping[str, Number], place: Place) -> None:
         )
 
 
-def _check_keys(name: str, table: Mapping[str, Number], known: KeyTable, place: Place) -> None:
+def _check_keys(name: str, table: Mapping[str, Number], known: KeyTable, place: KeyLines) -> None:
     for key in table:
         if key not in (*known, "kind"):
             msg = (

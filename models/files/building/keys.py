@@ -7,7 +7,7 @@ from dataclasses import MISSING, Field, fields
 from functools import lru_cache
 from typing import Any, get_origin
 
-from headway.models.files.building.shapes import Key, KeyTable, Plain, Several, Text
+from headway.models.files.building.shapes import KeyTable, Plain, Several, TableKey, TextSchema
 from headway.models.language.algorithms import Algorithm
 from headway.queueing.disciplines.table import DISCIPLINES
 from headway.queueing.network.blocking import Blocking
@@ -19,7 +19,9 @@ FILE_KEYS = {"places": "capacity"}
 BY_CLASS = ("service_time", "scv")
 """Numbers of stations that may differ by class."""
 
-VISITS = Key(Several(listed=False), "Mean visits per job, in place of routes; or a table by class.")
+VISITS = TableKey(
+    Several(listed=False), "Mean visits per job, in place of routes; or a table by class."
+)
 
 _LIST = Several(one=False, by_class=False)
 _ALIKE = re.compile(r"As for `(\w+)`")
@@ -48,7 +50,7 @@ def station_keys(kind: type[Station], disciplines: Iterable[str] = DISCIPLINES) 
 def _station_keys(kind: type[Station], disciplines: tuple[str, ...]) -> KeyTable:
     docs = field_docs(kind)
     own = {
-        FILE_KEYS.get(field.name, field.name): Key(
+        FILE_KEYS.get(field.name, field.name): TableKey(
             _shape(field), docs.get(field.name, ""), needed=field.default is MISSING
         )
         for field in fields(kind)  # type: ignore[arg-type]
@@ -56,14 +58,14 @@ def _station_keys(kind: type[Station], disciplines: tuple[str, ...]) -> KeyTable
     by_name = kind.can.shared or (kind.can.loses and "service_time" in own)
     if by_name and "service_time" not in own:  # kinds that say it by other numbers
         words = "The service time of a job that is alone at the station, by class."
-        own["service_time"] = Key(Several(one=False, listed=False), words)
+        own["service_time"] = TableKey(Several(one=False, listed=False), words)
     return own | {
         "visits": VISITS,
-        "discipline": Key(
-            Text(disciplines), "The order in which the queue is served; fcfs by default."
+        "discipline": TableKey(
+            TextSchema(disciplines), "The order in which the queue is served; fcfs by default."
         ),
-        "blocking": Key(
-            Text(tuple(Blocking)),
+        "blocking": TableKey(
+            TextSchema(tuple(Blocking)),
             "What happens to jobs that find the station full; lost by default.",
         ),
     }
@@ -98,7 +100,7 @@ def algorithm_keys(algorithm: Algorithm, kind: type) -> KeyTable:
     docs, needed = field_docs(kind), algorithm.needed(kind)
     from_file = bool(algorithm.file) and algorithm.word_of(kind) == algorithm.file
     own = {
-        key: Key(
+        key: TableKey(
             _LIST if key in algorithm.lists else Plain(),
             docs.get(key, ""),
             needed=key in needed and not (from_file and key in algorithm.lists),
@@ -106,9 +108,11 @@ def algorithm_keys(algorithm: Algorithm, kind: type) -> KeyTable:
         for key in algorithm.keys(kind)
     }
     if algorithm.labels:
-        own[algorithm.labels] = Key(_LIST, "The names of the stages, in order.")
+        own[algorithm.labels] = TableKey(_LIST, "The names of the stages, in order.")
     if from_file:
-        own[algorithm.file] = Key(Text(), "A CSV file in the same folder with the lists.")
+        own[algorithm.file] = TableKey(
+            TextSchema(), "A CSV file in the same folder with the lists."
+        )
     return own
 
 

@@ -9,9 +9,9 @@ from headway.loggp.machine.parameters import Convention, LogGP
 from headway.loggp.machine.platforms import PLATFORMS
 from headway.models.files.building import schema
 from headway.models.files.building.entries import Entries
-from headway.models.files.building.places import Place
+from headway.models.files.building.places import KeyLines
 from headway.models.files.building.schema import PARAMETER, word
-from headway.models.files.building.shapes import Key, KeyTable
+from headway.models.files.building.shapes import KeyTable, TableKey
 from headway.models.language.parameters import Parameter
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
@@ -24,11 +24,11 @@ from headway.models.structure.parts.links import (
 )
 
 LINK: KeyTable = {
-    "platform": Key(word(*PLATFORMS), "A published machine that supplies the link's numbers."),
-    "convention": Key(
+    "platform": TableKey(word(*PLATFORMS), "A published machine that supplies the link's numbers."),
+    "convention": TableKey(
         word(*Convention), "How the latency is defined; as in the papers by default."
     ),
-    **{part: Key(PARAMETER, doc) for part, doc in LINK_DOCS.items()},
+    **{part: TableKey(PARAMETER, doc) for part, doc in LINK_DOCS.items()},
 }
 """What a link may say."""
 
@@ -36,7 +36,7 @@ LINK: KeyTable = {
 class Links(Entries):
     """Adds links to a graph."""
 
-    def __init__(self, entry: schema.ModelEntry, place: Place) -> None:
+    def __init__(self, entry: schema.ModelEntry, place: KeyLines) -> None:
         super().__init__(entry, place)
         self.links = {n: _texts(table) for n, table in entry.links.items()}
 

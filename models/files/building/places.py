@@ -9,7 +9,7 @@ from headway.errors import HeadwayError, ModelFileError
 
 
 @dataclass(frozen=True)
-class Place:
+class KeyLines:
     """Finds the line of a key, so that messages can point at it."""
 
     text: str

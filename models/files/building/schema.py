@@ -8,23 +8,23 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from headway.models.files.building.shapes import (
-    Entry,
     Fault,
+    FieldsTable,
     Json,
-    Key,
     Keyed,
     Keys,
     KeyTable,
     ListOf,
     Number,
     Plain,
-    Real,
+    RealSchema,
     Scalar,
+    Schema,
     Several,
-    Shape,
+    TableKey,
     TableOf,
-    Text,
     Texts,
+    TextSchema,
     table,
 )
 from headway.models.structure.forms import Load
@@ -162,7 +162,7 @@ def structure(document: dict[str, Any]) -> ModelEntry:
 
 
 @dataclass(frozen=True)
-class _Ends(Shape):
+class _Ends(Schema):
     """Both ends of an interval; one that is not known is empty text."""
 
     def __call__(self, value: Any, keys: Keys) -> tuple[Scalar, Scalar]:
@@ -178,7 +178,7 @@ class _Ends(Shape):
 
 
 @dataclass(frozen=True)
-class _Shares(Shape):
+class _Shares(Schema):
     """A station, or a table of shares by station."""
 
     def __call__(self, value: Any, keys: Keys) -> Any:
@@ -191,7 +191,7 @@ class _Shares(Shape):
 
 
 @dataclass(frozen=True)
-class _Settings(Shape):
+class _Settings(Schema):
     """Values by name; ``lan.latency``, which TOML reads as a table, is a name too."""
 
     about: KeyTable
@@ -213,10 +213,10 @@ class _Settings(Shape):
 
 
 @dataclass(frozen=True)
-class _Arrival(Shape):
+class _Arrival(Schema):
     """A rate alone, or a table."""
 
-    entry: Entry
+    entry: FieldsTable
 
     def __call__(self, value: Any, keys: Keys) -> ArrivalEntry:
         """Read an arrival."""
@@ -233,10 +233,10 @@ class _Arrival(Shape):
 
 
 @dataclass(frozen=True)
-class _Route(Shape):
+class _Route(Schema):
     """A route leads to a station, or to several in parallel."""
 
-    entry: Entry
+    entry: FieldsTable
 
     def __call__(self, value: Any, keys: Keys) -> RouteEntry:
         """Read a route."""
@@ -258,139 +258,156 @@ class _Route(Shape):
         return {**self.entry.described(), "anyOf": ways, "dependencies": {"needed": ["parallel"]}}
 
 
-_TEXT, _PLAIN, _NAMES, _LINES = Text(), Plain(), Texts("names"), Texts()
+_TEXT, _PLAIN, _NAMES, _LINES = TextSchema(), Plain(), Texts("names"), Texts()
 _FORMULAS = TableOf(_PLAIN)
 
-_DOC = Key(_TEXT, "A short description for tables and reports.")
-_SOURCE = Key(_TEXT, "Its origin: a publication with the page, or a measurement.")
-_UNIT = Key(_TEXT, 'The unit for display, such as "ms".')
+_DOC = TableKey(_TEXT, "A short description for tables and reports.")
+_SOURCE = TableKey(_TEXT, "Its origin: a publication with the page, or a measurement.")
+_UNIT = TableKey(_TEXT, 'The unit for display, such as "ms".')
 _ABOUT: KeyTable = {"doc": _DOC, "source": _SOURCE}
 
 _VALUED: KeyTable = {
-    "value": Key(_PLAIN, 'A number in SI units, or text with a unit such as "650 us".'),
-    "formula": Key(_TEXT, "A formula over other numbers, in place of a value."),
+    "value": TableKey(_PLAIN, 'A number in SI units, or text with a unit such as "650 us".'),
+    "formula": TableKey(_TEXT, "A formula over other numbers, in place of a value."),
     "unit": _UNIT,
-    "min": Key(_PLAIN, "The smallest possible value."),
-    "max": Key(_PLAIN, "The largest possible value."),
+    "min": TableKey(_PLAIN, "The smallest possible value."),
+    "max": TableKey(_PLAIN, "The largest possible value."),
     **_ABOUT,
-    "ci95": Key(_Ends(), 'Its 95% interval, such as ["0.9 ms", "1.1 ms"]; "" for an unknown end.'),
+    "ci95": TableKey(
+        _Ends(), 'Its 95% interval, such as ["0.9 ms", "1.1 ms"]; "" for an unknown end.'
+    ),
 }
-PARAMETER = Entry(ParameterEntry, _VALUED, short="value")
+PARAMETER = FieldsTable(ParameterEntry, _VALUED, short="value")
 """A number with a value or a formula."""
 
 
-def word(*choices: str) -> Entry:
+def word(*choices: str) -> FieldsTable:
     """A word among numbers that are written as `PARAMETER`: a link's platform, for one."""
-    value = Key(Text(choices), "One of a fixed set of words.")
-    return Entry(ParameterEntry, {**_VALUED, "value": value}, short="value")
+    value = TableKey(TextSchema(choices), "One of a fixed set of words.")
+    return FieldsTable(ParameterEntry, {**_VALUED, "value": value}, short="value")
 
 
-_FORMULA = Key(_TEXT, "The formula that gives it.")
-_BETTER = Key(Text(tuple(Better)), "Whether lower or higher is better.")
-_OUTPUT = Entry(
+_FORMULA = TableKey(_TEXT, "The formula that gives it.")
+_BETTER = TableKey(TextSchema(tuple(Better)), "Whether lower or higher is better.")
+_OUTPUT = FieldsTable(
     OutputEntry,
     {"formula": _FORMULA, "unit": _UNIT, **_ABOUT, "better": _BETTER},
     short="formula",
 )
-_ROUTE = Entry(
+_ROUTE = FieldsTable(
     RouteEntry,
     {
-        "from": Key(_TEXT, "The station that jobs leave."),
-        "to": Key(_TEXT, "The station that they go to."),
-        "probability": Key(_PLAIN, "The share of jobs that takes this route; 1 by default."),
-        "parallel": Key(_NAMES, "The stations that a request goes to at the same time."),
-        "needed": Key(_PLAIN, "How many of these must finish; all by default."),
-        "class": Key(_TEXT, "The class that takes this route; every class by default."),
-        "becomes": Key(_TEXT, "The class that these jobs change to."),
+        "from": TableKey(_TEXT, "The station that jobs leave."),
+        "to": TableKey(_TEXT, "The station that they go to."),
+        "probability": TableKey(_PLAIN, "The share of jobs that takes this route; 1 by default."),
+        "parallel": TableKey(_NAMES, "The stations that a request goes to at the same time."),
+        "needed": TableKey(_PLAIN, "How many of these must finish; all by default."),
+        "class": TableKey(_TEXT, "The class that takes this route; every class by default."),
+        "becomes": TableKey(_TEXT, "The class that these jobs change to."),
     },
 )
-_REGION = Entry(
+_REGION = FieldsTable(
     RegionEntry,
     {
-        "stations": Key(_NAMES, "The stations that share the limit."),
-        "limit": Key(_PLAIN, "The largest number of jobs inside; further jobs wait outside."),
+        "stations": TableKey(_NAMES, "The stations that share the limit."),
+        "limit": TableKey(_PLAIN, "The largest number of jobs inside; further jobs wait outside."),
     },
 )
-_ARRIVAL = Entry(
+_ARRIVAL = FieldsTable(
     ArrivalEntry,
     {
-        "rate": Key(_PLAIN, "The arrival rate [1/s]; the parameter arrival_rate by default."),
-        "scv": Key(_PLAIN, "Squared coefficient of variation of the interarrival times."),
-        "trace": Key(_TEXT, "A CSV file in the same folder with measured interarrival times."),
-        "column": Key(_TEXT, "The column of the trace with these times."),
+        "rate": TableKey(_PLAIN, "The arrival rate [1/s]; the parameter arrival_rate by default."),
+        "scv": TableKey(_PLAIN, "Squared coefficient of variation of the interarrival times."),
+        "trace": TableKey(_TEXT, "A CSV file in the same folder with measured interarrival times."),
+        "column": TableKey(_TEXT, "The column of the trace with these times."),
     },
     short="rate",
 )
 CLASS: KeyTable = {
-    **{name: Key(_PLAIN, doc) for name, doc in CLASS_KEYS.items()},
-    "arrives": Key(_Shares(), "The station where the class enters, or its share by station."),
-    "reference": Key(_TEXT, "The station where a round of a closed class begins and ends."),
+    **{name: TableKey(_PLAIN, doc) for name, doc in CLASS_KEYS.items()},
+    "arrives": TableKey(_Shares(), "The station where the class enters, or its share by station."),
+    "reference": TableKey(_TEXT, "The station where a round of a closed class begins and ends."),
 }
 """What a class of jobs may say."""
 
-_TRIED = Entry(
+_TRIED = FieldsTable(
     TriedEntry,
     {
-        "load": Key(Text(tuple(Load)), "The kind of load of the curves on which headway tries it."),
-        "free": Key(_NAMES, "The parameters that a fit estimates."),
-        "order": Key(Real(), "Its rank among the variants of the family, simplest first."),
-        "without": Key(_NAMES, "The parameters that are zero in this variant."),
-        "equation": Key(_LINES, "The terms of the response time, if they differ."),
-        "disclosed": Key(_NAMES, "Parameters fixed at the value that a result page discloses."),
+        "load": TableKey(
+            TextSchema(tuple(Load)), "The kind of load of the curves on which headway tries it."
+        ),
+        "free": TableKey(_NAMES, "The parameters that a fit estimates."),
+        "order": TableKey(
+            RealSchema(), "Its rank among the variants of the family, simplest first."
+        ),
+        "without": TableKey(_NAMES, "The parameters that are zero in this variant."),
+        "equation": TableKey(_LINES, "The terms of the response time, if they differ."),
+        "disclosed": TableKey(
+            _NAMES, "Parameters fixed at the value that a result page discloses."
+        ),
     },
 )
-_DERIVED = Entry(DerivedEntry, {"formula": _FORMULA, "unit": _UNIT}, short="formula")
-_FORM = Entry(
+_DERIVED = FieldsTable(DerivedEntry, {"formula": _FORMULA, "unit": _UNIT}, short="formula")
+_FORM = FieldsTable(
     FormEntry,
     {
-        "family": Key(_TEXT, 'The family in which it competes, such as "server".'),
-        "saturation": Key(_TEXT, "Formula of the saturation throughput."),
-        "tried": Key(ListOf(_TRIED), "The variants of the form that headway tries."),
-        "start": Key(_FORMULAS, "Formulas of a fit's starting values, from the curve."),
-        "derived": Key(TableOf(_DERIVED), "Derived quantities, by name."),
-        "equation": Key(_LINES, "The terms that add up to the response time, for display."),
-        "disclosed": Key(_FORMULAS, "Formulas of parameter values, from a result page."),
-        "least": Key(_FORMULAS, "Lower bounds of parameters, as formulas over the curve."),
-        "most": Key(_FORMULAS, "Upper bounds of parameters, as formulas over the curve."),
+        "family": TableKey(_TEXT, 'The family in which it competes, such as "server".'),
+        "saturation": TableKey(_TEXT, "Formula of the saturation throughput."),
+        "tried": TableKey(ListOf(_TRIED), "The variants of the form that headway tries."),
+        "start": TableKey(_FORMULAS, "Formulas of a fit's starting values, from the curve."),
+        "derived": TableKey(TableOf(_DERIVED), "Derived quantities, by name."),
+        "equation": TableKey(_LINES, "The terms that add up to the response time, for display."),
+        "disclosed": TableKey(_FORMULAS, "Formulas of parameter values, from a result page."),
+        "least": TableKey(_FORMULAS, "Lower bounds of parameters, as formulas over the curve."),
+        "most": TableKey(_FORMULAS, "Upper bounds of parameters, as formulas over the curve."),
     },
 )
 _NUMBERS = Several()
-_MODEL = Entry(
+_MODEL = FieldsTable(
     ModelEntry,
     {
-        "name": Key(_TEXT, "The model's name."),
+        "name": TableKey(_TEXT, "The model's name."),
         **_ABOUT,
-        "assumptions": Key(_TEXT, "What the model assumes."),
-        "parameters": Key(TableOf(PARAMETER), "Numbers by name, with unit, bounds and source."),
-        "links": Key(TableOf(Keyed("link", PARAMETER)), "LogGP links by name."),
-        "pipelines": Key(
+        "assumptions": TableKey(_TEXT, "What the model assumes."),
+        "parameters": TableKey(
+            TableOf(PARAMETER), "Numbers by name, with unit, bounds and source."
+        ),
+        "links": TableKey(TableOf(Keyed("link", PARAMETER)), "LogGP links by name."),
+        "pipelines": TableKey(
             TableOf(Keyed("pipelines", _NUMBERS)),
             "Packet pipelines by name: rows of stages that packets pass through.",
         ),
-        "contention": Key(
+        "contention": TableKey(
             TableOf(Keyed("contention", _NUMBERS)),
             "Groups of processors that wait for their requests (LoPC), by name.",
         ),
-        "caches": Key(TableOf(Keyed("caches", _NUMBERS)), "Caches by name."),
-        "stations": Key(
-            TableOf(Keyed("station", _NUMBERS, {"kind": Key(_TEXT, "")})), "Stations by name."
+        "caches": TableKey(TableOf(Keyed("caches", _NUMBERS)), "Caches by name."),
+        "stations": TableKey(
+            TableOf(Keyed("station", _NUMBERS, {"kind": TableKey(_TEXT, "")})), "Stations by name."
         ),
-        "classes": Key(
+        "classes": TableKey(
             TableOf(Keyed("class", _PLAIN, {key: CLASS[key] for key in ("arrives", "reference")})),
             "Classes of jobs by name.",
         ),
-        "routes": Key(ListOf(_Route(_ROUTE)), "Where jobs go from each station."),
-        "arrivals": Key(TableOf(_Arrival(_ARRIVAL)), "The rate at which jobs enter, by station."),
-        "outputs": Key(TableOf(_OUTPUT), "Results computed by formulas, by name."),
-        "presets": Key(TableOf(_Settings(_ABOUT)), "Published sets of values, by name."),
-        "form": Key(_FORM, "How headway fits the model to measured curves, as one of a family."),
-        "correlations": Key(
-            TableOf(Real()), 'Correlations between parameters that have ci95: "NAME, NAME" = -0.7.'
+        "routes": TableKey(ListOf(_Route(_ROUTE)), "Where jobs go from each station."),
+        "arrivals": TableKey(
+            TableOf(_Arrival(_ARRIVAL)), "The rate at which jobs enter, by station."
         ),
-        "reference": Key(_TEXT, "The station where a round of a closed network begins and ends."),
-        "regions": Key(TableOf(_REGION), "Limits shared by several stations, by name."),
+        "outputs": TableKey(TableOf(_OUTPUT), "Results computed by formulas, by name."),
+        "presets": TableKey(TableOf(_Settings(_ABOUT)), "Published sets of values, by name."),
+        "form": TableKey(
+            _FORM, "How headway fits the model to measured curves, as one of a family."
+        ),
+        "correlations": TableKey(
+            TableOf(RealSchema()),
+            'Correlations between parameters that have ci95: "NAME, NAME" = -0.7.',
+        ),
+        "reference": TableKey(
+            _TEXT, "The station where a round of a closed network begins and ends."
+        ),
+        "regions": TableKey(TableOf(_REGION), "Limits shared by several stations, by name."),
     },
 )
 
-MODEL: Shape = _MODEL
+MODEL: Schema = _MODEL
 """A whole model file."""

@@ -27,7 +27,7 @@ class Fault(Exception):
         self.keys = keys
 
 
-class Shape(ABC):
+class Schema(ABC):
     """Reads a part of a document, or raises a `Fault` with its keys."""
 
     @abstractmethod
@@ -39,15 +39,15 @@ class Shape(ABC):
         """The same as a JSON schema, which accepts whatever is read without a fault."""
 
 
-class Key(NamedTuple):
+class TableKey(NamedTuple):
     """A key of a table: its possible values, its meaning, and whether it is required."""
 
-    shape: Shape
+    shape: Schema
     doc: str
     needed: bool = False
 
 
-KeyTable: TypeAlias = Mapping[str, Key]
+KeyTable: TypeAlias = Mapping[str, TableKey]
 """The keys that a table may have."""
 
 
@@ -62,12 +62,12 @@ def keyed(keys: KeyTable) -> Json:
     }
 
 
-def _with_words(key: Key) -> Json:
+def _with_words(key: TableKey) -> Json:
     return {"description": key.doc, **key.shape.described()}
 
 
 @dataclass(frozen=True)
-class Text(Shape):
+class TextSchema(Schema):
     """Text; if only a few words are possible, editors offer them.
 
     Whether it is one of them is for the reader of the whole to say, who names the nearest.
@@ -89,7 +89,7 @@ class Text(Shape):
 
 
 @dataclass(frozen=True)
-class Plain(Shape):
+class Plain(Schema):
     """A number, a quantity with unit, or a formula."""
 
     def __call__(self, value: Any, keys: Keys) -> Scalar:
@@ -104,7 +104,7 @@ class Plain(Shape):
 
 
 @dataclass(frozen=True)
-class Real(Shape):
+class RealSchema(Schema):
     """A finite number without unit."""
 
     def __call__(self, value: Any, keys: Keys) -> float:
@@ -125,7 +125,7 @@ class Real(Shape):
 
 
 @dataclass(frozen=True)
-class Several(Shape):
+class Several(Schema):
     """A number in one of the forms that its place allows: one, a list of them, one for each class.
 
     Parameters
@@ -175,7 +175,7 @@ class Several(Shape):
 
 
 @dataclass(frozen=True)
-class Texts(Shape):
+class Texts(Schema):
     """A list of texts with their meaning."""
 
     what: str = "texts"
@@ -185,18 +185,18 @@ class Texts(Shape):
         if not isinstance(value, list):
             msg = f"must be a list of {self.what}"
             raise Fault(msg, keys)
-        return tuple(Text()(entry, keys) for entry in value)
+        return tuple(TextSchema()(entry, keys) for entry in value)
 
     def described(self) -> Json:
         """Say that it is a list of texts."""
-        return {"type": "array", "items": Text().described()}
+        return {"type": "array", "items": TextSchema().described()}
 
 
 @dataclass(frozen=True)
-class TableOf(Shape):
+class TableOf(Schema):
     """A table of things of one shape by name."""
 
-    shape: Shape
+    shape: Schema
 
     def __call__(self, value: Any, keys: Keys) -> dict[str, Any]:
         """Read a table."""
@@ -208,10 +208,10 @@ class TableOf(Shape):
 
 
 @dataclass(frozen=True)
-class ListOf(Shape):
+class ListOf(Schema):
     """A list of tables of one shape; errors do not name the table."""
 
-    shape: Shape
+    shape: Schema
 
     def __call__(self, value: Any, keys: Keys) -> tuple[Any, ...]:
         """Read a list of tables."""
@@ -226,7 +226,7 @@ class ListOf(Shape):
 
 
 @dataclass(frozen=True)
-class Entry(Shape):
+class FieldsTable(Schema):
     """A table with a key for each field of a kind, in their order.
 
     Parameters
@@ -278,7 +278,7 @@ class Entry(Shape):
 
 
 @dataclass(frozen=True)
-class Keyed(Shape):
+class Keyed(Schema):
     """A table whose keys are checked later, when its kind is known.
 
     Parameters
@@ -292,7 +292,7 @@ class Keyed(Shape):
     """
 
     name: str
-    other: Shape
+    other: Schema
     keys: KeyTable = field(default_factory=dict)
 
     def __call__(self, value: Any, keys: Keys) -> dict[str, Any]:

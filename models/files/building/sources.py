@@ -2,22 +2,22 @@
 
 from collections.abc import Mapping
 
-from headway.models.files.building.places import Place
+from headway.models.files.building.places import KeyLines
 from headway.models.files.building.schema import ModelEntry, Number
-from headway.models.files.building.shapes import Key, KeyTable, Plain, Several
+from headway.models.files.building.shapes import KeyTable, Plain, Several, TableKey
 from headway.queueing.stations.listed.kinds import WRITTEN
 
 KIND = "FiniteSource"
 CLASS = "sources"
 _BY_CLASS = "service_time"
 SOURCE_KEYS: KeyTable = {
-    name: Key(Several(listed=False) if name == _BY_CLASS else Plain(), doc, needed=True)
+    name: TableKey(Several(listed=False) if name == _BY_CLASS else Plain(), doc, needed=True)
     for name, doc in WRITTEN[KIND].numbers.items()
 }
 """What such a station says, besides its kind."""
 
 
-def with_sources(entry: ModelEntry, place: Place) -> ModelEntry:
+def with_sources(entry: ModelEntry, place: KeyLines) -> ModelEntry:
     """The same entries with a pool and a closed class, for a station of a number of sources.
 
     Each source asks, waits for the answer, and thinks: M/M/m//N is the closed network of N jobs
@@ -45,7 +45,7 @@ def with_sources(entry: ModelEntry, place: Place) -> ModelEntry:
     return entry._replace(stations={name: pool}, classes={CLASS: sources})
 
 
-def _check_alone(name: str, entry: ModelEntry, place: Place) -> None:
+def _check_alone(name: str, entry: ModelEntry, place: KeyLines) -> None:
     others = [other for other in entry.stations if other != name]
     classes = [f"class {c}" for c in entry.classes]
     more = [*others, *classes, *(["routes"] if entry.routes else []), *entry.regions]
@@ -63,7 +63,7 @@ def _check_alone(name: str, entry: ModelEntry, place: Place) -> None:
         raise place.error(msg, "stations", name)
 
 
-def _check_keys(name: str, table: Mapping[str, Number], place: Place) -> None:
+def _check_keys(name: str, table: Mapping[str, Number], place: KeyLines) -> None:
     for key in table:
         if key not in (*SOURCE_KEYS, "kind"):
             msg = (

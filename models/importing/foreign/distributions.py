@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from headway.errors import ModelFileError
 from headway.models.importing.foreign.network import ServiceTimes
 from headway.models.importing.foreign.numbers import number
-from headway.models.importing.foreign.parameters import Entry
+from headway.models.importing.foreign.parameters import ForeignParameter
 
 _SAME = 1e-12
 """A squared coefficient of variation this close to 1 counts as that of exponential times."""
@@ -15,7 +15,7 @@ Read = Callable[[str], float]
 """The value of a distribution's parameter by its name."""
 
 
-def times_of(entry: Entry, place: str) -> ServiceTimes | None:
+def times_of(entry: ForeignParameter, place: str) -> ServiceTimes | None:
     """Read the service times of a class; None if the file has none (``null``).
 
     Parameters
@@ -49,11 +49,11 @@ def times_of(entry: Entry, place: str) -> ServiceTimes | None:
     return _times(law, numbers, f"{place}: {law}")
 
 
-def _reader(numbers: Entry, place: str) -> Read:
+def _reader(numbers: ForeignParameter, place: str) -> Read:
     return lambda name: number(numbers.text(name), f"{place}: {name}", -math.inf)
 
 
-def _times(law: str, numbers: Entry, place: str) -> ServiceTimes:
+def _times(law: str, numbers: ForeignParameter, place: str) -> ServiceTimes:
     """Times of a distribution; refuses parameters that give no finite mean or variance."""
     try:
         mean, variance = _LAWS[law](_reader(numbers, place))

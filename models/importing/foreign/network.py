@@ -29,7 +29,7 @@ class ServiceTimes:
 
 
 @dataclass(frozen=True)
-class Station:
+class ForeignStation:
     """A station.
 
     Parameters
@@ -87,7 +87,7 @@ class Station:
 
 
 @dataclass(frozen=True)
-class JobClass:
+class ForeignClass:
     """A class of jobs: open, with interarrival times, or closed, with a population.
 
     Parameters
@@ -113,7 +113,7 @@ class JobClass:
 
 
 @dataclass(frozen=True)
-class Region:
+class ForeignRegion:
     """Stations that together hold a limited number of jobs, while further ones wait outside."""
 
     name: str
@@ -146,7 +146,7 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class Network:
+class ForeignNetwork:
     """The contents of another tool's file.
 
     Parameters
@@ -173,8 +173,8 @@ class Network:
 
     name: str
     kind: str
-    stations: tuple[Station, ...]
-    classes: tuple[JobClass, ...]
+    stations: tuple[ForeignStation, ...]
+    classes: tuple[ForeignClass, ...]
     visits: Mapping[tuple[str, str], float]
     entries: Mapping[str, float] = field(default_factory=dict)
     routes: Shares = field(default_factory=dict)
@@ -184,7 +184,7 @@ class Network:
     class_routes: Mapping[tuple[tuple[str, str], tuple[str, str]], float] = field(
         default_factory=dict
     )
-    regions: tuple[Region, ...] = ()
+    regions: tuple[ForeignRegion, ...] = ()
 
     @property
     def classless(self) -> bool:

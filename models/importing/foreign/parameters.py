@@ -7,7 +7,7 @@ from headway.errors import LONGEST, ModelFileError, quoted
 
 
 @dataclass(frozen=True)
-class Entry:
+class ForeignParameter:
     """A parameter or part of one.
 
     Parameters
@@ -23,9 +23,9 @@ class Entry:
     kind: str
     name: str
     value: str | None
-    parts: tuple[tuple[str, "Entry"], ...] = ()
+    parts: tuple[tuple[str, "ForeignParameter"], ...] = ()
 
-    def part(self, *names: str) -> "Entry | None":
+    def part(self, *names: str) -> "ForeignParameter | None":
         """The first part with one of these names or kinds."""
         return next((p for _, p in self.parts if p.name in names or p.kind in names), None)
 
@@ -47,9 +47,9 @@ class Entry:
         return own + [text for _, part in self.parts for text in part.values]
 
 
-def entry(element: Element) -> Entry:
+def entry(element: Element) -> ForeignParameter:
     """Read a ``parameter`` or ``subParameter``."""
-    parts: list[tuple[str, Entry]] = []
+    parts: list[tuple[str, ForeignParameter]] = []
     job_class = ""
     for child in element:
         if child.tag == "refClass":
@@ -59,10 +59,12 @@ def entry(element: Element) -> Entry:
     value = element.find("value")
     kind = (element.get("classPath") or "").rpartition(".")[2][:LONGEST]
     text = None if value is None else (value.text or "").strip()
-    return Entry(kind, (element.get("name") or "")[:LONGEST], text, tuple(parts))
+    return ForeignParameter(kind, (element.get("name") or "")[:LONGEST], text, tuple(parts))
 
 
-def by_class(entry: Entry, classes: tuple[str, ...], place: str) -> dict[str, Entry]:
+def by_class(
+    entry: ForeignParameter, classes: tuple[str, ...], place: str
+) -> dict[str, ForeignParameter]:
     """Parts by class of jobs; parts without a class name are matched in order.
 
     Raises

@@ -23,12 +23,12 @@ from headway.models.inference.certainty.uncertainty import (
     uncertainty,
 )
 from headway.models.inference.searching.problem import Ends, Problem
-from headway.models.inference.searching.search import Effort, Optimum, polish, polish_all
+from headway.models.inference.searching.search import Optimum, SearchLimits, polish, polish_all
 from headway.models.running.crews import Crew
 from headway.models.running.spreading import spread
 
 Points: TypeAlias = NDArray[np.int64]
-_FAR = Effort(300, 1e-10)  # valleys may be flat without a point
+_FAR = SearchLimits(300, 1e-10)  # valleys may be flat without a point
 _LEVERAGE = 0.95  # most that is taken out of an error for a point that the fit runs through
 _LEAST = 1e-3  # of a prediction: no drawn measurement is less
 

@@ -10,7 +10,7 @@ from headway.columns import distinct_columns
 from headway.errors import InvalidParameter, MeasurementError, nearest
 from headway.models.inference.searching.joint import shares
 from headway.models.inference.searching.loss import Loss
-from headway.models.inference.searching.problem import RELATIVE_NOISE, Ends, Problem, Scale
+from headway.models.inference.searching.problem import RELATIVE_NOISE, Ends, Problem, SearchBounds
 from headway.models.language.digits import in_unit, with_unit
 from headway.models.measured.cells import Observed
 from headway.models.measured.columns import find
@@ -226,15 +226,15 @@ def _check_points(match: Match, free: int, source: str) -> None:
         raise MeasurementError(msg)
 
 
-def _scale(model: Model, name: str) -> Scale:
+def _scale(model: Model, name: str) -> SearchBounds:
     """Search by logarithm for what is above 0 by its bound or by being a station's number."""
     parameter = model.parameters[name]
     start = float(parameter.value or 0.0)
     positive = parameter.minimum >= 0 or (bool(model.graph.stations) and start > 0)
     if not positive:
-        return Scale(
+        return SearchBounds(
             parameter.minimum, parameter.maximum, logarithmic=False, least=parameter.minimum
         )
     low = max(parameter.minimum, SMALLEST * (start or parameter.unit.scale))
     least = max(parameter.minimum, 0.0)
-    return Scale(low, parameter.maximum, logarithmic=True, least=least)
+    return SearchBounds(low, parameter.maximum, logarithmic=True, least=least)

@@ -20,7 +20,7 @@ Ends = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Scale:
+class SearchBounds:
     """Bounds of a free parameter, whether it is searched for by its logarithm, and its least.
 
     The least is what the lower bound stands for: nothing, where only what is above 0 is searched.
@@ -77,7 +77,7 @@ class Problem:
 
     model: Model
     names: tuple[str, ...]
-    scales: tuple[Scale, ...]
+    scales: tuple[SearchBounds, ...]
     measured: FloatArray
     sigma: FloatArray
     used: Any

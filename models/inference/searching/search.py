@@ -42,7 +42,7 @@ _CLOSEST = 1.02  # factor between counts that are tried
 
 
 @dataclass(frozen=True)
-class Effort:
+class SearchLimits:
     """How long a start is followed.
 
     Parameters
@@ -60,11 +60,11 @@ class Effort:
     worth: float = 0.0
 
 
-_GLANCE = Effort(4, 1e-6)
-_HALFWAY = Effort(30, 1e-3)
-_COARSE = Effort(100, 1e-6)
-_NEARLY = Effort(300, 1e-6)
-WHOLE = Effort(300, 1e-10)
+_GLANCE = SearchLimits(4, 1e-6)
+_HALFWAY = SearchLimits(30, 1e-3)
+_COARSE = SearchLimits(100, 1e-6)
+_NEARLY = SearchLimits(300, 1e-6)
+WHOLE = SearchLimits(300, 1e-10)
 """To the end."""
 
 
@@ -209,7 +209,7 @@ def follow(problem: Problem, starts: FloatArray) -> list[Optimum]:
     return polish_all(problem, _by_ratios(problem, starts, _COARSE))
 
 
-def _by_ratios(problem: Problem, starts: FloatArray, effort: Effort) -> FloatArray:
+def _by_ratios(problem: Problem, starts: FloatArray, effort: SearchLimits) -> FloatArray:
     """Search by logarithms of ratios, which leads from far away."""
     relative = (np.sqrt(problem.share) * problem.measured / problem.sigma)[problem.used]
 
@@ -238,7 +238,7 @@ def polish(problem: Problem, start: FloatArray, worth: float = 0.0) -> Optimum:
     return polish_all(problem, start[None], replace(WHOLE, worth=worth))[0]
 
 
-def polish_all(problem: Problem, starts: FloatArray, effort: Effort = WHOLE) -> list[Optimum]:
+def polish_all(problem: Problem, starts: FloatArray, effort: SearchLimits = WHOLE) -> list[Optimum]:
     """Follow starts to their ends in the parameters' own units, within their bounds.
 
     Steps to values at which a measured load is not sustained are never taken, so the
@@ -266,7 +266,7 @@ def polish_all(problem: Problem, starts: FloatArray, effort: Effort = WHOLE) -> 
 
 
 def _descended(
-    problem: Problem, starts: FloatArray, effort: Effort, still: Rows | None = None
+    problem: Problem, starts: FloatArray, effort: SearchLimits, still: Rows | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """Go down side by side; where there are many parameters, by the reflective trust region."""
     valley = Valley(
@@ -303,7 +303,7 @@ def over_whole(
     moving: frozenset[str],
     factor: float = 2.0,
     enough: float = -np.inf,
-    effort: Effort = WHOLE,
+    effort: SearchLimits = WHOLE,
 ) -> list[Optimum]:
     """Look for better whole numbers from several ends side by side, by smaller and smaller steps.
 

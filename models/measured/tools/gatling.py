@@ -12,7 +12,7 @@ from headway.models.measured.reader import log_reader
 from headway.models.measured.tools.kit.requests import Requests
 from headway.models.measured.tools.kit.sending import Sending
 from headway.models.measured.tools.kit.text import placed
-from headway.models.measured.window import Window
+from headway.models.measured.window import RunWindow
 from headway.numerals import digits
 
 _STEADY = 0.95  # of the most users that are on for their number to count as held
@@ -35,7 +35,7 @@ class Population:
         self.steps.append(step)
 
 
-def _points(lines: Iterable[str], source: str, window: Window) -> list[Point]:
+def _points(lines: Iterable[str], source: str, window: RunWindow) -> list[Point]:
     """The point of a simulation, from all its requests within a window."""
     requests, users = Requests(1e-3, window), Population()
     for place, content in placed(lines, source):

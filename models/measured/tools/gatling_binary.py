@@ -16,7 +16,7 @@ from headway.models.measured.reader import log_reader
 from headway.models.measured.tools.gatling import Population, with_population
 from headway.models.measured.tools.kit.refusals import broken
 from headway.models.measured.tools.kit.requests import Requests
-from headway.models.measured.window import Window
+from headway.models.measured.window import RunWindow
 
 _HEAD = re.compile(r"\0{4}[\x05-\x20](?:[0-9]{1,2}\.){2}[0-9]")
 _RUN, _REQUEST, _USER, _GROUP, _ERROR = range(5)
@@ -74,7 +74,7 @@ def _is_binary(text: str) -> bool:
     return _HEAD.match(text) is not None
 
 
-def _points(lines: Iterable[str], source: str, window: Window) -> Sequence[Point]:
+def _points(lines: Iterable[str], source: str, window: RunWindow) -> Sequence[Point]:
     """The point of a simulation, from all its requests within a window."""
     try:
         left = _Bytes("".join(lines).encode("latin-1"), source)

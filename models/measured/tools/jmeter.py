@@ -12,7 +12,7 @@ from headway.errors import MeasurementError, quoted
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import log_reader
 from headway.models.measured.tools.kit.requests import Requests
-from headway.models.measured.window import WHOLE, Window
+from headway.models.measured.window import WHOLE, RunWindow
 
 _TITLES = (
     "timeStamp", "elapsed", "label", "responseCode", "responseMessage", "threadName", "dataType",
@@ -39,7 +39,7 @@ class _Sample(NamedTuple):
 class _Log:
     """Totals of samples; the order within a thread shows whether stamps mark starts or ends."""
 
-    def __init__(self, window: Window) -> None:
+    def __init__(self, window: RunWindow) -> None:
         self.by_start, self.by_end, self.whole = (Requests(1e-3, window) for _ in range(3))
         self.before: dict[str, tuple[int, int]] = {}
         self.late = self.early = self.threads = 0
@@ -96,11 +96,11 @@ def _is_jmeter(text: str) -> bool:
     return bool(_HEADER.match(head) or _BARE.match(head) or _XML.match(head))
 
 
-def _points(lines: Iterable[str], source: str, window: Window) -> list[Point]:
+def _points(lines: Iterable[str], source: str, window: RunWindow) -> list[Point]:
     return [jtl_point(lines, source, window)]
 
 
-def jtl_point(lines: Iterable[str], source: str, window: Window = WHOLE) -> Point:
+def jtl_point(lines: Iterable[str], source: str, window: RunWindow = WHOLE) -> Point:
     """Make the point of a log of any length, line by line.
 
     Parameters

@@ -14,7 +14,7 @@ from headway.models.measured.tools.kit.documents import amount, at, document
 from headway.models.measured.tools.kit.numbers import filled
 from headway.models.measured.tools.kit.requests import Requests
 from headway.models.measured.tools.kit.text import placed
-from headway.models.measured.window import WHOLE, Window
+from headway.models.measured.window import WHOLE, RunWindow
 from headway.numerals import digits
 
 _TOOL = "k6"
@@ -239,11 +239,11 @@ def _milliseconds(stamp: Any, place: str) -> float:
         raise MeasurementError(msg) from None
 
 
-def _points(lines: Iterable[str], source: str, window: Window) -> list[Point]:
+def _points(lines: Iterable[str], source: str, window: RunWindow) -> list[Point]:
     return [k6_log_point(lines, source, window)]
 
 
-def k6_log_point(lines: Iterable[str], source: str, window: Window = WHOLE) -> Point:
+def k6_log_point(lines: Iterable[str], source: str, window: RunWindow = WHOLE) -> Point:
     """Make the point of a k6 log of any length, line by line.
 
     Parameters

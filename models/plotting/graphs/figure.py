@@ -12,9 +12,9 @@ from matplotlib.path import Path
 
 from headway.errors import GraphError
 from headway.models.language.scales import Scale, units_of
-from headway.models.plotting.graphs.geometry import Arc, Box
+from headway.models.plotting.graphs.geometry import Arc, Rectangle
 from headway.models.plotting.graphs.layout import Picture, Way, best
-from headway.models.plotting.graphs.scheme import Edge, Part, Sort, scheme_of
+from headway.models.plotting.graphs.scheme import Edge, PictureBox, Sort, scheme_of
 from headway.models.plotting.looks.page import LETTER, WIDTH, size_of
 from headway.models.plotting.pieces import MEASURED, MODELLED, QUIET, SECOND, literal
 from headway.models.structure.graph import ModelGraph
@@ -142,7 +142,7 @@ def _marks_width(marks: list[Any]) -> float:
     return sum(size_of(str(mark.get_label()))[0] + 0.75 for mark in marks)
 
 
-def _draw_part(axes: Axes, part: Part, box: Box) -> None:
+def _draw_part(axes: Axes, part: PictureBox, box: Rectangle) -> None:
     """Draw a box, and its words."""
     if part.sort is not Sort.SOURCE:
         corner = box.x - box.width / 2, box.y - box.height / 2
@@ -175,7 +175,7 @@ def _draw_arrow(axes: Axes, edge: Edge, arc: Arc) -> None:
     axes.add_patch(arrow)
 
 
-def _draw_label(axes: Axes, words: str, box: Box) -> None:
+def _draw_label(axes: Axes, words: str, box: Rectangle) -> None:
     """Write words onto an arrow, with paper behind them."""
     paper = {"boxstyle": "square,pad=0.1", "facecolor": "white", "linewidth": 0}
     axes.text(

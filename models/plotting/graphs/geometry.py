@@ -18,7 +18,7 @@ _FRACTIONS = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8)
 
 
 @dataclass(frozen=True)
-class Box:
+class Rectangle:
     """A rectangle by its middle and its size [inches]."""
 
     x: float
@@ -34,13 +34,13 @@ class Box:
         )
         return inside
 
-    def meets(self, other: "Box") -> bool:
+    def meets(self, other: "Rectangle") -> bool:
         """Whether two boxes have a point in common.
 
         Examples
         --------
-        >>> Box(0, 0, 1, 1).meets(Box(0.9, 0, 1, 1)), Box(0, 0, 1, 1).meets(Box(2, 0, 1, 1))
-        (True, False)
+        >>> [Rectangle(0, 0, 1, 1).meets(Rectangle(x, 0, 1, 1)) for x in (0.9, 2.0)]
+        [True, False]
         """
         is_beside = abs(self.x - other.x) >= (self.width + other.width) / 2
         return not (is_beside or abs(self.y - other.y) >= (self.height + other.height) / 2)
@@ -71,7 +71,7 @@ class Arc:
         return Arc(start, control, end)
 
 
-def arc(source: Box, target: Box, bend: float) -> Arc:
+def arc(source: Rectangle, target: Rectangle, bend: float) -> Arc:
     """An arrow's curve from one box's edge to another's, bent by a share of half its length."""
     start, end = np.array([source.x, source.y]), np.array([target.x, target.y])
     along = end - start
@@ -86,7 +86,7 @@ def arc(source: Box, target: Box, bend: float) -> Arc:
 
 def bent_arc(
     ends: tuple[str, str],
-    boxes: Mapping[str, Box],
+    boxes: Mapping[str, Rectangle],
     drawn: Mapping[tuple[str, str], Arc],
     *,
     has_return: bool,
@@ -125,12 +125,12 @@ def _shared(points: FloatArray, other: FloatArray) -> float:
 
 
 def label_box(
-    one: Arc, size: tuple[float, float], taken: Sequence[Box], others: Sequence[Arc]
-) -> Box:
+    one: Arc, size: tuple[float, float], taken: Sequence[Rectangle], others: Sequence[Arc]
+) -> Rectangle:
     """Where on an arrow its words stand: as near to the middle as they hide nothing."""
-    places = [Box(float(x), float(y), *size) for x, y in one.at(np.array(_FRACTIONS))]
+    places = [Rectangle(float(x), float(y), *size) for x, y in one.at(np.array(_FRACTIONS))]
 
-    def cost(place: Box) -> float:
+    def cost(place: Rectangle) -> float:
         crossed = sum(bool(place.holds(other.points()).any()) for other in others)
         return 3 * sum(place.meets(box) for box in taken) + crossed
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 
-from headway.models.plotting.graphs.geometry import Arc, Box, bent_arc, label_box
+from headway.models.plotting.graphs.geometry import Arc, Rectangle, bent_arc, label_box
 from headway.models.plotting.graphs.scheme import Scheme, Sort
 from headway.models.plotting.looks.page import size_of
 
@@ -41,9 +41,9 @@ class Picture:
     """
 
     scheme: Scheme
-    boxes: Mapping[str, Box]
+    boxes: Mapping[str, Rectangle]
     arcs: Mapping[tuple[str, str], Arc]
-    labels: Mapping[tuple[str, str], Box]
+    labels: Mapping[tuple[str, str], Rectangle]
 
     @property
     def ends(self) -> tuple[float, float, float, float]:
@@ -142,9 +142,9 @@ def _along(
     rows: Sequence[Sequence[str]],
     sizes: Mapping[str, tuple[float, float]],
     way: Way,
-) -> dict[str, Box]:
+) -> dict[str, Rectangle]:
     """Place sources and stations row by row along the flow."""
-    boxes: dict[str, Box] = {}
+    boxes: dict[str, Rectangle] = {}
     is_right = way is Way.RIGHT
     gaps = [0.0, *(_gap(scheme, pair, way) for pair in pairwise(rows))]
     at = 0.0
@@ -155,7 +155,7 @@ def _along(
         begin = -(sum(across) + _BESIDE * (len(row) - 1)) / 2
         for name, size in zip(row, across, strict=True):
             middle = begin + size / 2
-            boxes[name] = Box(*((at, -middle) if is_right else (middle, -at)), *sizes[name])
+            boxes[name] = Rectangle(*((at, -middle) if is_right else (middle, -at)), *sizes[name])
             begin += size + _BESIDE
         at += thick / 2
     return boxes
@@ -173,12 +173,12 @@ def _gap(scheme: Scheme, rows: tuple[Sequence[str], Sequence[str]], way: Way) ->
 
 def _beside(
     scheme: Scheme,
-    boxes: Mapping[str, Box],
+    boxes: Mapping[str, Rectangle],
     sizes: Mapping[str, tuple[float, float]],
     way: Way,
-) -> dict[str, Box]:
+) -> dict[str, Rectangle]:
     """Place formulas above a flow to the right and links below it; else to the right and left."""
-    placed: dict[str, Box] = {}
+    placed: dict[str, Rectangle] = {}
     is_right = way is Way.RIGHT
     for sort in (Sort.FORMULA, Sort.LINK):
         names = scheme.named(sort)
@@ -190,11 +190,11 @@ def _beside(
         thick = max(sizes[name][1 if is_right else 0] for name in order)
         level = _level(boxes, thick, sort, way)
         for name, at in zip(order, _apart(aims, long), strict=True):
-            placed[name] = Box(*((at, level) if is_right else (level, -at)), *sizes[name])
+            placed[name] = Rectangle(*((at, level) if is_right else (level, -at)), *sizes[name])
     return placed
 
 
-def _aim(scheme: Scheme, name: str, boxes: Mapping[str, Box], *, is_right: bool) -> float:
+def _aim(scheme: Scheme, name: str, boxes: Mapping[str, Rectangle], *, is_right: bool) -> float:
     """Where a box had best be: beside those that it is bound to."""
     ends = [{edge.source, edge.target} for edge in scheme.edges]
     bound = {other for pair in ends if name in pair for other in pair if other in boxes}
@@ -202,7 +202,7 @@ def _aim(scheme: Scheme, name: str, boxes: Mapping[str, Box], *, is_right: bool)
     return float(np.mean([box.x if is_right else -box.y for box in around]))
 
 
-def _level(boxes: Mapping[str, Box], thick: float, sort: Sort, way: Way) -> float:
+def _level(boxes: Mapping[str, Rectangle], thick: float, sort: Sort, way: Way) -> float:
     """How far to the side boxes stand that are no part of the flow: links on the other side."""
     away = 1 if sort is Sort.FORMULA else -1
     ends = (
@@ -223,10 +223,10 @@ def _apart(aims: Sequence[float], long: Sequence[float]) -> list[float]:
 
 
 def _labels(
-    scheme: Scheme, boxes: Mapping[str, Box], arcs: Mapping[tuple[str, str], Arc]
-) -> dict[tuple[str, str], Box]:
+    scheme: Scheme, boxes: Mapping[str, Rectangle], arcs: Mapping[tuple[str, str], Arc]
+) -> dict[tuple[str, str], Rectangle]:
     """Places of words, each where it hides no box and no other words."""
-    labels: dict[tuple[str, str], Box] = {}
+    labels: dict[tuple[str, str], Rectangle] = {}
     for edge in scheme.edges:
         if not (edge.is_route and edge.label):
             continue

@@ -27,7 +27,7 @@ class Sort(Enum):
 
 
 @dataclass(frozen=True)
-class Part:
+class PictureBox:
     """A box of the picture, or the words where jobs come from.
 
     Parameters
@@ -72,7 +72,7 @@ class Edge:
 class Scheme:
     """Boxes by name, and the arrows between them."""
 
-    parts: Mapping[str, Part]
+    parts: Mapping[str, PictureBox]
     edges: tuple[Edge, ...]
 
     def named(self, *sorts: Sort) -> list[str]:
@@ -104,7 +104,7 @@ def scheme_of(
     """
     parts, edges = {}, []
     for source in sources_of(graph, terminals, scale):
-        parts[source.name] = Part(_wrapped(source.words, wide), Sort.SOURCE)
+        parts[source.name] = PictureBox(_wrapped(source.words, wide), Sort.SOURCE)
         edges += [
             Edge(source.name, at, share, is_both=at in source.back)
             for at, share in source.entries.items()
@@ -115,14 +115,14 @@ def scheme_of(
         edges += [Edge(name, branch, "part") for branch in component.branches]
     for name, link in graph.links.items():
         words = f"{name}\n{link.kind.__name__}\n{_numbers(link, wide, scale)}".rstrip()
-        parts[name] = Part(words, Sort.LINK)
+        parts[name] = PictureBox(words, Sort.LINK)
     for name, formula in graph.bindings.items():
         words = f"{name} =\n{_wrapped(formula.text, wide)}"
-        parts[f"{name} (formula)"] = Part(words, Sort.FORMULA)
+        parts[f"{name} (formula)"] = PictureBox(words, Sort.FORMULA)
     return Scheme(parts, (*edges, *_between(graph, parts)))
 
 
-def _between(graph: ModelGraph, parts: Mapping[str, Part]) -> Iterator[Edge]:
+def _between(graph: ModelGraph, parts: Mapping[str, PictureBox]) -> Iterator[Edge]:
     """Arrows between the parts of a graph, but for those from a station to itself."""
     for source, target, marks in to_networkx(graph).edges(data=True):
         if source in parts and target in parts and source != target:
@@ -131,7 +131,7 @@ def _between(graph: ModelGraph, parts: Mapping[str, Part]) -> Iterator[Edge]:
             yield Edge(source, target, label, marks["sort"] == "route")
 
 
-def _station(graph: ModelGraph, name: str, busy: float, wide: int, scale: Scale) -> Part:
+def _station(graph: ModelGraph, name: str, busy: float, wide: int, scale: Scale) -> PictureBox:
     component, full = graph.stations[name], busy > _SATURATED
     share = f"busy {busy:.0%}{' saturated' if full else ''}" if busy else ""
     lines = [name, kind_text(component), share, _numbers(component, wide, scale)]
@@ -139,7 +139,7 @@ def _station(graph: ModelGraph, name: str, busy: float, wide: int, scale: Scale)
     if back:
         text = f"\N{ANTICLOCKWISE OPEN CIRCLE ARROW} returns: {back.probability.text}"
         lines.append(_wrapped(text, wide))
-    return Part("\n".join(filter(None, lines)), Sort.STATION, full)
+    return PictureBox("\n".join(filter(None, lines)), Sort.STATION, full)
 
 
 def _numbers(component: Component, wide: int, scale: Scale) -> str:

@@ -60,7 +60,7 @@ def _parallel() -> Iterator[Cell]:
 
 
 @dataclass(frozen=True)
-class Change:
+class PercentChange:
     """A percentage in the text, with its figure, quantity and rates.
 
     Parameters
@@ -97,14 +97,16 @@ class Change:
 _ONE_PROCESS, _SEQUENTIAL = "share_of_single_process_rate", "share_of_sequential_rate"
 _EIGHT = "drop_1_to_8_servers_without_disk"
 _PRINTED_CHANGES = (
-    Change("loss in writing several files", "5", "drop_writing_two_or_more", 5.4, 4.8),
-    Change("left in reading several files", "6", _ONE_PROCESS, 6.0, 3.5, is_left=True),
-    Change("left of a file written 2-way", "10", _SEQUENTIAL, 6.3, 0.7, is_left=True),
-    Change("loss in reading several interleaved files", "12", "drop_reading_several", 4.3, 3.2),
-    Change("loss against the one-way rate", "12", "below_one_way_rate", 3.7, 3.2),
-    Change("loss with eight servers", "23", _EIGHT, 25.6, 24.8),
-    Change("loss by the file system", "23", "file_system_overhead", 28.2, 25.2),
-    Change("loss by waiting for disks", "21", "loss_from_disk_wait", 24.8, 18.9),
+    PercentChange("loss in writing several files", "5", "drop_writing_two_or_more", 5.4, 4.8),
+    PercentChange("left in reading several files", "6", _ONE_PROCESS, 6.0, 3.5, is_left=True),
+    PercentChange("left of a file written 2-way", "10", _SEQUENTIAL, 6.3, 0.7, is_left=True),
+    PercentChange(
+        "loss in reading several interleaved files", "12", "drop_reading_several", 4.3, 3.2
+    ),
+    PercentChange("loss against the one-way rate", "12", "below_one_way_rate", 3.7, 3.2),
+    PercentChange("loss with eight servers", "23", _EIGHT, 25.6, 24.8),
+    PercentChange("loss by the file system", "23", "file_system_overhead", 28.2, 25.2),
+    PercentChange("loss by waiting for disks", "21", "loss_from_disk_wait", 24.8, 18.9),
 )
 
 

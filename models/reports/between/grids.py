@@ -22,7 +22,7 @@ class Along(StrEnum):
 
 
 @dataclass(frozen=True)
-class Grid:
+class SolvedGrid:
     """Where a model is solved.
 
     Parameters
@@ -83,7 +83,7 @@ class Grid:
         from scipy.interpolate import RegularGridInterpolator
 
         between, own = self._middles(), self.places
-        middle = Grid(self.model, self.output, self.along, between, np.empty(0)).places
+        middle = SolvedGrid(self.model, self.output, self.along, between, np.empty(0)).places
         mesh = np.meshgrid(*middle, indexing="ij")
         rest = np.stack([each[0].ravel() for each in mesh[1:]], axis=1)
         logs = [RegularGridInterpolator(own[1:], each)(rest) for each in self.logs]
@@ -126,7 +126,7 @@ class Grid:
         }
 
 
-def _solved(grid: Grid, axes: dict[str, FloatArray], limit: FloatArray) -> FloatArray:
+def _solved(grid: SolvedGrid, axes: dict[str, FloatArray], limit: FloatArray) -> FloatArray:
     """Solve at every combination; `limit` is the load that saturates, by the other parameters."""
     mesh = np.meshgrid(*axes.values(), indexing="ij")
     loads = mesh[0] * limit if grid.along is Along.SHARE else mesh[0]

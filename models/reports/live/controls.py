@@ -7,7 +7,13 @@ import numpy as np
 from headway.errors import HeadwayError, InvalidParameter, UnknownParameter, nearest
 from headway.models.language.parameters import Parameter
 from headway.models.language.scales import Scale, units_of
-from headway.models.reports.controls import Control, Role, load_of, slider_ends, whole_numbers
+from headway.models.reports.controls import (
+    Control,
+    ControlRole,
+    load_of,
+    slider_ends,
+    whole_numbers,
+)
 from headway.models.structure.model import Model
 from headway.models.tables.table import scale_of
 
@@ -76,7 +82,7 @@ def _control(
     if parameter.name == "population":
         low, high = max(1.0, parameter.minimum), min(max(high, _MOST_JOBS), parameter.maximum)
     unit = scale_of(np.array([parameter.value or high], float), parameter.unit, scale)
-    role = Role.LOAD if is_load else Role.PARAMETER
+    role = ControlRole.LOAD if is_load else ControlRole.PARAMETER
     return Control(parameter, unit, low, high, is_whole, role)
 
 

@@ -9,7 +9,7 @@ from headway.models.showing.simulated.simulations import (
     shown,
 )
 from headway.models.showing.solutions import labels, set_note
-from headway.models.simulating.check import TOGETHER, Check, Row
+from headway.models.simulating.check import TOGETHER, Check, CheckedResult
 from headway.models.tables.description import (
     TEXT,
     Description,
@@ -57,7 +57,7 @@ def _records(check: Check) -> Records:
     units, names = tuple(row.unit for row in rows), tuple(row.name for row in rows)
     inside = tuple(row.inside for row in rows)
 
-    def simulated(scale: Scale, row: Row, unit: Unit) -> str:
+    def simulated(scale: Scale, row: CheckedResult, unit: Unit) -> str:
         return shown(row.simulated, unit, row.confidence, scale)
 
     return Records(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from headway.models.analysis.growth import Filling, Growth
+from headway.models.analysis.growth import Growth, Saturation
 from headway.models.language.scales import Scale, units_of
 from headway.models.tables.description import (
     Description,
@@ -55,7 +55,7 @@ def _table(growth: Growth, records: Records, scale: Scale) -> Table:
 
 def _sentences(growth: Growth) -> Iterator[str]:
     """What saturates first and next: a line for each machine and phase."""
-    groups: dict[str, list[Filling]] = {}
+    groups: dict[str, list[Saturation]] = {}
     for one in growth.fillings():
         groups.setdefault(" ".join(filter(None, (one.machine, one.phase))), []).append(one)
     for name, (first, *later) in groups.items():
@@ -65,7 +65,7 @@ def _sentences(growth: Growth) -> Iterator[str]:
         yield f"{whose}{first.resource} {verb} {_when(growth, first)}{following}"
 
 
-def _when(growth: Growth, one: Filling) -> str:
+def _when(growth: Growth, one: Saturation) -> str:
     if one.years == 0:
         return "already"
     date = growth.date(one)

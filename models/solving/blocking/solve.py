@@ -9,7 +9,7 @@ import numpy as np
 from headway.errors import InvalidParameter, Saturated
 from headway.kinds import Amount, FloatArray, plain
 from headway.models.solving.blocking.refused import check_solvable
-from headway.models.solving.solutions.blocked import Point, point_of, points_of
+from headway.models.solving.solutions.blocked import OperatingPoint, point_of, points_of
 from headway.models.solving.solutions.marks import Marks
 from headway.models.structure.parts.keys import (
     ANSWERED,
@@ -86,7 +86,7 @@ def _solved(
     return _values(model, point, solution), solution, full
 
 
-def _saturated(point: Point) -> BlockingSolution:
+def _saturated(point: OperatingPoint) -> BlockingSolution:
     """An open network in overload: its queues grow without limit."""
     network = point.network
     rates = network.arrival_rate * network.visits
@@ -101,7 +101,7 @@ def _saturated(point: Point) -> BlockingSolution:
     )
 
 
-def _values(model: "Model", point: Point, solution: BlockingSolution) -> Amounts:
+def _values(model: "Model", point: OperatingPoint, solution: BlockingSolution) -> Amounts:
     """The results, by the names that formulas use."""
     graph, network = model.graph, point.network
     offered = solution.throughput if network.closed else network.arrival_rate
@@ -153,7 +153,7 @@ def _per_job(
     return through / solution.throughput if solution.throughput else network.visits
 
 
-def _times(solution: BlockingSolution, point: Point) -> FloatArray:
+def _times(solution: BlockingSolution, point: OperatingPoint) -> FloatArray:
     """Mean time of a visit; that of a lone job if none arrive."""
     through = solution.station_throughput
     alone = np.array([station.mean_service for station in point.stations])

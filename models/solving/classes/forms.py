@@ -8,7 +8,7 @@ from headway.kinds import Amount, apply, number
 from headway.models.solving.classes.network import scv_of, targets_of, time_of, visits_of
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import Amounts, Values, of_class, offered_at, station_at
-from headway.queueing.disciplines.discipline import Form
+from headway.queueing.disciplines.discipline import ProductForm
 from headway.queueing.erlang.formulas import erlang_c
 from headway.queueing.stations.abilities import ServiceKind
 
@@ -76,7 +76,10 @@ def _answers(graph: ModelGraph, values: Values) -> Amounts:
         through = sum(rates[c] * v for c, v in visits.items())
         more = _more(graph, name, load, values)
         here = {c: demands[c] * (1 + load * more) for c in rates}
-        if graph.stations[name].discipline.form is Form.ALIKE and len(set(times.values())) > 1:
+        if (
+            graph.stations[name].discipline.form is ProductForm.ALIKE
+            and len(set(times.values())) > 1
+        ):
             _refuse_returns(graph, name)
             waits = more * sum(rates[c] * demands[c] * times[c] for c in rates)
             if _is_pool(graph, name, values) and load != 0:  # its law divides by the load

@@ -18,7 +18,11 @@ from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.models.solving.classes.network import class_network
-from headway.models.solving.response_times.open_classes import Sharing, sharing_of, station_for
+from headway.models.solving.response_times.open_classes import (
+    SharedStations,
+    sharing_of,
+    station_for,
+)
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.orders import check_exponential
 from headway.models.structure.planning.by_class import class_routes
@@ -172,7 +176,11 @@ def _refuse_many_returns(point: "Solution", parts: ClassTraffic) -> None:
 
 
 def _law(
-    sharing: Sharing, parts: ClassTraffic, edges: NDArray[np.bool_], entry: np.ndarray, own: int
+    sharing: SharedStations,
+    parts: ClassTraffic,
+    edges: NDArray[np.bool_],
+    entry: np.ndarray,
+    own: int,
 ) -> TimeLaw | None:
     """How long journeys take that begin as a class."""
     count = len(sharing.stations)

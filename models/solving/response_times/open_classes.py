@@ -11,7 +11,7 @@ from headway.models.solving.classes.network import check_times_known, scv_of, sh
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import Values, of_class
 from headway.models.structure.planning.ways import visits_given, ways_of
-from headway.queueing.disciplines.discipline import Times
+from headway.queueing.disciplines.discipline import SojournLaw
 from headway.queueing.network.network import SharedStation
 from headway.queueing.sojourn.routed_network import APART, GIVEN, INDEPENDENT, RoutedNetwork
 from headway.queueing.sojourn.visited_station import (
@@ -74,7 +74,7 @@ def open_class_laws(point: "Solution") -> dict[str, TimeLaw | None]:
 
 
 @dataclass(frozen=True)
-class Sharing:
+class SharedStations:
     """Stations as their classes see them, shape (classes, stations)."""
 
     point: "Solution"
@@ -126,7 +126,7 @@ class Sharing:
         return made
 
 
-def sharing_of(point: "Solution") -> Sharing:
+def sharing_of(point: "Solution") -> SharedStations:
     """Read stations as their classes see them; refuses those of which no times are known."""
     graph, values = point.model.graph, point.values
     check_times_known(graph, closed=False)
@@ -135,7 +135,7 @@ def sharing_of(point: "Solution") -> Sharing:
     visits = np.array([station.visits for station in stations], float).T
     times = np.array([station.service_times for station in stations], float).T
     scvs = np.array([_scvs(graph, name, values) for name in graph.stations], float).T
-    return Sharing(point, stations, np.array(rates), visits, times, scvs)
+    return SharedStations(point, stations, np.array(rates), visits, times, scvs)
 
 
 def _scvs(graph: ModelGraph, name: str, values: Values) -> list[float]:
@@ -146,7 +146,7 @@ def _scvs(graph: ModelGraph, name: str, values: Values) -> list[float]:
     return [float(scv_of(graph, name, c, values)) for c in graph.classes]
 
 
-def _class_law(sharing: Sharing, own: int) -> TimeLaw | None:
+def _class_law(sharing: SharedStations, own: int) -> TimeLaw | None:
     """How long a job of a class takes."""
     visited = [int(k) for k in np.flatnonzero(sharing.visits[own] > 0)]
     point = sharing.point
@@ -166,11 +166,11 @@ def _class_law(sharing: Sharing, own: int) -> TimeLaw | None:
     return replace(law, notes=merged(given, law.notes))
 
 
-def _queues(sharing: Sharing, k: int) -> bool:
+def _queues(sharing: SharedStations, k: int) -> bool:
     return sharing.stations[k].kind is not ServiceKind.DELAY
 
 
-def _by_routes(sharing: Sharing, own: int) -> TimeLaw:
+def _by_routes(sharing: SharedStations, own: int) -> TimeLaw:
     """Follow the routes, which are those of all classes."""
     ways = ways_of(sharing.point.model.graph, sharing.point.values)
     names = tuple(station.name for station in sharing.stations)
@@ -189,28 +189,28 @@ def _by_routes(sharing: Sharing, own: int) -> TimeLaw:
     return replace(law, notes=notes)
 
 
-def _merges(sharing: Sharing, k: int, own: int) -> bool:
+def _merges(sharing: SharedStations, k: int, own: int) -> bool:
     """Whether consecutive visits to a station are one longer one."""
     alone = sharing.is_shared(k) and _lanes(sharing, k) == 1
     return alone and not sharing.is_general(k, own)
 
 
-def _lanes(sharing: Sharing, k: int) -> int:
+def _lanes(sharing: SharedStations, k: int) -> int:
     station = sharing.stations[k]
     return int(station.servers) if station.kind is ServiceKind.PARALLEL else 1
 
 
-def _visit_law(sharing: Sharing, k: int, own: int) -> TimeLaw:
+def _visit_law(sharing: SharedStations, k: int, own: int) -> TimeLaw:
     """How long one visit of a class takes at a station."""
     return station_for(sharing, k, own).time_law(float(sharing.loads[:, k].sum()))
 
 
-def station_for(sharing: Sharing, k: int, own: int) -> VisitedStation:
+def station_for(sharing: SharedStations, k: int, own: int) -> VisitedStation:
     """A station as jobs of a class see it."""
     station, time = sharing.stations[k], float(sharing.times[own, k])
     if station.kind is ServiceKind.DELAY or time == 0:
         return Delay(time)
-    if station.discipline.times is Times.HEAD_OF_LINE:
+    if station.discipline.times is SojournLaw.HEAD_OF_LINE:
         return _first(sharing, k, own)
     if station.discipline.shares:
         lanes = _lanes(sharing, k)
@@ -234,12 +234,12 @@ def station_for(sharing: Sharing, k: int, own: int) -> VisitedStation:
     raise GraphError(msg)
 
 
-def _sharers(sharing: Sharing, k: int) -> SharingClasses:
+def _sharers(sharing: SharedStations, k: int) -> SharingClasses:
     each = (sharing.loads[:, k], sharing.times[:, k], sharing.scvs[:, k])
     return SharingClasses(*(tuple(one.tolist()) for one in each))
 
 
-def _first(sharing: Sharing, k: int, own: int) -> ClassStation:
+def _first(sharing: SharedStations, k: int, own: int) -> ClassStation:
     """One server head of the line, nobody else being waited for."""
     graph, values = sharing.point.model.graph, sharing.point.values
     ranks = np.array([int(values[of_class(c, "priority")]) for c in graph.classes])
@@ -257,7 +257,7 @@ def _first(sharing: Sharing, k: int, own: int) -> ClassStation:
     return fcfs_station(_sharers(sharing, k), (float(times[own]), 1.0), law)
 
 
-def _in_turn(sharing: Sharing, k: int, own: int) -> TimeLaw:
+def _in_turn(sharing: SharedStations, k: int, own: int) -> TimeLaw:
     _check_smooth(sharing, k, own)
     law = served_in_turn(sharing.loads[:, k], sharing.times[:, k], own, sharing.scvs[:, k])
     others = any(_queues(sharing, other) for other in range(len(sharing.stations)) if other != k)
@@ -267,7 +267,7 @@ def _in_turn(sharing: Sharing, k: int, own: int) -> TimeLaw:
     return replace(law, notes=merged(notes, gamma))
 
 
-def _check_smooth(sharing: Sharing, k: int, own: int) -> None:
+def _check_smooth(sharing: SharedStations, k: int, own: int) -> None:
     comes = sharing.loads[:, k] > 0
     if sharing.scvs[comes, k].min(initial=sharing.scvs[own, k]) < _SMOOTH:
         name = sharing.stations[k].name

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Point:
+class OperatingPoint:
     """A model at one operating point: its network and stations."""
 
     network: BlockingNetwork
@@ -38,7 +38,7 @@ def points_of(inputs: Mapping[str, Amount], shape: tuple[int, ...]) -> list[dict
     return [{name: float(column[k]) for name, column in flat.items()} for k in range(count)]
 
 
-def point_of(graph: "ModelGraph", inputs: Mapping[str, Amount]) -> Point:
+def point_of(graph: "ModelGraph", inputs: Mapping[str, Amount]) -> OperatingPoint:
     """The network of a graph at one operating point."""
     changing = [share_at(route) for route in graph.routes.changing]
     arrivals = [arrivals_at(name) for name in graph.arrivals]
@@ -59,7 +59,7 @@ def point_of(graph: "ModelGraph", inputs: Mapping[str, Amount]) -> Point:
         else {"arrival_rate": float(values["throughput"])}
     )
     network = BlockingNetwork(rooms, onward, entry, windows=windows, names=names, **jobs)
-    return Point(network, stations)
+    return OperatingPoint(network, stations)
 
 
 def _window(graph: "ModelGraph", name: str, values: Values) -> Window:

@@ -17,7 +17,7 @@ NumberLaws: TypeAlias = list[NumberLaw | None]
 """One distribution per operating point, in flat order; None at saturated points."""
 
 
-class Solved(Protocol):
+class SolvedNetwork(Protocol):
     """The parts of a solution that this answer needs."""
 
     @property
@@ -29,7 +29,7 @@ class Solved(Protocol):
         """Shape of the operating points."""
 
 
-Of = TypeVar("Of", bound=Solved)
+Of = TypeVar("Of", bound=SolvedNetwork)
 
 COVERED = 1 - 1e-9
 """Probability covered by the listed numbers of jobs."""

@@ -23,7 +23,7 @@ from headway.queueing.stations.base import Station
 
 
 @dataclass(frozen=True, eq=False)
-class Traffic(Reading):
+class TrafficBuilding(Reading):
     """The part of a graph that adds stations, classes of jobs, routes and arrivals."""
 
     def station(

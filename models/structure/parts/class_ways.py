@@ -15,7 +15,7 @@ EVERY = ""
 
 
 @dataclass(frozen=True, eq=False)
-class Routing(Kept):
+class ClassRouting(Kept):
     """Routes, arrivals and references of single classes, beside the routes for all.
 
     Parameters
@@ -38,7 +38,7 @@ class Routing(Kept):
         """Whether anything differs by class."""
         return bool(self.routes or self.arrives or set(self.references) - {EVERY})
 
-    def adding(self, route: Route) -> "Routing":
+    def adding(self, route: Route) -> "ClassRouting":
         """The same with one more route.
 
         Raises

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from headway.errors import GraphError
 from headway.models.structure.parts.structure import Structure
-from headway.queueing.disciplines.discipline import Discipline, Times
+from headway.queueing.disciplines.discipline import Discipline, SojournLaw
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.listed.kinds import usable_kinds
@@ -110,8 +110,8 @@ def check_exponential(graph: Structure) -> None:
 def _known(graph: Structure, name: str) -> bool:
     """Whether its order has a law, with priorities for open classes that go to no other queue."""
     times = graph.stations[name].discipline.times
-    if times is not Times.HEAD_OF_LINE:
-        return times is not Times.UNKNOWN
+    if times is not SojournLaw.HEAD_OF_LINE:
+        return times is not SojournLaw.UNKNOWN
     queues = [n for n, s in graph.stations.items() if s.can.product_form is not ServiceKind.DELAY]
     closed = any("population" in numbers for numbers in graph.classes.values())
     kind = graph.stations[name].can

@@ -8,7 +8,7 @@ from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.formula import Formula
 from headway.models.language.frozen import Kept
 from headway.models.language.names import check_shown
-from headway.models.structure.parts.class_ways import Routing
+from headway.models.structure.parts.class_ways import ClassRouting
 from headway.models.structure.parts.components import STATION_PARTS, Component
 from headway.models.structure.parts.links import LINK_KEYS
 from headway.models.structure.parts.regions import REGION_PARTS, Region
@@ -66,7 +66,7 @@ class Structure(Kept):
     arrivals: Mapping[str, Formula] = field(default_factory=dict)
     outputs: Mapping[str, Formula] = field(default_factory=dict)
     classes: Mapping[str, Mapping[str, Formula]] = field(default_factory=dict)
-    class_ways: Routing = field(default_factory=Routing)
+    class_ways: ClassRouting = field(default_factory=ClassRouting)
     regions: Mapping[str, Region] = field(default_factory=dict)
     arrival_scvs: Mapping[str, Formula] = field(default_factory=dict)
 

@@ -21,7 +21,7 @@ from headway.queueing.variability.network import GeneralNetwork, solve_general
 
 
 @dataclass(frozen=True)
-class Spread:
+class TwoMoments:
     """Two-moment results of each station.
 
     Parameters
@@ -44,7 +44,7 @@ class Spread:
     poisson: bool
 
 
-SPREAD: Key[Spread] = Key("variability")
+SPREAD: Key[TwoMoments] = Key("variability")
 """What two moments say of each station, where a graph says how its arrivals vary."""
 
 _NOBODY = 1e-12  # rate in place of none, at which variability has its limit
@@ -205,7 +205,7 @@ def spread_needs(graph: Structure) -> set[str]:
     return needs | {share_at(route) for route in graph.routes.changing}
 
 
-def spread(graph: Structure, fixed: FloatArray, values: Values) -> Spread:
+def spread(graph: Structure, fixed: FloatArray, values: Values) -> TwoMoments:
     """Solve a network by two moments at all operating points.
 
     Parameters
@@ -237,7 +237,7 @@ def spread(graph: Structure, fixed: FloatArray, values: Values) -> Spread:
             check_not_negative(f"scv of arrivals at {name}", values[scv_at(name)])
     network = _network(graph, values, numbers, _onward(graph, fixed, values))
     solution = solve_general(network)
-    return Spread(
+    return TwoMoments(
         _by_name(graph, solution.waiting_time),
         _by_name(graph, solution.arrival_scv),
         _by_name(graph, solution.departure_scv),

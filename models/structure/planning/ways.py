@@ -14,7 +14,7 @@ _ROUNDING = 1e-12  # of chances that sum to 1
 
 
 @dataclass(frozen=True)
-class Ways:
+class RouteProbabilities:
     """Probabilities of entering at stations, of going on between them and of leaving."""
 
     entries: FloatArray
@@ -42,7 +42,7 @@ def again_at(graph: Structure, name: str, values: Mapping[str, Amount]) -> Amoun
     return share_at(route).of(values) if constant is None else constant
 
 
-def ways_of(graph: Structure, values: Mapping[str, Amount]) -> Ways:
+def ways_of(graph: Structure, values: Mapping[str, Amount]) -> RouteProbabilities:
     """Read entries and routes at one operating point.
 
     Parameters
@@ -61,4 +61,6 @@ def ways_of(graph: Structure, values: Mapping[str, Amount]) -> Ways:
     if not entries.any():
         entries[[place[name] for name in graph.arrivals]] = 1.0
     leaving = 1 - onward.sum(axis=1)
-    return Ways(entries / entries.sum(), onward, np.where(leaving < _ROUNDING, 0.0, leaving))
+    return RouteProbabilities(
+        entries / entries.sum(), onward, np.where(leaving < _ROUNDING, 0.0, leaving)
+    )

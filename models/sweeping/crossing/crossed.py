@@ -15,7 +15,7 @@ from headway.models.sweeping.shares import sobol
 from headway.models.uncertain.sampling import Joint, scores_at
 
 
-class Law(Protocol):
+class ParameterDistribution(Protocol):
     """A distribution of parameters; frozen, picklable and equal by value."""
 
     @property
@@ -36,7 +36,7 @@ class Law(Protocol):
     def ends(self) -> dict[str, FloatArray]:
         """Values by parameter whose bounds must be checked."""
 
-    def counting(self, whole: Set[str]) -> "Law":
+    def counting(self, whole: Set[str]) -> "ParameterDistribution":
         """The same, with whole numbers for some parameters that have only a range."""
 
     def describe(self) -> dict[str, Any]:
@@ -142,7 +142,7 @@ class Crossed(Kept):
     (True, 512)
     """
 
-    law: Law
+    law: ParameterDistribution
     crossing: Crossing
     seed: int = 1
     sampled = True

@@ -9,7 +9,12 @@ import numpy as np
 from headway.models.running.crews import Crew
 from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
-from headway.models.sweeping.crossing.crossed import Crossed, Independent, Law, Uncertain
+from headway.models.sweeping.crossing.crossed import (
+    Crossed,
+    Independent,
+    ParameterDistribution,
+    Uncertain,
+)
 from headway.models.sweeping.kernel import block_of
 from headway.models.sweeping.making import Values, sobol, suited
 from headway.models.sweeping.quantities import known_names, known_units
@@ -93,14 +98,14 @@ def global_sensitivity(
     )
 
 
-def _crossing(law: Law, samples: int, most: int) -> Crossing:
+def _crossing(law: ParameterDistribution, samples: int, most: int) -> Crossing:
     """Blocks of a sweep, or smaller ones if these suffice for a replicate."""
     each = 2 ** ((samples - 1) // REPLICATES).bit_length()
     whole = Crossing(len(law.names), together=law.together, samples=each, block=most)
     return replace(whole, block=min(most, 2 ** (each * whole.rows - 1).bit_length()))
 
 
-def _law(model: Model, ranges: Mapping[str, Values] | None) -> Law:
+def _law(model: Model, ranges: Mapping[str, Values] | None) -> ParameterDistribution:
     if ranges is None:
         return Uncertain(joint(model))
     space = sobol(ranges, 1)

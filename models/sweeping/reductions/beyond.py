@@ -11,8 +11,8 @@ from headway.kinds import FloatArray
 from headway.models.language.digits import shown_unit, with_unit
 from headway.models.language.units import Unit, quantity
 from headway.models.sweeping.reductions.reduction import (
-    Kind,
     Reduction,
+    ReductionKind,
     Row,
     State,
     share_interval,
@@ -95,7 +95,7 @@ def limit_text(limit: float, unit: Unit, *, exact: bool = True) -> str:
     return text if not exact or quantity(text) == limit else repr(limit)
 
 
-def _reader(kind: str, *, above: bool) -> Kind:
+def _reader(kind: str, *, above: bool) -> ReductionKind:
     pattern = f"{kind}(OUTPUT, LIMIT)"
 
     def read(output: str, arguments: tuple[str, ...], unit: Unit) -> Reduction:
@@ -105,7 +105,7 @@ def _reader(kind: str, *, above: bool) -> Kind:
         return Beyond(output, unit, quantity(arguments[0], unit, output), above)
 
     means = f"count and share of the points {'above' if above else 'below'} a limit"
-    return Kind(pattern, means, read)
+    return ReductionKind(pattern, means, read)
 
 
 EXCEEDS, BELOW = _reader("exceeds", above=True), _reader("below", above=False)

@@ -9,7 +9,13 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.language.units import Unit
-from headway.models.sweeping.reductions.reduction import Kind, Reduction, Row, State, no_arguments
+from headway.models.sweeping.reductions.reduction import (
+    Reduction,
+    ReductionKind,
+    Row,
+    State,
+    no_arguments,
+)
 from headway.numerals import digits
 
 MOST_GATHERED = 10_000_000
@@ -79,4 +85,4 @@ def _read(output: str, arguments: tuple[str, ...], unit: Unit) -> Reduction:
     return Gathered(output, unit)
 
 
-POINTS = Kind("points(OUTPUT)", "the value at every point, for few points", _read)
+POINTS = ReductionKind("points(OUTPUT)", "the value at every point, for few points", _read)

@@ -11,9 +11,9 @@ from headway.models.sweeping.reductions.histogram import HISTOGRAM
 from headway.models.sweeping.reductions.moments import MOMENTS
 from headway.models.sweeping.reductions.quantiles import QUANTILES
 from headway.models.sweeping.reductions.ranked import BOTTOM, LEAST, MOST, TOP
-from headway.models.sweeping.reductions.reduction import Kind, Reduction
+from headway.models.sweeping.reductions.reduction import Reduction, ReductionKind
 
-REDUCTIONS: Mapping[str, Kind] = {
+REDUCTIONS: Mapping[str, ReductionKind] = {
     "moments": MOMENTS,
     "quantiles": QUANTILES,
     "exceeds": EXCEEDS,
@@ -86,7 +86,7 @@ def _of_text(
     return [kind.read(name, tuple(arguments), units[name])]
 
 
-def _kind(name: str) -> Kind:
+def _kind(name: str) -> ReductionKind:
     if name not in REDUCTIONS:
         msg = f"there is no reduction {quoted(name)}{nearest(name, REDUCTIONS)}"
         raise InvalidParameter(msg)

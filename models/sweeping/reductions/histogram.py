@@ -12,7 +12,7 @@ from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.language.units import Unit, quantity
 from headway.models.sweeping.reductions.beyond import limit_text
-from headway.models.sweeping.reductions.reduction import Kind, Reduction, Row, State
+from headway.models.sweeping.reductions.reduction import Reduction, ReductionKind, Row, State
 from headway.models.sweeping.reductions.sketch import DROPPED, Sketched
 
 MOST_EDGES = 1000
@@ -170,7 +170,7 @@ def _read(output: str, arguments: tuple[str, ...], unit: Unit) -> Reduction:
     return Histogram(output, unit, tuple(quantity(text, unit, output) for text in arguments))
 
 
-HISTOGRAM = Kind(
+HISTOGRAM = ReductionKind(
     "histogram(OUTPUT) or histogram(OUTPUT, LIMIT, LIMIT)",
     "number of points between limits, given or chosen automatically",
     _read,

@@ -15,8 +15,8 @@ from headway.kinds import FloatArray
 from headway.models.language.units import Unit
 from headway.models.sweeping.reductions.reduction import (
     NORMAL,
-    Kind,
     Reduction,
+    ReductionKind,
     Row,
     State,
     no_arguments,
@@ -127,6 +127,6 @@ def _read(output: str, arguments: tuple[str, ...], unit: Unit) -> Reduction:
     return Moments(output, unit)
 
 
-MOMENTS = Kind(
+MOMENTS = ReductionKind(
     "moments(OUTPUT)", "mean, standard deviation, least and most of the finite values", _read
 )

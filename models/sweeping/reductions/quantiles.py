@@ -8,7 +8,13 @@ from fractions import Fraction
 from headway.errors import InvalidParameter, quoted
 from headway.models.language.units import Unit
 from headway.models.solving.solutions.on_demand import check_percent
-from headway.models.sweeping.reductions.reduction import NORMAL, Kind, Reduction, Row, State
+from headway.models.sweeping.reductions.reduction import (
+    NORMAL,
+    Reduction,
+    ReductionKind,
+    Row,
+    State,
+)
 from headway.models.sweeping.reductions.sketch import Distribution, Sketched
 
 _WRITTEN = re.compile(r"p?(\d+(?:\.\d+)?)", re.ASCII)
@@ -110,6 +116,6 @@ def _percent(text: str) -> float:
     return float(match[1])
 
 
-QUANTILES = Kind(
+QUANTILES = ReductionKind(
     "quantiles(OUTPUT, p50, p99)", "values that a share of the points does not exceed", _read
 )

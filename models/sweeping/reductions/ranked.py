@@ -11,14 +11,20 @@ from numpy.typing import NDArray
 from headway.errors import InvalidParameter, quoted
 from headway.kinds import FloatArray
 from headway.models.language.units import Unit
-from headway.models.sweeping.reductions.reduction import Kind, Reduction, Row, State, no_arguments
+from headway.models.sweeping.reductions.reduction import (
+    Reduction,
+    ReductionKind,
+    Row,
+    State,
+    no_arguments,
+)
 
 MOST_KEPT = 10_000
 """Most points of a ranking."""
 
 
 @dataclass(frozen=True)
-class Ranked(Reduction):
+class RankedValues(Reduction):
     """The largest or smallest values in order, with the indices of their points.
 
     Infinite values are above every number; equal values are in the order of their points.
@@ -34,7 +40,7 @@ class Ranked(Reduction):
 
     Examples
     --------
-    >>> top = Ranked("time", count=2)
+    >>> top = RankedValues("time", count=2)
     >>> left = top.of({"time": np.array([3.0, 1.0, 5.0])}, 0)
     >>> right = top.of({"time": np.array([5.0, np.nan])}, 3)
     >>> rows = top.rows(top.merge(left, right))
@@ -101,16 +107,16 @@ class Ranked(Reduction):
         ]
 
 
-def _one(kind: str, *, largest: bool) -> Kind:
+def _one(kind: str, *, largest: bool) -> ReductionKind:
     def read(output: str, arguments: tuple[str, ...], unit: Unit) -> Reduction:
         no_arguments(kind, output, arguments)
-        return Ranked(output, unit, 1, largest)
+        return RankedValues(output, unit, 1, largest)
 
     means = f"the {'largest' if largest else 'smallest'} value, and the first point that has it"
-    return Kind(f"{kind}(OUTPUT)", means, read)
+    return ReductionKind(f"{kind}(OUTPUT)", means, read)
 
 
-def _several(kind: str, *, largest: bool) -> Kind:
+def _several(kind: str, *, largest: bool) -> ReductionKind:
     pattern = f"{kind}(OUTPUT, 10)"
 
     def read(output: str, arguments: tuple[str, ...], unit: Unit) -> Reduction:
@@ -119,10 +125,10 @@ def _several(kind: str, *, largest: bool) -> Kind:
             written = quoted(f"{kind}({', '.join((output, *arguments))})")
             msg = f"{written}: give a number from 1 to {MOST_KEPT}: {pattern}"
             raise InvalidParameter(msg)
-        return Ranked(output, unit, int(count), largest)
+        return RankedValues(output, unit, int(count), largest)
 
     means = f"the given number of points with the {'largest' if largest else 'smallest'} values"
-    return Kind(pattern, means, read)
+    return ReductionKind(pattern, means, read)
 
 
 LEAST, MOST = _one("least", largest=False), _one("most", largest=True)

@@ -144,7 +144,7 @@ def _quotient(error: float, least: float) -> float:
 
 
 @dataclass(frozen=True)
-class Kind:
+class ReductionKind:
     """A kind of reduction: its text pattern and its reader.
 
     Parameters

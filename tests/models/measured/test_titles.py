@@ -14,7 +14,7 @@ from headway.models.language.units import unit
 from headway.models.measured.roles import (
     MANY,
     ROLES,
-    Part,
+    ColumnRole,
     part_named,
     part_of,
     role_names,
@@ -155,7 +155,7 @@ def styled(draw):
 def test_the_style_of_a_title_does_not_change_its_role(pair):
     title, role = pair
 
-    assert titled(title) == Part(role), title
+    assert titled(title) == ColumnRole(role), title
     if role.unit.text in UNITS:
         value = split_header(title)[1]
         assert value is not None, title
@@ -173,9 +173,9 @@ def test_any_title_is_read(text):
 
 def test_what_headway_writes_has_the_role_it_was_written_for():
     for role in ROLES:
-        assert titled(role.written) == Part(role)
+        assert titled(role.written) == ColumnRole(role)
     for role, key in zip(MANY, ("99.9", "cpu", "max"), strict=True):
-        assert titled(Part(role, key).written) == Part(role, key)
+        assert titled(ColumnRole(role, key).written) == ColumnRole(role, key)
 
 
 def test_roles_are_given_by_any_of_their_names():

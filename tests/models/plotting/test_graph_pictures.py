@@ -7,7 +7,7 @@ import pytest
 
 from headway.models import ModelGraph, catalogue_model, model_names
 from headway.models.language.scales import Scale
-from headway.models.plotting.graphs.geometry import Box, arc, bent_arc
+from headway.models.plotting.graphs.geometry import Rectangle, arc, bent_arc
 from headway.models.plotting.graphs.layout import Way, best, placed
 from headway.models.plotting.graphs.scheme import Sort, scheme_of
 from headway.models.plotting.graphs.sources import sources_of
@@ -159,7 +159,7 @@ def test_boxes_and_words_of_the_catalogue_hide_nothing(name):
 
 
 def test_an_arrow_passes_by_what_lies_between():
-    boxes = {"a": Box(0, 0, 1, 1), "b": Box(2, 0, 1, 1), "c": Box(4, 0, 1, 1)}
+    boxes = {"a": Rectangle(0, 0, 1, 1), "b": Rectangle(2, 0, 1, 1), "c": Rectangle(4, 0, 1, 1)}
 
     straight = bent_arc(("a", "b"), boxes, {}, has_return=False)
     around = bent_arc(("a", "c"), boxes, {("a", "b"): straight}, has_return=False)
@@ -172,7 +172,7 @@ def test_an_arrow_passes_by_what_lies_between():
 
 
 def test_an_arrow_ends_at_the_edges_of_its_boxes():
-    one = arc(Box(0, 0, 1, 1), Box(4, 0, 1, 1), 0.5)
+    one = arc(Rectangle(0, 0, 1, 1), Rectangle(4, 0, 1, 1), 0.5)
 
     np.testing.assert_allclose([one.start[0], one.end[0]], [0.5, 3.5], atol=0.1)
     whole = one.between(0.0, 1.0)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from headway.errors import MeasurementError
 from headway.models.measured.tools.kit import timeline, times
-from headway.models.measured.tools.kit.times import PRECISION, Times
+from headway.models.measured.tools.kit.times import PRECISION, TimeSketch
 from headway.models.reading import gather
 from headway.models.reading.loadtest import points_of, read_load_test
 from tests.support.command import headway
@@ -69,7 +69,7 @@ def test_memory_does_not_grow_with_a_log(tmp_path, monkeypatch):
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=60), st.floats(0, 100))
 def test_percentiles_of_counted_times_are_those_of_the_list(drawn, percent):
-    result = Times()
+    result = TimeSketch()
     for time in drawn:
         result.append(time)
     assert len(result) == len(drawn)
@@ -81,7 +81,7 @@ def test_percentiles_of_counted_times_are_those_of_the_list(drawn, percent):
 def test_times_that_are_too_many_are_taken_together():
     """The mean stays exact; percentiles are off by what is said."""
     drawn = np.random.default_rng(3).lognormal(3, 1, 4000)
-    result = Times(most=500)
+    result = TimeSketch(most=500)
     for time in drawn:
         result.append(time)
     assert result.mean == pytest.approx(drawn.mean(), rel=1e-12)

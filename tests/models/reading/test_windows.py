@@ -4,7 +4,7 @@ import pytest
 
 import headway
 from headway.errors import InvalidParameter, MeasurementError
-from headway.models.measured.window import Window, window_of
+from headway.models.measured.window import RunWindow, window_of
 from headway.models.reading.loadtest import points_of
 from tests.support import command
 from tests.support.tool_files import TOOLS, sample
@@ -110,4 +110,4 @@ def test_what_has_no_time_for_each_request_cannot_be_cut(place):
 def test_windows_that_hold_nothing_are_refused(given, words):
     with pytest.raises((InvalidParameter, headway.errors.UnitError), match=words):
         window_of(**given)
-    assert Window().holds(0.0)
+    assert RunWindow().holds(0.0)

@@ -15,7 +15,7 @@ from headway.models import Measurements, catalogue_model
 from headway.models.files.reading import read_model
 from headway.models.reading.recognise import read_any
 from headway.models.reports import solved
-from headway.models.reports.controls import Role
+from headway.models.reports.controls import ControlRole
 from headway.models.reports.formulas import equations
 from headway.models.reports.panel import NoPanel, Panel, panel
 from headway.models.reports.report import make_report
@@ -283,8 +283,8 @@ def test_every_model_with_a_panel_has_its_load_first_and_values_within_bounds():
     for name in CASES.keys() - {"closed"}:
         page = panel(made(name))
         assert isinstance(page, Panel), (name, page)
-        assert [c.role for c in page.controls].count(Role.LOAD) == 1
-        assert page.controls[0].role is Role.LOAD
+        assert [c.role for c in page.controls].count(ControlRole.LOAD) == 1
+        assert page.controls[0].role is ControlRole.LOAD
         for control in page.controls:
             assert control.parameter.minimum <= control.low <= control.value <= control.high
             assert control.high <= control.parameter.maximum

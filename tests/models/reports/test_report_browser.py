@@ -9,7 +9,7 @@ import sympy
 
 from headway.kinds import apply
 from headway.models import model_names
-from headway.models.reports.controls import Role
+from headway.models.reports.controls import ControlRole
 from headway.models.reports.panel import javascript, panel
 from headway.models.solving.symbolic import symbol
 from tests.support.report_pages import CASES, html, made, of_catalogue
@@ -322,6 +322,6 @@ def test_data_may_set_another_parameter_row_by_row(opened):
     value = page.evaluate("window.headway.evaluate({added_overhead: 5e-4})")
 
     roles = {c.parameter.name: c.role for c in panel(report).controls}
-    assert roles["added_overhead"] is Role.DATA
+    assert roles["added_overhead"] is ControlRole.DATA
     expected = report.comparison.summary["rms_relative_error"]
     assert value["rms_relative_error"] == pytest.approx(expected, rel=DIGITS)

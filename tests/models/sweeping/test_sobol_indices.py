@@ -12,10 +12,10 @@ from headway.models.sweeping.axes import Between
 from headway.models.sweeping.crossing.crossed import Crossed, Independent, Uncertain
 from headway.models.sweeping.reductions.crossing import REPLICATES, Crossing
 from headway.models.sweeping.reductions.indices import Indices
-from headway.models.uncertain.sampling import Joint, Marginal
+from headway.models.uncertain.sampling import Joint, SplitNormal
 
 ISHIGAMI = Independent({name: Between(-math.pi, math.pi) for name in "abc"})
-NORMAL = {name: Marginal(0.0, -1.0, 1.0) for name in "abc"}
+NORMAL = {name: SplitNormal(0.0, -1.0, 1.0) for name in "abc"}
 
 
 def ishigami(at):

@@ -13,7 +13,7 @@ from headway.errors import InvalidParameter
 from headway.models import Model, ModelGraph, catalogue_model, parse_model
 from headway.models.uncertain.importance import sobol_importance
 from headway.models.uncertain.propagation import band_of
-from headway.models.uncertain.sampling import HALF, Joint, Marginal
+from headway.models.uncertain.sampling import HALF, Joint, SplitNormal
 from tests.campaigns.band_coverage import coverage
 from tests.support.command import headway, refusal
 
@@ -202,7 +202,7 @@ def test_bands_of_finite_values_are_numpy_s_quantiles(values):
 def linear(weights, correlations):
     """Indices of a weighted sum of normal parameters, found."""
     names = "abc"[: len(weights)]
-    joint = Joint({n: Marginal(0.0, -HALF, HALF) for n in names}, np.array(correlations, float))
+    joint = Joint({n: SplitNormal(0.0, -HALF, HALF) for n in names}, np.array(correlations, float))
 
     def evaluate(at):
         return {"sum": sum(w * at[n] for w, n in zip(weights, names, strict=True))[:, None]}
@@ -235,7 +235,7 @@ def test_indices_of_a_sum_of_correlated_normals_are_exact_to_two_hundredths(weig
 
 def test_indices_of_a_product_tell_what_acts_together():
     """Of X1 X2 with means 0: first indices 0, total ones 1."""
-    joint = Joint({n: Marginal(0.0, -HALF, HALF) for n in "xy"}, np.eye(2))
+    joint = Joint({n: SplitNormal(0.0, -HALF, HALF) for n in "xy"}, np.eye(2))
 
     indices = sobol_importance(lambda at: {"p": (at["x"] * at["y"])[:, None]}, joint, 4096, 2)
 

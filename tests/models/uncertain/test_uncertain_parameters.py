@@ -13,7 +13,7 @@ from headway.models import Measurements, ModelGraph, catalogue_model, parse_mode
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import unit
 from headway.models.structure.correlations import correlation_matrix
-from headway.models.uncertain.sampling import HALF, Marginal, draws, triangle
+from headway.models.uncertain.sampling import HALF, SplitNormal, draws, triangle
 from headway.queueing import MMm
 from tests.support.command import refusal
 
@@ -220,7 +220,7 @@ def test_draws_depend_on_the_seed_alone():
 def test_a_marginal_holds_both_ends_and_the_value_whatever_its_shape(value, below, above):
     """To 1e-9 relative, by logarithms or not; never falling."""
     low, high = value / (1 + below), value * (1 + above)
-    marginal = Marginal(value, low, high)
+    marginal = SplitNormal(value, low, high)
 
     ends = marginal.at(np.array([-HALF, 0.0, HALF]))
 
@@ -229,9 +229,9 @@ def test_a_marginal_holds_both_ends_and_the_value_whatever_its_shape(value, belo
 
 
 def test_intervals_even_by_ratios_are_taken_by_logarithms():
-    assert Marginal(1.0, 0.5, 2.0).is_logarithmic
-    assert not Marginal(1.0, 0.5, 1.5).is_logarithmic
-    assert not Marginal(1.0, 0.0, 9.0).is_logarithmic
+    assert SplitNormal(1.0, 0.5, 2.0).is_logarithmic
+    assert not SplitNormal(1.0, 0.5, 1.5).is_logarithmic
+    assert not SplitNormal(1.0, 0.0, 9.0).is_logarithmic
 
 
 def test_counts_are_drawn_whole():

@@ -4,7 +4,7 @@ from headway.models.measured.points import LAG, Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.numbers import filled
 from headway.models.measured.tools.kit.refusals import nothing
-from headway.models.measured.tools.kit.text import Text
+from headway.models.measured.tools.kit.text import ToolText
 from headway.numerals import digits
 
 _COMPUTED = "the mean is computed from run time and clients, so Little's law checks nothing"
@@ -21,7 +21,7 @@ def _is_pgbench(text: str) -> bool:
 
 def _points(text: str, source: str) -> list[Point]:
     """The point of a run's summary, ignoring its progress reports."""
-    output = Text(text, source)
+    output = ToolText(text, source)
     done = output.needed(r"^number of transactions actually processed: ([^\s/]+)", "count")
     if done == 0:
         raise nothing(source, "no transaction")
@@ -56,7 +56,7 @@ def _points(text: str, source: str) -> list[Point]:
 _WITHOUT = r" \((?:excluding connections|without initial|including reconnection)"
 
 
-def _notes(text: Text, *, scheduled: bool, measured: bool) -> tuple[str, ...]:
+def _notes(text: ToolText, *, scheduled: bool, measured: bool) -> tuple[str, ...]:
     late = text.number(r"^number of transactions skipped: CELL")
     notes = {
         _SCHEDULED: scheduled,

@@ -8,7 +8,7 @@ from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.numbers import cell, filled
 from headway.models.measured.tools.kit.refusals import nothing
-from headway.models.measured.tools.kit.text import HEAD, Text, by_title, cells_of, runs
+from headway.models.measured.tools.kit.text import HEAD, ToolText, by_title, cells_of, runs
 
 _HEADER = '"test","rps","avg_latency_ms"'
 _ENDING = "_latency_ms"
@@ -34,11 +34,11 @@ def _is_redis(text: str) -> bool:
 def _points(text: str, source: str) -> list[Point]:
     """Tests in the order of the file."""
     if _HEADER in text:
-        return _of_table(Text(text, source))
+        return _of_table(ToolText(text, source))
     return [_of_report(report) for report in runs(text, source, "====== ")]
 
 
-def _of_report(report: Text) -> Point:
+def _of_report(report: ToolText) -> Point:
     [test] = report.needs(r"====== (.*) ======", "====== GET ======").groups
     clients = report.needed(r"^\s*CELL parallel clients", "parallel clients")
     sent = report.needs(r"\s*(\d+) requests completed in (\S+) seconds", "9 requests completed in")
@@ -57,7 +57,7 @@ def _of_report(report: Text) -> Point:
     )  # fmt: skip
 
 
-def _of_table(text: Text) -> list[Point]:
+def _of_table(text: ToolText) -> list[Point]:
     lines = dropwhile(lambda placed_line: not placed_line[1].startswith(_HEADER), text)
     titles = [title for place, line in islice(lines, 1) for title in cells_of(line, place)]
     points = [_of_row(titles, line, place) for place, line in lines if line.strip()]

@@ -4,7 +4,7 @@ from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.numbers import cell, filled
 from headway.models.measured.tools.kit.refusals import nothing
-from headway.models.measured.tools.kit.text import Text
+from headway.models.measured.tools.kit.text import ToolText
 
 _QUEUED = "a rate was set: latency starts when an event was due and includes its wait in the queue"
 _DIVIDED = "sysbench prints no rate for this test; it is events divided by total time"
@@ -17,7 +17,7 @@ def _is_sysbench(text: str) -> bool:
 
 def _points(text: str, source: str) -> list[Point]:
     """The point of a run's summary, ignoring its progress reports."""
-    output = Text(text, source)
+    output = ToolText(text, source)
     events = output.needed(r"^\s*total number of events:\s+CELL", "number of events")
     if events == 0:
         raise nothing(source, "no event")
@@ -48,7 +48,7 @@ def _points(text: str, source: str) -> list[Point]:
     ]
 
 
-def _rate(text: Text) -> float | None:
+def _rate(text: ToolText) -> float | None:
     """Transactions per second if there are any, else events; None if neither is printed."""
     transactions = text.number(r"^\s*transactions:\s+\S+\s+\(CELL per sec")
     if transactions is not None:
@@ -56,7 +56,7 @@ def _rate(text: Text) -> float | None:
     return text.number(r"^\s*(?:events per second:|events/s \(eps\):)\s+CELL")
 
 
-def _percentiles(text: Text) -> dict[float, float]:
+def _percentiles(text: ToolText) -> dict[float, float]:
     """The one percentile that sysbench prints: by default the 95th."""
     line = text.find(r"^\s*(\d+)(?:st|nd|rd|th) percentile:\s+CELL")
     if line is None or not 0 < float(line[1]) <= 100:

@@ -16,7 +16,7 @@ from headway.models.measured.tools.kit.numbers import (
     percentile_cells,
 )
 from headway.models.measured.tools.kit.refusals import broken, nothing
-from headway.models.measured.tools.kit.text import Text
+from headway.models.measured.tools.kit.text import ToolText
 from headway.numerals import digits
 
 _LINE = re.compile(r"\[([\w-]+)\], ([A-Za-z0-9.]+(?:=[\w-]+)?)(?:\((\w+(?:/sec)?)\))?, (\S+)\s*")
@@ -88,14 +88,14 @@ def _is_ycsb(text: str) -> object:
 
 
 def _points(text: str, source: str) -> list[Point]:
-    output = Text(text, source)
+    output = ToolText(text, source)
     points = [_point(run) for run in _runs(output)]
     if not points:
         raise output.missing("[OVERALL] runtime")
     return points
 
 
-def _runs(text: Text) -> Iterator[_Run]:
+def _runs(text: ToolText) -> Iterator[_Run]:
     """Runs in the order of the file, each from its [OVERALL] on, with the options before it."""
     options: dict[str, float] = {}
     cells: dict[str, dict[str, float]] = {}

@@ -9,7 +9,7 @@ from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.http.answers import answered, of_errors, refuse_empty
 from headway.models.measured.tools.kit.numbers import number, seconds
-from headway.models.measured.tools.kit.text import HEAD, Text, begins, placed, runs
+from headway.models.measured.tools.kit.text import HEAD, ToolText, begins, placed, runs
 from headway.numerals import digits
 
 _HEADER = "Percentage served,Time in ms"
@@ -30,7 +30,7 @@ def _of_ab(text: str, source: str) -> list[Point]:
     return [_point(run) for run in runs(text, source, _START)]
 
 
-def _point(run: Text) -> Point:
+def _point(run: ToolText) -> Point:
     total = _number(run, "Complete requests:", "500")
     lost, refused = _lost(run), _optional(run, "Non-2xx responses:")
     refuse_empty(total, lost + refused, run.source)
@@ -52,23 +52,23 @@ def _point(run: Text) -> Point:
     )
 
 
-def _number(run: Text, title: str, shape: str) -> float:
+def _number(run: ToolText, title: str, shape: str) -> float:
     line = run.needs(rf"{re.escape(title)}\s+(\S+)", f"{title} {shape}")
     return line.number()
 
 
-def _optional(run: Text, title: str) -> float:
+def _optional(run: ToolText, title: str) -> float:
     lines = run.all(rf"{re.escape(title)}\s+(\S+)")
     return lines[0].number() if lines else 0.0
 
 
-def _mean(run: Text) -> float:
+def _mean(run: ToolText) -> float:
     """The mean for a client; a second line has it divided by the number of clients."""
     line = run.needs(r"Time per request:\s+(\S+) \[ms\] \(mean\)", "Time per request: 5 [ms]")
     return line.seconds("ms")
 
 
-def _parts(run: Text) -> Mapping[str, float]:
+def _parts(run: ToolText) -> Mapping[str, float]:
     """Failed requests by kind of failure."""
     lines = run.all(r"\s*\((Connect: .*)\)")
     return {
@@ -77,7 +77,7 @@ def _parts(run: Text) -> Mapping[str, float]:
     }
 
 
-def _lost(run: Text) -> float:
+def _lost(run: ToolText) -> float:
     """Failed requests, without those whose answer only had a different length."""
     parts = _parts(run)
     if not parts:
@@ -85,7 +85,7 @@ def _lost(run: Text) -> float:
     return sum(n for name, n in parts.items() if name != "Length")
 
 
-def _of_lengths(run: Text) -> tuple[str, ...]:
+def _of_lengths(run: ToolText) -> tuple[str, ...]:
     differing = _parts(run).get("Length", 0.0)
     if not differing:
         return ()
@@ -95,7 +95,7 @@ def _of_lengths(run: Text) -> tuple[str, ...]:
     )
 
 
-def _percentiles(run: Text) -> Mapping[float, float]:
+def _percentiles(run: ToolText) -> Mapping[float, float]:
     cells = {
         number(percent, line.place): seconds(time, line.place, "ms")
         for line in run.all(r"\s*(\d+)%\s+(\S+)")
@@ -106,7 +106,7 @@ def _percentiles(run: Text) -> Mapping[float, float]:
     return cells
 
 
-def _more(run: Text) -> Mapping[str, float]:
+def _more(run: ToolText) -> Mapping[str, float]:
     """The bandwidth, and the measured mean, in whole milliseconds."""
     rate = run.needs(r"Transfer rate:\s+(\S+) \[Kbytes/sec\]", "Transfer rate: 40 [Kbytes/sec]")
     bandwidth = {"bandwidth_bytes_s": 1024 * rate.number()}

@@ -11,9 +11,9 @@ from headway.models.measured.reader import log_reader, tool_reader
 from headway.models.measured.tools.http.answers import answered, of_errors, refuse_empty, statuses
 from headway.models.measured.tools.kit.numbers import filled, number
 from headway.models.measured.tools.kit.requests import Requests, rounding
-from headway.models.measured.tools.kit.text import HEAD, Text, begins, placed, runs
-from headway.models.measured.tools.kit.times import Times
-from headway.models.measured.window import Window
+from headway.models.measured.tools.kit.text import HEAD, ToolText, begins, placed, runs
+from headway.models.measured.tools.kit.times import TimeSketch
+from headway.models.measured.window import RunWindow
 
 _SUMMARY = re.compile(r"^Summary:\n  Total:\s+\S+ secs\n", re.MULTILINE)
 _HEADER = (
@@ -35,7 +35,7 @@ def _of_hey(text: str, source: str) -> list[Point]:
     return [_point(run) for run in runs(text, source, "Summary:")]
 
 
-def _point(run: Text) -> Point:
+def _point(run: ToolText) -> Point:
     total = _seconds(run, "Total")
     rate = run.needs(r"\s+Requests/sec:\s+(\S+)", "Requests/sec: 900")
     bad, answers = statuses(_statuses(run))
@@ -59,33 +59,33 @@ def _point(run: Text) -> Point:
     )
 
 
-def _seconds(run: Text, title: str) -> float:
+def _seconds(run: ToolText, title: str) -> float:
     line = run.needs(rf"\s+{title}:\s+(\S+) secs", f"{title}: 5.0 secs")
     return line.number()
 
 
-def _edge(run: Text, title: str) -> float | None:
+def _edge(run: ToolText, title: str) -> float | None:
     return run.number(rf"^\s+{title}:\s+CELL secs")
 
 
-def _statuses(run: Text) -> Mapping[str, float]:
+def _statuses(run: ToolText) -> Mapping[str, float]:
     run.needs("Status code distribution:", "Status code distribution:")
     lines = run.all(r"\s+\[(\S+)\]\s+(\S+) responses$")
     return {f.groups[0]: f.number(1) for f in lines}
 
 
-def _lost(run: Text) -> float:
+def _lost(run: ToolText) -> float:
     """Requests without an answer."""
     lines = run.all(r"\s+\[(\S+)\]\s+(?!\S+ responses$)[^\s|]")
     return sum(f.number() for f in lines)
 
 
-def _percentiles(run: Text) -> Mapping[float, float]:
+def _percentiles(run: ToolText) -> Mapping[float, float]:
     lines = run.all(r"\s+(\d+)%%? in (\S+) secs")
     return {f.number(): f.number(1) for f in lines}
 
 
-def _of_csv(lines: Iterable[str], source: str, window: Window) -> list[Point]:
+def _of_csv(lines: Iterable[str], source: str, window: RunWindow) -> list[Point]:
     requests = Requests(1.0, window, origin=0.0)
     for place, row in islice(placed(lines, source), 1, None):
         if row:
@@ -125,12 +125,12 @@ def _row(row: str, place: str) -> tuple[float, str, float]:
     return number(cells[0], place), cells[6], number(cells[7], place)
 
 
-def _ends(times: Times) -> dict[str, float]:
+def _ends(times: TimeSketch) -> dict[str, float]:
     """The shortest and the longest time; empty if there is none."""
     return {SHORTEST: times.order(0), LONGEST: times.order(len(times) - 1)} if times else {}
 
 
-def _at(times: Times, percent: float) -> float:
+def _at(times: TimeSketch, percent: float) -> float:
     """The smallest time that this percentage of the requests does not exceed."""
     return times.order(max(math.ceil(len(times) * percent / 100) - 1, 0))
 

@@ -7,7 +7,7 @@ from headway.models.measured.points import LONGEST, Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.http.answers import answered, of_errors, refuse_empty
 from headway.models.measured.tools.kit.numbers import SECONDS, count, number, seconds
-from headway.models.measured.tools.kit.text import HEAD, Text, runs
+from headway.models.measured.tools.kit.text import HEAD, ToolText, runs
 
 _RUNNING = re.compile(r"^Running \S+ test @ ", re.MULTILINE)
 _OF_WRK2 = ("Thread calibration:", "HdrHistogram - Recorded")
@@ -45,7 +45,7 @@ def _of_wrk2(text: str, source: str) -> list[Point]:
 
 
 def _point(
-    tool: str, loop: Loop, run: Text, notes: tuple[str, ...], times: Text | None = None
+    tool: str, loop: Loop, run: ToolText, notes: tuple[str, ...], times: ToolText | None = None
 ) -> Point:
     """The point of a run; its times may come from a part of the output."""
     clients = run.needs(r"\s+\d+ threads and (\d+) connections", "2 threads and 8 connections")
@@ -72,17 +72,17 @@ def _point(
     )  # fmt: skip
 
 
-def _longest(run: Text, total: float) -> dict[str, float]:
+def _longest(run: ToolText, total: float) -> dict[str, float]:
     lines = run.all(r"\s+Latency\s+\S+\s+\S+\s+(\S+)\s+\S*%\s*$") if total else []
     return {LONGEST: lines[0].seconds()} if lines else {}
 
 
-def _mean(run: Text) -> float:
+def _mean(run: ToolText) -> float:
     line = run.needs(r"\s+Latency\s+(\S+)\s+\S+\s+\S+\s+\S*%\s*$", "Latency 8.4ms")
     return line.seconds()
 
 
-def _lost(run: Text) -> float:
+def _lost(run: ToolText) -> float:
     """Requests without an answer."""
     return sum(
         number(cell, line.place)
@@ -93,11 +93,11 @@ def _lost(run: Text) -> float:
     )
 
 
-def _count(run: Text, pattern: str) -> float:
+def _count(run: ToolText, pattern: str) -> float:
     return sum(line.number() for line in run.all(pattern))
 
 
-def _percentiles(run: Text) -> Mapping[float, float]:
+def _percentiles(run: ToolText) -> Mapping[float, float]:
     """Percentiles of the summary, else of the spectrum (in ms) or of a script's table."""
     spectrum = {
         round(100 * number(share, line.place), 1): seconds(value, line.place, "ms")
@@ -119,7 +119,7 @@ def _percentiles(run: Text) -> Mapping[float, float]:
     return {**spectrum, **table, **summary}
 
 
-def _timed(run: Text) -> tuple[str, ...]:
+def _timed(run: ToolText) -> tuple[str, ...]:
     """A note on the number of requests timed after calibration."""
     counts = run.all(r"#\[Max\s+=\s+\S+ Total count\s+=\s+(\d+)\]")
     return tuple(f"its times are those of {line.groups[0]} requests, after 10 s of calibration"

@@ -13,8 +13,8 @@ from headway.models.measured.points import DRAIN, LONGEST, SHORTEST, Point
 from headway.models.measured.tools.kit import times as kept
 from headway.models.measured.tools.kit.sending import Sending
 from headway.models.measured.tools.kit.timeline import Timeline
-from headway.models.measured.tools.kit.times import PRECISION, Times
-from headway.models.measured.window import WHOLE, Window
+from headway.models.measured.tools.kit.times import PRECISION, TimeSketch
+from headway.models.measured.window import WHOLE, RunWindow
 from headway.numerals import four_digits
 
 PERCENTAGES = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
@@ -44,8 +44,8 @@ class Requests:
     """
 
     tick: float
-    window: Window = WHOLE
-    times: Times = field(default_factory=Times)
+    window: RunWindow = WHOLE
+    times: TimeSketch = field(default_factory=TimeSketch)
     failed: int = 0
     sending: Sending = field(default_factory=Sending)
     spent: float = 0.0
@@ -152,12 +152,12 @@ class Requests:
 COMPUTED = "headway computed rate, mean and percentiles from the log of requests"
 
 
-def rounding(times: Times) -> tuple[str, ...]:
+def rounding(times: TimeSketch) -> tuple[str, ...]:
     """A note on percentiles of times that share a bucket.
 
     Examples
     --------
-    >>> rounding(Times())
+    >>> rounding(TimeSketch())
     ()
     """
     if times.exact:

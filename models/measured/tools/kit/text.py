@@ -53,7 +53,7 @@ class MatchedLine:
 
 
 @dataclass(frozen=True)
-class Text:
+class ToolText:
     r"""A text, or part of one, with numbers beside words.
 
     Parameters
@@ -65,7 +65,7 @@ class Text:
 
     Examples
     --------
-    >>> result = Text("clients: 16\nlatency: 2.5 ms\n", "run.txt")
+    >>> result = ToolText("clients: 16\nlatency: 2.5 ms\n", "run.txt")
     >>> result.number(r"^latency: CELL ms", 1e-3)
     0.0025
     >>> result.number("^errors: CELL") is None
@@ -143,14 +143,14 @@ class Text:
             raise MeasurementError(msg)
         return lines[0]
 
-    def until(self, mark: str) -> "Text":
+    def until(self, mark: str) -> "ToolText":
         """The same text up to the first line that contains a mark."""
         lines = self.text.splitlines(keepends=True)
         ends = (index for index, line in enumerate(lines) if mark in line)
-        return Text("".join(lines[: next(ends, len(lines))]), self.source, self.first)
+        return ToolText("".join(lines[: next(ends, len(lines))]), self.source, self.first)
 
 
-def runs(text: str, source: str, start: str) -> list[Text]:
+def runs(text: str, source: str, start: str) -> list[ToolText]:
     r"""Split a text into runs, each from a line that begins with ``start``.
 
     Raises
@@ -169,7 +169,7 @@ def runs(text: str, source: str, start: str) -> list[Text]:
         msg = f"{source}:1: no line begins with '{start}', so there is no run"
         raise MeasurementError(msg)
     ends = [*starts[1:], len(lines)]
-    return [Text("".join(lines[a:b]), source, a + 1) for a, b in zip(starts, ends, strict=True)]
+    return [ToolText("".join(lines[a:b]), source, a + 1) for a, b in zip(starts, ends, strict=True)]
 
 
 def cells_of(line: str, place: str) -> list[str]:

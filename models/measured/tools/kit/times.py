@@ -25,7 +25,7 @@ def _no_values() -> FloatArray:
 
 
 @dataclass
-class Times:
+class TimeSketch:
     """Times as they are read, in memory that does not grow with their number.
 
     Parameters
@@ -35,7 +35,7 @@ class Times:
 
     Examples
     --------
-    >>> result = Times()
+    >>> result = TimeSketch()
     >>> for time in (3.0, 1.0, 2.0):
     ...     result.append(time)
     >>> len(result), result.mean, result.percentile(75), result.exact

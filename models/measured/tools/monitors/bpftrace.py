@@ -8,7 +8,7 @@ from headway.models.measured.points import Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.refusals import broken
 from headway.models.measured.tools.kit.text import placed
-from headway.models.measured.tools.monitors.buckets import Histogram, point_of
+from headway.models.measured.tools.monitors.buckets import BucketCounts, point_of
 
 _MAP = re.compile(r"@(\w*)(?:\[(.*)\])?: *")
 _BAR = r"\s+(\d{1,15}) \|[@ ]{52}\|"
@@ -30,7 +30,7 @@ def _is_bpftrace(text: str) -> bool:
 
 def _points(text: str, source: str) -> list[Point]:
     """One point per name, from all its printed histograms."""
-    histograms: dict[str, list[Histogram]] = {}
+    histograms: dict[str, list[BucketCounts]] = {}
     current, others = None, dict[str, None]()
     for place, line in placed(text, source):
         if named := _MAP.fullmatch(line):
@@ -55,14 +55,14 @@ def _untimed(others: list[str], source: str) -> MeasurementError:
     return MeasurementError(msg)
 
 
-def _histogram(named: re.Match[str]) -> Histogram | None:
+def _histogram(named: re.Match[str]) -> BucketCounts | None:
     """The histogram of a map by its name; None if that does not end in a unit of time."""
     unit = _UNITS.get(named[1].rpartition("_")[2])
     label = named[1] if named[2] is None else f"{named[1]}[{named[2]}]"
-    return None if unit is None else Histogram(label, unit, None)
+    return None if unit is None else BucketCounts(label, unit, None)
 
 
-def _count(current: Histogram | None, line: str, place: str) -> None:
+def _count(current: BucketCounts | None, line: str, place: str) -> None:
     """Add a row; ignore rows of maps without times."""
     one, wide = _ONE.fullmatch(line), _WIDE.fullmatch(line)
     if one:

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field, replace
 
 from headway.models.measured.points import LONGEST, Point
 from headway.models.measured.tools.kit.numbers import filled
-from headway.models.measured.tools.monitors.sysstat import Row, span
+from headway.models.measured.tools.monitors.sysstat import TitledRow, span
 from headway.numerals import digits, four_digits, times
 
 _PERCENTS = (50.0, 90.0, 95.0, 99.0)
 
 
 @dataclass
-class Histogram:
+class BucketCounts:
     """Counts of values from ``low`` to just below ``above`` [s]."""
 
     name: str
@@ -27,10 +27,10 @@ class Histogram:
         return math.fsum(self.buckets.values())
 
 
-def point_of(tool: str, name: str, mine: list[Histogram]) -> Point:
+def point_of(tool: str, name: str, mine: list[BucketCounts]) -> Point:
     """The point of all histograms with one name."""
     whole = _summed(mine)
-    rows = [Row("", {}, each.time) for each in mine]
+    rows = [TitledRow("", {}, each.time) for each in mine]
     duration = span(rows) if len(mine) > 1 else None
     exact, (least, most) = whole.total, _bounds(whole)
     middle = (least + most) / 2 if math.isfinite(most) else None
@@ -53,7 +53,7 @@ def point_of(tool: str, name: str, mine: list[Histogram]) -> Point:
     )
 
 
-def _longest(whole: Histogram) -> float | None:
+def _longest(whole: BucketCounts) -> float | None:
     """The upper end of the highest bucket with values; None if it is open."""
     above = max(above for (_, above), count in whole.buckets.items() if count)
     return above if math.isfinite(above) else None
@@ -74,7 +74,7 @@ def _between(least: float, most: float) -> str:
     return " and ".join((f"between {four_digits(least)}", f"{four_digits(most)} s"))
 
 
-def _summed(mine: list[Histogram]) -> Histogram:
+def _summed(mine: list[BucketCounts]) -> BucketCounts:
     """Merge the intervals of one name."""
     whole = replace(mine[0], buckets={})
     for each in mine:
@@ -86,7 +86,7 @@ def _summed(mine: list[Histogram]) -> Histogram:
     return whole
 
 
-def _bounds(whole: Histogram) -> tuple[float, float]:
+def _bounds(whole: BucketCounts) -> tuple[float, float]:
     """Bounds of the mean: all values at the lower ends of their buckets, all at the upper."""
     ends = [
         math.fsum(bucket[end] * count for bucket, count in whole.buckets.items() if count)
@@ -95,7 +95,7 @@ def _bounds(whole: Histogram) -> tuple[float, float]:
     return ends[0] / whole.count, ends[1] / whole.count
 
 
-def _bucket(whole: Histogram, percent: float) -> tuple[tuple[float, float], float]:
+def _bucket(whole: BucketCounts, percent: float) -> tuple[tuple[float, float], float]:
     """The bucket of a percentile, and the share of its count below the percentile."""
     wanted = percent / 100 * whole.count
     reached = 0.0
@@ -107,7 +107,7 @@ def _bucket(whole: Histogram, percent: float) -> tuple[tuple[float, float], floa
     return bucket, 1.0
 
 
-def _percentile(whole: Histogram, percent: float) -> float | None:
+def _percentile(whole: BucketCounts, percent: float) -> float | None:
     """A percentile, if values are spread evenly within the bucket; None in an open bucket."""
     (low, above), share = _bucket(whole, percent)
     return low + min(share, 1.0) * (above - low) if math.isfinite(above) else None

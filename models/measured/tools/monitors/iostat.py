@@ -13,7 +13,7 @@ from headway.models.measured.tools.kit.documents import amount, document
 from headway.models.measured.tools.kit.numbers import filled
 from headway.models.measured.tools.monitors.sysstat import (
     BUSY,
-    Row,
+    TitledRow,
     clock,
     cores_of,
     cpu_utilisation,
@@ -45,9 +45,9 @@ _QUEUE = ("aqu-sz", "avgqu-sz")
 class _Run:
     """Samples of one host: rows of its CPUs and of each disk, the first since boot."""
 
-    cpus: list[Row]
-    disks: dict[str, list[Row]]
-    times: list[Row]
+    cpus: list[TitledRow]
+    disks: dict[str, list[TitledRow]]
+    times: list[TitledRow]
     more: dict[str, float] = field(default_factory=dict)
 
 
@@ -72,7 +72,7 @@ def _points(text: str, source: str) -> list[Point]:
 
 def _of_text(text: str, source: str) -> _Run:
     parsed = tables(text, source)
-    disks: dict[str, list[Row]] = {}
+    disks: dict[str, list[TitledRow]] = {}
     for table in parsed:
         if table.titles[0].startswith("Device"):
             for row in table.rows:
@@ -81,10 +81,10 @@ def _of_text(text: str, source: str) -> _Run:
     return _Run(cpus, disks, _stamps(text), cores_of(text, source))
 
 
-def _stamps(text: str) -> list[Row]:
+def _stamps(text: str) -> list[TitledRow]:
     """Lines with only a time, as ``-t`` prints them."""
     times = [clock(_american(line.strip())) for line in text.splitlines()]
-    return [Row("", {}, time) for time in times if time is not None]
+    return [TitledRow("", {}, time) for time in times if time is not None]
 
 
 def _american(line: str) -> str:
@@ -116,7 +116,7 @@ def _take(run: _Run, sample: object, place: str) -> None:
         run.disks.setdefault(row.cells.get("disk_device", "disk"), []).append(row)
     stamp = sample.get("timestamp")
     if isinstance(stamp, str) and (time := clock(_american(stamp))) is not None:
-        run.times.append(Row(place, {}, time))
+        run.times.append(TitledRow(place, {}, time))
 
 
 def _of_run(run: _Run) -> Iterator[Point]:
@@ -144,7 +144,7 @@ def _notes(count: int) -> tuple[str, ...]:
 
 def _disk(
     name: str,
-    rows: list[Row],
+    rows: list[TitledRow],
     cpus: Mapping[str, float],
     duration: float | None,
     more: Mapping[str, float],
@@ -170,7 +170,7 @@ def _disk(
     )
 
 
-def _rate_and_time(rows: list[Row]) -> tuple[float | None, float | None]:
+def _rate_and_time(rows: list[TitledRow]) -> tuple[float | None, float | None]:
     """All requests per second, and their mean time in queue and service [s]."""
     if (transfers := _mean(rows, "tps")) is not None:
         return transfers, None
@@ -186,7 +186,7 @@ def _rate_and_time(rows: list[Row]) -> tuple[float | None, float | None]:
     return total / len(rows), spent / weight / 1e3 if weight else None
 
 
-def _further(rows: list[Row]) -> dict[str, float | None]:
+def _further(rows: list[TitledRow]) -> dict[str, float | None]:
     further: dict[str, float | None] = {QUEUE: _mean(rows, *_QUEUE)}
     for title, (name, scale) in _BYTES.items():
         if (value := _mean(rows, title)) is not None:
@@ -194,7 +194,7 @@ def _further(rows: list[Row]) -> dict[str, float | None]:
     return further
 
 
-def _mean(rows: list[Row], *titles: str) -> float | None:
+def _mean(rows: list[TitledRow], *titles: str) -> float | None:
     values = [value for row in rows if (value := row.value(*titles)) is not None]
     return mean(values) if values else None
 

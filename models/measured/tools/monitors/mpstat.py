@@ -10,7 +10,7 @@ from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.documents import amount, document
 from headway.models.measured.tools.monitors.sysstat import (
     BUSY,
-    Row,
+    TitledRow,
     cores_of,
     cpu_utilisation,
     hosts,
@@ -53,7 +53,7 @@ def _of_json(document: Mapping[str, Any], source: str) -> Iterator[Point]:
         yield _point(rows, more, None, source)
 
 
-def _sample(sample: object, source: str, number: int) -> list[Row]:
+def _sample(sample: object, source: str, number: int) -> list[TitledRow]:
     place = f"{source}: statistics[{number}]"
     entries = sample.get("cpu-load") if isinstance(sample, Mapping) else None
     if not isinstance(entries, list):
@@ -63,7 +63,9 @@ def _sample(sample: object, source: str, number: int) -> list[Row]:
     return [json_row(entry, place, stamp) for entry in entries]
 
 
-def _point(rows: list[Row], more: dict[str, float], started: float | None, source: str) -> Point:
+def _point(
+    rows: list[TitledRow], more: dict[str, float], started: float | None, source: str
+) -> Point:
     utilisation = cpu_utilisation(rows)
     if not utilisation:
         msg = f"{source}: no samples; let the monitor run for at least one interval"

@@ -6,7 +6,7 @@ from headway.errors import MeasurementError
 from headway.models.measured.points import Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.monitors.sysstat import (
-    Row,
+    TitledRow,
     cores_of,
     kept,
     sample_notes,
@@ -49,9 +49,9 @@ def _points(text: str, source: str) -> list[Point]:
     ]
 
 
-def _processes(rows: list[Row]) -> dict[str, list[Row]]:
+def _processes(rows: list[TitledRow]) -> dict[str, list[TitledRow]]:
     """Rows by process, named by command and number."""
-    processes: dict[str, list[Row]] = {}
+    processes: dict[str, list[TitledRow]] = {}
     for row in rows:
         numbers = (row.cells.get(title, "-") for title in ("TID", "PID", "TGID"))
         number = next((text for text in numbers if text != "-"), "")
@@ -59,7 +59,7 @@ def _processes(rows: list[Row]) -> dict[str, list[Row]]:
     return processes
 
 
-def _cpu(rows: list[Row], samples: int) -> dict[str, float]:
+def _cpu(rows: list[TitledRow], samples: int) -> dict[str, float]:
     values = [value for row in rows if (value := row.value("%CPU")) is not None]
     if any(value < 0 for value in values):
         msg = f"{rows[0].place}: %CPU is negative; check the file"
@@ -67,7 +67,7 @@ def _cpu(rows: list[Row], samples: int) -> dict[str, float]:
     return {"cpu": sum(values) / samples / 100} if values else {}
 
 
-def _further(rows: list[Row], samples: int) -> dict[str, float]:
+def _further(rows: list[TitledRow], samples: int) -> dict[str, float]:
     """Bytes read and written; the file has -1 for what pidstat may not see."""
     totals = {}
     for title, name in _MORE.items():

@@ -9,7 +9,7 @@ from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.numbers import number
 from headway.models.measured.tools.kit.refusals import broken
 from headway.models.measured.tools.kit.text import placed
-from headway.models.measured.tools.monitors.buckets import Histogram, point_of
+from headway.models.measured.tools.monitors.buckets import BucketCounts, point_of
 from headway.models.measured.tools.monitors.sysstat import clock
 from headway.numerals import digits
 
@@ -43,13 +43,13 @@ def _points(text: str, source: str) -> list[Point]:
 class _Reading:
     """The histograms of times read so far, and the lines above the next one."""
 
-    histograms: list[Histogram] = field(default_factory=list)
-    current: Histogram | None = None
+    histograms: list[BucketCounts] = field(default_factory=list)
+    current: BucketCounts | None = None
     name: str = ""
     time: float | None = None
 
 
-def _histograms(text: str, source: str) -> list[Histogram]:
+def _histograms(text: str, source: str) -> list[BucketCounts]:
     """Histograms of times, each with the name and time above it."""
     reading = _Reading()
     for place, written in placed(text, source):
@@ -64,7 +64,9 @@ def _histograms(text: str, source: str) -> list[Histogram]:
 
 
 def _begin(reading: _Reading, unit: str) -> None:
-    reading.current = Histogram(reading.name, UNITS[unit], reading.time) if unit in UNITS else None
+    reading.current = (
+        BucketCounts(reading.name, UNITS[unit], reading.time) if unit in UNITS else None
+    )
     reading.histograms += [reading.current] if reading.current else []
     reading.name = ""
 
@@ -78,7 +80,7 @@ def _take_words(reading: _Reading, content: str, place: str) -> None:
         reading.name = named[2].strip()
 
 
-def _count(current: Histogram | None, content: str, place: str) -> None:
+def _count(current: BucketCounts | None, content: str, place: str) -> None:
     """Add a row; ignore rows of histograms without times."""
     row = _ROW.fullmatch(content)
     if row is None or not _is_power(int(row[1]), int(row[2])):
@@ -97,7 +99,7 @@ def _is_power(low: int, high: int) -> bool:
     return high < _LARGEST and high == max(2 * low - 1, 1) and low & (low - 1) == 0
 
 
-def _take_mean(histograms: list[Histogram], mean: re.Match[str], place: str) -> None:
+def _take_mean(histograms: list[BucketCounts], mean: re.Match[str], place: str) -> None:
     """Add the exact sum of the times, which some tools print below a histogram."""
     if not histograms or mean[4] not in UNITS:
         msg = f"{place}: there is no histogram of times above this mean; use the complete file"

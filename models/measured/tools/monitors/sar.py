@@ -11,8 +11,8 @@ from headway.models.measured.tools.kit.documents import amount, document, under
 from headway.models.measured.tools.kit.numbers import filled
 from headway.models.measured.tools.monitors.sysstat import (
     BUSY,
-    Row,
-    Table,
+    TitledRow,
+    TitledTable,
     cores_of,
     cpu_utilisation,
     hosts,
@@ -56,12 +56,12 @@ def _points(text: str, source: str) -> list[Point]:
     ]
 
 
-def _started(tables: list[Table], rows: list[Row]) -> float | None:
+def _started(tables: list[TitledTable], rows: list[TitledRow]) -> float | None:
     """The start of the table of these rows."""
     return next((table.started for table in tables if rows[0] in table.rows), None)
 
 
-def _others(tables: list[Table]) -> Iterator[tuple[str, float]]:
+def _others(tables: list[TitledTable]) -> Iterator[tuple[str, float]]:
     """Disks and networks, by their names."""
     for title, busy in _NAMES.items():
         rows = [row for table in tables if {title, busy} <= set(table.titles) for row in table.rows]
@@ -82,7 +82,7 @@ def _of_json(text: str, source: str) -> list[Point]:
 
 
 def _of_host(host: Mapping[str, Any], samples: list[Any], source: str) -> Point:
-    cpus: list[Row] = []
+    cpus: list[TitledRow] = []
     others: dict[str, list[float]] = {}
     for number, sample in enumerate(samples):
         place = f"{source}: statistics[{number}]"

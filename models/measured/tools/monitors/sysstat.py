@@ -31,7 +31,7 @@ _NUMBER = re.compile(r"-?[0-9]+[.,]?[0-9]*")
 
 
 @dataclass(frozen=True)
-class Row:
+class TitledRow:
     """A line below titles.
 
     Parameters
@@ -74,11 +74,11 @@ class _Line(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Table:
+class TitledTable:
     """Titles with their rows, and the time beside the titles."""
 
     titles: tuple[str, ...]
-    rows: list[Row] = field(default_factory=list)
+    rows: list[TitledRow] = field(default_factory=list)
     started: float | None = None
 
 
@@ -107,7 +107,7 @@ def cores_of(text: str, source: str) -> dict[str, float]:
     return {"cores": number(match[1], f"{source}:1")} if match and match[1] else {}
 
 
-def tables(text: str, source: str) -> list[Table]:
+def tables(text: str, source: str) -> list[TitledTable]:
     """Split a text into its tables at blank lines.
 
     Raises
@@ -115,7 +115,7 @@ def tables(text: str, source: str) -> list[Table]:
     MeasurementError
         For a row with more or fewer cells than titles: the file may be truncated.
     """
-    parsed: list[Table] = []
+    parsed: list[TitledTable] = []
     fresh = True
     for place, written in placed(text, source):
         content = written.strip()
@@ -126,7 +126,7 @@ def tables(text: str, source: str) -> list[Table]:
         if not parts.words:
             fresh = True
         elif fresh and not _NUMBER.fullmatch(parts.words[-1]):
-            parsed.append(Table(tuple(parts.words), started=parts.time))
+            parsed.append(TitledTable(tuple(parts.words), started=parts.time))
             fresh = False
         else:
             fresh = False
@@ -144,7 +144,7 @@ def _parted(content: str) -> _Line:
     return _Line(content.removeprefix("Time ").split())
 
 
-def _add_row(tables: list[Table], place: str, parts: _Line) -> None:
+def _add_row(tables: list[TitledTable], place: str, parts: _Line) -> None:
     """Add a row to the last table."""
     if not tables:
         msg = f"{place}: there is a row before the titles; use the complete output"
@@ -158,7 +158,7 @@ def _add_row(tables: list[Table], place: str, parts: _Line) -> None:
         raise MeasurementError(msg)
     boot = parts.time is not None and parts.time == table.started
     cells = dict(zip(titles, words, strict=True))
-    table.rows.append(Row(place, cells, parts.time, parts.average, boot))
+    table.rows.append(TitledRow(place, cells, parts.time, parts.average, boot))
 
 
 def titled(titles: re.Pattern[str]) -> Callable[[str], bool]:
@@ -189,7 +189,7 @@ def hosts(
         yield host, samples
 
 
-def json_row(entry: object, place: str, stamp: object = None) -> Row:
+def json_row(entry: object, place: str, stamp: object = None) -> TitledRow:
     """An object of sysstat's JSON as a row.
 
     Raises
@@ -201,17 +201,17 @@ def json_row(entry: object, place: str, stamp: object = None) -> Row:
         msg = f"{place}: {quoted(str(entry))} is not an object of names and values"
         raise MeasurementError(msg)
     cells = {str(key): str(value) for key, value in entry.items()}
-    return Row(place, cells, clock(stamp) if isinstance(stamp, str) else None)
+    return TitledRow(place, cells, clock(stamp) if isinstance(stamp, str) else None)
 
 
-def kept(rows: Iterable[Row]) -> list[Row]:
+def kept(rows: Iterable[TitledRow]) -> list[TitledRow]:
     """Samples of intervals; if there are none, the tool's own mean, else the sample since boot."""
     rows = list(rows)
     samples = [row for row in rows if not row.average and not row.since_boot]
     return samples or [row for row in rows if row.average] or rows
 
 
-def share(row: Row, *titles: str) -> float | None:
+def share(row: TitledRow, *titles: str) -> float | None:
     """The percentage under a title, as a share from 0 to 1.
 
     Raises
@@ -226,7 +226,7 @@ def share(row: Row, *titles: str) -> float | None:
     return None if value is None else min(max(value / 100, 0.0), 1.0)
 
 
-def busy(row: Row) -> float | None:
+def busy(row: TitledRow) -> float | None:
     """The share of time in which a CPU works, including time taken by a hypervisor.
 
     It is all time except idling and waiting for input and output; None for a CPU that is switched
@@ -254,7 +254,7 @@ def mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def cpu_utilisation(rows: Iterable[Row]) -> dict[str, float]:
+def cpu_utilisation(rows: Iterable[TitledRow]) -> dict[str, float]:
     """Mean utilisation of all CPUs as ``cpu``, and of each with rows of its own as ``cpu_0``."""
     utilisations: dict[str, list[float]] = {}
     for row in rows:
@@ -265,7 +265,7 @@ def cpu_utilisation(rows: Iterable[Row]) -> dict[str, float]:
     return {name: mean(values) for name, values in utilisations.items()}
 
 
-def span(rows: Iterable[Row], started: float | None = None) -> float | None:
+def span(rows: Iterable[TitledRow], started: float | None = None) -> float | None:
     """The duration of all samples [s]; None without a clock, or if it was set back.
 
     Parameters
@@ -277,7 +277,7 @@ def span(rows: Iterable[Row], started: float | None = None) -> float | None:
 
     Examples
     --------
-    >>> rows = [Row("x:1", {}, 86399.0), Row("x:2", {}, 1.0), Row("x:3", {}, 3.0)]
+    >>> rows = [TitledRow("x:1", {}, 86399.0), TitledRow("x:2", {}, 1.0), TitledRow("x:3", {}, 3.0)]
     >>> span(rows), span(rows, 86397.5)
     (6.0, 5.5)
     """
@@ -294,7 +294,7 @@ def span(rows: Iterable[Row], started: float | None = None) -> float | None:
     return math.fsum(steps) * (len(steps) + lacking) / len(steps)
 
 
-def sample_notes(rows: Sequence[Row]) -> tuple[str, ...]:
+def sample_notes(rows: Sequence[TitledRow]) -> tuple[str, ...]:
     """Notes on a mean of some samples."""
     if rows[0].since_boot:
         return ("The only sample covers the time since boot.",)

@@ -7,7 +7,7 @@ from headway.models.measured.points import Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.numbers import filled
 from headway.models.measured.tools.kit.text import placed
-from headway.models.measured.tools.monitors.sysstat import Row, busy, clock, mean, span
+from headway.models.measured.tools.monitors.sysstat import TitledRow, busy, clock, mean, span
 
 _HEADER = re.compile(r"\s*-*procs[ -]+-*memory", re.IGNORECASE)
 _MORE = {
@@ -50,7 +50,7 @@ def _points(text: str, source: str) -> list[Point]:
     ]
 
 
-def _further(rows: list[Row]) -> dict[str, float | None]:
+def _further(rows: list[TitledRow]) -> dict[str, float | None]:
     further = {name: [row.value(title) for row in rows] for title, name in _MORE.items()}
     return {
         name: mean([value for value in values if value is not None])
@@ -59,9 +59,9 @@ def _further(rows: list[Row]) -> dict[str, float | None]:
     }
 
 
-def _rows(text: str, source: str) -> list[Row]:
+def _rows(text: str, source: str) -> list[TitledRow]:
     titles: list[str] = []
-    rows: list[Row] = []
+    rows: list[TitledRow] = []
     for place, written in placed(text, source):
         stamp = _STAMP.search(written)
         words = (written[: stamp.start()] if stamp else written).split()
@@ -72,13 +72,13 @@ def _rows(text: str, source: str) -> list[Row]:
     return rows
 
 
-def _row(place: str, titles: list[str], words: list[str], stamp: re.Match[str] | None) -> Row:
+def _row(place: str, titles: list[str], words: list[str], stamp: re.Match[str] | None) -> TitledRow:
     known = titles[: len(words)] if stamp else titles
     if not titles or len(known) != len(words) or len(titles) - len(words) > 1:
         msg = f"{place}: {len(words)} cells under {len(titles)} titles; the file may be truncated"
         raise MeasurementError(msg)
     time = clock(stamp[0]) if stamp else None
-    return Row(place, dict(zip(known, words, strict=True)), time)
+    return TitledRow(place, dict(zip(known, words, strict=True)), time)
 
 
 VMSTAT = tool_reader("vmstat", _is_vmstat, _points, "CPU utilisation and runnable threads")

@@ -9,7 +9,7 @@ from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.numbers import bytes_words, cell, filled
 from headway.models.measured.tools.kit.refusals import broken, nothing
-from headway.models.measured.tools.kit.text import Text, by_title
+from headway.models.measured.tools.kit.text import ToolText, by_title
 
 _NAME = re.compile(r"\s*# Benchmarking (\S+).*")
 _ALONE = re.compile(r"\s*# \(? ?#processes = (\d+).*")
@@ -54,7 +54,7 @@ def _is_imb(text: str) -> object:
 
 def _points(text: str, source: str) -> list[Point]:
     """One point per message size, in the order of the file."""
-    output = Text(text, source)
+    output = ToolText(text, source)
     tables = [table for table in _tables(output) if table.rows]
     if not tables:
         raise output.missing("row below the title of a benchmark")
@@ -62,7 +62,7 @@ def _points(text: str, source: str) -> list[Point]:
     return [point for table in tables for point in _of_table(table, named=several)]
 
 
-def _tables(text: Text) -> Iterator[_Table]:
+def _tables(text: ToolText) -> Iterator[_Table]:
     table = None
     for place, line in text:
         if name := _NAME.fullmatch(line):

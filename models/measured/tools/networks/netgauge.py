@@ -12,7 +12,7 @@ from headway.models.measured.tools.kit.numbers import (
     percentiles_of,
 )
 from headway.models.measured.tools.kit.refusals import nothing
-from headway.models.measured.tools.kit.text import HEAD, Text, by_title
+from headway.models.measured.tools.kit.text import HEAD, ToolText, by_title
 
 _TOOL = "Netgauge"
 _LOGGP = "# size n PRTT(1,0,s) PRTT(n,0,s)"
@@ -41,16 +41,16 @@ def _is_loggp(text: str) -> bool:
 
 def _loggp(text: str, source: str) -> list[Point]:
     """One point per message size: one message, and trains of n without and with a pause."""
-    rows = [_row(_TITLES, cells, place) for place, cells in _rows(Text(text, source))]
+    rows = [_row(_TITLES, cells, place) for place, cells in _rows(ToolText(text, source))]
     if not rows:
-        raise Text(text, source).missing("row below its titles")
+        raise ToolText(text, source).missing("row below its titles")
     return [_of_train(row, place) for row, place in rows]
 
 
 Row = tuple[dict[str, float | None], str]
 
 
-def _rows(text: Text) -> Iterator[tuple[str, list[str]]]:
+def _rows(text: ToolText) -> Iterator[tuple[str, list[str]]]:
     """Rows of numbers, without the brackets and dashes between groups."""
     for place, line in text:
         cells = [word.strip("()") for word in line.split() if word != "-"]
@@ -102,9 +102,9 @@ def _is_one(text: str) -> object:
 
 def _one(text: str, source: str) -> list[Point]:
     """One point per message size: half the round trip, bandwidth, the time that sending blocks."""
-    rows = [_row(_LETTERS, cells, place) for place, cells in _rows(Text(text, source))]
+    rows = [_row(_LETTERS, cells, place) for place, cells in _rows(ToolText(text, source))]
     if not rows:
-        raise Text(text, source).missing("row below the letters of its columns")
+        raise ToolText(text, source).missing("row below the letters of its columns")
     return [_of_pair(row, place) for row, place in rows]
 
 

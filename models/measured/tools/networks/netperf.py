@@ -8,7 +8,7 @@ from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.numbers import cell, filled, number, percentiles_of
 from headway.models.measured.tools.kit.refusals import broken, nothing
-from headway.models.measured.tools.kit.text import Text, by_title
+from headway.models.measured.tools.kit.text import ToolText, by_title
 
 _TEST = re.compile(
     r"^(?:MIGRATED )?((?:TCP|UDP|SCTP|DCCP|OMNI)[A-Za-z/ _-]*?) TEST\b", re.MULTILINE
@@ -42,13 +42,13 @@ def _points(text: str, source: str) -> list[Point]:
     starts = [title.start() for title in _TEST.finditer(text)] or [0]
     ends = [*starts[1:], len(text)]
     tests = (
-        Text(text[start:end], source, text.count("\n", 0, start) + 1)
+        ToolText(text[start:end], source, text.count("\n", 0, start) + 1)
         for start, end in zip(starts, ends, strict=True)
     )
     return [_point(test, named=len(starts) > 1) for test in tests]
 
 
-def _point(text: Text, *, named: bool) -> Point:
+def _point(text: ToolText, *, named: bool) -> Point:
     test = text.find(_TEST.pattern)
     kind = test[1].title().replace("Tcp", "TCP").replace("Udp", "UDP") if test else ""
     cells = _keys(text) or _omni(text) or _table(text)
@@ -118,14 +118,14 @@ def _bytes(unit: str, place: str) -> float:
     return scale / 8 if match[3].lower() == "bits" else scale
 
 
-def _keys(text: Text) -> Cells:
+def _keys(text: ToolText) -> Cells:
     """Cells of ``-k``: ``THROUGHPUT=48489.68``."""
     lines = ((place, _KEY.fullmatch(line.strip())) for place, line in text)
     cells = {match[1]: (match[2], place) for place, match in lines if match}
     return cells if "THROUGHPUT" in cells else {}
 
 
-def _omni(text: Text) -> Cells:
+def _omni(text: ToolText) -> Cells:
     """Cells of ``-o``: a line of titles, which may be wrapped, and a line of cells."""
     titles = ""
     for place, line in text:
@@ -155,7 +155,7 @@ _SENT = ("", "", "ELAPSED_TIME", "", "ERRORS", "SENT_THROUGHPUT")
 _RECEIVED = ("", "ELAPSED_TIME", "", "THROUGHPUT")
 
 
-def _table(text: Text) -> Cells:
+def _table(text: ToolText) -> Cells:
     """The classic table: its titles take several lines and name unit and kind."""
     rows = [(place, line.split()) for place, line in text if re.fullmatch(r"[-\d. ]+", line)]
     rows = [(place, row) for place, row in rows if row]

@@ -9,7 +9,7 @@ from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.numbers import bytes_words, cell, filled, percentiles_of
 from headway.models.measured.tools.kit.refusals import nothing
-from headway.models.measured.tools.kit.text import Text, by_title
+from headway.models.measured.tools.kit.text import ToolText, by_title
 
 _TITLE = re.compile(r"\s*# (OSU .*\S)\s+v(\d[\w.]*)\s*")
 _HEADER = re.compile(r"\s*#\s*((?:Size|(?:Avg )?Latency ?\().*)")
@@ -50,7 +50,7 @@ def _is_osu(text: str) -> object:
 
 def _points(text: str, source: str) -> list[Point]:
     """One point per message size, in the order of the file."""
-    output = Text(text, source)
+    output = ToolText(text, source)
     rows = list(_rows(output))
     if not rows:
         raise output.missing("row below its title")
@@ -58,7 +58,7 @@ def _points(text: str, source: str) -> list[Point]:
     return [_point(row, named=several) for row in rows]
 
 
-def _rows(text: Text) -> Iterator[_Row]:
+def _rows(text: ToolText) -> Iterator[_Row]:
     test = ""
     titles: tuple[str, ...] = ()
     for place, line in text:

@@ -7,7 +7,7 @@ from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.numbers import cell, filled, percentiles_of
 from headway.models.measured.tools.kit.refusals import broken, nothing
-from headway.models.measured.tools.kit.text import Text
+from headway.models.measured.tools.kit.text import ToolText
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _PERCENTILE = re.compile(r"^sockperf: ---> percentile ([\d.]+)\s*=\s*(\S+)", re.MULTILINE)
@@ -27,7 +27,7 @@ def _is_sockperf(text: str) -> bool:
 
 def _points(text: str, source: str) -> list[Point]:
     """The one point of a run."""
-    output = Text(_COLOURS.sub("", text), source)
+    output = ToolText(_COLOURS.sub("", text), source)
     if output.find(r"^sockperf: Summary: (Message Rate)"):
         return [_one_way(output)]
     failed = output.find(r"^sockperf: ERROR: (.*)")
@@ -37,7 +37,7 @@ def _points(text: str, source: str) -> list[Point]:
     return [_latency(output)]
 
 
-def _latency(text: Text) -> Point:
+def _latency(text: ToolText) -> Point:
     answered = text.needed(rf"{_VALID}.*ReceivedMessages=(\d+)", "valid duration")
     sent = text.needed(rf"{_VALID}.*SentMessages=(\d+)", "valid duration")
     duration = text.needed(rf"{_VALID} RunTime=([\d.]+) sec", "valid duration")
@@ -72,7 +72,7 @@ def _latency(text: Text) -> Point:
 _VALID = r"^sockperf: \[Valid Duration\]"
 
 
-def _percentiles(text: Text) -> dict[float, float]:
+def _percentiles(text: ToolText) -> dict[float, float]:
     values = {
         number: cell(line[2], text.place(line), _US)
         for line in _PERCENTILE.finditer(text.text)
@@ -81,7 +81,7 @@ def _percentiles(text: Text) -> dict[float, float]:
     return percentiles_of(values)
 
 
-def _one_way(text: Text) -> Point:
+def _one_way(text: ToolText) -> Point:
     rate = text.needed(r"^sockperf: Summary: Message Rate is CELL \[msg/sec\]", "message rate")
     if rate == 0:
         raise nothing(text.source, "no message")
