@@ -11,10 +11,10 @@ from .bounds.common import Bounds as Bounds
 from .bounds.network import network_bounds as network_bounds
 from .bounds.opened import open_bounds as open_bounds
 from .chains.routes import ClassRoutes as ClassRoutes
-from .chains.solve import solve_chains as solve_chains
-from .classes.solve import solve_multiclass as solve_multiclass
-from .closed.solve import ClosedSolution as ClosedSolution
-from .closed.solve import solve_closed as solve_closed
+from .chains.solve_chains import solve_chains as solve_chains
+from .classes.solve_classes import solve_multiclass as solve_multiclass
+from .closed.solve_closed import ClosedSolution as ClosedSolution
+from .closed.solve_closed import solve_closed as solve_closed
 from .disciplines.discipline import Discipline as Discipline
 from .erlang.formulas import empty_probability as empty_probability
 from .erlang.formulas import erlang_b as erlang_b

@@ -13,7 +13,7 @@ from headway.models.importing.foreign.network import Expected, Serves
 from headway.models.importing.reader import read_foreign
 from headway.models.language.frozen import Kept
 from headway.models.language.units import ONE, Unit, unit
-from headway.models.solving.classes.solve import class_solution
+from headway.models.solving.classes.class_values import class_solution
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from headway.errors import GraphError, HeadwayError, Saturated
-from headway.models.solving.classes.solve import class_solution
+from headway.models.solving.classes.class_values import class_solution
 from headway.models.solving.lowering import Lowered, check_stations, lower
 from headway.models.solving.solutions.marks import QNA
 from headway.models.structure.model import Model

@@ -9,7 +9,7 @@ from headway.models.solving.classes.network import class_network
 from headway.models.solving.classes.rooms import as_one
 from headway.models.solving.classes.ways import class_ways
 from headway.models.solving.closed.circulation import Circulation
-from headway.models.solving.closed.solve import depends_on_throughput
+from headway.models.solving.closed.closed_values import depends_on_throughput
 from headway.models.solving.solutions.blocked import point_of, points_of
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
@@ -17,7 +17,7 @@ from headway.models.structure.network_kind import NetworkKind
 from headway.models.structure.parts.keys import VISITS, station_at
 from headway.models.structure.planning.by_class import class_routes
 from headway.queueing.blocking.methods import network_that_blocks
-from headway.queueing.chains.solve import chained
+from headway.queueing.chains.solve_chains import chained
 from headway.queueing.closed.demands import common_shape
 from headway.queueing.methods.method import EXACT, Error, MethodRow
 from headway.queueing.network.arrays import rows

@@ -47,8 +47,8 @@ def _means(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Amounts, 
 
 def _class_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Amounts, Marks]:
     """Classes apart, or together where one class has the same law."""
+    from headway.models.solving.classes.class_values import class_values
     from headway.models.solving.classes.rooms import as_one, of_each
-    from headway.models.solving.classes.solve import class_values
 
     if model.graph.spreads:
         from headway.models.solving.classes.spreading import spread_values
@@ -89,13 +89,13 @@ def _same_for_each(model: Model, alone: Solution) -> Amounts:
 
 
 def _blocking_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Amounts, Marks]:
-    from headway.models.solving.blocking.solve import blocking_values
+    from headway.models.solving.blocking.blocking_values import blocking_values
 
     return blocking_values(model.network, method, shape)
 
 
 def _closed_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Amounts, Marks]:
-    from headway.models.solving.closed.solve import closed_values
+    from headway.models.solving.closed.closed_values import closed_values
 
     check_open(model.network)
     return closed_values(model.network, method, shape)

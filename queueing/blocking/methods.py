@@ -11,7 +11,7 @@ from headway.queueing.blocking.answers import BlockingSolution
 from headway.queueing.blocking.chain import check_chain
 from headway.queueing.blocking.decomposition import check_decomposition
 from headway.queueing.blocking.measured import CLOSED, DECOMPOSED, DELAYED, EQUIVALENT, OPEN
-from headway.queueing.blocking.solve import (
+from headway.queueing.blocking.solve_blocking import (
     BlockingMethod,
     check_equivalence,
     check_exponential,

@@ -34,7 +34,7 @@ def blocking_numbers(
     Parameters
     ----------
     network, stations
-        As for `headway.queueing.blocking.solve.solve_blocking`.
+        As for `headway.queueing.blocking.solve_blocking.solve_blocking`.
     place
         Which of the stations.
 

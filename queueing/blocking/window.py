@@ -8,7 +8,7 @@ import numpy as np
 from headway.errors import Saturated
 from headway.kinds import FloatArray
 from headway.queueing.blocking.answers import WindowAnswer
-from headway.queueing.closed.solve import solve_closed
+from headway.queueing.closed.solve_closed import solve_closed
 from headway.queueing.stations.base import Station
 
 

@@ -23,10 +23,10 @@ from headway.errors import GraphError, Saturated
 from headway.queueing import MM1, MM1K, Delay, MMm, MMmK
 from headway.queueing.blocking import answers
 from headway.queueing.blocking.decomposition import decomposed_saturation
-from headway.queueing.blocking.solve import (
+from headway.queueing.blocking.solve_blocking import (
     BlockingMethod as Way,
 )
-from headway.queueing.blocking.solve import (
+from headway.queueing.blocking.solve_blocking import (
     blocking_saturation,
     room_of,
     solve_blocking,

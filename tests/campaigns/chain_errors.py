@@ -19,7 +19,7 @@ import numpy as np
 from headway.queueing import Discipline, JobClass, SharedStation
 from headway.queueing.chains.measured import RATIOS
 from headway.queueing.chains.routes import ClassRoutes
-from headway.queueing.chains.solve import solve_chains
+from headway.queueing.chains.solve_chains import solve_chains
 from headway.queueing.classes import whole
 from headway.queueing.stations.abilities import ServiceKind
 from tests import campaigns

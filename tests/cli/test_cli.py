@@ -239,8 +239,8 @@ HEAVY = ("sympy", "pandas", "matplotlib", "scipy", "networkx")
 OTHERWISE = (
     *("rich", "cattrs", "attr", "tomli_w", "jinja2"),
     *("json", "csv", "html", "tempfile", "zipfile", "importlib.metadata"),
-    "headway.models.solving.closed.solve",
-    "headway.models.solving.classes.solve",
+    "headway.models.solving.closed.closed_values",
+    "headway.models.solving.classes.class_values",
     "headway.models.solving.response_times.percentiles",
     "headway.queueing.network.network",
     "headway.queueing.closed.demands",

@@ -22,7 +22,7 @@ from headway.queueing import (
     Parallel,
     solve_closed,
 )
-from headway.queueing.classes.solve import solve_multiclass
+from headway.queueing.classes.solve_classes import solve_multiclass
 from headway.queueing.marginals.classes import class_marginal
 from headway.queueing.marginals.closed import closed_marginal
 from headway.queueing.network.network import JobClass, SharedStation

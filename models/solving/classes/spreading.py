@@ -22,8 +22,8 @@ def spread_values(model: Model) -> tuple[Amounts, Marks]:
 
     Returns
     -------
-    As those of `headway.models.solving.classes.solve.class_values`, and how all that comes to
-    each station and leaves it varies.
+    As those of `headway.models.solving.classes.class_values`, and how all that comes to each
+    station and leaves it varies.
 
     Raises
     ------

@@ -13,7 +13,7 @@ from headway.models.solving.solutions.saturation import RATES
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.forks import forks
 from headway.models.structure.parts.keys import OWN_VISITS, VISITS, station_at
-from headway.queueing.closed.solve import (
+from headway.queueing.closed.solve_closed import (
     ClosedSolution,
     Forked,
     closed_network,

@@ -7,7 +7,7 @@ import numpy as np
 from headway.errors import GraphError
 from headway.models.solving.solutions.blocked import point_of, points_of
 from headway.queueing.blocking.numbers import blocking_numbers
-from headway.queueing.blocking.solve import BlockingMethod
+from headway.queueing.blocking.solve_blocking import BlockingMethod
 from headway.queueing.numbers.laws import NumberLaw
 
 if TYPE_CHECKING:

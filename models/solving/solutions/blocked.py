@@ -13,7 +13,7 @@ from headway.models.structure.parts.keys import Values, arrivals_at, station_at
 from headway.models.structure.parts.routes import share_at
 from headway.models.structure.planning.components import named
 from headway.numerals import digits
-from headway.queueing.blocking.solve import blocking_saturation, room_of
+from headway.queueing.blocking.solve_blocking import blocking_saturation, room_of
 from headway.queueing.network.blocking import Blocking, BlockingNetwork, Window
 from headway.queueing.stations.base import Station
 

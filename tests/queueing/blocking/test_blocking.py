@@ -13,8 +13,8 @@ from headway.queueing.blocking.chain import saturation
 from headway.queueing.blocking.decomposition import decomposed_saturation, solve_decomposed
 from headway.queueing.blocking.measured import decomposed_note
 from headway.queueing.blocking.moves import rates_of
-from headway.queueing.blocking.solve import BlockingMethod as Way
-from headway.queueing.blocking.solve import blocking_saturation, room_of, solve_blocking
+from headway.queueing.blocking.solve_blocking import BlockingMethod as Way
+from headway.queueing.blocking.solve_blocking import blocking_saturation, room_of, solve_blocking
 from headway.queueing.blocking.states import estimate, space_of
 from headway.queueing.network.blocking import Blocking, BlockingNetwork, Room, Window
 

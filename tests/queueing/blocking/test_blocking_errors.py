@@ -16,7 +16,7 @@ from headway.queueing.blocking.measured import (
     equivalent_note,
     poisson_note,
 )
-from headway.queueing.blocking.solve import BlockingMethod as Way
+from headway.queueing.blocking.solve_blocking import BlockingMethod as Way
 from tests.campaigns.blocking_errors import CASES, measured
 from tests.support.pages import accuracy
 

@@ -16,8 +16,8 @@ from headway.queueing import (
     SharedStation,
     solve_multiclass,
 )
-from headway.queueing.blocking.solve import BlockingMethod as Way
-from headway.queueing.blocking.solve import solve_blocking
+from headway.queueing.blocking.solve_blocking import BlockingMethod as Way
+from headway.queueing.blocking.solve_blocking import solve_blocking
 from headway.queueing.network.blocking import Blocking, BlockingNetwork, Room
 
 REGION = """

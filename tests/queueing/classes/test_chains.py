@@ -9,7 +9,7 @@ from headway.errors import GraphError, Saturated
 from headway.queueing import Discipline, JobClass, ServiceKind, SharedStation, solve_multiclass
 from headway.queueing.chains.measured import IN_TURN, LAST, RATIOS
 from headway.queueing.chains.routes import ClassRoutes
-from headway.queueing.chains.solve import solve_chains
+from headway.queueing.chains.solve_chains import solve_chains
 from tests.brute.network import Jobs, Network, means
 from tests.brute.orders import Line, Sharing
 from tests.campaigns.chain_errors import lines, measured, no_states, regions, stored

@@ -6,7 +6,7 @@ from headway.errors import GraphError, ModelFileError
 from headway.models import parse_model
 from headway.models.files.writing import to_toml
 from headway.queueing import PriorityMG1
-from headway.queueing.classes.solve import solve_multiclass
+from headway.queueing.classes.solve_classes import solve_multiclass
 from headway.queueing.network.network import JobClass, SharedStation
 from headway.queueing.times.inversion import percentile_of
 

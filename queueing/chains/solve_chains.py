@@ -16,7 +16,7 @@ from headway.queueing.chains.by_class import divided_by_class, merged_at
 from headway.queueing.chains.class_traffic import ClassTraffic, class_traffic, network_of
 from headway.queueing.chains.routes import ClassRoutes
 from headway.queueing.chains.whole_chain import network_by_class, solve_whole_chain
-from headway.queueing.classes.solve import solve_multiclass
+from headway.queueing.classes.solve_classes import solve_multiclass
 from headway.queueing.methods.method import Error
 from headway.queueing.network.names import Method
 from headway.queueing.network.network import (

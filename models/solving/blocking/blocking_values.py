@@ -20,7 +20,7 @@ from headway.models.structure.parts.keys import (
 from headway.models.structure.parts.regions import REGION_FULL, REGION_PARTS
 from headway.queueing.blocking.answers import BlockingSolution, WindowAnswer
 from headway.queueing.blocking.methods import network_that_blocks
-from headway.queueing.blocking.solve import (
+from headway.queueing.blocking.solve_blocking import (
     window_limits,
 )
 from headway.queueing.methods.solve import solve

@@ -16,7 +16,7 @@ from headway.queueing.blocking.chain import check_chain, saturation, solvable
 from headway.queueing.blocking.idle import EMPTY, Visited
 from headway.queueing.blocking.measured import delayed_note, equivalent_note, poisson_note
 from headway.queueing.blocking.segments import Segments, core_network, outer_rates, segments_of
-from headway.queueing.closed.solve import solve_closed
+from headway.queueing.closed.solve_closed import solve_closed
 from headway.queueing.flows.traffic import reached
 from headway.queueing.network.blocking import Blocking, BlockingNetwork, Room
 from headway.queueing.stations.abilities import ServiceKind

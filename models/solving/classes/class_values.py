@@ -9,8 +9,8 @@ from headway.models.structure.parts.keys import (
     Amounts,
 )
 from headway.models.structure.planning.by_class import class_routes
-from headway.queueing.chains.solve import solve_chains
-from headway.queueing.classes.solve import solve_multiclass
+from headway.queueing.chains.solve_chains import solve_chains
+from headway.queueing.classes.solve_classes import solve_multiclass
 from headway.queueing.methods.registry import method_named
 from headway.queueing.network.network import Saturation
 from headway.queueing.network.result import Result
