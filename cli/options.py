@@ -264,17 +264,30 @@ def range_options(function: Function) -> Function:
     return function
 
 
+_skip_bad_option = click.option(
+    "--skip-bad", is_flag=True, help="Go on without files that cannot be read."
+)
+
+
 def hint_options(function: Function) -> Function:
-    """Add ``--unit``, ``--role`` and ``--decimal``, which the command takes as `hints`."""
+    """Add what is said of files of measurements, which the command takes as `hints`."""
 
     @wraps(function)
-    def _hinted(*given: Any, unit: Pairs, role: Pairs, decimal: str, **others: Any) -> Any:
+    def _hinted(
+        *given: Any,
+        unit: Pairs,
+        role: Pairs,
+        decimal: str,
+        skip_bad: bool,
+        **others: Any,
+    ) -> Any:
         from headway.models.reading.hints import Hints
 
-        hints = Hints(_pairs("--unit", unit, "ms"), _pairs("--role", role, "throughput"), decimal)
+        units, roles = _pairs("--unit", unit, "ms"), _pairs("--role", role, "throughput")
+        hints = Hints(units, roles, decimal, skip_bad=skip_bad)
         return function(*given, hints=hints, **others)
 
-    for option in (_decimal_option, _role_option, _unit_option):
+    for option in (_decimal_option, _role_option, _unit_option, _skip_bad_option):
         _hinted = option(_hinted)
     return cast(Function, _hinted)
 
@@ -386,8 +399,12 @@ def measured(path: Path, hints: "Hints | None" = None) -> "Measurements":
     if not is_several(file):
         return read_measurements(file, given)
     from headway.models.reading.loadtest import read_load_test
+    from headway.models.showing.loadtests import left_out
 
-    return read_load_test([str(file)], hints=given).measurements
+    test = read_load_test([str(file)], hints=given)
+    for line in left_out(test):
+        click.echo(line, err=True)
+    return test.measurements
 
 
 def is_several(path: Path) -> bool:

@@ -17,14 +17,12 @@ EXAMPLE = "Example: headway audit curve.csv --json"
 
 @click.command("audit", help=COMMANDS["audit"], epilog=EXAMPLE)
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
-@click.option("--skip-bad", is_flag=True, help="Skip files that cannot be read.")
 @hint_options
 @window_options
 @format_options
 @plot_option
 def command(
     files: tuple[str, ...],
-    skip_bad: bool,  # noqa: FBT001
     hints: "Hints",
     output_format: Format | None,
     plot: Drawing | None,
@@ -35,5 +33,5 @@ def command(
     from headway.models.reading.loadtest import read_load_test
 
     with progress("reading", megabytes(files)) as advance:
-        test = read_load_test(files, skip_bad, advance, hints)
+        test = read_load_test(files, advance=advance, hints=hints)
     present(audit(test), output_format, plot)

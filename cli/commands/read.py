@@ -19,7 +19,6 @@ EXAMPLE = "Example: headway read curve.csv --csv"
 
 @click.command("read", help=COMMANDS["read"], epilog=EXAMPLE)
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
-@click.option("--skip-bad", is_flag=True, help="Skip files that cannot be read.")
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write CSV."
 )
@@ -30,7 +29,6 @@ EXAMPLE = "Example: headway read curve.csv --csv"
 @plot_option
 def command(
     files: tuple[str, ...],
-    skip_bad: bool,  # noqa: FBT001
     out: Path | None,
     hints: "Hints",
     wide: bool,  # noqa: FBT001
@@ -42,7 +40,7 @@ def command(
     from headway.models.reading.loadtest import read_load_test
 
     with progress("reading", megabytes(files)) as advance:
-        answer = read_load_test(files, skip_bad, advance, hints)
+        answer = read_load_test(files, advance=advance, hints=hints)
     if out is None:
         present(replace(answer, wide=wide), output_format, plot)
         return

@@ -29,6 +29,8 @@ class Hints:
         The decimal mark, ``.`` or ``,``; empty to find it.
     window
         The part of each run that counts, where every request has its time.
+    skip_bad
+        Whether files that cannot be read are left out, in place of refusing them all.
 
     Raises
     ------
@@ -51,6 +53,7 @@ class Hints:
     roles: Mapping[str, str] = field(default_factory=dict)
     decimal: str = ""
     window: RunWindow = WHOLE
+    skip_bad: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what cannot be said of any table."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path, PurePath
 from typing import TypeAlias
 
@@ -13,19 +14,36 @@ from headway.models.reading.frames import kind_of
 from headway.models.reading.gather import gather
 from headway.models.reading.hints import NO_HINTS, Hints
 from headway.models.reading.long import Long
-from headway.models.reading.prose import is_no_measurement
-from headway.models.reading.recognise import CSV, decoded, read_table, recognised
+from headway.models.reading.recognise import UTF_16, decoded, is_known, read_table, recognised
 from headway.models.reading.rows import Used, read_rows
 from headway.models.tables.shown import Answer
 from headway.numerals import counted
 
 
+class Passed(StrEnum):
+    """Why a file is passed over without being asked for."""
+
+    EMPTY = "empty"
+    UNKNOWN = "of unknown kind"
+
+
 @dataclass(frozen=True)
 class LeftOut:
-    """A file that was not read, and why."""
+    """A file that was not read.
+
+    Parameters
+    ----------
+    file
+        Its name.
+    reason
+        Why, in a line that names it.
+    passed
+        What it is, if it is no measurement; None for one that is damaged.
+    """
 
     file: str
     reason: str
+    passed: Passed | None = None
 
 
 @dataclass(frozen=True)
@@ -184,8 +202,9 @@ def read_load_test(
 ) -> LoadTest:
     """Read every file at some places into points.
 
-    Files of a folder or an archive that are no measurements (a licence, notes, scripts) are left
-    out; one that is named, or that a reader knows and cannot read, is refused.
+    Files of a folder, an archive or a pattern that are no measurements (empty ones, and those that
+    no reader knows: a licence, notes, scripts) are left out; one that is named, or that a reader
+    knows and cannot read, is refused.
 
     Parameters
     ----------
@@ -213,10 +232,11 @@ def read_load_test(
         try:
             some, used, table = _points_in(name, content, advance, hints)
         except HeadwayError as error:
-            passed_over = name not in named and _is_nothing(content)
-            if not skip_bad and not passed_over:
-                raise
-            left_out.append(LeftOut(name, f"{name}: {_NOTHING}" if passed_over else str(error)))
+            passed = None if name in named else _passed_over(content)
+            if passed is None and not (skip_bad or hints.skip_bad):
+                msg = f"{error}{'' if {name} == named else _GO_ON}"
+                raise type(error)(msg) from None
+            left_out.append(LeftOut(name, _reason(name, passed) or str(error), passed))
         else:
             points += some
             columns += used
@@ -229,15 +249,23 @@ def read_load_test(
     return LoadTest(in_order, tuple(left_out), tuple(dict.fromkeys(columns)), table=only)
 
 
-_NOTHING = "contains no measurements: no reader recognises it, and it is not a table"
 _SHOWN = 5  # names of files where nothing could be read
+_GO_ON = "; --skip-bad goes on without it"
+
+
+def _reason(name: str, passed: Passed | None) -> str:
+    whys = {
+        Passed.EMPTY: "is empty",
+        Passed.UNKNOWN: "contains no measurements: no reader recognises it, and it is not a table",
+    }
+    return "" if passed is None else f"{name}: {whys[passed]}"
 
 
 def _nothing_in(places: Sequence[str], left_out: Sequence[LeftOut]) -> MeasurementError:
     """What refuses places without a point: it lists what was seen."""
     files = [PurePath(each.file).name for each in left_out]
     further = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
-    reasons = [each.reason for each in left_out if not each.reason.endswith(_NOTHING)][:3]
+    reasons = [each.reason for each in left_out if each.passed is None][:3]
     listed = "; ".join([f"seen: {', '.join(files[:_SHOWN])}{further}", *reasons])
     place = places[0] if places else "no file"
     return MeasurementError(f"{place}: contains no measured point ({listed})")
@@ -276,14 +304,17 @@ def _points_of_text(
         raise
 
 
-def _is_nothing(content: bytes | Long) -> bool:
-    """Whether a file that cannot be read is none of measurements."""
-    if not isinstance(content, bytes) or kind_of(content) or not is_no_measurement(content):
-        return False
-    try:
-        return recognised(decoded(content, ""))[0] is CSV
-    except MeasurementError:
-        return True
+_PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
+
+
+def _passed_over(content: bytes | Long) -> Passed | None:
+    """What a file that cannot be read is, if it is no measurement; one that is damaged may be."""
+    if not isinstance(content, bytes) or kind_of(content) or content.startswith(_PACKED):
+        return None
+    if not content.strip():
+        return Passed.EMPTY
+    encoding = "utf-16" if content.startswith(UTF_16) else "utf-8-sig"
+    return None if is_known(content.decode(encoding, "replace")) else Passed.UNKNOWN
 
 
 def points_of(text: str, source: str) -> list[Point]:

@@ -6,6 +6,7 @@ what readers of other packages know. Nothing is fetched, and nothing in a file i
 """
 
 import codecs
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -22,6 +23,8 @@ from headway.models.language.titles import split_header
 from headway.models.measured.measurements import LARGEST_FILE, Measurements
 from headway.models.measured.pages import is_html
 from headway.models.measured.reader import HEAD, Reader
+from headway.models.measured.roles import MANY, titled
+from headway.models.measured.tools.unread import unread
 from headway.models.measured.window import WHOLE, RunWindow
 from headway.models.reading.frames import kind_of, text_of
 from headway.models.reading.hints import NO_HINTS, Hints
@@ -114,7 +117,7 @@ CSV = Reader(
 _BYTES = re.compile(rb"\0{4}[\x05-\x20]\d")
 """How a file of bytes begins that a reader knows: Gatling's."""
 
-_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 """How texts begin that PowerShell and spreadsheets write in two bytes a character."""
 
 _CSV_HEADER = re.compile(r"(?:\s*#.*\n)*\s*(?!business,requested)\w+(,\w+)+\s*$", re.MULTILINE)
@@ -204,11 +207,29 @@ def read_table(
         raise MeasurementError(msg)
     try:
         if reader is CSV:
+            _check_readable(text, source)
             mark = decimal or ("." if kind else "")
             return replace(Measurements.parse(text, source, mark), kind=kind or CSV.kind)
         return _read(reader, text, source)
     except MeasurementError as error:
         raise MeasurementError(f"{error}; {broken}") if broken else error from None
+
+
+def _check_readable(text: str, source: str) -> None:
+    """Refuse what no reader knows and is no table, with what it is, as far as that is known."""
+    known = unread(text)
+    if known is not None:
+        msg = f"{source}: is {known.what}, which headway does not read; {known.instead}"
+        raise MeasurementError(msg)
+    if text.lstrip()[:1] in ("{", "["):
+        try:
+            json.loads(text)
+        except (ValueError, RecursionError):
+            what = "looks like JSON, but is invalid or truncated, and of no known tool"
+        else:
+            what = "is JSON of a kind that headway does not know"
+        msg = f"{source}: {what}; headway kinds --files lists what it reads"
+        raise MeasurementError(msg)
 
 
 def recognised(text: str) -> tuple[Reader, str]:
@@ -229,6 +250,31 @@ def recognised(text: str) -> tuple[Reader, str]:
     if reader is not None:
         return reader, ""
     return (loaded(_HTML) if is_html(head) else CSV), broken
+
+
+def is_known(text: str) -> bool:
+    r"""Whether a text is of a kind that is read: a tool's, a result page, a table with roles.
+
+    Examples
+    --------
+    >>> is_known("clients,rps\n8,120\n"), is_known("Permission is hereby granted, free of charge")
+    (True, False)
+    """
+    head = _head(text)
+    if unread(head) is not None or is_html(head):
+        return _own(head) is not None
+    return _own(head) is not None or _from_outside(head)[0] is not None or _has_role(head)
+
+
+def _has_role(text: str) -> bool:
+    """Whether the header names what a test was loaded with or what it measured."""
+    parts = [part for title in _titles(text) if (part := titled(title)) is not None]
+    return any(part.role.load or part.role.output or part.role in MANY for part in parts)
+
+
+def _titles(text: str) -> list[str]:
+    header = _HEADER.match(text)
+    return re.split(r"[,;\t]", header[1]) if header else []
 
 
 def _head(text: str) -> str:
@@ -271,9 +317,7 @@ def _own(text: str) -> Reader | None:
 
 def _has_unit(text: str) -> bool:
     """Whether the header names the unit of a column."""
-    header = _HEADER.match(text)
-    titles = re.split(r"[,;\t]", header[1]) if header else []
-    return any(_OURS.search(title) and split_header(title)[1] is not None for title in titles)
+    return any(_OURS.search(title) and split_header(title)[1] for title in _titles(text))
 
 
 def _from_outside(text: str) -> tuple[Reader | None, str]:
@@ -327,7 +371,7 @@ def decoded(content: bytes, source: str) -> str:
     if kind_of(content):
         return text_of(content, source)
     try:
-        return content.decode("utf-16" if content.startswith(_UTF_16) else "utf-8-sig")
+        return content.decode("utf-16" if content.startswith(UTF_16) else "utf-8-sig")
     except UnicodeDecodeError:
         if b"SPEC" in content and b"\0" not in content:
             return content.decode("cp1252", errors="replace")

@@ -8,7 +8,7 @@ from headway.models.auditing.finding import Finding
 from headway.models.auditing.open_view import OpenPoint
 from headway.models.language.scales import Scale, units_of
 from headway.models.language.units import unit
-from headway.models.showing.loadtests import columns_document, columns_taken
+from headway.models.showing.loadtests import columns_document, columns_taken, left_out
 from headway.models.tables.description import (
     Description,
     Records,
@@ -55,7 +55,7 @@ def finding_records(findings: Sequence[Finding]) -> Records:
 def _tables(audit: Audit, scale: Scale) -> list[Table]:
     """The findings, and of a closed test what open clients would see."""
     opened = [_open_table(audit.as_open, scale)] if audit.as_open else []
-    taken = columns_taken(audit.test)
+    taken = [*columns_taken(audit.test), *left_out(audit.test)]
     if not audit.findings:
         return [Table(audit.test.title, (), ("no problems found in this test", *taken)), *opened]
     return [finding_records(audit.findings).table(audit.test.title, scale, taken), *opened]

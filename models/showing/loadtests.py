@@ -1,6 +1,7 @@
 """Load tests described: their points, what wrote them, and what was left out."""
 
 import math
+from collections import Counter
 
 from headway.models.auditing.contradictions import contradictions
 from headway.models.auditing.finding import time_units
@@ -8,7 +9,7 @@ from headway.models.language.scales import Scale
 from headway.models.language.units import ONE, Unit, unit
 from headway.models.measured.points import Point
 from headway.models.measured.roles import ROLES
-from headway.models.reading.loadtest import LoadTest
+from headway.models.reading.loadtest import LoadTest, Passed
 from headway.models.tables.description import Description, Records
 from headway.models.tables.table import Column, Table
 from headway.numerals import digits
@@ -18,7 +19,7 @@ _SHOWN: dict[str, Unit] = {
 }
 _TIME = unit("s")
 _MOST_LEFT = 8
-"""Columns without a role that are named."""
+"""Columns without a role, and files without measurements, that are named."""
 
 
 def describe(test: LoadTest) -> Description:
@@ -53,7 +54,7 @@ def _table(test: LoadTest, scale: Scale) -> Table:
     columns += further
     remarks = dict.fromkeys([*(note for point in points for note in point.notes), *left])
     wrong = [f"{each.severity.value} of the test: {each.text}" for each in contradictions(points)]
-    notes = (*remarks, *wrong, *columns_taken(test), *_left_out(test))
+    notes = (*remarks, *wrong, *columns_taken(test), *left_out(test))
     return Table(test.title, tuple(columns), notes)
 
 
@@ -113,8 +114,15 @@ def columns_document(test: LoadTest) -> list[dict[str, str | None]]:
     ]
 
 
-def _left_out(test: LoadTest) -> list[str]:
-    return [f"left out: {each.reason}" for each in test.left_out]
+def left_out(test: LoadTest) -> list[str]:
+    """Count the files that are no measurements in one line, and say why others were left out."""
+    passed = [each for each in test.left_out if each.passed is not None]
+    counts = Counter(each.passed for each in passed)
+    kinds = ", ".join(f"{counts[kind]} {kind}" for kind in Passed if counts[kind])
+    names = [each.file.rpartition("/")[2] for each in passed]
+    more = f" and {len(names) - _MOST_LEFT} more" if len(names) > _MOST_LEFT else ""
+    counted = [f"left out: {kinds}: {', '.join(names[:_MOST_LEFT])}{more}"] if passed else []
+    return [*counted, *(f"left out: {each.reason}" for each in test.left_out if not each.passed)]
 
 
 def _csv(test: LoadTest) -> str:

@@ -189,17 +189,75 @@ def test_prose_in_an_archive_is_left_out(tmp_path):
     ("name", "text"),
     [
         ("cut.json", '{"fio version": "fio-3.33", "jobs": [{"jobname"'),
-        ("unknown.json", '{"latency_of_something": 3}'),
-        ("page.html", "<html><body>502 Bad Gateway</body></html>"),
         ("cut.csv", "load_ops_s,response_ms\n1,x\n"),
-        ("empty.txt", ""),
+        ("short.csv", "clients,latency_ms\n1,2,3\n"),
         ("wrk.txt", "Running 5s test @ http://localhost\n  2 threads and 8 connections\n"),
     ],
 )
 def test_what_may_be_a_spoilt_output_is_refused_in_a_folder_too(runs, name, text):
-    with pytest.raises(MeasurementError, match=name):
+    with pytest.raises(MeasurementError, match=f"{name}.*; --skip-bad goes on without it$"):
         read_load_test([str(beside(runs, **{name: text}))])
     assert name in str(read_load_test([str(runs)], skip_bad=True).left_out)
+
+
+NOTHING = {
+    "unknown.json": '{"latency_of_something": 3}',
+    "page.html": "<html><body>502 Bad Gateway</body></html>",
+    "empty.txt": "",
+    "blank.err": "\n\n",
+    "plan.jmx": '<?xml version="1.0"?>\n<jmeterTestPlan version="1.2">\n</jmeterTestPlan>\n',
+    "run_exceptions.csv": "Count,Message,Traceback,Nodes\n",
+    "run_failures.csv": "Method,Name,Error,Occurrences\n",
+    "plot.tsv": "starttime\tseconds\tctime\tdtime\tttime\twait\nMon\t1\t0\t3\t3\t3\n",
+    "words.csv": "name,colour\na,red\nb,blue\n",
+}
+
+
+def test_what_no_reader_knows_is_left_out_of_a_folder_and_counted(runs):
+    """By read, audit and fit alike, and in Python."""
+    for name, text in NOTHING.items():
+        (runs / name).write_text(text)
+    test = read_load_test([str(runs)])
+    assert [point.throughput for point in test.points] == [100, 300]
+    assert {each.file.rpartition("/")[2] for each in test.left_out} == set(NOTHING)
+    said = "left out: 2 empty, 7 of unknown kind: "
+    assert said in " ".join(headway("read", runs).out.split())
+    assert said in " ".join(headway("audit", runs).out.split())
+    fitted = headway("fit", "server-single", "--free", "service_time", "--data", runs)
+    assert fitted.err.startswith(said)
+    assert fitted.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("unknown.json", "is JSON of a kind that headway does not know; headway kinds --files"),
+        ("plan.jmx", "is a test plan of JMeter, which headway does not read; read the results"),
+        ("run_exceptions.csv", "is Locust's list of exceptions, which headway does not read"),
+        ("plot.tsv", "for gnuplot, which headway does not read; read what ab prints"),
+    ],
+)
+def test_what_is_named_is_refused_with_what_it_is(tmp_path, name, words):
+    (tmp_path / name).write_text(NOTHING[name])
+    assert words in refusal("read", tmp_path / name)
+    assert words in refusal("fit", "server", "--data", tmp_path / name)
+
+
+@pytest.mark.parametrize("command", ["read", "audit", "fit", "compare", "signature"])
+def test_every_command_goes_on_without_bad_files(runs, command):
+    (runs / "c.csv").write_text("throughput_ops_s,response_ms\n1,x\n")
+    (runs / "d.csv").write_text("throughput_ops_s,response_ms\n150,3.6\n200,3.8\n250,4.2\n")
+    given = {
+        "read": ("read", runs),
+        "audit": ("audit", runs),
+        "fit": ("fit", "server-single", "--free", "service_time", "--data", runs),
+        "compare": ("compare", "nfs-server", "--preset", "raid", "--data", runs),
+        "signature": ("signature", "sfs", runs),
+    }[command]
+    assert "c.csv:2: response_ms is 'x', not a number" in refusal(*given)
+    done = headway(*given, "--skip-bad")
+    assert done.code == 0, done.err
+    assert "c.csv:2: response_ms is 'x'" in " ".join((done.out + done.err).split())
 
 
 def test_prose_that_is_named_is_refused(runs):

@@ -1,0 +1,76 @@
+"""What tools write that says no more than another of their outputs, which headway reads."""
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Unread:
+    """An output that is known and not read.
+
+    Parameters
+    ----------
+    what
+        What it is, in words.
+    marks
+        How it begins, or a line of its first ones.
+    instead
+        What to read in its place.
+    """
+
+    what: str
+    marks: re.Pattern[str]
+    instead: str
+
+
+def _row(what: str, marks: str, instead: str) -> Unread:
+    return Unread(what, re.compile(marks, re.MULTILINE), instead)
+
+
+UNREAD = (
+    _row("a test plan of JMeter", r"<jmeterTestPlan\b", "read the results of the run (-l run.jtl)"),
+    _row(
+        "Locust's list of exceptions",
+        r"\A\s*Count,Message,Traceback",
+        "read the totals, in the file that ends in _stats.csv",
+    ),
+    _row(
+        "Locust's list of failures",
+        r"\A\s*Method,Name,Error,Occurrences",
+        "read the totals, in the file that ends in _stats.csv",
+    ),
+    _row(
+        "Locust's console output",
+        r"^\s*Type\s+Name\s+# reqs\s+# fails",
+        "run locust with --csv and read the file that ends in _stats.csv",
+    ),
+    _row(
+        "a page of Gatling's report",
+        r"<title>Gatling Stats",
+        "read the run's simulation.log",
+    ),
+    _row(
+        "requests in the order of their times, for gnuplot",
+        r"\A\s*starttime\tseconds\tctime\tdtime\tttime\twait",
+        "read what ab prints, or what it writes with -e",
+    ),
+    _row("Tsung's log", r"^# stats: dump at \d+", "read its samples as CSV with a time each"),
+)
+"""Each kind once; `what_is_unread` asks them in this order."""
+
+_HEAD = 8_000
+"""Characters at the start of a file in which its kind shows."""
+
+
+def unread(text: str) -> Unread | None:
+    """The kind of output that a text is, if it is one that is known and not read.
+
+    Examples
+    --------
+    >>> unread("Count,Message,Traceback,Nodes").what
+    "Locust's list of exceptions"
+    >>> unread("load_ops_s,response_ms") is None
+    True
+    """
+    head = text[:_HEAD]
+    return next((each for each in UNREAD if each.marks.search(head)), None)
