@@ -14,6 +14,7 @@ from headway.models.reading.frames import kind_of
 from headway.models.reading.gather import gather
 from headway.models.reading.hints import NO_HINTS, Hints
 from headway.models.reading.long import Long
+from headway.models.reading.one_run import Output, runs_of
 from headway.models.reading.recognise import UTF_16, decoded, is_known, read_table, recognised
 from headway.models.reading.rows import Used, read_rows
 from headway.models.tables.shown import Answer
@@ -25,6 +26,7 @@ class Passed(StrEnum):
 
     EMPTY = "empty"
     UNKNOWN = "of unknown kind"
+    AGAIN = "told by another output of its run"
 
 
 @dataclass(frozen=True)
@@ -223,14 +225,14 @@ def read_load_test(
         For a file that cannot be read, where it is not to be left out; where none has a point;
         where a hint is of a column that no file has.
     """
-    points: list[Point] = []
+    outputs: list[Output] = []
     left_out: list[LeftOut] = []
     columns: list[Used] = []
     tables: list[Measurements | None] = []
     named = {str(Path(place)) for place in places}
     for name, content in gather(places):
         try:
-            some, used, table = _points_in(name, content, advance, hints)
+            output, used, table = _output_in(name, content, advance, hints)
         except HeadwayError as error:
             passed = None if name in named else _passed_over(content)
             if passed is None and not (skip_bad or hints.skip_bad):
@@ -238,9 +240,14 @@ def read_load_test(
                 raise type(error)(msg) from None
             left_out.append(LeftOut(name, _reason(name, passed) or str(error), passed))
         else:
-            points += some
+            outputs.append(output)
             columns += used
             tables.append(table)
+    points: list[Point] = []
+    for run, others in runs_of(outputs):
+        points += run.points
+        whys = ((each.name, f"{each.name}: is another output of {run.name}") for each in others)
+        left_out += [LeftOut(name, why, Passed.AGAIN) for name, why in whys]
     if not points:
         raise _nothing_in(places, left_out)
     hints.check_met({each.column for each in columns}, places[0])
@@ -271,37 +278,37 @@ def _nothing_in(places: Sequence[str], left_out: Sequence[LeftOut]) -> Measureme
     return MeasurementError(f"{place}: contains no measured point ({listed})")
 
 
-def _points_in(
-    name: str, content: bytes | Long, advance: Callable[[], None], hints: Hints
-) -> tuple[list[Point], tuple[Used, ...], Measurements | None]:
-    """The points of a file, whole or line by line, and what its columns were taken for.
+_Read: TypeAlias = tuple[Output, tuple[Used, ...], Measurements | None]
+"""The points of a file, what its columns were taken for, and the table that it is, if it is one."""
 
-    The last is the table that the file is, if it is one.
-    """
+
+def _output_in(
+    name: str, content: bytes | Long, advance: Callable[[], None], hints: Hints
+) -> _Read:
+    """Read a file, whole or line by line."""
     if isinstance(content, bytes):
-        return _points_of_text(decoded(content, name), name, hints, kind_of(content))
+        return _output_of_text(decoded(content, name), name, hints, kind_of(content))
     reader, _ = recognised(decoded(content.head(), name))
     reader = reader.cut(hints.window, name)
     if reader.stream is None:
         raise content.too_long(name, LARGEST_FILE)
-    lines = content.lines(advance)
-    return placed_points(reader.stream, lines, name), (), None
+    points = placed_points(reader.stream, content.lines(advance), name)
+    return Output(name, reader.kind, points), (), None
 
 
-def _points_of_text(
-    text: str, name: str, hints: Hints, kind: str
-) -> tuple[list[Point], tuple[Used, ...], Measurements | None]:
+def _output_of_text(text: str, name: str, hints: Hints, kind: str) -> _Read:
     reader, _ = recognised(text)
     reader = reader.cut(hints.window, name)
     if reader.points is not None:
-        return placed_points(reader.points, text, name), (), None
+        return Output(name, reader.kind, placed_points(reader.points, text, name)), (), None
     table = read_table(text, name, hints.decimal, kind)
     try:
         table = hints.met_in(table)
-        return *read_rows(table), table
+        points, used = read_rows(table)
     except MeasurementError:  # what may well come of a column that was named wrongly
         hints.check_met((*table.columns, *table.spoilt, *table.labels), name)
         raise
+    return Output(name, reader.kind, points), used, table
 
 
 _PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
@@ -325,4 +332,4 @@ def points_of(text: str, source: str) -> list[Point]:
     >>> [point.response_time for point in points_of("load_ops_s,response_ms\n1,3.5", "a.csv")]
     [0.0035]
     """
-    return _points_of_text(text, source, NO_HINTS, "")[0]
+    return list(_output_of_text(text, source, NO_HINTS, "")[0].points)

@@ -1,0 +1,147 @@
+"""Several outputs of one run, such as a summary and a log, or JSON and text: one measurement.
+
+Two files tell of one run if they are of different kinds, stand in one folder, agree in every number
+that both have, and either share their name (``c8.json`` and ``c8.txt``) or count the same requests.
+Two files of one kind are repeats, however alike they are.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+
+from headway.models.measured.points import Point
+
+_AGREES = 0.02
+"""Relative difference of a number that tools print with two or three digits."""
+
+_PURPOSES = "stats history summary log raw out stdout report results? full percentiles requests"
+_PURPOSE = re.compile(rf"[-_. ]*(?:{_PURPOSES.replace(' ', '|')})$")
+"""What tools and scripts append to the name of a run for one of its outputs."""
+
+_COMPARED = ("offered_rate", "population", "throughput", "response_time", "samples")
+
+
+@dataclass(frozen=True)
+class Output:
+    """What was read from a file.
+
+    Parameters
+    ----------
+    name, kind
+        Of the file.
+    points
+        In its order.
+    """
+
+    name: str
+    kind: str
+    points: Sequence[Point] = field(default_factory=tuple)
+
+
+def runs_of(outputs: Sequence[Output]) -> Iterator[tuple[Output, list[Output]]]:
+    """Give the fullest output of each run, what it leaves open filled from the others of that run.
+
+    Parameters
+    ----------
+    outputs
+        In the order of their files.
+
+    Examples
+    --------
+    >>> summary = Output("c8.txt", "text", [Point("t", throughput=10.0, response_time=0.2)])
+    >>> log = Output("c8.json", "log", [Point("t", throughput=10.04, samples=300.0, duration=30.0)])
+    >>> again = Output("c9.json", "log", [Point("t", throughput=10.04, samples=300.0)])
+    >>> [(run.name, run.points[0].response_time, [o.name for o in others])
+    ...  for run, others in runs_of([summary, log, again])]
+    [('c8.json', 0.2, ['c8.txt']), ('c9.json', None, [])]
+    """
+    groups: list[list[Output]] = []
+    for output in outputs:
+        same = next((g for g in groups if all(_is_same_run(each, output) for each in g)), None)
+        if same is None:
+            groups.append([output])
+        else:
+            same.append(output)
+    for group in groups:
+        first, *others = sorted(group, key=_told, reverse=True)
+        points = [
+            _filled(*each) for each in zip(*(o.points for o in (first, *others)), strict=True)
+        ]
+        yield replace(first, points=points), others
+
+
+def _is_same_run(one: Output, other: Output) -> bool:
+    here, there = PurePath(one.name), PurePath(other.name)
+    if (
+        one.kind == other.kind
+        or here.parent != there.parent
+        or len(one.points) != len(other.points)
+    ):
+        return False
+    pairs = list(zip(one.points, other.points, strict=True))
+    is_named_alike = _stem(here) == _stem(there)
+    return all(_agree(a, b, named=is_named_alike) for a, b in pairs)
+
+
+def _stem(path: PurePath) -> str:
+    """The name of a run: that of the file without its endings, and what they are for."""
+    stem = path.name.partition(".")[0]
+    while (shorter := _PURPOSE.sub("", stem)) not in ("", stem):
+        stem = shorter
+    return stem
+
+
+def _agree(one: Point, other: Point, *, named: bool) -> bool:
+    """Whether two points may be of one run; without a name in common, they must count alike."""
+    shared = [p for p in one.percentiles if p in other.percentiles]
+    pairs = [(getattr(one, name), getattr(other, name)) for name in _COMPARED]
+    pairs += [(one.percentiles[p], other.percentiles[p]) for p in shared]
+    known = [(a, b) for a, b in pairs if a is not None and b is not None]
+    if None not in (one.loop, other.loop) and one.loop is not other.loop:
+        return False
+    if not named and (one.samples is None or one.samples != other.samples):
+        return False
+    return len(known) > 0 and all(abs(a - b) <= _AGREES * max(a, b) for a, b in known)
+
+
+def _told(output: Output) -> int:
+    """How much an output says of its points."""
+    return sum(
+        sum(getattr(point, name) is not None for name in (*_COMPARED, "duration", "errors"))
+        + len(point.percentiles)
+        for point in output.points
+    )
+
+
+_FILLED = (
+    "loop",
+    "offered_rate",
+    "population",
+    "think_time",
+    "throughput",
+    "response_time",
+    "percentiles",
+    "errors",
+    "samples",
+    "duration",
+    "dropped",
+    "lateness",
+    "utilisation",
+    "course",
+)
+"""What one output may say and another of the same run leave open."""
+
+
+def _filled(point: Point, *others: Point) -> Point:
+    """A point with what others know and it does not."""
+    for other in others:
+        missing = {
+            name: getattr(other, name)
+            for name in _FILLED
+            if getattr(point, name) in (None, {}) and getattr(other, name) is not None
+        }
+        if "response_time" in missing:
+            missing["mean_of_rate"] = other.mean_of_rate
+        point = replace(point, more={**other.more, **point.more}, **missing)
+    return point
