@@ -269,6 +269,23 @@ _skip_bad_option = click.option(
 )
 
 
+_CLIENTS, _RATE = twins("--clients, --rate N", "What tools do not print: N, FILE=N, or c{}.txt.")
+_clients_option = click.option(
+    "--clients", cls=_CLIENTS, multiple=True, metavar="N", help="Clients of a closed test."
+)
+_rate_option = click.option(
+    "--rate", cls=_RATE, multiple=True, metavar="N", help="Rate asked for [1/s]."
+)
+_HINT_OPTIONS = (
+    _rate_option,
+    _clients_option,
+    _decimal_option,
+    _role_option,
+    _unit_option,
+    _skip_bad_option,
+)
+
+
 def hint_options(function: Function) -> Function:
     """Add what is said of files of measurements, which the command takes as `hints`."""
 
@@ -279,15 +296,19 @@ def hint_options(function: Function) -> Function:
         role: Pairs,
         decimal: str,
         skip_bad: bool,
+        clients: Pairs,
+        rate: Pairs,
         **others: Any,
     ) -> Any:
+        from headway.models.reading.clients import Told
         from headway.models.reading.hints import Hints
 
         units, roles = _pairs("--unit", unit, "ms"), _pairs("--role", role, "throughput")
-        hints = Hints(units, roles, decimal, skip_bad=skip_bad)
+        said = Told("--clients", clients), Told("--rate", rate)
+        hints = Hints(units, roles, decimal, skip_bad=skip_bad, clients=said[0], rates=said[1])
         return function(*given, hints=hints, **others)
 
-    for option in (_decimal_option, _role_option, _unit_option, _skip_bad_option):
+    for option in _HINT_OPTIONS:
         _hinted = option(_hinted)
     return cast(Function, _hinted)
 
@@ -396,7 +417,7 @@ def measured(path: Path, hints: "Hints | None" = None) -> "Measurements":
     from headway.models.reading.recognise import read_measurements
 
     file, given = shipped_or_own(path), hints or NO_HINTS
-    if not is_several(file):
+    if not is_several(file) and not (given.clients.texts or given.rates.texts):
         return read_measurements(file, given)
     from headway.models.reading.loadtest import read_load_test
     from headway.models.showing.loadtests import left_out

@@ -58,6 +58,8 @@ class Measurements:
         The point of a load test behind each row; empty for a file read as a table.
     spoilt
         Columns with a cell that cannot be read as their number; using one raises its error.
+    notes
+        What was found out of how they were measured, a sentence each.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class Measurements:
     kind: str = "CSV"
     made_of: tuple[Kept, ...] = ()
     spoilt: Mapping[str, Observed] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def read(

@@ -12,6 +12,7 @@ from headway.models.measured.cells import Observed, check_decimal
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.roles import NO_ROLE, Role, fits, part_named, with_mean
 from headway.models.measured.window import WHOLE, RunWindow
+from headway.models.reading.clients import NO_CLIENTS, NO_RATES, Told, with_population
 from headway.numerals import digits
 
 
@@ -31,6 +32,8 @@ class Hints:
         The part of each run that counts, where every request has its time.
     skip_bad
         Whether files that cannot be read are left out, in place of refusing them all.
+    clients, rates
+        Clients of each file, or the rates asked for, that tools do not print.
 
     Raises
     ------
@@ -54,6 +57,8 @@ class Hints:
     decimal: str = ""
     window: RunWindow = WHOLE
     skip_bad: bool = False
+    clients: Told = NO_CLIENTS
+    rates: Told = NO_RATES
 
     def __post_init__(self) -> None:
         """Refuse what cannot be said of any table."""
@@ -81,7 +86,7 @@ class Hints:
         every = with_mean({**known.columns, **known.spoilt})
         for column in every.values():
             known = _with(known, column)
-        return known
+        return with_population(known)
 
     def met_in(self, measurements: Measurements) -> Measurements:
         """Measurements with the hints applied to those columns that they have."""

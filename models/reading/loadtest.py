@@ -10,6 +10,7 @@ from headway.errors import HeadwayError, MeasurementError
 from headway.models.measured.measurements import LARGEST_FILE, Measurements
 from headway.models.measured.points import Point, measurements_of, placed_points
 from headway.models.measured.window import window_of
+from headway.models.reading.clients import check_clients, driven
 from headway.models.reading.frames import kind_of
 from headway.models.reading.gather import gather
 from headway.models.reading.hints import NO_HINTS, Hints
@@ -64,6 +65,8 @@ class LoadTest(Answer):
         Whether its table shows all that the tools report, however wide it becomes.
     table
         The table that its only file is; None for what tools wrote, and for several files.
+    notes
+        What was found out of how it was driven, a sentence each.
     """
 
     points: tuple[Point, ...]
@@ -71,6 +74,7 @@ class LoadTest(Answer):
     columns: tuple[Used, ...] = ()
     wide: bool = False
     table: Measurements | None = None
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"LoadTest({self._counted})"
@@ -118,7 +122,7 @@ class LoadTest(Answer):
     def by_points(self) -> Measurements:
         """The points as a table with headway's own columns, whatever the files' were."""
         table = measurements_of(self.points, self.source)
-        return replace(table, kind=", ".join(self.tools))
+        return replace(table, kind=", ".join(self.tools), notes=self.notes)
 
 
 Measured: TypeAlias = Measurements | LoadTest
@@ -136,7 +140,8 @@ def measurements_in(measured: object) -> Measurements:
     Raises
     ------
     MeasurementError
-        For anything else, such as the name of a file that has not been read.
+        For anything else, such as the name of a file that has not been read; for a closed test
+        whose clients nothing tells.
 
     Examples
     --------
@@ -148,8 +153,9 @@ def measurements_in(measured: object) -> Measurements:
     headway.errors.MeasurementError: 'a.csv' is a name; read the file first: headway.read('a.csv')
     """
     if isinstance(measured, LoadTest):
-        return measured.measurements
+        measured = measured.measurements
     if isinstance(measured, Measurements):
+        check_clients([point for point in measured.made_of if isinstance(point, Point)])
         return measured
     if isinstance(measured, str | PurePath):
         name = str(measured)
@@ -251,9 +257,12 @@ def read_load_test(
     if not points:
         raise _nothing_in(places, left_out)
     hints.check_met({each.column for each in columns}, places[0])
-    in_order = tuple(sorted(points, key=lambda point: point.load))
-    only = tables[0] if len(tables) == 1 else None
-    return LoadTest(in_order, tuple(left_out), tuple(dict.fromkeys(columns)), table=only)
+    known = driven(points, hints.clients, hints.rates)
+    in_order = tuple(sorted(known.points, key=lambda point: point.load))
+    only = tables[0] if len(tables) == 1 and not known.notes else None
+    notes = tuple(dict.fromkeys(n for table in tables if table for n in table.notes))
+    taken = tuple(dict.fromkeys(columns))
+    return LoadTest(in_order, tuple(left_out), taken, table=only, notes=(*notes, *known.notes))
 
 
 _SHOWN = 5  # names of files where nothing could be read

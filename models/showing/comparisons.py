@@ -174,9 +174,10 @@ def _notes(comparison: Comparison, scale: Scale) -> list[str]:
 
 
 def closed_notes(comparison: Comparison, scale: Scale) -> list[str]:
-    """Say of a load of jobs that circulate how long they think."""
+    """Say how the test was driven, and of jobs that circulate how long they think."""
+    notes = list(comparison.table.notes)
     if comparison.load_parameter != "population":
-        return []
+        return notes
     think = comparison.model.parameters["think_time"]
     thought = np.unique(np.asarray(think.value, float))
     shown = (
@@ -184,4 +185,4 @@ def closed_notes(comparison: Comparison, scale: Scale) -> list[str]:
         if thought.size == 1
         else "as measured, row by row"
     )
-    return [f"closed: solved at the measured {comparison.load.header}; think time {shown}"]
+    return [*notes, f"closed: solved at the measured {comparison.load.header}; think time {shown}"]

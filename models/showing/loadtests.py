@@ -32,6 +32,7 @@ def describe(test: LoadTest) -> Description:
             "points": rows,
             "left_out": [{"file": each.file, "reason": each.reason} for each in test.left_out],
             "columns": columns_document(test),
+            "notes": list(test.notes),
         },
         csv=lambda: _csv(test),
     )
@@ -54,7 +55,7 @@ def _table(test: LoadTest, scale: Scale) -> Table:
     columns += further
     remarks = dict.fromkeys([*(note for point in points for note in point.notes), *left])
     wrong = [f"{each.severity.value} of the test: {each.text}" for each in contradictions(points)]
-    notes = (*remarks, *wrong, *columns_taken(test), *left_out(test))
+    notes = (*test.notes, *remarks, *wrong, *columns_taken(test), *left_out(test))
     return Table(test.title, tuple(columns), notes)
 
 
