@@ -200,7 +200,7 @@ _y_option = click.option(
     shell_complete=_complete_column,
 )
 _UNIT, _STATED = twins(
-    "--unit, --role, --decimal", "COL=ms, COL=throughput; the decimal mark: . or ,"
+    "--unit, --role, --clients", "What files do not say; also --rate, --skip-bad."
 )
 _unit_option = click.option(
     "--unit",
@@ -265,16 +265,23 @@ def range_options(function: Function) -> Function:
 
 
 _skip_bad_option = click.option(
-    "--skip-bad", is_flag=True, help="Go on without files that cannot be read."
+    "--skip-bad", cls=_STATED, is_flag=True, help="Go on without files that cannot be read."
 )
 
 
-_CLIENTS, _RATE = twins("--clients, --rate N", "What tools do not print: N, FILE=N, or c{}.txt.")
 _clients_option = click.option(
-    "--clients", cls=_CLIENTS, multiple=True, metavar="N", help="Clients of a closed test."
+    "--clients",
+    cls=_STATED,
+    multiple=True,
+    metavar="N",
+    help="Clients of a closed test: N, FILE=N, or c{}.txt.",
 )
 _rate_option = click.option(
-    "--rate", cls=_RATE, multiple=True, metavar="N", help="Rate asked for [1/s]."
+    "--rate",
+    cls=_STATED,
+    multiple=True,
+    metavar="N",
+    help="Rate asked for [1/s]: N, FILE=N, or r{}.txt.",
 )
 _HINT_OPTIONS = (
     _rate_option,

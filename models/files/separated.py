@@ -1,6 +1,7 @@
-"""Tables as text: CSV, or cells parted by semicolons or tabs where the header is."""
+"""Tables as text: CSV, cells parted by semicolons or tabs where the header is, or Markdown."""
 
 import io
+import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import islice, takewhile
@@ -43,6 +44,8 @@ def rows_of(text: str, source: str) -> list[tuple[int, list[str]]]:
     """
     import csv
 
+    if is_markdown(text):
+        return _of_markdown(text)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text))
     try:
         rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
@@ -53,6 +56,30 @@ def rows_of(text: str, source: str) -> list[tuple[int, list[str]]]:
     data = [row for row in rows[len(above) :] if not _is_comment(row[1][0])]
     heads = [(line, _titles(row)) for line, row in above[-1:] if data]
     return [head for head in heads if _names(head[1], data[0][1])] + data
+
+
+_BAR = re.compile(r"\s*\|.*\|\s*")
+_RULE = re.compile(r"\s*\|(?:\s*:?-+:?\s*\|)+\s*")
+
+
+def is_markdown(text: str) -> bool:
+    r"""Whether the first two lines of a text are the head of a table in Markdown.
+
+    Examples
+    --------
+    >>> is_markdown("| load | ms |\n|------|---:|\n| 100 | 3.4 |\n"), is_markdown("a|b\n1|2\n")
+    (True, False)
+    """
+    first = list(islice((line for line in text.splitlines() if line.strip()), 2))
+    return len(first) == 2 and bool(_BAR.fullmatch(first[0]) and _RULE.fullmatch(first[1]))
+
+
+def _of_markdown(text: str) -> list[tuple[int, list[str]]]:
+    """The rows of a table in Markdown, up to the first line that is none of it."""
+    lines = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
+    rows = takewhile(lambda row: _BAR.fullmatch(row[1]), lines)
+    kept = ((n, line) for n, line in rows if not _RULE.fullmatch(line))
+    return [(n, [cell.strip(" `*") for cell in line.strip()[1:-1].split("|")]) for n, line in kept]
 
 
 def _names(titles: Sequence[str], first: Sequence[str]) -> bool:

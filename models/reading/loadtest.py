@@ -10,7 +10,7 @@ from headway.errors import HeadwayError, MeasurementError
 from headway.models.measured.measurements import LARGEST_FILE, Measurements
 from headway.models.measured.points import Point, measurements_of, placed_points
 from headway.models.measured.window import window_of
-from headway.models.reading.clients import check_clients, driven
+from headway.models.reading.clients import Told, check_clients, driven
 from headway.models.reading.frames import kind_of
 from headway.models.reading.gather import gather
 from headway.models.reading.hints import NO_HINTS, Hints
@@ -171,7 +171,12 @@ def _silent() -> None:
 
 
 def read(
-    *places: str | Path, skip: str | float | None = None, window: str | None = None
+    *places: str | Path,
+    skip: str | float | None = None,
+    window: str | None = None,
+    skip_bad: bool = False,
+    clients: Sequence[str] | str | float = (),
+    rate: Sequence[str] | str | float = (),
 ) -> LoadTest:
     """Read measured files: what a tool wrote, a folder or an archive of it, or a table.
 
@@ -184,6 +189,11 @@ def read(
     window
         The part of each run that counts, such as ``"10s:50s"``. Both are for logs in which every
         request has its time.
+    skip_bad
+        Leave files out that cannot be read, in place of refusing them all.
+    clients, rate
+        Clients of a closed test, or rates that were asked for [1/s], that tools do not print: a
+        number for all files, ``"FILE=8"``, or a part of the files' names with {} for the number.
 
     Raises
     ------
@@ -198,8 +208,17 @@ def read(
     >>> len(test.points), test.measurements.column("throughput").values.max().round(1)
     (9, np.float64(210.7))
     """
-    hints = Hints(window=window_of(skip, window))
+    hints = Hints(
+        window=window_of(skip, window),
+        skip_bad=skip_bad,
+        clients=Told("--clients", _texts(clients)),
+        rates=Told("--rate", _texts(rate)),
+    )
     return read_load_test([str(place) for place in places], hints=hints)
+
+
+def _texts(said: Sequence[str] | str | float) -> tuple[str, ...]:
+    return (str(said),) if isinstance(said, str | float | int) else tuple(map(str, said))
 
 
 def read_load_test(

@@ -105,13 +105,12 @@ def _agree(one: Point, other: Point, *, named: bool) -> bool:
     return len(known) > 0 and all(abs(a - b) <= _AGREES * max(a, b) for a, b in known)
 
 
-def _told(output: Output) -> int:
-    """How much an output says of its points."""
-    return sum(
-        sum(getattr(point, name) is not None for name in (*_COMPARED, "duration", "errors"))
-        + len(point.percentiles)
-        for point in output.points
-    )
+def _told(output: Output) -> tuple[int, int]:
+    """How many numbers an output has of its points, and how many percentiles."""
+    names = (*_COMPARED, "duration", "errors")
+    numbers = [getattr(point, name) for point in output.points for name in names]
+    tails = sum(len(point.percentiles) for point in output.points)
+    return sum(number is not None for number in numbers), tails
 
 
 _FILLED = (
@@ -121,7 +120,6 @@ _FILLED = (
     "think_time",
     "throughput",
     "response_time",
-    "percentiles",
     "errors",
     "samples",
     "duration",
@@ -143,5 +141,7 @@ def _filled(point: Point, *others: Point) -> Point:
         }
         if "response_time" in missing:
             missing["mean_of_rate"] = other.mean_of_rate
-        point = replace(point, more={**other.more, **point.more}, **missing)
+        tails = {**other.percentiles, **point.percentiles}
+        missing |= {"percentiles": tails, "more": {**other.more, **point.more}}
+        point = replace(point, **missing)
     return point

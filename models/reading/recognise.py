@@ -18,6 +18,7 @@ from headway.errors import HeadwayError, MeasurementError, PackageError
 from headway.lazy import blame, loaded, offered, outside
 from headway.models.files.intake import read_bytes
 from headway.models.files.packed import unpacked_whole
+from headway.models.files.separated import is_markdown
 from headway.models.files.shipped import shipped_name
 from headway.models.language.titles import split_header
 from headway.models.measured.measurements import LARGEST_FILE, Measurements
@@ -46,8 +47,12 @@ READERS = (
 
 TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.fio:FIO",
+    "headway.models.measured.tools.printed.fio_text:FIO_TEXT",
     "headway.models.measured.tools.inference:INFERENCE_PERF",
     "headway.models.measured.tools.inference:GUIDELLM",
+    "headway.models.measured.tools.printed.vllm_bench:SGLANG",
+    "headway.models.measured.tools.printed.vllm_bench:VLLM_JSON",
+    "headway.models.measured.tools.printed.vllm_bench:VLLM_TEXT",
     "headway.models.measured.tools.genai_perf:GENAI_PERF",
     "headway.models.measured.tools.genai_perf:GENAI_PERF_CSV",
     "headway.models.measured.tools.diskspd:DISKSPD",
@@ -65,11 +70,16 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.monitors.pidstat:PIDSTAT",
     "headway.models.measured.tools.k6:K6",
     "headway.models.measured.tools.k6:K6_LOG",
+    "headway.models.measured.tools.printed.k6_text:K6_TEXT",
     "headway.models.measured.tools.jmeter:JMETER",
+    "headway.models.measured.tools.printed.jmeter_summary:JMETER_SUMMARY",
+    "headway.models.measured.tools.printed.jmeter_summary:JMETER_TABLE",
     "headway.models.measured.tools.locust:LOCUST",
     "headway.models.measured.tools.locust:LOCUST_HISTORY",
     "headway.models.measured.tools.gatling:GATLING",
     "headway.models.measured.tools.gatling_binary:GATLING_BINARY",
+    "headway.models.measured.tools.printed.gatling_console:GATLING_CONSOLE",
+    "headway.models.measured.tools.http.autocannon:AUTOCANNON",
     "headway.models.measured.tools.http.wrk:WRK2",
     "headway.models.measured.tools.http.wrk:WRK",
     "headway.models.measured.tools.http.apachebench:AB",
@@ -79,8 +89,12 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.http.hey:HEY_CSV",
     "headway.models.measured.tools.http.bombardier:BOMBARDIER",
     "headway.models.measured.tools.http.vegeta:VEGETA",
+    "headway.models.measured.tools.printed.vegeta_text:VEGETA_TEXT",
+    "headway.models.measured.tools.printed.vegeta_text:VEGETA_HDR",
     "headway.models.measured.tools.http.oha:OHA",
+    "headway.models.measured.tools.printed.oha_text:OHA_TEXT",
     "headway.models.measured.tools.databases.memtier:MEMTIER",
+    "headway.models.measured.tools.printed.memtier_text:MEMTIER_TEXT",
     "headway.models.measured.tools.databases.pgbench:PGBENCH",
     "headway.models.measured.tools.databases.redis:REDIS",
     "headway.models.measured.tools.databases.sysbench:SYSBENCH",
@@ -274,7 +288,8 @@ def _has_role(text: str) -> bool:
 
 def _titles(text: str) -> list[str]:
     header = _HEADER.match(text)
-    return re.split(r"[,;\t]", header[1]) if header else []
+    marks = r"\|" if is_markdown(text) else r"[,;\t]"
+    return re.split(marks, header[1].strip().strip("|")) if header else []
 
 
 def _head(text: str) -> str:

@@ -22,8 +22,20 @@ _GOOD = "http_req_duration{expected_response:true}"
 
 
 @dataclass(frozen=True)
-class _Test:
-    """How k6 sent: virtual users, iterations, dropped iterations, requests per second."""
+class SentBy:
+    """How k6 sent.
+
+    Parameters
+    ----------
+    users, fewest, pool
+        Virtual users at most, at least, and those that were started.
+    iterations, iteration_time
+        Iterations [1/s], and their mean time [s].
+    dropped
+        Iterations that were due and never began [1/s].
+    requests, request_time
+        Requests [1/s], and their mean time [s].
+    """
 
     users: float | None
     fewest: float | None
@@ -95,7 +107,7 @@ def _summary(text: str, source: str) -> list[Point]:
         msg = f"{source}: none of {digits(count)} requests succeeded; omit it with --skip-bad"
         raise MeasurementError(msg)
     return [
-        _with_roles(
+        with_roles(
             Point(
                 _TOOL,
                 throughput=requests * good,
@@ -113,7 +125,7 @@ def _summary(text: str, source: str) -> list[Point]:
                 with_failures=bool(errors) and times != _GOOD,
                 notes=() if times == _GOOD or not errors else (_MIXED,),
             ),
-            _Test(
+            SentBy(
                 cell("vus", "max"),
                 cell("vus", "min"),
                 cell("vus_max", "max"),
@@ -128,12 +140,14 @@ def _summary(text: str, source: str) -> list[Point]:
 
 
 _MIXED = "times include failed requests"
-_CONNECTING = "times are http_req_duration, which excludes connecting"
+CONNECTING = "times are http_req_duration, which excludes connecting"
+"""What k6's times are of."""
 
 
-def _with_roles(point: Point, test: _Test) -> Point:
+def with_roles(point: Point, test: SentBy) -> Point:
+    """A point with what follows from how k6 sent: loop, offered rate, population, think time."""
     roles = test.roles()
-    notes = (*point.notes, _CONNECTING, *roles.get("notes", ()))
+    notes = (*point.notes, CONNECTING, *roles.get("notes", ()))
     return replace(point, **roles | {"notes": notes})
 
 
@@ -208,9 +222,9 @@ class _Log:
         count = len(self.requests.times) + self.requests.failed
         iterations = self.sums.get("iterations", 0.0)
         inside = self.sums.get("iteration_duration", 0.0) * 1e-3
-        return _with_roles(
+        return with_roles(
             point,
-            _Test(
+            SentBy(
                 self.highs.get("vus"),
                 self.lows.get("vus"),
                 self.highs.get("vus_max"),
