@@ -53,7 +53,7 @@ def _of_group(run: ToolText, depth: float | None) -> list[Point]:
                 population=None if depth is None else depth * jobs,
                 throughput=rate,
                 response_time=mean,
-                percentiles=_percentiles(lines),
+                percentiles=_percentiles(lines, place),
                 errors=0.0 if not failed else None,
                 more=filled(ends),
                 name=f"{head.groups[0]} {direction}",
@@ -92,14 +92,15 @@ def _times(lines: list[str], place: str) -> tuple[dict[str, float], dict[str, fl
 _SECONDS = {"nsec": "ns"}
 
 
-def _percentiles(lines: list[str]) -> Mapping[float, float]:
+def _percentiles(lines: list[str], place: str) -> Mapping[float, float]:
     scale, cells = 0.0, dict[float, float | None]()
     for line in lines:
         unit = _UNIT.match(line)
         if unit:
             scale = SECONDS[_SECONDS.get(unit[1], unit[1])]
         elif scale and line.lstrip().startswith("|"):
-            cells |= {float(p): float(v) * scale for p, v in _PERCENTILE.findall(line)}
+            pairs = _PERCENTILE.findall(line)
+            cells |= {number(p, place): number(v, place) * scale for p, v in pairs}
         elif scale:
             break
     return percentiles_of(cells)

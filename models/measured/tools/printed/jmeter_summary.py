@@ -29,19 +29,21 @@ def _is_summariser(text: str) -> bool:
 def _summary(text: str, source: str) -> list[Point]:
     """The point of the last total; without one, of the last interval."""
     found = [(k, m) for k, line in enumerate(text.splitlines(), 1) if (m := _LINE.search(line))]
-    place, last = next((f for f in reversed(found) if f[1]["sign"] == "="), found[-1])
+    if not found:
+        raise broken(source, "there is no line of a summary")
+    line, last = next((f for f in reversed(found) if f[1]["sign"] == "="), found[-1])
     threads = max((float(match["active"]) for _, match in found if match["active"]), default=0.0)
-    total, bad = float(last["count"]), float(last["errors"])
+    total, bad, place = float(last["count"]), float(last["errors"]), f"{source}:{line}"
     return [
         Point(
             "JMeter",
             Loop.CLOSED,
             population=threads or None,
-            throughput=answered(float(last["rate"]), bad, total),
+            throughput=answered(number(last["rate"], place), bad, total),
             response_time=float(last["mean"]) * _MS,
             errors=bad,
             samples=total,
-            duration=_seconds(last["time"], f"{source}:{place}"),
+            duration=_seconds(last["time"], place),
             with_failures=bad > 0,
             more={SHORTEST: float(last["min"]) * _MS, LONGEST: float(last["max"]) * _MS},
             notes=(_WHOLE, *of_errors(bad, total)),
@@ -77,7 +79,7 @@ def _is_table(text: str) -> bool:
 def _table(text: str, source: str) -> list[Point]:
     """The point of the row of totals, or of the only sampler."""
     rows = list(csv.DictReader(text.lstrip("\ufeff").splitlines()))
-    total = [row for row in rows if row["Label"].upper() == "TOTAL"] or rows[-1:]
+    total = [row for row in rows if (row.get("Label") or "").upper() == "TOTAL"] or rows[-1:]
     if not total or None in total[0].values() or None in total[0]:
         last = f"{source}:{len(rows) + 1}"
         raise broken(last, "there is no complete row of totals")

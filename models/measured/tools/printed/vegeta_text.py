@@ -12,6 +12,7 @@ from headway.models.measured.tools.kit.text import ToolText
 
 _REQUESTS = re.compile(r"^Requests\s+\[total, rate(, throughput)?\]", re.MULTILINE)
 _CLOCK = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:([\d.]+)s)?")
+_LEAST = 1e-9  # s that a run takes at least
 _UNTIL_THE_LAST = (
     "its throughput is successful requests divided by the time until the last answer; its times"
     " include failed requests"
@@ -21,13 +22,16 @@ _UNTIL_THE_LAST = (
 def _points(text: str, source: str) -> list[Point]:
     run = ToolText(text, source)
     requests, place = _row(run, "Requests")
-    spans = dict(zip(*_named(run, "Duration"), strict=True))
-    times = dict(zip(*_named(run, "Latencies"), strict=True))
+    if len(requests) < 2:
+        raise broken(place, "there is no rate")
+    spans, times = _named(run, "Duration", "total"), _named(run, "Latencies", "mean")
     total, offered = number(requests[0], place), number(requests[1], place)
     bad, answers = statuses(_codes(run))
     refuse_empty(answers, bad, place)
     whole = _time(spans["total"], place)
-    throughput = number(requests[2], place) if len(requests) > 2 else (total - bad) / whole
+    throughput = (
+        number(requests[2], place) if len(requests) > 2 else (total - bad) / max(whole, _LEAST)
+    )
     cells = {float(name): _time(cell, place) for name, cell in times.items() if name.isdigit()}
     ends = {SHORTEST: times.get("min"), LONGEST: times.get("max"), DRAIN: spans.get("wait")}
     return [
@@ -40,7 +44,7 @@ def _points(text: str, source: str) -> list[Point]:
             percentiles=percentiles_of(cells),
             errors=bad,
             samples=total,
-            duration=_time(spans["attack"], place),
+            duration=_time(spans.get("attack", spans["total"]), place),
             with_failures=bad > 0,
             more={name: _time(cell, place) for name, cell in ends.items() if cell is not None},
             notes=(_UNTIL_THE_LAST, *of_errors(bad, total)),
@@ -53,22 +57,21 @@ def _row(run: ToolText, name: str) -> tuple[list[str], str]:
     return [cell.strip() for cell in line.groups[0].split(",")], line.place
 
 
-def _named(run: ToolText, name: str) -> tuple[list[str], list[str]]:
-    """What the brackets name, and the cells after them."""
-    line = run.needs(
-        rf"{name}\s+\[([^\]]*)\]\s+(.*\S)\s*$", f"{name}   [min, mean, ...]   9ms, ..."
-    )
+def _named(run: ToolText, name: str, needed: str) -> dict[str, str]:
+    """Cells by what the brackets call them."""
+    shape = f"{name}   [min, mean, ...]   9ms, ..."
+    line = run.needs(rf"{name}\s+\[([^\]]*)\]\s+(.*\S)\s*$", shape)
     names, cells = ([cell.strip() for cell in each.split(",")] for each in line.groups)
-    if len(names) != len(cells):
-        raise broken(line.place, f"{len(cells)} cells for {len(names)} names")
-    return names, cells
+    if len(names) != len(cells) or needed not in names:
+        raise broken(line.place, f"{len(cells)} cells for the names {', '.join(names)}")
+    return dict(zip(names, cells, strict=True))
 
 
 def _time(text: str, place: str) -> float:
     """A time as Go writes it, such as ``1m30.5s`` [s]."""
     parts = _CLOCK.fullmatch(text)
     if text and parts and any(parts.groups()):
-        hours, minutes, rest = (float(cell or 0) for cell in parts.groups())
+        hours, minutes, rest = (number(cell or "0", place) for cell in parts.groups())
         return 3600 * hours + 60 * minutes + rest
     return seconds(text, place)
 

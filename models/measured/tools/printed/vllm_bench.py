@@ -80,9 +80,12 @@ def _of_json(text: str, source: str) -> list[Point]:
     return [_result(document(text, source), "vllm bench", source)]
 
 
+_OF_A_LINE = ('"backend"', '"request_throughput"', '"mean_ttft_ms"')
+
+
 def _is_lines(text: str) -> bool:
     line = text.lstrip().partition("\n")[0]
-    return line.startswith("{") and '"request_throughput"' in line and '"backend"' in line
+    return line.startswith("{") and all(key in line for key in _OF_A_LINE)
 
 
 def _of_lines(text: str, source: str) -> list[Point]:
