@@ -199,9 +199,7 @@ _y_option = click.option(
     help="Column of the measured output.",
     shell_complete=_complete_column,
 )
-_UNIT, _STATED = twins(
-    "--unit, --role, --clients", "What files do not say; also --rate, --skip-bad."
-)
+_UNIT, _STATED = twins("--unit, --role, --clients", "What files do not say; also --where, --rate.")
 _unit_option = click.option(
     "--unit",
     cls=_UNIT,
@@ -283,7 +281,15 @@ _rate_option = click.option(
     metavar="N",
     help="Rate asked for [1/s]: N, FILE=N, or r{}.txt.",
 )
+_where_option = click.option(
+    "--where",
+    cls=_STATED,
+    multiple=True,
+    metavar="COLUMN=WORD",
+    help="Rows that count, in a table of several systems.",
+)
 _HINT_OPTIONS = (
+    _where_option,
     _rate_option,
     _clients_option,
     _decimal_option,
@@ -305,6 +311,7 @@ def hint_options(function: Function) -> Function:
         skip_bad: bool,
         clients: Pairs,
         rate: Pairs,
+        where: Pairs,
         **others: Any,
     ) -> Any:
         from headway.models.reading.clients import Told
@@ -312,7 +319,16 @@ def hint_options(function: Function) -> Function:
 
         units, roles = _pairs("--unit", unit, "ms"), _pairs("--role", role, "throughput")
         said = Told("--clients", clients), Told("--rate", rate)
-        hints = Hints(units, roles, decimal, skip_bad=skip_bad, clients=said[0], rates=said[1])
+        parts = _pairs("--where", where, "a")
+        hints = Hints(
+            units,
+            roles,
+            decimal,
+            skip_bad=skip_bad,
+            clients=said[0],
+            rates=said[1],
+            where=parts,
+        )
         return function(*given, hints=hints, **others)
 
     for option in _HINT_OPTIONS:

@@ -236,11 +236,13 @@ def _family(
     from headway.models.inference.searching.loss import Loss
     from headway.models.inference.server import fit_server
     from headway.models.inference.side_by_side import SideBySide
+    from headway.models.reading.systems import systems_in
     from headway.models.running.spreading import spread
     from headway.models.signatures.sfs import Range
 
     listed = None if forms is None else names_of(forms)
     curves = [curve_at_settings(path, hints) for name in data for path in _expanded(name)]
+    curves = [part for curve in curves for part in (systems_in(curve).values() or [curve])]
     curves = [one_curve(curves)] if any(map(has_settings, curves)) else curves
     within, kind = Range(*limits), Loss(loss)
     fit = partial(fit_server, x=x, y=y, within=within, loss=kind, family=family, forms=listed)

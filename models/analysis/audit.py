@@ -16,6 +16,7 @@ from headway.models.measured.measurements import Measurements
 from headway.models.measured.points import Point
 from headway.models.reading.loadtest import LoadTest, Measured, measurements_in
 from headway.models.reading.rows import points_of_table
+from headway.models.reading.systems import check_one_system
 from headway.models.tables.shown import Answer
 
 CHECKS: dict[FindingKind, Look] = {
@@ -81,8 +82,10 @@ def audit(test: Measured) -> Audit:
     Raises
     ------
     MeasurementError
-        For what is no measurements.
+        For what is no measurements, and a table of several systems.
     """
+    if isinstance(test, LoadTest) and test.table is not None:
+        check_one_system(test.table)
     if not isinstance(test, LoadTest):
         table = measurements_in(test)
         points = sorted(points_in(table), key=lambda point: point.load)

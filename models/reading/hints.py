@@ -13,6 +13,7 @@ from headway.models.measured.measurements import Measurements
 from headway.models.measured.roles import NO_ROLE, Role, fits, part_named, with_mean
 from headway.models.measured.window import WHOLE, RunWindow
 from headway.models.reading.clients import NO_CLIENTS, NO_RATES, Told, with_population
+from headway.models.reading.systems import where
 from headway.numerals import digits
 
 
@@ -34,6 +35,8 @@ class Hints:
         Whether files that cannot be read are left out, in place of refusing them all.
     clients, rates
         Clients of each file, or the rates asked for, that tools do not print.
+    where
+        The word by column of the rows that count, in tables of several systems.
 
     Raises
     ------
@@ -59,6 +62,7 @@ class Hints:
     skip_bad: bool = False
     clients: Told = NO_CLIENTS
     rates: Told = NO_RATES
+    where: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse what cannot be said of any table."""
@@ -82,6 +86,7 @@ class Hints:
             For a column that is not there, or has another unit; for a role given twice, or one
             whose unit does not fit.
         """
+        measurements = where(measurements, self.where)
         known = with_roles(with_units(measurements, self.units), self.roles)
         every = with_mean({**known.columns, **known.spoilt})
         for column in every.values():

@@ -1,13 +1,13 @@
 """A load test: the points of all its files, by load, and what was left out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path, PurePath
 from typing import TypeAlias
 
 from headway.errors import HeadwayError, MeasurementError
-from headway.models.measured.measurements import LARGEST_FILE, Measurements
+from headway.models.measured.measurements import LARGEST_FILE, NOTHING, Measurements
 from headway.models.measured.points import Point, measurements_of, placed_points
 from headway.models.measured.window import window_of
 from headway.models.reading.clients import Told, check_clients, driven
@@ -18,6 +18,7 @@ from headway.models.reading.long import Long
 from headway.models.reading.one_run import Output, runs_of
 from headway.models.reading.recognise import UTF_16, decoded, is_known, read_table, recognised
 from headway.models.reading.rows import Used, read_rows
+from headway.models.reading.systems import check_one_system
 from headway.models.tables.shown import Answer
 from headway.numerals import counted
 
@@ -156,6 +157,7 @@ def measurements_in(measured: object) -> Measurements:
         measured = measured.measurements
     if isinstance(measured, Measurements):
         check_clients([point for point in measured.made_of if isinstance(point, Point)])
+        check_one_system(measured)
         return measured
     if isinstance(measured, str | PurePath):
         name = str(measured)
@@ -175,6 +177,7 @@ def read(
     skip: str | float | None = None,
     window: str | None = None,
     skip_bad: bool = False,
+    where: Mapping[str, str] = NOTHING,
     clients: Sequence[str] | str | float = (),
     rate: Sequence[str] | str | float = (),
 ) -> LoadTest:
@@ -191,6 +194,8 @@ def read(
         request has its time.
     skip_bad
         Leave files out that cannot be read, in place of refusing them all.
+    where
+        Of tables of several systems, the word by column of the rows that count.
     clients, rate
         Clients of a closed test, or rates that were asked for [1/s], that tools do not print: a
         number for all files, ``"FILE=8"``, or a part of the files' names with {} for the number.
@@ -211,6 +216,7 @@ def read(
     hints = Hints(
         window=window_of(skip, window),
         skip_bad=skip_bad,
+        where=where,
         clients=Told("--clients", _texts(clients)),
         rates=Told("--rate", _texts(rate)),
     )

@@ -1,0 +1,107 @@
+"""Tables of several systems: a column of words parts the rows into tests of their own."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from headway.errors import MeasurementError, nearest, quoted
+from headway.models.measured.measurements import Measurements
+from headway.models.measured.roles import same_title
+from headway.numerals import counted
+
+_TITLES = (
+    "system", "framework", "server", "build", "version", "variant", "configuration", "config",
+    "machine", "host", "platform", "deployment", "branch", "commit",
+)  # fmt: skip
+"""Titles of columns that say what was measured."""
+
+_SHOWN = 5
+"""Systems that a refusal names."""
+
+
+def where(table: Measurements, wanted: Mapping[str, str]) -> Measurements:
+    r"""The rows of a table in which columns of words hold some words.
+
+    Parameters
+    ----------
+    table
+        Measurements.
+    wanted
+        The word by column.
+
+    Raises
+    ------
+    MeasurementError
+        For a column that is not there or has numbers, and a word that is in no row.
+
+    Examples
+    --------
+    >>> table = Measurements.parse("system,rps\na,1\nb,2\n", "a.csv")
+    >>> where(table, {"system": "b"}).column("rps").values.tolist()
+    [2.0]
+    """
+    for column, word in wanted.items():
+        if column not in table.labels:
+            some = nearest(column, table.labels) if table.labels else "; it has none"
+            msg = f"{table.source}: there is no column of words {quoted(column)}{some}"
+            raise MeasurementError(msg)
+        words = np.array(table.labels[column])
+        if word not in words:
+            known = _listed(dict.fromkeys(table.labels[column]))
+            msg = f"{table.source}: no row has {column} {quoted(word)}; there are {known}"
+            raise MeasurementError(msg)
+        table = table.only(words == word)
+    return table
+
+
+def systems_in(table: Measurements) -> dict[str, Measurements]:
+    r"""The parts of a table by the system measured; none where it is of one.
+
+    Examples
+    --------
+    >>> table = Measurements.parse("build,rps\nold,1\nold,2\nnew,2\nnew,3\n", "a.csv")
+    >>> {name: len(part) for name, part in systems_in(table).items()}
+    {'a.csv, build old': 2, 'a.csv, build new': 2}
+    """
+    column = _parting(table)
+    words = dict.fromkeys(table.labels[column]) if column else {}
+    parts = {f"{table.source}, {column} {word}": where(table, {column: word}) for word in words}
+    return {name: replace(part, source=name) for name, part in parts.items()}
+
+
+def _parting(table: Measurements) -> str:
+    """The column whose words part a table; empty if none does."""
+    return next(
+        (
+            title
+            for title, words in table.labels.items()
+            if any(same_title(title, each) for each in _TITLES) and len(set(words)) > 1
+        ),
+        "",
+    )
+
+
+def check_one_system(table: Measurements) -> None:
+    """Refuse a table of several systems, which are no one curve.
+
+    Raises
+    ------
+    MeasurementError
+        With the column, the systems and the option that takes one of them.
+    """
+    column = _parting(table)
+    if column:
+        words = dict.fromkeys(table.labels[column])
+        first = next(iter(words))
+        msg = (
+            f"{table.source}: column {column} parts it into {counted(len(words), 'system')} "
+            f"({_listed(words)}); take one, such as --where {column}={first}"
+        )
+        raise MeasurementError(msg)
+
+
+def _listed(words: Mapping[str, None]) -> str:
+    names = [*words]
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
