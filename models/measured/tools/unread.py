@@ -41,7 +41,7 @@ UNREAD = (
     ),
     _row(
         "Locust's console output",
-        r"^\s*Type\s+Name\s+# reqs\s+# fails",
+        r"^[ \t]*Type[ \t]+Name[ \t]+# reqs[ \t]+# fails",
         "run locust with --csv and read the file that ends in _stats.csv",
     ),
     _row(

@@ -8,7 +8,7 @@ from headway.models.measured.tools.kit.numbers import cell, filled, number, perc
 from headway.models.measured.tools.kit.refusals import nothing
 from headway.models.measured.tools.kit.text import ToolText, runs
 
-_START = r"-+ Global Information -+"
+_START = "---- Global Information ----"
 _PERCENT = re.compile(r"> response time (\d+(?:\.\d+)?)(?:st|nd|rd|th) percentile")
 _MS = 1e-3
 _UNSAID = "Gatling's console does not tell the users; times are of successful requests"
@@ -16,7 +16,7 @@ _UNSAID = "Gatling's console does not tell the users; times are of successful re
 
 def _points(text: str, source: str) -> list[Point]:
     """The point of the last statistics, which count the whole run."""
-    run = runs(text, source, rf"(?:=*\s*)?{_START}")[-1]
+    run = runs(text, source, _START)[-1]
     good, bad = _counts(run, "request count")
     if not good:
         raise nothing(source, "no request")
@@ -70,7 +70,7 @@ def _percentiles(run: ToolText) -> dict[float, float]:
 
 GATLING_CONSOLE = tool_reader(
     "Gatling (console)",
-    lambda text: bool(re.search(_START, text)),
+    lambda text: _START in text,
     _points,
     "rate, times and failures of requests",
 )

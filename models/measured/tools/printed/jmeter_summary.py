@@ -14,7 +14,7 @@ from headway.models.measured.tools.kit.refusals import broken
 _MS = 1e-3
 _Name = TypeVar("_Name")
 _LINE = re.compile(
-    r"(?P<name>[^\n=+]*?) (?P<sign>[+=])\s+(?P<count>\d+) in (?P<time>\S+) =\s*(?P<rate>[\d.]+)/s "
+    r"(?P<sign>[+=])[ \t]+(?P<count>\d+) in (?P<time>\S+) =\s*(?P<rate>[\d.]+)/s "
     r"Avg:\s*(?P<mean>\d+) Min:\s*(?P<min>\d+) Max:\s*(?P<max>\d+) Err:\s*(?P<errors>\d+)"
     r"(?:.*?Active: (?P<active>\d+) Started: (?P<started>\d+))?"
 )

@@ -9,8 +9,11 @@ from headway.models.measured.tools.k6 import CONNECTING, SentBy, with_roles
 from headway.models.measured.tools.kit.numbers import filled, number, percentiles_of, seconds
 from headway.models.measured.tools.kit.refusals import broken, nothing
 
-_LINE = re.compile(r"^\s*(?:[✓✗]\s*)?([a-z_]+(?:\{[^}]*\})?)\s*\.*:\s(.*)$", re.MULTILINE)
-_IS_K6 = re.compile(r"^\s*http_reqs\s*\.*:\s+\d+\s+[\d.]+/s", re.MULTILINE)
+_LINE = re.compile(
+    r"^[ \t]*(?:[✓✗][ \t]*)?([a-z_]+(?:\{[^}\n]*\})?)[ \t]*\.*:[ \t](.*)$", re.MULTILINE
+)
+_EXPECTED = re.compile(r"^[ \t]*\{ ?expected_response:true ?\}[ \t]*\.*:[ \t](.*)$", re.MULTILINE)
+_IS_K6 = re.compile(r"^[ \t]*http_reqs[ \t]*\.*:[ \t]+\d+[ \t]+[\d.]+/s", re.MULTILINE)
 _STATISTIC = re.compile(r"(avg|min|med|max|p\([\d.]+\))=(\S+)")
 _GOOD = "{ expected_response:true }"
 _MIXED = "times include failed requests"
@@ -67,7 +70,7 @@ def _points(text: str, source: str) -> list[Point]:
 def _metrics(text: str) -> dict[str, str]:
     """What each line says, by metric; that of expected responses stands below the others'."""
     found = {match[1]: match[2] for match in _LINE.finditer(text)}
-    good = re.search(r"^\s*\{ ?expected_response:true ?\}\s*\.*:\s(.*)$", text, re.MULTILINE)
+    good = _EXPECTED.search(text)
     return found | ({_GOOD: good[1]} if good else {})
 
 

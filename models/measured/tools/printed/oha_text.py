@@ -8,7 +8,7 @@ from headway.models.measured.tools.http.answers import answered, of_errors, refu
 from headway.models.measured.tools.kit.numbers import number, percentiles_of, seconds
 from headway.models.measured.tools.kit.text import ToolText
 
-_SUCCESS = re.compile(r"^\s*Success rate:\s", re.MULTILINE)
+_SUCCESS = re.compile(r"^[ \t]*Success rate:[ \t]", re.MULTILINE)
 _TIME = r"([\d.]+)\s*(secs?|ms|us|µs|ns|m)\b"
 _AT_THE_END = "aborted due to deadline"
 _UNSAID = "oha prints neither its connections nor the rate set by -q"

@@ -107,7 +107,7 @@ def _parsed(line: str, place: str) -> Mapping[str, Any]:
     return parsed
 
 
-_TITLE = r"=+ Serving Benchmark Result =+"
+_TITLE = "= Serving Benchmark Result ="
 _NAMES = {
     "Successful requests": "completed",
     "Failed requests": "failed",
@@ -126,7 +126,7 @@ def _of_text(text: str, source: str) -> list[Point]:
     """A point a result; how requests were sent stands before it."""
     points = []
     before = text.partition("=====")[0]
-    for run in runs(text, source, _TITLE):
+    for run in runs(text, source, rf"=*{_TITLE}"):
         cells: dict[str, Any] = dict(_sent(before))
         for place, line in run:
             timed = _TIME.search(line)
@@ -170,7 +170,7 @@ SGLANG = tool_reader(
 
 VLLM_TEXT = tool_reader(
     "vllm bench (text)",
-    lambda text: bool(re.search(_TITLE, text)),
+    lambda text: _TITLE in text,
     _of_text,
     "clients or the rate asked for, requests per second, times of requests and tokens",
 )
