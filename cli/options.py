@@ -428,6 +428,19 @@ def families() -> tuple[str, ...]:
     return families()
 
 
+def family_of(model: str) -> str:
+    """The family that a name stands for, or of which the model of this name is a form."""
+    from headway.errors import HeadwayError
+    from headway.models.inference.forms import listed_forms
+
+    if model in families():
+        return model
+    try:
+        return listed_forms([model])[0].family
+    except HeadwayError:
+        return ""
+
+
 def names_of(text: str | None) -> list[str]:
     """Read A,B as names."""
     return [name.strip() for name in (text or "").split(",") if name.strip()]

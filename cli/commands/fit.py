@@ -20,6 +20,7 @@ from headway.cli.options import (
     complete_model,
     complete_setting,
     families,
+    family_of,
     format_options,
     free_option,
     hint_options,
@@ -177,12 +178,14 @@ def command(
     limits = load_limits(low, high)
     if percents is not None and at is None:
         raise InvalidParameter("--percentile needs --at; give the loads at which to predict")
-    if free is None and model in families():
+    family = family_of(model) if free is None and preset is None else ""
+    if family:
         for option, given in (("--fix", fix), ("--set", settings), ("--bound", bound)):
             if given:
                 msg = f"{option} needs --free; without it headway tries every form of {model}"
                 raise InvalidParameter(msg)
-        answer = _family(model, data, hints, x, y, limits, loss, forms, hands)
+        listed = forms if model == family else model
+        answer = _family(family, data, hints, x, y, limits, loss, listed, hands)
     else:
         if forms is not None:
             many = ", ".join(families())
