@@ -71,6 +71,7 @@ _FIX, _BOUND = twins("--fix, --bound NAME=VALUE", "Fix at a value, or bound with
 _BOOTSTRAP, _LOSS = twins(
     "--bootstrap N, --loss NAME", "N refits; loss linear, soft_l1, huber or cauchy."
 )
+_OUT, _ANYWAY = twins("--out FILE.toml, --anyway", "Write the fitted model, however bad.")
 _AT, _NEXT = twins("--at, --percentile, --next", "Predict at 200:1400:100; suggest the next load.")
 
 
@@ -124,10 +125,14 @@ _AT, _NEXT = twins("--at, --percentile, --next", "Predict at 200:1400:100; sugge
 )
 @click.option(
     "--out",
+    cls=_OUT,
     metavar="FILE.toml",
     type=click.Path(path_type=Path),
     help="Write the fitted model.",
     callback=_model_file,
+)
+@click.option(
+    "--anyway", cls=_ANYWAY, is_flag=True, help="Write it even if it does not describe the data."
 )
 @click.option("--at", cls=_AT, metavar="LOADS", help="Predict at loads: 1200, or 200:1400:100.")
 @click.option(
@@ -167,14 +172,15 @@ def command(
     loss: str,
     bootstrap: int,
     out: Path | None,
+    anyway: bool,  # noqa: FBT001 - a flag
     at: str | None,
     percents: tuple[float, ...] | None,
     wanted: str | None,
     hands: CrewContext,
     output_format: Format | None,
     plot: Drawing | None,
-) -> None:
-    """Fit a model to measurements."""
+) -> int:
+    """Fit a model to measurements; exit code 1 where it does not describe them."""
     limits = load_limits(low, high)
     if percents is not None and at is None:
         raise InvalidParameter("--percentile needs --at; give the loads at which to predict")
@@ -193,9 +199,29 @@ def command(
             raise InvalidParameter(msg)
         chosen = chosen_model(model, preset, (*settings, *fix))
         answer = _fitted(chosen, data, hints, free, bound, x, y, limits, loss, bootstrap, hands)
+    describes = _describes(answer)
     if at is not None or wanted is not None:
         answer = _forecast(answer, at, percents, wanted)
-    present(answer, output_format, plot, [] if out is None else [(out, _toml(answer, out))])
+    is_written = out is not None and (describes or anyway)
+    present(answer, output_format, plot, [(out, _toml(answer, out))] if out and is_written else [])
+    if out is not None and not is_written:
+        click.echo(f"{out} is not written: {_BAD_FIT}; --anyway writes it", err=True)
+    return 0 if describes else 1
+
+
+_BAD_FIT = "the model does not describe these data"
+
+
+def _describes(answer: Presentable) -> bool:
+    """Whether every model that was fitted describes its data."""
+    from headway.models.inference.fit import Fit
+    from headway.models.inference.server import ServerFit
+    from headway.models.inference.side_by_side import SideBySide
+
+    if isinstance(answer, SideBySide):
+        return all(server.best.describes for server in answer.servers)
+    one = answer.best if isinstance(answer, ServerFit) else answer
+    return not isinstance(one, Fit) or one.describes
 
 
 def _forecast(

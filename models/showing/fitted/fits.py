@@ -127,6 +127,9 @@ def _parameter_table(fit: Fit, scale: Scale) -> Table:
     notes = (*first_notes, *(f"warning: {text}" for text in warnings), *findings)
     notes = (*notes, _HOLDS if fit.is_examined else _NOT_YET, fit.uncertainty.shift.words)
     title = f"{fit.model.title}: fitted to {fit.measurements.source}"
+    if not fit.describes:
+        error = _percent(fit.comparison.summary["rms_relative_error"])
+        title = f"{fit.model.title} does not describe {fit.measurements.source}: {error} off (RMS)"
     return Table(title, tuple(columns), notes)
 
 
@@ -317,6 +320,7 @@ def _document(fit: Fit, rows: list[Row]) -> Row:
         ],
         "saturation_throughput": quantity_document(perform(fit, "saturation")),
         "summary": fit.summary,
+        "describes": fit.describes,
         "lack_of_fit": None if fit.pure_error is None else fit.pure_error.document(),
         "common_shift": fit.uncertainty.shift.document(),
         "outputs": _output_documents(fit),

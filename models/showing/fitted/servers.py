@@ -54,6 +54,11 @@ def _chosen_table(server_fit: ServerFit) -> Table:
         f", leave-one-out error {left_out}" if left_out != "-" else ""
     )
     title = f"{best.measurements.source}: {server_fit.form.name}{among} ({errors})"
+    if not best.describes:
+        title = (
+            f"{best.measurements.source}: no form describes these data: the best of {count}, "
+            f"{server_fit.form.name}, is {rms_error(best)} off (RMS)"
+        )
     return Table(title, (), tuple(_equation(server_fit)))
 
 
