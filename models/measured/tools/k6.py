@@ -27,7 +27,7 @@ class SentBy:
 
     Parameters
     ----------
-    users, fewest, pool
+    population, fewest, pool
         Virtual users at most, at least, and those that were started.
     iterations, iteration_time
         Iterations [1/s], and their mean time [s].
@@ -37,7 +37,7 @@ class SentBy:
         Requests [1/s], and their mean time [s].
     """
 
-    users: float | None
+    population: float | None
     fewest: float | None
     pool: float | None
     iterations: float | None
@@ -54,13 +54,13 @@ class SentBy:
             share = self.dropped / (self.dropped + self.iterations)
             notes = (f"{note} {share:.1%} of the due iterations",)
             return {"loop": Loop.OPEN, "offered_rate": offered, "dropped": share, "notes": notes}
-        if self.users is None or self.pool is None:
+        if self.population is None or self.pool is None:
             return {}
-        if self.users < self.pool:
+        if self.population < self.pool:
             notes = ("open, because some virtual users were always free; none was dropped, so the",)
             notes = (f"{notes[0]} offered rate is that of the requests sent",)
             return {"loop": Loop.OPEN, "offered_rate": self.requests, "notes": notes}
-        return self._closed(self.users)
+        return self._closed(self.population)
 
     def _closed(self, users: float) -> dict[str, Any]:
         notes = ["closed, because all virtual users were busy; "]

@@ -19,7 +19,7 @@ from tests.support.small_files import HEAD, REST, SINGLE, model
         ("solve", "{}.toml"),
         ("solve", "nfs-server", "--plot", "{}.svg"),
         ("signature", "sfs", "{}"),
-        ("fit", *SINGLE, "--out", "{}.toml"),
+        ("fit", *SINGLE, "--anyway", "--out", "{}.toml"),
         ("report", *SINGLE, "--out", "{}.html"),
     ],
     ids=lambda arguments: " ".join(map(str, (arguments[0], arguments[-1]))),

@@ -13,10 +13,11 @@ SMOOTH = "throughput_ops_s,response_ms\n100,3\n200,3.2\n400,4.1\n600,6\n700,8.4\
 
 
 @pytest.fixture
-def jagged(tmp_path):
-    path = tmp_path / "jagged.csv"
-    path.write_text(JAGGED)
-    return path
+def jagged(tmp_path, monkeypatch):
+    """In this folder: a long path would be broken in a title."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "jagged.csv").write_text(JAGGED)
+    return "jagged.csv"
 
 
 def test_no_form_describes_what_no_curve_is(jagged):

@@ -9,18 +9,17 @@ from headway.models.measured.tools.kit.numbers import SECONDS, count, filled, nu
 from headway.models.measured.tools.kit.refusals import broken
 from headway.models.measured.tools.kit.text import ToolText, runs
 
-_GROUP = r"\S.*: \(groupid=\d+, jobs=\d+\): err=\s*\d+"
+_GROUP = r"\S.*: \(groupid=\S+, jobs=\S+\): err=\s*\S+"
 _IS_FIO = re.compile(rf"^{_GROUP}", re.MULTILINE)
 _DIRECTION = re.compile(
-    r"^\s+(read|write|trim)\s*:.*?IOPS=\s*([\d.]+[kM]?)|"
-    r"^\s+(read|write|trim)\s*:.*?iops=\s*([\d.]+[kM]?)"
+    r"^\s+(read|write|trim)\s*:.*?IOPS=\s*([^,\s]+)|"
+    r"^\s+(read|write|trim)\s*:.*?iops=\s*([^,\s]+)"
 )
 _TIME = re.compile(
-    r"^\s+(s|c)?lat \((nsec|usec|msec|sec)\)\s*: min=\s*([\d.]+k?), max=\s*([\d.]+[kM]?), "
-    r"avg=\s*([\d.]+)"
+    r"^\s+(s|c)?lat \((nsec|usec|msec|sec)\)\s*: min=\s*([^,]+), max=\s*([^,]+), avg=\s*([^,]+)"
 )
 _UNIT = re.compile(r"^\s+c?lat percentiles \((nsec|usec|msec|sec)\)")
-_PERCENTILE = re.compile(r"([\d.]+)th=\[\s*(\d+)\]")
+_PERCENTILE = re.compile(r"(\S+?)th=\[\s*([^\]]*)\]")
 _COMPLETION = "percentiles are of completion (clat), the mean of submission and completion (lat)"
 
 
@@ -30,16 +29,18 @@ def _is_text(text: str) -> bool:
 
 def _points(text: str, source: str) -> list[Point]:
     """A point for each direction of each group of jobs."""
-    depth = re.search(r"iodepth=(\d+)", text)
+    depth = re.search(r"iodepth=(\S+)", text)
     each = runs(text, source, _GROUP)
-    points = [p for run in each for p in _of_group(run, float(depth[1]) if depth else None)]
+    points = [p for run in each for p in _of_group(run, depth[1] if depth else "")]
     if not points:
         raise broken(source, "no job of this fio run finished an I/O")
     return points
 
 
-def _of_group(run: ToolText, depth: float | None) -> list[Point]:
-    head = run.needs(r"(.*): \(groupid=\d+, jobs=(\d+)\): err=\s*(\d+)", "job: (groupid=0, jobs=1)")
+def _of_group(run: ToolText, depth: str) -> list[Point]:
+    head = run.needs(
+        r"(.*): \(groupid=\S+, jobs=(\S+)\): err=\s*([^:]+)", "job: (groupid=0, jobs=1)"
+    )
     jobs, failed = number(head.groups[1], head.place), number(head.groups[2], head.place)
     points = []
     for direction, lines, place in _sections(run):
@@ -50,7 +51,7 @@ def _of_group(run: ToolText, depth: float | None) -> list[Point]:
             Point(
                 "fio",
                 Loop.CLOSED,
-                population=None if depth is None else depth * jobs,
+                population=number(depth, head.place) * jobs if depth else None,
                 throughput=rate,
                 response_time=mean,
                 percentiles=_percentiles(lines, place),

@@ -14,9 +14,9 @@ from headway.models.measured.tools.kit.refusals import broken
 _MS = 1e-3
 _Name = TypeVar("_Name")
 _LINE = re.compile(
-    r"(?P<sign>[+=])[ \t]+(?P<count>\d+) in (?P<time>\S+) =\s*(?P<rate>[\d.]+)/s "
-    r"Avg:\s*(?P<mean>\d+) Min:\s*(?P<min>\d+) Max:\s*(?P<max>\d+) Err:\s*(?P<errors>\d+)"
-    r"(?:.*?Active: (?P<active>\d+) Started: (?P<started>\d+))?"
+    r"(?P<sign>[+=])[ \t]+(?P<count>\S+) in (?P<time>\S+) =\s*(?P<rate>\S+)/s "
+    r"Avg:\s*(?P<mean>\S+) Min:\s*(?P<min>\S+) Max:\s*(?P<max>\S+) Err:\s*(?P<errors>\S+)"
+    r"(?:.*?Active: (?P<active>\S+) Started: (?P<started>\S+))?"
 )
 _CLOCK = re.compile(r"(?:(\d+):)?(\d+):(\d+)")
 _WHOLE = "times are in whole milliseconds and include failed samples"
@@ -31,24 +31,34 @@ def _summary(text: str, source: str) -> list[Point]:
     found = [(k, m) for k, line in enumerate(text.splitlines(), 1) if (m := _LINE.search(line))]
     if not found:
         raise broken(source, "there is no line of a summary")
-    line, last = next((f for f in reversed(found) if f[1]["sign"] == "="), found[-1])
-    threads = max((float(match["active"]) for _, match in found if match["active"]), default=0.0)
-    total, bad, place = float(last["count"]), float(last["errors"]), f"{source}:{line}"
+    read = [{name: _cell(m, name, f"{source}:{k}") for name in _NUMBERS} for k, m in found]
+    at = next((k for k in range(len(found))[::-1] if found[k][1]["sign"] == "="), len(found) - 1)
+    (line, last), cells = found[at], read[at]
+    threads = max((one["active"] for one in read), default=0.0)
+    total, bad = cells["count"], cells["errors"]
     return [
         Point(
             "JMeter",
             Loop.CLOSED,
             population=threads or None,
-            throughput=answered(number(last["rate"], place), bad, total),
-            response_time=float(last["mean"]) * _MS,
+            throughput=answered(cells["rate"], bad, total),
+            response_time=cells["mean"] * _MS,
             errors=bad,
             samples=total,
-            duration=_seconds(last["time"], place),
+            duration=_seconds(last["time"], f"{source}:{line}"),
             with_failures=bad > 0,
-            more={SHORTEST: float(last["min"]) * _MS, LONGEST: float(last["max"]) * _MS},
+            more={SHORTEST: cells["min"] * _MS, LONGEST: cells["max"] * _MS},
             notes=(_WHOLE, *of_errors(bad, total)),
         )
     ]
+
+
+_NUMBERS = ("count", "rate", "mean", "min", "max", "errors", "active", "started")
+
+
+def _cell(match: re.Match[str], name: str, place: str) -> float:
+    """A number of a line; 0 where the line does not have it."""
+    return number(match[name], place) if match[name] else 0.0
 
 
 def _seconds(text: str, place: str) -> float:

@@ -40,6 +40,7 @@ def _points(text: str, source: str) -> list[Point]:
     good = _statistics(metrics.get(_GOOD, ""), source)
     times, iteration = good or every, _statistics(metrics.get("iteration_duration", ""), source)
     users, pool = (_numbers(metrics.get(name, ""), source) for name in ("vus", "vus_max"))
+    _check_pool(text, pool.get("max"), source)
     iterations = metrics.get("iterations", "").split()
     dropped = metrics.get("dropped_iterations", "").split()
     point = Point(
@@ -67,6 +68,13 @@ def _points(text: str, source: str) -> list[Point]:
     return [with_roles(point, sent)]
 
 
+def _check_pool(text: str, pool: float | None, source: str) -> None:
+    """Refuse virtual users of which the last line says another number."""
+    last = re.search(r"/(\S+) VUs", text)
+    if last and pool is not None and number(last[1], source) != pool:
+        raise broken(source, f"vus_max is {pool:.15g}, but the last line has {last[1]} VUs")
+
+
 def _metrics(text: str) -> dict[str, str]:
     """What each line says, by metric; that of expected responses stands below the others'."""
     found = {match[1]: match[2] for match in _LINE.finditer(text)}
@@ -85,7 +93,7 @@ def _percentiles(times: _Statistics, source: str) -> Mapping[float, float]:
 
 def _numbers(line: str, source: str) -> _Statistics:
     """Least and largest of a count, which stands first."""
-    cells = dict(re.findall(r"(min|max)=(\d+)", line))
+    cells = dict(re.findall(r"(min|max)=(\S+)", line))
     return {name: number(cell, source) for name, cell in cells.items()}
 
 

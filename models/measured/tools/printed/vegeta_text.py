@@ -98,7 +98,7 @@ _MS = 1e-3
 def _of_plot(text: str, source: str) -> Sequence[Point]:
     """The percentiles of a run, and how many requests there were; no rate."""
     run = ToolText(text, source)
-    rows = run.all(r"\s*([\d.]+)\s+([\d.]+)\s+(\d+)\s+([\d.]+|inf)\s*$")
+    rows = run.all(r"\s*(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s*$")[1:]  # below their titles
     if not rows:
         raise run.missing("row of a time and its percentile")
     cells = {

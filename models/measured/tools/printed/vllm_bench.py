@@ -119,7 +119,7 @@ _NAMES = {
 _TIME = re.compile(
     r"(Mean|Median|P(\d+(?:\.\d+)?)) (TTFT|TPOT|ITL|E2EL|E2E Latency) \(ms\):\s+(\S+)"
 )
-_LINE = re.compile(r"([^:\n]+?):?\s+([\d.]+|inf)\s*$")
+_LINE = re.compile(r"([^:\n]+):\s+(\S+)\s*$")
 
 
 def _of_text(text: str, source: str) -> list[Point]:
@@ -147,7 +147,7 @@ def _of_text(text: str, source: str) -> list[Point]:
 
 def _sent(text: str) -> Mapping[str, str]:
     rate = re.search(r"request rate(?: configured \(RPS\))?:\s*(\S+)", text, re.IGNORECASE)
-    most = re.search(r"request concurrency:\s*(\d+)", text, re.IGNORECASE)
+    most = re.search(r"request concurrency:\s*(\S+)", text, re.IGNORECASE)
     found = {"request_rate": rate, "max_concurrency": most}
     return {name: match[1] for name, match in found.items() if match}
 
