@@ -6,7 +6,7 @@ does, or two things contradict each other, it is asked for.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, prod
 from pathlib import PurePath
@@ -26,11 +26,11 @@ from headway.numerals import counted, digits, four_digits
 _PRINTED = 0.03
 """Relative difference of X (R + Z) from N that printed digits explain."""
 
-_HALF = 0.5
-"""How far a mean is from what it is rounded to, at most."""
-
 _CLOSE = 0.02
 """The same where nothing but X R itself tells of clients."""
+
+_HALF = 0.5
+"""How far a mean is from what it is rounded to, at most."""
 
 _EXACT = 1e-4
 """A relative difference that no printed product is better than."""
@@ -78,22 +78,19 @@ def with_population(table: Measurements) -> Measurements:
 
 
 def _noted(table: Measurements, column: Observed, why: str) -> Measurements:
-    note = f"{closed_words(column.values.tolist())} ({why})"
+    note = f"{_words(Loop.CLOSED, column.values.tolist())} ({why})"
     columns = {**table.columns, column.header: column}
     return replace(table, columns=columns, notes=(*table.notes, note))
 
 
-def closed_words(clients: Sequence[float]) -> str:
-    """Say of a test that it was closed, and by how many clients.
+_DRIVEN = {Loop.CLOSED: "closed: {} clients", Loop.OPEN: "open: {} requests/s asked for"}
 
-    Examples
-    --------
-    >>> closed_words([1.0, 64.0]), closed_words([8.0])
-    ('closed: 1 to 64 clients', 'closed: 8 clients')
-    """
-    known = [number for number in clients if isfinite(number)]
-    low, high = digits(min(known)), digits(max(known))
-    return f"closed: {low} to {high} clients" if low != high else f"closed: {low} clients"
+
+def _words(loop: Loop, numbers: Iterable[float]) -> str:
+    """Say how a test was driven, such as ``closed: 1 to 64 clients``."""
+    known = [number for number in numbers if isfinite(number)]
+    ends = dict.fromkeys((digits(min(known)), digits(max(known))))
+    return _DRIVEN[loop].format(" to ".join(ends))
 
 
 def _is_setting(
@@ -309,17 +306,16 @@ def driven(points: Sequence[Point], clients: Told, rates: Told) -> Driven:
     ):
         said = told.of(files)
         numbers = said or (named if part == own else {})
-        lacking = [p for p in points if said or _lacks(p, own, loop)]
-        if not numbers or not lacking or (not said and len(lacking) < len(points)):
+        if not numbers or not (said or all(_lacks(point, own, loop) for point in points)):
             continue
-        beyond = [p for p in lacking if _contradicts(p, own, numbers[p.file])]
-        if beyond and said:
-            raise _contradiction(told.option, beyond[0], numbers[beyond[0].file], own)
-        if beyond:
+        beyond = next((p for p in points if _measured(p, own) > _MOST * numbers[p.file]), None)
+        if beyond is not None and said:
+            raise _contradiction(told.option, beyond, numbers[beyond.file], own)
+        if beyond is not None:
             continue
-        points = [_with(p, own, loop, numbers[p.file]) if p in lacking else p for p in points]
+        points = [_driven_by(point, own, loop, numbers[point.file]) for point in points]
         source = f"from {told.option}" if said else "from names of files"
-        notes.append(f"{_words(loop, list(numbers.values()))} ({source})")
+        notes.append(f"{_words(loop, numbers.values())} ({source})")
     return Driven(tuple(points), tuple(notes))
 
 
@@ -332,30 +328,22 @@ def _lacks(point: Point, part: str, loop: Loop) -> bool:
     return getattr(point, part) is None and (point.loop is loop or not is_set)
 
 
-def _contradicts(point: Point, part: str, number: float) -> bool:
-    """Whether more requests were inside than there are clients, or more done than were sent."""
-    measured = point.inside if part == POPULATION.part else point.throughput
-    return measured is not None and measured > _MOST * number
+def _measured(point: Point, part: str) -> float:
+    """What no population, or no offered rate, is below: requests inside, or requests answered."""
+    return (point.inside if part == POPULATION.part else point.throughput) or 0.0
 
 
 def _contradiction(option: str, point: Point, number: float, part: str) -> MeasurementError:
-    measured = (point.inside if part == POPULATION.part else point.throughput) or 0.0
     what = "requests were inside (X R)" if part == POPULATION.part else "1/s were answered"
-    msg = f"{point.file}: {option} says {digits(number)}, but {four_digits(measured)} {what}"
+    measured = four_digits(_measured(point, part))
+    msg = f"{point.file}: {option} says {digits(number)}, but {measured} {what}"
     return MeasurementError(msg)
 
 
-def _with(point: Point, part: str, loop: Loop, number: float) -> Point:
+def _driven_by(point: Point, part: str, loop: Loop, number: float) -> Point:
     if part == POPULATION.part:
         return replace(point, population=number, loop=loop)
     return replace(point, offered_rate=number, loop=loop)
-
-
-def _words(loop: Loop, numbers: Sequence[float]) -> str:
-    if loop is Loop.CLOSED:
-        return closed_words(numbers)
-    low, high = digits(min(numbers)), digits(max(numbers))
-    return f"open: {low}{f' to {high}' if low != high else ''} requests/s asked for"
 
 
 def check_clients(points: Sequence[Point]) -> None:

@@ -6,7 +6,7 @@ Two files of one kind are repeats, however alike they are.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
@@ -57,12 +57,16 @@ def runs_of(outputs: Sequence[Output]) -> Iterator[tuple[Output, list[Output]]]:
     [('c8.json', 0.2, ['c8.txt']), ('c9.json', None, [])]
     """
     groups: list[list[Output]] = []
+    known: dict[Hashable, list[list[Output]]] = {}
     for output in outputs:
-        same = next((g for g in groups if all(_is_same_run(each, output) for each in g)), None)
-        if same is None:
-            groups.append([output])
-        else:
-            same.append(output)
+        marks = _marks(output)
+        likely = (group for mark in marks for group in known.get(mark, ()))
+        group = next((group for group in likely if _is_of(group, output)), [])
+        if not group:
+            groups.append(group)
+        group.append(output)
+        for mark in marks:
+            known.setdefault(mark, []).append(group)
     for group in groups:
         first, *others = sorted(group, key=_told, reverse=True)
         points = [
@@ -71,17 +75,24 @@ def runs_of(outputs: Sequence[Output]) -> Iterator[tuple[Output, list[Output]]]:
         yield replace(first, points=points), others
 
 
+def _marks(output: Output) -> list[Hashable]:
+    """What outputs of one run have in common: the folder with the name, or with the requests."""
+    path, samples = PurePath(output.name), tuple(point.samples for point in output.points)
+    named: list[Hashable] = [(path.parent, _stem(path))]
+    return named if None in samples else [*named, (path.parent, samples)]
+
+
+def _is_of(group: Sequence[Output], output: Output) -> bool:
+    """Whether an output is of the run that others are of, and the only one of its kind."""
+    kinds = (each.kind for each in group)
+    return output.kind not in kinds and all(_is_same_run(each, output) for each in group)
+
+
 def _is_same_run(one: Output, other: Output) -> bool:
-    here, there = PurePath(one.name), PurePath(other.name)
-    if (
-        one.kind == other.kind
-        or here.parent != there.parent
-        or len(one.points) != len(other.points)
-    ):
+    if len(one.points) != len(other.points):
         return False
-    pairs = list(zip(one.points, other.points, strict=True))
-    is_named_alike = _stem(here) == _stem(there)
-    return all(_agree(a, b, named=is_named_alike) for a, b in pairs)
+    named = _stem(PurePath(one.name)) == _stem(PurePath(other.name))
+    return all(_agree(*pair, named=named) for pair in zip(one.points, other.points, strict=True))
 
 
 def _stem(path: PurePath) -> str:

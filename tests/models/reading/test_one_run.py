@@ -3,6 +3,7 @@
 import shutil
 
 from headway.models.measured.points import Loop, Point
+from headway.models.reading import one_run
 from headway.models.reading.loadtest import read_load_test
 from headway.models.reading.one_run import Output, runs_of
 from tests.support.tool_files import TOOLS
@@ -53,6 +54,22 @@ def test_without_a_name_in_common_the_same_requests_are_counted():
     log = Output("points.ndjson", "log", point(samples=1234.0, duration=12.34))
     assert len(counted(summary, log)) == 1
     assert len(counted(summary, Output("points.ndjson", "log", point(samples=1235.0)))) == 2
+
+
+def test_outputs_are_compared_with_those_of_their_name_only(monkeypatch):
+    """Repeats by the thousand, in text and JSON: once each, not each with each."""
+    compared = []
+    agree = one_run._agree
+    monkeypatch.setattr(
+        one_run, "_agree", lambda *pair, named: compared.append(0) or agree(*pair, named=named)
+    )
+    outputs = [
+        Output(f"a/c{n}.{kind}", kind, point(samples=900.0))
+        for kind in ("txt", "json")
+        for n in range(1000)
+    ]
+    assert len(counted(*outputs)) == 1000
+    assert len(compared) == 1000
 
 
 def test_what_one_output_leaves_open_another_fills():
