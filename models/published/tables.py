@@ -6,7 +6,7 @@ from typing import Any, Final
 from headway.models.language.scales import Scale
 from headway.models.published.cells import Cell, Expectation, Outcome
 from headway.models.published.reproduction import Recomputed, Reproduction, View
-from headway.models.tables.description import Description, Records, field, only_csv
+from headway.models.tables.description import Description, Records, field, only_csv, without
 from headway.models.tables.table import Column, Table
 
 
@@ -41,18 +41,6 @@ def _records(parts: Sequence[Recomputed]) -> Records:
             field("explanation", (cell.explanation or None for cell in cells)),
         )
     )
-
-
-_OF_CELL = (
-    "cell",
-    "printed",
-    "recomputed",
-    "difference",
-    "tolerance",
-    "outcome",
-    "explanation",
-)
-"""What JSON says of a cell in its table."""
 
 
 def _held_to(cell: Cell) -> float | None:
@@ -191,7 +179,5 @@ def _entry(part: Recomputed) -> dict[str, Any]:
             }
             for cell in part.errata
         ],
-        "values": [
-            {k: v for k, v in row.items() if k != "table"} for row in _records([part]).rows()
-        ],
+        "values": [without(row, "table") for row in _records([part]).rows()],
     }

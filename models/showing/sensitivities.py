@@ -19,6 +19,7 @@ from headway.models.tables.description import (
     Row,
     field,
     only_csv,
+    without,
 )
 from headway.models.tables.table import Column, Table
 
@@ -78,11 +79,21 @@ def _records(sensitivity: Sensitivity) -> Records:
             _where("error", errors, shown=_any(errors)),
             *(sensitivity.axes.fields(len(each)) if sensitivity.axes else ()),
         ),
-        (*_HEAD, "change", "error", "fewer", "more", "ci95"),
+        _KEYS,
     )
 
 
-_HEAD = ("output", "parameter", "derivative", "elasticity")
+_KEYS = (
+    "output",
+    "parameter",
+    "derivative",
+    "elasticity",
+    "change",
+    "error",
+    "fewer",
+    "more",
+    "ci95",
+)
 
 
 def _any(values: Sequence[object]) -> bool:
@@ -97,7 +108,7 @@ def _where(name: str, values: Iterable[object], *, shown: bool) -> Field:
 def _by_output(rows: list[Row]) -> dict[str, dict[str, Row]]:
     outputs: dict[str, dict[str, Row]] = {}
     for row in rows:
-        entry = {key: value for key, value in row.items() if key not in _HEAD[:2]}
+        entry = without(row, "output", "parameter")
         outputs.setdefault(row["output"], {})[row["parameter"]] = entry
     return outputs
 

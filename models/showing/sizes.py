@@ -15,6 +15,7 @@ from headway.models.tables.description import (
     Row,
     field,
     only_csv,
+    without,
 )
 from headway.models.tables.table import Cell, Column, Table
 from headway.numerals import four_digits, significant
@@ -168,7 +169,7 @@ def _why(sizes: MeasuredSizes) -> list[str]:
 def _document(sizes: MeasuredSizes, rows: list[Row]) -> dict[str, Any]:
     lines: dict[str, list[Row]] = {name: [] for name in sizes.fit.lines}
     for row in rows:
-        lines[row["series"]].append({name: v for name, v in row.items() if name != "series"})
+        lines[row["series"]].append(without(row, "series"))
     return {
         "breaks": [asdict(one) for one in sizes.fit.breaks],
         "series": {

@@ -53,8 +53,6 @@ _KEYS = (
     "regions",
     "bounds",
     "class_bounds",
-    "ci95",
-    "saturated_share",
 )
 """Keys of a row in JSON; all have the first two."""
 

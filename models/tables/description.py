@@ -171,7 +171,7 @@ class Records:
     fields
         All with one value a row.
     order
-        First keys of a row in JSON, where their order is not that of the fields.
+        First keys of a row in JSON, where their order is not that of the fields; others come last.
     sections
         Keys that every row has in JSON, even if there is nothing in them.
     """
@@ -204,8 +204,8 @@ class Records:
         """
         rows: list[Row] = [{key: {} for key in self.sections} for _ in self.places]
         kept = [one for one in self.fields if one.path]
-        if self.order:
-            kept.sort(key=lambda one: self.order.index(one.path[0]))
+        rank = {key: place for place, key in enumerate(self.order)}
+        kept.sort(key=lambda one: rank.get(one.path[0], len(rank)))
         for one in kept:
             *outer, last = one.path
             for row, value in zip(rows, one.values, strict=True):
@@ -273,9 +273,15 @@ def _sizes(one: Field) -> Iterable[tuple[Any, Unit]]:
         yield from ((v, u) for v, u in zip(one.values, units, strict=True) if isinstance(v, float))
 
 
-def no_rows() -> Records:
-    """The records of what has none."""
-    return Records(())
+def without(row: Row, *keys: str) -> Row:
+    """A row where the document tells some of it by where the row stands.
+
+    Examples
+    --------
+    >>> without({"station": "cpu", "busy": 0.5}, "station")
+    {'busy': 0.5}
+    """
+    return {key: value for key, value in row.items() if key not in keys}
 
 
 def first(rows: list[Row]) -> Row:

@@ -31,6 +31,7 @@ from headway.models.tables.description import (
     interval,
     only_csv,
     only_json,
+    without,
 )
 from headway.models.tables.table import Column, Table
 from headway.numerals import digits, significant
@@ -60,10 +61,6 @@ def _fixed(fit: Fit) -> list[str]:
     """Parameters that were neither fitted nor set by the data row by row."""
     swept = {n for n, value in fit.problem.model.inputs.items() if np.ndim(value)}
     return [name for name in fit.model.parameters if name not in swept.union(fit.free)]
-
-
-_OF_ONE = ("value", "standard_error", "ci95", "initial", "free", "identifiable")
-"""What JSON says of a parameter."""
 
 
 def _records(fit: Fit, names: Sequence[str]) -> Records:
@@ -300,7 +297,7 @@ def _document(fit: Fit, rows: list[Row]) -> Row:
         "preset": fit.model.preset,
         "data": fit.measurements.source,
         **fit.comparison.axes.document(),
-        "parameters": {row["parameter"]: {k: row[k] for k in _OF_ONE} for row in rows},
+        "parameters": {row["parameter"]: without(row, "parameter") for row in rows},
         "correlations": {
             name: dict(zip(fit.free, map(float, row), strict=True))
             for name, row in zip(fit.free, fit.uncertainty.correlations, strict=True)

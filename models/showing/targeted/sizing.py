@@ -17,6 +17,7 @@ from headway.models.tables.description import (
     field,
     only_csv,
     only_json,
+    without,
 )
 from headway.models.tables.table import Column, Table
 from headway.numerals import digits, four_digits, significant
@@ -77,9 +78,7 @@ def _document(size: Size, rows: list[Row]) -> Row:
         "cheapest": _one(size, size.best),
         **{name: one and _one(size, one) for name, one in less.items()},
         "less": {name: _one(size, one) for name, one in size.steps.items()},
-        "front": [
-            {k: v for k, v in row.items() if k != _NAME} for row in rows if row[_NAME] == _FRONT
-        ],
+        "front": [without(row, _NAME) for row in rows if row[_NAME] == _FRONT],
         "front_of": {"configurations": size.looked_at, "which": size.scope.value},
     }
 
