@@ -23,7 +23,8 @@ _SCALES = {"_ns": 1e-9, "": 1e-6}  # of latencies, by the ending of their names
 _ONE_AT_A_TIME = ("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap")
 _MILLI, _PERCENT, _KIB = 1e-3, 1e-2, 1024.0
 
-_COMPLETION = "percentiles are of completion (clat), the mean of submission and completion (lat)"
+COMPLETION = "percentiles are of completion (clat), the mean of submission and completion (lat)"
+"""What fio's times are of, where it measures both."""
 _NO_TOTAL = "the mean is of completion (clat) alone: submission (slat) was not measured"
 _RATED = "a rate was set: latency starts when an I/O is issued, not when it was due"
 _SYNC = "its engine sends one I/O at a time, whatever the iodepth"
@@ -177,7 +178,7 @@ def _latencies(
     for name in (f"lat{ending}", f"clat{ending}"):
         percentiles = _percentiles(jobs, parts[0], name, _SCALES[ending])
         if percentiles:
-            return mean, percentiles, [*notes, *([_COMPLETION] if total and name[0] == "c" else [])]
+            return mean, percentiles, [*notes, *([COMPLETION] if total and name[0] == "c" else [])]
     return mean, {}, notes
 
 

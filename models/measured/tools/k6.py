@@ -123,7 +123,7 @@ def _summary(text: str, source: str) -> list[Point]:
                     }
                 ),
                 with_failures=bool(errors) and times != _GOOD,
-                notes=() if times == _GOOD or not errors else (_MIXED,),
+                notes=() if times == _GOOD or not errors else (MIXED,),
             ),
             SentBy(
                 cell("vus", "max"),
@@ -139,7 +139,9 @@ def _summary(text: str, source: str) -> list[Point]:
     ]
 
 
-_MIXED = "times include failed requests"
+MIXED = "times include failed requests"
+"""Said where k6 has no times of the requests that succeeded."""
+
 CONNECTING = "times are http_req_duration, which excludes connecting"
 """What k6's times are of."""
 

@@ -13,7 +13,8 @@ from headway.models.measured.tools.kit.text import recognised_by
 from headway.numerals import digits
 
 _PERCENT = re.compile(r"p(\d+(?:\.\d+)?)")
-_AT_THE_END = "aborted due to deadline"
+AT_THE_END = "aborted due to deadline"
+"""What oha counts as errors only because the test ended before the answer."""
 
 _UNSAID = (
     "oha prints neither its connections nor the rate set by -q;"
@@ -25,8 +26,8 @@ def _points(text: str, source: str) -> list[Point]:
     report = document(text, source)
     bad, answers = statuses(_counts(report, "statusCodeDistribution", source))
     failed = _counts(report, "errorDistribution", source)
-    lost = sum(n for name, n in failed.items() if name != _AT_THE_END)
-    cut = failed.get(_AT_THE_END, 0.0)
+    lost = sum(n for name, n in failed.items() if name != AT_THE_END)
+    cut = failed.get(AT_THE_END, 0.0)
     refuse_empty(answers, lost, source)
     every = needed(report, "summary", "requestsPerSec", source=source)
     return [
@@ -41,7 +42,7 @@ def _points(text: str, source: str) -> list[Point]:
             duration=needed(report, "summary", "total", source=source),
             with_failures=bool(bad),
             more=_ends(report, source) if answers else {},
-            notes=(_UNSAID, *_of_end(cut), *of_errors(bad + lost, answers + lost)),
+            notes=(_UNSAID, *of_end(cut), *of_errors(bad + lost, answers + lost)),
         )
     ]
 
@@ -57,7 +58,7 @@ def _ends(document: Any, source: str) -> Mapping[str, float]:
     )
 
 
-def _of_end(cut: float) -> tuple[str, ...]:
+def of_end(cut: float) -> tuple[str, ...]:
     """Requests that oha counts as errors only because the test ended before the answer."""
     if not cut:
         return ()

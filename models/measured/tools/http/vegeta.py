@@ -16,10 +16,11 @@ _SENT = (
 )
 
 
-_UNTIL_THE_LAST = (
+UNTIL_THE_LAST = (
     "its throughput is successful requests divided by the time until the last answer; its times"
     " include failed requests"
 )
+"""What vegeta's numbers are of."""
 
 
 def _points(text: str, source: str) -> list[Point]:
@@ -41,7 +42,7 @@ def _points(text: str, source: str) -> list[Point]:
             duration=needed(report, "duration", source=source, scale=1e-9),
             with_failures=bool(bad),
             more=_more(report, source),
-            notes=(_SENT, _UNTIL_THE_LAST, *of_errors(bad, total)),
+            notes=(_SENT, UNTIL_THE_LAST, *of_errors(bad, total)),
         )
     ]
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from headway.models.measured.points import LONGEST, SHORTEST, Loop, Point
 from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.fio import COMPLETION
 from headway.models.measured.tools.kit.numbers import SECONDS, count, filled, number, percentiles_of
 from headway.models.measured.tools.kit.refusals import broken
 from headway.models.measured.tools.kit.text import ToolText, runs
@@ -20,7 +21,6 @@ _TIME = re.compile(
 )
 _UNIT = re.compile(r"^\s+c?lat percentiles \((nsec|usec|msec|sec)\)")
 _PERCENTILE = re.compile(r"(\S+?)th=\[\s*([^\]]*)\]")
-_COMPLETION = "percentiles are of completion (clat), the mean of submission and completion (lat)"
 
 
 def _is_text(text: str) -> bool:
@@ -58,7 +58,7 @@ def _of_group(run: ToolText, depth: str) -> list[Point]:
                 errors=0.0 if not failed else None,
                 more=filled(ends),
                 name=f"{head.groups[0]} {direction}",
-                notes=(_COMPLETION,) * ("" in means)
+                notes=(COMPLETION,) * ("" in means)
                 + (f"it ended with error {head.groups[2]}",) * bool(failed),
             )
         )

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from headway.models.measured.points import LONGEST, SHORTEST, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.k6 import CONNECTING, SentBy, with_roles
+from headway.models.measured.tools.k6 import CONNECTING, MIXED, SentBy, with_roles
 from headway.models.measured.tools.kit.numbers import filled, number, percentiles_of, seconds
 from headway.models.measured.tools.kit.refusals import broken, nothing
 
@@ -16,7 +16,6 @@ _EXPECTED = re.compile(r"^[ \t]*\{ ?expected_response:true ?\}[ \t]*\.*:[ \t](.*
 _IS_K6 = re.compile(r"^[ \t]*http_reqs[ \t]*\.*:[ \t]+\d+[ \t]+[\d.]+/s", re.MULTILINE)
 _STATISTIC = re.compile(r"(avg|min|med|max|p\([\d.]+\))=(\S+)")
 _GOOD = "{ expected_response:true }"
-_MIXED = "times include failed requests"
 
 _Statistics = Mapping[str, float]
 
@@ -53,7 +52,7 @@ def _points(text: str, source: str) -> list[Point]:
         duration=count / rate,
         more=filled({SHORTEST: times.get("min"), LONGEST: times.get("max")}),
         with_failures=failed > 0 and not good,
-        notes=(_MIXED,) * (failed > 0 and not good) + (CONNECTING,),
+        notes=(MIXED,) * (failed > 0 and not good) + (CONNECTING,),
     )
     sent = SentBy(
         users.get("max"),

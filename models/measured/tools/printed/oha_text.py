@@ -5,12 +5,12 @@ import re
 from headway.models.measured.points import LONGEST, SHORTEST, Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.http.answers import answered, of_errors, refuse_empty, statuses
+from headway.models.measured.tools.http.oha import AT_THE_END, of_end
 from headway.models.measured.tools.kit.numbers import number, percentiles_of, seconds
 from headway.models.measured.tools.kit.text import ToolText
 
 _SUCCESS = re.compile(r"^[ \t]*Success rate:[ \t]", re.MULTILINE)
 _TIME = r"([\d.]+)\s*(secs?|ms|us|µs|ns|m)\b"
-_AT_THE_END = "aborted due to deadline"
 _UNSAID = "oha prints neither its connections nor the rate set by -q"
 
 
@@ -22,7 +22,7 @@ def _points(text: str, source: str) -> list[Point]:
     errors = run.all(r"\s*\[(\d+)\] (?!\d+ responses)(.+)$")
     failed = {line.groups[1]: line.number() for line in errors}
     bad, good = statuses(answers)
-    lost = sum(n for what, n in failed.items() if what.strip() != _AT_THE_END)
+    lost = sum(n for what, n in failed.items() if what.strip() != AT_THE_END)
     cut = sum(failed.values()) - lost
     refuse_empty(good, lost, rate.place)
     tails = run.all(rf"\s*([\d.]+)%+ in {_TIME}")
@@ -41,7 +41,7 @@ def _points(text: str, source: str) -> list[Point]:
             duration=_span(run, "Total"),
             with_failures=bad > 0,
             more={name: value for name, value in more.items() if value is not None},
-            notes=(_UNSAID, *of_errors(bad + lost, good + lost)),
+            notes=(_UNSAID, *of_end(cut), *of_errors(bad + lost, good + lost)),
         )
     ]
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from headway.models.measured.points import DRAIN, LONGEST, SHORTEST, Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.http.answers import of_errors, refuse_empty, statuses
+from headway.models.measured.tools.http.vegeta import UNTIL_THE_LAST
 from headway.models.measured.tools.kit.numbers import number, percentiles_of, seconds
 from headway.models.measured.tools.kit.refusals import broken
 from headway.models.measured.tools.kit.text import ToolText
@@ -13,10 +14,6 @@ from headway.models.measured.tools.kit.text import ToolText
 _REQUESTS = re.compile(r"^Requests\s+\[total, rate(, throughput)?\]", re.MULTILINE)
 _CLOCK = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:([\d.]+)s)?")
 _LEAST = 1e-9  # s that a run takes at least
-_UNTIL_THE_LAST = (
-    "its throughput is successful requests divided by the time until the last answer; its times"
-    " include failed requests"
-)
 
 
 def _points(text: str, source: str) -> list[Point]:
@@ -47,7 +44,7 @@ def _points(text: str, source: str) -> list[Point]:
             duration=_time(spans.get("attack", spans["total"]), place),
             with_failures=bad > 0,
             more={name: _time(cell, place) for name, cell in ends.items() if cell is not None},
-            notes=(_UNTIL_THE_LAST, *of_errors(bad, total)),
+            notes=(UNTIL_THE_LAST, *of_errors(bad, total)),
         )
     ]
 
