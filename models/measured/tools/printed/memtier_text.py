@@ -42,7 +42,6 @@ def _points(text: str, source: str) -> list[Point]:
             throughput=known["Ops/sec"],
             response_time=None if mean is None else mean * _MS,
             percentiles=_percentiles(known),
-            duration=run.number(r"^CELL\s+Seconds"),
             more=filled({"bandwidth_bytes_s": None if bandwidth is None else bandwidth * _KIB}),
         )
     ]
