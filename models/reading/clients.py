@@ -21,7 +21,7 @@ from headway.models.measured.columns import find
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.roles import DELIVERED, INSIDE, OFFERED, POPULATION, RESPONSE, THINK
-from headway.numerals import counted, digits, four_digits
+from headway.numerals import counted, digits, four_digits, some_of
 
 _PRINTED = 0.03
 """Relative difference of X (R + Z) from N that printed digits explain."""
@@ -139,6 +139,9 @@ _NAMES = {
 }
 """Words before a number in the name of a file, those that tell most first."""
 
+_SHOWN = 4
+"""Files that a refusal names."""
+
 _Numbers = Mapping[str, float]
 
 
@@ -223,8 +226,7 @@ def _number(text: str) -> float | None:
 
 
 def _some(files: Sequence[str]) -> str:
-    names = [PurePath(name).name for name in files]
-    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+    return some_of([PurePath(name).name for name in files], _SHOWN)
 
 
 def numbers_in(files: Sequence[str]) -> tuple[str, _Numbers]:

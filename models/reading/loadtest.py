@@ -20,7 +20,7 @@ from headway.models.reading.recognise import UTF_16, decoded, is_known, read_tab
 from headway.models.reading.rows import Used, read_rows
 from headway.models.reading.systems import check_one_system
 from headway.models.tables.shown import Answer
-from headway.numerals import counted
+from headway.numerals import counted, some_of
 
 
 class Passed(StrEnum):
@@ -305,9 +305,8 @@ def _reason(name: str, passed: Passed | None) -> str:
 def _nothing_in(places: Sequence[str], left_out: Sequence[LeftOut]) -> MeasurementError:
     """What refuses places without a point: it lists what was seen."""
     files = [PurePath(each.file).name for each in left_out]
-    further = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
     reasons = [each.reason for each in left_out if each.passed is None][:3]
-    listed = "; ".join([f"seen: {', '.join(files[:_SHOWN])}{further}", *reasons])
+    listed = "; ".join([f"seen: {some_of(files, _SHOWN)}", *reasons])
     place = places[0] if places else "no file"
     return MeasurementError(f"{place}: contains no measured point ({listed})")
 

@@ -8,7 +8,7 @@ import numpy as np
 from headway.errors import MeasurementError, nearest, quoted
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.roles import same_title
-from headway.numerals import counted
+from headway.numerals import counted, some_of
 
 _TITLES = (
     "system", "framework", "server", "build", "version", "variant", "configuration", "config",
@@ -48,7 +48,7 @@ def where(table: Measurements, wanted: Mapping[str, str]) -> Measurements:
             raise MeasurementError(msg)
         words = np.array(table.labels[column])
         if word not in words:
-            known = _listed(dict.fromkeys(table.labels[column]))
+            known = some_of(dict.fromkeys(table.labels[column]), _SHOWN)
             msg = f"{table.source}: no row has {column} {quoted(word)}; there are {known}"
             raise MeasurementError(msg)
         table = table.only(words == word)
@@ -96,12 +96,6 @@ def check_one_system(table: Measurements) -> None:
         first = next(iter(words))
         msg = (
             f"{table.source}: column {column} parts it into {counted(len(words), 'system')} "
-            f"({_listed(words)}); take one, such as --where {column}={first}"
+            f"({some_of(words, _SHOWN)}); take one, such as --where {column}={first}"
         )
         raise MeasurementError(msg)
-
-
-def _listed(words: Mapping[str, None]) -> str:
-    names = [*words]
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more

@@ -12,7 +12,7 @@ from headway.models.measured.roles import ROLES
 from headway.models.reading.loadtest import LoadTest, Passed
 from headway.models.tables.description import Description, Records
 from headway.models.tables.table import Column, Table
-from headway.numerals import digits
+from headway.numerals import digits, some_of
 
 _SHOWN: dict[str, Unit] = {
     role.part: ONE if role.unit.text == "job" else role.unit for role in ROLES if role.part
@@ -102,9 +102,8 @@ def columns_taken(test: LoadTest) -> list[str]:
     """Say what the columns of tables were taken for, and which were not used."""
     used = [str(each) for each in test.columns if each.role]
     left = [str(each) for each in test.columns if not each.role]
-    more = f" and {len(left) - _MOST_LEFT} more" if len(left) > _MOST_LEFT else ""
     sentences = [", ".join(used)] if used else []
-    return [*sentences, *([f"not used: {', '.join(left[:_MOST_LEFT])}{more}"] if left else [])]
+    return [*sentences, *([f"not used: {some_of(left, _MOST_LEFT)}"] if left else [])]
 
 
 def columns_document(test: LoadTest) -> list[dict[str, str | None]]:
@@ -121,8 +120,7 @@ def left_out(test: LoadTest) -> list[str]:
     counts = Counter(each.passed for each in passed)
     kinds = ", ".join(f"{counts[kind]} {kind}" for kind in Passed if counts[kind])
     names = [each.file.rpartition("/")[2] for each in passed]
-    more = f" and {len(names) - _MOST_LEFT} more" if len(names) > _MOST_LEFT else ""
-    counted = [f"left out: {kinds}: {', '.join(names[:_MOST_LEFT])}{more}"] if passed else []
+    counted = [f"left out: {kinds}: {some_of(names, _MOST_LEFT)}"] if passed else []
     return [*counted, *(f"left out: {each.reason}" for each in test.left_out if not each.passed)]
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from headway.kinds import FloatArray
-from headway.numerals import digits
+from headway.numerals import digits, some_of
 from headway.queueing.flows.measured import TAILS
 from headway.queueing.sojourn.visited_station import VisitedStation
 from headway.queueing.stations.abilities import ServiceKind
@@ -188,7 +188,8 @@ class RoutedNetwork:
             return None
         about = region_note([self.stations[k] for k in members], self.rates[members], loops=True)
         note = UNLIKE_TOGETHER if loop.has_unlike_services else TOGETHER
-        together = about or f"in the loop of {_listed([self.names[k] for k in members])}, {note}"
+        names = some_of([self.names[k] for k in members], _SHOWN)
+        together = about or f"in the loop of {names}, {note}"
         notes = merged(() if is_exact(loop) else (together,), *(stop.notes for stop in loop.stops))
         if ends:
             pairs = zip(members, laws, strict=True)
@@ -273,11 +274,6 @@ class _RoutedPart:
 
 def _independent_note(names: list[str]) -> str:
     return (
-        f"{INDEPENDENT}, although they return to {_listed(names)}: 99th percentiles "
+        f"{INDEPENDENT}, although they return to {some_of(names, _SHOWN)}: 99th percentiles "
         "were up to 40% too low where measured"
     )
-
-
-def _listed(names: list[str]) -> str:
-    more = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -1,7 +1,7 @@
 """Numbers as people read them, in every room: with few digits, and the same on every processor."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -144,6 +144,18 @@ def counted(number: int, word: str) -> str:
     """
     ending = "" if number == 1 else "es" if word.endswith("s") else "s"
     return f"{grouped(str(number))} {word}{ending}"
+
+
+def some_of(names: Collection[str], most: int) -> str:
+    """Names in a row, the first of many.
+
+    Examples
+    --------
+    >>> some_of(["a", "b"], 2), some_of(["a", "b", "c", "d"], 2)
+    ('a, b', 'a, b and 2 more')
+    """
+    more = len(names) - most
+    return ", ".join([*names][:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def times(*seconds: float) -> list[str]:
