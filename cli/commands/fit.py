@@ -40,7 +40,9 @@ from headway.errors import InvalidParameter
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from headway.models.inference.fit import Fit
     from headway.models.inference.server import ServerFit
+    from headway.models.inference.side_by_side import SideBySide
     from headway.models.measured.measurements import Measurements
     from headway.models.reading.hints import Hints
     from headway.models.structure.model import Model
@@ -185,43 +187,30 @@ def command(
     if percents is not None and at is None:
         raise InvalidParameter("--percentile needs --at; give the loads at which to predict")
     family = family_of(model) if free is None and preset is None else ""
+    if forms is not None and model != family:
+        many = ", ".join(families())
+        msg = f"--forms needs {many} as the model, without --free"
+        raise InvalidParameter(msg)
+    fitted: Fit | ServerFit | SideBySide
     if family:
         for option, given in (("--fix", fix), ("--set", settings), ("--bound", bound)):
             if given:
                 msg = f"{option} needs --free; without it headway tries every form of {model}"
                 raise InvalidParameter(msg)
         listed = forms if model == family else model
-        answer = _family(family, data, hints, x, y, limits, loss, listed, hands)
+        fitted = _family(family, data, hints, x, y, limits, loss, listed, hands)
     else:
-        if forms is not None:
-            many = ", ".join(families())
-            msg = f"--forms needs {many} as the model, without --free"
-            raise InvalidParameter(msg)
         chosen = chosen_model(model, preset, (*settings, *fix))
-        answer = _fitted(chosen, data, hints, free, bound, x, y, limits, loss, bootstrap, hands)
-    describes = _describes(answer)
-    if at is not None or wanted is not None:
-        answer = _forecast(answer, at, percents, wanted)
-    is_written = out is not None and (describes or anyway)
-    present(answer, output_format, plot, [(out, _toml(answer, out))] if out and is_written else [])
-    if out is not None and not is_written:
-        click.echo(f"{out} is not written: {_BAD_FIT}; --anyway writes it", err=True)
-    return 0 if describes else 1
-
-
-_BAD_FIT = "the model does not describe these data"
-
-
-def _describes(answer: Presentable) -> bool:
-    """Whether every model that was fitted describes its data."""
-    from headway.models.inference.fit import Fit
-    from headway.models.inference.server import ServerFit
-    from headway.models.inference.side_by_side import SideBySide
-
-    if isinstance(answer, SideBySide):
-        return all(server.best.describes for server in answer.servers)
-    one = answer.best if isinstance(answer, ServerFit) else answer
-    return not isinstance(one, Fit) or one.describes
+        fitted = _fitted(chosen, data, hints, free, bound, x, y, limits, loss, bootstrap, hands)
+    files = [] if out is None else [(out, _toml(fitted, out))]
+    kept = files if fitted.describes or anyway else []
+    is_plain = at is None and wanted is None
+    answer = fitted if is_plain else _forecast(fitted, at, percents, wanted)
+    present(answer, output_format, plot, kept)
+    if files and not kept:
+        reason = "the model does not describe these data"
+        click.echo(f"{out} is not written: {reason}; --anyway writes it", err=True)
+    return 0 if fitted.describes else 1
 
 
 def _forecast(
@@ -260,7 +249,7 @@ def _family(
     loss: str,
     forms: str | None,
     hands: CrewContext,
-) -> Presentable:
+) -> "ServerFit | SideBySide":
     """Fit every form of a family, or the listed ones, to every curve."""
     from headway.models.inference.searching.loss import Loss
     from headway.models.inference.server import fit_server
@@ -319,7 +308,7 @@ def _fitted(
     loss: str,
     bootstrap: int,
     hands: CrewContext,
-) -> Presentable:
+) -> "Fit":
     """Fit one model to one curve, or to several with known differences."""
     from headway.models.inference.fitting import fit_model
     from headway.models.inference.searching.loss import Loss

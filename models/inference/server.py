@@ -88,6 +88,11 @@ class ServerFit(Answer):
         return self.candidates[0][0]
 
     @property
+    def describes(self) -> bool:
+        """Whether the chosen form describes the data; see `Fit.describes`."""
+        return self.best.describes
+
+    @property
     def best(self) -> Fit:
         """The chosen fit."""
         return self.candidates[0][1]

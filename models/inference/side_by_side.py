@@ -19,6 +19,11 @@ class SideBySide(Answer):
     def __repr__(self) -> str:
         return f"SideBySide({', '.join(name_of(server) for server in self.servers)})"
 
+    @property
+    def describes(self) -> bool:
+        """Whether every server's chosen form describes its data; see `Fit.describes`."""
+        return all(server.describes for server in self.servers)
+
     @cached_property
     def common(self) -> Form:
         """The form with the lowest total AICc whose quantities all servers determine."""

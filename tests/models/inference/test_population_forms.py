@@ -132,4 +132,5 @@ def test_a_form_is_fitted_by_its_name_alone_and_tells_its_peak(tmp_path):
     assert told["population_at_the_peak"]["value"] == pytest.approx(16.4, abs=0.1)
     assert told["saturation_throughput"]["value"] == pytest.approx(481, abs=1)
     assert "needs --free" in refusal("fit", "server-usl", *given, "--set", "contention=0")
+    assert "--forms needs server" in refusal("fit", "server-usl", *given, "--forms", "server")
     assert "name the parameters to fit" in refusal("fit", "nfs-server", *given)
