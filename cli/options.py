@@ -1,7 +1,9 @@
 """Arguments and options that commands share, with shell completion."""
 
+import io
 import os.path
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
@@ -122,7 +124,8 @@ def _complete_column(ctx: click.Context, _p: click.Parameter, text: str) -> list
     given = next(filter(None, named), None) or next(iter(ctx.args), None)
     path = given[0] if isinstance(given, tuple) else given
     try:
-        columns = measured(Path(path)).columns if path else {}
+        with redirect_stderr(io.StringIO()):  # what was left out is no part of a completion
+            columns = measured(Path(path)).columns if path else {}
     except (HeadwayError, OSError):
         return []
     return [name for name in columns if name.startswith(text)]
@@ -453,12 +456,17 @@ def measured(path: Path, hints: "Hints | None" = None) -> "Measurements":
     from headway.models.reading.recognise import read_measurements
 
     file, given = shipped_or_own(path), hints or NO_HINTS
-    if not is_several(file) and not (given.clients.texts or given.rates.texts):
-        return read_measurements(file, given)
+    if is_several(file) or given.of_files:
+        return runs_measured([str(file)], given)
+    return read_measurements(file, given)
+
+
+def runs_measured(places: Sequence[str], hints: "Hints") -> "Measurements":
+    """Read the runs of a load test as one table, and say what was left out."""
     from headway.models.reading.loadtest import read_load_test
     from headway.models.showing.loadtests import left_out
 
-    test = read_load_test([str(file)], hints=given)
+    test = read_load_test(places, hints=hints)
     for line in left_out(test):
         click.echo(line, err=True)
     return test.measurements

@@ -19,6 +19,7 @@ from headway.cli.options import (
     names_of,
     preset_option,
     range_options,
+    runs_measured,
     set_option,
     window_options,
 )
@@ -179,10 +180,8 @@ def _set_by_hand(settings: tuple[str, ...]) -> set[str]:
 
 def _measured(data: tuple[str, ...], hints: "Hints") -> "Measurements":
     """One table of a file, of the runs of a load test, or of curves with their settings."""
-    from headway.models.reading.loadtest import read_load_test
-
     if len(data) > 1 and not any("@" in text for text in data):
-        return read_load_test(data, hints=hints).measurements
+        return runs_measured(data, hints)
     return one_curve([curve_at_settings(text, hints) for text in data])
 
 

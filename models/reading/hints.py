@@ -73,6 +73,11 @@ class Hints:
             _word(role)
 
     @property
+    def of_files(self) -> bool:
+        """Whether something is said of whole files: by how many clients, or at which rate."""
+        return bool(self.clients.texts or self.rates.texts)
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns that have hints."""
         return tuple(dict.fromkeys([*self.units, *self.roles]))

@@ -229,7 +229,6 @@ def _texts(said: Sequence[str] | str | float) -> tuple[str, ...]:
 
 def read_load_test(
     places: Sequence[str],
-    skip_bad: bool = False,  # noqa: FBT001, FBT002
     advance: Callable[[], None] = _silent,
     hints: Hints = NO_HINTS,
 ) -> LoadTest:
@@ -243,12 +242,10 @@ def read_load_test(
     ----------
     places
         As for `headway.models.reading.gather.gather`.
-    skip_bad
-        Leave files out that cannot be read, in place of refusing them all.
     advance
         Called after each megabyte of a long file.
     hints
-        What the user says of the columns of tables; each must be in one of the files.
+        What the user says of the files and of the columns of tables, which must be in one of them.
 
     Raises
     ------
@@ -258,48 +255,43 @@ def read_load_test(
     """
     outputs: list[Output] = []
     left_out: list[LeftOut] = []
-    columns: list[Used] = []
-    tables: list[Measurements | None] = []
     named = {str(Path(place)) for place in places}
     for name, content in gather(places):
         try:
-            output, used, table = _output_in(name, content, advance, hints)
+            outputs.append(_output_in(name, content, advance, hints))
         except HeadwayError as error:
             passed = None if name in named else _passed_over(content)
-            if passed is None and not (skip_bad or hints.skip_bad):
+            if passed is None and not hints.skip_bad:
                 msg = f"{error}{'' if {name} == named else _GO_ON}"
                 raise type(error)(msg) from None
-            left_out.append(LeftOut(name, _reason(name, passed) or str(error), passed))
-        else:
-            outputs.append(output)
-            columns += used
-            tables.append(table)
+            why = f"{name}: {_WHYS[passed]}" if passed else str(error)
+            left_out.append(LeftOut(name, why, passed))
     points: list[Point] = []
     for run, others in runs_of(outputs):
         points += run.points
-        whys = ((each.name, f"{each.name}: is another output of {run.name}") for each in others)
+        whys = ((each.name, f"{each.name}: {_WHYS[Passed.AGAIN]} {run.name}") for each in others)
         left_out += [LeftOut(name, why, Passed.AGAIN) for name, why in whys]
     if not points:
         raise _nothing_in(places, left_out)
+    columns = tuple(dict.fromkeys(used for output in outputs for used in output.columns))
     hints.check_met({each.column for each in columns}, places[0])
     known = driven(points, hints.clients, hints.rates)
     in_order = tuple(sorted(known.points, key=lambda point: point.load))
-    only = tables[0] if len(tables) == 1 and not known.notes else None
-    notes = tuple(dict.fromkeys(n for table in tables if table for n in table.notes))
-    taken = tuple(dict.fromkeys(columns))
-    return LoadTest(in_order, tuple(left_out), taken, table=only, notes=(*notes, *known.notes))
+    only = outputs[0].table if len(outputs) == 1 and not known.notes else None
+    notes = tuple(dict.fromkeys(n for each in outputs if each.table for n in each.table.notes))
+    return LoadTest(in_order, tuple(left_out), columns, table=only, notes=(*notes, *known.notes))
 
 
 _SHOWN = 5  # names of files where nothing could be read
 _GO_ON = "; --skip-bad goes on without it"
 
 
-def _reason(name: str, passed: Passed | None) -> str:
-    whys = {
-        Passed.EMPTY: "is empty",
-        Passed.UNKNOWN: "contains no measurements: no reader recognises it, and it is not a table",
-    }
-    return "" if passed is None else f"{name}: {whys[passed]}"
+_WHYS = {
+    Passed.EMPTY: "is empty",
+    Passed.UNKNOWN: "contains no measurements: no reader recognises it, and it is not a table",
+    Passed.AGAIN: "is another output of",
+}
+"""Why files are passed over, in a line that names them."""
 
 
 def _nothing_in(places: Sequence[str], left_out: Sequence[LeftOut]) -> MeasurementError:
@@ -311,13 +303,9 @@ def _nothing_in(places: Sequence[str], left_out: Sequence[LeftOut]) -> Measureme
     return MeasurementError(f"{place}: contains no measured point ({listed})")
 
 
-_Read: TypeAlias = tuple[Output, tuple[Used, ...], Measurements | None]
-"""The points of a file, what its columns were taken for, and the table that it is, if it is one."""
-
-
 def _output_in(
     name: str, content: bytes | Long, advance: Callable[[], None], hints: Hints
-) -> _Read:
+) -> Output:
     """Read a file, whole or line by line."""
     if isinstance(content, bytes):
         return _output_of_text(decoded(content, name), name, hints, kind_of(content))
@@ -326,14 +314,14 @@ def _output_in(
     if reader.stream is None:
         raise content.too_long(name, LARGEST_FILE)
     points = placed_points(reader.stream, content.lines(advance), name)
-    return Output(name, reader.kind, points), (), None
+    return Output(name, reader.kind, points)
 
 
-def _output_of_text(text: str, name: str, hints: Hints, kind: str) -> _Read:
+def _output_of_text(text: str, name: str, hints: Hints, kind: str) -> Output:
     reader, _ = recognised(text)
     reader = reader.cut(hints.window, name)
     if reader.points is not None:
-        return Output(name, reader.kind, placed_points(reader.points, text, name)), (), None
+        return Output(name, reader.kind, placed_points(reader.points, text, name))
     table = read_table(text, name, hints.decimal, kind)
     try:
         table = hints.met_in(table)
@@ -341,7 +329,7 @@ def _output_of_text(text: str, name: str, hints: Hints, kind: str) -> _Read:
     except MeasurementError:  # what may well come of a column that was named wrongly
         hints.check_met((*table.columns, *table.spoilt, *table.labels), name)
         raise
-    return Output(name, reader.kind, points), used, table
+    return Output(name, reader.kind, points, used, table)
 
 
 _PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
@@ -365,4 +353,4 @@ def points_of(text: str, source: str) -> list[Point]:
     >>> [point.response_time for point in points_of("load_ops_s,response_ms\n1,3.5", "a.csv")]
     [0.0035]
     """
-    return list(_output_of_text(text, source, NO_HINTS, "")[0].points)
+    return list(_output_of_text(text, source, NO_HINTS, "").points)

@@ -7,10 +7,12 @@ Two files of one kind are repeats, however alike they are.
 
 import re
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
+from headway.models.measured.measurements import Measurements
 from headway.models.measured.points import Point
+from headway.models.reading.rows import Used
 
 _AGREES = 0.02
 """Relative difference of a number that tools print with two or three digits."""
@@ -32,11 +34,17 @@ class Output:
         Of the file.
     points
         In its order.
+    columns
+        What its columns were taken for, if it is a table.
+    table
+        The table that it is, if it is one.
     """
 
     name: str
     kind: str
-    points: Sequence[Point] = field(default_factory=tuple)
+    points: Sequence[Point] = ()
+    columns: tuple[Used, ...] = ()
+    table: Measurements | None = None
 
 
 def runs_of(outputs: Sequence[Output]) -> Iterator[tuple[Output, list[Output]]]:

@@ -275,9 +275,10 @@ def is_known(text: str) -> bool:
     (True, False)
     """
     head = _head(text)
-    if unread(head) is not None or is_html(head):
-        return _own(head) is not None
-    return _own(head) is not None or _from_outside(head)[0] is not None or _has_role(head)
+    if _own(head) is not None:
+        return True
+    is_other = unread(head) is not None or is_html(head)
+    return not is_other and (_from_outside(head)[0] is not None or _has_role(head))
 
 
 def _has_role(text: str) -> bool:

@@ -26,6 +26,7 @@ from headway.models.language.formula import formula
 from headway.models.language.units import quantity, unit
 from headway.models.measured.measurements import LARGEST_FILE
 from headway.models.reading import gather
+from headway.models.reading.hints import Hints
 from headway.models.reading.loadtest import read_load_test
 from headway.models.showing.models import closed_forms
 from headway.models.signatures.loggp import MeasuredSizes, read_sizes
@@ -110,7 +111,7 @@ def read_tool(chance, path):
 
 def read_archive(chance, path):
     """What an archive holds, as points; files that cannot be read are left out, or refused."""
-    load_test = read_load_test([str(path)], skip_bad=chance.random() < 0.5)
+    load_test = read_load_test([str(path)], hints=Hints(skip_bad=chance.random() < 0.5))
     repr(load_test.measurements), load_test.to_json()
 
 

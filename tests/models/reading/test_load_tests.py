@@ -6,13 +6,16 @@ import math
 import tarfile
 import zipfile
 
+import click
 import pytest
 
+from headway.cli import options
 from headway.cli.options import measured
 from headway.errors import MeasurementError
 from headway.models.measured.columns import POPULATION, find
 from headway.models.measured.points import Point, measurements_of
 from headway.models.reading.gather import LARGEST_ARCHIVE, gather, unpacked
+from headway.models.reading.hints import Hints
 from headway.models.reading.loadtest import LoadTest, read_load_test
 from headway.models.reading.recognise import read_any
 from tests.models.reading.test_readers import SFSSUM_2008
@@ -197,7 +200,7 @@ def test_prose_in_an_archive_is_left_out(tmp_path):
 def test_what_may_be_a_spoilt_output_is_refused_in_a_folder_too(runs, name, text):
     with pytest.raises(MeasurementError, match=f"{name}.*; --skip-bad goes on without it$"):
         read_load_test([str(beside(runs, **{name: text}))])
-    assert name in str(read_load_test([str(runs)], skip_bad=True).left_out)
+    assert name in str(read_load_test([str(runs)], hints=Hints(skip_bad=True)).left_out)
 
 
 NOTHING = {
@@ -226,6 +229,23 @@ def test_what_no_reader_knows_is_left_out_of_a_folder_and_counted(runs):
     fitted = headway("fit", "server-single", "--free", "service_time", "--data", runs)
     assert fitted.err.startswith(said)
     assert fitted.err.count("\n") == 1
+
+
+def test_a_report_on_several_files_says_what_it_left_out(runs):
+    """As one on a folder does."""
+    (runs / "d.csv").write_text("throughput_ops_s,response_ms\n150,3.6\n200,3.8\n250,4.2\n")
+    (runs / "deep" / "e.csv").write_text("")
+    page = ("--free", "service_time", "--out", runs.parent / "page.html")
+    given = ("report", "server-single", "--data", runs / "deep", "--data", runs / "d.csv", *page)
+    assert "left out: 1 empty: e.csv" in headway(*given).err
+
+
+def test_what_completes_a_column_says_nothing_of_files(runs, capfd):
+    (runs / "empty.txt").write_text("")
+    context = click.Context(click.Command("fit"))
+    context.params = {"data": (str(runs),)}
+    assert "response_s" in options._complete_column(context, None, "")
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(
