@@ -188,9 +188,6 @@ free_option = click.option(
     help="Parameters to fit.",
     shell_complete=complete_parameters,
 )
-data_option = click.option(
-    "--data", required=True, metavar="FILE", type=click.Path(path_type=Path), help="Measurements."
-)
 _X, _Y = twins("--x, --y COLUMN", "Columns of the load and the measured output.")
 _x_option = click.option(
     "--x", cls=_X, metavar="COLUMN", help="Column of the load.", shell_complete=_complete_column

@@ -56,13 +56,6 @@ def _open(network: Network) -> str:
     return f"{whose} is closed; use a method for closed classes"
 
 
-def _all_closed(network: Network) -> str:
-    if not network.has_open:
-        return ""
-    name = next(c.name for c in network.classes if c.is_open)
-    return f"class {name} is open, and its number of jobs has no limit; use method auto"
-
-
 def _kinds(network: Network) -> str:
     for name, station in zip(network.names, network.kinds, strict=False):
         if station.can.product_form is None and not station.can.mixed:
@@ -325,7 +318,6 @@ def _states(network: Network) -> str:
 
 CLOSED = Need("a closed class", _closed, far=True)
 OPEN = Need("open classes only", _open, far=True)
-ALL_CLOSED = Need("closed classes only", _all_closed)
 CLOSED_KINDS = Need("kinds of station with a closed product form", _kinds, common=True)
 SERVED = Need("jobs that are all served in the end", _served, common=True, by_class=True)
 ALIKE_AT_SPEEDS = Need(
