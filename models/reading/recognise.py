@@ -80,6 +80,7 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.gatling_binary:GATLING_BINARY",
     "headway.models.measured.tools.printed.gatling_console:GATLING_CONSOLE",
     "headway.models.measured.tools.http.autocannon:AUTOCANNON",
+    "headway.models.measured.tools.printed.autocannon_text:AUTOCANNON_TEXT",
     "headway.models.measured.tools.http.h2load:H2LOAD",
     "headway.models.measured.tools.http.wrk:WRK2",
     "headway.models.measured.tools.http.wrk:WRK",

@@ -12,6 +12,7 @@ from tests.support.tool_files import TOOLS, survives
 FOLDER = TOOLS / "printed"
 KINDS = {
     "h2load.txt": "h2load",
+    "autocannon.txt": "autocannon (text)",
 }
 MS = 1e-3
 
@@ -59,6 +60,7 @@ def test_a_spoilt_text_is_read_or_refused_in_one_line(name):
 
 CUT = {
     "h2load.txt": ("requests:", "no line such as 'requests: 900 total"),
+    "autocannon.txt": ("8k requests", "no line such as '9k requests in 10.02s"),
 }
 """Where an output is cut, and what is missed of it then."""
 
@@ -103,3 +105,51 @@ def test_h2load_with_percentiles():
     printed = printed.replace("101.40ms ", "101.40ms 19.1ms 31.2ms 48.1ms ")
     assert percentiles(only(printed)) == {50: 19.1, 95: 31.2, 99: 48.1}
     refused(printed.replace("48.1ms ", ""), "8 cells under 9 titles|7 cells under 8 titles")
+
+
+def test_autocannon_in_boxes():
+    """7920 of 8082 answers in 20 s were good; 3 requests had none."""
+    point = only(text("autocannon.txt"))
+    assert (point.loop, point.population, point.samples) == (Loop.CLOSED, 16, 8082)
+    assert (point.errors, point.duration) == (165, 20.03)
+    assert point.throughput == pytest.approx(396)
+    assert point.response_time == pytest.approx(39.21 * MS)
+    assert percentiles(point) == {50: 36, 97.5: 81, 99: 104}
+    assert point.more == pytest.approx({LONGEST: 212 * MS})
+
+
+def test_autocannon_rounds_its_number_of_requests():
+    """Its own rate over its own samples says how many; a count that contradicts it is refused."""
+    plain = text("autocannon.txt").replace("7920 2xx responses, 162 non 2xx responses\n", "")
+    plain = plain.replace("3 errors (3 timeouts)\n", "")
+    assert (only(plain).samples, only(plain).errors) == (8082, 0)
+    refused(plain.replace("8k requests", "80k requests"), "80k requests contradict 8082 answers")
+    refused(plain.replace("404.1 ", "many"), "'many' is not a number")
+
+
+def test_autocannon_with_latency_and_without_its_first_lines():
+    table = "│ Percentile │ Latency (ms) │\n│ 2.5        │ 21           │\n│ 99.99 │ 199 │\n"
+    printed = text("autocannon.txt").partition("factor\n")[2] + table
+    assert only(printed).population is None
+    assert percentiles(only(printed)) == {50: 36, 97.5: 81, 99: 104, 99.99: 199}
+
+
+def test_autocannon_before_its_boxes():
+    printed = (
+        "Running 10s test @ http://localhost:3000\n20 connections\n\n"
+        "Stat         Avg     Stdev  Max\nLatency (ms) 51.7    8.15   231.2\n"
+        "Req/Sec      386.6   12.36  409\nBytes/Sec    43.3 kB 1.2 kB 45.8 kB\n\n"
+        "4k requests in 10s, 433 kB read\n"
+    )
+    point = only(printed)
+    assert (recognised(printed)[0].kind, point.population) == ("autocannon (text)", 20)
+    assert (point.throughput, point.samples) == (386.6, 3866)
+    assert point.response_time == pytest.approx(51.7 * MS)
+
+
+def test_autocannon_without_answers():
+    """What it measured of errors is no time."""
+    printed = text("autocannon.txt").replace("404.1 ", "0     ").replace("7920 2xx", "0 2xx")
+    printed = printed.replace(", 162 non", ", 0 non").replace("3 errors", "8k errors")
+    point = only(printed)
+    assert (point.throughput, point.response_time, point.errors) == (None, None, 8000)

@@ -14,10 +14,13 @@ from headway.numerals import digits
 
 _MS = 1e-3
 _PERCENT = re.compile(r"p(\d+(?:_\d+)?)")
-_LEAST = 10.0  # %: the extremes of few requests are no percentiles
-_CUT = (
+LEAST = 10.0
+"""Percentage below which times are the extremes of few requests, and no percentiles."""
+
+CUT = (
     "times were cut to whole milliseconds before they were averaged: half a millisecond is missing"
 )
+"""What autocannon's mean is of."""
 
 
 def _points(text: str, source: str) -> list[Point]:
@@ -47,7 +50,11 @@ def _points(text: str, source: str) -> list[Point]:
                     for name, key in ends.items()
                 }
             ),
-            notes=(_CUT, *_pipelined(connections, deep), *of_errors(bad + lost, good + bad + lost)),
+            notes=(
+                CUT,
+                *of_pipelines(connections, deep),
+                *of_errors(bad + lost, good + bad + lost),
+            ),
         )
     ]
 
@@ -56,7 +63,8 @@ def _number(report: Mapping[str, Any], name: str, source: str) -> float:
     return amount(report, name, source=source) or 0.0
 
 
-def _pipelined(connections: float, deep: float) -> tuple[str, ...]:
+def of_pipelines(connections: float, deep: float) -> tuple[str, ...]:
+    """A note on connections with several requests outstanding; empty for one."""
     if deep == 1:
         return ()
     return (f"each of {digits(connections)} connections has {digits(deep)} requests outstanding",)
@@ -69,7 +77,7 @@ def _percentiles(report: Mapping[str, Any], source: str) -> Mapping[float, float
         for key in (latency if isinstance(latency, Mapping) else ())
         if (match := _PERCENT.fullmatch(key))
     }
-    return percentiles_of({p: value for p, value in named.items() if p >= _LEAST})
+    return percentiles_of({p: value for p, value in named.items() if p >= LEAST})
 
 
 AUTOCANNON = tool_reader(
