@@ -94,6 +94,7 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.printed.vegeta_text:VEGETA_TEXT",
     "headway.models.measured.tools.printed.vegeta_text:VEGETA_HDR",
     "headway.models.measured.tools.http.oha:OHA",
+    "headway.models.measured.tools.printed.ghz_text:GHZ_TEXT",
     "headway.models.measured.tools.printed.oha_text:OHA_TEXT",
     "headway.models.measured.tools.databases.memtier:MEMTIER",
     "headway.models.measured.tools.printed.memtier_text:MEMTIER_TEXT",

@@ -13,6 +13,7 @@ FOLDER = TOOLS / "printed"
 KINDS = {
     "h2load.txt": "h2load",
     "autocannon.txt": "autocannon (text)",
+    "ghz.txt": "ghz (text)",
 }
 MS = 1e-3
 
@@ -61,6 +62,7 @@ def test_a_spoilt_text_is_read_or_refused_in_one_line(name):
 CUT = {
     "h2load.txt": ("requests:", "no line such as 'requests: 900 total"),
     "autocannon.txt": ("8k requests", "no line such as '9k requests in 10.02s"),
+    "ghz.txt": ("Status code", "no line such as 'Status code distribution:'"),
 }
 """Where an output is cut, and what is missed of it then."""
 
@@ -153,3 +155,25 @@ def test_autocannon_without_answers():
     printed = printed.replace(", 162 non", ", 0 non").replace("3 errors", "8k errors")
     point = only(printed)
     assert (point.throughput, point.response_time, point.errors) == (None, None, 8000)
+
+
+def test_ghz():
+    point = only(text("ghz.txt"))
+    assert (point.tool, point.loop, point.samples, point.errors) == ("ghz", Loop.CLOSED, 4000, 0)
+    assert (point.throughput, point.duration) == (399.2, 10.02)
+    assert point.response_time == pytest.approx(12.47 * MS)
+    assert percentiles(point) == {
+        10: 6.4, 25: 8.9, 50: 12.1, 75: 15.7, 90: 18.2, 95: 19.6, 99: 33.9
+    }  # fmt: skip
+    assert point.more == pytest.approx({SHORTEST: 2.31 * MS, LONGEST: 61.2 * MS})
+
+
+def test_ghz_of_calls_that_failed():
+    """Its mean is of all calls, its other times of those that succeeded."""
+    failing = "[OK]         3000 responses\n  [Unavailable]   1000 responses"
+    printed = text("ghz.txt").replace("[OK]   4000 responses", failing)
+    point = only(printed.replace("Summary:\n", "Summary:\n  Name:  canary\n"))
+    assert (point.name, point.errors, point.with_failures) == ("canary", 1000, True)
+    assert (point.throughput, point.more) == (399.2 * 0.75, {})
+    assert "1000 of 4000 calls failed: the mean includes them" in point.notes[1]
+    refused(printed.replace("1000 resp", "999 resp"), "its statuses are of 3999 calls, not 4000")
