@@ -91,6 +91,8 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.http.hey:HEY_CSV",
     "headway.models.measured.tools.http.bombardier:BOMBARDIER",
     "headway.models.measured.tools.http.vegeta:VEGETA",
+    "headway.models.measured.tools.http.vegeta_log:VEGETA_CSV",
+    "headway.models.measured.tools.http.vegeta_log:VEGETA_LINES",
     "headway.models.measured.tools.printed.vegeta_text:VEGETA_TEXT",
     "headway.models.measured.tools.printed.vegeta_text:VEGETA_HDR",
     "headway.models.measured.tools.http.oha:OHA",

@@ -14,6 +14,8 @@ KINDS = {
     "h2load.txt": "h2load",
     "autocannon.txt": "autocannon (text)",
     "ghz.txt": "ghz (text)",
+    "vegeta.csv": "vegeta (CSV)",
+    "vegeta.jsonl": "vegeta (JSON lines)",
 }
 MS = 1e-3
 
@@ -177,3 +179,27 @@ def test_ghz_of_calls_that_failed():
     assert (point.throughput, point.more) == (399.2 * 0.75, {})
     assert "1000 of 4000 calls failed: the mean includes them" in point.notes[1]
     refused(printed.replace("1000 resp", "999 resp"), "its statuses are of 3999 calls, not 4000")
+
+
+@pytest.mark.parametrize("name", ["vegeta.csv", "vegeta.jsonl"])
+def test_vegeta_request_by_request(name):
+    """20/s for 4 s: one answer has an error status, one request had none."""
+    point = only(text(name))
+    assert (point.tool, point.loop, point.samples, point.errors) == ("vegeta", Loop.OPEN, 78, 2)
+    assert point.offered_rate == pytest.approx(20, rel=1e-3)
+    assert point.duration == pytest.approx(79 * 0.05, rel=1e-3)
+    rows = [row.split(",") for row in text("vegeta.csv").splitlines()]
+    good = [float(row[2]) for row in rows if row[1] == "200"]
+    assert point.response_time == pytest.approx(sum(good) / len(good) * 1e-9, rel=1e-9)
+    sent = max(int(row[0]) for row in rows)
+    done = sum(row[1] == "200" and int(row[0]) + int(row[2]) <= sent for row in rows)
+    assert point.throughput == pytest.approx(done / point.duration, rel=1e-9)
+
+
+def test_vegeta_rows_that_are_cut_or_no_numbers():
+    printed = text("vegeta.csv")
+    refused(printed[:-30], "run.txt:80: [5-9] cells, where rows have 12")
+    refused(printed.replace(",200,", ",2e2,", 1), "'2e2' is neither whole nanoseconds nor a stat")
+    refused(printed.replace(",0,6,", ',0,6,"', 1), "cannot be read .*; run vegeta attack with -max")
+    refused(text("vegeta.jsonl").replace('"code":200', '"code":2.5', 1), "run.txt:1: no JSON with")
+    refused(text("vegeta.jsonl").replace('"code":200', '"code":2000', 1), "2000 is not a status")
