@@ -101,6 +101,7 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.databases.memtier:MEMTIER",
     "headway.models.measured.tools.printed.memtier_text:MEMTIER_TEXT",
     "headway.models.measured.tools.databases.pgbench:PGBENCH",
+    "headway.models.measured.tools.databases.pgbench_log:PGBENCH_LOG",
     "headway.models.measured.tools.databases.redis:REDIS",
     "headway.models.measured.tools.databases.sysbench:SYSBENCH",
     "headway.models.measured.tools.databases.ycsb:YCSB",

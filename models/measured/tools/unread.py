@@ -54,6 +54,11 @@ UNREAD = (
         r"\A\s*starttime\tseconds\tctime\tdtime\tttime\twait",
         "read what ab prints, or what it writes with -e",
     ),
+    _row(
+        "pgbench's log of intervals",
+        r"\A1\d{9} \d+ \d+ \d+ \d+ \d+(?: \d+)*\s*$",
+        "run pgbench without --aggregate-interval, or read what it prints",
+    ),
     _row("Tsung's log", r"^# stats: dump at \d+", "read its samples as CSV with a time each"),
 )
 """Each kind once; `what_is_unread` asks them in this order."""

@@ -3,7 +3,7 @@
 import pytest
 
 from headway.errors import MeasurementError
-from headway.models.measured.points import LONGEST, SHORTEST, Loop
+from headway.models.measured.points import LAG, LONGEST, SHORTEST, Loop
 from headway.models.reading.loadtest import points_of
 from headway.models.reading.recognise import recognised
 from tests.campaigns.spoilt_points import spoilt_file
@@ -16,6 +16,8 @@ KINDS = {
     "ghz.txt": "ghz (text)",
     "vegeta.csv": "vegeta (CSV)",
     "vegeta.jsonl": "vegeta (JSON lines)",
+    "pgbench_log.9968": "pgbench (log)",
+    "pgbench_log.9976": "pgbench (log)",
 }
 MS = 1e-3
 
@@ -203,3 +205,44 @@ def test_vegeta_rows_that_are_cut_or_no_numbers():
     refused(printed.replace(",0,6,", ',0,6,"', 1), "cannot be read .*; run vegeta attack with -max")
     refused(text("vegeta.jsonl").replace('"code":200', '"code":2.5', 1), "run.txt:1: no JSON with")
     refused(text("vegeta.jsonl").replace('"code":200', '"code":2000', 1), "2000 is not a status")
+
+
+def test_pgbench_transaction_by_transaction():
+    """40 transactions of each of 3 clients; times are in microseconds."""
+    point = only(text("pgbench_log.9968"))
+    rows = [row.split() for row in text("pgbench_log.9968").splitlines()]
+    assert (point.tool, point.loop, point.population) == ("pgbench", Loop.CLOSED, 3)
+    assert (point.samples, point.errors, point.offered_rate) == (120, 0, None)
+    assert point.response_time == pytest.approx(sum(int(row[2]) for row in rows) / 120e6)
+
+
+def test_pgbench_at_a_rate():
+    """pgbench printed a mean of 0.998 ms, of which a lag of 0.090 ms, and 60.96/s."""
+    point = only(text("pgbench_log.9976"))
+    assert (point.loop, point.population, point.samples) == (Loop.OPEN, 3, 182)
+    assert point.response_time == pytest.approx(0.998 * MS, rel=1e-3)
+    assert point.more[LAG] == pytest.approx(0.090 * MS, rel=5e-3)
+    assert point.offered_rate == pytest.approx(60.96, rel=5e-3)
+
+
+def test_pgbench_that_skipped_failed_or_tried_again():
+    rows = text("pgbench_log.9976").splitlines()
+    last = max(int(row.split()[1]) for row in rows if row[0] == "2")
+    late = [f"2 {last + 1 + k} skipped {' '.join(rows[-1].split()[3:6])} 0" for k in (0, 1)]
+    point = only("\n".join([*rows, *late]))
+    assert (point.samples, point.dropped) == (182, pytest.approx(2 / 184))
+    rows = text("pgbench_log.9968").splitlines()
+    rows[7] = rows[7].replace(f" {rows[7].split()[2]} ", " deadlock ")
+    assert (only("\n".join(rows)).samples, only("\n".join(rows)).errors) == (119, 1)
+    tried = only("\n".join(f"{row} {k % 9 == 0:d}" for k, row in enumerate(rows)))
+    assert (tried.loop, LAG in tried.more) == (Loop.CLOSED, False)
+
+
+def test_a_log_of_pgbench_that_is_a_sample_or_damaged():
+    rows = text("pgbench_log.9968").splitlines()
+    refused("\n".join(rows[::2]), "of client . follows .*; log a whole run")
+    refused("\n".join([*rows, "0 41 91 0 17"]), "run.txt:121: 5 cells, where rows have 6")
+    refused("\n".join([*rows, "0 41 9.1 0 1795742491 303182"]), "'9.1' is not a whole number")
+    long = "0 41 91000000 0 1795742491 403182"
+    refused("\n".join([*rows, long]), "client 0 starts before it ended its last transaction")
+    refused("1795742491 5601 1542744 483552416 61 2573\n", "without --aggregate-interval")

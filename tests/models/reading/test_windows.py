@@ -12,7 +12,7 @@ from tests.support.tool_files import TOOLS, sample
 HEADER = "timeStamp,elapsed,label,responseCode,threadName,success,bytes,allThreads\n"
 LOGS = (
     "jmeter/jmeter-5.6.3.csv", "jmeter/jmeter-5.6.3.xml", "k6/points.ndjson", "gatling/open.log",
-    "hey/requests.csv", "printed/vegeta.csv",
+    "hey/requests.csv", "printed/vegeta.csv", "printed/pgbench_log.9976",
 )  # fmt: skip
 
 
