@@ -14,6 +14,7 @@ KINDS = {
     "h2load.txt": "h2load",
     "autocannon.txt": "autocannon (text)",
     "ghz.txt": "ghz (text)",
+    "artillery.txt": "artillery (text)",
     "vegeta.csv": "vegeta (CSV)",
     "vegeta.jsonl": "vegeta (JSON lines)",
     "pgbench_log.9968": "pgbench (log)",
@@ -66,6 +67,10 @@ def test_a_spoilt_text_is_read_or_refused_in_one_line(name):
 CUT = {
     "h2load.txt": ("requests:", "no line such as 'requests: 900 total"),
     "autocannon.txt": ("8k requests", "no line such as '9k requests in 10.02s"),
+    "artillery.txt": (
+        "http.requests: ................................................................. 12",
+        "there is no http.requests",
+    ),
     "ghz.txt": ("Status code", "no line such as 'Status code distribution:'"),
 }
 """Where an output is cut, and what is missed of it then."""
@@ -246,3 +251,38 @@ def test_a_log_of_pgbench_that_is_a_sample_or_damaged():
     long = "0 41 91000000 0 1795742491 403182"
     refused("\n".join([*rows, long]), "client 0 starts before it ended its last transaction")
     refused("1795742491 5601 1542744 483552416 61 2573\n", "without --aggregate-interval")
+
+
+def test_artillery():
+    """1160 of 1200 requests had a good answer in 62 s; times are of these."""
+    point = only(text("artillery.txt"))
+    assert (point.tool, point.loop, point.duration) == ("artillery", Loop.OPEN, 62)
+    assert (point.samples, point.errors, point.with_failures) == (1160, 40, False)
+    assert point.offered_rate == pytest.approx(1200 / 62)
+    assert point.throughput == pytest.approx(1160 / 62)
+    assert point.response_time == pytest.approx(23.4 * MS)
+    assert percentiles(point) == {50: 20.5, 95: 45.2, 99: 71.5}
+    assert point.more == pytest.approx({SHORTEST: 9 * MS, LONGEST: 117 * MS})
+
+
+def test_artillery_without_its_total_time():
+    """Only the rate of its periods is left; a total time in other words is refused."""
+    total = "All VUs finished. Total time: 1 minute, 2 seconds\n"
+    point = only(text("artillery.txt").replace(total, ""))
+    assert (point.offered_rate, point.duration) == (20, None)
+    assert point.throughput == pytest.approx(20 * 1160 / 1200)
+    refused(text("artillery.txt").replace("1 minute,", "1:02 min,"), "run.txt:19: the total")
+
+
+def test_artillery_before_version_2():
+    """It prints no mean."""
+    point = only(
+        "All virtual users finished\nSummary report @ 18:15:06(+0200) 2020-04-01\n"
+        "  Scenarios launched:  300\n  Scenarios completed: 298\n  Requests completed:  600\n"
+        "  Mean response/sec: 9.8\n  Response time (msec):\n    min: 41\n    max: 233\n"
+        "    median: 51\n    p95: 80\n    p99: 150\n  Scenario counts:\n    0: 300 (100%)\n"
+        "  Codes:\n    200: 588\n    404: 12\n  Errors:\n    ECONNRESET: 2\n"
+    )
+    assert (point.samples, point.errors, point.response_time) == (600, 14, None)
+    assert point.throughput == pytest.approx(9.8 * 588 / 600)
+    assert percentiles(point) == {50: 51, 95: 80, 99: 150}
