@@ -15,6 +15,7 @@ KINDS = {
     "autocannon.txt": "autocannon (text)",
     "ghz.txt": "ghz (text)",
     "artillery.txt": "artillery (text)",
+    "httperf.txt": "httperf",
     "vegeta.csv": "vegeta (CSV)",
     "vegeta.jsonl": "vegeta (JSON lines)",
     "pgbench_log.9968": "pgbench (log)",
@@ -71,6 +72,7 @@ CUT = {
         "http.requests: ................................................................. 12",
         "there is no http.requests",
     ),
+    "httperf.txt": ("Errors: fd", "no line such as 'Errors: fd-unavail 0"),
     "ghz.txt": ("Status code", "no line such as 'Status code distribution:'"),
 }
 """Where an output is cut, and what is missed of it then."""
@@ -286,3 +288,35 @@ def test_artillery_before_version_2():
     assert (point.samples, point.errors, point.response_time) == (600, 14, None)
     assert point.throughput == pytest.approx(9.8 * 588 / 600)
     assert percentiles(point) == {50: 51, 95: 80, 99: 150}
+
+
+def test_httperf():
+    """60 connections/s of two calls: 18 of 3588 replies were in error, 6 calls timed out."""
+    point = only(text("httperf.txt"))
+    assert (point.loop, point.offered_rate, point.duration) == (Loop.OPEN, 120, 30.041)
+    assert (point.samples, point.errors, point.dropped) == (3588, 24, None)
+    assert point.throughput == pytest.approx(3570 / 30.041)
+    assert point.response_time == pytest.approx(24.6 * MS)
+    assert "each connection sends 2 requests, one after the other's reply" in point.notes
+
+
+def test_httperf_without_a_rate_or_without_its_command_line():
+    """One connection follows the other; without the command line that is not known."""
+    printed = text("httperf.txt").replace("--rate=60 ", "").replace("<=9", "<=1")
+    assert (only(printed).loop, only(printed).population) == (Loop.CLOSED, 1)
+    rest = printed.partition("\n")[2].replace("httperf:", "")
+    assert (only(rest).loop, only(rest).population) == (None, None)
+    late = rest.replace("<=1", "<=9")
+    assert (only(late).loop, only(late).offered_rate) == (Loop.OPEN, None)
+
+
+def test_httperf_that_ran_out_of_descriptors():
+    printed = text("httperf.txt").replace("total 6 client", "total 206 client")
+    point = only(printed.replace("fd-unavail 0", "fd-unavail 200"))
+    assert (point.errors, point.dropped) == (24, 0.1)
+    refused(printed, "206 errors, but its kinds are 6")
+
+
+def test_httperf_of_sessions():
+    point = only(text("httperf.txt").replace("--num-conns=1800", "--wsess=900,4,1.0"))
+    assert point.offered_rate == pytest.approx(3594 / 30.041)
