@@ -84,6 +84,7 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.http.h2load:H2LOAD",
     "headway.models.measured.tools.http.artillery:ARTILLERY",
     "headway.models.measured.tools.http.httperf:HTTPERF",
+    "headway.models.measured.tools.http.loadtest:LOADTEST",
     "headway.models.measured.tools.http.wrk:WRK2",
     "headway.models.measured.tools.http.wrk:WRK",
     "headway.models.measured.tools.http.apachebench:AB",

@@ -16,6 +16,7 @@ KINDS = {
     "ghz.txt": "ghz (text)",
     "artillery.txt": "artillery (text)",
     "httperf.txt": "httperf",
+    "loadtest.txt": "loadtest",
     "vegeta.csv": "vegeta (CSV)",
     "vegeta.jsonl": "vegeta (JSON lines)",
     "pgbench_log.9968": "pgbench (log)",
@@ -73,6 +74,7 @@ CUT = {
         "there is no http.requests",
     ),
     "httperf.txt": ("Errors: fd", "no line such as 'Errors: fd-unavail 0"),
+    "loadtest.txt": ("88 ms", "the time has no unit of ms"),
     "ghz.txt": ("Status code", "no line such as 'Status code distribution:'"),
 }
 """Where an output is cut, and what is missed of it then."""
@@ -320,3 +322,26 @@ def test_httperf_that_ran_out_of_descriptors():
 def test_httperf_of_sessions():
     point = only(text("httperf.txt").replace("--num-conns=1800", "--wsess=900,4,1.0"))
     assert point.offered_rate == pytest.approx(3594 / 30.041)
+
+
+def test_loadtest():
+    point = only(text("loadtest.txt"))
+    assert (point.loop, point.population, point.duration) == (Loop.CLOSED, 8, 15.004817331)
+    assert (point.samples, point.errors) == (3660, 12)
+    assert point.throughput == pytest.approx(3648 / 15.004817331)
+    assert point.response_time == pytest.approx(32.6 * MS)
+    assert percentiles(point) == {50: 30, 90: 48, 95: 57, 99: 88}
+    assert point.more == pytest.approx({LONGEST: 173 * MS})
+
+
+def test_loadtest_at_a_rate_and_in_the_words_of_version_8():
+    """It sends at its rate whatever comes back: its clients are no population."""
+    lines = [line.partition("INFO ")[2] for line in text("loadtest.txt").splitlines()]
+    rate = "Target rps:          250\nAgent:"
+    new = "\n".join(lines).replace("Requests per second:", "Effective rps:       ")
+    new = new.replace("Agent:", rate).replace("Concurrency level:", "Concurrent clients: ")
+    point = only(new)
+    assert (point.loop, point.offered_rate, point.population) == (Loop.OPEN, 250, None)
+    assert only(new.replace(rate, "Agent:")).population == 8
+    refused(new.replace("       244", "       294"), "a rate of 294/s is not that of 3660 requests")
+    refused(new.replace("errors:        12", "errors:        99999"), "99,999 errors of 3660")
