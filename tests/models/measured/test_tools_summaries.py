@@ -17,6 +17,7 @@ KINDS = {
     "artillery.txt": "artillery (text)",
     "httperf.txt": "httperf",
     "loadtest.txt": "loadtest",
+    "cassandra-stress.txt": "cassandra-stress",
     "vegeta.csv": "vegeta (CSV)",
     "vegeta.jsonl": "vegeta (JSON lines)",
     "pgbench_log.9968": "pgbench (log)",
@@ -75,6 +76,7 @@ CUT = {
     ),
     "httperf.txt": ("Errors: fd", "no line such as 'Errors: fd-unavail 0"),
     "loadtest.txt": ("88 ms", "the time has no unit of ms"),
+    "cassandra-stress.txt": ("Total operation", "no line such as 'Total operation time'"),
     "ghz.txt": ("Status code", "no line such as 'Status code distribution:'"),
 }
 """Where an output is cut, and what is missed of it then."""
@@ -345,3 +347,35 @@ def test_loadtest_at_a_rate_and_in_the_words_of_version_8():
     assert only(new.replace(rate, "Agent:")).population == 8
     refused(new.replace("       244", "       294"), "a rate of 294/s is not that of 3660 requests")
     refused(new.replace("errors:        12", "errors:        99999"), "99,999 errors of 3660")
+
+
+def test_cassandra_stress():
+    """Its time is cut to seconds: 60000 operations at 21262/s took 2.82 s."""
+    point = only(text("cassandra-stress.txt"))
+    assert (point.loop, point.population, point.offered_rate) == (Loop.CLOSED, 15, None)
+    assert (point.throughput, point.samples, point.errors) == (21262, 60000, 0)
+    assert point.duration == pytest.approx(60000 / 21262)
+    assert point.response_time == pytest.approx(0.7 * MS)
+    assert percentiles(point) == {50: 0.6, 95: 1.5, 99: 2.8, 99.9: 12.6}
+    assert point.more == pytest.approx({LONGEST: 31.9 * MS})
+
+
+def test_cassandra_stress_of_several_threads_in_turn():
+    """Each result has the threads of the line before it, and all the pace of the settings."""
+    printed = text("cassandra-stress.txt").replace("OpsPer Sec: 0", "OpsPer Sec: 25000")
+    result = printed.partition("Results:")[2]
+    both = f"{printed}\nRunning with 24 threadCount\n\nResults:{result}"
+    first, second = points_of(both, "run.txt")
+    assert (first.population, second.population) == (15, 24)
+    assert (first.offered_rate, second.offered_rate) == (25_000, 25_000)
+    assert only(result).population is None
+    assert "say neither threads nor a rate" in only(result).notes[0]
+    refused(result.replace("00:00:02", "00:20:02"), "operations at 21,260/s take 2.82")
+
+
+def test_cassandra_stress_before_its_units():
+    old = "\n".join(
+        line.partition("[")[0].replace(" ms", "").replace(" op/s", "").lower()
+        for line in text("cassandra-stress.txt").partition("Results:")[2].splitlines()
+    )
+    assert only(old).response_time == pytest.approx(0.7 * MS)
