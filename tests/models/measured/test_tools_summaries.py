@@ -18,6 +18,7 @@ KINDS = {
     "httperf.txt": "httperf",
     "loadtest.txt": "loadtest",
     "cassandra-stress.txt": "cassandra-stress",
+    "kafka-producer.txt": "kafka-producer-perf-test",
     "vegeta.csv": "vegeta (CSV)",
     "vegeta.jsonl": "vegeta (JSON lines)",
     "pgbench_log.9968": "pgbench (log)",
@@ -77,6 +78,7 @@ CUT = {
     "httperf.txt": ("Errors: fd", "no line such as 'Errors: fd-unavail 0"),
     "loadtest.txt": ("88 ms", "the time has no unit of ms"),
     "cassandra-stress.txt": ("Total operation", "no line such as 'Total operation time'"),
+    "kafka-producer.txt": (" 46 ms", "this line of records ends within its percentiles"),
     "ghz.txt": ("Status code", "no line such as 'Status code distribution:'"),
 }
 """Where an output is cut, and what is missed of it then."""
@@ -379,3 +381,34 @@ def test_cassandra_stress_before_its_units():
         for line in text("cassandra-stress.txt").partition("Results:")[2].splitlines()
     )
     assert only(old).response_time == pytest.approx(0.7 * MS)
+
+
+def test_kafka_producer():
+    """Of all records, in the last line; what it waits for is not known."""
+    point = only(text("kafka-producer.txt"))
+    assert (point.loop, point.population, point.samples) == (None, None, 80_000)
+    assert (point.throughput, point.duration) == (4996.252811, pytest.approx(16.012))
+    assert point.response_time == pytest.approx(3.52 * MS)
+    assert percentiles(point) == {50: 2, 95: 7, 99: 46, 99.9: 201}
+    assert point.more[LONGEST] == pytest.approx(0.288)
+    assert point.more["bandwidth_bytes_s"] == pytest.approx(4.88 * 1024**2)
+
+
+def test_kafka_producer_that_was_stopped_or_warmed_up():
+    """Windows sum up to a point; after a warm-up only the records in steady state count."""
+    printed = text("kafka-producer.txt")
+    *windows, last = printed.splitlines()
+    point = only("\n".join(windows))
+    assert point.samples == 24901 + 25020 + 24998
+    assert point.throughput == pytest.approx(
+        74919 / (24901 / 4980.2 + 25020 / 5003 + 24998 / 4999.6)
+    )
+    assert "the last line, of all records, is missing" in point.notes[0]
+    steady = last.replace("80000 records", "70000 steady state records").replace("3.52", "2.4")
+    assert only(f"{printed}{steady}").response_time == pytest.approx(2.4 * MS)
+    assert len(points_of(printed + printed, "run.txt")) == 2
+    refused("\n".join(windows)[:-14], "run.txt:3: this line of records is cut")
+    refused(
+        "0 records sent, 0.0 records/sec (0.0 MB/sec), 0.0 ms avg latency, 0.0 ms max latency.",
+        "no record succeeded",
+    )
