@@ -110,6 +110,7 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.databases.ycsb:YCSB",
     "headway.models.measured.tools.databases.cassandra_stress:CASSANDRA",
     "headway.models.measured.tools.printed.kafka_producer:KAFKA_PRODUCER",
+    "headway.models.measured.tools.printed.nats_bench:NATS",
     "headway.models.measured.tools.networks.imb:IMB",
     "headway.models.measured.tools.networks.iperf:IPERF3",
     "headway.models.measured.tools.networks.netperf:NETPERF",

@@ -19,6 +19,7 @@ KINDS = {
     "loadtest.txt": "loadtest",
     "cassandra-stress.txt": "cassandra-stress",
     "kafka-producer.txt": "kafka-producer-perf-test",
+    "nats-bench.txt": "nats bench",
     "vegeta.csv": "vegeta (CSV)",
     "vegeta.jsonl": "vegeta (JSON lines)",
     "pgbench_log.9968": "pgbench (log)",
@@ -412,3 +413,37 @@ def test_kafka_producer_that_was_stopped_or_warmed_up():
         "0 records sent, 0.0 records/sec (0.0 MB/sec), 0.0 ms avg latency, 0.0 ms max latency.",
         "no record succeeded",
     )
+
+
+def test_nats_bench():
+    point = only(text("nats-bench.txt"))
+    assert (point.loop, point.population, point.samples) == (Loop.CLOSED, 4, 20_000)
+    assert (point.throughput, point.name) == (4904, "jetstream synchronous publisher")
+    assert point.response_time == pytest.approx(815.27e-6)
+    assert percentiles(point) == {50: 0.77102, 90: 1.08, 99: 1.92, 99.9: 4.7}
+    assert point.more["bandwidth_bytes_s"] == 613 * 1024
+
+
+def test_nats_bench_before_its_times():
+    """The line of both sides is their sum; subscribers each take all messages."""
+    old = (
+        "10:55:59 Starting Core NATS pub/sub benchmark [subject=foo, msgs=100,000, msgsize=16 B, "
+        "pubs=2, subs=5]\n\nNATS Pub/Sub stats: 5,730,851 msgs/sec ~ 87.45 MB/sec\n"
+        " Pub stats: 955,279 msgs/sec ~ 14.58 MB/sec\n"
+        "  [1] 477,640 msgs/sec ~ 7.29 MB/sec (50000 msgs)\n"
+        " Sub stats: 4,775,709 msgs/sec ~ 72.87 MB/sec\n"
+    )
+    publishers, subscribers = points_of(old, "run.txt")
+    assert (publishers.population, publishers.samples, publishers.name) == (2, 1e5, "publishers")
+    assert (subscribers.population, subscribers.samples) == (5, None)
+    assert subscribers.response_time is None
+    refused(old.replace(" Pub stats: 955,279", " Pub stats: 955x"), "'955x' is not a number")
+    refused(old.replace("subs=5", "subs=five"), "run.txt:1: 'five' is not a number")
+
+
+def test_nats_bench_whose_mean_is_that_of_its_rate():
+    printed = "NATS Core NATS subscriber stats: 507,220 msgs/sec ~ 62 MiB/sec ~ 1.97us\n"
+    point = only(printed)
+    assert (point.population, point.mean_of_rate) == (None, True)
+    assert point.response_time == pytest.approx(1.97e-6)
+    refused(printed.replace("1.97us", "mean 1.97us"), "the times are not such as 'avg: 0.2us")
