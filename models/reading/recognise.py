@@ -109,6 +109,7 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.databases.sysbench:SYSBENCH",
     "headway.models.measured.tools.databases.ycsb:YCSB",
     "headway.models.measured.tools.databases.cassandra_stress:CASSANDRA",
+    "headway.models.measured.tools.databases.scylla_bench:SCYLLA",
     "headway.models.measured.tools.printed.kafka_producer:KAFKA_PRODUCER",
     "headway.models.measured.tools.printed.nats_bench:NATS",
     "headway.models.measured.tools.networks.imb:IMB",

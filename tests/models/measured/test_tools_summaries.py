@@ -20,6 +20,7 @@ KINDS = {
     "cassandra-stress.txt": "cassandra-stress",
     "kafka-producer.txt": "kafka-producer-perf-test",
     "nats-bench.txt": "nats bench",
+    "scylla-bench.txt": "scylla-bench",
     "vegeta.csv": "vegeta (CSV)",
     "vegeta.jsonl": "vegeta (JSON lines)",
     "pgbench_log.9968": "pgbench (log)",
@@ -80,6 +81,7 @@ CUT = {
     "loadtest.txt": ("88 ms", "the time has no unit of ms"),
     "cassandra-stress.txt": ("Total operation", "no line such as 'Total operation time'"),
     "kafka-producer.txt": (" 46 ms", "this line of records ends within its percentiles"),
+    "scylla-bench.txt": ("Operations/s", "no line such as 'Operations/s"),
     "ghz.txt": ("Status code", "no line such as 'Status code distribution:'"),
 }
 """Where an output is cut, and what is missed of it then."""
@@ -447,3 +449,27 @@ def test_nats_bench_whose_mean_is_that_of_its_rate():
     assert (point.population, point.mean_of_rate) == (None, True)
     assert point.response_time == pytest.approx(1.97e-6)
     refused(printed.replace("1.97us", "mean 1.97us"), "the times are not such as 'avg: 0.2us")
+
+
+def test_scylla_bench():
+    point = only(text("scylla-bench.txt"))
+    assert (point.loop, point.population, point.offered_rate) == (Loop.CLOSED, 8, None)
+    assert (point.samples, point.errors, point.duration) == (13_180, 0, 2.5063)
+    assert point.throughput == 5258.747955
+    assert point.response_time == pytest.approx(1.515927 * MS)
+    assert percentiles(point)[99.9] == 8.028159
+
+
+def test_scylla_bench_at_a_rate():
+    """The times are those from when an operation was due; infinity is no rate."""
+    printed = text("scylla-bench.txt").replace("unlimited", "6000 op/s")
+    point = only(printed.replace("s:\t 5258.747955", "s:\t +Inf").replace("2.5063s", "1m2.5063s"))
+    assert (point.loop, point.offered_rate, point.population) == (Loop.OPEN, 6000, 8)
+    assert point.response_time == pytest.approx(1.542981 * MS)
+    assert point.throughput == pytest.approx(13180 / 62.5063)
+    failed = printed.replace("Total rows", "Total errors:\t 31\nTotal rows")
+    assert only(failed.partition("Results")[2]).population is None
+    assert only(failed).errors == 31
+    old = printed.replace("raw latency :", "Latency:").partition("c-o")[0]
+    assert only(old).response_time == pytest.approx(1.515927 * MS)
+    refused(printed.replace("13180", "0"), "no operation succeeded")

@@ -16,6 +16,7 @@ SECONDS = {
 """Seconds in a unit of time, as tools write it."""
 
 _GLUED = re.compile(r"([-+]?[0-9][0-9,]*\.?[0-9]*(?:[eE][-+]?[0-9]+)?)\s*([a-zA-Zµμ]*)")
+_GO = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:([\d.]+)s)?")
 _SCALES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 _NONE = frozenset({"n/a", "-", ""})
 _Key = TypeVar("_Key")
@@ -46,6 +47,21 @@ def seconds(text: str, place: str, unit: str = "") -> float:
         msg = f"{place}: {quoted(text)} is not a time such as 1.5ms"
         raise MeasurementError(msg)
     return number(match[1], place) * SECONDS[match[2] or unit]
+
+
+def go_seconds(text: str, place: str) -> float:
+    """Read a time as Go writes it, such as ``1m30.5s`` [s].
+
+    Examples
+    --------
+    >>> go_seconds("1h1m30.5s", "here"), go_seconds("12ms", "here")
+    (3690.5, 0.012)
+    """
+    parts = _GO.fullmatch(text)
+    if text and parts and any(parts.groups()):
+        hours, minutes, rest = (number(cell or "0", place) for cell in parts.groups())
+        return 3600 * hours + 60 * minutes + rest
+    return seconds(text, place)
 
 
 def count(text: str, place: str) -> float:

@@ -7,12 +7,11 @@ from headway.models.measured.points import DRAIN, LONGEST, SHORTEST, Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.http.answers import of_errors, refuse_empty, statuses
 from headway.models.measured.tools.http.vegeta import UNTIL_THE_LAST
-from headway.models.measured.tools.kit.numbers import number, percentiles_of, seconds
+from headway.models.measured.tools.kit.numbers import go_seconds, number, percentiles_of
 from headway.models.measured.tools.kit.refusals import broken
 from headway.models.measured.tools.kit.text import ToolText
 
 _REQUESTS = re.compile(r"^Requests\s+\[total, rate(, throughput)?\]", re.MULTILINE)
-_CLOCK = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:([\d.]+)s)?")
 _LEAST = 1e-9  # s that a run takes at least
 
 
@@ -25,11 +24,11 @@ def _points(text: str, source: str) -> list[Point]:
     total, offered = number(requests[0], place), number(requests[1], place)
     bad, answers = statuses(_codes(run))
     refuse_empty(answers, bad, place)
-    whole = _time(spans["total"], place)
+    whole = go_seconds(spans["total"], place)
     throughput = (
         number(requests[2], place) if len(requests) > 2 else (total - bad) / max(whole, _LEAST)
     )
-    cells = {float(name): _time(cell, place) for name, cell in times.items() if name.isdigit()}
+    cells = {float(name): go_seconds(cell, place) for name, cell in times.items() if name.isdigit()}
     ends = {SHORTEST: times.get("min"), LONGEST: times.get("max"), DRAIN: spans.get("wait")}
     return [
         Point(
@@ -37,13 +36,13 @@ def _points(text: str, source: str) -> list[Point]:
             Loop.OPEN,
             offered_rate=offered,
             throughput=throughput if bad < total else None,
-            response_time=_time(times["mean"], place),
+            response_time=go_seconds(times["mean"], place),
             percentiles=percentiles_of(cells),
             errors=bad,
             samples=total,
-            duration=_time(spans.get("attack", spans["total"]), place),
+            duration=go_seconds(spans.get("attack", spans["total"]), place),
             with_failures=bad > 0,
-            more={name: _time(cell, place) for name, cell in ends.items() if cell is not None},
+            more={name: go_seconds(cell, place) for name, cell in ends.items() if cell is not None},
             notes=(UNTIL_THE_LAST, *of_errors(bad, total)),
         )
     ]
@@ -62,15 +61,6 @@ def _named(run: ToolText, name: str, needed: str) -> dict[str, str]:
     if len(names) != len(cells) or needed not in names:
         raise broken(line.place, f"{len(cells)} cells for the names {', '.join(names)}")
     return dict(zip(names, cells, strict=True))
-
-
-def _time(text: str, place: str) -> float:
-    """A time as Go writes it, such as ``1m30.5s`` [s]."""
-    parts = _CLOCK.fullmatch(text)
-    if text and parts and any(parts.groups()):
-        hours, minutes, rest = (number(cell or "0", place) for cell in parts.groups())
-        return 3600 * hours + 60 * minutes + rest
-    return seconds(text, place)
 
 
 def _codes(run: ToolText) -> dict[str, float]:
