@@ -85,6 +85,7 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.http.artillery:ARTILLERY",
     "headway.models.measured.tools.http.httperf:HTTPERF",
     "headway.models.measured.tools.http.loadtest:LOADTEST",
+    "headway.models.measured.tools.http.techempower:TECHEMPOWER",
     "headway.models.measured.tools.http.wrk:WRK2",
     "headway.models.measured.tools.http.wrk:WRK",
     "headway.models.measured.tools.http.apachebench:AB",

@@ -21,6 +21,7 @@ KINDS = {
     "kafka-producer.txt": "kafka-producer-perf-test",
     "nats-bench.txt": "nats bench",
     "scylla-bench.txt": "scylla-bench",
+    "techempower.json": "TechEmpower",
     "vegeta.csv": "vegeta (CSV)",
     "vegeta.jsonl": "vegeta (JSON lines)",
     "pgbench_log.9968": "pgbench (log)",
@@ -82,6 +83,7 @@ CUT = {
     "cassandra-stress.txt": ("Total operation", "no line such as 'Total operation time'"),
     "kafka-producer.txt": (" 46 ms", "this line of records ends within its percentiles"),
     "scylla-bench.txt": ("Operations/s", "no line such as 'Operations/s"),
+    "techempower.json": ('"rawData"', "this JSON is invalid or truncated"),
     "ghz.txt": ("Status code", "no line such as 'Status code distribution:'"),
 }
 """Where an output is cut, and what is missed of it then."""
@@ -324,6 +326,7 @@ def test_httperf_that_ran_out_of_descriptors():
     point = only(printed.replace("fd-unavail 0", "fd-unavail 200"))
     assert (point.errors, point.dropped) == (24, 0.1)
     refused(printed, "206 errors, but its kinds are 6")
+    refused(text("httperf.txt").replace("30.041 s", "0.000 s"), "the test took no time")
 
 
 def test_httperf_of_sessions():
@@ -473,3 +476,29 @@ def test_scylla_bench_at_a_rate():
     old = printed.replace("raw latency :", "Latency:").partition("c-o")[0]
     assert only(old).response_time == pytest.approx(1.515927 * MS)
     refused(printed.replace("13180", "0"), "no operation succeeded")
+
+
+def test_techempower():
+    """A run without requests has no point; numbers of queries are asked by all connections."""
+    points = {
+        (p.name, p.population): p for p in points_of(text("techempower.json"), "results.json")
+    }
+    assert list(points) == [
+        ("json alpha", 16), ("json alpha", 64), ("json beta", 16), ("plaintext alpha", 4096),
+        ("query 1 alpha", 64), ("query 20 alpha", 64),
+    ]  # fmt: skip
+    point = points["json alpha", 64]
+    assert (point.throughput, point.samples, point.errors) == (11_950, 179_250, 2)
+    assert point.response_time == pytest.approx(5.29 * MS)
+    assert point.more == pytest.approx({LONGEST: 44.02 * MS})
+    assert points["json beta", 16].throughput == pytest.approx(3020 - 20)
+
+
+def test_damaged_results_of_techempower():
+    printed = text("techempower.json")
+    refused(printed.replace("1700000015", "1700000095"), r"json.alpha\[0\]: it took 95 s")
+    refused(printed.replace('"1.93ms"', '"fast"'), r"latencyAvg: 'fast' is not a time")
+    refused(printed.replace('"rawData"', '"data"'), "run.txt: rawData is missing")
+    refused(printed.replace("totalRequests", "requests"), "no request succeeded")
+    refused(printed.replace('"duration": 15', '"duration": 0'), "its duration is 0")
+    refused(printed.replace(" 16,\n", ""), "it is no list of at most 1 runs")

@@ -50,6 +50,8 @@ def _point(run: ToolText, command: str) -> Point:
     sent, replies, length = (total.number(group) for group in (1, 2, 3))
     bad, (lost, unsent) = _bad(run, replies), _errors(run)
     refuse_empty(replies, lost + unsent, total.place)
+    if not length:
+        raise broken(total.place, "the test took no time")
     _check_rate(run, sent, length, total.place)
     loop, offered, notes = _roles(run, command, sent / length)
     times = run.needs(
@@ -113,7 +115,7 @@ def _share(run: ToolText, unsent: float) -> float | None:
 def _check_rate(run: ToolText, sent: float, length: float, place: str) -> None:
     """Refuse a rate of requests that is not that of requests and time."""
     line = run.needs(r"[ \t]*Request rate: (\S+) req/s", "Request rate: 9.0 req/s")
-    made = sent / length if length else 0.0
+    made = sent / length
     if abs(line.number() - made) > _APART * made + _LAST:
         what = f"a request rate of {four_digits(line.number())}/s is not"
         made_of = f"{digits(sent)} requests in {four_digits(length)} s"
