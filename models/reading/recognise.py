@@ -88,6 +88,7 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.http.techempower:TECHEMPOWER",
     "headway.models.measured.tools.http.wrk:WRK2",
     "headway.models.measured.tools.http.wrk:WRK",
+    "headway.models.measured.tools.http.wrk_parts:WRK_PART",
     "headway.models.measured.tools.http.apachebench:AB",
     "headway.models.measured.tools.http.apachebench:AB_CSV",
     "headway.models.measured.tools.http.siege:SIEGE",

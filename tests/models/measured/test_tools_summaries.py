@@ -22,6 +22,7 @@ KINDS = {
     "nats-bench.txt": "nats bench",
     "scylla-bench.txt": "scylla-bench",
     "techempower.json": "TechEmpower",
+    "wrk-parts.txt": "wrk (part)",
     "vegeta.csv": "vegeta (CSV)",
     "vegeta.jsonl": "vegeta (JSON lines)",
     "pgbench_log.9968": "pgbench (log)",
@@ -502,3 +503,41 @@ def test_damaged_results_of_techempower():
     refused(printed.replace("totalRequests", "requests"), "no request succeeded")
     refused(printed.replace('"duration": 15', '"duration": 0'), "its duration is 0")
     refused(printed.replace(" 16,\n", ""), "it is no list of at most 1 runs")
+
+
+def test_wrk_without_its_first_line():
+    """Without a calibration below the connections it is wrk's."""
+    point = only(text("wrk-parts.txt"))
+    assert (point.tool, point.loop, point.population) == ("wrk", Loop.CLOSED, 8)
+    assert (point.samples, point.errors) == (8070, 70)
+    assert point.throughput == pytest.approx(806.19 * 8000 / 8070)
+    assert point.response_time == pytest.approx(9.91 * MS)
+    assert percentiles(point) == {50: 9.5, 75: 11.21, 90: 13.02, 99: 19.88}
+    assert point.more == pytest.approx({LONGEST: 61.2 * MS, "bandwidth_bytes_s": 134.01 * 1024})
+
+
+def test_only_the_table_or_only_the_last_lines_of_wrk():
+    table, _, rest = text("wrk-parts.txt").partition("  Latency Distribution\n")
+    point = only(table.partition("connections\n")[2])
+    assert (point.loop, point.population, point.throughput) == (None, None, None)
+    assert point.response_time == pytest.approx(9.91 * MS)
+    assert "the rate unknown: there is no line 'Requests/sec: ...'" in point.notes
+    row = "Latency     9.91ms    3.02ms  61.20ms   89.41%\n"
+    assert only(row).more[LONGEST] == pytest.approx(61.2 * MS)
+    ends = "  8070 requests" + rest.partition("  8070 requests")[2]
+    point = only(ends)
+    assert (point.response_time, point.duration, point.errors) == (None, 10.01, 70)
+    point = only(ends.partition("70\n")[2])
+    assert (point.throughput, point.samples, point.errors) == (806.19, None, None)
+    two = points_of(text("wrk-parts.txt") + text("wrk-parts.txt").replace("8 conn", "9 conn"), "a")
+    assert [point.population for point in two] == [8, 9]
+    calibrated = "connections\n  Thread calibration: mean lat.: 9.8ms\n"
+    point = only(text("wrk-parts.txt").replace("connections\n", calibrated))
+    assert (point.tool, point.loop, point.population) == ("wrk2", Loop.OPEN, 8)
+
+
+def test_a_part_of_wrk_that_is_damaged():
+    printed = text("wrk-parts.txt")
+    refused(printed.replace("134.01KB", "KB"), "the transfer is not such as 240.11KB")
+    refused(printed.replace("9.91ms", "9.91"), "'9.91' is not a time")
+    refused(printed.replace("8070 requests in", "requests"), "beside its failures")

@@ -10,19 +10,25 @@ from headway.models.measured.tools.kit.numbers import SECONDS, count, number, se
 from headway.models.measured.tools.kit.text import HEAD, ToolText, runs
 
 _RUNNING = re.compile(r"^Running \S+ test @ ", re.MULTILINE)
-_OF_WRK2 = ("Thread calibration:", "HdrHistogram - Recorded")
-_BYTES = {"B": 1.0, "KB": 1024.0, "MB": 1024.0**2, "GB": 1024.0**3, "TB": 1024.0**4}
+OF_WRK2 = ("Thread calibration:", "HdrHistogram - Recorded")
+"""What wrk2 prints and wrk does not."""
 
-_CORRECTED = (
+BYTES = {"B": 1.0, "KB": 1024.0, "MB": 1024.0**2, "GB": 1024.0**3, "TB": 1024.0**4}
+"""Bytes in a unit, as wrk writes it."""
+
+CORRECTED = (
     "wrk adds times that it did not measure to correct for coordinated omission:"
     " throughput times mean may exceed the connections"
 )
-_FROM_DUE = "times start when a request was due; wrk2 does not print the requested rate"
+"""What wrk's times are of."""
+
+FROM_DUE = "times start when a request was due; wrk2 does not print the requested rate"
+"""What wrk2's times are of."""
 
 
 def _is_wrk2(text: str) -> bool:
     head = text[:HEAD]
-    return bool(_RUNNING.search(head)) and any(mark in head for mark in _OF_WRK2)
+    return bool(_RUNNING.search(head)) and any(mark in head for mark in OF_WRK2)
 
 
 def _is_wrk(text: str) -> bool:
@@ -30,16 +36,14 @@ def _is_wrk(text: str) -> bool:
 
 
 def _of_wrk(text: str, source: str) -> list[Point]:
-    return [
-        _point("wrk", Loop.CLOSED, run, (_CORRECTED,)) for run in runs(text, source, "Running ")
-    ]
+    return [_point("wrk", Loop.CLOSED, run, (CORRECTED,)) for run in runs(text, source, "Running ")]
 
 
 def _of_wrk2(text: str, source: str) -> list[Point]:
     summaries = (run.until("Uncorrected Latency") for run in runs(text, source, "Running "))
     tails = runs(text, source, "Running ")
     return [
-        _point("wrk2", Loop.OPEN, tail, (_FROM_DUE, *_timed(run)), run)
+        _point("wrk2", Loop.OPEN, tail, (FROM_DUE, *_timed(run)), run)
         for run, tail in zip(summaries, tails, strict=True)
     ]
 
@@ -53,7 +57,7 @@ def _point(
     rate = run.needs(r"Requests/sec:\s+(\S+)", "Requests/sec: 900")
     transfer = run.needs(r"Transfer/sec:\s+([\d.]+)([KMGT]?B)", "Transfer/sec: 90KB")
     total = sent.number()
-    lost, bad = _lost(run), _count(run, r"\s+Non-2xx or 3xx responses:\s+(\S+)")
+    lost, bad = lost_in(run), count_in(run, r"\s+Non-2xx or 3xx responses:\s+(\S+)")
     refuse_empty(total, lost + bad, sent.place)
     return Point(
         tool,
@@ -61,13 +65,13 @@ def _point(
         population=clients.number(),
         throughput=answered(count(rate.groups[0], rate.place), bad, total),
         response_time=_mean(run) if total else None,
-        percentiles=_percentiles(times or run) if total else {},
+        percentiles=percentiles_in(times or run) if total else {},
         errors=lost + bad,
         samples=total,
         duration=sent.seconds(group=1),
         with_failures=bad > 0,
         more={"bandwidth_bytes_s": transfer.number()
-              * _BYTES[transfer.groups[1]]} | _longest(run, total),
+              * BYTES[transfer.groups[1]]} | _longest(run, total),
         notes=(*notes, *of_errors(bad, total)),
     )  # fmt: skip
 
@@ -82,7 +86,7 @@ def _mean(run: ToolText) -> float:
     return line.seconds()
 
 
-def _lost(run: ToolText) -> float:
+def lost_in(run: ToolText) -> float:
     """Requests without an answer."""
     return sum(
         number(cell, line.place)
@@ -93,11 +97,12 @@ def _lost(run: ToolText) -> float:
     )
 
 
-def _count(run: ToolText, pattern: str) -> float:
+def count_in(run: ToolText, pattern: str) -> float:
+    """The sum of the numbers behind some words; 0 without them."""
     return sum(line.number() for line in run.all(pattern))
 
 
-def _percentiles(run: ToolText) -> Mapping[float, float]:
+def percentiles_in(run: ToolText) -> Mapping[float, float]:
     """Percentiles of the summary, else of the spectrum (in ms) or of a script's table."""
     spectrum = {
         round(100 * number(share, line.place), 1): seconds(value, line.place, "ms")
