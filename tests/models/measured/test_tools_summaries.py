@@ -310,6 +310,7 @@ def test_httperf():
     assert point.throughput == pytest.approx(3570 / 30.041)
     assert point.response_time == pytest.approx(24.6 * MS)
     assert "each connection sends 2 requests, one after the other's reply" in point.notes
+    assert only(text("httperf.txt").replace("--", "\u2013")).offered_rate == 120
 
 
 def test_httperf_without_a_rate_or_without_its_command_line():

@@ -13,8 +13,9 @@ from headway.numerals import digits, four_digits
 _START = r"[ \t]*Total: connections (\S+) requests (\S+) replies (\S+) test-duration (\S+) s"
 _RESULT = re.compile(rf"^{_START}", re.MULTILINE)
 _COMMAND = re.compile(r"^[ \t$]*httperf .*$", re.MULTILINE)
-_RATE = re.compile(r"--rate[= ](\S+)")
-_CALLS = re.compile(r"--num-calls[= ](\S+)")
+_DASH = "(?:--|\u2013)"  # pages turn two hyphens into a dash
+_RATE = re.compile(rf"{_DASH}rate[= ](\S+)")
+_CALLS = re.compile(rf"{_DASH}num-calls[= ](\S+)")
 _MS = 1e-3
 _APART, _LAST = 0.02, 0.06  # relative difference of a rate and that from requests and time; 1/s
 
@@ -130,13 +131,13 @@ def _roles(
     at_once, place = line.number(), line.place
     open_note = _AT_RATE.format(digits(at_once))
     asked, calls = _RATE.search(command), _CALLS.search(command)
-    if "--wsess" in command and asked:
+    if "wsess" in command and asked:
         return Loop.OPEN, rate, (open_note, _SESSIONS)
     if asked:
         each = number(calls[1], place) if calls else 1.0
         series = (_IN_SERIES.format(digits(each)),) if each > 1 else ()
         return Loop.OPEN, number(asked[1], place) * each, (open_note, *series)
-    if command and at_once <= 1 and "--wsess" not in command:
+    if command and at_once <= 1 and "wsess" not in command:
         return Loop.CLOSED, None, (_IN_TURN,)
     return (Loop.OPEN, None, (open_note,)) if at_once > 1 else (None, None, ())
 
