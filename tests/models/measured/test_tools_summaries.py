@@ -13,6 +13,7 @@ FOLDER = TOOLS / "printed"
 KINDS = {
     "h2load.txt": "h2load",
     "autocannon.txt": "autocannon (text)",
+    "ghz.json": "ghz",
     "ghz.txt": "ghz (text)",
     "artillery.txt": "artillery (text)",
     "httperf.txt": "httperf",
@@ -542,3 +543,20 @@ def test_a_part_of_wrk_that_is_damaged():
     refused(printed.replace("134.01KB", "KB"), "the transfer is not such as 240.11KB")
     refused(printed.replace("9.91ms", "9.91"), "'9.91' is not a time")
     refused(printed.replace("8070 requests in", "requests"), "beside its failures")
+
+
+def test_ghz_says_its_options_in_json():
+    """The same run as in its text, and how it sent."""
+    printed, point = text("ghz.json"), only(text("ghz.json"))
+    short = only(text("ghz.txt"))
+    assert (point.loop, point.population, point.offered_rate) == (Loop.CLOSED, 5, None)
+    assert (point.samples, point.errors, point.throughput) == (4000, 0, 399.2)
+    assert point.response_time == pytest.approx(short.response_time, rel=1e-3)
+    assert point.percentiles == pytest.approx(short.percentiles, rel=1e-3)
+    paced = printed.replace('"concurrency":', '"rps": 400, "concurrency":')
+    assert (only(paced).loop, only(paced).offered_rate) == (Loop.CLOSED, 400)
+    sent = only(paced.replace('"async": false', '"async": true'))
+    assert (sent.loop, sent.population, sent.offered_rate) == (Loop.OPEN, None, 400)
+    failed = printed.replace('"OK": 4000', '"OK": 3000, "Unavailable": 1000')
+    assert (only(failed).errors, only(failed).throughput) == (1000, 399.2 * 0.75)
+    refused(failed.replace("1000", "100"), "its statuses are of 3100 calls, not 4000")
