@@ -82,6 +82,7 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.http.autocannon:AUTOCANNON",
     "headway.models.measured.tools.printed.autocannon_text:AUTOCANNON_TEXT",
     "headway.models.measured.tools.http.h2load:H2LOAD",
+    "headway.models.measured.tools.http.artillery:ARTILLERY_JSON",
     "headway.models.measured.tools.http.artillery:ARTILLERY",
     "headway.models.measured.tools.http.httperf:HTTPERF",
     "headway.models.measured.tools.http.loadtest:LOADTEST",

@@ -15,6 +15,7 @@ KINDS = {
     "autocannon.txt": "autocannon (text)",
     "ghz.json": "ghz",
     "ghz.txt": "ghz (text)",
+    "artillery.json": "artillery",
     "artillery.txt": "artillery (text)",
     "httperf.txt": "httperf",
     "loadtest.txt": "loadtest",
@@ -560,3 +561,17 @@ def test_ghz_says_its_options_in_json():
     failed = printed.replace('"OK": 4000', '"OK": 3000, "Unavailable": 1000')
     assert (only(failed).errors, only(failed).throughput) == (1000, 399.2 * 0.75)
     refused(failed.replace("1000", "100"), "its statuses are of 3100 calls, not 4000")
+
+
+def test_artillery_in_json():
+    """The same run as in its text, over the time from its first count to the last."""
+    point, short = only(text("artillery.json")), only(text("artillery.txt"))
+    assert (point.loop, point.duration) == (Loop.OPEN, 60.507)
+    assert point.throughput == pytest.approx(1160 / 60.507)
+    assert (point.samples, point.errors) == (short.samples, short.errors)
+    assert point.response_time == short.response_time
+    assert percentiles(point) == {
+        50: 20.5, 75: 28.5, 90: 38.3, 95: 45.2, 99: 71.5, 99.9: 101.5
+    }  # fmt: skip
+    refused(text("artillery.json").replace("1773133261541", "1773133201034"), "is not after its f")
+    refused(text("artillery.json").replace('"last', '"end'), "lastCounterAt is missing")

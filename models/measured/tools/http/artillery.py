@@ -1,15 +1,23 @@
-"""artillery's summary, as text: of version 2, and of version 1."""
+"""artillery's summary: as text, of version 2 and of version 1, and the JSON of its ``--output``."""
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from headway.models.measured.points import LONGEST, SHORTEST, Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.http.answers import answered, of_errors, refuse_empty
+from headway.models.measured.tools.kit.documents import (
+    amount,
+    at,
+    counts_of,
+    document,
+    needed,
+    under,
+)
 from headway.models.measured.tools.kit.numbers import filled, number, percentiles_of
 from headway.models.measured.tools.kit.refusals import broken
-from headway.models.measured.tools.kit.text import ToolText, runs
+from headway.models.measured.tools.kit.text import ToolText, recognised_by, runs
 from headway.numerals import digits
 
 _START = r"[ \t#]*Summary report\b"
@@ -19,7 +27,8 @@ _PARTS = re.compile(r"(\S+) (day|hour|minute|second)s?")
 _UNITS = {"day": 86400.0, "hour": 3600.0, "minute": 60.0, "second": 1.0}
 _MS = 1e-3
 _HOPS = 2.0  # answers a request: redirects that are followed are answers too
-_PERCENT = re.compile(r"p(\d+(?:\.\d+)?)")
+_PERCENT = re.compile(r"p(\d\d)(\d?)(\.\d+)?")
+_CODES = "http.codes."
 _STATUS = re.compile(r"[1-5]\d\d")
 
 _ARRIVING = "open, because virtual users arrive whatever came back; each waits for its own answers"
@@ -81,7 +90,7 @@ def _read(run: ToolText) -> _Summary:
             section = value or section
         elif _is_statistic(name):
             times.setdefault(section, {})[name] = number(value, place) * _MS
-        elif _STATUS.fullmatch(name.removeprefix("http.codes.")):
+        elif _STATUS.fullmatch(name.removeprefix(_CODES)):
             codes[name[-3:]] = number(value, place)
         elif name in _COUNTS or name.startswith("errors.") or section == "Errors":
             counts[name] = number(value.removesuffix("/sec"), place)
@@ -115,7 +124,6 @@ def _point(report: _Summary, total: float | None) -> Point:
     refuse_empty(answers, lost, report.end)
     every = answers / total if total else _printed(counts, answers)
     times, mixed = _times(report, bad) if answers else ({}, False)
-    tails = {float(m[1]): t for name, t in times.items() if (m := _PERCENT.fullmatch(name))}
     offered = (answers + lost) / total if total else counts.get("http.request_rate", every)
     return Point(
         "artillery",
@@ -123,7 +131,7 @@ def _point(report: _Summary, total: float | None) -> Point:
         offered_rate=offered,
         throughput=None if every is None else answered(every, bad, answers),
         response_time=times.get("mean"),
-        percentiles=percentiles_of({50.0: times.get("median"), **tails}),
+        percentiles=_percentiles(times),
         errors=bad + lost,
         samples=answers if mixed else answers - bad,
         duration=total,
@@ -132,6 +140,16 @@ def _point(report: _Summary, total: float | None) -> Point:
         notes=(_ARRIVING, _WHOLE if total else _OF_PERIODS,
                *(of_errors(bad + lost, answers + lost) if mixed or not answers else ())),
     )  # fmt: skip
+
+
+def _percentiles(times: Mapping[str, float]) -> Mapping[float, float]:
+    """Times by percentage, which artillery names ``p95``, and ``p999`` for 99.9."""
+    named = {
+        float(f"{match[1]}{f'.{match[2]}' if match[2] else match[3] or ''}"): time
+        for name, time in times.items()
+        if (match := _PERCENT.fullmatch(name))
+    }
+    return percentiles_of({50.0: times.get("median"), **named})
 
 
 def _lost(report: _Summary, answers: float) -> float:
@@ -183,3 +201,42 @@ ARTILLERY = tool_reader(
     "rates of requests and of good answers, answers by status, mean time, percentiles",
 )
 """Reads what artillery prints at the end of a test."""
+
+
+_JSON_TIMES = ("http.response_time", "http.response_time.2xx")
+_EXACT = "its rates are those of the time from the first count to the last"
+
+
+def _of_json(text: str, source: str) -> list[Point]:
+    """The point of the aggregate; what it says of each interval is not read."""
+    report = at(document(text, source), "aggregate", source=source)
+    counts = counts_of(at(report, "counters", source=source), "counters", source)
+    ends = [needed(report, f"{end}CounterAt", source=source) for end in ("first", "last")]
+    codes = {
+        name.removeprefix(_CODES): many for name, many in counts.items() if name.startswith(_CODES)
+    }
+    times = {
+        name: {
+            key: value
+            for key in under(report, "summaries", name)
+            if _is_statistic(key)
+            and (value := amount(report, "summaries", name, key, source=source, scale=_MS))
+            is not None
+        }
+        for name in _JSON_TIMES
+        if under(report, "summaries", name)
+    }
+    summary = _Summary(counts, times, source, codes)
+    if not ends[1] > ends[0]:
+        raise broken(source, "its last count is not after its first")
+    point = _point(summary, (ends[1] - ends[0]) * _MS)
+    return [replace(point, notes=(_ARRIVING, _EXACT, *point.notes[2:]))]
+
+
+ARTILLERY_JSON = tool_reader(
+    "artillery",
+    recognised_by('"aggregate"', '"counters"'),
+    _of_json,
+    "rates of requests and of good answers, answers by status, mean time, percentiles",
+)
+"""Reads the JSON of ``artillery run --output``."""
