@@ -325,7 +325,8 @@ def _output_of_text(text: str, name: str, hints: Hints, kind: str) -> Output:
     table = read_table(text, name, hints.decimal, kind)
     try:
         table = hints.met_in(table)
-        points, used = read_rows(table)
+        made_of = [point for point in table.made_of if isinstance(point, Point)]
+        points, used = (made_of, ()) if made_of else read_rows(table)
     except MeasurementError:  # what may well come of a column that was named wrongly
         hints.check_met((*table.columns, *table.spoilt, *table.labels), name)
         raise

@@ -2,7 +2,9 @@
 
 import pytest
 
+import headway
 from headway.errors import MeasurementError
+from headway.models.analysis.audit import audit
 from headway.models.measured.points import LAG, LONGEST, SHORTEST, Loop
 from headway.models.reading.loadtest import points_of
 from headway.models.reading.recognise import recognised
@@ -496,6 +498,17 @@ def test_techempower():
     assert point.response_time == pytest.approx(5.29 * MS)
     assert point.more == pytest.approx({LONGEST: 44.02 * MS})
     assert points["json beta", 16].throughput == pytest.approx(3020 - 20)
+
+
+def test_frameworks_are_curves_of_their_own():
+    """As systems of a table: one is taken, and never all as one curve."""
+    path = FOLDER / "techempower.json"
+    one = headway.read(path, where={"system": "json alpha"})
+    assert [point.population for point in one.points] == [16, 64]
+    assert [point.name for point in one.points] == ["json alpha"] * 2
+    assert "times are wrk's" in one.points[0].notes[0]
+    with pytest.raises(MeasurementError, match="column system parts it into 5 systems"):
+        audit(headway.read(path))
 
 
 def test_damaged_results_of_techempower():

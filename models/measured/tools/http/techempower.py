@@ -1,11 +1,12 @@
 """TechEmpower's results.json: what wrk measured of each framework, in each test."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from headway.models.measured.points import LONGEST, Loop, Point
-from headway.models.measured.reader import tool_reader
+from headway.models.measured.measurements import Measurements
+from headway.models.measured.points import LONGEST, Loop, Point, measurements_of, placed_points
+from headway.models.measured.reader import Reader
 from headway.models.measured.tools.http.answers import answered
 from headway.models.measured.tools.kit.documents import amount, at, document, needed, under
 from headway.models.measured.tools.kit.numbers import filled, seconds
@@ -137,10 +138,18 @@ def _check_length(cells: Mapping[str, Any], length: float, place: str) -> None:
         raise broken(place, what)
 
 
-TECHEMPOWER = tool_reader(
+def _read(text: str, source: str) -> Measurements:
+    """A row a run; the column of systems parts it into curves."""
+    points = placed_points(_points, text, source)
+    table = measurements_of(points, source)
+    return replace(table, labels={"system": tuple(point.name for point in points)})
+
+
+TECHEMPOWER = Reader(
     "TechEmpower",
     recognised_by('"concurrencyLevels"', '"queryIntervals"'),
-    _points,
-    "one point per test, framework and concurrency: connections, requests/s, failures, mean",
+    _read,
+    contents="a row per test, framework and concurrency: connections, requests/s, mean; take one "
+    "system with --where",
 )
 """Reads TechEmpower's results.json."""
