@@ -248,10 +248,7 @@ def read_table(
 
 def _check_readable(text: str, source: str) -> None:
     """Refuse what no reader knows and is no table, with what it is, as far as that is known."""
-    known = unread(text)
-    if known is not None:
-        msg = f"{source}: is {known.what}, which headway does not read; {known.instead}"
-        raise MeasurementError(msg)
+    _check_unread(text, source)
     if text.lstrip()[:1] in ("{", "["):
         try:
             json.loads(text)
@@ -260,6 +257,14 @@ def _check_readable(text: str, source: str) -> None:
         else:
             what = "is JSON of a kind that headway does not know"
         msg = f"{source}: {what}; headway kinds --files lists what it reads"
+        raise MeasurementError(msg)
+
+
+def _check_unread(text: str, source: str) -> None:
+    """Refuse an output that is known and not read, with what to read in its place."""
+    known = unread(text)
+    if known is not None:
+        msg = f"{source}: is {known.what}, which headway does not read; {known.instead}"
         raise MeasurementError(msg)
 
 
@@ -408,5 +413,6 @@ def decoded(content: bytes, source: str) -> str:
     except UnicodeDecodeError:
         if b"SPEC" in content and b"\0" not in content:
             return content.decode("cp1252", errors="replace")
+        _check_unread(content[:HEAD].decode("latin-1"), source)
         msg = f"{source}: not a text file in UTF-8"
         raise MeasurementError(msg) from None

@@ -59,6 +59,11 @@ UNREAD = (
         r"\A1\d{9} \d+ \d+ \d+ \d+ \d+(?: \d+)*\s*$",
         "run pgbench without --aggregate-interval, or read what it prints",
     ),
+    _row(
+        "vegeta's results as they are sent",
+        r"\x06Attack[^A-Za-z]+Seq[^A-Za-z]+Code",
+        "read what vegeta encode makes of them, or vegeta report",
+    ),
     _row("Tsung's log", r"^# stats: dump at \d+", "read its samples as CSV with a time each"),
 )
 """Each kind once; `what_is_unread` asks them in this order."""

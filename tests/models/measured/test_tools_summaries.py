@@ -7,7 +7,7 @@ from headway.errors import MeasurementError
 from headway.models.analysis.audit import audit
 from headway.models.measured.points import LAG, LONGEST, SHORTEST, Loop
 from headway.models.reading.loadtest import points_of
-from headway.models.reading.recognise import recognised
+from headway.models.reading.recognise import decoded, recognised
 from tests.campaigns.spoilt_points import spoilt_file
 from tests.support.tool_files import TOOLS, survives
 
@@ -163,6 +163,16 @@ def test_autocannon_with_latency_and_without_its_first_lines():
     assert percentiles(only(printed)) == {50: 36, 97.5: 81, 99: 104, 99.99: 199}
 
 
+def test_autocannon_with_its_statuses_or_a_number_of_requests():
+    """The table of statuses counts exactly; times of a number of requests end with a second."""
+    plain = text("autocannon.txt").replace("7920 2xx responses, 162 non 2xx responses\n", "")
+    table = "│ Code │ Count │\n│ 200  │ 8079  │\n"
+    point = only(plain + table)
+    assert (point.samples, percentiles(point)) == (8079, {50: 36, 97.5: 81, 99: 104})
+    asked = only(plain.replace("Running 20s test", "Running 8085 requests test"))
+    assert any("so its rate is too low" in note for note in asked.notes)
+
+
 def test_autocannon_before_its_boxes():
     printed = (
         "Running 10s test @ http://localhost:3000\n20 connections\n\n"
@@ -228,6 +238,12 @@ def test_vegeta_rows_that_are_cut_or_no_numbers():
     refused(printed.replace(",0,6,", ',0,6,"', 1), "cannot be read .*; run vegeta attack with -max")
     refused(text("vegeta.jsonl").replace('"code":200', '"code":2.5', 1), "run.txt:1: no JSON with")
     refused(text("vegeta.jsonl").replace('"code":200', '"code":2000', 1), "2000 is not a status")
+
+
+def test_vegeta_in_its_own_encoding_names_what_writes_text():
+    sent = b"\xff\x96\x7f\x03\x01\x06Attack\x01\x0c\x00\x01\x03Seq\x01\x06\x00\x01\x04Code\x01"
+    with pytest.raises(MeasurementError, match=r"run.bin: is vegeta's results .* vegeta encode"):
+        decoded(sent, "run.bin")
 
 
 def test_pgbench_transaction_by_transaction():
@@ -321,6 +337,7 @@ def test_httperf_without_a_rate_or_without_its_command_line():
     """One connection follows the other; without the command line that is not known."""
     printed = text("httperf.txt").replace("--rate=60 ", "").replace("<=9", "<=1")
     assert (only(printed).loop, only(printed).population) == (Loop.CLOSED, 1)
+    assert only(printed.replace("<=1", "<=2")).population == 2
     rest = printed.partition("\n")[2].replace("httperf:", "")
     assert (only(rest).loop, only(rest).population) == (None, None)
     late = rest.replace("<=1", "<=9")
@@ -361,6 +378,7 @@ def test_loadtest_at_a_rate_and_in_the_words_of_version_8():
     assert only(new.replace(rate, "Agent:")).population == 8
     refused(new.replace("       244", "       294"), "a rate of 294/s is not that of 3660 requests")
     refused(new.replace("errors:        12", "errors:        99999"), "99,999 errors of 3660")
+    refused(new.replace("99%", "990%"), "a percentage exceeds 100")
 
 
 def test_cassandra_stress():

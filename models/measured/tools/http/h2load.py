@@ -40,7 +40,7 @@ def _points(text: str, source: str) -> list[Point]:
 
 def _clients(run: ToolText) -> float | None:
     """Clients of all threads; None if the output was kept without its first lines."""
-    lines = run.all(rf"[ \t]*{_STARTED}\d+: (\S+) total client\(s\)")
+    lines = run.all(rf"[ \t]*{_STARTED}\S+ (\S+) total client\(s\)")
     return sum(line.number() for line in lines) if lines else None
 
 

@@ -54,7 +54,7 @@ def _point(run: ToolText, command: str) -> Point:
     if not length:
         raise broken(total.place, "the test took no time")
     _check_rate(run, sent, length, total.place)
-    loop, offered, notes = _roles(run, command, sent / length)
+    loop, offered, most, notes = _roles(run, command, sent / length)
     times = run.needs(
         r"[ \t]*Reply time \[ms\]: response (\S+) transfer (\S+)",
         "Reply time [ms]: response 9.0 transfer 0.0",
@@ -64,7 +64,7 @@ def _point(run: ToolText, command: str) -> Point:
         "httperf",
         loop,
         offered_rate=offered,
-        population=1.0 if loop is Loop.CLOSED else None,
+        population=most if loop is Loop.CLOSED else None,
         throughput=(replies - bad) / length if replies > bad else None,
         response_time=(times.number() + times.number(1)) * _MS if replies else None,
         errors=bad + lost,
@@ -125,21 +125,21 @@ def _check_rate(run: ToolText, sent: float, length: float, place: str) -> None:
 
 def _roles(
     run: ToolText, command: str, rate: float
-) -> tuple[Loop | None, float | None, tuple[str, ...]]:
-    """Whether the test was open, its offered rate [1/s], and a note on that."""
+) -> tuple[Loop | None, float | None, float, tuple[str, ...]]:
+    """The loop, the offered rate [1/s], connections at once, and a note on these."""
     line = run.needs(r"[ \t]*Connection rate: .*<=(\S+) concurrent", "<=9 concurrent connections")
-    at_once, place = line.number(), line.place
-    open_note = _AT_RATE.format(digits(at_once))
+    most, place = line.number(), line.place
+    note = _AT_RATE.format(digits(most))
     asked, calls = _RATE.search(command), _CALLS.search(command)
-    if "wsess" in command and asked:
-        return Loop.OPEN, rate, (open_note, _SESSIONS)
+    if asked and "wsess" in command:
+        return Loop.OPEN, rate, most, (note, _SESSIONS)
     if asked:
         each = number(calls[1], place) if calls else 1.0
         series = (_IN_SERIES.format(digits(each)),) if each > 1 else ()
-        return Loop.OPEN, number(asked[1], place) * each, (open_note, *series)
-    if command and at_once <= 1 and "wsess" not in command:
-        return Loop.CLOSED, None, (_IN_TURN,)
-    return (Loop.OPEN, None, (open_note,)) if at_once > 1 else (None, None, ())
+        return Loop.OPEN, number(asked[1], place) * each, most, (note, *series)
+    if command and not any(word in command for word in ("wsess", "period")):
+        return Loop.CLOSED, None, most, (_IN_TURN,)
+    return (Loop.OPEN, None, most, (note,)) if most > 1 else (None, None, most, ())
 
 
 HTTPERF = tool_reader(

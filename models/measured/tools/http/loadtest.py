@@ -104,6 +104,8 @@ def _percentiles(run: ToolText) -> dict[float, float]:
         if unit != "ms":
             raise broken(line.place, "the time has no unit of ms")
         tails[number(percent, line.place)] = number(time, line.place) * _MS
+        if max(tails) > 100:
+            raise broken(line.place, "a percentage exceeds 100")
     return tails
 
 

@@ -16,7 +16,9 @@ _SPACED = re.compile(r"^Stat[ \t]+Avg[ \t]+Stdev[ \t]+Max[ \t]*$", re.MULTILINE)
 _RUNNING = r"[ \t]*Running \S+(?: requests)? test @"
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
 _APART = 0.1  # relative difference of the rate times the time and the number of requests
+_CODE = r"[ \t]*│[ \t]*[1-5]\d\d[ \t]*│[ \t]*([^│\s]+)[ \t]*│[ \t]*$"
 _SECONDS = "autocannon rounds its number of requests, and averages its rate over whole seconds"
+_AMOUNT = "a number of requests was asked for: its time ends with a second, so its rate is too low"
 
 
 def _is_text(text: str) -> bool:
@@ -53,9 +55,14 @@ def _point(run: ToolText) -> Point:
         duration=end.seconds(group=1),
         with_failures=bad > 0,
         more=filled({LONGEST: times.get("Max")}),
-        notes=(CUT, _SECONDS, *of_pipelines(clients or 1.0, deep),
+        notes=(CUT, _SECONDS, *_of_amount(run), *of_pipelines(clients or 1.0, deep),
                *of_errors(bad + lost, answers + lost)),
     )  # fmt: skip
+
+
+def _of_amount(run: ToolText) -> tuple[str, ...]:
+    """A note on a test of a number of requests, whose last second is no whole one."""
+    return (_AMOUNT,) if run.all(r"[ \t]*Running \S+ requests test @") else ()
 
 
 def _row(run: ToolText, name: str) -> tuple[Mapping[str, str], str]:
@@ -102,6 +109,9 @@ def _count(line: MatchedLine) -> float:
 
 def _answers(run: ToolText, rate: float, end: MatchedLine, lost: float) -> float:
     """Answers as counted; of a count that is rounded, the rate times the seconds it is over."""
+    codes = run.all(_CODE)
+    if codes:
+        return sum(line.number() for line in codes)
     by_status = run.all(r"[ \t]*(\S+) 2xx responses, (\S+) non 2xx responses")
     if by_status:
         return sum(line.number() + line.number(1) for line in by_status)
