@@ -9,7 +9,7 @@ from headway.models.measured.points import LAG, LONGEST, SHORTEST, Loop
 from headway.models.reading.loadtest import points_of
 from headway.models.reading.recognise import decoded, recognised
 from tests.campaigns.spoilt_points import spoilt_file
-from tests.support.tool_files import TOOLS, survives
+from tests.support.tool_files import TOOLS, sample, survives
 
 FOLDER = TOOLS / "printed"
 KINDS = {
@@ -606,3 +606,28 @@ def test_artillery_in_json():
     }  # fmt: skip
     refused(text("artillery.json").replace("1773133261541", "1773133201034"), "is not after its f")
     refused(text("artillery.json").replace('"last', '"end'), "lastCounterAt is missing")
+
+
+REAL = {
+    "h2load/one-stream.txt": ("h2load", Loop.CLOSED, None, 4, 0),
+    "h2load/five-streams.txt": ("h2load", Loop.CLOSED, None, None, 848),
+    "httperf/rate.txt": ("httperf", Loop.OPEN, 100, None, 30),
+    "httperf/in-turn.txt": ("httperf", Loop.CLOSED, None, 1, 0),
+    "autocannon/latency.txt": ("autocannon (text)", Loop.CLOSED, None, 4, 170),
+    "autocannon/statuses.txt": ("autocannon (text)", Loop.CLOSED, None, 8, 0),
+    "loadtest/clients.txt": ("loadtest", Loop.CLOSED, None, 4, 154),
+    "loadtest/rate.txt": ("loadtest", Loop.OPEN, 100, None, 0),
+}
+"""What runs at one server are: their kind, loop, offered rate, population and errors."""
+
+
+@pytest.mark.parametrize(("name", "told"), REAL.items())
+def test_runs_of_the_tools_themselves(name, told):
+    """As they were asked for; of closed ones Little's law gives the population."""
+    printed, (kind, *rest) = sample(name), told
+    point = only(printed)
+    assert recognised(printed)[0].kind == kind
+    assert [point.loop, point.offered_rate, point.population, point.errors] == rest
+    if point.loop is Loop.CLOSED:
+        assert point.inside == pytest.approx(point.population or 4 * 5, rel=0.1)
+    assert [str(each) for each in spoilt_file(TOOLS / name, name, 20) if not each.outcome] == []
