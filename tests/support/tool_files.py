@@ -101,7 +101,8 @@ def outcome(reader: Reader, text: str, name: str) -> str:
     """What a reader makes of a text, whether it recognises it or not."""
     reader.recognises(text)
     try:
-        return f"{name}: {len(reader.points(text, name))} points, {len(reader.read(text, name))}"
+        points = reader.points(text, name) if reader.points else ()
+        return f"{name}: {len(points)} points, {len(reader.read(text, name))}"
     except MeasurementError as error:
         return str(error)
 
