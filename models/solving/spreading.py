@@ -18,11 +18,13 @@ from headway.models.structure.planning.variability import (
     TwoMoments,
     check_spread,
     comes_back,
+    has_renewal,
     service_scv,
 )
 from headway.queueing.flows.measured import assumed_poisson
 from headway.queueing.variability.measured import MeasuredRegion
 from headway.queueing.variability.network import approximation
+from headway.queueing.variability.renewal import GAMMA_ARRIVALS
 
 _POISSON = of_number(1.0)
 
@@ -100,7 +102,7 @@ def doubts_of_spread(graph: Structure, values: Values) -> str:
     spread = SPREAD.of(values)
     if spread.exact:
         return ""
-    notes = [_error(graph, values, spread)]
+    notes = [GAMMA_ARRIVALS if has_renewal(graph, values) else _error(graph, values, spread)]
     own = [n for n, station in graph.stations.items() if "arrival_scv" in station.fields]
     notes += [f"flows replace the arrival_scv of {', '.join(own)}"] if own else []
     return "; ".join(notes)

@@ -18,6 +18,7 @@ from headway.queueing.variability.flows import (
     departures,
     scvs_of_arrivals,
 )
+from headway.queueing.variability.renewal import renewal_wait
 from headway.queueing.variability.returns import all_returns, near_returns
 from headway.queueing.variability.tandems import Flags, Tandems, tandems_of
 from headway.queueing.variability.waiting import general_wait
@@ -52,6 +53,9 @@ class GeneralNetwork:
         sum of their rates over the sum of their squares. `arrival_scvs` are then means over jobs.
     more_work
         Added to the scv of arrivals for waits, where classes bring unlike work.
+    chosen
+        Share of a flow of `arrival_scvs` that comes in at each station, each job of it chosen at
+        random, above 0 and at most 1; `arrival_rates` are those of the chosen.
 
     Raises
     ------
@@ -74,6 +78,7 @@ class GeneralNetwork:
     scvs: FloatArray
     outside_flows: FloatArray = field(default_factory=lambda: np.array(1.0))
     more_work: FloatArray = field(default_factory=lambda: np.array(0.0))
+    chosen: FloatArray = field(default_factory=lambda: np.array(1.0))
 
     def __post_init__(self) -> None:
         for name in vars(self):
@@ -133,8 +138,8 @@ def solve_general(network: GeneralNetwork) -> GeneralSolution:
     """Solve the rates, then the variability of all flows, then each station alone.
 
     Jobs that a station sends straight back to itself make one longer visit there. An
-    approximation; exact for networks of M/M/m queues (Jackson), for M/G/1 behind these, and for
-    tandems of constant times behind these.
+    approximation; exact for networks of M/M/m queues (Jackson), for M/G/1 behind these, for
+    tandems of constant times behind these, and for D/M/m queues that nothing else comes to.
 
     Parameters
     ----------
@@ -170,6 +175,7 @@ def _solved(
     scvs: FloatArray,
     outside_flows: FloatArray,
     more_work: FloatArray,
+    chosen: FloatArray,
 ) -> GeneralSolution:
     back = np.diagonal(onward, axis1=-2, axis2=-1)
     system = np.eye(onward.shape[-1]) - np.swapaxes(onward, -1, -2)
@@ -192,15 +198,22 @@ def _solved(
     shares = stays[..., :, None] * away / total[..., None, :]
     serving = departing_alone(spread, servers)
     parts = np.maximum(outside_flows, 1.0)
+    outside = 1 + chosen * (arrival_scvs - 1)  # of a renewal flow some of which are chosen
     traffic = Traffic(
-        shares, away, arrival_rates / total, arrival_scvs, parts, stays, busy, spread, serving
+        shares, away, arrival_rates / total, outside, parts, stays, busy, spread, serving
     )
     coming, outer = scvs_of_arrivals(traffic)
     leaving = departures(coming, busy, serving)
     flows = _Queues(away, stays, time, servers, spread)
-    waits = flows.waits(coming, outer, more_work) * (1 - back)
+    waits = flows.waits(coming, outer, more_work)
+    renewal = flows.renewal(arrival_scvs) & (parts == 1) & (more_work == 0)
+    if renewal.any():
+        rows = (np.where(renewal, v, 1.0) for v in (stays, time, servers, arrival_scvs, chosen))
+        waits = np.where(renewal, renewal_wait(*rows).mean, waits)
     poisson = ((arrival_scvs == 1) | (arrival_rates == 0)).all(axis=0)
-    exact = bool(not more_work.any() and flows.exact(poisson).all())
+    known = flows.exact(poisson) | (renewal & (arrival_scvs == 0)).all(axis=0)
+    exact = bool(not more_work.any() and known.all())
+    waits = waits * (1 - back)
     return GeneralSolution(visits, busy, waits, coming, leaving, exact)
 
 
@@ -255,6 +268,15 @@ class _Queues:
         constant = tandems.steady == 1
         first = np.where(constant, tandems.head, np.arange(len(passing)))
         return np.asarray(known | (constant & poisson[first]).all(axis=0))
+
+    def renewal(self, outside: FloatArray) -> Flags:
+        """Where a renewal flow from outside is all that comes to exponential servers.
+
+        Its times are taken as gamma-distributed where their scv is less than 1; Poisson flows, and
+        those that vary more, are left to others.
+        """
+        alone = ~(self.away > 0).any(axis=-2) & np.isfinite(self.servers)
+        return np.asarray(alone & (self.spread == 1) & (outside < 1) & (self.time > 0))
 
     def _wait(
         self, rate: FloatArray, time: FloatArray, coming: FloatArray, spread: FloatArray

@@ -29,6 +29,7 @@ from headway.models.solving.response_times.sum_of_times import (
     sum_of_times_in,
     sum_percentiles,
 )
+from headway.models.solving.response_times.visited import is_renewal, visited_station
 from headway.models.solving.solutions.marks import DRIVEN, QNA, Marks
 from headway.models.solving.solutions.on_demand import check_percent
 from headway.models.structure.network_kind import NetworkKind
@@ -41,13 +42,9 @@ from headway.queueing.sojourn.feed_forward_percentiles import (
     feed_forward_percentiles,
 )
 from headway.queueing.sojourn.interpolated_percentiles import interpolated_percentiles
-from headway.queueing.sojourn.percentiles import StationVisits, path_law
 from headway.queueing.sojourn.routed_network import GIVEN, RoutedNetwork
-from headway.queueing.sojourn.visited_station import VisitedStation
-from headway.queueing.stations.base import Station
 from headway.queueing.times.inversion import exceedance, percentile_of
-from headway.queueing.times.laws import TimeLaw, merged
-from headway.queueing.variability.two_moments import TwoMomentStation
+from headway.queueing.times.laws import TimeLaw, in_series, independent_visits, merged
 
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
@@ -255,7 +252,7 @@ def _check_open(solution: "Solution") -> None:
     with _named(solution):
         if not is_followed(solution.model.network.graph):
             check_turns_known(solution.model.network.graph)
-    if solution.method == QNA and not _is_poisson(solution):
+    if solution.method == QNA and not (_is_poisson(solution) or is_renewal(solution)):
         msg = (
             f"{name}: propagated variability has no percentiles where arrivals have an scv: two "
             "moments of them do not determine a distribution; simulate, or delete the scv"
@@ -342,13 +339,10 @@ def _named(point: "Solution") -> Iterator[None]:
 
 def _of_visits(point: "Solution") -> TimeLaw:
     values, own = point.values, OWN_VISITS.of(point.values)
-    phases = [
-        StationVisits(own[name], station_at(name).of(values), values[f"{name}.arrival_rate"])
-        for name in point.stations
-        if own[name] > 0
-    ]
-    law = path_law(phases)
-    alone = len(phases) == 1 and phases[0].visits <= 1
+    met = [name for name in point.stations if own[name] > 0]
+    laws = {n: visited_station(point, n).time_law(values[f"{n}.arrival_rate"]) for n in met}
+    law = in_series(*(independent_visits(law, float(own[name])) for name, law in laws.items()))
+    alone = len(met) == 1 and own[met[0]] <= 1
     return TimeLaw(law.pieces, law.mean, merged(() if alone else (GIVEN,), law.notes))
 
 
@@ -358,22 +352,13 @@ def _law_of_routes(point: "Solution") -> TimeLaw:
     ways = ways_of(graph, values)
     network = RoutedNetwork(
         tuple(graph.stations),
-        tuple(_visited_station(point, name) for name in graph.stations),
+        tuple(visited_station(point, name) for name in graph.stations),
         np.array([float(values[f"{name}.arrival_rate"]) for name in graph.stations]),
         ways.entries,
         ways.onward * admitted[:, None],
         ways.leaving * admitted,
     )
     return network.law()
-
-
-def _visited_station(point: "Solution", name: str) -> VisitedStation:
-    """Return a station with the law of its response time, by two moments under QNA."""
-    station: Station = station_at(name).of(point.values)
-    if point.method != QNA:
-        return station
-    wait, scv = (float(point.values[f"{name}.{part}"]) for part in ("waiting_time", "arrival_scv"))
-    return TwoMomentStation(station, wait, scv)
 
 
 def _admitted(point: "Solution", name: str) -> float:

@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 from headway.kinds import Amount, FloatArray
 from headway.models.language.formula import Name, Operation, Tree
 from headway.models.solving.response_times.feed_forward import Finding, row_of
+from headway.models.solving.response_times.visited import visited_station
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import station_at
 from headway.models.structure.planning.ways import shares
 from headway.queueing.sojourn.feed_forward import FeedForwardNetwork
-from headway.queueing.sojourn.percentiles import StationVisits, path_law
-from headway.queueing.stations.base import Delay
 from headway.queueing.stations.rows import in_a_row
-from headway.queueing.times.laws import TimeLaw
+from headway.queueing.times.laws import TimeLaw, constant, in_series
 
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
@@ -93,10 +92,9 @@ def sum_law(point: "Solution", parts: SumOfTimes) -> TimeLaw:
     GraphError
         For a station whose distribution is unknown.
     """
-    values, rate = point.values, point.values[f"{parts.station}.arrival_rate"]
-    constant = Delay(_constant(point, parts))
-    station = station_at(parts.station).of(values)
-    return path_law([StationVisits(1.0, constant, rate), StationVisits(1.0, station, rate)])
+    rate = point.values[f"{parts.station}.arrival_rate"]
+    law = visited_station(point, parts.station).time_law(rate)
+    return in_series(constant(float(_constant(point, parts))), law)
 
 
 def sum_percentiles(

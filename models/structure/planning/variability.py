@@ -9,7 +9,14 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray, check_not_negative, is_symbolic
-from headway.models.structure.parts.keys import Key, Values, arrivals_at, scv_at, station_at
+from headway.models.structure.parts.keys import (
+    OWN_VISITS,
+    Key,
+    Values,
+    arrivals_at,
+    scv_at,
+    station_at,
+)
 from headway.models.structure.parts.routes import share_at
 from headway.models.structure.parts.structure import Structure
 from headway.models.structure.planning.components import AnyStep, formula_steps, number, step
@@ -133,10 +140,14 @@ def _why_not(graph: Structure, who: str) -> str:
     """Why variability cannot be propagated through some stations; empty where it can."""
     if graph.blocks:
         return f"{who}, which headway cannot propagate through blocking; delete scv, or the limit"
-    if visits_given(graph):
-        return f"{who}, but visits do not show where jobs go; give routes instead of visits"
+    alone = lone_queue(graph)
+    if visits_given(graph) and alone is None:
+        return (
+            f"{who}, but visits to several queues do not show where jobs go; give routes instead "
+            "of visits"
+        )
     for name, station in graph.stations.items():
-        if not _goes_through(station.can):
+        if not _goes_through(station.can, alone=alone == name):
             return (
                 f"{name}: headway cannot propagate variability through a "
                 f"{station.kind.__name__}; delete the scv of arrivals"
@@ -164,9 +175,13 @@ def _check_classes(graph: Structure, who: str) -> None:
             raise GraphError(msg)
 
 
-def _goes_through(can: Abilities) -> bool:
-    """Whether two moments of service say all of a queue in order of arrival."""
-    return can.service_scv is not None and can.product_form is not ServiceKind.PARALLEL
+def _goes_through(can: Abilities, *, alone: bool) -> bool:
+    """Whether two moments of service say all of a queue in order of arrival.
+
+    Of separate queues they do where nothing follows that their departures matter to.
+    """
+    apart = can.product_form is ServiceKind.PARALLEL
+    return can.service_scv is not None and (alone or not apart)
 
 
 def spread_steps(graph: Structure) -> list[AnyStep]:
@@ -202,6 +217,7 @@ def spread_needs(graph: Structure) -> set[str]:
     needs: set[str] = {"throughput", *map(scv_at, graph.arrival_scvs)}
     needs |= {arrivals_at(name) for name in graph.arrivals}
     needs |= {station_at(name) for name in graph.stations}
+    needs |= {OWN_VISITS} if lone_queue(graph) else set()
     return needs | {share_at(route) for route in graph.routes.changing}
 
 
@@ -235,7 +251,12 @@ def spread(graph: Structure, fixed: FloatArray, values: Values) -> TwoMoments:
     if not ((scvs >= 0) & (scvs < np.inf)).all():
         for name in graph.arrival_scvs:
             check_not_negative(f"scv of arrivals at {name}", values[scv_at(name)])
-    network = _network(graph, values, numbers, _onward(graph, fixed, values))
+    queue = lone_queue(graph)
+    network = (
+        _network(graph, values, numbers, fixed)
+        if queue is None
+        else _alone(graph, values, numbers, queue)
+    )
     solution = solve_general(network)
     return TwoMoments(
         _by_name(graph, solution.waiting_time),
@@ -260,13 +281,96 @@ def _network(
     graph: Structure,
     values: Values,
     numbers: Sequence[tuple[Amount, Amount, Amount]],
-    onward: FloatArray,
+    fixed: FloatArray,
 ) -> GeneralNetwork:
+    """The network of a graph with routes."""
     times, scvs, servers = map(_columns, zip(*numbers, strict=True))
     rates = _rates(graph, values)
     given = {name: scv_at(name).of(values) for name in graph.arrival_scvs}
     arrival_scvs = _columns(given.get(name, 1.0) for name in graph.stations)
+    onward = _onward(graph, fixed, values)
     return GeneralNetwork(rates, arrival_scvs, onward, times, servers, scvs)
+
+
+def _alone(
+    graph: Structure,
+    values: Values,
+    numbers: Sequence[tuple[Amount, Amount, Amount]],
+    queue: str,
+) -> GeneralNetwork:
+    """The network of a graph whose only queue is visited v times, straight from outside.
+
+    A share v / n of the jobs, each chosen at random, comes to each of its n separate queues; where
+    that is above 1 all of them do, and go straight back with probability 1 - n / v.
+    """
+    times, scvs, servers = map(_columns, zip(*numbers, strict=True))
+    part, apart = arriving(station_at(queue).of(values), OWN_VISITS.of(values)[queue])
+    here = np.array([name == queue for name in graph.stations])
+    part, apart = (np.asarray(v, float)[..., None] for v in (part, apart))
+    total = np.maximum(np.asarray(values["throughput"], float), _NOBODY)[..., None]
+    chosen = np.where(here, np.minimum(part, 1.0), 1.0)
+    back = np.where(here, 1 - 1 / np.maximum(part, 1.0), 0.0)
+    scv = outside_scv(graph, values)
+    servers = np.where(here, servers / apart, servers)
+    onward = back[..., None] * np.eye(len(here))
+    rates = total * chosen
+    return GeneralNetwork(rates, scv[..., None], onward, times, servers, scvs, chosen=chosen)
+
+
+def arriving(station: Station, visits: Amount) -> tuple[Amount, Amount]:
+    """Visits to each separate queue of a station, and how many it has."""
+    apart = station.count if station.can.product_form is ServiceKind.PARALLEL else 1.0
+    return visits / apart, apart
+
+
+def lone_queue(graph: Structure) -> str | None:
+    """The only queue of a graph, where all that comes there comes straight from outside.
+
+    Constant delays in between change nothing; None for other graphs.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> from headway.queueing import MM1, Delay
+    >>> one = ModelGraph("one").station("wire", Delay(0.1)).station("cpu", MM1(0.1))
+    >>> lone_queue(one.route("wire", "cpu")), lone_queue(one.route("cpu", "wire"))
+    ('cpu', 'cpu')
+    """
+    queues = [name for name, station in graph.stations.items() if station.can.limits]
+    if len(queues) != 1 or graph.classes or len(graph.arrivals) > 1:
+        return None
+    place, entry = queues[0], next(iter(graph.arrivals or graph.stations))
+    if visits_given(graph):
+        return place
+    while True:
+        before = {route.source for route in graph.routes if route.target == place} - {queues[0]}
+        if place in before or (place == entry) == bool(before) or len(before) > 1:
+            return None
+        if not before:
+            return None if queues[0] in _behind(graph, [queues[0]]) else queues[0]
+        place = before.pop()
+
+
+def has_renewal(graph: Structure, values: Values) -> bool:
+    """Whether the only queue has exponential service, and what comes there varies no more.
+
+    Its times of arrival are then those of a renewal flow, of a gamma law where they do vary.
+
+    Parameters
+    ----------
+    graph, values
+        An open network without classes, and what `spread_needs` names.
+    """
+    queue = lone_queue(graph)
+    if queue is None:
+        return False
+    scv = np.asarray(service_scv(station_at(queue).of(values)), float)
+    return bool(np.all(scv == 1) and np.all(outside_scv(graph, values) <= 1))
+
+
+def outside_scv(graph: Structure, values: Values) -> FloatArray:
+    """Scv of the times between arrivals from outside, which come in at one place."""
+    return np.asarray(next((scv_at(n).of(values) for n in graph.arrival_scvs), 1.0), float)
 
 
 def _columns(values: Iterable[Amount]) -> FloatArray:
