@@ -288,7 +288,16 @@ _where_option = click.option(
     metavar="COLUMN=WORD",
     help="Rows that count, in a table of several systems.",
 )
+_arrivals_option = click.option(
+    "--arrivals",
+    cls=_STATED,
+    metavar="HOW",
+    default="",
+    help="How requests arrived: constant, poisson, or an scv.",
+    shell_complete=lambda *_: ["constant", "poisson"],
+)
 _HINT_OPTIONS = (
+    _arrivals_option,
     _where_option,
     _rate_option,
     _clients_option,
@@ -312,6 +321,7 @@ def hint_options(function: Function) -> Function:
         clients: Pairs,
         rate: Pairs,
         where: Pairs,
+        arrivals: str,
         **others: Any,
     ) -> Any:
         from headway.models.reading.clients import Told
@@ -328,6 +338,7 @@ def hint_options(function: Function) -> Function:
             clients=said[0],
             rates=said[1],
             where=parts,
+            arrivals=arrivals,
         )
         return function(*given, hints=hints, **others)
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from headway.errors import GraphError, MeasurementError, nearest
 from headway.kinds import FloatArray
 from headway.models.language.units import unit
+from headway.models.measured.arrivals import POISSON
 from headway.models.measured.bends import bends_by_level
 from headway.models.measured.cells import Observed
 from headway.models.measured.columns import (
@@ -103,7 +104,8 @@ _Measured = tuple[Observed, str, float | None]
 
 def match(model: Model, measurements: Measurements, x: str | None = None, y: Named = None) -> Match:
     """Match a table with a model; see `headway.models.analysis.comparison.compare`."""
-    model = _exposed(_closed_as_measured(model, measurements, x), measurements)
+    model = _arriving_as_measured(_closed_as_measured(model, measurements, x), measurements)
+    model = _exposed(model, measurements)
     measurements = _stated_of_each(model, measurements)
     named = outputs_named(measurements, y)
     settings = _settings(model, measurements, x, named)
@@ -266,6 +268,19 @@ def _closed_as_measured(model: Model, measurements: Measurements, x: str | None)
     if not is_population(load):
         return model
     return model.closed(float(np.nanmax(load.values)), think_time(measurements, load))
+
+
+def _arriving_as_measured(model: Model, measurements: Measurements) -> Model:
+    """Let requests come to an open model as they came to the server that was measured.
+
+    A model that says how they arrive keeps what it says, and one that loses some has Poisson
+    arrivals only.
+    """
+    scv = measurements.arrival_scv
+    open_network = bool(model.graph.stations) and not model.graph.classes and not model.is_closed
+    if scv in (None, POISSON) or not open_network or model.graph.spreads or turns_away(model):
+        return model
+    return model.arriving(float(scv or 0.0))
 
 
 def _measured(

@@ -18,6 +18,7 @@ from headway.models.files.separated import check_cells, header_and_rows
 from headway.models.files.shipped import shipped_or_own
 from headway.models.language.frozen import Kept
 from headway.models.language.verbs import perform, who_does
+from headway.models.measured.arrivals import same_arrivals
 from headway.models.measured.cells import Observed, decimals, is_words, observed, words_complaint
 from headway.models.measured.roles import with_mean
 
@@ -60,6 +61,8 @@ class Measurements:
         Columns with a cell that cannot be read as their number; using one raises its error.
     notes
         What was found out of how they were measured, a sentence each.
+    stated_scv
+        Squared coefficient of variation of the times between arrivals, as the user says.
 
     Examples
     --------
@@ -78,6 +81,7 @@ class Measurements:
     made_of: tuple[Kept, ...] = ()
     spoilt: Mapping[str, Observed] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    stated_scv: float | None = None
 
     @classmethod
     def read(
@@ -268,6 +272,16 @@ class Measurements:
 
     def __repr__(self) -> str:
         return f"Measurements({self.source}: {len(self)} x {', '.join(self.columns)})"
+
+    @property
+    def arrival_scv(self) -> float | None:
+        """Squared coefficient of variation of the times between arrivals; None if not known.
+
+        It is the user's, or that of all the points that the rows were made of.
+        """
+        if self.stated_scv is not None:
+            return self.stated_scv
+        return same_arrivals(getattr(point, "arrival_scv", None) for point in self.made_of)
 
     def find(self, names: Iterable[str]) -> Observed | None:
         r"""The first column with one of these names, with or without its unit.

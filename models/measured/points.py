@@ -50,6 +50,9 @@ class Point(Kept):
         Requests that failed, requests measured, and for how long [s].
     dropped
         Share of the due requests that the generator never sent because it had no free client.
+    arrival_scv
+        Squared coefficient of variation of the times between requests, of an open test: 0 where
+        they were sent at equal intervals, 1 for Poisson arrivals.
     lateness
         Mean delay from when requests were due to when they were sent and timed [s].
     mean_of_rate
@@ -102,6 +105,7 @@ class Point(Kept):
     duration: float | None = None
     dropped: float | None = None
     lateness: float | None = None
+    arrival_scv: float | None = None
     mean_of_rate: bool = False
     with_failures: bool = False
     coarseness: float = 0.0
@@ -195,6 +199,7 @@ class Point(Kept):
             "duration": self.duration,
             "dropped": self.dropped,
             "lateness": self.lateness,
+            "arrival_scv": self.arrival_scv,
             "mean_of_rate": self.mean_of_rate,
             "with_failures": self.with_failures,
             "utilisation": dict(self.utilisation) or None,
@@ -217,7 +222,7 @@ QUEUE = "queue"
 
 _NUMBERS = (
     "offered_rate", "population", "think_time", "throughput", "response_time", "errors", "samples",
-    "duration", "dropped", "lateness",
+    "duration", "dropped", "lateness", "arrival_scv",
 )  # fmt: skip
 _ROUNDED = 1.05  # monitors print a resource that is full as up to 105%
 

@@ -9,6 +9,7 @@ import numpy as np
 from headway.errors import MeasurementError, UnitError, quoted
 from headway.models.files.shipped import shipped_or_own
 from headway.models.language.units import LEADING_NUMBER, quantity, unit
+from headway.models.measured.arrivals import same_arrivals
 from headway.models.measured.cells import Observed
 from headway.models.measured.matching import ADDED, CURVE
 from headway.models.measured.measurements import Measurements
@@ -90,7 +91,8 @@ def together(tables: Sequence[Measurements]) -> Measurements:
     made_of = tuple(one for table in tables for one in table.made_of) if whole else ()
     source = " and ".join(dict.fromkeys(table.source for table in tables))
     joined = Measurements(source, columns, labels, lines, spoilt=spoilt, kind=tables[0].kind)
-    return replace(joined, made_of=made_of)
+    stated = same_arrivals(table.stated_scv for table in tables)
+    return replace(joined, made_of=made_of, stated_scv=stated)
 
 
 def _aligned(tables: Sequence[Measurements]) -> list[dict[str, Observed]]:

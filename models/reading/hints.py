@@ -8,6 +8,7 @@ import numpy as np
 from headway.errors import HeadwayError, MeasurementError, UnitError, nearest, quoted
 from headway.models.language.titles import split_header, unit_in_words
 from headway.models.language.units import Unit
+from headway.models.measured.arrivals import arrival_scv_of
 from headway.models.measured.cells import Observed, check_decimal
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.roles import NO_ROLE, Role, fits, part_named, with_mean
@@ -37,6 +38,8 @@ class Hints:
         Clients of each file, or the rates asked for, that tools do not print.
     where
         The word by column of the rows that count, in tables of several systems.
+    arrivals
+        How requests arrived, ``constant``, ``poisson`` or an scv; empty where files tell it.
 
     Raises
     ------
@@ -63,14 +66,21 @@ class Hints:
     clients: Told = NO_CLIENTS
     rates: Told = NO_RATES
     where: Mapping[str, str] = field(default_factory=dict)
+    arrivals: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be said of any table."""
         check_decimal(self.decimal)
+        self.arrival_scv  # noqa: B018 - refuses what says nothing of arrivals
         for column, text in self.units.items():
             _unit(column, text)
         for role in self.roles.values():
             _word(role)
+
+    @property
+    def arrival_scv(self) -> float | None:
+        """Squared coefficient of variation of the times between arrivals; None if not said."""
+        return arrival_scv_of(self.arrivals) if self.arrivals else None
 
     @property
     def of_files(self) -> bool:
@@ -96,6 +106,8 @@ class Hints:
         every = with_mean({**known.columns, **known.spoilt})
         for column in every.values():
             known = _with(known, column)
+        if self.arrivals:
+            known = replace(known, stated_scv=self.arrival_scv)
         return with_population(known)
 
     def met_in(self, measurements: Measurements) -> Measurements:

@@ -19,6 +19,7 @@ from headway.models.structure.parts.links import link_parameters
 from headway.queueing.erlang.formulas import erlang_b, erlang_c
 from headway.queueing.erlang.waiting_room import moment, solve
 from headway.queueing.stations.abilities import ServiceKind
+from headway.queueing.variability.renewal import lone_wait, lone_wait_slope
 
 _WAITS = ("waiting_time", "response_time", "residence_time", "queue_length", "loss_probability")
 
@@ -203,6 +204,8 @@ def numeric(expression: Amount, arguments: Sequence[Amount]) -> Amount:
         "RoomAdmitted": lambda *room: solve(*room).admitted,
         "RoomEmpty": lambda *room: solve(*room).empty,
         "RoomWaiting": moment,
+        "LoneWait": lone_wait,
+        "LoneWaitSlope": lone_wait_slope,
     }
     modules = [functions, "numpy"]
     return sympy.lambdify(list(arguments), expression, modules=modules, cse=True)

@@ -16,6 +16,13 @@ THINK_TIME = Parameter(
     "think_time", None, unit("s"), 0.0, doc="time between a reply and the next request", own=0.0
 )
 
+ARRIVAL_SCV = Parameter(
+    "arrival_scv",
+    None,
+    minimum=0,
+    doc="squared coefficient of variation of the times between arrivals: 0 regular, 1 Poisson",
+)
+
 
 def parameters_of(graph: ModelGraph) -> dict[str, Parameter]:
     """List the parameters of a graph, without values except those of its links.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headway.errors import GraphError, InvalidParameter, UnknownModel, UnknownParameter, nearest
 from headway.kinds import Amount, Number
+from headway.models.language.formula import formula
 from headway.models.language.frozen import Kept
 from headway.models.language.parameters import Parameter, Preset
 from headway.models.language.units import Unit, is_rate, unit
@@ -19,7 +20,7 @@ from headway.models.structure.correlations import (
 )
 from headway.models.structure.forms import FormTable
 from headway.models.structure.graph import ModelGraph
-from headway.models.structure.inputs import POPULATION, THINK_TIME, parameters_of
+from headway.models.structure.inputs import ARRIVAL_SCV, POPULATION, THINK_TIME, parameters_of
 from headway.models.structure.meanings import Better, Meaning
 from headway.models.structure.network_kind import NetworkKind
 from headway.models.structure.one_class import alone, circulation
@@ -256,12 +257,52 @@ class Model(Kept, ModelVerbs):
             )
             msg = f"{self.name} cannot be closed: {why}"
             raise GraphError(msg)
-        kept = {n: p for n, p in self.parameters.items() if n != "arrival_rate"}
+        arriving = ("arrival_rate", ARRIVAL_SCV.name)
+        kept = {n: p for n, p in self.parameters.items() if n not in arriving}
         own = kept.get("think_time", THINK_TIME.at(0.0))
         waits = own if think_time is None else own.at(think_time)
         parameters = {**kept, "population": POPULATION.at(population), "think_time": waits}
         rate = {n: self.meaning(n) for n in ("throughput", "saturation_throughput")}
-        return replace(self, parameters=parameters, meanings={**rate, **self.meanings})
+        graph = self.graph
+        if ARRIVAL_SCV.name in self.parameters:  # nobody arrives any more
+            graph = replace(graph, arrival_scvs={}).without(ARRIVAL_SCV.name)
+        meanings = {**rate, **self.meanings}
+        return replace(self, graph=graph, parameters=parameters, meanings=meanings)
+
+    def arriving(self, scv: Number) -> "Model":
+        """The same network, whose arrivals have a squared coefficient of variation.
+
+        Parameters
+        ----------
+        scv
+            Of the times between arrivals: 0 where they come at equal intervals, as from most load
+            generators, 1 for Poisson arrivals. It becomes the parameter ``arrival_scv``.
+
+        Raises
+        ------
+        GraphError
+            For a network without arrivals, and one through which headway cannot propagate it.
+
+        Examples
+        --------
+        >>> from headway.queueing import MM1
+        >>> one = ModelGraph("one").station("cpu", MM1(0.1)).at()
+        >>> [round(one.arriving(scv).solve(8.0).response_time, 4) for scv in (0, 1)]
+        [0.2693, 0.5]
+        """
+        if ARRIVAL_SCV.name in self.parameters:
+            return self.at({ARRIVAL_SCV.name: scv})
+        graph = self.graph
+        if not graph.stations or graph.classes or self.is_closed or len(graph.arrivals) > 1:
+            msg = f"{self.name}: an scv of arrivals is for an open network where jobs come in once"
+            raise GraphError(msg)
+        place = next(iter(graph.arrivals or graph.stations))
+        rates = graph.arrivals or {place: formula("arrival_rate")}
+        scvs = {place: formula(ARRIVAL_SCV.name)}
+        varied = replace(graph.declare(ARRIVAL_SCV.name), arrivals=rates, arrival_scvs=scvs)
+        varied.plan  # noqa: B018 - refuses stations that do not take it
+        parameters = {**self.parameters, ARRIVAL_SCV.name: ARRIVAL_SCV.at(scv)}
+        return replace(self, graph=varied, parameters=parameters)
 
     def solve(
         self,

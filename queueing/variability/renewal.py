@@ -22,16 +22,18 @@ Source: Takács, *Introduction to the Theory of Queues*, 1962, chapter 2; Kleinr
 Systems* I, 1975, sections 6.2 to 6.4; for (3) Cox, *Renewal Theory*, 1962, section 8.3.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from headway.kinds import FloatArray
+from headway.kinds import Amount, FloatArray, Quantity, is_symbolic, plain
 from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import Station
 from headway.queueing.times.laws import TimeLaw, exponential, pooled
 from headway.queueing.times.tagged_job.station import TaggedStation
+from headway.queueing.variability.waiting import general_wait
 
 GAMMA_ARRIVALS = (
     "times between arrivals are assumed gamma-distributed: mean response time within 5% where they "
@@ -39,9 +41,10 @@ GAMMA_ARRIVALS = (
 )
 """What is assumed of an scv between 0 and 1: ``python -m tests.campaigns.renewal_errors``."""
 
-# Digits only: Newton's method halves its distance at worst, and squares it in the end; a term of
-# (2) whose denominator is less is the quotient of the derivatives.
-_ROUNDS, _CLOSE, _NEAR = 200, 4e-16, 1e-7
+# Digits only: Newton's method squares its relative distance in the end, so that after a step of
+# _CLOSE nothing is left; a term of (2) whose denominator is less is that of the derivatives.
+_ROUNDS, _CLOSE, _NEAR = 100, 1e-9, 1e-7
+_TERMS = 65_536  # terms of (2) that are computed together: for speed
 
 
 @dataclass(frozen=True)
@@ -103,59 +106,143 @@ def renewal_wait(
     rate, time, count, scv, part = np.broadcast_arrays(
         *(np.asarray(v, float) for v in (arrival_rate, service_time, servers, arrival_scv, share))
     )
-    stable = (rate * time < count) & (rate > 0)
-    mean = part / np.where(stable, rate, 1.0)  # of the times between arrivals, before the choice
-    mean = np.where(stable, mean, 4 * part * time / count)
-    y = _root(mean * count / time, scv, part)
-    chance = np.where(stable, _chance(y, mean / time, count, scv, part), rate > 0)
-    behind = np.where(stable, time / (count * y), np.where(rate > 0, np.inf, 0.0))
     unknown = np.isnan(rate * time)
+    busy = (rate > 0) & (time > 0)
+    stable = busy & (rate * time < count)
+    over = busy & ~stable
+    rate, time, part = (np.where(stable, v, 1.0) for v in (rate, time, part))
+    mean = np.where(stable, part / rate, 2 / count)  # a stable queue in place of others
+    y, chance = np.empty(rate.shape), np.empty(rate.shape)
+    for some in _blocks(count):
+        gaps = _Gaps(scv.flat[some], part.flat[some])
+        paced, many = mean.flat[some] / time.flat[some], count.flat[some]
+        y.flat[some] = gaps.root(paced * many)
+        chance.flat[some] = gaps.chance(y.flat[some], paced, many)
+    chance = np.where(stable, chance, over)
+    behind = np.where(stable, time / (count * y), np.where(over, np.inf, 0.0))
     return RenewalWait(np.where(unknown, np.nan, chance), np.where(unknown, np.nan, behind))
 
 
-def _missing(x: FloatArray, scv: FloatArray, share: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """1 - A' and A' at x / E[T], each with all its digits."""
-    some = np.where(scv > 0, scv, 1.0)
-    logarithm = np.where(scv > 0, -np.log1p(scv * x) / some, -x)
-    missing, left = -np.expm1(logarithm), np.exp(logarithm)
-    whole = share + (1 - share) * missing
-    return missing / whole, share * left / whole
+def _blocks(servers: FloatArray) -> Iterator[slice]:
+    """Elements whose terms stay in the cache together."""
+    step = max(1, int(_TERMS / max(1.0, float(servers.max(initial=1)))))
+    return (slice(start, start + step) for start in range(0, servers.size, step))
 
 
-def _root(pace: FloatArray, scv: FloatArray, share: FloatArray) -> FloatArray:
-    """Solve (1) for y, `pace` being m mu E[T]: by Newton's method, from above."""
-    y = np.ones_like(pace)
-    for _ in range(_ROUNDS):
-        missing, _ = _missing(pace * y, scv, share)
-        change = (missing - y) / (1 - pace * _slope(pace * y, scv, share))
-        y = y + np.minimum(change, 0.0)
-        if not (np.abs(change) > _CLOSE * y).any():
-            break
-    return np.maximum(y, np.finfo(float).tiny)
+def lone_wait(servers: Quantity, load: Quantity, arrival_scv: Quantity, share: Quantity) -> Amount:
+    """Mean wait at m exponential servers that nothing else comes to, in service times.
+
+    Of GI/M/m up to an scv of 1; of what varies more by two moments (`general_wait`).
+
+    Parameters
+    ----------
+    servers, load
+        m, and a = lambda S.
+    arrival_scv, share
+        As for `renewal_wait`.
+
+    Returns
+    -------
+    A number or array, infinite from saturation on; of symbols, a function of them with derivatives.
+
+    Examples
+    --------
+    >>> round(float(lone_wait(1, 0.5, 0.0, 1.0)), 6)
+    0.255002
+    """
+    if is_symbolic(servers, load, arrival_scv, share):
+        from headway.queueing.variability.symbols import LoneWait
+
+        return LoneWait(servers, load, arrival_scv, share)
+    steady = renewal_wait(load, 1.0, servers, np.minimum(arrival_scv, 1.0), share).mean
+    if np.any(np.asarray(arrival_scv) > 1):
+        seen = 1 + np.asarray(share, float) * (np.asarray(arrival_scv, float) - 1)
+        bursty = general_wait(load, 1.0, servers, seen, 1.0)
+        return plain(np.where(np.asarray(arrival_scv) > 1, bursty, steady))
+    return plain(steady)
 
 
-def _slope(x: FloatArray, scv: FloatArray, share: FloatArray) -> FloatArray:
-    """Derivative of 1 - A' with respect to x."""
-    missing, left = _missing(x, scv, np.ones_like(share))
-    return np.asarray(share * left / (1 + scv * x) / (share + (1 - share) * missing) ** 2)
-
-
-def _chance(
-    y: FloatArray, mean: FloatArray, servers: FloatArray, scv: FloatArray, share: FloatArray
+def lone_wait_slope(
+    argument: int, servers: Amount, load: Amount, arrival_scv: Amount, share: Amount
 ) -> FloatArray:
-    """K / y of (2), with times in units of the service time."""
-    total, weight = 1 / y, np.ones_like(y)
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        for k in range(1, int(servers.max(initial=1)) + 1):
-            missing, left = _missing(k * mean, scv, share)
-            weight = weight * ((servers - k + 1) / k) * (missing / left)
+    """Derivative of `lone_wait` for its load (1), the scv (2) or the share (3), by differences.
+
+    Examples
+    --------
+    >>> round(float(lone_wait_slope(1, 1, 0.5, 1.0, 1.0)), 6)  # of a / (1 - a)
+    4.0
+    """
+    given = [np.asarray(v, float) for v in (servers, load, arrival_scv, share)]
+    centre = given[argument]
+    least = (0.0, 0.0, 0.0, 0.0)[argument]
+    most = (0.0, given[0], np.inf, 1.0)[argument]
+    step = _STEP * np.where(centre > 0, centre, 1.0)
+    step = np.minimum(step, _STEP * np.where(centre < most, most - centre, 1.0))
+    low, high = np.maximum(centre - step, least), np.minimum(centre + step, most)
+    ends = [
+        np.asarray(lone_wait(*(end if k == argument else v for k, v in enumerate(given))), float)
+        for end in (low, high)
+    ]
+    return np.asarray((ends[1] - ends[0]) / (high - low))
+
+
+_STEP = 1e-5  # relative: the error of a central difference is its square, rounding 1e-11
+
+
+@dataclass(frozen=True)
+class _Gaps:
+    """Times between arrivals, of which a share is chosen; all arrays of one shape."""
+
+    scv: FloatArray
+    share: FloatArray
+
+    def missing(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """1 - A', A' and the slope of 1 - A' at s = x / E[T] by (3), each with all its digits."""
+        if self.scv.any():
+            some = np.where(self.scv > 0, self.scv, 1.0)
+            logarithm = np.where(self.scv > 0, -np.log1p(self.scv * x) / some, -x)
+        else:
+            logarithm = -x
+        missing, left = -np.expm1(logarithm), np.exp(logarithm)
+        whole = self.share + (1 - self.share) * missing
+        slope = left / (1 + self.scv * x) * self.share / whole**2
+        return missing / whole, left * self.share / whole, slope
+
+    def root(self, pace: FloatArray) -> FloatArray:
+        """Solve (1) for y, `pace` being m mu E[T].
+
+        (1 - A(m mu y)) / y - 1 is convex and falls, so that Newton's method rises to its root from
+        where its tangent at 0 vanishes; 1 - A(m mu y) of a y below the root is nearer to it.
+        """
+        whole, seen = pace / self.share, 1 + self.share * (self.scv - 1)
+        y = 2 * (1 - 1 / whole) / (whole * (1 + seen))
+        y = np.maximum(y, self.missing(pace * y)[0])
+        for _ in range(_ROUNDS):
+            missing, _, slope = self.missing(pace * y)
+            change = (missing - y) / (missing / y - pace * slope)
+            y = y + change
+            if (np.abs(change) <= _CLOSE * y).all():
+                break
+        return y
+
+    def chance(self, y: FloatArray, mean: FloatArray, servers: FloatArray) -> FloatArray:
+        """K / y of (2), with times in units of the service time."""
+        if (servers == 1).all():
+            return 1 - y
+        k = np.arange(1.0, servers.max() + 1).reshape(-1, *[1] * y.ndim)
+        with np.errstate(all="ignore"):
+            missing, left, slope = self.missing(k * mean)
+            weights = np.cumprod((servers - k + 1) / k * (missing / left), axis=0)
             ahead = servers * y - k
             near = np.abs(ahead) <= _NEAR * servers
-            slope = 1 - servers * mean * _slope(k * mean, scv, share)
-            ratio = np.where(near, slope, (servers * missing - k) / np.where(near, 1.0, ahead))
-            term = weight / missing * ratio
-            total = total + np.where(k <= servers, np.where(np.isnan(term), np.inf, term), 0.0)
-    return np.asarray(1 / (y * total))
+            odds = np.where(
+                near,
+                1 - servers * mean * slope,
+                (servers * missing - k) / np.where(near, 1.0, ahead),
+            )
+            terms = np.nan_to_num(weights / missing * odds, nan=np.inf)
+        total = 1 / y + np.where(k <= servers, terms, 0.0).sum(axis=0)
+        return np.asarray(1 / (y * total))
 
 
 @dataclass(frozen=True)

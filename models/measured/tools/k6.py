@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from headway.errors import MeasurementError, quoted
+from headway.models.measured.arrivals import CONSTANT
 from headway.models.measured.points import LONGEST, SHORTEST, Loop, Point
 from headway.models.measured.reader import log_reader, tool_reader
 from headway.models.measured.tools.kit.documents import amount, at, document
@@ -53,13 +54,15 @@ class SentBy:
             note = f"k6 ran out of virtual users ({digits(self.pool or 0)}) and dropped"
             share = self.dropped / (self.dropped + self.iterations)
             notes = (f"{note} {share:.1%} of the due iterations",)
-            return {"loop": Loop.OPEN, "offered_rate": offered, "dropped": share, "notes": notes}
+            open_test = {"loop": Loop.OPEN, "arrival_scv": CONSTANT, "notes": notes}
+            return {**open_test, "offered_rate": offered, "dropped": share}
         if self.population is None or self.pool is None:
             return {}
         if self.population < self.pool:
             notes = ("open, because some virtual users were always free; none was dropped, so the",)
             notes = (f"{notes[0]} offered rate is that of the requests sent",)
-            return {"loop": Loop.OPEN, "offered_rate": self.requests, "notes": notes}
+            open_test = {"loop": Loop.OPEN, "arrival_scv": CONSTANT, "notes": notes}
+            return {**open_test, "offered_rate": self.requests}
         return self._closed(self.population)
 
     def _closed(self, users: float) -> dict[str, Any]:

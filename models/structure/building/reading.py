@@ -26,6 +26,10 @@ class Reading(Structure):
             self._check_new(name)
         return replace(self, parameters=self.parameters + new)
 
+    def without(self, name: str) -> Self:
+        """The same graph without a parameter, which no formula may use."""
+        return replace(self, parameters=tuple(each for each in self.parameters if each != name))
+
     def _check_new(self, name: str) -> None:
         check_name(name, (*RESERVED, *FUNCTIONS))
         if name in {*self.parameters, *self.bindings, *self.outputs}:

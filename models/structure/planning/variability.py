@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 
 from headway.errors import GraphError
-from headway.kinds import Amount, FloatArray, check_not_negative, is_symbolic
+from headway.kinds import Amount, FloatArray, apply, check_not_negative, is_symbolic
 from headway.models.structure.parts.keys import (
     OWN_VISITS,
     Key,
@@ -25,6 +25,7 @@ from headway.models.structure.planning.ways import visits_given
 from headway.queueing.stations.abilities import Abilities, ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.variability.network import GeneralNetwork, solve_general
+from headway.queueing.variability.renewal import lone_wait
 
 
 @dataclass(frozen=True)
@@ -240,6 +241,10 @@ def spread(graph: Structure, fixed: FloatArray, values: Values) -> TwoMoments:
     InvalidParameter
         For an scv that is negative or not finite.
     """
+    queue = lone_queue(graph)
+    _check_scvs(graph, values)
+    if queue is not None and station_at(queue).of(values).can.scv == 1:
+        return _renewal(graph, values, queue)
     numbers = list(map(_numbers, (station_at(name).of(values) for name in graph.stations)))
     if is_symbolic(*(values[name] for name in spread_needs(graph)), *chain(*numbers)):
         msg = (
@@ -247,11 +252,6 @@ def spread(graph: Structure, fixed: FloatArray, values: Values) -> TwoMoments:
             "no closed form; solve with numbers"
         )
         raise GraphError(msg)
-    scvs = _columns(values[scv_at(name)] for name in graph.arrival_scvs)
-    if not ((scvs >= 0) & (scvs < np.inf)).all():
-        for name in graph.arrival_scvs:
-            check_not_negative(f"scv of arrivals at {name}", values[scv_at(name)])
-    queue = lone_queue(graph)
     network = (
         _network(graph, values, numbers, fixed)
         if queue is None
@@ -265,6 +265,11 @@ def spread(graph: Structure, fixed: FloatArray, values: Values) -> TwoMoments:
         solution.exact,
         network.is_poisson,
     )
+
+
+def _check_scvs(graph: Structure, values: Values) -> None:
+    for name in graph.arrival_scvs:
+        check_not_negative(f"scv of arrivals at {name}", values[scv_at(name)])
 
 
 def _by_name(graph: Structure, rows: FloatArray) -> dict[str, Amount]:
@@ -317,6 +322,28 @@ def _alone(
     return GeneralNetwork(rates, scv[..., None], onward, times, servers, scvs, chosen=chosen)
 
 
+def _renewal(graph: Structure, values: Values, queue: str) -> TwoMoments:
+    """Two moments where a renewal flow comes to the only queue, whose service is exponential.
+
+    Constant delays let it through as it is: those before the queue, and those after it, which get
+    what the queue lets through.
+    """
+    station = station_at(queue).of(values)
+    part, apart = arriving(station, OWN_VISITS.of(values)[queue])
+    chosen, scv, servers = apply("min", part, 1.0), _outside(graph, values), station.count / apart
+    load = values["throughput"] * part * _time(station)
+    wait = _time(station) * lone_wait(servers, load, scv, chosen)
+    coming = 1 + chosen * (scv - 1)
+    leaving = coming + apply("min", load / servers, 1.0) ** 2 * (1 - coming)
+    after = _behind(graph, [queue])
+    seen = {name: leaving if name in after else scv for name in graph.stations} | {queue: coming}
+    waits = {name: wait if name == queue else 0.0 * wait for name in graph.stations}
+    known = not is_symbolic(scv, wait)
+    poisson = known and bool(np.all(np.asarray(scv) == 1))
+    steady = known and bool(np.all((np.asarray(scv) == 0) | (np.asarray(scv) == 1)))
+    return TwoMoments(waits, seen, {**seen, queue: leaving}, steady, poisson)
+
+
 def arriving(station: Station, visits: Amount) -> tuple[Amount, Amount]:
     """Visits to each separate queue of a station, and how many it has."""
     apart = station.count if station.can.product_form is ServiceKind.PARALLEL else 1.0
@@ -364,13 +391,17 @@ def has_renewal(graph: Structure, values: Values) -> bool:
     queue = lone_queue(graph)
     if queue is None:
         return False
-    scv = np.asarray(service_scv(station_at(queue).of(values)), float)
-    return bool(np.all(scv == 1) and np.all(outside_scv(graph, values) <= 1))
+    exponential = station_at(queue).of(values).can.scv == 1
+    return exponential and bool(np.all(outside_scv(graph, values) <= 1))
 
 
 def outside_scv(graph: Structure, values: Values) -> FloatArray:
     """Scv of the times between arrivals from outside, which come in at one place."""
-    return np.asarray(next((scv_at(n).of(values) for n in graph.arrival_scvs), 1.0), float)
+    return np.asarray(_outside(graph, values), float)
+
+
+def _outside(graph: Structure, values: Values) -> Amount:
+    return next((scv_at(name).of(values) for name in graph.arrival_scvs), 1.0)
 
 
 def _columns(values: Iterable[Amount]) -> FloatArray:

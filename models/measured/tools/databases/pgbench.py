@@ -1,5 +1,6 @@
 """pgbench's output: versions 9 (``latency average: 4.5 ms``) to 17 (``= 4.5 ms``)."""
 
+from headway.models.measured.arrivals import POISSON
 from headway.models.measured.points import LAG, Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.numbers import filled
@@ -31,6 +32,7 @@ def _points(text: str, source: str) -> list[Point]:
         Point(
             "pgbench",
             Loop.OPEN if scheduled else Loop.CLOSED,
+            arrival_scv=POISSON if scheduled else None,
             population=output.number(r"^number of clients: CELL"),
             throughput=output.needed(rf"^tps = CELL{_WITHOUT}", "tps"),
             response_time=output.needed(r"^latency average[^:=\n]*[:=] CELL ms", "latency", _MS),

@@ -1,5 +1,6 @@
 """sysbench 1: transactions of a database, or events of its other tests."""
 
+from headway.models.measured.arrivals import POISSON
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.numbers import cell, filled
@@ -29,6 +30,7 @@ def _points(text: str, source: str) -> list[Point]:
             "sysbench",
             Loop.CLOSED if offered is None else Loop.OPEN,
             offered_rate=offered,
+            arrival_scv=None if offered is None else POISSON,
             population=output.number(r"^Number of threads: CELL"),
             throughput=events / duration if rate is None and duration else rate,
             response_time=output.needed(r"^\s*avg:\s+CELL", "mean latency", _MS),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from headway.models.measured.arrivals import CONSTANT
 from headway.models.measured.points import DRAIN, LONGEST, SHORTEST, Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.http.answers import of_errors, refuse_empty, statuses
@@ -39,6 +40,7 @@ def _points(text: str, source: str) -> list[Point]:
             percentiles=_percentiles(report, source),
             errors=bad,
             samples=total,
+            arrival_scv=CONSTANT,
             duration=needed(report, "duration", source=source, scale=1e-9),
             with_failures=bool(bad),
             more=_more(report, source),

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 
+from headway.models.measured.arrivals import CONSTANT
 from headway.models.measured.points import LONGEST, Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.http.answers import answered, of_errors, refuse_empty
@@ -68,6 +69,7 @@ def _point(
         percentiles=percentiles_in(times or run) if total else {},
         errors=lost + bad,
         samples=total,
+        arrival_scv=CONSTANT if loop is Loop.OPEN else None,
         duration=sent.seconds(group=1),
         with_failures=bad > 0,
         more={"bandwidth_bytes_s": transfer.number()

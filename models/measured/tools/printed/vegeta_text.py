@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from headway.models.measured.arrivals import CONSTANT
 from headway.models.measured.points import DRAIN, LONGEST, SHORTEST, Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.http.answers import of_errors, refuse_empty, statuses
@@ -35,6 +36,7 @@ def _points(text: str, source: str) -> list[Point]:
             "vegeta",
             Loop.OPEN,
             offered_rate=offered,
+            arrival_scv=CONSTANT,
             throughput=throughput if bad < total else None,
             response_time=go_seconds(times["mean"], place),
             percentiles=percentiles_of(cells),
