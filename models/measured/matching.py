@@ -273,12 +273,11 @@ def _closed_as_measured(model: Model, measurements: Measurements, x: str | None)
 def _arriving_as_measured(model: Model, measurements: Measurements) -> Model:
     """Let requests come to an open model as they came to the server that was measured.
 
-    A model that says how they arrive keeps what it says, and one that loses some has Poisson
-    arrivals only.
+    A model that says how they arrive keeps what it says.
     """
     scv = measurements.arrival_scv
     open_network = bool(model.graph.stations) and not model.graph.classes and not model.is_closed
-    if scv in (None, POISSON) or not open_network or model.graph.spreads or turns_away(model):
+    if scv in (None, POISSON) or not open_network or model.graph.spreads:
         return model
     return model.arriving(float(scv or 0.0))
 

@@ -22,9 +22,9 @@ from headway.models.structure.planning.variability import (
     service_scv,
 )
 from headway.queueing.flows.measured import assumed_poisson
+from headway.queueing.variability.lone import GAMMA_ARRIVALS
 from headway.queueing.variability.measured import MeasuredRegion
 from headway.queueing.variability.network import approximation
-from headway.queueing.variability.renewal import GAMMA_ARRIVALS
 
 _POISSON = of_number(1.0)
 

@@ -19,7 +19,7 @@ from headway.models.structure.parts.links import link_parameters
 from headway.queueing.erlang.formulas import erlang_b, erlang_c
 from headway.queueing.erlang.waiting_room import moment, solve
 from headway.queueing.stations.abilities import ServiceKind
-from headway.queueing.variability.renewal import lone_wait, lone_wait_slope
+from headway.queueing.variability.lone import lone_wait, lone_wait_slope
 
 _WAITS = ("waiting_time", "response_time", "residence_time", "queue_length", "loss_probability")
 

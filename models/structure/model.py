@@ -25,6 +25,7 @@ from headway.models.structure.meanings import Better, Meaning
 from headway.models.structure.network_kind import NetworkKind
 from headway.models.structure.one_class import alone, circulation
 from headway.models.structure.outputs import usual_meaning
+from headway.models.structure.parts.finite import in_renewal_room
 from headway.models.structure.parts.links import check_links, exposed
 from headway.models.structure.verbs import End, ModelVerbs
 
@@ -264,7 +265,7 @@ class Model(Kept, ModelVerbs):
         parameters = {**kept, "population": POPULATION.at(population), "think_time": waits}
         rate = {n: self.meaning(n) for n in ("throughput", "saturation_throughput")}
         graph = self.graph
-        if ARRIVAL_SCV.name in self.parameters:  # nobody arrives any more
+        if ARRIVAL_SCV.name in self.parameters and graph.arrival_scvs:  # nobody arrives any more
             graph = replace(graph, arrival_scvs={}).without(ARRIVAL_SCV.name)
         meanings = {**rate, **self.meanings}
         return replace(self, graph=graph, parameters=parameters, meanings=meanings)
@@ -299,7 +300,12 @@ class Model(Kept, ModelVerbs):
         place = next(iter(graph.arrivals or graph.stations))
         rates = graph.arrivals or {place: formula("arrival_rate")}
         scvs = {place: formula(ARRIVAL_SCV.name)}
-        varied = replace(graph.declare(ARRIVAL_SCV.name), arrivals=rates, arrival_scvs=scvs)
+        varied = replace(graph.declare(ARRIVAL_SCV.name), arrivals=rates)
+        varied = (
+            in_renewal_room(varied, scvs[place])
+            if graph.losing
+            else replace(varied, arrival_scvs=scvs)
+        )
         varied.plan  # noqa: B018 - refuses stations that do not take it
         parameters = {**self.parameters, ARRIVAL_SCV.name: ARRIVAL_SCV.at(scv)}
         return replace(self, graph=varied, parameters=parameters)

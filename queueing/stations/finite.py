@@ -7,7 +7,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from headway.errors import InvalidParameter
+from headway.errors import GraphError, InvalidParameter
 from headway.kinds import (
     Amount,
     Quantity,
@@ -23,6 +23,7 @@ from headway.queueing.erlang import waiting_room
 from headway.queueing.flows.laws import saturation_throughput
 from headway.queueing.numbers.laws import NumberLaw, roomy
 from headway.queueing.numbers.waits import WaitLaw, in_turn
+from headway.queueing.renewals.room import APPROXIMATE, renewal_room
 from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import Station
 from headway.queueing.times.laws import TimeLaw, constant, exponential, limited
@@ -56,8 +57,8 @@ class LimitedRoom(Station):
         return {}
 
 
-class _FiniteRoom(LimitedRoom):
-    """What M/M/1/K and M/M/m/K have in common."""
+class _SolvedRoom(LimitedRoom):
+    """A room whose losses and waits are solved for together."""
 
     places: Quantity | str
 
@@ -82,10 +83,9 @@ class _FiniteRoom(LimitedRoom):
         """Chance that an arrival finds a place, exact also where it is small."""
         return self._solved(arrival_rate).admitted
 
-    def returning(self, share: Quantity) -> Station:
-        """The same room with S / (1 - p): a geometric number of exponential times is one."""
-        whole_stay = number("service_time", self.service_time) / (1 - share)
-        return replace(self, service_time=whole_stay)  # type: ignore[type-var]
+    def _solved(self, arrival_rate: Quantity) -> waiting_room.FiniteQueueResult:
+        """Losses, and mean wait in service times, at some loads."""
+        raise NotImplementedError
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """Mean time in the queue of a request that is let in [s]."""
@@ -94,6 +94,84 @@ class _FiniteRoom(LimitedRoom):
     def empty_probability(self, arrival_rate: Quantity) -> Amount:
         """Share of time without any request."""
         return self._solved(arrival_rate).empty
+
+
+@dataclass(frozen=True)
+class GIMmK(_SolvedRoom):
+    """m servers and K places, gamma-distributed times between arrivals; further jobs are lost.
+
+    Exact for Poisson arrivals (`MMmK`), else nearly: see `headway.queueing.renewals.room`.
+
+    Parameters
+    ----------
+    service_time
+        Mean of the exponential service time S of one server [s], 0 or more.
+    servers
+        Number of servers m, a whole number of 1 or more.
+    places
+        Places K, those in service included, a whole number of m or more.
+    arrival_scv
+        Squared coefficient of variation of the times between arrivals, 0 or more: 0 where they
+        come at equal intervals, 1 for Poisson arrivals.
+
+    Raises
+    ------
+    InvalidParameter
+        For parameters outside their domain, or fewer places than servers.
+
+    Examples
+    --------
+    >>> regular = GIMmK(service_time=1.0, servers=1, places=5, arrival_scv=0.0)
+    >>> round(regular.loss_probability(0.8), 4), round(MM1K(1.0, 5).loss_probability(0.8), 4)
+    (0.0245, 0.0888)
+
+    References
+    ----------
+    Takács, *Introduction to the Theory of Queues*, 1962, chapters 2 and 4.
+    """
+
+    lawless: ClassVar[str] = "what those let in find is not known where arrivals are not Poisson"
+    approximation: ClassVar[str] = APPROXIMATE
+    can: ClassVar[Abilities] = Abilities(loses=True, counts=frozenset({"servers", "places"}))
+
+    service_time: Quantity | str
+    servers: Quantity | str
+    places: Quantity | str
+    arrival_scv: Quantity | str
+
+    def __post_init__(self) -> None:
+        check_not_negative("service_time", self.service_time)
+        check_count("servers", self.servers)
+        check_count("places", self.places)
+        check_not_negative("arrival_scv", self.arrival_scv)
+        _check_places(self.servers, self.places)
+
+    @property
+    def count(self) -> Quantity:
+        """Number of servers m."""
+        return number("servers", self.servers)
+
+    def _solved(self, arrival_rate: Quantity) -> waiting_room.FiniteQueueResult:
+        def solve(rate: Quantity) -> waiting_room.FiniteQueueResult:
+            load = rate * number("service_time", self.service_time)
+            places, scv = number("places", self.places), number("arrival_scv", self.arrival_scv)
+            if is_symbolic(self.count, places, load, scv):
+                msg = f"{type(self).__name__} has no closed form; solve with numbers"
+                raise GraphError(msg)
+            return renewal_room(*(np.asarray(v, float) for v in (self.count, places, load, scv)))
+
+        return self._once(arrival_rate, solve)
+
+
+class _FiniteRoom(_SolvedRoom):
+    """What M/M/1/K and M/M/m/K have in common."""
+
+    renewal: ClassVar[type[Station]] = GIMmK  # the kind that it is where arrivals are not Poisson
+
+    def returning(self, share: Quantity) -> Station:
+        """The same room with S / (1 - p): a geometric number of exponential times is one."""
+        whole_stay = number("service_time", self.service_time) / (1 - share)
+        return replace(self, service_time=whole_stay)  # type: ignore[type-var]
 
     def time_law(self, arrival_rate: float) -> TimeLaw:
         """Of those let in: exponential service behind the services that the queue ahead needs."""

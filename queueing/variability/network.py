@@ -12,13 +12,13 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray, check_not_negative
 from headway.numerals import digits
+from headway.queueing.renewals.waits import renewal_wait
 from headway.queueing.variability.flows import (
     Traffic,
     departing_alone,
     departures,
     scvs_of_arrivals,
 )
-from headway.queueing.variability.renewal import renewal_wait
 from headway.queueing.variability.returns import all_returns, near_returns
 from headway.queueing.variability.tandems import Flags, Tandems, tandems_of
 from headway.queueing.variability.waiting import general_wait

@@ -10,7 +10,7 @@ from headway.kinds import Amount
 class LoneWait(sympy.Function):
     """Mean wait in service times, by servers, load, scv of arrivals and share; a number's has none.
 
-    It has no closed form: (1) of `headway.queueing.variability.renewal` is solved for it.
+    It has no closed form: (1) of `headway.queueing.renewals.waits` is solved for it.
     """
 
     nargs = 4

@@ -11,7 +11,7 @@ import numpy as np
 from headway.models import Measurements
 from headway.models.inference.server import choose_form
 from headway.models.reading.hints import Hints
-from headway.queueing.variability.renewal import renewal_wait
+from headway.queueing.renewals.waits import renewal_wait
 
 SCVS = (0.0, 0.5, 1.0)
 SERVERS = (1, 2, 4, 16)

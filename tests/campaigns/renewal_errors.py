@@ -3,14 +3,14 @@
 ``python -m tests.campaigns.renewal_errors`` prints the largest error of the mean response time of
 GI/M/m, by law: a constant and an exponential time, and one of two times that are equally likely.
 The waits of those laws are computed from their own transforms, by the equations in
-`headway.queueing.variability.renewal` written out for one number at a time in mpmath.
+`headway.queueing.renewals.waits` written out for one number at a time in mpmath.
 """
 
 from collections.abc import Callable, Iterator
 
 import mpmath
 
-from headway.queueing.variability.renewal import renewal_wait
+from headway.queueing.renewals.waits import renewal_wait
 
 Transform = Callable[[mpmath.mpf], mpmath.mpf]
 

@@ -10,8 +10,9 @@ from headway.models.structure.planning.variability import (
     lone_queue,
     outside_scv,
 )
+from headway.queueing.renewals.waits import RenewalWait, renewal_wait
 from headway.queueing.sojourn.visited_station import VisitedStation
-from headway.queueing.variability.renewal import RenewalStation, RenewalWait, renewal_wait
+from headway.queueing.variability.lone import RenewalStation
 from headway.queueing.variability.two_moments import TwoMomentStation
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from headway.models.structure.planning.flows import entry_shares
 from headway.models.structure.planning.ways import visits_given
 from headway.queueing.stations.abilities import Abilities, ServiceKind
 from headway.queueing.stations.base import Station
+from headway.queueing.variability.lone import lone_wait
 from headway.queueing.variability.network import GeneralNetwork, solve_general
-from headway.queueing.variability.renewal import lone_wait
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ STATIONS = {
     "MMm": "headway.queueing.stations.base",
     "MM1K": "headway.queueing.stations.finite",
     "MMmK": "headway.queueing.stations.finite",
+    "GIMmK": "headway.queueing.stations.finite",
     "MD1": "headway.queueing.stations.general",
     "MG1": "headway.queueing.stations.general",
     "MGm": "headway.queueing.stations.general",

@@ -9,7 +9,8 @@ from scipy.linalg import expm
 from headway.models import ModelGraph
 from headway.queueing import MM1, Delay, MMm, Parallel
 from headway.queueing.erlang.formulas import erlang_c
-from headway.queueing.variability.renewal import GAMMA_ARRIVALS, renewal_wait
+from headway.queueing.renewals.waits import renewal_wait
+from headway.queueing.variability.lone import GAMMA_ARRIVALS
 from tests.campaigns.renewal_errors import LAWS, errors, mean_wait
 
 

@@ -23,27 +23,17 @@ Systems* I, 1975, sections 6.2 to 6.4; for (3) Cox, *Renewal Theory*, 1962, sect
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from headway.kinds import Amount, FloatArray, Quantity, is_symbolic, plain
-from headway.queueing.stations.abilities import Abilities
-from headway.queueing.stations.base import Station
-from headway.queueing.times.laws import TimeLaw, exponential, pooled
-from headway.queueing.times.tagged_job.station import TaggedStation
-from headway.queueing.variability.waiting import general_wait
-
-GAMMA_ARRIVALS = (
-    "times between arrivals are assumed gamma-distributed: mean response time within 5% where they "
-    "are a constant and an exponential time, within 32% where they are one of two"
-)
-"""What is assumed of an scv between 0 and 1: ``python -m tests.campaigns.renewal_errors``."""
+from headway.kinds import FloatArray
 
 # Digits only: Newton's method squares its relative distance in the end, so that after a step of
 # _CLOSE nothing is left; a term of (2) whose denominator is less is that of the derivatives.
 _ROUNDS, _CLOSE, _NEAR = 100, 1e-9, 1e-7
+_TINY = 1e-300
 _TERMS = 65_536  # terms of (2) that are computed together: for speed
 
 
@@ -114,10 +104,12 @@ def renewal_wait(
     mean = np.where(stable, part / rate, 2 / count)  # a stable queue in place of others
     y, chance = np.empty(rate.shape), np.empty(rate.shape)
     for some in _blocks(count):
-        gaps = _Gaps(scv.flat[some], part.flat[some])
+        gaps = Gaps(scv.flat[some], part.flat[some])
         paced, many = mean.flat[some] / time.flat[some], count.flat[some]
         y.flat[some] = gaps.root(paced * many)
-        chance.flat[some] = gaps.chance(y.flat[some], paced, many)
+        own = y.flat[some]
+        single = bool((many == 1).all())  # then K / y is 1 - y
+        chance.flat[some] = 1 - own if single else 1 / (1 + own * gaps.below(own, paced, many)[0])
     chance = np.where(stable, chance, over)
     behind = np.where(stable, time / (count * y), np.where(over, np.inf, 0.0))
     return RenewalWait(np.where(unknown, np.nan, chance), np.where(unknown, np.nan, behind))
@@ -129,69 +121,21 @@ def _blocks(servers: FloatArray) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, servers.size, step))
 
 
-def lone_wait(servers: Quantity, load: Quantity, arrival_scv: Quantity, share: Quantity) -> Amount:
-    """Mean wait at m exponential servers that nothing else comes to, in service times.
-
-    Of GI/M/m up to an scv of 1; of what varies more by two moments (`general_wait`).
+@dataclass(frozen=True)
+class Gaps:
+    """Times between arrivals, gamma-distributed, of which a share is chosen.
 
     Parameters
     ----------
-    servers, load
-        m, and a = lambda S.
-    arrival_scv, share
-        As for `renewal_wait`.
-
-    Returns
-    -------
-    A number or array, infinite from saturation on; of symbols, a function of them with derivatives.
+    scv, share
+        Their squared coefficient of variation, and the share; arrays of one shape.
 
     Examples
     --------
-    >>> round(float(lone_wait(1, 0.5, 0.0, 1.0)), 6)
-    0.255002
+    >>> constant = Gaps(np.zeros(1), np.ones(1))
+    >>> constant.root(np.array([2.0])).round(6).tolist()
+    [0.796812]
     """
-    if is_symbolic(servers, load, arrival_scv, share):
-        from headway.queueing.variability.symbols import LoneWait
-
-        return LoneWait(servers, load, arrival_scv, share)
-    steady = renewal_wait(load, 1.0, servers, np.minimum(arrival_scv, 1.0), share).mean
-    if np.any(np.asarray(arrival_scv) > 1):
-        seen = 1 + np.asarray(share, float) * (np.asarray(arrival_scv, float) - 1)
-        bursty = general_wait(load, 1.0, servers, seen, 1.0)
-        return plain(np.where(np.asarray(arrival_scv) > 1, bursty, steady))
-    return plain(steady)
-
-
-def lone_wait_slope(
-    argument: int, servers: Amount, load: Amount, arrival_scv: Amount, share: Amount
-) -> FloatArray:
-    """Derivative of `lone_wait` for its load (1), the scv (2) or the share (3), by differences.
-
-    Examples
-    --------
-    >>> round(float(lone_wait_slope(1, 1, 0.5, 1.0, 1.0)), 6)  # of a / (1 - a)
-    4.0
-    """
-    given = [np.asarray(v, float) for v in (servers, load, arrival_scv, share)]
-    centre = given[argument]
-    least = (0.0, 0.0, 0.0, 0.0)[argument]
-    most = (0.0, given[0], np.inf, 1.0)[argument]
-    step = _STEP * np.where(centre > 0, centre, 1.0)
-    step = np.minimum(step, _STEP * np.where(centre < most, most - centre, 1.0))
-    low, high = np.maximum(centre - step, least), np.minimum(centre + step, most)
-    ends = [
-        np.asarray(lone_wait(*(end if k == argument else v for k, v in enumerate(given))), float)
-        for end in (low, high)
-    ]
-    return np.asarray((ends[1] - ends[0]) / (high - low))
-
-
-_STEP = 1e-5  # relative: the error of a central difference is its square, rounding 1e-11
-
-
-@dataclass(frozen=True)
-class _Gaps:
-    """Times between arrivals, of which a share is chosen; all arrays of one shape."""
 
     scv: FloatArray
     share: FloatArray
@@ -216,7 +160,12 @@ class _Gaps:
         """
         whole, seen = pace / self.share, 1 + self.share * (self.scv - 1)
         y = 2 * (1 - 1 / whole) / (whole * (1 + seen))
-        y = np.maximum(y, self.missing(pace * y)[0])
+        if (pace >= 1).all():
+            y = np.maximum(y, self.missing(pace * y)[0])
+        else:  # above saturation the root is below 0, and no less than this
+            beyond = np.where(pace < 1, 2 / whole * np.log(whole) - 2, -np.inf)
+            y = np.maximum(y, beyond)
+            y = np.maximum(y, -(1 - _CLOSE) / np.maximum(self.scv * whole, _TINY))
         for _ in range(_ROUNDS):
             missing, _, slope = self.missing(pace * y)
             change = (missing - y) / (missing / y - pace * slope)
@@ -225,10 +174,10 @@ class _Gaps:
                 break
         return y
 
-    def chance(self, y: FloatArray, mean: FloatArray, servers: FloatArray) -> FloatArray:
-        """K / y of (2), with times in units of the service time."""
-        if (servers == 1).all():
-            return 1 - y
+    def below(
+        self, y: FloatArray, mean: FloatArray, servers: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Sum of (2) over k, and of C(m, k) / C_k; times are in units of the service time."""
         k = np.arange(1.0, servers.max() + 1).reshape(-1, *[1] * y.ndim)
         with np.errstate(all="ignore"):
             missing, left, slope = self.missing(k * mean)
@@ -241,75 +190,6 @@ class _Gaps:
                 (servers * missing - k) / np.where(near, 1.0, ahead),
             )
             terms = np.nan_to_num(weights / missing * odds, nan=np.inf)
-        total = 1 / y + np.where(k <= servers, terms, 0.0).sum(axis=0)
-        return np.asarray(1 / (y * total))
-
-
-@dataclass(frozen=True)
-class RenewalStation:
-    """A station to which a renewal flow comes, with exponential service.
-
-    Parameters
-    ----------
-    station
-        Its kind, with numbers.
-    wait
-        How long jobs wait there, each number for one operating point.
-    assumed
-        Whether the times between arrivals had to be taken as gamma-distributed.
-
-    Examples
-    --------
-    >>> from headway.queueing import MM1
-    >>> one = RenewalStation(MM1(1.0), renewal_wait(0.5, 1.0, 1, 0.0))
-    >>> round(one.time_law(0.5).mean, 6)  # D/M/1: S / (1 - s)
-    1.255002
-    """
-
-    station: Station
-    wait: RenewalWait
-    assumed: bool = False
-
-    @property
-    def can(self) -> Abilities:
-        """Abilities of its kind."""
-        return self.station.can
-
-    @property
-    def mean_service(self) -> float:
-        """Mean service time [s]."""
-        return self.station.mean_service
-
-    @property
-    def plain_count(self) -> float:
-        """Number of servers."""
-        return self.station.plain_count
-
-    @property
-    def plain_scv(self) -> float | None:
-        """Squared coefficient of variation of its service times."""
-        return self.station.plain_scv
-
-    def time_law(self, arrival_rate: float) -> TimeLaw:  # noqa: ARG002 - at its own
-        """Law of a visit: with some chance an exponential wait, and a service."""
-        law = pooled(self.mean_service, float(self.wait.chance), float(self.wait.behind))
-        return replace(law, notes=self._notes)
-
-    def looped_law(self, arrival_rate: float) -> TimeLaw:
-        """As `time_law`."""
-        return self.time_law(arrival_rate)
-
-    def feedback_law(self, arrival_rate: float, chance: float) -> TimeLaw | None:
-        """All visits of a job that comes straight back make one exponential service."""
-        if self.plain_count > 1:
-            return None
-        stay = self.time_law(arrival_rate).mean / (1 - chance)
-        return replace(exponential(stay), notes=self._notes)
-
-    def stop(self, arrival_rate: float, again: float) -> TaggedStation | None:  # noqa: ARG002 - unknown
-        """None: what a job in a loop finds is not known."""
-        return None
-
-    @property
-    def _notes(self) -> tuple[str, ...]:
-        return (GAMMA_ARRIVALS,) if self.assumed else ()
+        here = k <= servers
+        weights = np.where(here, np.nan_to_num(weights, nan=np.inf), 0.0)
+        return np.where(here, terms, 0.0).sum(axis=0), weights.sum(axis=0)
