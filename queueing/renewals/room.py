@@ -23,13 +23,13 @@ from headway.queueing.renewals.waits import Gaps, renewal_wait
 
 APPROXIMATE = (
     "GI/M/m/K of gamma-distributed times between arrivals: throughput within 5% and response time "
-    "within 3% where K - m is 1, both within 0.1% where it is 3 or more; exact for Poisson arrivals"
+    "within 3% where K - m is 1, both within 0.5% where it is more; exact for Poisson arrivals"
 )
 """What is approximate about it: ``python -m tests.campaigns.renewal_errors``."""
 
 # Digits only: so many numbers from K down p_(k+1) / p_k is s; so light a load loses nothing, so
 # heavy a load leaves no server free; so near to 1 a sum of powers is that of its series.
-_DEPTH, _LIGHT, _HEAVY, _SERIES, _BESIDE = 48, 500.0, 1e6, 1e-3, 1e-12
+_DEPTH, _LIGHT, _HEAVY, _SERIES, _BESIDE = 48, 500.0, 1e3, 1e-3, 1e-12
 
 
 def renewal_room(
@@ -57,10 +57,14 @@ def renewal_room(
     m, room, a, scv = (each.ravel() for each in (m, room, a, scv))
     shape = np.broadcast_shapes(*map(np.shape, (servers, places, load, arrival_scv)))
     some = a > m / _LIGHT
-    loss, wait = np.zeros(a.shape), np.asarray(renewal_wait(a, 1.0, m, scv).mean)
+    loss, wait = np.zeros(a.shape), np.zeros(a.shape)
     if some.any():
         loss[some], wait[some] = _filled(m[some], room[some], a[some], scv[some])
+    if not some.all():
+        light = a[~some], 1.0, m[~some], scv[~some]
+        wait[~some] = renewal_wait(*light).mean
     admitted = np.minimum(1 - loss, np.divide(m, a, out=np.ones(a.shape), where=a > m))
+    loss = np.where(a > _HEAVY * m, 1 - admitted, loss)
     empty = np.where(m == 1, 1 - a * admitted, np.nan)
     rows = (plain(v.reshape(shape)) for v in (loss, admitted, wait, empty))
     return FiniteQueueResult(*rows)
@@ -94,7 +98,7 @@ def _from_the_end(
     seen[0] = 1.0
     for j in range(1, depth + 1):
         inner = (seen[1:j] * more[j:1:-1]).sum(axis=0) if j > 1 else 0.0
-        step = (inner + seen[0] * more[j]) / chances[0]
+        step = np.where(j <= queue, (inner + seen[0] * more[j]) / chances[0], 0.0)
         size = np.maximum(step, 1.0)  # keeps the largest at 1
         seen[:j] /= size
         seen[j] = step / size
@@ -103,7 +107,8 @@ def _from_the_end(
     kept = np.where(steps <= taken, seen, 0.0)
     last, rest = kept[taken, np.arange(pace.size)], queue - taken
     sums, firsts, bottom = _powers(ratio, rest)
-    shrink = np.where(ratio <= 1, np.exp(rest * np.minimum(np.log(ratio), 0.0)), 1.0)
+    falls = np.minimum(np.log(np.maximum(ratio, np.finfo(float).tiny)), 0.0)
+    shrink = np.exp(rest * falls)
     scale = shrink / np.where(last > 0, last, 1.0)
     kept = kept * scale
     number = queue - steps + 1.0
@@ -115,7 +120,7 @@ def _from_the_end(
 def _powers(ratio: FloatArray, count: np.ndarray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Sums of s**n and (n + 1) s**n over n below r, and 1, all over the larger of 1 and s**r."""
     up = ratio > 1
-    small = np.where(up, 1 / ratio, ratio)
+    small = np.where(up, 1 / np.maximum(ratio, 1.0), ratio)
     plain_sum, first = _geometric(small, count)
     # above 1 from the other end: s**n over s**r is small**(r - n)
     sums = np.where(up, small * plain_sum, plain_sum)
@@ -126,7 +131,7 @@ def _powers(ratio: FloatArray, count: np.ndarray) -> tuple[FloatArray, FloatArra
 
 def _geometric(s: FloatArray, count: np.ndarray) -> tuple[FloatArray, FloatArray]:
     """Sums over n below a count of s**n and n s**n, with s at most 1."""
-    r, log = count.astype(float), np.log(s)
+    r, log = count.astype(float), np.log(np.maximum(s, np.finfo(float).tiny))
     near = r * -log < _SERIES
     gap = np.where(near, 1.0, -np.expm1(log))
     power = np.exp(r * log)

@@ -33,7 +33,7 @@ from headway.kinds import FloatArray
 # Digits only: Newton's method squares its relative distance in the end, so that after a step of
 # _CLOSE nothing is left; a term of (2) whose denominator is less is that of the derivatives.
 _ROUNDS, _CLOSE, _NEAR = 100, 1e-9, 1e-7
-_TINY = 1e-300
+_EDGE, _TINY = 1e-14, 1e-300
 _TERMS = 65_536  # terms of (2) that are computed together: for speed
 
 
@@ -165,7 +165,7 @@ class Gaps:
         else:  # above saturation the root is below 0, and no less than this
             beyond = np.where(pace < 1, 2 / whole * np.log(whole) - 2, -np.inf)
             y = np.maximum(y, beyond)
-            y = np.maximum(y, -(1 - _CLOSE) / np.maximum(self.scv * whole, _TINY))
+            y = np.maximum(y, -(1 - _EDGE) / np.maximum(self.scv * whole, _TINY))
         for _ in range(_ROUNDS):
             missing, _, slope = self.missing(pace * y)
             change = (missing - y) / (missing / y - pace * slope)

@@ -2,14 +2,18 @@
 
 ``python -m tests.campaigns.renewal_errors`` prints the largest error of the mean response time of
 GI/M/m, by law: a constant and an exponential time, and one of two times that are equally likely.
-The waits of those laws are computed from their own transforms, by the equations in
+It prints the same of GI/M/m/K, by places beyond the servers, against whole Markov chains of what
+arrivals find. The waits of those laws are computed from their own transforms, by the equations in
 `headway.queueing.renewals.waits` written out for one number at a time in mpmath.
 """
 
 from collections.abc import Callable, Iterator
 
 import mpmath
+import numpy as np
+from scipy.linalg import expm
 
+from headway.queueing.renewals.room import renewal_room
 from headway.queueing.renewals.waits import renewal_wait
 
 Transform = Callable[[mpmath.mpf], mpmath.mpf]
@@ -59,8 +63,56 @@ def errors(law: Callable[[float, float], Transform]) -> Iterator[float]:
                 yield gamma / true - 1
 
 
+QUEUES = (0, 1, 2, 3, 10, 30)
+OVERLOADS = (0.3, 0.6, 0.8, 0.9, 1.0, 1.1, 1.5, 2.5)
+
+
+def room_chain(load: float, servers: int, places: int, phases: int) -> tuple[float, float]:
+    """Chance to find a place, and mean time of those who do, in service times: a whole chain.
+
+    Times between arrivals are Erlang's, or constant with 0 phases.
+    """
+    found = found_by_arrivals(load, servers, places, phases)
+    admitted = float(found[:-1].sum())
+    ahead = np.maximum(np.arange(places) - servers + 1, 0) / servers
+    return admitted, 1 + float(found[:-1] @ ahead) / admitted
+
+
+def found_by_arrivals(load: float, servers: int, places: int, phases: int) -> np.ndarray:
+    """Probabilities of 0, 1, ..., K jobs just before an arrival, services of mean 1."""
+    count = places + 1
+    deaths = np.diag([-float(min(n, servers)) for n in range(count)])
+    deaths += np.diag([float(min(n, servers)) for n in range(1, count)], -1)
+    if phases == 0:
+        between = expm(deaths / load)
+    else:  # the resolvent of an exponential time, once for each phase
+        once = np.linalg.inv(np.eye(count) - deaths / (load * phases))
+        between = np.linalg.matrix_power(once, phases)
+    moves = between[np.minimum(np.arange(count) + 1, places)]
+    system = np.vstack([moves.T - np.eye(count), np.ones(count)])
+    return np.linalg.lstsq(system, np.append(np.zeros(count), 1.0), rcond=None)[0]
+
+
+def room_errors(queue: int, phases: int) -> tuple[float, float]:
+    """Largest relative errors of throughput and response time, by places beyond the servers."""
+    worst = [0.0, 0.0]
+    for servers in (1, 2, 3, 4, 8):
+        for busy in OVERLOADS:
+            given = busy * servers, servers, servers + queue
+            admitted, time = room_chain(*given, phases)
+            scv = 0.0 if phases == 0 else 1 / phases
+            solved = renewal_room(servers, given[2], given[0], scv)
+            errors = float(solved.admitted) / admitted - 1, (1 + float(solved.wait)) / time - 1
+            worst = [max(old, abs(new)) for old, new in zip(worst, errors, strict=True)]
+    return worst[0], worst[1]
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
+    for queue in QUEUES:
+        rows = [room_errors(queue, phases) for phases in (0, 2)]
+        rate, time = (100 * max(each) for each in zip(*rows, strict=True))
+        print(f"{queue} places more: throughput {rate:.2g}%, response time {time:.2g}%")
     for name, law in LAWS.items():
         print(f"{name}: largest error {100 * max(map(abs, errors(law))):.1f}%")
 

@@ -4,34 +4,28 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.linalg import expm
 
-from headway.models import ModelGraph
+from headway.errors import GraphError
+from headway.models import ModelGraph, catalogue_model, parse_model
 from headway.queueing import MM1, Delay, MMm, Parallel
 from headway.queueing.erlang.formulas import erlang_c
+from headway.queueing.erlang.waiting_room import solve
+from headway.queueing.renewals.room import renewal_room
 from headway.queueing.renewals.waits import renewal_wait
 from headway.queueing.variability.lone import GAMMA_ARRIVALS
-from tests.campaigns.renewal_errors import LAWS, errors, mean_wait
+from tests.campaigns.renewal_errors import (
+    LAWS,
+    errors,
+    found_by_arrivals,
+    mean_wait,
+    room_errors,
+)
 
 
 def chain_wait(rate: float, servers: int, phases: int, most: int) -> float:
-    """Mean wait of jobs that arrive after Erlang's times (0 phases: constant), services of mean 1.
-
-    The embedded chain just before arrivals, with room for `most`: a pure death process in between.
-    """
-    deaths = np.diag([-float(min(n, servers)) for n in range(most + 1)])
-    deaths += np.diag([float(min(n, servers)) for n in range(1, most + 1)], -1)
-    if phases == 0:
-        between = expm(deaths / rate)
-    else:  # the resolvent of an exponential time, once for each phase
-        pace = rate * phases
-        once = np.linalg.inv(np.eye(most + 1) - deaths / pace)
-        between = np.linalg.matrix_power(once, phases)
-    moves = between[np.minimum(np.arange(most + 1) + 1, most)]
-    system = np.vstack([moves.T - np.eye(most + 1), np.ones(most + 1)])
-    found = np.linalg.lstsq(system, np.append(np.zeros(most + 1), 1.0), rcond=None)[0]
-    ahead = np.maximum(np.arange(most + 1) - servers + 1, 0) / servers
-    return float(found @ ahead)
+    """Mean wait of jobs after Erlang's times (0 phases: constant), with services of mean 1."""
+    found = found_by_arrivals(rate, servers, most, phases)
+    return float(found @ np.maximum(np.arange(most + 1) - servers + 1, 0)) / servers
 
 
 @pytest.mark.parametrize("servers", [1, 2, 4, 7])
@@ -129,3 +123,63 @@ def test_the_label_says_what_other_laws_miss(name, within):
     worst = 100 * max(map(abs, errors(LAWS[name])))
     assert worst < within < worst + 1.5
     assert f"within {within}%" in GAMMA_ARRIVALS
+
+
+@pytest.mark.parametrize(
+    ("queue", "rate", "time"),
+    [(0, 1e-9, 1e-9), (1, 0.05, 0.03), (2, 0.005, 0.005), (3, 0.001, 0.001), (10, 1e-7, 1e-7)],
+)
+@pytest.mark.parametrize("phases", [0, 1, 2])
+def test_a_full_room_is_the_chain_seen_by_arrivals(queue, rate, time, phases):
+    """Within what the label says; with Poisson arrivals exactly."""
+    worst = room_errors(queue, phases)
+    most = (1e-9, 1e-9) if phases == 1 else (rate, time)
+    assert worst[0] <= most[0]
+    assert worst[1] <= most[1]
+
+
+@given(
+    st.integers(1, 60), st.integers(0, 3000), st.floats(1e-4, 1e4), st.sampled_from([0.0, 0.3, 3.0])
+)
+def test_losses_and_waits_are_possible_at_any_load(servers, queue, busy, scv):
+    room = renewal_room(servers, servers + queue, busy * servers, scv)
+    assert 0 <= room.loss <= 1
+    assert 0 <= room.wait <= (queue + 1) / servers * (1 + 1e-6)
+    assert room.admitted * busy <= 1 + 1e-9
+
+
+@given(st.integers(1, 60), st.integers(0, 3000), st.floats(0.01, 100))
+def test_with_poisson_arrivals_a_room_is_m_m_m_k(servers, queue, busy):
+    room = renewal_room(servers, servers + queue, busy * servers, 1.0)
+    expected = solve(servers, servers + queue, busy * servers)
+    assert room.admitted == pytest.approx(expected.admitted, rel=1e-6)
+    assert room.wait == pytest.approx(expected.wait, rel=1e-6, abs=1e-12)
+
+
+def test_a_model_whose_room_gets_regular_arrivals_loses_less():
+    """The catalogue's pool with room: fewer wait and fewer are lost, and closed it is as before."""
+    pool = catalogue_model("server-pool-room").at(queue=5)
+    regular, poisson = pool.arriving(0.0), pool.arriving(1.0)
+    usual, same = pool.solve(arrival_rate=3900.0), poisson.solve(arrival_rate=3900.0)
+    assert same.response_time == pytest.approx(usual.response_time, rel=1e-9)
+    steady = regular.solve(arrival_rate=3900.0)
+    assert steady["loss_probability"] < 0.6 * usual["loss_probability"]
+    assert steady.response_time < usual.response_time
+    assert "GI/M/m/K" in steady.approximation
+    again = parse_model(regular.to_toml())
+    assert again.solve(arrival_rate=3900.0).response_time == steady.response_time
+    with pytest.raises(GraphError, match="no law of arrivals with an scv at BatchK"):
+        catalogue_model("server-batch-room").arriving(0.0)
+
+
+def test_an_open_model_that_says_how_requests_arrive_can_be_closed_and_written():
+    single = catalogue_model("server-single")
+    regular = single.arriving(0.0)
+    assert regular.solve(arrival_rate=900.0).response_time < 7e-3
+    written = parse_model(regular.to_toml())
+    assert written.parameters["arrival_scv"].value == 0
+    assert written.at(arrival_scv=1).solve(arrival_rate=900.0).response_time == pytest.approx(
+        single.solve(arrival_rate=900.0).response_time, rel=1e-9
+    )
+    closed = regular.closed(4).solve()
+    assert closed.throughput == pytest.approx(single.closed(4).solve().throughput, rel=1e-12)
