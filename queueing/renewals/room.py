@@ -27,9 +27,10 @@ APPROXIMATE = (
 )
 """What is approximate about it: ``python -m tests.campaigns.renewal_errors``."""
 
-# Digits only: so many numbers from K down p_(k+1) / p_k is s; so light a load loses nothing, so
-# heavy a load leaves no server free; so near to 1 a sum of powers is that of its series.
-_DEPTH, _LIGHT, _HEAVY, _SERIES, _BESIDE = 48, 500.0, 1e3, 1e-3, 1e-12
+# Digits only: beyond so many numbers from K down p_(k+1) / p_k is s; where the chance that no
+# service ends is less, nothing is lost; so heavy a load leaves no server free; a sum of powers so
+# near to 1 is that of its series.
+_DEPTH, _NOTHING, _HEAVY, _SERIES, _BESIDE = 48, 1e-60, 1e3, 1e-3, 1e-12
 
 
 def renewal_room(
@@ -56,7 +57,8 @@ def renewal_room(
     m, room, a, scv = np.broadcast_arrays(*given)
     m, room, a, scv = (each.ravel() for each in (m, room, a, scv))
     shape = np.broadcast_shapes(*map(np.shape, (servers, places, load, arrival_scv)))
-    some = a > m / _LIGHT
+    with np.errstate(divide="ignore", over="ignore"):
+        some = (a > 0) & (_unserved(m / np.maximum(a, np.finfo(float).tiny), scv) > _NOTHING)
     loss, wait = np.zeros(a.shape), np.zeros(a.shape)
     if some.any():
         loss[some], wait[some] = _filled(m[some], room[some], a[some], scv[some])
@@ -80,9 +82,10 @@ def _filled(
     below, blocked = gaps.below(y, 1 / a, m)
     found, behind, lost = _from_the_end(m / a, scv, queue, 1 - y)
     bottom, scale = found
-    total = bottom * below + scale
-    loss = np.where(queue == 0, 1 / (1 + blocked), lost / total)
-    wait = np.divide(behind, m * (total - lost), out=np.zeros(a.shape), where=queue > 0)
+    with np.errstate(over="ignore", invalid="ignore"):  # where hardly any job finds m others
+        total = bottom * below + scale
+        loss = np.where(queue == 0, 1 / (1 + blocked), lost / total)
+        wait = np.divide(behind, m * (total - lost), out=np.zeros(a.shape), where=queue > 0)
     return loss, wait
 
 
@@ -120,7 +123,7 @@ def _from_the_end(
 def _powers(ratio: FloatArray, count: np.ndarray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Sums of s**n and (n + 1) s**n over n below r, and 1, all over the larger of 1 and s**r."""
     up = ratio > 1
-    small = np.where(up, 1 / np.maximum(ratio, 1.0), ratio)
+    small = np.maximum(np.where(up, 1 / np.maximum(ratio, 1.0), ratio), np.finfo(float).tiny)
     plain_sum, first = _geometric(small, count)
     # above 1 from the other end: s**n over s**r is small**(r - n)
     sums = np.where(up, small * plain_sum, plain_sum)
@@ -131,7 +134,7 @@ def _powers(ratio: FloatArray, count: np.ndarray) -> tuple[FloatArray, FloatArra
 
 def _geometric(s: FloatArray, count: np.ndarray) -> tuple[FloatArray, FloatArray]:
     """Sums over n below a count of s**n and n s**n, with s at most 1."""
-    r, log = count.astype(float), np.log(np.maximum(s, np.finfo(float).tiny))
+    r, log = count.astype(float), np.log(s)
     near = r * -log < _SERIES
     gap = np.where(near, 1.0, -np.expm1(log))
     power = np.exp(r * log)
@@ -141,13 +144,18 @@ def _geometric(s: FloatArray, count: np.ndarray) -> tuple[FloatArray, FloatArray
     return plain_sum, np.where(near, series, first)
 
 
+def _unserved(pace: FloatArray, scv: FloatArray) -> FloatArray:
+    """b_0: the chance that no service of m busy servers ends between two arrivals."""
+    some = np.where(scv > 0, scv, 1.0)
+    return np.exp(np.where(scv > 0, -np.log1p(scv * pace) / some, -pace))
+
+
 def _ended(pace: FloatArray, scv: FloatArray, most: int) -> FloatArray:
     """b_0 ... b_most: chances of so many services of m busy servers between two arrivals.
 
     Of a gamma time they are negative binomial, and of a constant one Poisson.
     """
-    some = np.where(scv > 0, scv, 1.0)
-    first = np.where(scv > 0, np.exp(-np.log1p(scv * pace) / some), np.exp(-pace))
+    some, first = np.where(scv > 0, scv, 1.0), _unserved(pace, scv)
     d = np.arange(1, most + 1)[:, None]
     spread = scv * pace
     gamma = spread / (1 + spread) * (d - 1 + 1 / some) / d

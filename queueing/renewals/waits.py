@@ -190,6 +190,6 @@ class Gaps:
                 (servers * missing - k) / np.where(near, 1.0, ahead),
             )
             terms = np.nan_to_num(weights / missing * odds, nan=np.inf)
-        here = k <= servers
-        weights = np.where(here, np.nan_to_num(weights, nan=np.inf), 0.0)
-        return np.where(here, terms, 0.0).sum(axis=0), weights.sum(axis=0)
+            here = k <= servers
+            weights = np.where(here, np.nan_to_num(weights, nan=np.inf), 0.0)
+            return np.where(here, terms, 0.0).sum(axis=0), weights.sum(axis=0)

@@ -148,7 +148,7 @@ def test_losses_and_waits_are_possible_at_any_load(servers, queue, busy, scv):
     assert room.admitted * busy <= 1 + 1e-9
 
 
-@given(st.integers(1, 60), st.integers(0, 3000), st.floats(0.01, 100))
+@given(st.integers(1, 60), st.integers(0, 3000), st.floats(1e-6, 100))
 def test_with_poisson_arrivals_a_room_is_m_m_m_k(servers, queue, busy):
     room = renewal_room(servers, servers + queue, busy * servers, 1.0)
     expected = solve(servers, servers + queue, busy * servers)
