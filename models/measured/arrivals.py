@@ -7,7 +7,7 @@ would. Taken for Poisson arrivals, the flat rise of its curve looks like spare c
 from collections.abc import Iterable
 from math import inf
 
-from headway.errors import InvalidParameter, nearest, quoted
+from headway.errors import InvalidParameter, quoted
 from headway.numerals import digits
 
 CONSTANT, POISSON = 0.0, 1.0
@@ -43,7 +43,7 @@ def arrival_scv_of(text: str | float) -> float:
     if not 0 <= scv < inf:
         msg = (
             f"arrivals are {quoted(str(text))}; write constant, poisson, or the squared "
-            f"coefficient of variation of the times between them{nearest(word, NAMED)}"
+            "coefficient of variation of the times between them"
         )
         raise InvalidParameter(msg)
     return scv

@@ -9,12 +9,14 @@ import numpy as np
 from headway.models.language.digits import ends, in_unit, with_unit
 from headway.models.language.scales import Scale
 from headway.models.language.units import Unit
+from headway.models.measured.arrivals import POISSON, arrivals_in_words
 from headway.models.showing.bounds import bound_fields
 from headway.models.showing.parts.regions import blocked_parts, region_fields, region_tables
 from headway.models.showing.parts.servers import server_fields, server_tables
 from headway.models.solving.solutions.limits import station_limits
 from headway.models.solving.solutions.marks import Marks
 from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.inputs import ARRIVAL_SCV
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import part_unit
 from headway.models.structure.parts.keys import of_class
@@ -225,7 +227,18 @@ def set_note(model: Model, shown: Collection[str] = (), scale: Scale | None = No
     changed = [p for n, p in model.parameters.items() if p.changed and n not in shown]
     units = scale or Scale.of((p.value, p.unit) for p in changed)
     texts = [f"{p.name} {units.stated(float(_only(p.value)), p.unit)}" for p in changed]
-    return [f"set: {', '.join(texts)}"] if texts else []
+    stated = [f"set: {', '.join(texts)}"] if texts else []
+    return stated + arrival_note(model)
+
+
+def arrival_note(model: Model) -> list[str]:
+    """Say how requests arrive, where they do so more or less regularly than those of users."""
+    parameter = model.parameters.get(ARRIVAL_SCV.name)
+    scv = None if parameter is None else parameter.value
+    if scv is None or np.ndim(scv) or float(scv) == POISSON:
+        return []
+    words = arrivals_in_words(float(scv))
+    return [f"requests arrive {words}; for those of users, at random, set {ARRIVAL_SCV.name}=1"]
 
 
 def notes_of(solution: Solution, scale: Scale | None = None) -> list[str]:

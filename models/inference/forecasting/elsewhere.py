@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
-from headway.kinds import Amount, FloatArray
+from headway.kinds import Amount, FloatArray, Number
 from headway.models.inference.searching.problem import Problem
 from headway.models.solving.evaluate import Predict, evaluator
 from headway.models.solving.response_times.percentiles import at_a_pace, why_unknown
@@ -38,6 +38,9 @@ class Elsewhere:
         The fit.
     loads
         Arrival rates or throughputs [1/s], or populations.
+    arrival_scv
+        Squared coefficient of variation of the times between arrivals there, of a model that says
+        how they come; as measured where it is left out.
 
     Raises
     ------
@@ -47,6 +50,7 @@ class Elsewhere:
 
     problem: Problem
     loads: FloatArray
+    arrival_scv: float | None = None
 
     def __post_init__(self) -> None:
         if self.load not in LOADS:
@@ -70,7 +74,9 @@ class Elsewhere:
         """The model at these loads, with all else as at the first measured point."""
         inputs = self.problem.model.inputs
         single = {n: float(np.ravel(v)[0]) for n, v in inputs.items() if np.ndim(v)}
-        own = {} if self.load == THROUGHPUT else {self.load: self.loads}
+        own: dict[str, Number] = {} if self.load == THROUGHPUT else {self.load: self.loads}
+        if self.arrival_scv is not None:
+            own["arrival_scv"] = self.arrival_scv
         return self.problem.model.at({**single, **own})
 
     def throughput(self, free: FloatArray) -> FloatArray:

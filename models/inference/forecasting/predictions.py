@@ -1,7 +1,7 @@
 """What is expected at loads that were not measured, by all that fits, and how sure that is."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from headway.models.inference.certainty.draws import Draws
 from headway.models.inference.forecasting.elsewhere import Elsewhere
 from headway.models.inference.searching.problem import Problem
 from headway.models.language.units import Unit
+from headway.models.measured.arrivals import POISSON
 from headway.models.structure.outputs import percent_of, percentile_name
 from headway.models.tables.shown import Answer
 
@@ -48,6 +49,10 @@ class Predictions(Answer):
         by the models that have a law of it.
     without_percentiles
         Names of the models that have none, where percentiles were wanted.
+    arrival_scv
+        Squared coefficient of variation of the times between arrivals, as measured and here.
+    poisson
+        The same for Poisson arrivals, those of many users; None where these are such.
     """
 
     model: str
@@ -59,6 +64,8 @@ class Predictions(Answer):
     sustained: FloatArray
     percentiles: Mapping[str, FloatArray] = field(default_factory=dict)
     without_percentiles: tuple[str, ...] = ()
+    arrival_scv: float = POISSON
+    poisson: "Predictions | None" = None
 
     def __repr__(self) -> str:
         return f"Predictions({self.model}: {self.loads.size} loads)"
@@ -92,7 +99,32 @@ def predicted(
         For percentiles that none of the models has, with the reason of the first.
     """
     loads = np.atleast_1d(np.asarray(loads, float))
-    there = [Elsewhere(each.problem, loads) for each in draws]
+    measured = arrival_scv_of(draws)
+    given = model, load, unit, loads, draws, best, percents
+    usual = _predicted(*given, None)
+    if measured == POISSON:
+        return usual
+    return replace(usual, arrival_scv=measured, poisson=_predicted(*given, POISSON))
+
+
+def arrival_scv_of(draws: Sequence[Draws]) -> float:
+    """Squared coefficient of variation of the times between arrivals, as fitted models have it."""
+    scvs = (each.problem.model.inputs.get("arrival_scv", POISSON) for each in draws)
+    return float(next((np.ravel(scv)[0] for scv in scvs), POISSON))
+
+
+def _predicted(
+    model: str,
+    load: str,
+    unit: Unit,
+    loads: FloatArray,
+    draws: Sequence[Draws],
+    best: FloatArray | None,
+    percents: Sequence[float],
+    arrival_scv: float | None,
+) -> Predictions:
+    """What is plausible where arrivals vary so; as measured where it is left out."""
+    there = [Elsewhere(each.problem, loads, arrival_scv) for each in draws]
     each = list(zip(there, draws, strict=True))
     time = np.concatenate([here.response_time(one.free) for here, one in each])
     rate = np.concatenate([here.throughput(one.free) for here, one in each])

@@ -21,6 +21,7 @@ from headway.models.showing.comparisons import (
     output_tables,
     point_fields,
 )
+from headway.models.showing.solutions import arrival_note
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.parts.keys import station_at
 from headway.models.tables.description import (
@@ -118,7 +119,7 @@ def _parameter_table(fit: Fit, scale: Scale) -> Table:
         Column(t, tuple(cells)) for t, cells in zip(titles, zip(*rows, strict=True), strict=True)
     ]
     first_notes = (str(fit.comparison.axes), *closed_notes(fit.comparison, scale), *_weights(fit))
-    first_notes = (*first_notes, *derivation(fit, scale))
+    first_notes = (*first_notes, *arrival_note(fit.model), *derivation(fit, scale))
     warnings = fit.warnings_in(scale, are_quick=not fit.is_examined)
     findings = finding_lines(fit.comparison.findings, scale)
     notes = (*first_notes, *(f"warning: {text}" for text in warnings), *findings)

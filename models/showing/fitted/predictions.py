@@ -6,6 +6,7 @@ from headway.kinds import FloatArray
 from headway.models.inference.forecasting.predictions import HARDLY, Predictions
 from headway.models.language.scales import Scale
 from headway.models.language.units import Unit, unit
+from headway.models.measured.arrivals import arrivals_in_words
 from headway.models.tables.description import Description, Field, Records, Row, field, only_csv
 from headway.models.tables.table import Column, Table
 
@@ -15,6 +16,8 @@ _TIME, _RATE = unit("s"), unit("op/s")
 _BAND = (
     "bands contain 95% of new measurements if the load is sustained and one of the forms is right"
 )
+_USERS = "for users"
+_ARRIVING = "requests arrive {}, as measured; " + f"'{_USERS}' is at random (Poisson)"
 
 
 def describe(predictions: Predictions) -> Description:
@@ -28,6 +31,7 @@ def describe(predictions: Predictions) -> Description:
         document=lambda rows: {
             "model": predictions.model,
             "load": predictions.load,
+            "arrival_scv": predictions.arrival_scv,
             **part_document(predictions, rows),
         },
     )
@@ -52,7 +56,20 @@ def _records(predictions: Predictions) -> Records:
     for name, tail in predictions.percentiles.items():
         fields += _band_fields(f"{name}_{{}}s", tail, (name, "value"), (name, "ci95"))
     more = [only_csv("without_percentiles", others)] if predictions.without_percentiles else []
-    return Records((*fields, *more))
+    return Records((*fields, *_of_users(predictions), *more))
+
+
+def _of_users(predictions: Predictions) -> list[Field]:
+    """Times under Poisson arrivals, where those measured were others."""
+    users, own = predictions.poisson, "poisson"
+    if users is None:
+        return []
+    times = {"response_time": users.response_time, **users.percentiles}
+    return [
+        one
+        for name, band in times.items()
+        for one in _band_fields(f"{own}_{name}_{{}}s", band, (own, name), (own, f"{name}_ci95"))
+    ]
 
 
 def _band_fields(
@@ -78,6 +95,11 @@ def _table(predictions: Predictions, scale: Scale) -> Table:
         bands.insert(0, ("throughput", predictions.throughput, _RATE))
     for name, tail in predictions.percentiles.items():
         bands.append((name.removeprefix("response_time_"), tail, _TIME))
+    users = predictions.poisson
+    if users is not None:
+        bands.append((_USERS, users.response_time, _TIME))
+        for name, tail in users.percentiles.items():
+            bands.append((f"{name.removeprefix('response_time_')} {_USERS}", tail, _TIME))
     columns = [Column("at", tuple(loads))]
     for name, band, own_unit in bands:
         columns.append(Column(name, _values(band, own_unit, scale)))
@@ -85,6 +107,8 @@ def _table(predictions: Predictions, scale: Scale) -> Table:
     chances = tuple(_chance(share) for share in predictions.sustained.tolist())
     columns.append(Column("sustained", chances))
     notes = (_BAND, *_without(predictions))
+    if users is not None:
+        notes = (f"{_ARRIVING.format(arrivals_in_words(predictions.arrival_scv))}", *notes)
     return Table(f"{predictions.model}: predictions", tuple(columns), notes)
 
 
