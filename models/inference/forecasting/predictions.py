@@ -12,6 +12,7 @@ from headway.models.inference.forecasting.elsewhere import Elsewhere
 from headway.models.inference.searching.problem import Problem
 from headway.models.language.units import Unit
 from headway.models.measured.arrivals import POISSON
+from headway.models.structure.model import Model
 from headway.models.structure.outputs import percent_of, percentile_name
 from headway.models.tables.shown import Answer
 
@@ -133,8 +134,9 @@ def _predicted(
     lost |= sustained < HARDLY
     driven = load != "population" and bool(np.all(rate == loads))
     errors = _errors(draws, "throughput")
-    band = _band(np.where(lost, np.nan, rate), 0 * errors if driven else errors)
-    response = _times(time, lost, _errors(draws, "response_time"))
+    alike = _each_queue_alike(draws)
+    band = _widest(np.where(lost, np.nan, rate), 0 * errors if driven else errors, alike)
+    response = _times(time, lost, _errors(draws, "response_time"), alike)
     lawful = _lawful(there, percents)
     known = [pair for pair, has_law in zip(each, lawful, strict=True) if has_law]
     rows = np.repeat(lawful, [len(one.free) for one in draws])
@@ -164,7 +166,8 @@ def _tail(
     """Ends and middle of a percentile by the models that have it."""
     times = np.concatenate([here.percentile(one.free, percent) for here, one in known])
     draws = [one for _, one in known]
-    return _times(times, lost, _errors(draws, percentile_name(percent)))
+    errors = _errors(draws, percentile_name(percent))
+    return _times(times, lost, errors, _each_queue_alike(draws))
 
 
 def percents_of(problem: Problem) -> tuple[float, ...]:
@@ -187,9 +190,44 @@ def _own(problem: Problem, output: str) -> float:
     return float(np.median(own) / np.median(error))
 
 
-def _times(values: FloatArray, lost: NDArray[np.bool_], error: FloatArray) -> FloatArray:
+def _times(
+    values: FloatArray, lost: NDArray[np.bool_], error: FloatArray, alike: NDArray[np.bool_]
+) -> FloatArray:
     """Ends and middle of times; infinite where nothing plausible sustains a load."""
-    return np.nan_to_num(_band(np.where(lost, np.nan, values), error), nan=np.inf)
+    return np.nan_to_num(_widest(np.where(lost, np.nan, values), error, alike), nan=np.inf)
+
+
+def _each_queue_alike(draws: Sequence[Draws]) -> NDArray[np.bool_]:
+    """Mark draws, of which each kind of queue among the forms has as many.
+
+    One queue with several terms beside it (a cache, contention, a step) is several forms, but says
+    only once how requests wait; at one queue or several, and in how many, they wait otherwise.
+    """
+    queues = [_queue(each.problem.model) for each in draws]
+    marks = [
+        np.arange(len(each.free)) % queues.count(queue) == 0
+        for each, queue in zip(draws, queues, strict=True)
+    ]
+    return np.concatenate(marks)
+
+
+def _queue(model: Model) -> str:
+    """What of a model says how requests wait: its queues and their numbers."""
+    queues = (one for one in model.graph.stations.values() if one.can.limits)
+    return str([(one.kind, dict(one.fields), dict(one.visits)) for one in queues])
+
+
+def _widest(values: FloatArray, error: FloatArray, alike: NDArray[np.bool_]) -> FloatArray:
+    """Ends and middle where each form counts alike, and the outer ends where each queue does.
+
+    Neither weight can be known beforehand: a band is to hold by both
+    (``python -m tests.campaigns.arrival_bands``).
+    """
+    low, middle, high = _band(values, error)
+    other = low, middle, high
+    if not alike.all():
+        other = tuple(_band(values[alike], error[alike]))
+    return np.stack([np.fmin(low, other[0]), middle, np.fmax(high, other[2])])
 
 
 def _known(wanted: FloatArray, else_: FloatArray) -> FloatArray:
