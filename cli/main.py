@@ -38,7 +38,7 @@ COMMANDS = {
     "solve": "Solve a model at one or many operating points.",
     "check": "Compare a solution with a simulation of the same model.",
     "balance": "Show the load at which each resource of a machine saturates.",
-    "compare": "Compare a model with measured data.",
+    "compare": "Compare a model with measured data, or two builds.",
     "fit": "Fit parameters to measured data, with confidence intervals.",
     "sensitivity": "Show how each parameter affects outputs, and the bottleneck.",
     "size": "Find the cheapest configuration that meets targets.",

@@ -19,6 +19,8 @@ from .files.shipped import data_path as data_path
 from .files.shipped import model_names as model_names
 from .importing.finding import find_model as find_model
 from .importing.writing import to_jmva as to_jmva
+from .inference.builds import Builds as Builds
+from .inference.builds import compare_builds as compare_builds
 from .inference.fit import Fit as Fit
 from .inference.fitting import fit_model as fit_model
 from .language.parameters import Parameter as Parameter

@@ -34,6 +34,7 @@ SHOWN: dict[str, tuple[str, str]] = {
     "Predictions": ("showing.fitted.predictions", ""),
     "NextLoads": ("showing.fitted.next_loads", ""),
     "Forecast": ("showing.fitted.forecasts", ""),
+    "Builds": ("showing.fitted.builds", ""),
     "SideBySide": ("showing.fitted.side_by_side", "fits"),
     "MeasuredSizes": ("showing.sizes", "signatures"),
     "MeasuredLogp": ("showing.logp", "signatures"),

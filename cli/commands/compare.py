@@ -1,37 +1,46 @@
-"""``headway compare``: compare predictions with measurements."""
+"""``headway compare``: predictions with measurements, or two builds with each other."""
 
 from typing import TYPE_CHECKING
 
 import click
 
-from headway.cli.curves import curve_at_settings, curves_option, one_curve
+from headway.cli.curves import curve_at_settings, one_curve
 from headway.cli.main import COMMANDS
 from headway.cli.options import (
     Format,
     chosen_model,
     closed_options,
     closed_settings,
+    complete_model,
     format_options,
     hint_options,
     load_limits,
-    model_argument,
     preset_option,
     range_options,
     set_option,
     window_options,
 )
-from headway.cli.output import present
+from headway.cli.output import present, progress
 from headway.cli.pictures import Drawing, plot_option
+from headway.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from headway.models.reading.hints import Hints
 
-EXAMPLE = "Example: headway compare nfs-server --preset raid --data curve.csv --plot curve.svg"
+EXAMPLE = "Example: headway compare before/ after/ --at-most 5%"
 
 
 @click.command("compare", help=COMMANDS["compare"], epilog=EXAMPLE)
-@model_argument
-@curves_option
+@click.argument(
+    "given", nargs=-1, required=True, metavar="MODEL | BEFORE AFTER", shell_complete=complete_model
+)
+@click.option(
+    "--data",
+    multiple=True,
+    metavar="FILE",
+    help="Measurements to compare MODEL with; slow.csv@delay=+1ms.",
+)
+@click.option("--at-most", metavar="SHARE", help="Largest worsening of AFTER (5%): else code 1.")
 @preset_option
 @set_option
 @closed_options
@@ -41,8 +50,9 @@ EXAMPLE = "Example: headway compare nfs-server --preset raid --data curve.csv --
 @format_options
 @plot_option
 def command(
-    model: str,
+    given: tuple[str, ...],
     data: tuple[str, ...],
+    at_most: str | None,
     preset: str | None,
     settings: tuple[str, ...],
     closed: str | None,
@@ -54,10 +64,36 @@ def command(
     hints: "Hints",
     output_format: Format | None,
     plot: Drawing | None,
-) -> None:
-    """Compare a model's predictions with measurements."""
-    chosen = chosen_model(model, preset, settings, closed_settings(closed, None, think))
+) -> int:
+    """Compare a model's predictions with measurements, or load tests of two builds.
+
+    Exit code 1 where the second build is worse by more than ``--at-most``.
+    """
+    if len(given) == 2 and not data:
+        return _builds(given, at_most, hints, output_format)
+    if len(given) > 1 or not data or at_most is not None:
+        msg = "give a model and --data FILE, or two load tests: headway compare before/ after/"
+        raise InvalidParameter(msg)
+    chosen = chosen_model(given[0], preset, settings, closed_settings(closed, None, think))
     limits = load_limits(low, high, chosen)
     curve = one_curve([curve_at_settings(text, hints) for text in data])
     comparison = chosen.compare(curve, x, y, *limits)
     present(comparison, output_format, plot)
+    return 0
+
+
+def _builds(
+    places: tuple[str, ...], at_most: str | None, hints: "Hints", output_format: Format | None
+) -> int:
+    """Compare two load tests; 1 where the second is worse by more than is allowed."""
+    from headway.models.inference.builds import USUAL, compare_builds
+    from headway.models.language.units import ONE, quantity
+    from headway.models.reading.gather import megabytes
+    from headway.models.reading.loadtest import read_load_test
+
+    allowed = USUAL if at_most is None else quantity(at_most, ONE)
+    with progress("reading", megabytes(places)) as advance:
+        tests = [read_load_test([place], advance=advance, hints=hints) for place in places]
+    builds = compare_builds(tests[0], tests[1], allowed)
+    present(builds, output_format, None)
+    return 1 if at_most is not None and builds.worse else 0

@@ -1,0 +1,122 @@
+"""Two builds compared, described: a row a quantity, and one a quantity and load."""
+
+import math
+
+from headway.models.inference.builds import Builds, Difference
+from headway.models.language.scales import Scale
+from headway.models.tables.description import Description, Field, Records, field
+from headway.models.tables.table import Column, Table
+from headway.numerals import counted, digits, significant
+
+_AT_EACH = ("response_time", "throughput")
+"""What tables show of each load; JSON and CSV have all."""
+
+
+def describe(builds: Builds) -> Description:
+    """A row a difference in SI, with the load or without one over all loads."""
+    every = (*builds.overall, *builds.by_load)
+    return Description(
+        records=lambda: _records(every),
+        scale=lambda: Scale.of(
+            [pair for d in every for pair in ((d.first, d.unit), (d.second, d.unit))],
+            [builds.load_unit],
+        ),
+        tables=lambda scale: _tables(builds, scale),
+        document=lambda rows: {
+            "first": builds.first,
+            "second": builds.second,
+            "at_most": builds.at_most,
+            "worse": [one.quantity for one in builds.worse],
+            "undecided": [one.quantity for one in builds.undecided],
+            "repeated": builds.repeated,
+            "runs": builds.runs,
+            "differences": rows,
+            "notes": list(builds.notes),
+        },
+    )
+
+
+def _records(every: tuple[Difference, ...]) -> Records:
+    ends = [None if math.isnan(one.low) else (one.low, one.high) for one in every]
+    return Records(
+        (
+            field("quantity", (one.quantity for one in every)),
+            field("load", (one.load for one in every)),
+            field("first", (one.first for one in every)),
+            field("second", (one.second for one in every)),
+            field("ratio", (one.ratio for one in every)),
+            Field(("ci95",), ends, csv=("low_ratio", "high_ratio")),
+        )
+    )
+
+
+def _tables(builds: Builds, scale: Scale) -> list[Table]:
+    title = f"{builds.second} against {builds.first}"
+    first = _table(title, builds.overall, builds, scale, _notes(builds))
+    each = tuple(one for one in builds.by_load if one.quantity in _AT_EACH)
+    if len({one.load for one in each}) < 2:
+        return [first]
+    return [first, _table("at each load", each, builds, scale, ())]
+
+
+def _table(
+    title: str,
+    rows: tuple[Difference, ...],
+    builds: Builds,
+    scale: Scale,
+    notes: tuple[str, ...],
+) -> Table:
+    columns = [Column("quantity", tuple(one.quantity.replace("_", " ") for one in rows))]
+    if any(one.load is not None for one in rows):
+        loads = tuple(scale.text(one.load or 0.0, builds.load_unit) for one in rows)
+        columns.append(Column("at", loads))
+    columns += [
+        Column("before", tuple(scale.text(one.first, one.unit) for one in rows)),
+        Column("after", tuple(scale.text(one.second, one.unit) for one in rows)),
+        Column("change", tuple(_percent(one.ratio) for one in rows)),
+    ]
+    if not all(math.isnan(one.low) for one in rows):
+        columns.append(Column("95% interval", tuple(_interval(one) for one in rows)))
+        columns.append(Column("verdict", tuple(_verdict(one) for one in rows)))
+    return Table(title, tuple(columns), notes)
+
+
+def _percent(ratio: float) -> str:
+    return f"{'+' if ratio >= 1 else ''}{significant(100 * (ratio - 1), 3)}%"
+
+
+def _interval(one: Difference) -> str:
+    if math.isnan(one.low):
+        return "-"
+    return f"{_percent(one.low)} to {_percent(one.high)}"
+
+
+def _verdict(one: Difference) -> str:
+    if math.isnan(one.low):
+        return "measured once"
+    if not one.is_clear:
+        return "not told apart"
+    return "better" if (one.ratio > 1) == one.more_is_better else "worse"
+
+
+def _notes(builds: Builds) -> tuple[str, ...]:
+    limit = f"{digits(100 * builds.at_most)}%"
+    notes = []
+    if builds.worse:
+        names = ", ".join(one.quantity.replace("_", " ") for one in builds.worse)
+        notes.append(f"worse by more than {limit}: {names}")
+    elif builds.undecided:
+        names = ", ".join(one.quantity.replace("_", " ") for one in builds.undecided)
+        notes.append(f"these runs do not rule out that it is worse by more than {limit}: {names}")
+    else:
+        notes.append(f"nothing is worse by more than {limit}")
+    if builds.runs is not None:
+        runs = counted(builds.runs, "run")
+        notes.append(f"{runs} of each load and build tell a difference of {limit} 4 times of 5")
+    how = (
+        "intervals are of the scatter of runs of one build at one load"
+        if builds.repeated
+        else "no load was repeated: what differs between loads counts as scatter; repeat some"
+    )
+    over = "what is of all loads is the geometric mean over those that both have"
+    return (*notes, how, over, *builds.notes)
