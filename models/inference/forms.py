@@ -19,7 +19,10 @@ ALL_FORMS = "all"
 """The word for every form of the catalogue among listed ones."""
 
 SPARE = 2
-"""Different loads more than free parameters that a form needs."""
+"""Different loads more than free parameters that a form needs, to be found among others."""
+
+KNOWN_SPARE = 1
+"""The same where one model is named: it is not found among others, but known to be right."""
 
 
 @dataclass(frozen=True)
@@ -181,8 +184,15 @@ def forms_for(loads: int, forms: Sequence[Form]) -> list[Form]:
     --------
     >>> [form.name for form in forms_for(4, catalogue_forms(Load.OPEN))]
     ['server-single', 'server (no delay)']
+    >>> [form.name for form in forms_for(3, listed_forms(["server-single"]))][:1]
+    ['server-single']
     """
-    return [form for form in forms if len(form.free) + SPARE <= loads]
+    return [form for form in forms if len(form.free) + spare_for(forms) <= loads]
+
+
+def spare_for(forms: Sequence[Form]) -> int:
+    """Different loads more than free parameters that forms need: fewer if they are of one model."""
+    return KNOWN_SPARE if len({form.model for form in forms}) == 1 else SPARE
 
 
 def knowing(forms: Sequence[Form], facts: Mapping[str, Fact]) -> list[Form]:

@@ -26,10 +26,11 @@ from headway.models.inference.forecasting.predictions import (
 )
 from headway.models.inference.form_curve import curve_for_forms
 from headway.models.inference.forms import (
-    SPARE,
+    KNOWN_SPARE,
     Form,
     forms_for,
     listed_forms,
+    spare_for,
     started,
 )
 from headway.models.inference.quantities import ServerQuantity, saturation_of, server_quantities
@@ -332,11 +333,13 @@ def _too_few(
     if loads == 1 < points:
         msg = f"{measurements.source}: all points are at one load; a fit needs several loads"
         return MeasurementError(msg)
-    fewest = min(len(form.free) for form in forms) + SPARE
+    fewest = min(len(form.free) for form in forms)
     at = f" at {loads} loads" if loads < points else ""
+    known = fewest + KNOWN_SPARE <= loads < fewest + spare_for(forms)
     return MeasurementError(
         f"{measurements.source}: {counted(points, 'point')}{at}; "
-        f"the simplest server needs at least {fewest} different loads"
+        f"the simplest server needs at least {fewest + spare_for(forms)} different loads"
+        + (", or --forms with the one form that it is known to be" if known else "")
     )
 
 
