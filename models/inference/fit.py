@@ -38,8 +38,8 @@ from headway.models.inference.forecasting.elsewhere import load_of
 from headway.models.inference.forecasting.next_load import NextLoads
 from headway.models.inference.forecasting.predictions import (
     Predictions,
-    percents_of,
     predicted,
+    usual_percents,
 )
 from headway.models.inference.searching.problem import Problem
 from headway.models.inference.searching.search import Optimum
@@ -281,8 +281,8 @@ class Fit(Answer):
         loads
             Arrival rates or throughputs [1/s], or populations: what the load of the data was.
         percentiles
-            Percentages such as 99 whose percentiles are wanted too; those that were fitted if
-            left out.
+            Percentages such as 99 whose percentiles are wanted too; those that were fitted, or
+            measured beside (95 and 99), if left out.
 
         Returns
         -------
@@ -306,9 +306,11 @@ class Fit(Answer):
         0.005
         """
         unit, free = self.comparison.load.unit, self.optimum.free
-        percents = percents_of(self.problem) if percentiles is None else percentiles
+        table = self.comparison.table
+        usual = usual_percents(self.problem, table)
+        percents = usual if percentiles is None else percentiles
         name, draws = self.model.name, [self.draws]
-        return predicted(name, self.load, unit, loads, draws, free, percents)
+        return predicted(name, self.load, unit, loads, draws, free, percents, table)
 
     def next_loads(self, quantity: str = SATURATION_THROUGHPUT) -> NextLoads:
         r"""The loads to measure next, each the one that narrows a quantity most.

@@ -23,7 +23,9 @@ from headway.models.inference.forecasting.predictions import (
     Predictions,
     percents_of,
     predicted,
+    usual_percents,
 )
+from headway.models.inference.forecasting.tails import tails_of
 from headway.models.inference.form_curve import curve_for_forms
 from headway.models.inference.forms import (
     KNOWN_SPARE,
@@ -148,8 +150,8 @@ class ServerFit(Answer):
         loads
             Throughputs [1/s], or populations where these are the load.
         percentiles
-            Percentages such as 99 whose percentiles are wanted too; those that were fitted if
-            left out.
+            Percentages such as 99 whose percentiles are wanted too; those that were fitted, or
+            measured beside (95 and 99), if left out.
 
         Returns
         -------
@@ -174,10 +176,13 @@ class ServerFit(Answer):
         True
         """
         best, unit = self.best, self.best.comparison.load.unit
-        percents = percents_of(best.problem) if percentiles is None else percentiles
-        self._check_law(percents, loads)
+        table = best.comparison.table
+        usual = usual_percents(best.problem, table)
+        percents = usual if percentiles is None else percentiles
+        measured = tails_of([best.draws], table, percents)[0]
+        self._check_law([p for p in percents if p not in measured], loads)
         family, draws = self.form.family, self.draws
-        return predicted(family, best.load, unit, loads, draws, percents=percents)
+        return predicted(family, best.load, unit, loads, draws, percents=percents, table=table)
 
     def _check_law(self, percents: Sequence[float], loads: FloatArray | Sequence[float]) -> None:
         """Refuse percentiles that the chosen form does not have."""

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 from headway.kinds import FloatArray
 from headway.models.inference.certainty.draws import Draws
 from headway.models.inference.forecasting.elsewhere import Elsewhere
+from headway.models.inference.forecasting.tails import MeasuredTail, measured_percents, tails_of
 from headway.models.inference.searching.problem import Problem
 from headway.models.language.units import Unit
 from headway.models.measured.arrivals import POISSON
+from headway.models.measured.measurements import Measurements
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import percent_of, percentile_name
 from headway.models.tables.shown import Answer
@@ -54,6 +56,8 @@ class Predictions(Answer):
         Squared coefficient of variation of the times between arrivals, as measured and here.
     poisson
         The same for Poisson arrivals, those of many users; None where these are such.
+    measured_tails
+        How measured percentiles lie to those of the first form, which they correct.
     """
 
     model: str
@@ -67,6 +71,7 @@ class Predictions(Answer):
     without_percentiles: tuple[str, ...] = ()
     arrival_scv: float = POISSON
     poisson: "Predictions | None" = None
+    measured_tails: tuple[MeasuredTail, ...] = ()
 
     def __repr__(self) -> str:
         return f"Predictions({self.model}: {self.loads.size} loads)"
@@ -80,6 +85,7 @@ def predicted(
     draws: Sequence[Draws],
     best: FloatArray | None = None,
     percents: Sequence[float] = (),
+    table: Measurements | None = None,
 ) -> Predictions:
     """Predict from plausible values of one or several models.
 
@@ -92,7 +98,10 @@ def predicted(
     best
         Free values whose predictions stand in the middle; the median does where there are none.
     percents
-        Percentages whose percentiles are wanted too: by the models that have a law of them.
+        Percentages whose percentiles are wanted too: by the models that have a law of them, and
+        as they were measured.
+    table
+        The rows that the models were fitted to, whose percentiles correct the models' laws.
 
     Raises
     ------
@@ -101,11 +110,17 @@ def predicted(
     """
     loads = np.atleast_1d(np.asarray(loads, float))
     measured = arrival_scv_of(draws)
-    given = model, load, unit, loads, draws, best, percents
+    tails = tails_of(draws, table, [p for p in percents if percentile_name(p) not in fitted(draws)])
+    given = model, load, unit, loads, draws, best, percents, tails
     usual = _predicted(*given, None)
     if measured == POISSON:
         return usual
     return replace(usual, arrival_scv=measured, poisson=_predicted(*given, POISSON))
+
+
+def fitted(draws: Sequence[Draws]) -> set[str]:
+    """Names of what the models were fitted to."""
+    return {output for one in draws for output in one.problem.outputs}
 
 
 def arrival_scv_of(draws: Sequence[Draws]) -> float:
@@ -122,6 +137,7 @@ def _predicted(
     draws: Sequence[Draws],
     best: FloatArray | None,
     percents: Sequence[float],
+    measured: Sequence[Mapping[float, MeasuredTail]],
     arrival_scv: float | None,
 ) -> Predictions:
     """What is plausible where arrivals vary so; as measured where it is left out."""
@@ -137,36 +153,68 @@ def _predicted(
     alike = _each_queue_alike(draws)
     band = _widest(np.where(lost, np.nan, rate), 0 * errors if driven else errors, alike)
     response = _times(time, lost, _errors(draws, "response_time"), alike)
-    lawful = _lawful(there, percents)
-    known = [pair for pair, has_law in zip(each, lawful, strict=True) if has_law]
+    lawful = _lawful(there, percents, measured)
+    known = [(*pair, tail) for pair, tail, has in zip(each, measured, lawful, strict=True) if has]
     rows = np.repeat(lawful, [len(one.free) for one in draws])
     tails = {percentile_name(p): _tail(known, p, lost[rows]) for p in percents}
     if best is not None:
         response[1] = _known(there[0].response_time(best), response[1])
         band[1] = _known(there[0].throughput(best), band[1])
         for percent, tail in zip(percents, tails.values(), strict=True):
-            tail[1] = _known(there[0].percentile(best, percent), tail[1])
+            own = _by_form(there[0], best, percent, measured[0].get(percent))
+            tail[1] = _known(own, tail[1])
     others = zip(there, lawful, strict=True)
     without = dict.fromkeys(here.model.name for here, has_law in others if not has_law)
     bands = band, response, sustained, tails, tuple(without)
-    return Predictions(model, load, unit, loads, *bands)
+    first = dict(measured[0]) if measured else {}
+    found = Predictions(model, load, unit, loads, *bands)
+    return replace(found, measured_tails=tuple(first.values()))
 
 
-def _lawful(there: Sequence[Elsewhere], percents: Sequence[float]) -> list[bool]:
-    """Which models have a law of the response time, if it matters; refused if none has."""
-    refused = [next(filter(None, map(here.refusal, percents)), None) for here in there]
+def _lawful(
+    there: Sequence[Elsewhere],
+    percents: Sequence[float],
+    measured: Sequence[Mapping[float, MeasuredTail]],
+) -> list[bool]:
+    """Which models give percentiles, if it matters: by their law or as measured; refused if none.
+
+    A percentile that was measured needs no law.
+    """
+    refused = [
+        next(filter(None, (here.refusal(p) for p in percents if p not in tails)), None)
+        for here, tails in zip(there, measured, strict=True)
+    ]
     if refused and all(refused):
         raise next(filter(None, refused))
     return [one is None for one in refused]
 
 
+def _by_form(
+    there: Elsewhere, free: FloatArray, percent: float, tail: MeasuredTail | None
+) -> FloatArray:
+    """A percentile by a form, as measured percentiles correct it."""
+    if tail is None:
+        return there.percentile(free, percent)
+    base = there.percentile(free, percent) if tail.by_law else there.response_time(free)
+    return base * tail.ratio
+
+
 def _tail(
-    known: Sequence[tuple[Elsewhere, Draws]], percent: float, lost: NDArray[np.bool_]
+    known: Sequence[tuple[Elsewhere, Draws, Mapping[float, MeasuredTail]]],
+    percent: float,
+    lost: NDArray[np.bool_],
 ) -> FloatArray:
     """Ends and middle of a percentile by the models that have it."""
-    times = np.concatenate([here.percentile(one.free, percent) for here, one in known])
-    draws = [one for _, one in known]
-    errors = _errors(draws, percentile_name(percent))
+    times = np.concatenate(
+        [_by_form(here, one.free, percent, tails.get(percent)) for here, one, tails in known]
+    )
+    draws = [one for _, one, _ in known]
+    own = _errors(draws, percentile_name(percent))
+    beside = [
+        np.full(len(one.free), tails[percent].error if percent in tails else 0.0)
+        for _, one, tails in known
+    ]
+    errors = np.where(np.concatenate(beside) > 0, np.concatenate(beside), own)
     return _times(times, lost, errors, _each_queue_alike(draws))
 
 
@@ -174,6 +222,14 @@ def percents_of(problem: Problem) -> tuple[float, ...]:
     """Percentages of the percentiles that were fitted."""
     percents = (percent_of(output) for output in problem.outputs)
     return tuple(percent for percent in percents if percent is not None)
+
+
+def usual_percents(problem: Problem, table: Measurements) -> tuple[float, ...]:
+    """Percentages that are predicted unasked: those fitted, else those that were measured high."""
+    return percents_of(problem) or tuple(p for p in measured_percents(table) if p in _USUAL)
+
+
+_USUAL = (95.0, 99.0)
 
 
 def _errors(draws: Sequence[Draws], output: str) -> FloatArray:

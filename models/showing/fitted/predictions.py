@@ -1,6 +1,7 @@
 """Predictions of a fit described: what is likely at loads, and whether they are sustained."""
 
 import math
+from dataclasses import asdict
 
 from headway.kinds import FloatArray
 from headway.models.inference.forecasting.predictions import HARDLY, Predictions
@@ -9,6 +10,7 @@ from headway.models.language.units import Unit, unit
 from headway.models.measured.arrivals import arrivals_in_words
 from headway.models.tables.description import Description, Field, Records, Row, field, only_csv
 from headway.models.tables.table import Column, Table
+from headway.numerals import digits, significant
 
 _SURE = 0.995  # share from which a load counts as sustained
 
@@ -40,7 +42,9 @@ def describe(predictions: Predictions) -> Description:
 def part_document(predictions: Predictions, rows: list[Row]) -> Row:
     """The predictions, and of percentiles the models that have none."""
     without = {"without_percentiles": list(predictions.without_percentiles)}
-    return {"predictions": rows, **(without if predictions.percentiles else {})}
+    corrected = {"measured_tails": [asdict(tail) for tail in predictions.measured_tails]}
+    more = without | (corrected if predictions.measured_tails else {})
+    return {"predictions": rows, **(more if predictions.percentiles else {})}
 
 
 def _records(predictions: Predictions) -> Records:
@@ -106,10 +110,21 @@ def _table(predictions: Predictions, scale: Scale) -> Table:
         columns.append(Column("95% band", _bands(band, own_unit, scale)))
     chances = tuple(_chance(share) for share in predictions.sustained.tolist())
     columns.append(Column("sustained", chances))
-    notes = (_BAND, *_without(predictions))
+    notes = (_BAND, *_without(predictions), *_as_measured(predictions))
     if users is not None:
         notes = (f"{_ARRIVING.format(arrivals_in_words(predictions.arrival_scv))}", *notes)
     return Table(f"{predictions.model}: predictions", tuple(columns), notes)
+
+
+def _as_measured(predictions: Predictions) -> list[str]:
+    """How measured percentiles correct those of the form, a line each; and where its law is off."""
+    far = (tail for tail in predictions.measured_tails if tail.is_far_off)
+    others = (
+        f"p{digits(tail.percent)} of the data is {significant(tail.off_by or 0.0, 3)} times that "
+        "of the law of its form"
+        for tail in far
+    )
+    return [*map(str, predictions.measured_tails), *others]
 
 
 def _without(predictions: Predictions) -> list[str]:
