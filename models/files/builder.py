@@ -18,6 +18,7 @@ from headway.models.files.building.stations import Stations
 from headway.models.files.correlations import correlations_of
 from headway.models.files.curves import miss_curve
 from headway.models.files.forms import form_of
+from headway.models.files.tails import tails_of
 from headway.models.files.traces import with_traces
 from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.parameters import Preset
@@ -62,6 +63,7 @@ class Builder(Links, Algorithms, Stations, Regions):
             assumptions=entry.assumptions,
             form=form_of(entry.form, bare.parameters, self.place),
             units=chosen_units(entry),
+            tails=tails_of(entry.tails, self.place),
         )
         correlations = correlations_of(entry.correlations, model.parameters, self.place)
         model = replace(model, correlations=correlations)

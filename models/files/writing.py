@@ -10,6 +10,7 @@ from headway.models.files.correlations import correlation_table
 from headway.models.files.editors import SCHEMA_FILE, SCHEMA_LINE
 from headway.models.files.forms import form_table
 from headway.models.files.reading import too_many
+from headway.models.files.tails import tail_table
 from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.formula import Formula
 from headway.models.language.parameters import Parameter
@@ -94,6 +95,7 @@ def document(model: Model) -> dict[str, Any]:
             for name, numbers in graph.classes.items()
         },
         "correlations": correlation_table(model.correlations),
+        "tails": tail_table(model.tails),
         "presets": {name: _preset(model, name) for name in model.presets},
         "form": form_table(model.form) if model.form else {},
     }

@@ -57,6 +57,8 @@ class Model(Kept, ModelVerbs):
         Of parameters with intervals, by pair of names.
     units
         In which its file has numbers that are no parameters, if they are in hours or minutes.
+    tails
+        Percentiles of the data that it was fitted to, over those of its law, by percentage.
 
     Examples
     --------
@@ -77,6 +79,7 @@ class Model(Kept, ModelVerbs):
     form: FormTable | None = None
     correlations: Correlations = field(default_factory=dict)
     units: tuple[Unit, ...] = ()
+    tails: Mapping[float, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, graph: ModelGraph) -> "Model":
@@ -308,7 +311,9 @@ class Model(Kept, ModelVerbs):
         )
         varied.plan  # noqa: B018 - refuses stations that do not take it
         parameters = {**self.parameters, ARRIVAL_SCV.name: ARRIVAL_SCV.at(scv)}
-        return replace(self, graph=varied, parameters=parameters)
+        said = f"The times between arrivals have the scv {ARRIVAL_SCV.name}."
+        assumptions = f"{self.assumptions.rstrip()} {said}".strip()
+        return replace(self, graph=varied, parameters=parameters, assumptions=assumptions)
 
     def solve(
         self,

@@ -140,6 +140,7 @@ class ModelEntry(NamedTuple):
     presets: Mapping[str, Mapping[str, Scalar]] = {}
     form: FormEntry | None = None
     correlations: Mapping[str, float] = {}
+    tails: Mapping[str, float] = {}
     reference: str = ""
     regions: Mapping[str, RegionEntry] = {}
 
@@ -401,6 +402,10 @@ _MODEL = FieldsTable(
         "correlations": TableKey(
             TableOf(RealSchema()),
             'Correlations between parameters that have ci95: "NAME, NAME" = -0.7.',
+        ),
+        "tails": TableKey(
+            TableOf(RealSchema()),
+            "Percentiles of the data it was fitted to, over those of its law: 99 = 1.1.",
         ),
         "reference": TableKey(
             _TEXT, "The station where a round of a closed network begins and ends."

@@ -7,7 +7,9 @@ from itertools import combinations
 import numpy as np
 
 from headway import __version__
+from headway.models.inference.certainty.draws import Draws
 from headway.models.inference.fit import Fit
+from headway.models.inference.forecasting.tails import measured_percents, tails_of
 from headway.models.language.digits import ends, with_unit
 from headway.models.language.parameters import Parameter
 from headway.models.structure.correlations import Correlations
@@ -38,9 +40,18 @@ def with_provenance(fit: Fit, command: str) -> Model:
         fit.model,
         parameters=parameters,
         correlations=_correlations(fit),
+        tails=_tails(fit),
         preset=None,
         source=f"{fit.model.source}; {source}{how}".removeprefix("; "),
     )
+
+
+def _tails(fit: Fit) -> dict[float, float]:
+    """Measured percentiles over those of the fitted model's law, where it has one."""
+    table = fit.comparison.table
+    best = Draws(fit.problem, fit.optimum.free[None], np.zeros(1))
+    tails = tails_of([best], table, measured_percents(table))[0]
+    return {p: tail.off_by for p, tail in tails.items() if tail.off_by is not None}
 
 
 def _holding(parameter: Parameter, low: float, high: float) -> tuple[float, float]:

@@ -22,6 +22,7 @@ from headway.models.solving.response_times.feed_forward import (
     percentiles_together,
     row_of,
 )
+from headway.models.solving.response_times.measured_tails import check_tail, tail_notes
 from headway.models.solving.response_times.open_classes import open_class_laws
 from headway.models.solving.response_times.open_sharing import sharing_law
 from headway.models.solving.response_times.sum_of_times import (
@@ -85,7 +86,8 @@ def percentiles(solution: "Solution", requests: Sequence[Request]) -> "Solution"
         one.name: np.reshape(times[percents.index(one.number)][one.owner], solution.shape)
         for one in requests
     }
-    return replace(solution, values={**solution.values, **values}, marks=_marks(solution, laws))
+    marks = _marks(solution, laws, tail_notes(solution.model, percents))
+    return replace(solution, values={**solution.values, **values}, marks=marks)
 
 
 def exceedances(solution: "Solution", requests: Sequence[Request]) -> "Solution":
@@ -129,11 +131,11 @@ def _chance(law: TimeLaw | None, time: float) -> float:
     return 1.0 if law is None else exceedance(law, time)
 
 
-def _marks(solution: "Solution", laws: Iterable[Laws]) -> Marks:
+def _marks(solution: "Solution", laws: Iterable[Laws], more: tuple[str, ...] = ()) -> Marks:
     """Approximations of a solution and of its laws of times, for its marks."""
     own = tuple(note for note in solution.approximation.split("; ") if note)
     notes = (law.notes for each in laws for law in each.values() if law is not None)
-    return replace(solution.marks, approximation="; ".join(merged(own, *notes)))
+    return replace(solution.marks, approximation="; ".join(merged(own, *notes, more)))
 
 
 def why_unknown(solution: "Solution", percent: float) -> GraphError | None:
@@ -199,6 +201,7 @@ def _percentiles(
 def _check(solution: "Solution", percent: float) -> None:
     check_percent(percent)
     _check_open(solution)
+    check_tail(solution.model, percent)
 
 
 def _one_by_one(solution: "Solution", shares: Sequence[float]) -> tuple[Times, list[Laws]]:

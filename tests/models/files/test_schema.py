@@ -165,6 +165,9 @@ doc = "slower"
 cpu_time = "5 ms"
 lan.latency = "50 us"
 
+[tails]
+99 = 1.1
+
 [correlations]
 "delay, cpu_time" = -0.3
 
@@ -273,7 +276,7 @@ think_time = "5 s"
 """
 WHOLE = [tomllib.loads(text) for text in (EVERYTHING, CLASSED, POOLED, FORKED, SOURCED)]
 NAMED = {"stations", "links", "pipelines", "contention", "caches", "classes", "regions"}
-FREE = {"parameters", "outputs", "arrivals", "presets", "correlations", *NAMED}
+FREE = {"parameters", "outputs", "arrivals", "presets", "correlations", "tails", *NAMED}
 FREE_OF_FORM = {"start", "least", "most", "disclosed", "derived"}
 
 
@@ -295,7 +298,7 @@ def at(table, path):
 
 def has_fixed_keys(path):
     """Whether a table's keys are those of the language, rather than names of the model's."""
-    if path[:1] in {("presets",), ("correlations",)} or path[-1:] == ("arrives",):
+    if path[:1] in {("presets",), ("correlations",), ("tails",)} or path[-1:] == ("arrives",):
         return False
     names = len(path) == 1 and path[0] in FREE
     return not names and not (path[:1] == ("form",) and path[-1] in FREE_OF_FORM)
@@ -330,7 +333,7 @@ def test_every_section_was_misspelt():
     sections = {path[0] for _, path in MISSPELT if path}
 
     assert sections == json_schema()["properties"].keys() - {
-        *("name", "doc", "source", "assumptions", "reference", "presets", "correlations")
+        *("name", "doc", "source", "assumptions", "reference", "presets", "correlations", "tails")
     }
 
 

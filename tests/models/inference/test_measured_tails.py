@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from headway.models import Measurements
+from headway.models import Measurements, read_model
 from headway.models.inference.forecasting.tails import MeasuredTail, measured_percents
 from headway.models.inference.server import choose_form
-from tests.support.command import headway
+from tests.support.command import headway, refusal
 
 SERVICE, DELAY = 10e-3, 2e-3
 LOADS = np.array([10.0, 20, 30, 40, 50, 60, 70])
@@ -82,3 +82,43 @@ def test_too_few_loads_correct_nothing():
     tail = MeasuredTail(99.0, by_law=False, ratio=2.0, scatter=0.1, loads=4)
     assert tail.error == pytest.approx(0.1 * np.sqrt(1.25))
     assert not tail.is_far_off
+
+
+@pytest.mark.parametrize("factor", [1.05, 18.0])
+def test_a_fitted_file_says_how_far_its_law_is_off_or_refuses(tmp_path, factor):
+    (tmp_path / "sweep.csv").write_text(sweep(factor))
+    file = str(tmp_path / "model.toml")
+    fitted = headway("fit", "server", "--data", str(tmp_path / "sweep.csv"), "--out", file)
+    assert fitted.code == 0
+    assert read_model(file).tails[99.0] == pytest.approx(factor, rel=0.1)
+    assert headway("solve", file).code == 0
+    if factor > 2:
+        words = refusal("solve", file, "--percentile", "99.9")
+        assert "the p99 of the data that it was fitted to is" in words
+        words = refusal("size", file, "--target", "response_time_p95<=1s", "--choose",
+                        "service_time=1ms,2ms", "--cost", "1/service_time")  # fmt: skip
+        assert "times that of its law" in words
+        return
+    answer = json.loads(headway("solve", file, "--percentile", "99", "--json").out)
+    assert "times that of the law" in json.dumps(answer)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("p99 = 1.1", "p99 is no percentage between 0 and 100"),
+        ("100 = 1.1", "100 is no percentage"),
+        ("99 = 0", "99 is 0; a ratio of percentiles is above 0"),
+    ],
+)
+def test_bad_tails_of_a_file_are_refused(tmp_path, line, words):
+    text = """name = "one"
+[parameters]
+arrival_rate = 1
+[stations.cpu]
+kind = "MM1"
+service_time = 0.1
+[tails]
+"""
+    (tmp_path / "one.toml").write_text(text + line)
+    assert words in refusal("solve", str(tmp_path / "one.toml"))

@@ -1,0 +1,54 @@
+"""Percentiles of a fitted model whose data had percentiles: refused where its law is far off them.
+
+The data's percentiles over those of the law stand in the model's file, where it was fitted to means
+of a test that has percentiles too. The one nearest in log(1 - p) speaks for others.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from headway.errors import GraphError
+from headway.numerals import digits, significant
+
+if TYPE_CHECKING:
+    from headway.models.structure.model import Model
+
+FAR = 1.25
+"""Times the percentile of a law, or less than 1 over it: from there on it is refused."""
+
+
+def check_tail(model: "Model", percent: float) -> None:
+    """Refuse a percentile whose law is far off what was measured.
+
+    Raises
+    ------
+    GraphError
+        With how far, and what to do.
+    """
+    nearest = _nearest(model.tails, percent)
+    if nearest is None or 1 / FAR <= model.tails[nearest] <= FAR:
+        return
+    off, own = significant(model.tails[nearest], 3), digits(nearest)
+    msg = (
+        f"{model.name}: the p{own} of the data that it was fitted to is {off} times that of its "
+        "law; headway fit --at LOAD --percentile predicts it as measured"
+    )
+    raise GraphError(msg)
+
+
+def tail_notes(model: "Model", percents: Sequence[float]) -> tuple[str, ...]:
+    """How far measured percentiles are off those of the law, a note for each that speaks."""
+    nearest = dict.fromkeys(_nearest(model.tails, percent) for percent in percents)
+    known = [(digits(p), significant(model.tails[p], 3)) for p in nearest if p is not None]
+    return tuple(f"the p{p} of the data is {ratio} times that of the law" for p, ratio in known)
+
+
+def _nearest(tails: Mapping[float, float], percent: float) -> float | None:
+    """The measured percentage that speaks for another."""
+
+    def apart(each: float) -> float:
+        return abs(math.log((100 - each) / (100 - percent)))
+
+    known = [each for each in tails if 0 < each < 100]
+    return min(known, key=apart) if known and 0 < percent < 100 else None
