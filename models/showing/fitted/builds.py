@@ -112,7 +112,8 @@ def _notes(builds: Builds) -> tuple[str, ...]:
         notes.append(f"nothing is worse by more than {limit}")
     if builds.runs is not None:
         runs = counted(builds.runs, "run")
-        notes.append(f"{runs} of each load and build tell a difference of {limit} 4 times of 5")
+        tell = "tells" if builds.runs == 1 else "tell"
+        notes.append(f"{runs} of each load and build {tell} a difference of {limit} 4 times of 5")
     how = (
         "intervals are of the scatter of runs of one build at one load"
         if builds.repeated
