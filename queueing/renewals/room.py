@@ -51,7 +51,7 @@ def renewal_room(
     --------
     >>> d_m_1_5 = renewal_room(1, 5, 0.8, 0.0)
     >>> round(d_m_1_5.loss, 4), round(d_m_1_5.wait, 4)  # M/M/1/5 loses 0.0888
-    (0.0245, 1.1158)
+    (0.023, 1.1279)
     """
     given = (np.asarray(v, float) for v in (servers, places, load, arrival_scv))
     m, room, a, scv = np.broadcast_arrays(*given)

@@ -88,7 +88,7 @@ def renewal_wait(
     --------
     >>> d_m_1 = renewal_wait(0.5, 1.0, 1, 0.0)
     >>> round(float(d_m_1.mean), 6)  # the root of s = exp(-2 (1 - s)) over 1 - s
-    0.255002
+    0.255001
     >>> m_m_2 = renewal_wait(1.0, 1.0, 2, 1.0)
     >>> round(float(m_m_2.chance), 9), round(float(m_m_2.mean), 9)
     (0.333333333, 0.333333333)

@@ -123,7 +123,7 @@ class GIMmK(_SolvedRoom):
     --------
     >>> regular = GIMmK(service_time=1.0, servers=1, places=5, arrival_scv=0.0)
     >>> round(regular.loss_probability(0.8), 4), round(MM1K(1.0, 5).loss_probability(0.8), 4)
-    (0.0245, 0.0888)
+    (0.023, 0.0888)
 
     References
     ----------

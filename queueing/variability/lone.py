@@ -6,10 +6,9 @@ import numpy as np
 
 from headway.kinds import Amount, FloatArray, Quantity, is_symbolic, plain
 from headway.queueing.renewals.waits import RenewalWait, renewal_wait
-from headway.queueing.stations.abilities import Abilities
-from headway.queueing.stations.base import Station
 from headway.queueing.times.laws import TimeLaw, exponential, pooled
 from headway.queueing.times.tagged_job.station import TaggedStation
+from headway.queueing.variability.two_moments import MetStation
 from headway.queueing.variability.waiting import general_wait
 
 GAMMA_ARRIVALS = (
@@ -38,7 +37,7 @@ def lone_wait(servers: Quantity, load: Quantity, arrival_scv: Quantity, share: Q
     Examples
     --------
     >>> round(float(lone_wait(1, 0.5, 0.0, 1.0)), 6)
-    0.255002
+    0.255001
     """
     if is_symbolic(servers, load, arrival_scv, share):
         from headway.queueing.variability.symbols import LoneWait
@@ -81,7 +80,7 @@ _STEP = 1e-5  # relative: the error of a central difference is its square, round
 
 
 @dataclass(frozen=True)
-class RenewalStation:
+class RenewalStation(MetStation):
     """A station to which a renewal flow comes, with exponential service.
 
     Parameters
@@ -98,32 +97,11 @@ class RenewalStation:
     >>> from headway.queueing import MM1
     >>> one = RenewalStation(MM1(1.0), renewal_wait(0.5, 1.0, 1, 0.0))
     >>> round(one.time_law(0.5).mean, 6)  # D/M/1: S / (1 - s)
-    1.255002
+    1.255001
     """
 
-    station: Station
     wait: RenewalWait
     assumed: bool = False
-
-    @property
-    def can(self) -> Abilities:
-        """Abilities of its kind."""
-        return self.station.can
-
-    @property
-    def mean_service(self) -> float:
-        """Mean service time [s]."""
-        return self.station.mean_service
-
-    @property
-    def plain_count(self) -> float:
-        """Number of servers."""
-        return self.station.plain_count
-
-    @property
-    def plain_scv(self) -> float | None:
-        """Squared coefficient of variation of its service times."""
-        return self.station.plain_scv
 
     def time_law(self, arrival_rate: float) -> TimeLaw:  # noqa: ARG002 - at its own
         """Law of a visit: with some chance an exponential wait, and a service."""

@@ -41,30 +41,22 @@ _LEAST = 1e-3  # P(W > 0) at least: the formula can give 0 where the mean wait i
 
 
 @dataclass(frozen=True)
-class TwoMomentStation:
-    """A station, its mean wait and the scv of its arrivals.
+class MetStation:
+    """A station with what is its own, whatever comes there.
 
     Parameters
     ----------
     station
         Its kind, with numbers.
-    wait
-        Mean wait of a visit [s].
-    coming
-        Squared coefficient of variation of the times between arrivals.
 
     Examples
     --------
-    >>> from headway.queueing import MD1, MG1
-    >>> TwoMomentStation(MD1(1.0), 0.0, 0.2).time_law(0.8).pieces[0].shift  # behind a slower one
-    1.0
-    >>> round(TwoMomentStation(MG1(1.0, 2.0), 3.0, 0.5).time_law(0.8).mean, 9)
-    4.0
+    >>> from headway.queueing import MMm
+    >>> MetStation(MMm(1.0, 3)).plain_count
+    3.0
     """
 
     station: Station
-    wait: float
-    coming: float
 
     @property
     def can(self) -> Abilities:
@@ -85,6 +77,32 @@ class TwoMomentStation:
     def plain_scv(self) -> float | None:
         """Squared coefficient of variation of its service times."""
         return self.station.plain_scv
+
+
+@dataclass(frozen=True)
+class TwoMomentStation(MetStation):
+    """A station, its mean wait and the scv of its arrivals.
+
+    Parameters
+    ----------
+    station
+        Its kind, with numbers.
+    wait
+        Mean wait of a visit [s].
+    coming
+        Squared coefficient of variation of the times between arrivals.
+
+    Examples
+    --------
+    >>> from headway.queueing import MD1, MG1
+    >>> TwoMomentStation(MD1(1.0), 0.0, 0.2).time_law(0.8).pieces[0].shift  # behind a slower one
+    1.0
+    >>> round(TwoMomentStation(MG1(1.0, 2.0), 3.0, 0.5).time_law(0.8).mean, 9)
+    4.0
+    """
+
+    wait: float
+    coming: float
 
     def time_law(self, arrival_rate: float) -> TimeLaw:
         """Law of a visit: a wait and a service, independent."""

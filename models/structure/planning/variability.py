@@ -360,7 +360,7 @@ def lone_queue(graph: Structure) -> str | None:
     >>> from headway.models import ModelGraph
     >>> from headway.queueing import MM1, Delay
     >>> one = ModelGraph("one").station("wire", Delay(0.1)).station("cpu", MM1(0.1))
-    >>> lone_queue(one.route("wire", "cpu")), lone_queue(one.route("cpu", "wire"))
+    >>> lone_queue(one.route("wire", "cpu")), lone_queue(one.route("cpu", "wire").arrive("cpu"))
     ('cpu', 'cpu')
     """
     queues = [name for name, station in graph.stations.items() if station.can.limits]
