@@ -27,7 +27,7 @@ from headway.errors import InvalidParameter
 if TYPE_CHECKING:
     from headway.models.reading.hints import Hints
 
-EXAMPLE = "Example: headway compare before/ after/ --at-most 5%"
+EXAMPLE = "Example: headway compare load_tests/redis/base.txt load_tests/redis/busy.txt"
 
 
 @click.command("compare", help=COMMANDS["compare"], epilog=EXAMPLE)

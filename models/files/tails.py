@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from headway.models.files.building.places import KeyLines
-from headway.numerals import digits
+from headway.numerals import digits, significant
 
 
 def tails_of(entries: Mapping[str, float], place: KeyLines) -> dict[float, float]:
@@ -37,4 +37,4 @@ def _ratio(key: str, ratio: float, place: KeyLines) -> float:
 
 def tail_table(tails: Mapping[float, float]) -> dict[str, float]:
     """Write the table, with four digits of each ratio."""
-    return {digits(percent): float(f"{ratio:.4g}") for percent, ratio in tails.items()}
+    return {digits(percent): float(significant(ratio, 4)) for percent, ratio in tails.items()}

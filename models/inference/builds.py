@@ -170,7 +170,7 @@ def compare_builds(first: LoadTest, second: LoadTest, at_most: float = USUAL) ->
     Montgomery, *Design and Analysis of Experiments*, 8th ed., 2013, sections 2.4 and 4.1.
     """
     if not at_most > 0:
-        msg = f"--at-most is {at_most:g}; give the largest worsening that is allowed, such as 5%"
+        msg = f"--at-most is {digits(at_most)}; give the largest worsening allowed, such as 5%"
         raise InvalidParameter(msg)
     loads, part, load_unit = _common_loads(first, second)
     quantities = _quantities(first.points, second.points, part)

@@ -171,7 +171,7 @@ def test_pictures_in_every_format(tmp_path):
         (["solve", "nfs-server", "--plot", "x.gif"], "pictures end in .svg"),
         (["solve", "nfs-server", "--plot", "x.svg"], "needs a swept input"),
         (["solve", "nfs-server", "--plto", "x.svg"], "did you mean --plot?"),
-        (["compare", "nfs-server"], "Missing option '--data'"),
+        (["compare", "nfs-server"], "give a model and --data FILE, or two load tests"),
         (["compare", "nfs-server", "--data", "nothing.csv"], "there is no such file"),
         (["compare", "nfs-server", "--data", RAID, "--x", "load"], "there is no column 'load'"),
         (["compare", "nfs-server", "--data", RAID, "--from", "5 ms"], "--from is '5 ms'"),

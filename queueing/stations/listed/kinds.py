@@ -173,7 +173,7 @@ def usable_kinds() -> dict[str, type[Station]]:
     Examples
     --------
     >>> [name for name, kind in usable_kinds().items() if kind.can.loses]
-    ['MM1K', 'MMmK', 'BatchK']
+    ['MM1K', 'MMmK', 'GIMmK', 'BatchK']
     """
     kinds = {}
     for name in station_kinds():

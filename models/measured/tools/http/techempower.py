@@ -12,6 +12,7 @@ from headway.models.measured.tools.kit.documents import amount, at, document, ne
 from headway.models.measured.tools.kit.numbers import filled, seconds
 from headway.models.measured.tools.kit.refusals import broken, nothing
 from headway.models.measured.tools.kit.text import recognised_by
+from headway.numerals import digits
 
 _LEVELS = {
     "json": "concurrencyLevels",
@@ -89,7 +90,9 @@ def _runs(report: Mapping[str, Any], source: str) -> Iterator[_Run]:
                 place = f"{where}[{k}]"
                 if not isinstance(cells, Mapping):
                     raise broken(place, "it is not an object")
-                name = f"{test} {framework}" if is_clients else f"{test} {level:g} {framework}"
+                name = (
+                    f"{test} {framework}" if is_clients else f"{test} {digits(level)} {framework}"
+                )
                 yield _Run(cells, name, deep * (level if is_clients else most), place)
 
 
