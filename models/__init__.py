@@ -6,10 +6,10 @@ Models
     catalogue_model, model_names, read_model, parse_model, find_model, import_model, to_jmva,
     ModelGraph, Model, Parameter, Preset, Import
 Answers
-    Solution, Comparison, Fit, Sensitivity, Propagation, Sweep, Simulation, Check, Report,
+    Solution, Comparison, Builds, Fit, Sensitivity, Propagation, Sweep, Simulation, Check, Report,
     Reproduction
 Questions to a model (also methods, as in ``model.fit``)
-    compare, fit_model, size_model, global_sensitivity, make_report, balance,
+    compare, compare_builds, fit_model, size_model, global_sensitivity, make_report, balance,
     what_it_takes, what_all_take
 Targets and sizes
     Goal, Target, JointTarget, Size, Configuration, Balance

@@ -34,10 +34,6 @@ def _residence(
 ) -> tuple[Amount, Amount]:
     """V R and utilisation; by Seidmann, m servers are a delay and one server m times as fast."""
     form = station.can.product_form
-    if form not in _DRIVEN:
-        known = ", ".join(n for n, k in usable_kinds().items() if k.can.product_form in _DRIVEN)
-        msg = f"{station.label} cannot follow a measured load; use {known}"
-        raise GraphError(msg)
     time: Amount = station.service_time
     if form is ServiceKind.DELAY:
         return visits * time, throughput * 0
@@ -115,6 +111,11 @@ def _forms(graph: ModelGraph, parameters: Sequence[str]) -> tuple[Amount, list[A
 
     from headway.models.solving.symbolic import symbol
 
+    others = (s for s in graph.stations.values() if s.can.product_form not in _DRIVEN)
+    for station in others:
+        known = ", ".join(n for n, k in usable_kinds().items() if k.can.product_form in _DRIVEN)
+        msg = f"{station.kind.__name__} cannot follow a measured load; use {known}"
+        raise GraphError(msg)
     rate, jobs = symbol("throughput"), symbol("population")
     given = {name: symbol(name) for name in parameters}
     given |= {"throughput": rate, "arrival_rate": rate}

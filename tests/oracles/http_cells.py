@@ -169,6 +169,7 @@ PRINTED = {
         percentiles={50: 4.2e-3, 90: 9.1e-3, 95: 11.3e-3, 99: 18e-3},
         errors=0,
         samples=100,
+        arrival_scv=0.0,
         duration=1.98,
         more={
             "drain_s": 5e-3, "response_time_min_s": 1.2e-3, "response_time_max_s": 30.5e-3,
