@@ -87,7 +87,7 @@ def test_exact_laws_of_each_kind_lie_in_the_intervals(name):
 def test_every_kind_is_simulated_or_refused_by_name():
     shared = {"SharedMG1", "SharedMGm"}  # what `discipline = "ps"` makes of MG1 and MGm
     assert {*SERVING} - shared <= {*STATIONS}
-    assert {*STATIONS} - {*SERVING} == {"GGm"}
+    assert {*STATIONS} - {*SERVING} == {"GGm", "GIMmK"}
     with pytest.raises(
         GraphError, match=r"node: headway cannot simulate GGm: two moments .* Delay, MM1"
     ):
