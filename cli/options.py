@@ -199,7 +199,7 @@ _y_option = click.option(
     help="Column of the measured output.",
     shell_complete=_complete_column,
 )
-_UNIT, _STATED = twins("--unit, --role, --clients", "What files do not say; also --where, --rate.")
+_UNIT, _STATED = twins("--unit, --role, --clients", "Said of files; also --where, --rate, --arrivals.")
 _unit_option = click.option(
     "--unit",
     cls=_UNIT,
