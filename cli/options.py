@@ -199,7 +199,9 @@ _y_option = click.option(
     help="Column of the measured output.",
     shell_complete=_complete_column,
 )
-_UNIT, _STATED = twins("--unit, --role, --clients", "Said of files; also --where, --rate, --arrivals.")
+_UNIT, _STATED = twins(
+    "--unit, --role, --clients", "Said of files; also --where, --rate, --arrivals."
+)
 _unit_option = click.option(
     "--unit",
     cls=_UNIT,

@@ -143,10 +143,7 @@ def _why_not(graph: Structure, who: str) -> str:
         return f"{who}, which headway cannot propagate through blocking; delete scv, or the limit"
     alone = lone_queue(graph)
     if visits_given(graph) and alone is None:
-        return (
-            f"{who}, but visits to several queues do not show where jobs go; give routes instead "
-            "of visits"
-        )
+        return f"{who}, but visits do not show where jobs go; give routes instead of visits"
     for name, station in graph.stations.items():
         if not _goes_through(station.can, alone=alone == name):
             return (

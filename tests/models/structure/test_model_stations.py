@@ -44,6 +44,7 @@ KINDS = {
     "MMm": {"service_time": "50 ms", "servers": 3},
     "MM1K": {"service_time": "50 ms", "capacity": 4},
     "MMmK": {"service_time": "50 ms", "servers": 3, "capacity": 3},
+    "GIMmK": {"service_time": "50 ms", "servers": 3, "capacity": 5, "arrival_scv": 0},
     "MD1": {"service_time": "50 ms"},
     "MG1": {"service_time": "50 ms", "scv": 2},
     "MGm": {"service_time": "50 ms", "servers": 2, "scv": 2},
