@@ -116,6 +116,12 @@ def complete_output(ctx: click.Context, _p: click.Parameter, text: str) -> list[
     return [f"{name}=" for name in names if name.startswith(text)]
 
 
+def complete_limit(_c: click.Context, _p: click.Parameter, text: str) -> list[str]:
+    """Offer ``NAME<=`` of the response time and of common percentiles of it."""
+    names = ("response_time", *(f"response_time_p{percent}" for percent in (50, 90, 95, 99)))
+    return [f"{name}<=" for name in names if name.startswith(text)]
+
+
 def _complete_column(ctx: click.Context, _p: click.Parameter, text: str) -> list[str]:
     """Offer the columns of the file on the line."""
     from headway.errors import HeadwayError

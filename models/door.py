@@ -33,6 +33,8 @@ SHOWN: dict[str, tuple[str, str]] = {
     "ServerFit": ("showing.fitted.servers", "fits"),
     "Predictions": ("showing.fitted.predictions", ""),
     "NextLoads": ("showing.fitted.next_loads", ""),
+    "HighestLoad": ("showing.fitted.highest_loads", ""),
+    "NextRun": ("showing.fitted.next_runs", ""),
     "Forecast": ("showing.fitted.forecasts", ""),
     "Builds": ("showing.fitted.builds", ""),
     "SideBySide": ("showing.fitted.side_by_side", "fits"),
@@ -106,6 +108,7 @@ PLACES: dict[str, dict[str, str]] = {
         "costly_warnings": "headway.models.inference.warnings:costly_warnings",
         "provenance": "headway.models.showing.fitted.provenance:with_provenance",
         "next_loads": "headway.models.inference.advice:fit_next_loads",
+        "highest_load": "headway.models.inference.advice:fit_highest_load",
         "saturation": "headway.models.inference.quantities:saturation_of_fit",
     },
     "Forecast": {

@@ -3,6 +3,7 @@
 import os.path
 import shlex
 import sys
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from headway.cli.options import (
     Format,
     check_place,
     chosen_model,
+    complete_limit,
     complete_model,
     complete_setting,
     families,
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 
 LOSSES = ("linear", "soft_l1", "huber", "cauchy")
 MOST_ROUNDS = 100_000
+_SATURATION = "saturation_throughput"
 EXAMPLE = "Example: headway fit nfs-server --data curve.csv --free delay,cpu_time"
 
 
@@ -74,7 +77,7 @@ _BOOTSTRAP, _LOSS = twins(
     "--bootstrap N, --loss NAME", "N refits; loss linear, soft_l1, huber or cauchy."
 )
 _OUT, _ANYWAY = twins("--out FILE.toml, --anyway", "Write the fitted model, however bad.")
-_AT, _NEXT = twins("--at, --percentile, --next", "Predict at 200:1400:100; suggest the next load.")
+_AT, _NEXT = twins("--at, --next, --target", "Predict at 200:1400:100; say what to run next.")
 
 
 @click.command("fit", help=COMMANDS["fit"], epilog=EXAMPLE)
@@ -150,9 +153,22 @@ _AT, _NEXT = twins("--at, --percentile, --next", "Predict at 200:1400:100; sugge
     "wanted",
     cls=_NEXT,
     is_flag=False,
-    flag_value="saturation_throughput",
+    flag_value=_SATURATION,
     metavar="[WHAT]",
     help="Suggest which load to measure next.",
+)
+@click.option(
+    "--target",
+    cls=_NEXT,
+    metavar="LIMIT",
+    help="For --next: seek the highest load under a limit, 'response_time_p99<=300ms'.",
+    shell_complete=complete_limit,
+)
+@click.option(
+    "--budget", cls=_NEXT, type=Whole(), metavar="N", help="For --target: further runs at most."
+)
+@click.option(
+    "--precision", cls=_NEXT, metavar="SHARE", help="For --target: width that is enough, 5%."
 )
 @crew_options
 @format_options
@@ -178,6 +194,9 @@ def command(
     at: str | None,
     percents: tuple[float, ...] | None,
     wanted: str | None,
+    target: str | None,
+    budget: int | None,
+    precision: str | None,
     hands: CrewContext,
     output_format: Format | None,
     plot: Drawing | None,
@@ -186,6 +205,9 @@ def command(
     limits = load_limits(low, high)
     if percents is not None and at is None:
         raise InvalidParameter("--percentile needs --at; give the loads at which to predict")
+    seek = _sought(wanted, target, budget, precision)
+    if target is not None and y is None:
+        y = _column_of(target, data, hints)
     family = family_of(model) if free is None and preset is None else ""
     if forms is not None and model != family:
         many = ", ".join(families())
@@ -205,7 +227,7 @@ def command(
     files = [] if out is None else [(out, _toml(fitted, out))]
     kept = files if fitted.describes or anyway else []
     is_plain = at is None and wanted is None
-    answer = fitted if is_plain else _forecast(fitted, at, percents, wanted)
+    answer = fitted if is_plain else _forecast(fitted, at, percents, wanted, seek)
     present(answer, output_format, plot, kept)
     if files and not kept:
         reason = "the model does not describe these data"
@@ -213,8 +235,55 @@ def command(
     return 0 if fitted.describes else 1
 
 
+@dataclass(frozen=True)
+class _Sought:
+    """A limit under which the highest load is sought, runs that are left, and the precision."""
+
+    target: str
+    budget: int | None
+    precision: float
+
+
+def _sought(
+    wanted: str | None, target: str | None, budget: int | None, precision: str | None
+) -> _Sought | None:
+    """Read --target, --budget and --precision, which belong to --next."""
+    from headway.models.inference.forecasting.highest_load import (
+        PRECISION,
+        check_search,
+        read_limit,
+    )
+    from headway.models.language.units import ONE, quantity
+
+    if target is None:
+        if budget is not None or precision is not None:
+            raise InvalidParameter("--budget and --precision need --next with --target; add them")
+        return None
+    if wanted is None:
+        raise InvalidParameter("--target needs --next; add it")
+    if wanted != _SATURATION:
+        msg = f"--next {wanted} and --target ask for two things; give one of them"
+        raise InvalidParameter(msg)
+    read_limit(target)
+    share = PRECISION if precision is None else quantity(precision, ONE, "--precision")
+    check_search(budget, share)
+    return _Sought(target, budget, share)
+
+
+def _column_of(target: str, data: tuple[str, ...], hints: "Hints") -> str | None:
+    """The column of a limited percentile in the only file; None where there is none."""
+    from headway.models.inference.forecasting.highest_load import percentile_column
+
+    tables = [curve_at_settings(text, hints) for text in data if len(data) == 1]
+    return percentile_column(tables[0], target) if tables else None
+
+
 def _forecast(
-    answer: Presentable, at: str | None, percents: tuple[float, ...] | None, wanted: str | None
+    answer: Presentable,
+    at: str | None,
+    percents: tuple[float, ...] | None,
+    wanted: str | None,
+    sought: _Sought | None,
 ) -> Presentable:
     """Add predictions at given loads, and advice on what to measure next."""
     from headway.cli.sweeps import sweep
@@ -227,6 +296,9 @@ def _forecast(
     one = answer.best if isinstance(answer, ServerFit) else answer
     loads = None if at is None else sweep(at, one.comparison.load.unit, "--at")
     predictions = None if loads is None else answer.predict(loads, percents)
+    if sought is not None:
+        highest = answer.highest_load(sought.target, sought.budget, sought.precision)
+        return Forecast(answer, predictions, highest)
     return Forecast(answer, predictions, None if wanted is None else answer.next_loads(wanted))
 
 

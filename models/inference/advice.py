@@ -1,14 +1,28 @@
 """Advice on what to measure next, for one fitted model and for all forms that suit a server."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
-from headway.errors import InvalidParameter, nearest
+from headway.errors import InvalidParameter, MeasurementError, nearest
 from headway.kinds import FloatArray
+from headway.models.analysis.goals import Goal
 from headway.models.inference.certainty.draws import Draws
 from headway.models.inference.fit import SATURATION_THROUGHPUT, Fit
-from headway.models.inference.forecasting.elsewhere import Elsewhere
+from headway.models.inference.forecasting.elsewhere import RESPONSE_TIME, Elsewhere
+from headway.models.inference.forecasting.highest_load import (
+    PRECISION,
+    HighestLoad,
+    check_search,
+    enough,
+    highest_loads,
+    interval,
+    is_narrow,
+    lawful,
+    likely,
+    read_limit,
+)
 from headway.models.inference.forecasting.next_load import NextLoads, next_loads
 from headway.models.language.units import quantity as quantity_of
 
@@ -34,6 +48,75 @@ def advised(fit: Fit, quantity: str, draws: Sequence[Draws]) -> NextLoads:
     values = np.concatenate([_at_draws(fit, quantity, each) for each in draws])
     top = float(column.values.max())
     return next_loads(quantity, values, draws, fit.load, column.unit, top)
+
+
+def fit_highest_load(
+    fit: Fit, target: str | Goal, budget: int | None = None, precision: float = PRECISION
+) -> HighestLoad:
+    """The highest load under a limit for one fitted model; see `Fit.highest_load`."""
+    return highest_load(fit, target, [fit.draws], budget, precision)
+
+
+def highest_load(
+    fit: Fit,
+    target: str | Goal,
+    draws: Sequence[Draws],
+    budget: int | None = None,
+    precision: float = PRECISION,
+    within: tuple[float, float] = (0.0, math.inf),
+    behind: float = math.inf,
+) -> HighestLoad:
+    """The highest load under a limit, and where to measure next to know it better.
+
+    Parameters
+    ----------
+    fit
+        Which tells the load and its unit.
+    target
+        The limit, such as ``response_time_p99<=300ms``.
+    draws
+        Plausible values, the same number of each model.
+    budget
+        Further runs at most; None for any number.
+    precision
+        Share of its lower end that the interval may be wide.
+    within
+        Lowest and highest load that may be measured [SI].
+    behind
+        A load that the server did not sustain [SI]: curves that sustain it are not plausible.
+
+    Raises
+    ------
+    InvalidParameter, UnknownParameter, UnitError
+        For another target, and where nothing plausible tells a load.
+    GraphError
+        For a percentile of which no plausible model has a law, with the reason.
+    MeasurementError
+        Where every plausible curve sustains the load that the server did not.
+    """
+    goal, column = read_limit(target), fit.comparison.load
+    check_search(budget, precision)
+    top = float(column.values.max())
+    draws = likely(lawful(goal, draws, top))
+    values = highest_loads(goal, draws, fit.load, top, within)
+    values = np.where(np.isfinite(behind) & (values >= behind), np.nan, values)
+    left = values[np.isfinite(values) | np.isinf(values)]
+    if not left.size:
+        msg = (
+            f"{fit.measurements.source}: the server fell behind at {behind / column.unit.scale:g} "
+            f"{column.unit}, but all curves through its other points sustain that load; measure "
+            "between them"
+        )
+        raise MeasurementError(msg)
+    name = f"highest load with {goal.output}<={goal.limit:g}s"
+    measured = goal.output if goal.output in fit.problem.outputs else RESPONSE_TIME
+    most = min(4 * top, within[1])
+    shown = np.where(np.isinf(values), most, values)
+    known, unit = interval(left), column.unit
+    ahead = next_loads(name, shown, draws, fit.load, unit, top, measured, within)
+    done = is_narrow(known[0], known[2], precision, fit.load)
+    ahead = enough(ahead, precision, 0 if done else budget)
+    return HighestLoad(goal, fit.load, unit, known, ahead, precision, budget)
 
 
 def _at_draws(fit: Fit, quantity: str, draws: Draws) -> FloatArray:

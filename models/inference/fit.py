@@ -13,6 +13,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.analysis.comparison import Comparison
+from headway.models.analysis.goals import Goal
 from headway.models.analysis.sensitivity import Sensitivity
 from headway.models.inference.certainty.draws import Draws, drawn_about
 from headway.models.inference.certainty.identify import (
@@ -35,6 +36,7 @@ from headway.models.inference.certainty.uncertainty import (
 )
 from headway.models.inference.certainty.valleys import Minimum, answers, hull
 from headway.models.inference.forecasting.elsewhere import load_of
+from headway.models.inference.forecasting.highest_load import PRECISION, HighestLoad
 from headway.models.inference.forecasting.next_load import NextLoads
 from headway.models.inference.forecasting.predictions import (
     Predictions,
@@ -338,6 +340,40 @@ class Fit(Answer):
         """
         loads: NextLoads = perform(self, "next_loads", quantity)
         return loads
+
+    def highest_load(
+        self, target: str | Goal, budget: int | None = None, precision: float = PRECISION
+    ) -> HighestLoad:
+        r"""The highest load under a limit with its interval, and the runs that narrow it most.
+
+        Parameters
+        ----------
+        target
+            A limit of the response time or a percentile, such as ``response_time_p99<=300ms``.
+        budget
+            Further runs at most; None for any number.
+        precision
+            Share of its lower end that the interval may be wide when no further run is needed.
+
+        Raises
+        ------
+        InvalidParameter, UnknownParameter, UnitError
+            For another target, and one that nothing plausible meets.
+        GraphError
+            For a percentile of which there is no law, with the reason.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> text = "throughput_ops_s,response_ms\n200,2.25\n500,3\n700,4.3\n800,6\n"
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="0.5 ms")
+        >>> fit = model.fit(Measurements.parse(text, "c.csv"), ["delay", "service_time"])
+        >>> low, middle, high = fit.highest_load("response_time<=11ms").highest
+        >>> bool(low <= 900 <= high)  # 1 ms and 1 ms / (1 - 0.9)
+        True
+        """
+        highest: HighestLoad = perform(self, "highest_load", target, budget, precision)
+        return highest
 
     def sensitivity(self, arrival_rate: float | None = None) -> Sensitivity:
         """Elasticities at a load, with intervals; see `headway.models.inference.elasticities`."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from headway.models.inference.fit import Fit
+from headway.models.inference.forecasting.highest_load import HighestLoad
 from headway.models.inference.forecasting.next_load import NextLoads
 from headway.models.inference.forecasting.predictions import Predictions
 from headway.models.inference.server import ServerFit
@@ -18,12 +19,13 @@ class Forecast(Answer):
     fit
         Of one model, or of the forms that suit a server.
     predictions, ahead
-        At other loads, and the loads to measure at next; None where they were not asked for.
+        At other loads, and the loads to measure at next, or the highest load under a limit with
+        them; None where they were not asked for.
     """
 
     fit: Fit | ServerFit
     predictions: Predictions | None = None
-    ahead: NextLoads | None = None
+    ahead: NextLoads | HighestLoad | None = None
 
     def to_toml(self, command: str = "") -> str:
         """The fitted model as a model file."""

@@ -12,12 +12,14 @@ import numpy as np
 
 from headway.errors import GraphError, HeadwayError, MeasurementError
 from headway.kinds import FloatArray
-from headway.models.inference.advice import advised
+from headway.models.analysis.goals import Goal
+from headway.models.inference.advice import advised, highest_load
 from headway.models.inference.certainty.draws import Draws, drawn, plausible, saturations
 from headway.models.inference.certainty.weights import akaike_weights
 from headway.models.inference.fit import SATURATION_THROUGHPUT, Fit
 from headway.models.inference.fitting import fit_model
 from headway.models.inference.forecasting.elsewhere import Elsewhere
+from headway.models.inference.forecasting.highest_load import PRECISION, HighestLoad
 from headway.models.inference.forecasting.next_load import NextLoads
 from headway.models.inference.forecasting.predictions import (
     Predictions,
@@ -224,6 +226,12 @@ class ServerFit(Answer):
             ``saturation_throughput``, or ``response_time@LOAD`` with a load in SI or with a unit.
         """
         return advised(self.best, quantity, self.draws)
+
+    def highest_load(
+        self, target: str | Goal, budget: int | None = None, precision: float = PRECISION
+    ) -> HighestLoad:
+        """The highest load under a limit by all plausible forms; see `Fit.highest_load`."""
+        return highest_load(self.best, target, self.draws, budget, precision)
 
 
 def fit_server(

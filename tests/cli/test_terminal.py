@@ -204,6 +204,8 @@ def offered(*arguments, incomplete):
         (("sensitivity", "program-overhead", "--target"), "slow", ["slowdown="]),
         (("sensitivity", "nfs-server", "--solve-for"), "mem", ["memory"]),
         (("compare", "nfs-server", "--data", RAID, "--x"), "th", ["throughput_ops_s"]),
+        (("next", "--target"), "response_time_p9", ["response_time_p90<=", "response_time_p95<="]),
+        (("fit", "server", "--target"), "response_time", ["response_time<="]),
         (("signature", "sfs", RAID, "--y"), "resp", ["response_ms"]),
         (("compare", "nfs-server", "--data", "nothing.csv", "--x"), "", []),
         (("compare", "nfs-server", "--x"), "", []),

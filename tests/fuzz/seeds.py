@@ -205,6 +205,8 @@ compare {plain} --data {closed} --x throughput --y response_p95 --json
 compare server-single --data {curve} --closed 5 --think 1s
 fit server-single --data {curve} --free service_time --bound service_time=1us:10ms
 fit {plain} --data {curve} --free service_time --fix servers=2 --loss huber
+fit server-single --data {curve} --free service_time --next --target response_time<=9ms --budget 3
+next --target response_time<=9ms --budget 6 --from 10 --to 5000 {curve}
 sensitivity {plain} --set arrival_rate=150
 sensitivity {plain} --target response_time=6ms --solve-for service_time
 signature sfs {curve} --x throughput --y response_ms --from 100 --csv

@@ -33,6 +33,7 @@ COMMANDS = [
     ("signature", "sfs", RAID),
     ("balance", "streaming-io", "--preset", "sort-cluster"),
     ("fit", "nfs-server", "--data", RAID, "--free", "delay,cpu_time"),
+    ("fit", "server", "--data", RAID, "--next", "--target", "response_time<=40ms"),
     ("reproduce", "thesis/table-5.1"),
 ]
 

@@ -28,6 +28,7 @@ from headway.models.analysis.audit import audit
 from headway.models.analysis.growth import Growth
 from headway.models.analysis.joint import what_all_take
 from headway.models.inference.forecast import Forecast
+from headway.models.inference.limit_search import next_run
 from headway.models.inference.server import fit_server
 from headway.models.inference.side_by_side import SideBySide
 from headway.models.reading.loadtest import read_load_test
@@ -140,6 +141,8 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "ServerFit": server,
     "Predictions": lambda: fitted().predict([500.0, 950.0]),
     "NextLoads": lambda: fitted().next_loads(),
+    "HighestLoad": lambda: fitted().highest_load("response_time<=4ms"),
+    "NextRun": lambda: next_run(load_test(), "response_time<=50ms"),
     "Forecast": lambda: Forecast(fitted(), fitted().predict([500.0, 950.0])),
     "SideBySide": lambda: SideBySide((server(), server(0.02))),
     "MeasuredSignature": lambda: MeasuredSignature.of(curve(measured())),

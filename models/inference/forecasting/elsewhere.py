@@ -12,10 +12,13 @@ from headway.models.solving.evaluate import Predict, evaluator
 from headway.models.solving.response_times.percentiles import at_a_pace, why_unknown
 from headway.models.solving.throughput_driven import driven_evaluator
 from headway.models.structure.model import Model
-from headway.models.structure.outputs import percentile_name
+from headway.models.structure.outputs import percent_of, percentile_name
 
 THROUGHPUT = "throughput"
 """Name of the load of a closed model that paces itself to a measured throughput."""
+
+RESPONSE_TIME = "response_time"
+"""Name of the mean response time."""
 
 LOADS = ("arrival_rate", "population", THROUGHPUT)
 """Loads over which a model has a curve."""
@@ -102,6 +105,17 @@ class Elsewhere:
         if refused is not None:
             raise refused
         return self._of(self._percentiles.setdefault(name, self._evaluated(name)), free)
+
+    def times(self, free: FloatArray, output: str) -> FloatArray:
+        """Response time or one of its percentiles [s], by its name; as `response_time`.
+
+        Raises
+        ------
+        GraphError, InvalidParameter
+            As `percentile` does.
+        """
+        percent = percent_of(output)
+        return self.response_time(free) if percent is None else self.percentile(free, percent)
 
     def refusal(self, percent: float) -> GraphError | None:
         """Why a percentile of the response time is unknown; None if it is known.

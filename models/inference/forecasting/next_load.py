@@ -12,7 +12,7 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.inference.certainty.draws import Draws
-from headway.models.inference.forecasting.elsewhere import Elsewhere
+from headway.models.inference.forecasting.elsewhere import RESPONSE_TIME, Elsewhere
 from headway.models.language.units import Unit
 from headway.models.tables.shown import Answer
 from headway.numerals import first_largest
@@ -64,6 +64,8 @@ def next_loads(
     load: str,
     unit: Unit,
     top: float,
+    output: str = RESPONSE_TIME,
+    within: tuple[float, float] = (0.0, np.inf),
 ) -> NextLoads:
     """Find the loads whose measurement narrows a quantity most.
 
@@ -75,14 +77,18 @@ def next_loads(
         Plausible values of the models.
     load, unit, top
         Name of the load, its unit, and the highest that was measured [SI].
+    output
+        What is measured there: ``response_time``, or one of its percentiles.
+    within
+        Lowest and highest load that may be advised [SI].
 
     Raises
     ------
     InvalidParameter
         For a quantity that nothing plausible tells.
     """
-    loads = _candidates(load, top)
-    times = [Elsewhere(each.problem, loads).response_time(each.free) for each in draws]
+    loads = loads_about(load, top, within)
+    times = [Elsewhere(each.problem, loads).times(each.free, output) for each in draws]
     drawn = np.concatenate(times)
     error = np.concatenate([each.scatter for each in draws])
     sustained = np.isfinite(drawn)
@@ -101,8 +107,23 @@ def next_loads(
     return NextLoads(quantity, load, unit, loads[usable][places[:worth]], factors)
 
 
-def _candidates(load: str, top: float) -> FloatArray:
-    loads = np.linspace(_LEAST, _MOST, _LOADS) * top
+def loads_about(load: str, top: float, within: tuple[float, float] = (0.0, np.inf)) -> FloatArray:
+    """Loads from a twentieth of the highest measured one to four times it [SI].
+
+    Parameters
+    ----------
+    load, top
+        Name of the load, and the highest that was measured [SI].
+    within
+        Lowest and highest load that counts [SI].
+
+    Examples
+    --------
+    >>> loads_about("population", 8.0, (6.0, 9.0)).tolist()
+    [6.0, 7.0, 8.0, 9.0]
+    """
+    low, high = (min(max(share, within[0] / top), within[1] / top) for share in (_LEAST, _MOST))
+    loads = np.linspace(low, high, _LOADS) * top
     return np.unique(np.maximum(np.round(loads), 1.0)) if load == "population" else loads
 
 

@@ -1,5 +1,7 @@
 """Advice on what to measure next described: a row a further run."""
 
+from dataclasses import replace
+
 from headway.models.inference.forecasting.next_load import PAYS, NextLoads
 from headway.models.language.scales import Scale
 from headway.models.tables.description import Description, Field, Records
@@ -29,17 +31,32 @@ def describe(loads: NextLoads) -> Description:
 
 
 def _table(loads: NextLoads, scale: Scale) -> Table:
-    title = f"{loads.quantity.replace('_', ' ')}: where to measure next"
     now = f"its 95% interval now: {_reach(loads.factors[0])}"
     stop = f"a run after these narrows it by less than {PAYS:.0%}"
     if not loads.loads.size:
-        return Table(title, (), (now, f"no further run narrows it by {PAYS:.0%} or more"))
+        stop = f"no further run narrows it by {PAYS:.0%} or more"
+    return replace(runs_table(loads, scale), notes=(now, stop))
+
+
+def runs_table(loads: NextLoads, scale: Scale) -> Table:
+    """A row a further run, without remarks; no columns where there is none.
+
+    Parameters
+    ----------
+    loads
+        The runs.
+    scale
+        The units of the answer.
+    """
+    title = f"{loads.quantity.replace('_', ' ')}: where to measure next"
+    if not loads.loads.size:
+        return Table(title, (), ())
     columns = (
         Column("run", tuple(str(k + 1) for k in range(loads.loads.size))),
         Column("measure at", tuple(scale.text(load, loads.unit) for load in loads.loads.tolist())),
         Column("95% interval then", tuple(map(_reach, loads.factors[1:].tolist()))),
     )
-    return Table(title, columns, (now, stop))
+    return Table(title, columns, ())
 
 
 def _reach(factor: float) -> str:

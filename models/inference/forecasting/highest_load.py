@@ -1,0 +1,325 @@
+"""The highest load at which a response time keeps a limit, from all that is plausible.
+
+Each plausible curve R(x) has its own: the first load at which R = limit. Their 2.5%, 50% and 97.5%
+quantiles are the interval and its middle.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray
+from headway.models.analysis.goals import Goal, Sense, read_goals
+from headway.models.files.shipped import catalogue_model
+from headway.models.inference.certainty.draws import WORTH, Draws
+from headway.models.inference.forecasting.elsewhere import RESPONSE_TIME, Elsewhere
+from headway.models.inference.forecasting.next_load import PAYS, NextLoads, loads_about
+from headway.models.inference.forecasting.predictions import ENDS
+from headway.models.inference.searching.loss import loss_cost
+from headway.models.language.units import Unit
+from headway.models.measured.measurements import Measurements
+from headway.models.measured.statistic import statistic
+from headway.models.structure.outputs import percent_of
+from headway.models.tables.shown import Answer
+
+PRECISION = 0.05
+"""Share of the lower end of an interval that it may be wide, where no other is asked for."""
+
+_UNLIKELY = 10.0  # logarithm of a ratio of likelihoods: 99.95% of chi-square with 4 degrees, halved
+_FINE = 96  # loads between which crossings are interpolated; more of them cost only time
+
+
+@dataclass(frozen=True)
+class HighestLoad(Answer):
+    """The highest load under a limit, and the runs that tell it better.
+
+    Parameters
+    ----------
+    goal
+        The limit.
+    load, unit
+        Name of the load, and its unit in tables.
+    highest
+        Lower end of the 95% interval, median and upper end [SI]; the upper end is infinite where
+        the data do not bound it.
+    ahead
+        Where to measure next.
+    precision
+        Share of its lower end that the interval may be wide when no further run is needed.
+    budget
+        Further runs at most; None for any number.
+    """
+
+    goal: Goal
+    load: str
+    unit: Unit
+    highest: FloatArray
+    ahead: NextLoads
+    precision: float = PRECISION
+    budget: int | None = None
+
+    def __repr__(self) -> str:
+        low, middle, high = self.highest
+        return f"HighestLoad({self.goal.output}: {middle:.4g}, {low:.4g} to {high:.4g})"
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the interval is as narrow as asked for; see `is_narrow`."""
+        return is_narrow(self.highest[0], self.highest[2], self.precision, self.load)
+
+    @property
+    def reason(self) -> str:
+        """Why there is no further run, or none after those that are named."""
+        if self.is_known:
+            return f"the interval is at most {100 * self.precision:.3g}% wide"
+        if self.budget is not None and self.ahead.loads.size >= self.budget:
+            return "the budget is spent"
+        if self.ahead.loads.size and self.ahead.factors[-1] ** 2 <= 1 + self.precision:
+            return f"the interval is expected to be at most {100 * self.precision:.3g}% wide"
+        return f"a further run narrows the interval by less than {PAYS:.0%}"
+
+
+def is_narrow(low: float, high: float, precision: float, load: str) -> bool:
+    """Whether an interval is narrow enough: at most a share of its lower end, or one client.
+
+    Parameters
+    ----------
+    low, high
+        Its ends [SI].
+    precision
+        The share.
+    load
+        Name of the load: a ``population`` comes in whole numbers.
+
+    Examples
+    --------
+    >>> is_narrow(100.0, 104.0, 0.05, "arrival_rate"), is_narrow(7.0, 8.0, 0.05, "population")
+    (True, True)
+    """
+    return high <= low * (1 + precision) or (load == "population" and high - low <= 1)
+
+
+def read_limit(target: str | Goal) -> Goal:
+    """Read a limit such as ``response_time_p99<=300ms`` under which a load is sought.
+
+    Parameters
+    ----------
+    target
+        Text, or a goal.
+
+    Raises
+    ------
+    InvalidParameter, UnknownParameter, UnitError
+        For malformed text, anything but a response time or its percentile, and a limit that is
+        none.
+
+    Examples
+    --------
+    >>> read_limit("response_time_p99<=300ms").limit
+    0.3
+    >>> read_limit("throughput>=500")
+    Traceback (most recent call last):
+    ...
+    headway.errors.InvalidParameter: target throughput: a load is sought under a limit of \
+response_time or one of its percentiles; write response_time_p99<=300ms
+    """
+    known = catalogue_model("server-single").at(delay=1e-3, service_time=1e-3).solve(1.0)
+    goal = read_goals(known, [target])[0]
+    if goal.output != RESPONSE_TIME and percent_of(goal.output) is None:
+        msg = (
+            f"target {goal.output}: a load is sought under a limit of response_time or one of its "
+            "percentiles; write response_time_p99<=300ms"
+        )
+        raise InvalidParameter(msg)
+    if goal.sense is not Sense.AT_MOST or goal.limit <= 0:
+        msg = f"target {goal.output}: the limit must be above 0 and an upper one, as in <=300ms"
+        raise InvalidParameter(msg)
+    return goal
+
+
+def check_search(budget: int | None, precision: float) -> None:
+    """Refuse a budget or a precision that is none.
+
+    Parameters
+    ----------
+    budget
+        Runs at most; None for any number.
+    precision
+        Share of its lower end that an interval may be wide.
+
+    Raises
+    ------
+    InvalidParameter
+        For a negative number of runs, and a share that is not between 0 and 1.
+    """
+    if budget is not None and budget < 0:
+        msg = f"the budget is {budget}; it must be 0 or more runs"
+        raise InvalidParameter(msg)
+    if not 0 < precision < 1:
+        msg = f"the precision is {precision:g}; it must be between 0 and 1, such as 0.05"
+        raise InvalidParameter(msg)
+
+
+def percentile_column(measurements: Measurements, target: str | Goal) -> str | None:
+    r"""The column that measures a limited percentile; None where there is none.
+
+    Parameters
+    ----------
+    measurements
+        A table.
+    target
+        The limit.
+
+    Examples
+    --------
+    >>> table = Measurements.parse("rate_op_s,mean_ms,p99_ms\n1,2,3\n", "own.csv")
+    >>> percentile_column(table, "response_time_p99<=5ms")
+    'p99_ms'
+    """
+    percent = percent_of(read_limit(target).output)
+    stated = ((statistic(c.role or c.header), c) for c in measurements.columns.values())
+    columns = [c.header for s, c in stated if s is not None and s.percent == percent]
+    return None if percent is None else next(iter(columns), None)
+
+
+def lawful(goal: Goal, draws: Sequence[Draws], top: float) -> list[Draws]:
+    """Those of several models that have a law of what is limited.
+
+    Parameters
+    ----------
+    goal
+        The limit.
+    draws
+        Plausible values of the models.
+    top
+        A load [SI].
+
+    Raises
+    ------
+    GraphError
+        Where none has, with the reason of the first.
+    """
+    percent = percent_of(goal.output)
+    if percent is None:
+        return list(draws)
+    refused = [Elsewhere(each.problem, np.array([top])).refusal(percent) for each in draws]
+    if refused and all(refused):
+        raise next(filter(None, refused))
+    return [each for each, why in zip(draws, refused, strict=True) if why is None]
+
+
+def likely(draws: Sequence[Draws]) -> list[Draws]:
+    """Those draws that the data do not contradict: what no sampler reaches is left out.
+
+    With worth W and n points of squared residuals S, the likelihood is (W + S)^(-(n + W) / 2),
+    Student's, whatever the scatter. Where it is less than exp(-10) of the best one, further than
+    one in 2,000 lies with four parameters, a draw is where the sampler got stuck on its way.
+
+    Parameters
+    ----------
+    draws
+        Plausible values of the models.
+    """
+    logs = [_log_likelihood(each) for each in draws]
+    best = max((float(each.max()) for each in logs if each.size), default=0.0)
+    kept = [log >= best - _UNLIKELY for log in logs]
+    return [
+        replace(each, free=each.free[keep], scatter=each.scatter[keep])
+        for each, keep in zip(draws, kept, strict=True)
+        if keep.any()
+    ]
+
+
+def _log_likelihood(draws: Draws) -> FloatArray:
+    problem = draws.problem
+    squares = np.asarray(2 * loss_cost(problem.residuals(draws.free), problem.loss))
+    return np.asarray(-0.5 * (problem.counted + WORTH) * np.log(WORTH + squares))
+
+
+def highest_loads(
+    goal: Goal,
+    draws: Sequence[Draws],
+    load: str,
+    top: float,
+    within: tuple[float, float] = (0.0, math.inf),
+) -> FloatArray:
+    """The highest load under a limit for each plausible curve [SI].
+
+    1/R falls nearly in a line towards saturation (in one, for M/M/1), so it is interpolated
+    between loads: first over all, then within the gaps where curves cross the limit.
+
+    Parameters
+    ----------
+    goal
+        The limit.
+    draws
+        Plausible values of models that have a law of it.
+    load, top
+        Name of the load, and the highest that was measured [SI].
+    within
+        Lowest and highest load that counts [SI].
+
+    Returns
+    -------
+    A load for each draw of each model, after each other: 0 where even the lowest load is too high,
+    and infinite where four times the highest measured load is not.
+    """
+    coarse = loads_about(load, top, within)
+    rough = np.concatenate([_crossings(goal, each, coarse) for each in draws])
+    gaps = np.unique(np.searchsorted(coarse, rough[np.isfinite(rough) & (rough > 0)]))
+    gaps = gaps[(gaps > 0) & (gaps < coarse.size)]
+    steps = max(_FINE // max(gaps.size, 1), 2)
+    inside = [np.linspace(coarse[gap - 1], coarse[gap], steps + 1) for gap in gaps]
+    fine = np.unique(np.concatenate([coarse, *inside]))
+    if load == "population":
+        fine = np.unique(np.round(fine))
+    exact = np.concatenate([_crossings(goal, each, fine) for each in draws])
+    return np.floor(exact) if load == "population" else exact
+
+
+def _crossings(goal: Goal, draws: Draws, loads: FloatArray) -> FloatArray:
+    times = Elsewhere(draws.problem, loads).times(draws.free, goal.output)
+    met = goal.met(times)
+    place = np.argmin(np.column_stack([met, np.zeros(len(met), bool)]), axis=1)
+    after = np.clip(place, 1, max(loads.size - 1, 1))
+    row = np.arange(len(met))
+    pace = np.divide(1.0, times, out=np.zeros(times.shape), where=np.isfinite(times))
+    low, high = pace[row, after - 1], pace[row, np.minimum(after, loads.size - 1)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.clip((low - 1 / goal.limit) / (low - high), 0.0, 1.0)
+    gap = loads[np.minimum(after, loads.size - 1)] - loads[after - 1]
+    between = loads[after - 1] + gap * np.nan_to_num(share)
+    return np.where(place == 0, 0.0, np.where(place == loads.size, np.inf, between))
+
+
+def interval(values: FloatArray) -> FloatArray:
+    """Lower end, median and upper end of what is plausible.
+
+    Parameters
+    ----------
+    values
+        Highest loads by draw [SI].
+    """
+    return np.asarray(np.quantile(values, ENDS, method="closest_observation"))
+
+
+def enough(ahead: NextLoads, precision: float, budget: int | None) -> NextLoads:
+    """Only as many runs as the budget has, and as it takes to know a load precisely.
+
+    Parameters
+    ----------
+    ahead
+        Runs, the best first.
+    precision
+        Share of its lower end that the interval may be wide.
+    budget
+        Runs at most; None for any number.
+    """
+    narrow = ahead.factors[1:] ** 2 <= 1 + precision
+    needed = int(np.argmax(narrow)) + 1 if narrow.any() else ahead.loads.size
+    count = min(needed, ahead.loads.size if budget is None else budget)
+    loads, factors = ahead.loads[:count], ahead.factors[: count + 1]
+    return NextLoads(ahead.quantity, ahead.load, ahead.unit, loads, factors)

@@ -1,0 +1,339 @@
+"""The highest load under a limit, found run by run: where to measure next, and when to stop.
+
+The loads double until there are points enough for a fit, or the limit is passed; then each run is
+where the fit expects to learn most. Without a fit the gap between what holds and what does not is
+halved.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from headway.errors import HeadwayError, InvalidParameter, MeasurementError
+from headway.kinds import FloatArray
+from headway.models.analysis.goals import Goal
+from headway.models.inference.advice import highest_load
+from headway.models.inference.closed_curves import BEHIND
+from headway.models.inference.forecasting.highest_load import (
+    PRECISION,
+    HighestLoad,
+    check_search,
+    is_narrow,
+    read_limit,
+)
+from headway.models.inference.server import choose_form
+from headway.models.language.units import ONE, Unit, unit
+from headway.models.measured.columns import load_column
+from headway.models.measured.points import Point, measurements_of
+from headway.models.measured.roles import PERCENTILE, ColumnRole
+from headway.models.reading.loadtest import LoadTest
+from headway.models.structure.outputs import percent_of
+from headway.models.tables.shown import Answer
+from headway.numerals import counted, digits
+
+MOST_RUNS = 30
+"""Runs at most, where no budget is given."""
+
+STEP = 2.0
+"""Times the highest load that the next one is, as long as nothing bounds it."""
+
+_STEPS = 4  # doublings to the highest load that may be measured, where only that is given
+_FAR = 10.0  # limits: a time above them is of a queue that never settled, which no curve has
+_FITS = 4  # different loads that the simplest server takes
+
+
+@dataclass(frozen=True)
+class NextRun(Answer):
+    """The next load to measure, or the answer if there is none.
+
+    Parameters
+    ----------
+    goal
+        The limit.
+    load, unit
+        ``arrival_rate`` or ``population``, and the unit of loads in what was read.
+    at
+        The next load [SI]; None where the search has ended.
+    highest
+        Lower end of the 95% interval of the highest load, its middle and upper end [SI]; 0 and
+        infinity where nothing bounds them.
+    runs
+        Runs so far.
+    reason
+        Why there, or why the search has ended.
+    """
+
+    goal: Goal
+    load: str
+    unit: Unit
+    at: float | None
+    highest: FloatArray
+    runs: int
+    reason: str
+
+    def __repr__(self) -> str:
+        return f"NextRun({'finished' if self.at is None else self.number}: {self.reason})"
+
+    @property
+    def number(self) -> str:
+        """The next load in the unit of the tool, without the unit; empty at the end.
+
+        Examples
+        --------
+        >>> next_run(None, "response_time<=20ms", within=(100, 900)).number
+        '100'
+        """
+        return "" if self.at is None else _plain(self.at / self.unit.scale)
+
+
+def _plain(number: float) -> str:
+    """Three digits that no tool takes for anything but a number."""
+    decimals = max(2 - math.floor(math.log10(number)), 0)
+    text = f"{number:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """What runs say of a limit: the loads at which it held, and those at which it did not."""
+
+    goal: Goal
+    load: str
+    unit: Unit
+    runs: int
+    kept: tuple[Point, ...]
+    holds: FloatArray
+    fails: FloatArray
+    behind: float
+
+    @property
+    def top(self) -> float:
+        """The highest load [SI]."""
+        return float(np.concatenate([self.holds, self.fails]).max())
+
+    @property
+    def bracket(self) -> FloatArray:
+        """The highest load that holds below the lowest that does not, between, and the latter."""
+        high = float(self.fails.min()) if self.fails.size else math.inf
+        below = self.holds[self.holds < high]
+        low = float(below.max()) if below.size else 0.0
+        return np.array([low, math.sqrt(low * high) if low and math.isfinite(high) else low, high])
+
+    def answer(self, at: float | None, highest: FloatArray, reason: str) -> NextRun:
+        """The next run, or the end."""
+        if at is not None and self.load == "population":
+            at = float(max(round(at), 1))
+        return NextRun(self.goal, self.load, self.unit, at, highest, self.runs, reason)
+
+
+def next_run(
+    test: LoadTest | None,
+    target: str | Goal,
+    budget: int = MOST_RUNS,
+    within: tuple[float, float] = (0.0, math.inf),
+    precision: float = PRECISION,
+) -> NextRun:
+    r"""Where to measure next to find the highest load under a limit, by what was measured so far.
+
+    Parameters
+    ----------
+    test
+        The runs so far; None before the first.
+    target
+        The limit, such as ``response_time_p99<=300ms``.
+    budget
+        Runs in all, those so far included.
+    within
+        Lowest and highest load that may be measured [SI].
+    precision
+        Share of its lower end that the interval may be wide at the end.
+
+    Raises
+    ------
+    InvalidParameter, UnknownParameter, UnitError
+        For another target, a budget or a precision that is none, and limits out of order.
+    MeasurementError
+        For runs without a response time, and those that contradict each other: the limit fails at
+        low loads and holds at high ones.
+    GraphError
+        For a percentile that was not measured and that no plausible form has.
+
+    Examples
+    --------
+    >>> from headway.models.reading.loadtest import LoadTest
+    >>> from headway.models.measured.points import Point
+    >>> def run(rate):
+    ...     return Point("mine", throughput=rate, response_time=1e-3 / (1 - rate / 1000))
+    >>> next_run(LoadTest((run(100.0),)), "response_time<=5ms").at
+    200.0
+    >>> runs = tuple(map(run, [100.0, 200.0, 400.0, 600.0, 790.0, 805.0, 810.0]))
+    >>> found = next_run(LoadTest(runs), "response_time<=5ms")
+    >>> found.at, bool(found.highest[0] <= 800 <= found.highest[2])
+    (None, True)
+    """
+    goal = read_limit(target)
+    _check(budget, within, precision)
+    if test is None:
+        start = within[0] or (within[1] / STEP**_STEPS if math.isfinite(within[1]) else 1.0)
+        empty, rate = np.array([]), unit("op/s")
+        none = _Measured(goal, "arrival_rate", rate, 0, (), empty, empty, math.inf)
+        if budget == 0:
+            return none.answer(None, none.bracket, "the budget is spent")
+        return none.answer(start, none.bracket, "nothing is measured yet")
+    known = _measured(test, goal)
+    found, why = _fitted(known, within, precision)
+    if found is None:
+        return _stepped(known, budget, within, precision, why)
+    return _advised(known, found, budget, within)
+
+
+def _check(budget: int, within: tuple[float, float], precision: float) -> None:
+    check_search(budget, precision)
+    if not 0 <= within[0] < within[1]:
+        msg = (
+            f"loads from {within[0]:g} to {within[1]:g} are none; the lowest must not be negative, "
+            "and below the highest"
+        )
+        raise InvalidParameter(msg)
+
+
+def _measured(test: LoadTest, goal: Goal) -> _Measured:
+    """Sort the loads of a test by whether they keep a limit."""
+    percent = percent_of(goal.output)
+    points = [point for point in test.points if math.isfinite(point.load) and point.load > 0]
+    closed = bool(points) and points[0].load_unit == "clients"
+    late = [point for point in points if _is_overloaded(point, goal)]
+    kept = tuple(point for point in points if not _is_overloaded(point, goal))
+    times: dict[float, list[float]] = {}
+    for point in kept:
+        time = _time(point, goal)
+        if time is None:
+            wanted = "response time" if percent is None else f"{goal.output} and no mean"
+            msg = f"{point.file or test.source}: a run has no {wanted}, which the target limits"
+            raise MeasurementError(msg)
+        times.setdefault(point.load, []).append(time)
+    if not points:
+        msg = f"{test.source}: no run has a load above 0"
+        raise MeasurementError(msg)
+    loads = np.array(sorted(times))
+    met = goal.met([float(np.median(times[load])) for load in loads.tolist()])
+    fallen = [point.load for point in late]
+    holds, fails = loads[met], np.concatenate([loads[~met], fallen])
+    if holds.size and fails.size and fails.max() < holds.min():
+        msg = (
+            f"{test.source}: {goal.output} is over the limit up to {digits(float(fails.max()))} "
+            f"and below it from {digits(float(holds.min()))} on; check the runs, as a response "
+            "time that falls with the load contradicts every model"
+        )
+        raise MeasurementError(msg)
+    load = "population" if closed else "arrival_rate"
+    shown = ONE if closed else load_column(test.measurements).unit
+    bound = min(fallen, default=math.inf)
+    return _Measured(goal, load, shown, len(points), kept, holds, fails, bound)
+
+
+def _is_overloaded(point: Point, goal: Goal) -> bool:
+    """Whether a run completed less than was asked for, or its queue grew as long as it lasted."""
+    asked, done, time = point.offered_rate, point.throughput, _time(point, goal)
+    is_behind = asked is not None and done is not None and done < BEHIND * asked
+    return is_behind or (time is not None and time > _FAR * goal.limit)
+
+
+def _time(point: Point, goal: Goal) -> float | None:
+    """What is limited, or the mean where that was not measured."""
+    percent = percent_of(goal.output)
+    time = None if percent is None else point.percentiles.get(percent)
+    return point.response_time if time is None else time
+
+
+def _fitted(
+    known: _Measured, within: tuple[float, float], precision: float
+) -> tuple[HighestLoad | None, str]:
+    """The highest load by all forms that fit, or why there is none."""
+    loads = {point.load for point in known.kept}
+    if len(loads) < _FITS:
+        return None, f"{counted(len(loads), 'load')} sustained; a fit needs {_FITS}"
+    source = known.kept[0].file or "runs"
+    try:
+        table = measurements_of(known.kept, source)
+        server = choose_form(table, y=_column(known))
+        return (
+            highest_load(
+                server.best,
+                known.goal,
+                server.draws,
+                precision=precision,
+                within=(within[0], min(within[1], known.behind)),
+                behind=known.behind,
+            ),
+            "",
+        )
+    except HeadwayError as error:
+        if _is_unmeasured(known):
+            raise
+        return None, f"no fit: {error}"
+
+
+def _is_unmeasured(known: _Measured) -> bool:
+    """Whether a limited percentile is missing in some run, so that only a law tells it."""
+    percent = percent_of(known.goal.output)
+    return percent is not None and any(percent not in point.percentiles for point in known.kept)
+
+
+def _column(known: _Measured) -> str | None:
+    """The column of a percentile that every run measured; None for what is fitted by default."""
+    percent = percent_of(known.goal.output)
+    if known.load == "population" and percent is None:
+        return None
+    if percent is None or _is_unmeasured(known):
+        return "response_s"
+    return ColumnRole(PERCENTILE, digits(percent)).written
+
+
+def _stepped(
+    known: _Measured, budget: int, within: tuple[float, float], precision: float, why: str
+) -> NextRun:
+    """The next run without a fit: double, or halve the gap."""
+    low, middle, high = bracket = known.bracket
+    if is_narrow(low, high, precision, known.load) and low:
+        return known.answer(
+            None, bracket, f"the runs themselves bound it within {100 * precision:.3g}%"
+        )
+    if low >= within[1] * (1 - precision):
+        return known.answer(None, bracket, "the limit holds at the highest load")
+    if not low and high <= within[0] * (1 + precision):
+        return known.answer(None, bracket, "the limit does not hold at the lowest load")
+    if not low and known.load == "population" and high <= 1:
+        return known.answer(None, bracket, "the limit does not hold with one client")
+    if known.runs >= budget:
+        return known.answer(None, bracket, "the budget is spent")
+    if math.isinf(high):
+        return known.answer(min(STEP * low, within[1]), bracket, f"the limit still holds; {why}")
+    if not low:
+        return known.answer(max(high / STEP, within[0]), bracket, f"the limit never held; {why}")
+    return known.answer(middle, bracket, f"between what holds and what does not; {why}")
+
+
+def _advised(
+    known: _Measured, found: HighestLoad, budget: int, within: tuple[float, float]
+) -> NextRun:
+    """The next run where a fit expects to learn most, or further up while all is far below."""
+    low, middle, high = found.highest
+    if middle == 0:
+        return _stepped(known, budget, within, found.precision, "the fit's highest load is lower")
+    if found.is_known:
+        return known.answer(None, found.highest, found.reason)
+    if low >= within[1]:
+        return known.answer(None, found.highest, "the limit holds at the highest load")
+    if known.runs >= budget:
+        return known.answer(None, found.highest, "the budget is spent")
+    up = min(STEP * known.top, within[1])
+    if not known.fails.size and middle >= up and up > known.top:
+        return known.answer(up, found.highest, "the highest load is probably beyond this one")
+    if found.ahead.loads.size:
+        reason = "a run here narrows the interval most"
+        return known.answer(float(found.ahead.loads[0]), found.highest, reason)
+    if math.isinf(high) and not known.fails.size and up > known.top:
+        return known.answer(up, found.highest, "nothing bounds the highest load yet")
+    return known.answer(None, found.highest, found.reason)

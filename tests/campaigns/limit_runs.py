@@ -1,0 +1,150 @@
+"""How many runs it takes to find the highest load under a limit: as advised, and by bisection.
+
+    python -m tests.campaigns.limit_runs         200 simulated servers: a table of docs/accuracy
+    python -m tests.campaigns.limit_runs 20      fewer of them
+
+Servers are of four kinds, by turns: one server, several, one of general service times, and one
+with a cache before its disk. The limit is three to ten times the response time at light load;
+errors are 3%. Both ways start at the same load, 5 to 20% of saturation, double it, and learn of a
+load beyond saturation only that the server fell behind. The advised way
+(`headway.models.inference.limit_search.next_run`) stops where its 95% interval is narrower than
+5% of its lower end, or a run no longer pays, or after 12 runs. Bisection takes each run at its word
+and halves the gap until it is as narrow as the interval of the advised way is.
+
+No constant or label names it; docs/accuracy/fits.md has its figures.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from headway.models.analysis.target import what_it_takes
+from headway.models.files.shipped import catalogue_model
+from headway.models.inference.limit_search import STEP, NextRun, next_run
+from headway.models.measured.points import Point
+from headway.models.reading.loadtest import LoadTest
+from headway.models.structure.model import Model
+from tests import campaigns
+
+BUDGET = 12
+NOISE = 0.03
+
+
+@dataclass(frozen=True)
+class Found:
+    """Runs as advised and by bisection, and whether either interval holds the truth."""
+
+    advised: int
+    bisected: int
+    low: float
+    high: float
+    is_covered: bool
+    is_bracketed: bool
+
+
+class Server:
+    """A simulated server, what a tool would print of it, and the truth."""
+
+    def __init__(self, seed: int) -> None:
+        random = self.random = np.random.default_rng(seed)
+        self.model, self.saturation = _made(seed % 4, random)
+        light = self._mean(1e-3 * self.saturation)
+        self.limit = light * float(random.uniform(3, 10))
+        self.start = self.saturation * float(random.uniform(0.05, 0.2))
+        at = self.model.at(arrival_rate=0.5 * self.saturation)
+        self.truth = what_it_takes(at, "response_time", self.limit, "arrival_rate").value
+        self.runs: list[Point] = []
+
+    def _mean(self, load: float) -> float:
+        return float(np.ravel(self.model.solve(load).response_time)[0])
+
+    def measure(self, load: float) -> Point:
+        """A run at a load; one that falls behind has a queue as long as it lasts."""
+        if load >= self.saturation:
+            return Point(
+                "simulated", offered_rate=load, throughput=self.saturation, response_time=1e3
+            )
+        time = self._mean(load) * math.exp(NOISE * self.random.standard_normal())
+        return Point("simulated", offered_rate=load, throughput=load, response_time=time)
+
+    @property
+    def target(self) -> str:
+        """The limit as text."""
+        return f"response_time<={self.limit!r}s"
+
+
+def _made(kind: int, random: np.random.Generator) -> tuple[Model, float]:
+    """A server of a kind, and its saturation throughput [1/s]."""
+    delay, service = float(random.uniform(0.2e-3, 3e-3)), float(random.uniform(0.3e-3, 4e-3))
+    if kind == 0:
+        values = {"delay": delay, "service_time": service}
+        return catalogue_model("server-single").at(values), 1 / service
+    if kind == 1:
+        servers = float(random.uniform(2, 8))
+        values = {"delay": delay, "service_time": service, "servers": servers}
+        return catalogue_model("server").at(values), servers / service
+    if kind == 2:
+        values = {"delay": delay, "service_time": service, "scv": float(random.uniform(0.2, 4))}
+        return catalogue_model("server-general").at(values), 1 / service
+    values = {"delay": delay, "service_time": service, "servers": float(random.uniform(1, 2))}
+    return catalogue_model("server").at(values), values["servers"] / service
+
+
+def advised(server: Server, budget: int = BUDGET) -> NextRun:
+    """Search as a shell loop does: what was measured so far is all that is known."""
+    runs: list[Point] = []
+    while True:
+        test = LoadTest(tuple(sorted(runs, key=lambda run: run.load))) if runs else None
+        run = next_run(test, server.target, budget, (server.start, math.inf))
+        if run.at is None:
+            return run
+        runs.append(server.measure(float(run.number)))
+
+
+def bisected(server: Server, ratio: float) -> tuple[int, float, float]:
+    """Double, then halve the gap until its ends are as close as a ratio: runs and both ends."""
+    low, high, load, runs = 0.0, math.inf, server.start, 0
+    while high > low * ratio:
+        runs += 1
+        time = server.measure(load).response_time
+        if time is not None and time <= server.limit:
+            low = load
+        else:
+            high = load
+        load = STEP * low if math.isinf(high) else (low + high) / 2
+    return runs, low, high
+
+
+def compared(seed: int) -> Found:
+    """Search for one server's load both ways."""
+    server = Server(seed)
+    run = advised(server)
+    low, _, high = map(float, run.highest)
+    ratio = high / low if low and math.isfinite(high) else STEP
+    count, below, above = bisected(server, ratio)
+    covered, bracketed = low <= server.truth <= high, below <= server.truth <= above
+    return Found(run.runs, count, low, high, covered, bracketed)
+
+
+def main() -> None:
+    """Print how many runs both ways took."""
+    parser = campaigns.parser(__doc__)
+    parser.add_argument("count", nargs="?", type=int, default=200, help="servers")
+    options = parser.parse_args()
+    with campaigns.shared(options) as done:
+        found = list(done(compared, range(options.count)))
+    advised, other = (np.array([getattr(f, n) for f in found]) for n in ("advised", "bisected"))
+    width = np.array([f.high / f.low - 1 if f.low else math.inf for f in found])
+    print(f"| servers | {len(found)} |")
+    print(f"| runs as advised, median and mean | {np.median(advised):g}, {advised.mean():.1f} |")
+    print(f"| runs by bisection, median and mean | {np.median(other):g}, {other.mean():.1f} |")
+    print(f"| ratio of all runs | {advised.sum() / other.sum():.2f} |")
+    print(f"| width of the interval, median | {np.median(width):.1%} |")
+    print(f"| narrower than 5% | {np.mean(width <= 0.05):.0%} |")
+    print(f"| intervals that hold the truth | {np.mean([f.is_covered for f in found]):.1%} |")
+    print(f"| gaps of bisection that do | {np.mean([f.is_bracketed for f in found]):.1%} |")
+
+
+if __name__ == "__main__":
+    campaigns.run(__spec__)
