@@ -40,7 +40,7 @@ COMMANDS = {
     "balance": "Show the load at which each resource of a machine saturates.",
     "compare": "Compare a model with measured data, or two builds.",
     "fit": "Fit parameters to measured data, with confidence intervals.",
-    "next": "Say which load to measure next to find the highest one under a limit.",
+    "next": "Say which load to measure next, under a limit.",
     "sensitivity": "Show how each parameter affects outputs, and the bottleneck.",
     "size": "Find the cheapest configuration that meets targets.",
     "sweep": "Solve millions of points and keep summaries of them.",

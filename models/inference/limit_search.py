@@ -165,7 +165,7 @@ def next_run(
     >>> from headway.models.measured.points import Point
     >>> def run(rate):
     ...     return Point("mine", throughput=rate, response_time=1e-3 / (1 - rate / 1000))
-    >>> next_run(LoadTest((run(100.0),)), "response_time<=5ms").at
+    >>> float(next_run(LoadTest((run(100.0),)), "response_time<=5ms").at)
     200.0
     >>> runs = tuple(map(run, [100.0, 200.0, 400.0, 600.0, 790.0, 805.0, 810.0]))
     >>> found = next_run(LoadTest(runs), "response_time<=5ms")
