@@ -11,7 +11,9 @@ load beyond saturation only that the server fell behind. The advised way
 5% of its lower end, or a run no longer pays, or after 12 runs. Bisection takes each run at its word
 and halves the gap until it is as narrow as the interval of the advised way is.
 
-No constant or label names it; docs/accuracy/fits.md has its figures.
+Seeds 0 to 15 were looked at while the search was written, and led to
+`headway.models.inference.forecasting.highest_load.likely` and to the rule for times far above the
+limit; the table takes others. docs/accuracy/fits.md has its figures.
 """
 
 import math
@@ -29,6 +31,7 @@ from tests import campaigns
 
 BUDGET = 12
 NOISE = 0.03
+FIRST = 1000  # seed; those of the first servers were looked at
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,7 @@ def main() -> None:
     parser.add_argument("count", nargs="?", type=int, default=200, help="servers")
     options = parser.parse_args()
     with campaigns.shared(options) as done:
-        found = list(done(compared, range(options.count)))
+        found = list(done(compared, range(FIRST, FIRST + options.count)))
     advised, other = (np.array([getattr(f, n) for f in found]) for n in ("advised", "bisected"))
     width = np.array([f.high / f.low - 1 if f.low else math.inf for f in found])
     print(f"| servers | {len(found)} |")
