@@ -25,6 +25,7 @@ from headway.models.inference.forecasting.highest_load import (
 )
 from headway.models.inference.forecasting.next_load import NextLoads, next_loads
 from headway.models.language.units import quantity as quantity_of
+from headway.numerals import digits
 
 
 def fit_next_loads(fit: Fit, quantity: str) -> NextLoads:
@@ -102,13 +103,13 @@ def highest_load(
     values = np.where(np.isfinite(behind) & (values >= behind), np.nan, values)
     left = values[np.isfinite(values) | np.isinf(values)]
     if not left.size:
+        lost = digits(behind / column.unit.scale)
         msg = (
-            f"{fit.measurements.source}: the server fell behind at {behind / column.unit.scale:g} "
-            f"{column.unit}, but all curves through its other points sustain that load; measure "
-            "between them"
+            f"{fit.measurements.source}: the server fell behind at {lost} {column.unit}, but all "
+            "curves through its other points sustain that load; measure between them"
         )
         raise MeasurementError(msg)
-    name = f"highest load with {goal.output}<={goal.limit:g}s"
+    name = f"highest load with {goal.output}<={digits(goal.limit)}s"
     measured = goal.output if goal.output in fit.problem.outputs else RESPONSE_TIME
     most = min(4 * top, within[1])
     shown = np.where(np.isinf(values), most, values)

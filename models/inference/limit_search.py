@@ -30,7 +30,7 @@ from headway.models.measured.roles import PERCENTILE, ColumnRole
 from headway.models.reading.loadtest import LoadTest
 from headway.models.structure.outputs import percent_of
 from headway.models.tables.shown import Answer
-from headway.numerals import counted, digits
+from headway.numerals import counted, digits, significant
 
 MOST_RUNS = 30
 """Runs at most, where no budget is given."""
@@ -192,8 +192,8 @@ def _check(budget: int, within: tuple[float, float], precision: float) -> None:
     check_search(budget, precision)
     if not 0 <= within[0] < within[1]:
         msg = (
-            f"loads from {within[0]:g} to {within[1]:g} are none; the lowest must not be negative, "
-            "and below the highest"
+            f"loads from {digits(within[0])} to {digits(within[1])} are none; the lowest must not "
+            "be negative, and below the highest"
         )
         raise InvalidParameter(msg)
 
@@ -298,7 +298,7 @@ def _stepped(
     low, middle, high = bracket = known.bracket
     if is_narrow(low, high, precision, known.load) and low:
         return known.answer(
-            None, bracket, f"the runs themselves bound it within {100 * precision:.3g}%"
+            None, bracket, f"the runs themselves bound it within {significant(100 * precision, 3)}%"
         )
     if low >= within[1] * (1 - precision):
         return known.answer(None, bracket, "the limit holds at the highest load")

@@ -13,7 +13,6 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.analysis.goals import Goal, Sense, read_goals
-from headway.models.files.shipped import catalogue_model
 from headway.models.inference.certainty.draws import WORTH, Draws
 from headway.models.inference.forecasting.elsewhere import RESPONSE_TIME, Elsewhere
 from headway.models.inference.forecasting.next_load import PAYS, NextLoads, loads_about
@@ -22,8 +21,11 @@ from headway.models.inference.searching.loss import loss_cost
 from headway.models.language.units import Unit
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.statistic import statistic
+from headway.models.structure.graph import ModelGraph
 from headway.models.structure.outputs import percent_of
 from headway.models.tables.shown import Answer
+from headway.numerals import digits, four_digits, significant
+from headway.queueing.stations.base import MM1
 
 PRECISION = 0.05
 """Share of the lower end of an interval that it may be wide, where no other is asked for."""
@@ -63,7 +65,8 @@ class HighestLoad(Answer):
 
     def __repr__(self) -> str:
         low, middle, high = self.highest
-        return f"HighestLoad({self.goal.output}: {middle:.4g}, {low:.4g} to {high:.4g})"
+        ends = f"{four_digits(low)} to {four_digits(high)}"
+        return f"HighestLoad({self.goal.output}: {four_digits(middle)}, {ends})"
 
     @property
     def is_known(self) -> bool:
@@ -74,11 +77,12 @@ class HighestLoad(Answer):
     def reason(self) -> str:
         """Why there is no further run, or none after those that are named."""
         if self.is_known:
-            return f"the interval is at most {100 * self.precision:.3g}% wide"
+            return f"the interval is at most {significant(100 * self.precision, 3)}% wide"
         if self.budget is not None and self.ahead.loads.size >= self.budget:
             return "the budget is spent"
         if self.ahead.loads.size and self.ahead.factors[-1] ** 2 <= 1 + self.precision:
-            return f"the interval is expected to be at most {100 * self.precision:.3g}% wide"
+            wide = significant(100 * self.precision, 3)
+            return f"the interval is expected to be at most {wide}% wide"
         return f"a further run narrows the interval by less than {PAYS:.0%}"
 
 
@@ -126,7 +130,7 @@ def read_limit(target: str | Goal) -> Goal:
     headway.errors.InvalidParameter: target throughput: a load is sought under a limit of \
 response_time or one of its percentiles; write response_time_p99<=300ms
     """
-    known = catalogue_model("server-single").at(delay=1e-3, service_time=1e-3).solve(1.0)
+    known = ModelGraph("any").station("server", MM1(1e-3)).at().solve(1.0)
     goal = read_goals(known, [target])[0]
     if goal.output != RESPONSE_TIME and percent_of(goal.output) is None:
         msg = (
@@ -159,7 +163,7 @@ def check_search(budget: int | None, precision: float) -> None:
         msg = f"the budget is {budget}; it must be 0 or more runs"
         raise InvalidParameter(msg)
     if not 0 < precision < 1:
-        msg = f"the precision is {precision:g}; it must be between 0 and 1, such as 0.05"
+        msg = f"the precision is {digits(precision)}; it must be between 0 and 1, such as 0.05"
         raise InvalidParameter(msg)
 
 
