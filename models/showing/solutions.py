@@ -20,6 +20,7 @@ from headway.models.structure.inputs import ARRIVAL_SCV
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import part_unit
 from headway.models.structure.parts.keys import of_class
+from headway.models.structure.replicas import are_copies
 from headway.models.tables.description import Description, Field, Records, Row, field, only_csv
 from headway.models.tables.table import Column, Table
 from headway.numerals import ranked
@@ -228,7 +229,14 @@ def set_note(model: Model, shown: Collection[str] = (), scale: Scale | None = No
     units = scale or Scale.of((p.value, p.unit) for p in changed)
     texts = [f"{p.name} {units.stated(float(_only(p.value)), p.unit)}" for p in changed]
     stated = [f"set: {', '.join(texts)}"] if texts else []
-    return stated + arrival_note(model)
+    return stated + replica_note(model) + arrival_note(model)
+
+
+def replica_note(model: Model) -> list[str]:
+    """Say whose answers they are, where a model is one of several replicas."""
+    if not are_copies(model.parameters):
+        return []
+    return ["answers are of one replica; arrivals are split at random among all"]
 
 
 def arrival_note(model: Model) -> list[str]:

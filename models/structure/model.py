@@ -27,6 +27,7 @@ from headway.models.structure.one_class import alone, circulation
 from headway.models.structure.outputs import usual_meaning
 from headway.models.structure.parts.finite import in_renewal_room
 from headway.models.structure.parts.links import check_links, exposed
+from headway.models.structure.replicas import REPLICAS, are_copies, one_of_replicas, share_of
 from headway.models.structure.verbs import End, ModelVerbs
 
 if TYPE_CHECKING:
@@ -130,11 +131,34 @@ class Model(Kept, ModelVerbs):
         return replace(model, parameters=changed, correlations=kept)
 
     def exposing(self, *names: str, known: Iterable[str] = ()) -> "Model":
-        """The same model with these among its parameters; ``lan.overhead`` is for both sides."""
+        """The same model with these among its parameters.
+
+        ``lan.overhead`` is for both sides of a link; ``replicas`` are equal copies of an open
+        model, and what is then solved is one of them.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+        >>> model.at(arrival_rate=2000, replicas=4).solve().response_time
+        0.003
+        """
+        if REPLICAS.name in names and REPLICAS.name not in self.parameters:
+            return self._with_replicas().exposing(*names, known=known)
         links, parameters = exposed(self.name, self.graph.links, self.parameters, names, known)
         if parameters is self.parameters:
             return self
         return replace(self, graph=replace(self.graph, links=links), parameters=parameters)
+
+    def _with_replicas(self) -> "Model":
+        """One of several equal copies of this model, whose number is a parameter."""
+        if self.is_closed:
+            msg = (
+                f"{self.name} has no replicas, among which arrivals are split: jobs circulate in it"
+            )
+            raise GraphError(msg)
+        parameters = {**self.parameters, REPLICAS.name: REPLICAS}
+        return replace(self, graph=one_of_replicas(self.graph), parameters=parameters)
 
     def with_preset(self, name: str) -> "Model":
         """Take the values of a published set.
@@ -302,7 +326,8 @@ class Model(Kept, ModelVerbs):
             raise GraphError(msg)
         place = next(iter(graph.arrivals or graph.stations))
         rates = graph.arrivals or {place: formula("arrival_rate")}
-        scvs = {place: formula(ARRIVAL_SCV.name)}
+        scv_there = formula(ARRIVAL_SCV.name)
+        scvs = {place: share_of(scv_there) if are_copies(self.parameters) else scv_there}
         varied = replace(graph.declare(ARRIVAL_SCV.name), arrivals=rates)
         varied = (
             in_renewal_room(varied, scvs[place])

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from headway.models.language.scales import Scale
-from headway.models.showing.solutions import labels
+from headway.models.showing.solutions import labels, replica_note
 from headway.models.sizing.size import Configuration, Scope, Size
 from headway.models.structure.model import Model
 from headway.models.tables.description import (
@@ -157,6 +157,7 @@ def _missed(model: Model, one: Configuration) -> str | None:
 
 def _notes(size: Size, scale: Scale) -> Iterator[str]:
     yield f"cost: {size.cost.text}"
+    yield from replica_note(size.model)
     if size.chance is not None:
         yield (
             f"probability that all targets hold: from {size.chance.draws} draws of "

@@ -1,0 +1,96 @@
+"""Replicas: equal copies of a whole open model, among which what arrives is split at random.
+
+Of n replicas each gets a share 1/n of every flow. A random share p of a renewal flow whose times
+between arrivals have the squared coefficient of variation c has the scv 1 + p (c - 1); a share of
+Poisson arrivals is Poisson. All answers are those of one replica.
+
+Source: Whitt, *The Queueing Network Analyzer*, 1983, section 4.4, for a split at random.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from headway.errors import GraphError
+from headway.models.language.formula import Formula, formula
+from headway.models.language.parameters import Parameter
+from headway.models.structure.graph import ModelGraph
+from headway.models.structure.parts.components import Component
+
+REPLICAS = Parameter(
+    "replicas",
+    1.0,
+    minimum=1,
+    doc="equal copies of the whole model, among which arrivals are split at random",
+)
+"""The parameter that every open model has as soon as it is named."""
+
+
+def are_copies(parameters: Mapping[str, Parameter]) -> bool:
+    """Whether a model's parameter ``replicas`` means copies of the whole model.
+
+    Examples
+    --------
+    >>> are_copies({"replicas": REPLICAS}), are_copies({"replicas": Parameter("replicas", 3.0)})
+    (True, False)
+    """
+    return "replicas" in parameters and parameters["replicas"].doc == REPLICAS.doc
+
+
+def one_of_replicas(graph: ModelGraph) -> ModelGraph:
+    """One of ``replicas`` equal copies of a graph.
+
+    Parameters
+    ----------
+    graph
+        Where jobs come in from outside.
+
+    Raises
+    ------
+    GraphError
+        For a program, and where jobs circulate.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1
+    >>> graph = one_of_replicas(ModelGraph("one").station("cpu", MM1(0.1)))
+    >>> graph.at(arrival_rate=20, replicas=4).solve().response_time
+    0.2
+    """
+    closed = [name for name, numbers in graph.classes.items() if "population" in numbers]
+    if not graph.stations or closed or "population" in graph.parameters:
+        why = "jobs circulate in it, and none arrive" if graph.stations else "it has no stations"
+        msg = f"{graph.name} has no replicas: {why}"
+        raise GraphError(msg)
+    arrivals: Mapping[str, Formula] = graph.arrivals
+    if not graph.classes:
+        arrivals = arrivals or {next(iter(graph.stations)): formula("arrival_rate")}
+        arrivals = {name: formula(f"({rate.text}) / replicas") for name, rate in arrivals.items()}
+    split = {"arrival_rate": lambda rate: formula(f"({rate.text}) / replicas"), _SCV: share_of}
+    classes = {
+        name: {key: split[key](read) if key in split else read for key, read in numbers.items()}
+        for name, numbers in graph.classes.items()
+    }
+    stations = {name: _at_one(station) for name, station in graph.stations.items()}
+    return replace(
+        graph.declare(REPLICAS.name),
+        arrivals=arrivals,
+        classes=classes,
+        stations=stations,
+        arrival_scvs={name: share_of(scv) for name, scv in graph.arrival_scvs.items()},
+    )
+
+
+_SCV = "arrival_scv"
+
+
+def _at_one(station: Component) -> Component:
+    """A station whose own fields say how arrivals vary, as one replica sees them."""
+    scv = station.fields.get(_SCV)
+    if not isinstance(scv, Formula):
+        return station
+    return replace(station, fields={**station.fields, _SCV: share_of(scv)})
+
+
+def share_of(scv: Formula) -> Formula:
+    """The scv of the arrivals at one replica: 1 + (c - 1) / n."""
+    return formula(f"1 + (({scv.text}) - 1) / replicas")
