@@ -36,6 +36,8 @@ class Reader:
         Makes points from a file of any length line by line; None if it is read as a whole.
     log
         Does so from a part of the run, where every request has its time; None if none has.
+    join
+        Does so from all files of a run, where a tool writes one for each thread; None elsewhere.
 
     Examples
     --------
@@ -53,6 +55,7 @@ class Reader:
     contents: str = ""
     stream: "Stream | None" = None
     log: "Log | None" = None
+    join: "Join | None" = None
 
     def cut(self, window: RunWindow, source: str) -> "Reader":
         """Read a part of each run only.
@@ -82,6 +85,12 @@ Points = Callable[[str, str], Sequence[Point]]
 
 Stream = Callable[[Iterable[str], str], Sequence[Point]]
 """Makes points from the lines of a file and its name for messages."""
+
+LinesOf = tuple[str, Iterable[str]]
+"""The name of a file, and its lines."""
+
+Join = Callable[[Sequence[LinesOf], RunWindow], Sequence[Point]]
+"""Makes points from the files of one run, of which a part counts."""
 
 
 class Log(Protocol):

@@ -92,7 +92,8 @@ def together(tables: Sequence[Measurements]) -> Measurements:
     source = " and ".join(dict.fromkeys(table.source for table in tables))
     joined = Measurements(source, columns, labels, lines, spoilt=spoilt, kind=tables[0].kind)
     stated = same_arrivals(table.stated_scv for table in tables)
-    return replace(joined, made_of=made_of, stated_scv=stated)
+    notes = tuple(dict.fromkeys(note for table in tables for note in table.notes))
+    return replace(joined, made_of=made_of, stated_scv=stated, notes=notes)
 
 
 def _aligned(tables: Sequence[Measurements]) -> list[dict[str, Observed]]:

@@ -16,6 +16,7 @@ from headway.models.reading.gather import gather
 from headway.models.reading.hints import NO_HINTS, Hints
 from headway.models.reading.long import Long
 from headway.models.reading.one_run import Output, runs_of
+from headway.models.reading.parts import Parts, with_parts
 from headway.models.reading.recognise import UTF_16, decoded, is_known, read_table, recognised
 from headway.models.reading.rows import Used, read_rows
 from headway.models.reading.systems import check_one_system
@@ -261,7 +262,7 @@ def read_load_test(
     outputs: list[Output] = []
     left_out: list[LeftOut] = []
     named = {str(Path(place)) for place in places}
-    for name, content in gather(places):
+    for name, content in with_parts(gather(places)):
         try:
             outputs.append(_output_in(name, content, advance, hints))
         except HeadwayError as error:
@@ -270,7 +271,8 @@ def read_load_test(
                 msg = f"{error}{'' if {name} == named else _GO_ON}"
                 raise type(error)(msg) from None
             why = f"{name}: {_WHYS[passed]}" if passed else str(error)
-            left_out.append(LeftOut(name, why, passed))
+            names = content.names if isinstance(content, Parts) else (name,)
+            left_out += [LeftOut(each, why, passed) for each in names]
     points: list[Point] = []
     for run, others in runs_of(outputs):
         points += run.points
@@ -323,9 +325,11 @@ def _nothing_in(places: Sequence[str], left_out: Sequence[LeftOut]) -> Measureme
 
 
 def _output_in(
-    name: str, content: bytes | Long, advance: Callable[[], None], hints: Hints
+    name: str, content: bytes | Long | Parts, advance: Callable[[], None], hints: Hints
 ) -> Output:
-    """Read a file, whole or line by line."""
+    """Read a file, whole or line by line, or the files of one run."""
+    if isinstance(content, Parts):
+        return Output(name, content.kind, content.points(advance, hints.window))
     if isinstance(content, bytes):
         return _output_of_text(decoded(content, name), name, hints, kind_of(content))
     reader, _ = recognised(decoded(content.head(), name))
@@ -355,7 +359,7 @@ def _output_of_text(text: str, name: str, hints: Hints, kind: str) -> Output:
 _PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
 
 
-def _passed_over(content: bytes | Long) -> Passed | None:
+def _passed_over(content: bytes | Long | Parts) -> Passed | None:
     """What a file that cannot be read is, if it is no measurement; one that is damaged may be."""
     if not isinstance(content, bytes) or kind_of(content) or content.startswith(_PACKED):
         return None

@@ -9,6 +9,7 @@ from headway.errors import MeasurementError
 from headway.models import Measurements, catalogue_model, data_path, fit_model, parse_model
 from headway.models.published.studies.families import family
 from headway.models.reading.curves import together
+from headway.models.reading.loadtest import read as headway_read
 from tests.support.command import headway, refusal
 
 SERVER = catalogue_model("server-single").at(delay="2 ms", service_time="1 ms")
@@ -64,6 +65,20 @@ def test_a_family_takes_curves_that_are_told_apart_as_one_server(files):
 
     assert document["form"] == "server-single"
     assert document["parameters"]["service_time"]["value"] == pytest.approx(1e-3, rel=1e-5)
+
+
+def test_notes_of_curves_are_kept_each_once(tmp_path, monkeypatch):
+    """Both say that they are closed, of 1 to 16 clients and of 1 to 8."""
+    monkeypatch.chdir(tmp_path)
+    rows = ["outstanding,throughput_ops_s,response_ms", "1,100,10", "4,200,20.1", "16,220,72.5"]
+    fewer = [*rows[:3], "8,210,38.2"]
+    (tmp_path / "a.csv").write_text("\n".join(rows))
+    (tmp_path / "b.csv").write_text("\n".join(rows))
+    (tmp_path / "c.csv").write_text("\n".join(fewer))
+    tables = [headway_read(name).measurements for name in ("a.csv", "b.csv", "c.csv")]
+    notes = [f"closed: 1 to {most} clients (from outstanding)" for most in (16, 8)]
+    joined = together([tables[0], *(t.given({"delay": "+1ms"}) for t in tables[1:])])
+    assert list(joined.notes) == notes
 
 
 @pytest.mark.parametrize("closed", [False, True])

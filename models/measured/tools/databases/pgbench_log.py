@@ -2,14 +2,15 @@
 
 import re
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from heapq import merge
 
 import numpy as np
 
 from headway.errors import MeasurementError, quoted
 from headway.models.measured.points import LAG, Loop, Point
-from headway.models.measured.reader import log_reader
+from headway.models.measured.reader import LinesOf, log_reader
 from headway.models.measured.tools.kit.refusals import broken
 from headway.models.measured.tools.kit.requests import Requests
 from headway.models.measured.tools.kit.text import placed
@@ -29,7 +30,10 @@ _LEAST, _WITH_LAG, _WITH_ALL = 6, 7, 8  # columns: without, with one, with both 
 _BACK = 1_000_000  # us that a clock may go back within a client
 _ALONE = 60_000_000  # us that one client may run before any other starts
 
-_OF_THREAD = "its clients are those of this file: pgbench writes one for each thread (-j)"
+_OF_THREAD = (
+    "its clients are those of this file: pgbench writes one for each thread (-j), which headway "
+    "reads as one run where all are given"
+)
 _SCHEDULED = "a rate was set: latency starts when a transaction was due"
 
 
@@ -112,8 +116,7 @@ class _Log:
         point = self.done.point("pgbench", source)
         clients = float(len(self.before))
         if not self.lagging or (self.width == _WITH_LAG and 2 * self.zeros > self.lagging):
-            notes = (*point.notes, _OF_THREAD)
-            return replace(point, loop=Loop.CLOSED, population=clients, notes=notes)
+            return replace(point, loop=Loop.CLOSED, population=clients)
         late = self._skipped()
         sending = self.done.sending
         due = sending.good + self.done.failed + late
@@ -125,7 +128,7 @@ class _Log:
             offered_rate=(due - 1) / span if span > 0 else None,
             dropped=late / due if late else None,
             more={**point.more, LAG: self.lags / self.lagging * _US},
-            notes=(*point.notes, _OF_THREAD, _SCHEDULED),
+            notes=(*point.notes, _SCHEDULED),
         )
 
     def _skipped(self) -> int:
@@ -143,17 +146,68 @@ def _whole(text: str, place: str, shape: re.Pattern[str] = _WHOLE) -> int:
 
 
 def _points(lines: Iterable[str], source: str, window: RunWindow) -> list[Point]:
+    return [_point(placed(lines, source), source, window, _OF_THREAD)]
+
+
+def _point(
+    rows: Iterable[tuple[str, str]], source: str, window: RunWindow, clients_of: str
+) -> Point:
     log = _Log(window)
-    for place, line in placed(lines, source):
+    for place, line in rows:
         if line.strip():
             log.add(line.split(" "), place)
-    return [log.point(source)]
+    point = log.point(source)
+    return replace(point, notes=(*point.notes, clients_of))
 
 
-PGBENCH_LOG = log_reader(
-    "pgbench (log)",
-    _ROW.match,
-    _points,
-    "one transaction per row: its client, time, end and lag behind the schedule",
+def _joined(files: Sequence[LinesOf], window: RunWindow) -> list[Point]:
+    """The point of a run whose threads each wrote a file, in the order in which rows were written.
+
+    PostgreSQL 17, pgbench, Per-Transaction Logging: with ``-j`` of 2 or more each worker has its
+    own log; the first one's is ``PREFIX.PID``, that of others ``PREFIX.PID.1`` and so on.
+    """
+    owner: dict[str, str] = {}
+    rows = merge(*(_of_own_clients(*file, owner) for file in files), key=_written)
+    of_all = f"{len(files)} files are one run: pgbench writes one for each thread (-j)"
+    return [_point(rows, files[0][0], window, of_all)]
+
+
+def _of_own_clients(
+    name: str, lines: Iterable[str], owner: dict[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Rows of a thread, each after its place.
+
+    Raises
+    ------
+    MeasurementError
+        For a client that another file has too.
+    """
+    for place, line in placed(lines, name):
+        client, parted, _ = line.partition(" ")
+        if parted and owner.setdefault(client, name) != name:
+            msg = (
+                f"{place}: client {quoted(client)} is in {owner[client]} too, so that these files "
+                "are not of one run; move one to another folder"
+            )
+            raise MeasurementError(msg)
+        yield place, line
+
+
+def _written(row: tuple[str, str]) -> tuple[int, int]:
+    """When a row was written; what is no row comes first, and is refused as it is read."""
+    cells = row[1].split(" ")[4:_LEAST]
+    if len(cells) < 2 or not all(_WHOLE.fullmatch(cell) for cell in cells):
+        return 0, 0
+    return int(cells[0]), int(cells[1])
+
+
+PGBENCH_LOG = replace(
+    log_reader(
+        "pgbench (log)",
+        _ROW.match,
+        _points,
+        "one transaction per row: its client, time, end and lag behind the schedule",
+    ),
+    join=_joined,
 )
 """Reads what ``pgbench --log`` writes."""
