@@ -1,0 +1,320 @@
+"""How often sizes and bands hold for servers that no form of the catalogue describes.
+
+    python -m tests.campaigns.strange_sizes                   25 servers of each kind
+    python -m tests.campaigns.strange_sizes --servers 5 --kind pauses
+    python -m tests.campaigns.strange_sizes --store FOLDER    also each size and each band, as CSV
+
+Each server of `tests.support.strange_servers` is measured by simulation at eight loads up to 70% of
+where it saturates, fitted without an option, and sized with 95% for a rate of 2 to 12 times what
+one sustains within a limit: by its model file, and by the bands of all plausible forms. Longer
+simulations say which size it truly needs, and what response times there are at higher loads.
+
+No constant or label names it, and no document has its figures.
+"""
+
+import re
+import tempfile
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import astuple, dataclass, field, fields
+from functools import cached_property, lru_cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import brentq
+
+from headway.errors import HeadwayError, InvalidParameter
+from headway.kinds import FloatArray
+from headway.models import Measurements, read_model, size_model
+from headway.models.inference.server import ServerFit, choose_form
+from tests import campaigns
+from tests.support.strange_servers import KINDS, Server, poisson
+
+LOADS = np.linspace(0.1, 0.7, 8)
+RATIOS = (1.0, 1.1, 1.2, 1.3, 1.4)
+REPLICAS = range(1, 61)
+CONFIDENCE = 95
+MEASURED = (20_000, 50_000)
+"""Requests of the run at the highest load; others last as long."""
+SOUGHT, KNOWN = 100_000, 200_000
+"""Requests by which the load under a limit is found, and of a mean beyond the measured loads."""
+LONGER = {"pauses": 5}
+"""Times as many, so that there are hundreds of pauses."""
+SETTLING = 0.1
+"""Share of a run that is left out."""
+BATCHES = 20
+COLUMNS = {"response_time": "response_s", "response_time_p99": "response_s,p99_s"}
+"""What is fitted, by the output that has a limit."""
+
+Statistic = Callable[[FloatArray], float]
+STATISTICS: dict[str, Statistic] = {
+    "response_time": lambda times: float(times.mean()),
+    "response_time_p99": lambda times: float(np.percentile(times, 99)),
+}
+
+
+@dataclass(frozen=True)
+class Sized:
+    """What was answered, and what is needed; a row of the file."""
+
+    kind: str
+    seed: int
+    output: str
+    way: str
+    needed: int
+    reach: float  # load per replica where needed, over the highest that was measured
+    answer: int | None = None
+    refusal: str = ""
+
+    @property
+    def holds(self) -> bool:
+        return self.answer is not None and self.answer >= self.needed
+
+
+@dataclass(frozen=True)
+class Band:
+    """A prediction of the mean, and the truth with its standard error; a row of the file."""
+
+    kind: str
+    seed: int
+    form: str
+    rms: float
+    describes: bool
+    ratio: float
+    share: float  # of the rate at which the server saturates
+    truth: float
+    error: float
+    low: float
+    middle: float
+    high: float
+    sustained: float
+
+    @property
+    def holds(self) -> bool:
+        return self.low <= self.truth <= self.high
+
+    @property
+    def miss(self) -> float:
+        return float(np.log(self.truth / self.middle))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All of one server."""
+
+    kind: str
+    seed: int
+    sizes: tuple[Sized, ...]
+    bands: tuple[Band, ...] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A server of a kind, by its seed."""
+
+    kind: str
+    seed: int
+
+    @cached_property
+    def server(self) -> Server:
+        return KINDS[self.kind].drawn(self.random(0))
+
+    def random(self, *purpose: int) -> np.random.Generator:
+        return np.random.default_rng([list(KINDS).index(self.kind), self.seed, *purpose])
+
+    def long(self, rate: float, requests: int, *purpose: int) -> FloatArray:
+        """A run that tells the truth."""
+        return self.run(rate, requests * LONGER.get(self.kind, 1), *purpose)
+
+    def run(self, rate: float, requests: int, *purpose: int) -> FloatArray:
+        """Response times of a run, without its beginning; the same numbers at any rate."""
+        random = self.random(*purpose)
+        times = self.server.responses(poisson(rate, requests, random), random)
+        return times[int(SETTLING * len(times)) :]
+
+    @cached_property
+    def measured(self) -> Measurements:
+        """A load test: runs of equal length, each with its mean and its 99th percentile."""
+        rates = LOADS * self.server.capacity
+        requests = np.exp(self.random(1).uniform(*np.log(MEASURED)))
+        rows = ["throughput_ops_s,response_s,p99_s"]
+        for place, rate in enumerate(rates.tolist()):
+            times = self.run(rate, int(requests * rate / rates[-1]), 2, place)
+            rows.append(",".join([repr(rate), *(repr(of(times)) for of in STATISTICS.values())]))
+        return Measurements.parse("\n".join(rows) + "\n", "measured.csv")
+
+    def sustained(self, of: Statistic, limit: float) -> float:
+        """The highest rate within a limit, nearly up to saturation [1/s]."""
+        low, high = (share * self.server.capacity for share in (LOADS[0], 0.995))
+
+        def spare(rate: float) -> float:
+            return limit / of(self.long(rate, SOUGHT, 3)) - 1
+
+        return high if spare(high) > 0 else float(brentq(spare, low, high, rtol=1e-3))
+
+    def sizes(self, output: str) -> Iterator[Sized]:
+        """Ask for a number of replicas, and see how many are needed."""
+        of, random = STATISTICS[output], self.random(4, list(STATISTICS).index(output))
+        light = of(self.long(LOADS[0] * self.server.capacity, SOUGHT, 3))
+        limit, times = light * random.uniform(1.5, 5), random.uniform(2, 12)
+        most = self.sustained(of, limit)
+        needed = int(np.ceil(times))
+        reach = times * most / needed / (LOADS[-1] * self.server.capacity)
+        for way, asked in WAYS.items():
+            about = self.kind, self.seed, output, way, needed, reach
+            try:
+                yield Sized(*about, asked(fitted(self, output), output, limit, times * most))
+            except HeadwayError as error:
+                yield Sized(*about, refusal=str(error))
+
+    def bands(self) -> Iterator[Band]:
+        """Bands of the mean from the highest measured load on, below saturation."""
+        fit = fitted(self, "response_time")
+        rms = float(fit.best.comparison.summary["rms_relative_error"])
+        for place, ratio in enumerate(RATIOS):
+            share = ratio * float(LOADS[-1])
+            rate = share * self.server.capacity
+            times = self.long(rate, KNOWN, 5, place)
+            means = [part.mean() for part in np.array_split(times, BATCHES)]
+            error = float(np.std(means, ddof=1) / BATCHES**0.5)
+            predicted = fit.predict([rate])
+            band = (float(end) for end in predicted.response_time[:, 0])
+            about = self.kind, self.seed, fit.form.name, rms, fit.describes, ratio, share
+            yield Band(*about, float(times.mean()), error, *band, float(predicted.sustained[0]))
+
+
+@lru_cache(maxsize=len(COLUMNS))
+def fitted(trial: Trial, output: str) -> ServerFit:
+    """The forms that fit what was measured of a server."""
+    return choose_form(trial.measured, y=COLUMNS[output])
+
+
+def replicas(fit: ServerFit, output: str, limit: float, rate: float) -> int:
+    """The fewest replicas that a fitted server's model file says keep a limit at a rate."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "fitted.toml"
+        path.write_text(fit.to_toml(), encoding="utf-8")
+        model = read_model(path).at(arrival_rate=rate)
+    target = [f"{output}<={limit!r} s"]
+    choose = {"replicas": REPLICAS}
+    return int(size_model(model, target, choose, "replicas", CONFIDENCE).best.values["replicas"])
+
+
+def replicas_by_bands(fit: ServerFit, output: str, limit: float, rate: float) -> int:
+    """The fewest that keep a limit with 95%, by all plausible forms together.
+
+    The upper end of a band is what 97.5% of those that sustain the load stay below.
+    """
+    sustaining = CONFIDENCE / 97.5
+
+    def keeps(count: int) -> bool:
+        predicted = fit.predict([rate / count])
+        bands = {"response_time": predicted.response_time, **predicted.percentiles}
+        return bool(predicted.sustained[0] >= sustaining and bands[output][2, 0] <= limit)
+
+    place = bisect_left(REPLICAS, True, key=keeps)
+    if place == len(REPLICAS):
+        raise InvalidParameter("no number of replicas is sure enough")
+    return REPLICAS[place]
+
+
+WAYS: dict[str, Callable[[ServerFit, str, float, float], int]] = {
+    "model file": replicas,
+    "bands of all forms": replicas_by_bands,
+}
+
+
+def outcome(task: tuple[str, int]) -> Outcome:
+    """Measure, fit, size and predict one server."""
+    trial = Trial(*task)
+    sizes = (size for output in STATISTICS for size in trial.sizes(output))
+    return Outcome(*task, tuple(sizes), tuple(trial.bands()))
+
+
+SIZE_TITLES = (
+    "holds", "too few", "refused", "n/n*: median", "90%", "reach: median", "held to 1", "beyond 1",
+)  # fmt: skip
+
+
+def size_row(items: Sequence[Sized]) -> str:
+    """What the table says of the sizes of a kind: shares of all, but those of `holds` answered."""
+    answered = [one for one in items if one.answer is not None]
+    over = [one.answer / one.needed for one in answered if one.answer is not None]
+    near, far = ([one for one in answered if (one.reach > 1) == beyond] for beyond in (False, True))
+    middle, high = np.quantile(over, [0.5, 0.9]) if over else (np.nan, np.nan)
+    holding = sum(one.holds for one in answered)
+    cells = [
+        f"{holding} of {len(answered)}",
+        f"{len(answered) - holding}",
+        f"{len(items) - len(answered)}",
+        f"{middle:.2f}",
+        f"{high:.2f}",
+        f"{np.median([one.reach for one in items]):.2f}",
+        *(f"{sum(one.holds for one in part)} of {len(part)}" for part in (near, far)),
+    ]
+    return " | ".join(cells)
+
+
+def band_row(items: Sequence[Band]) -> str:
+    """What share of bands holds, by the ratio of the load to the highest measured."""
+    at = ([one.holds for one in items if one.ratio == ratio] for ratio in RATIOS)
+    return " | ".join(f"{np.mean(holds):.0%}" for holds in at)
+
+
+def report(items: Sequence[Outcome]) -> Iterator[str]:
+    """The tables, a line each."""
+    groups = [(kind, [one for one in items if one.kind == kind]) for kind in KINDS]
+    groups = [(kind, group) for kind, group in groups if group] + [("all", list(items))]
+    for output, way in product(STATISTICS, WAYS):
+        yield f"\n{output} by {way} | {' | '.join(SIZE_TITLES)}"
+        for kind, group in groups:
+            sizes = [size for one in group for size in one.sizes]
+            sizes = [size for size in sizes if (size.output, size.way) == (output, way)]
+            yield f"{kind} | {size_row(sizes)}"
+    yield f"\nbands that hold the mean, by load | {' | '.join(map(str, RATIOS))}"
+    for kind, group in groups:
+        yield f"{kind} | {band_row([band for one in group for band in one.bands])}"
+    yield "\nlog of truth over prediction | 5% | 25% | 50% | 75% | 95%"
+    for ratio in RATIOS:
+        misses = [band.miss for one in items for band in one.bands if band.ratio == ratio]
+        ends = np.quantile(misses, [0.05, 0.25, 0.5, 0.75, 0.95])
+        yield f"{ratio} | " + " | ".join(f"{end:+.3f}" for end in ends)
+    refused = [size for one in items for size in one.sizes if size.refusal]
+    reasons = Counter(re.sub(r"\d[\d.]*", "#", f"{one.way}: {one.refusal}") for one in refused)
+    yield from (f"{count} refused by {why}" for why, count in reasons.most_common())
+
+
+def store(path: Path, row: type[Sized | Band], items: Sequence[Sized | Band]) -> None:
+    """Write rows with the names of their fields."""
+    campaigns.store(path, [each.name for each in fields(row)], [astuple(one) for one in items])
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = campaigns.parser(__doc__)
+    parser.add_argument("--servers", type=int, default=25, help="of each kind")
+    parser.add_argument("--first", type=int, default=0, help="seed of the first server")
+    parser.add_argument("--kind", action="append", choices=KINDS, help="only this; repeatable")
+    parser.add_argument("--store", type=Path, metavar="FOLDER", help="for sizes.csv, misses.csv")
+    options = parser.parse_args()
+    seeds = range(options.first, options.first + options.servers)
+    tasks = [(kind, seed) for seed in seeds for kind in options.kind or KINDS]
+    items = []
+    with campaigns.shared(options) as done:
+        for one in done(outcome, tasks):
+            items.append(one)
+            sizes = ", ".join(f"{size.answer or 'none'} for {size.needed}" for size in one.sizes)
+            print(f"{one.kind} {one.seed}: {one.bands[0].form}; {sizes}", flush=True)
+    if options.store:
+        options.store.mkdir(parents=True, exist_ok=True)
+        sizes = [size for one in items for size in one.sizes]
+        bands = [band for one in items for band in one.bands]
+        store(options.store / "sizes.csv", Sized, sizes)
+        store(options.store / "misses.csv", Band, bands)
+    print("\n".join(report(items)))
+
+
+if __name__ == "__main__":
+    campaigns.run(__spec__)
