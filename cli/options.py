@@ -301,8 +301,8 @@ _arrivals_option = click.option(
     cls=_STATED,
     metavar="HOW",
     default="",
-    help="How requests arrived: constant, poisson, or an scv.",
-    shell_complete=lambda *_: ["constant", "poisson"],
+    help="How requests arrived: constant, poisson, an scv, or trace.",
+    shell_complete=lambda *_: ["constant", "poisson", "trace"],
 )
 _HINT_OPTIONS = (
     _arrivals_option,

@@ -18,7 +18,7 @@ from headway.models.files.separated import check_cells, header_and_rows
 from headway.models.files.shipped import shipped_or_own
 from headway.models.language.frozen import Kept
 from headway.models.language.verbs import perform, who_does
-from headway.models.measured.arrivals import same_arrivals
+from headway.models.measured.arrivals import pooled_arrivals, same_arrivals
 from headway.models.measured.cells import Observed, decimals, is_words, observed, words_complaint
 from headway.models.measured.roles import with_mean
 
@@ -277,11 +277,21 @@ class Measurements:
     def arrival_scv(self) -> float | None:
         """Squared coefficient of variation of the times between arrivals; None if not known.
 
-        It is the user's, or that of all the points that the rows were made of.
+        It is the user's, or that of all the points that the rows were made of. Of points that carry
+        what their logs show it is the one of all requests.
+
+        Raises
+        ------
+        MeasurementError
+            For points whose logs differ by more than chance.
         """
         if self.stated_scv is not None:
             return self.stated_scv
-        return same_arrivals(getattr(point, "arrival_scv", None) for point in self.made_of)
+        scvs = [getattr(point, "arrival_scv", None) for point in self.made_of]
+        logged = [gaps for p in self.made_of if (gaps := getattr(p, "gaps", None)) is not None]
+        if scvs and scvs == [gaps.scv for gaps in logged]:
+            return pooled_arrivals(logged, self.source)
+        return same_arrivals(scvs)
 
     def find(self, names: Iterable[str]) -> Observed | None:
         r"""The first column with one of these names, with or without its unit.

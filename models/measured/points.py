@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from headway.errors import ImpossiblePoint, MeasurementError
 from headway.models.language.frozen import Kept
+from headway.models.measured.arrivals import Gaps
 from headway.models.measured.course import Course
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.roles import PERCENTILE, ROLES, UTILISATION, ColumnRole
@@ -75,6 +76,8 @@ class Point(Kept):
         The file it was read from.
     course
         How the run went, where every request has a time.
+    gaps
+        The times between requests as they were sent, in the same files.
 
     Raises
     ------
@@ -115,6 +118,7 @@ class Point(Kept):
     notes: tuple[str, ...] = ()
     file: str = ""
     course: Course | None = None
+    gaps: Gaps | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be, whatever reader, table or program made it."""

@@ -11,8 +11,10 @@ from headway.models.language.units import Unit
 from headway.models.measured.arrivals import arrival_scv_of
 from headway.models.measured.cells import Observed, check_decimal
 from headway.models.measured.measurements import Measurements
+from headway.models.measured.points import Point
 from headway.models.measured.roles import NO_ROLE, Role, fits, part_named, with_mean
 from headway.models.measured.window import WHOLE, RunWindow
+from headway.models.reading.arriving import arrived, is_traced
 from headway.models.reading.clients import NO_CLIENTS, NO_RATES, Told, with_population
 from headway.models.reading.systems import where
 from headway.numerals import digits
@@ -39,7 +41,8 @@ class Hints:
     where
         The word by column of the rows that count, in tables of several systems.
     arrivals
-        How requests arrived, ``constant``, ``poisson`` or an scv; empty where files tell it.
+        How requests arrived, ``constant``, ``poisson``, an scv, or ``trace`` where logs show it;
+        empty where files tell it.
 
     Raises
     ------
@@ -71,16 +74,12 @@ class Hints:
     def __post_init__(self) -> None:
         """Refuse what cannot be said of any table."""
         check_decimal(self.decimal)
-        self.arrival_scv  # noqa: B018 - refuses what says nothing of arrivals
+        if self.arrivals and not is_traced(self.arrivals):
+            arrival_scv_of(self.arrivals)
         for column, text in self.units.items():
             _unit(column, text)
         for role in self.roles.values():
             _word(role)
-
-    @property
-    def arrival_scv(self) -> float | None:
-        """Squared coefficient of variation of the times between arrivals; None if not said."""
-        return arrival_scv_of(self.arrivals) if self.arrivals else None
 
     @property
     def of_files(self) -> bool:
@@ -106,9 +105,20 @@ class Hints:
         every = with_mean({**known.columns, **known.spoilt})
         for column in every.values():
             known = _with(known, column)
-        if self.arrivals:
-            known = replace(known, stated_scv=self.arrival_scv)
-        return with_population(known)
+        return with_population(self._arriving(known))
+
+    def _arriving(self, measurements: Measurements) -> Measurements:
+        """Measurements of requests that arrived as is said."""
+        if not self.arrivals:
+            return measurements
+        if not is_traced(self.arrivals):
+            return replace(measurements, stated_scv=arrival_scv_of(self.arrivals))
+        points = [point for point in measurements.made_of if isinstance(point, Point)]
+        if len(points) < len(measurements):  # a table, whose rows are no logs
+            points = [Point("", file=measurements.source)]
+        found = arrived(points, self.arrivals, measurements.source)
+        notes = (*measurements.notes, *found.notes)
+        return replace(measurements, made_of=found.points, notes=notes)
 
     def met_in(self, measurements: Measurements) -> Measurements:
         """Measurements with the hints applied to those columns that they have."""

@@ -8,8 +8,9 @@ from typing import TypeAlias
 
 from headway.errors import HeadwayError, MeasurementError
 from headway.models.measured.measurements import LARGEST_FILE, NOTHING, Measurements
-from headway.models.measured.points import Loop, Point, measurements_of, placed_points
+from headway.models.measured.points import Point, measurements_of, placed_points
 from headway.models.measured.window import window_of
+from headway.models.reading.arriving import arrived
 from headway.models.reading.clients import Told, check_clients, driven
 from headway.models.reading.frames import kind_of
 from headway.models.reading.gather import gather
@@ -203,7 +204,8 @@ def read(
         number for all files, ``"FILE=8"``, or a part of the files' names with {} for the number.
     arrivals
         How the requests of an open test arrived, where files do not tell: ``"constant"`` at equal
-        intervals, ``"poisson"``, or the scv of the times between them.
+        intervals, ``"poisson"``, or the scv of the times between them; ``"trace"`` takes the scv
+        of each point from its log, where that has single requests.
 
     Raises
     ------
@@ -283,24 +285,12 @@ def read_load_test(
     columns = tuple(dict.fromkeys(used for output in outputs for used in output.columns))
     hints.check_met({each.column for each in columns}, places[0])
     known = driven(points, hints.clients, hints.rates)
-    arrived = _arrived(known.points, hints.arrival_scv, places[0])
-    in_order = tuple(sorted(arrived, key=lambda point: point.load))
+    come = arrived(known.points, hints.arrivals, places[0])
+    in_order = tuple(sorted(come.points, key=lambda point: point.load))
     only = outputs[0].table if len(outputs) == 1 and not known.notes else None
     notes = tuple(dict.fromkeys(n for each in outputs if each.table for n in each.table.notes))
-    return LoadTest(in_order, tuple(left_out), columns, table=only, notes=(*notes, *known.notes))
-
-
-def _arrived(points: Sequence[Point], scv: float | None, source: str) -> Sequence[Point]:
-    """Points of an open test that carry how requests arrived, as the user says."""
-    if scv is None:
-        return points
-    if all(point.loop is Loop.CLOSED for point in points):
-        msg = (
-            f"{source}: --arrivals is for open tests, but here each request waits for the one "
-            "before; leave it out"
-        )
-        raise MeasurementError(msg)
-    return [p if p.loop is Loop.CLOSED else replace(p, arrival_scv=scv) for p in points]
+    notes = (*notes, *known.notes, *come.notes)
+    return LoadTest(in_order, tuple(left_out), columns, table=only, notes=notes)
 
 
 _SHOWN = 5  # names of files where nothing could be read

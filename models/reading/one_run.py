@@ -146,6 +146,7 @@ _FILLED = (
     "lateness",
     "utilisation",
     "course",
+    "gaps",
 )
 """What one output may say and another of the same run leave open."""
 

@@ -19,6 +19,7 @@ from headway.models.measured.window import WHOLE, RunWindow
 from headway.numerals import digits
 
 _TOOL = "k6"
+_RESOLUTION = 1e-3  # ms: k6 stamps points to the microsecond, or finer
 _GOOD = "http_req_duration{expected_response:true}"
 
 
@@ -279,7 +280,7 @@ def k6_log_point(lines: Iterable[str], source: str, window: RunWindow = WHOLE) -
     MeasurementError
         For a log that is truncated or corrupt, or in which no request succeeded.
     """
-    log = _Log(Requests(1e-3, window))
+    log = _Log(Requests(1e-3, window, resolution=_RESOLUTION))
     for place, line in placed(lines, source):
         if line.strip():
             log.add(_entry(line, place), place)

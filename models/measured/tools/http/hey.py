@@ -19,6 +19,7 @@ _SUMMARY = re.compile(r"^Summary:\n  Total:\s+\S+ secs\n", re.MULTILINE)
 _HEADER = (
     "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset"
 )
+_RESOLUTION = 1e-4  # s: times have four decimals
 _PERCENTS = (10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0)
 
 _UNSAID = (
@@ -86,7 +87,7 @@ def _percentiles(run: ToolText) -> Mapping[float, float]:
 
 
 def _of_csv(lines: Iterable[str], source: str, window: RunWindow) -> list[Point]:
-    requests = Requests(1.0, window, origin=0.0)
+    requests = Requests(1.0, window, origin=0.0, resolution=_RESOLUTION)
     for place, row in islice(placed(lines, source), 1, None):
         if row:
             time, code, start = _row(row, place)
@@ -112,6 +113,7 @@ def _of_csv(lines: Iterable[str], source: str, window: RunWindow) -> list[Point]
             more=_ends(times) | requests.drain,
             notes=(_UNSAID, _COUNTED, *requests.cut, *sending.notes, *rounding(times)),
             course=requests.timeline.course(),
+            gaps=requests.gaps,
         )
     ]
 

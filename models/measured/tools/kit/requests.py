@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from headway.errors import MeasurementError
 from headway.kinds import FloatArray
+from headway.models.measured.arrivals import Gaps
 from headway.models.measured.points import DRAIN, LONGEST, SHORTEST, Point
 from headway.models.measured.tools.kit import times as kept
 from headway.models.measured.tools.kit.sending import Sending
+from headway.models.measured.tools.kit.spacing import Spacing
 from headway.models.measured.tools.kit.timeline import Timeline
 from headway.models.measured.tools.kit.times import PRECISION, TimeSketch
 from headway.models.measured.window import WHOLE, RunWindow
@@ -32,6 +34,8 @@ class Requests:
     window
         The part of the run that counts, from the first request sent on: the first of those that
         are read in one step, which is any within 65,536 lines.
+    resolution
+        Of the log's times, in this unit.
 
     Examples
     --------
@@ -53,6 +57,8 @@ class Requests:
     origin: float = math.nan
     latest: float = -math.inf
     fresh: "array[float]" = field(default_factory=lambda: array("d"))
+    resolution: float = 1.0
+    spacing: Spacing = field(default_factory=Spacing)
 
     def add(self, start: float, elapsed: float, good: bool) -> None:  # noqa: FBT001
         """Add a request: when it was sent, how long it took, and whether it succeeded."""
@@ -79,6 +85,7 @@ class Requests:
         if start.size:
             self.spent += math.fsum(elapsed)
             self.sending.extend(start, elapsed, good)
+            self.spacing.extend(start)
             self.times.extend(elapsed[good])
             self.failed += int((~good).sum())
 
@@ -119,7 +126,13 @@ class Requests:
             },
             notes=(COMPUTED, *self.cut, *self.sending.notes, *rounding(self.times)),
             course=self.timeline.course(),
+            gaps=self.gaps,
         )
+
+    @property
+    def gaps(self) -> Gaps | None:
+        """The times between requests as they were sent."""
+        return self.spacing.gaps(self.resolution)
 
     @property
     def drain(self) -> dict[str, float]:
