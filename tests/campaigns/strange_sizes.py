@@ -3,6 +3,7 @@
     python -m tests.campaigns.strange_sizes                   25 servers of each kind
     python -m tests.campaigns.strange_sizes --servers 5 --kind pauses
     python -m tests.campaigns.strange_sizes --store FOLDER    also each size and each band, as CSV
+    python -m tests.campaigns.strange_sizes --read FOLDER...  the tables of what was stored
 
 Each server of `tests.support.strange_servers` is measured by simulation at eight loads up to 70% of
 where it saturates, fitted without an option, and sized with 95% for a rate of 2 to 12 times what
@@ -17,10 +18,11 @@ import tempfile
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import astuple, dataclass, fields
 from functools import cached_property, lru_cache
 from itertools import product
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.optimize import brentq
@@ -98,16 +100,6 @@ class Band:
     @property
     def miss(self) -> float:
         return float(np.log(self.truth / self.middle))
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """All of one server."""
-
-    kind: str
-    seed: int
-    sizes: tuple[Sized, ...]
-    bands: tuple[Band, ...] = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -226,11 +218,10 @@ WAYS: dict[str, Callable[[ServerFit, str, float, float], int]] = {
 }
 
 
-def outcome(task: tuple[str, int]) -> Outcome:
+def outcome(task: tuple[str, int]) -> tuple[list[Sized], list[Band]]:
     """Measure, fit, size and predict one server."""
     trial = Trial(*task)
-    sizes = (size for output in STATISTICS for size in trial.sizes(output))
-    return Outcome(*task, tuple(sizes), tuple(trial.bands()))
+    return [size for output in STATISTICS for size in trial.sizes(output)], list(trial.bands())
 
 
 SIZE_TITLES = (
@@ -263,32 +254,52 @@ def band_row(items: Sequence[Band]) -> str:
     return " | ".join(f"{np.mean(holds):.0%}" for holds in at)
 
 
-def report(items: Sequence[Outcome]) -> Iterator[str]:
+def report(sizes: Sequence[Sized], bands: Sequence[Band]) -> Iterator[str]:
     """The tables, a line each."""
-    groups = [(kind, [one for one in items if one.kind == kind]) for kind in KINDS]
-    groups = [(kind, group) for kind, group in groups if group] + [("all", list(items))]
+    kinds = [kind for kind in KINDS if any(band.kind == kind for band in bands)]
+    groups = [*((kind, {kind}) for kind in kinds), ("all", set(kinds))]
     for output, way in product(STATISTICS, WAYS):
         yield f"\n{output} by {way} | {' | '.join(SIZE_TITLES)}"
-        for kind, group in groups:
-            sizes = [size for one in group for size in one.sizes]
-            sizes = [size for size in sizes if (size.output, size.way) == (output, way)]
-            yield f"{kind} | {size_row(sizes)}"
+        asked = [size for size in sizes if (size.output, size.way) == (output, way)]
+        for name, group in groups:
+            yield f"{name} | {size_row([size for size in asked if size.kind in group])}"
     yield f"\nbands that hold the mean, by load | {' | '.join(map(str, RATIOS))}"
-    for kind, group in groups:
-        yield f"{kind} | {band_row([band for one in group for band in one.bands])}"
-    yield "\nlog of truth over prediction | 5% | 25% | 50% | 75% | 95%"
+    for name, group in groups:
+        yield f"{name} | {band_row([band for band in bands if band.kind in group])}"
+    yield "\nlog of truth over prediction | 5% | 25% | 50% | 75% | 95% | sustained, median"
     for ratio in RATIOS:
-        misses = [band.miss for one in items for band in one.bands if band.ratio == ratio]
-        ends = np.quantile(misses, [0.05, 0.25, 0.5, 0.75, 0.95])
-        yield f"{ratio} | " + " | ".join(f"{end:+.3f}" for end in ends)
-    refused = [size for one in items for size in one.sizes if size.refusal]
+        there = [band for band in bands if band.ratio == ratio]
+        ends = np.quantile([band.miss for band in there], [0.05, 0.25, 0.5, 0.75, 0.95])
+        numbers = " | ".join(f"{end:+.3f}" for end in ends)
+        yield f"{ratio} | {numbers} | {np.median([band.sustained for band in there]):.0%}"
+    refused = [size for size in sizes if size.refusal]
     reasons = Counter(re.sub(r"\d[\d.]*", "#", f"{one.way}: {one.refusal}") for one in refused)
     yield from (f"{count} refused by {why}" for why, count in reasons.most_common())
 
 
-def store(path: Path, row: type[Sized | Band], items: Sequence[Sized | Band]) -> None:
+SIZES, MISSES = "sizes.csv", "misses.csv"
+Row = TypeVar("Row", Sized, Band)
+_CELLS: dict[Any, Callable[[str], Any]] = {
+    str: str,
+    int: int,
+    float: float,
+    bool: "True".__eq__,
+    int | None: lambda text: int(text) if text else None,
+}
+"""How a cell is read, by the type of its field."""
+
+
+def store(path: Path, row: type[Row], items: Sequence[Row]) -> None:
     """Write rows with the names of their fields."""
     campaigns.store(path, [each.name for each in fields(row)], [astuple(one) for one in items])
+
+
+def read(path: Path, row: type[Row]) -> list[Row]:
+    """What `store` wrote."""
+    return [
+        row(*(_CELLS[each.type](line[each.name]) for each in fields(row)))
+        for line in campaigns.stored_rows(path)
+    ]
 
 
 def main() -> None:
@@ -298,22 +309,23 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="seed of the first server")
     parser.add_argument("--kind", action="append", choices=KINDS, help="only this; repeatable")
     parser.add_argument("--store", type=Path, metavar="FOLDER", help="for sizes.csv, misses.csv")
+    parser.add_argument("--read", type=Path, metavar="FOLDER", nargs="+", help="what was stored")
     options = parser.parse_args()
+    sizes = [size for folder in options.read or () for size in read(folder / SIZES, Sized)]
+    bands = [band for folder in options.read or () for band in read(folder / MISSES, Band)]
     seeds = range(options.first, options.first + options.servers)
     tasks = [(kind, seed) for seed in seeds for kind in options.kind or KINDS]
-    items = []
     with campaigns.shared(options) as done:
-        for one in done(outcome, tasks):
-            items.append(one)
-            sizes = ", ".join(f"{size.answer or 'none'} for {size.needed}" for size in one.sizes)
-            print(f"{one.kind} {one.seed}: {one.bands[0].form}; {sizes}", flush=True)
+        for sized, banded in done(outcome, [] if options.read else tasks):
+            sizes += sized
+            bands += banded
+            answers = ", ".join(f"{size.answer or 'none'} for {size.needed}" for size in sized)
+            print(f"{banded[0].kind} {banded[0].seed}: {banded[0].form}; {answers}", flush=True)
     if options.store:
         options.store.mkdir(parents=True, exist_ok=True)
-        sizes = [size for one in items for size in one.sizes]
-        bands = [band for one in items for band in one.bands]
-        store(options.store / "sizes.csv", Sized, sizes)
-        store(options.store / "misses.csv", Band, bands)
-    print("\n".join(report(items)))
+        store(options.store / SIZES, Sized, sizes)
+        store(options.store / MISSES, Band, bands)
+    print("\n".join(report(sizes, bands)))
 
 
 if __name__ == "__main__":

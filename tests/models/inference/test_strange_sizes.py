@@ -5,8 +5,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.campaigns import strange_sizes
-from tests.campaigns.strange_sizes import RATIOS, STATISTICS, WAYS, Trial, report
+from tests.campaigns.strange_sizes import (
+    RATIOS,
+    STATISTICS,
+    WAYS,
+    Band,
+    Sized,
+    Trial,
+    band_row,
+    read,
+    report,
+    size_row,
+    store,
+)
 from tests.support.strange_servers import KINDS, Fork
 
 
@@ -45,21 +56,24 @@ def test_a_server_of_a_form_is_sized_and_predicted_well(kind):
         assert band.low < 1 / (1 - band.share) < band.high
 
 
-def test_tables_count_what_holds(kind):
+def test_tables_count_what_holds_in_stored_rows(kind, tmp_path):
     sizes = [
-        strange_sizes.Sized(kind, seed, "response_time", "model file", 4, reach, answer, refusal)
+        Sized(kind, seed, "response_time", "model file", 4, reach, answer, refusal)
         for seed, (reach, answer, refusal) in enumerate(
             [(0.9, 4, ""), (1.1, 8, ""), (1.2, 3, ""), (1.3, None, "2.5 too few")]
         )
     ]
-    row = strange_sizes.size_row(sizes)
+    row = size_row(sizes)
     assert row == "2 of 3 | 1 | 1 | 1.00 | 1.80 | 1.15 | 1 of 1 | 1 of 2"
     bands = [
-        strange_sizes.Band(kind, 0, "server", 0.01, True, r, 0.7 * r, 2.0, 0.1, low, 1.0, 3.0, 1.0)
+        Band(kind, 0, "server", 0.01, True, r, 0.7 * r, 2.0, 0.1, low, 1.0, 3.0, 1.0)
         for r, low in zip(RATIOS, (1.9, 1.9, 2.1, 1.0, 2.1), strict=True)
     ]
-    assert strange_sizes.band_row(bands) == "100% | 100% | 0% | 100% | 0%"
+    assert band_row(bands) == "100% | 100% | 0% | 100% | 0%"
     both = [replace(size, output=o, way=w) for size in sizes for o in STATISTICS for w in WAYS]
-    lines = list(report([strange_sizes.Outcome(kind, 0, tuple(both), tuple(bands))]))
-    assert f"{RATIOS[0]} | " + " | ".join(["+0.693"] * 5) in lines
+    for row, rows in ((Sized, both), (Band, bands)):
+        store(tmp_path / "rows.csv", row, rows)
+        assert read(tmp_path / "rows.csv", row) == rows
+    lines = list(report(both, bands))
+    assert f"{RATIOS[0]} | " + " | ".join(["+0.693"] * 5) + " | 100%" in lines
     assert lines[-1] == "2 refused by bands of all forms: # too few"
