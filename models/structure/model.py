@@ -27,7 +27,13 @@ from headway.models.structure.one_class import alone, circulation
 from headway.models.structure.outputs import usual_meaning
 from headway.models.structure.parts.finite import in_renewal_room
 from headway.models.structure.parts.links import check_links, exposed
-from headway.models.structure.replicas import REPLICAS, are_copies, one_of_replicas, share_of
+from headway.models.structure.replicas import (
+    REPLICAS,
+    are_copies,
+    have_copies,
+    one_of_replicas,
+    share_of,
+)
 from headway.models.structure.verbs import End, ModelVerbs
 
 if TYPE_CHECKING:
@@ -145,7 +151,9 @@ class Model(Kept, ModelVerbs):
         """
         if REPLICAS.name in names and REPLICAS.name not in self.parameters:
             return self._with_replicas().exposing(*names, known=known)
-        links, parameters = exposed(self.name, self.graph.links, self.parameters, names, known)
+        copies = {REPLICAS.name} if have_copies(self.graph) and not self.is_closed else set()
+        offered = {*known, *copies}
+        links, parameters = exposed(self.name, self.graph.links, self.parameters, names, offered)
         if parameters is self.parameters:
             return self
         return replace(self, graph=replace(self.graph, links=links), parameters=parameters)

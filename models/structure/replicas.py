@@ -36,6 +36,18 @@ def are_copies(parameters: Mapping[str, Parameter]) -> bool:
     return "replicas" in parameters and parameters["replicas"].doc == REPLICAS.doc
 
 
+def have_copies(graph: ModelGraph) -> bool:
+    """Whether jobs come in from outside, so that they can be split among copies of a graph.
+
+    Examples
+    --------
+    >>> have_copies(ModelGraph("none"))
+    False
+    """
+    closed = any("population" in numbers for numbers in graph.classes.values())
+    return bool(graph.stations) and not closed and "population" not in graph.parameters
+
+
 def one_of_replicas(graph: ModelGraph) -> ModelGraph:
     """One of ``replicas`` equal copies of a graph.
 
@@ -56,8 +68,7 @@ def one_of_replicas(graph: ModelGraph) -> ModelGraph:
     >>> graph.at(arrival_rate=20, replicas=4).solve().response_time
     0.2
     """
-    closed = [name for name, numbers in graph.classes.items() if "population" in numbers]
-    if not graph.stations or closed or "population" in graph.parameters:
+    if not have_copies(graph):
         why = "jobs circulate in it, and none arrive" if graph.stations else "it has no stations"
         msg = f"{graph.name} has no replicas: {why}"
         raise GraphError(msg)

@@ -93,7 +93,8 @@ def passage_station(name: str, station: Station, most: int) -> PassageStation:
         return PassageStation(name, station.mean_service, 1, int(count))
     if kind is ServiceKind.QUEUE:
         return PassageStation(name, station.mean_service, int(min(count, max(most, 1))), 1)
-    msg = f"{name}: its response time distribution is unknown: {station.lawless}"
+    msg = f"{name}: its response time distribution is unknown: {station.lawless}; use MM1, MMm"
+    msg += ", Parallel or Delay, or give the load as arrivals"
     raise GraphError(msg)
 
 

@@ -20,6 +20,8 @@ SPEEDS = [
     (LoadDependent((5.0, 10.0, 15.0, 20.0)), 4),
     (LoadDependent((5.0, 9.0, 12.0)), 1),
     (Slowing(0.1, 0.3, 5), 1),
+    (WakeUp(0.1, 0.25, 3), 3),
+    (Slowing(0.1, 0.3, 5, 2), 2),
     (Batch(0.1, 0.02, 4), 1),
     (UnequalServers((0.1, 0.3, 0.4)), 3),
 ]

@@ -87,18 +87,33 @@ class LoadDependent(Varying):
         return super().utilisation(arrival_rate)
 
 
-@dataclass(frozen=True)
-class WakeUp(ByLaw):
-    """One server that wakes up for a job that arrives alone: s + w with one request, s with more.
+class _Pool(ByLaw):
+    """A varying station of m servers at one queue, of which min(n, m) work with n requests."""
 
-    U = lambda (s + w) / (1 + lambda w) is the share of time that it is busy; saturation is 1 / s.
+    servers: Quantity | str
+
+    @property
+    def crew(self) -> Amount:
+        """Its servers m."""
+        return number("servers", self.servers)
+
+
+@dataclass(frozen=True)
+class WakeUp(_Pool):
+    """Servers that sleep while nobody is there: one that finds no queue wakes one up.
+
+    With n requests present and m servers, n / (s + w) are served while each is alone at a server
+    (n <= m), and m / s while others wait, so that no server sleeps; saturation is m / s. Of one
+    server U = lambda (s + w) / (1 + lambda w) is the share of time that it is busy.
 
     Parameters
     ----------
     request_time
-        Service time s of a request while others are there [s], above 0.
+        Service time s of a request while others wait [s], above 0.
     wake_up
-        Time w that a request takes longer while it is alone [s], 0 or more.
+        Time w that a request takes longer while nobody waits [s], 0 or more.
+    servers
+        Number of servers m, a whole number of 1 or more.
 
     Raises
     ------
@@ -110,38 +125,51 @@ class WakeUp(ByLaw):
     >>> web = WakeUp(request_time=14e-6, wake_up=18e-6)
     >>> round(web.utilisation(20_000), 4), round(web.capacity)
     (0.4706, 71429)
+    >>> WakeUp(request_time=14e-6, wake_up=18e-6, servers=4).capacity * 14e-6
+    4.0
 
     References
     ----------
     A birth-death chain: Kleinrock, *Queueing Systems* I, 1975, section 3.1.
     """
 
+    can: ClassVar[Abilities] = Abilities(ServiceKind.VARYING, shared=True, counts=SERVERS)
+
     request_time: Quantity | str = field(metadata={"unit": "s"})
     wake_up: Quantity | str = field(metadata={"unit": "s"})
+    servers: Quantity | str = 1
 
     def __post_init__(self) -> None:
         check_positive("request_time", self.request_time)
         check_not_negative("wake_up", self.wake_up)
+        check_count("servers", self.servers)
 
     @property
     def steady(self) -> Amount:
-        """Two: the third finds it as the second does."""
-        return 2
+        """m + 1: the first who waits; the next find it so too."""
+        return self.crew + 1
 
     def rate(self, present: Amount) -> Amount:
-        """1 / (s + w) of one, 1 / s of two [1/s]."""
-        alone = apply("where", present < 2, number("wake_up", self.wake_up), 0.0)
-        return 1 / (number("request_time", self.request_time) + alone)
+        """n / (s + w) while nobody waits, m / s with more [1/s]."""
+        crew = self.crew
+        alone = apply("where", present < crew + 1, number("wake_up", self.wake_up), 0.0)
+        return apply("min", present, crew) / (number("request_time", self.request_time) + alone)
 
     def utilisation(self, arrival_rate: Quantity) -> Amount:
-        """Share of time that it is busy: lambda (s + w) / (1 + lambda w); 1 means overload."""
-        woken = arrival_rate * number("wake_up", self.wake_up)
-        return (arrival_rate * number("request_time", self.request_time) + woken) / (1 + woken)
+        """Share of its servers that works; of one lambda (s + w) / (1 + lambda w); 1 is overload.
+
+        Of several it is the sum over the numbers present, as for any of these stations.
+        """
+        crew = self.crew
+        if is_symbolic(crew) or np.all(np.asarray(crew) == 1):
+            woken = arrival_rate * number("wake_up", self.wake_up)
+            return (arrival_rate * number("request_time", self.request_time) + woken) / (1 + woken)
+        return super().utilisation(arrival_rate)
 
 
 @dataclass(frozen=True)
-class Slowing(ByLaw):
-    """One server that slows down as requests queue: service takes S (1 + g ln n) with n present.
+class Slowing(_Pool):
+    """Servers that slow down as requests queue: service takes S (1 + g ln n) with n present.
 
     Parameters
     ----------
@@ -151,6 +179,9 @@ class Slowing(ByLaw):
         What each e-fold of requests adds to it, in parts of S, 0 or more.
     crowd
         Number of requests from which on it grows no more, a whole number of 1 or more.
+    servers
+        Number of servers at the one queue, a whole number of 1 or more: m serve up to m at once,
+        each at the pace that all who are present leave it.
 
     Raises
     ------
@@ -161,6 +192,8 @@ class Slowing(ByLaw):
     --------
     >>> round(Slowing(request_time=0.01, growth=0.1, crowd=64).capacity, 2)
     70.63
+    >>> round(Slowing(request_time=0.01, growth=0.1, crowd=64, servers=2).capacity, 2)
+    141.26
 
     References
     ----------
@@ -168,27 +201,31 @@ class Slowing(ByLaw):
     """
 
     can: ClassVar[Abilities] = Abilities(
-        ServiceKind.VARYING, shared=True, counts=frozenset({"crowd"})
+        ServiceKind.VARYING, shared=True, counts=SERVERS | {"crowd"}
     )
 
     request_time: Quantity | str = field(metadata={"unit": "s"})
     growth: Quantity | str
     crowd: Quantity | str
+    servers: Quantity | str = 1
 
     def __post_init__(self) -> None:
         check_positive("request_time", self.request_time)
         check_not_negative("growth", self.growth)
         check_count("crowd", self.crowd)
+        check_count("servers", self.servers)
 
     @property
     def steady(self) -> Amount:
-        """Where the growth ends."""
-        return number("crowd", self.crowd)
+        """Where the growth ends and all servers work."""
+        return apply("max", number("crowd", self.crowd), self.crew)
 
     def rate(self, present: Amount) -> Amount:
-        """1 / (S (1 + g ln n)) [1/s]."""
-        grown = 1 + number("growth", self.growth) * apply("log", present)
-        return 1 / (number("request_time", self.request_time) * grown)
+        """min(n, m) / (S (1 + g ln n)), with the crowd for n above it [1/s]."""
+        many = apply("min", present, number("crowd", self.crowd))
+        grown = 1 + number("growth", self.growth) * apply("log", many)
+        busy = apply("min", present, self.crew)
+        return busy / (number("request_time", self.request_time) * grown)
 
 
 @dataclass(frozen=True)

@@ -145,6 +145,14 @@ class Varying(Station):
         ratios = np.ravel(ratios_of(arrival_rate, self.rates_to()))
         return moving(ratios, float(ratios[-1]))
 
+    def time_law(self, arrival_rate: float) -> TimeLaw:  # noqa: ARG002 - none at any of them
+        """Refused, with what has a law: that jobs share the rate, or stand in a known order."""
+        msg = (
+            f"the response time of {self.label} has no known distribution: {self.lawless}; say "
+            'discipline = "ps" at it if all present share its rate, or use MM1 or MMm'
+        )
+        raise GraphError(msg)
+
     def shared_law(self, arrival_rate: float) -> TimeLaw:
         """Of a job that has an equal share of the rate, whose work takes an exponential time.
 
@@ -314,8 +322,8 @@ class ByLaw(Varying):
 
 
 def _named(station: ByLaw) -> str:
-    """The count of a kind that says from where on its rate stays."""
-    return next(iter(sorted(station.can.counts)), "the number with a rate of its own")
+    """The counts of a kind that say from where on its rate stays."""
+    return " or ".join(sorted(station.can.counts)) or "the number with a rate of its own"
 
 
 def check_written(count: int) -> None:

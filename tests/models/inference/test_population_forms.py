@@ -73,6 +73,27 @@ def test_a_server_that_wakes_up_says_how_busy_a_few_jobs_keep_it():
     assert solved["busy"] == pytest.approx(1 - 1 / chances.sum(), rel=1e-12)
 
 
+@pytest.mark.parametrize("name", ["server-wakeup", "server-slowing"])
+def test_a_fit_of_one_server_says_how_many_a_load_takes(name):
+    """A fit holds servers at 1; with m of them no load above m servers' saturation is met."""
+    fitted = catalogue_model(name).at(TRUE[name])
+    limit = float(fitted.form.saturation.evaluate(fitted.inputs))
+    rate, most = 3.5 * limit, 2.0 * float(fitted.solve(arrival_rate=0.1 * limit).response_time)
+    size = fitted.at(arrival_rate=rate).size(
+        [f"response_time<={most}"], {"servers": range(1, 17)}, "servers"
+    )
+    times = [float(fitted.at(servers=m, arrival_rate=rate).solve().response_time) for m in (3, 4)]
+    found = int(size.best.values["servers"])
+
+    assert all("servers" not in variant.free for variant in fitted.form.variants)
+    assert times[0] == np.inf > times[1]
+    assert found >= 4
+    assert fitted.at(servers=found, arrival_rate=rate).solve().response_time <= most
+    assert fitted.at(servers=found - 1, arrival_rate=rate).solve().response_time > most
+    pool = fitted.at(servers=4, arrival_rate=rate).solve()
+    assert pool.saturation_throughput == pytest.approx(4 * limit, rel=1e-12)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_step_between_two_phases_is_recognised(seed):
     """A jump of 2 ms at 550 op/s on a server of 1 ms that saturates at 1050 op/s."""

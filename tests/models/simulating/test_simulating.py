@@ -59,6 +59,8 @@ EXACT = {
     "load-dependent": (LoadDependent((1.0, 1.8, 2.0)), 1.2),
     "wakes up": (WakeUp(1.0, 0.5), 0.6),
     "slows down": (Slowing(1.0, 0.2, 8), 0.4),
+    "servers wake up": (WakeUp(1.0, 0.5, 3), 1.8),
+    "servers slow down": (Slowing(1.0, 0.2, 8, 3), 1.2),
     "batches": (Batch(1.0, 0.1, 8), 2.0),
     "batches in a room": (BatchK(1.0, 0.1, 8, 12), 4.0),
     "pool in a room": (MMmK(1.0, 2, 4), 2.0),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headway.errors import GraphError, InvalidParameter
+from headway.errors import GraphError, InvalidParameter, UnknownParameter
 from headway.models import ModelGraph, catalogue_model, read_model
 from headway.queueing import MM1, MM1K, MMm
 
@@ -15,6 +15,13 @@ def test_a_replica_gets_its_share():
         answer = ONE.at(arrival_rate=900, replicas=replicas).solve()
         assert answer.throughput == pytest.approx(900 / replicas, rel=1e-12)
         assert answer.response_time == pytest.approx(1e-3 / (1 - 0.9 / replicas), rel=1e-12)
+
+
+def test_who_asks_for_servers_that_there_are_none_of_is_offered_replicas():
+    with pytest.raises(UnknownParameter, match="no parameter 'servers'; there are .*replicas"):
+        ONE.at(servers=4)
+    with pytest.raises(UnknownParameter, match="there are population, s, think_time"):
+        ONE.closed(3).at(servers=4)
 
 
 def test_replicas_of_a_network_with_several_entrances():

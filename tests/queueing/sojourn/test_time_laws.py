@@ -22,6 +22,7 @@ from headway.queueing import (
     LoadDependent,
     MMm,
     MMmK,
+    WakeUp,
     StationVisits,
     path_exceedance,
     path_percentile,
@@ -303,6 +304,17 @@ def test_refused_where_no_law_exists(graph, why):
 def test_each_kind_says_why_it_has_no_law(station):
     with pytest.raises(GraphError, match=r"has no known distribution: \w+"):
         response_time_percentile(station, 0.5, 0.9)
+
+
+def test_who_has_no_law_in_order_says_what_has_one():
+    """The same station, whose rate all share, has one: a refusal that mends itself."""
+    graph = ModelGraph("web").station("cpu", WakeUp(0.1, 0.2, servers=3))
+    with pytest.raises(GraphError, match='say discipline = "ps" at it if all present share'):
+        graph.at().solve(arrival_rate=5.0).with_percentile(99)
+    with pytest.raises(GraphError, match="use MM1, MMm, Parallel or Delay, or give the load as"):
+        graph.at().closed(5).solve().with_percentile(99)
+    shared = ModelGraph("web").station("cpu", WakeUp(0.1, 0.2, servers=3), discipline="ps")
+    assert shared.at().solve(arrival_rate=5.0).with_percentile(99)["response_time_p99"] > 0.3
 
 
 def test_what_is_taken_for_granted_is_said():

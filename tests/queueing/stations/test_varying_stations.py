@@ -33,6 +33,15 @@ LAWS = {
     "batch": (Batch(0.3, 0.05, 5), lambda n: min(n, 5) / (0.3 + 0.05 * min(n, 5))),
     "wake-up": (WakeUp(0.1, 0.25), lambda n: 1 / (0.35 if n == 1 else 0.1)),
     "slowing": (Slowing(0.1, 0.4, 6), lambda n: 1 / (0.1 * (1 + 0.4 * np.log(min(n, 6))))),
+    "wake-ups of a pool": (WakeUp(0.1, 0.25, 3), lambda n: n / 0.35 if n <= 3 else 3 / 0.1),
+    "a slowing pool": (
+        Slowing(0.1, 0.4, 6, 3),
+        lambda n: min(n, 3) / (0.1 * (1 + 0.4 * np.log(min(n, 6)))),
+    ),
+    "a pool that slows down for few": (
+        Slowing(0.1, 0.4, 2, 5),
+        lambda n: min(n, 5) / (0.1 * (1 + 0.4 * np.log(min(n, 2)))),
+    ),
 }
 
 
@@ -221,6 +230,25 @@ def test_a_server_that_wakes_up_is_busy_by_the_law(time, wake_up, load):
     )
 
 
+@given(times, counts, counts, st.floats(0.0, 0.95))
+def test_pools_that_neither_sleep_nor_slow_down_are_servers_of_one_queue(time, servers, crowd, load):
+    pool, rate = MMm(time, servers), load * servers / time
+    for station in (WakeUp(time, 0.0, servers), Slowing(time, 0.0, crowd, servers)):
+        for law in ("response_time", "utilisation", "empty_probability"):
+            assert getattr(station, law)(rate) == pytest.approx(
+                getattr(pool, law)(rate), rel=1e-10, abs=1e-12
+            )
+
+
+@given(times, times, counts, st.floats(0.01, 0.9))
+def test_numbers_of_servers_side_by_side_are_each_alone(time, wake_up, crowd, load):
+    servers, rate = np.array([1.0, 2.0, 7.0]), load / time
+    for kind in (lambda m: WakeUp(time, wake_up, m), lambda m: Slowing(time, 0.0, crowd, m)):
+        for law in ("response_time", "utilisation", "empty_probability"):
+            each = [getattr(kind(m), law)(rate) for m in servers]
+            np.testing.assert_allclose(getattr(kind(servers), law)(rate), each, rtol=1e-10)
+
+
 def test_overload_is_infinite_and_a_share_above_one():
     station = WakeUp(0.1, 0.2)
 
@@ -304,6 +332,9 @@ def test_a_wake_up_has_a_closed_form():
         (lambda: Batch(-1.0, 2.0, 2), "batch_time is -1; it must be zero or more"),
         (lambda: WakeUp(0.0, 1.0), "request_time is 0; it must be positive"),
         (lambda: Slowing(1.0, 0.1, 1.5), "crowd is 1.5; it must be a whole number"),
+        (lambda: WakeUp(1.0, 0.1, 0), "servers is 0; it must be a whole number"),
+        (lambda: Slowing(1.0, 0.1, 4, 2.5), "servers is 2.5; it must be a whole number"),
+        (lambda: Slowing(1.0, 0.1, 4, 1e8).response_time(1.0), "crowd or servers is 100000000"),
         (
             lambda: BatchK(1.0, 1.0, 2, 1e8).response_time(1.0),
             "places is 100000000; it must be",
