@@ -146,11 +146,11 @@ class WakeUp(_Pool):
 
     @property
     def steady(self) -> Amount:
-        """m + 1: the first who waits; the next find it so too."""
+        """One more than m: the first who waits; the next find it so too."""
         return self.crew + 1
 
     def rate(self, present: Amount) -> Amount:
-        """n / (s + w) while nobody waits, m / s with more [1/s]."""
+        """Rate n / (s + w) while nobody waits, m / s with more [1/s]."""
         crew = self.crew
         alone = apply("where", present < crew + 1, number("wake_up", self.wake_up), 0.0)
         return apply("min", present, crew) / (number("request_time", self.request_time) + alone)

@@ -231,7 +231,9 @@ def test_a_server_that_wakes_up_is_busy_by_the_law(time, wake_up, load):
 
 
 @given(times, counts, counts, st.floats(0.0, 0.95))
-def test_pools_that_neither_sleep_nor_slow_down_are_servers_of_one_queue(time, servers, crowd, load):
+def test_pools_that_neither_sleep_nor_slow_down_are_servers_of_one_queue(
+    time, servers, crowd, load
+):
     pool, rate = MMm(time, servers), load * servers / time
     for station in (WakeUp(time, 0.0, servers), Slowing(time, 0.0, crowd, servers)):
         for law in ("response_time", "utilisation", "empty_probability"):
