@@ -34,7 +34,7 @@ def sharing_law(point: "Solution") -> TimeLaw:
     visits = np.array([float(OWN_VISITS.of(values)[name]) for name in names])
     if not visits_given(graph):
         return _law_of_routes(point, names)
-    laws = tuple(_visit_law(point, name) for name in names)
+    laws = tuple(visit_law(point, name) for name in names)
     for name, v in zip(names, visits.tolist(), strict=True):
         if v > 1 and is_general(station_at(name).of(values)):
             msg = f"{name}: {ONCE}"
@@ -99,6 +99,19 @@ def _arrivals(point: "Solution", name: str) -> float:
     return float(point.values[f"{name}.arrival_rate"])
 
 
-def _visit_law(point: "Solution", name: str) -> TimeLaw:
-    """The time of a visit."""
+def visit_law(point: "Solution", name: str) -> TimeLaw:
+    """The law of a visit to a station of an open network, at one operating point.
+
+    Parameters
+    ----------
+    point
+        A solution below saturation.
+    name
+        The station's, whose servers all jobs present may share.
+
+    Raises
+    ------
+    GraphError
+        For a station that has no law.
+    """
     return _visited(point, name, 1.0).time_law(_arrivals(point, name))

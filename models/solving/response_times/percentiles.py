@@ -185,6 +185,8 @@ def all_at_once(solution: "Solution", *, for_search: bool = False) -> bool:
     parts = sum_of_times_in(solution.model)
     if parts is None:
         return is_feed_forward(solution, for_search=for_search)
+    if shares(solution.model.network.graph, parts.station):
+        return False
     station = station_at(parts.station).of(solution.values)
     return (station.spread() if for_search else station).smooth
 
@@ -264,7 +266,7 @@ def _check_open(solution: "Solution") -> None:
     if "response_time" in solution.model.graph.outputs and sum_of_times_in(solution.model) is None:
         msg = (
             f"{name}: its response time is a formula, but percentiles need stations; make each "
-            "part of it a station"
+            "part of it a station, such as a Delay for a time that every job takes"
         )
         raise GraphError(msg)
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from headway.kinds import Amount, FloatArray
 from headway.models.language.formula import Name, Operation, Tree
 from headway.models.solving.response_times.feed_forward import Finding, row_of
+from headway.models.solving.response_times.open_sharing import visit_law
 from headway.models.solving.response_times.visited import visited_station
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import station_at
@@ -33,7 +34,8 @@ class SumOfTimes:
     station
         Its name.
     constants
-        Parameters, each a time that every job takes.
+        Names of times that every job takes: parameters, and response times of delays, whose
+        formulas may depend on the load.
     """
 
     station: str
@@ -43,22 +45,27 @@ class SumOfTimes:
 def sum_of_times(graph: ModelGraph) -> SumOfTimes | None:
     """The terms of the formula for a graph's response time; None if it is not such a sum.
 
-    A station shared by all jobs present does not count: its formula assumes order of arrival.
+    A product of names is no term of it: whether a share of the jobs takes that time, or every job
+    a share of it, is not said. A delay says it: each job takes all of its time.
 
     Examples
     --------
     >>> from headway.models import catalogue_model
     >>> sum_of_times(catalogue_model("server-single").graph)
     SumOfTimes(station='node', constants=('delay',))
+    >>> sum_of_times(catalogue_model("server-contention").graph)
+    SumOfTimes(station='node', constants=('network.response_time',))
     >>> sum_of_times(catalogue_model("server-cache").graph) is None
     True
     """
     names = _terms(graph.outputs["response_time"].tree) or []
     visited = [n.removesuffix(_RESPONSE) for n in names if n.endswith(_RESPONSE)]
-    constants = tuple(n for n in names if n in graph.parameters)
-    if len(visited) != 1 or visited[0] not in graph.stations or len(names) != len(constants) + 1:
+    if not {*visited} <= graph.stations.keys():
         return None
-    return None if shares(graph, visited[0]) else SumOfTimes(visited[0], constants)
+    random = [name for name in visited if graph.stations[name].can.limits]
+    constants = tuple(n for n in names if n.removesuffix(_RESPONSE) not in random)
+    times = {*graph.parameters, *(name + _RESPONSE for name in visited)}
+    return SumOfTimes(random[0], constants) if len(random) == 1 and times >= {*constants} else None
 
 
 def sum_of_times_in(model: "Model") -> SumOfTimes | None:
@@ -93,7 +100,10 @@ def sum_law(point: "Solution", parts: SumOfTimes) -> TimeLaw:
         For a station whose distribution is unknown.
     """
     rate = point.values[f"{parts.station}.arrival_rate"]
-    law = visited_station(point, parts.station).time_law(rate)
+    if shares(point.model.network.graph, parts.station):
+        law = visit_law(point, parts.station)
+    else:
+        law = visited_station(point, parts.station).time_law(rate)
     return in_series(constant(float(_constant(point, parts))), law)
 
 

@@ -6,7 +6,7 @@ import pytest
 from headway.errors import GraphError
 from headway.models import Measurements, ModelGraph, catalogue_model
 from headway.models.inference.server import fit_server
-from headway.queueing import MM1, Delay, MMm
+from headway.queueing import MG1, MM1, Delay, MMm, WakeUp
 
 LOADS = np.linspace(50.0, 900.0, 12)
 GIVEN = {"delay": 2e-3, "service_time": 1e-3}
@@ -50,9 +50,43 @@ def test_a_room_is_told_of_those_let_in():
     )  # a full room is never seen
 
 
-@pytest.mark.parametrize(
-    "name", ["server-cache", "server-step", "server-contention", "server-batching"]
-)
+def test_a_time_that_grows_with_the_load_is_the_same_for_all_at_a_load():
+    """Delay and contention are constant given the load: the law of an M/M/1 is moved by them."""
+    model = catalogue_model("server-contention").at(**GIVEN, contention=3e-6, servers=1.5)
+
+    solved = model.solve([500.0, 1400.0, 1500.0])
+
+    rate = np.array([500.0, 1400.0])
+    wanted = 2e-3 + 3e-6 * rate - np.log(0.01) * 1e-3 / (1 - 1e-3 * rate / 1.5)
+    assert solved["response_time_p99"][:2] == pytest.approx(wanted, rel=1e-9)
+    assert np.isinf(solved["response_time_p99"][2])
+    assert solved["response_time_over_2ms"].tolist() == [1.0, 1.0, 1.0]
+    written = model.closed_form("response_time_p99")
+    numbers = {n: v for n, v in model.at(arrival_rate=500.0).inputs.items()}
+    value = written.subs({s: numbers[s.name] for s in written.free_symbols})
+    assert float(value) == pytest.approx(wanted[0], rel=1e-9)
+
+
+def test_delays_of_a_sum_are_as_the_same_stations_in_a_row():
+    graph = ModelGraph("row").declare("d").station("out", Delay("d")).station("back", Delay(3e-3))
+    graph = graph.station("pool", MMm(4e-3, 4)).route("out", "pool").route("pool", "back")
+    total = "out.response_time + pool.response_time + back.response_time"
+
+    row = graph.at(d=1e-3).solve(LOADS)["response_time_p99"]
+    written = graph.output("response_time", total).at(d=1e-3).solve(LOADS)["response_time_p99"]
+
+    assert written == pytest.approx(row, rel=1e-9)
+
+
+def test_a_share_that_takes_a_delay_is_refused():
+    graph = ModelGraph("some").declare("p").station("more", Delay(1e-3)).station("cpu", MM1(1e-3))
+    graph = graph.route("more", "cpu")
+    model = graph.output("response_time", "p * more.response_time + cpu.response_time").at(p=0.5)
+    with pytest.raises(GraphError, match="such as a Delay for a time that every job takes"):
+        model.solve(100.0).with_percentile(95)
+
+
+@pytest.mark.parametrize("name", ["server-cache", "server-step", "server-batching"])
 def test_what_a_formula_tells_only_in_the_mean_is_refused(name):
     with pytest.raises(GraphError, match="make each part of it a station"):
         catalogue_model(name).solve(100.0).with_percentile(95)
@@ -63,12 +97,27 @@ def test_what_circulates_is_refused():
         catalogue_model("server-single").solve(population=5).with_percentile(95)
 
 
-def test_a_station_that_all_present_share_is_not_taken_as_if_they_waited_in_order():
+@pytest.mark.parametrize(
+    "station", [MM1(1e-3), MMm(3e-3, 4), MG1(1e-3, 4.0), WakeUp(5e-4, 1e-3), WakeUp(1e-3, 1e-3, 3)]
+)
+def test_a_station_that_all_present_share_has_its_own_law(station):
+    """As the same delay and station in a row, which hold no formula of the response time."""
+    shared = ModelGraph("shared").station("cpu", station, discipline="ps")
+    row = ModelGraph("row").station("d", Delay(2e-3)).station("cpu", station, discipline="ps")
+
+    model = shared.declare("d").output("response_time", "d + cpu.response_time").at(d=2e-3)
+    wanted = row.route("d", "cpu").at().solve([100.0, 700.0])
+    solved = model.solve([100.0, 700.0])
+
+    assert solved.response_time == pytest.approx(wanted.response_time, rel=1e-9)
+    for name in ("response_time_p50", "response_time_p99"):
+        assert solved[name] == pytest.approx(wanted[name], rel=1e-6)
+
+
+def test_a_shared_station_is_not_written_as_if_they_waited_in_order():
     graph = ModelGraph("shared").declare("d").station("cpu", MM1(1e-3), discipline="ps")
     model = graph.output("response_time", "d + cpu.response_time").at(d=2e-3)
-    with pytest.raises(GraphError, match="make each part of it a station"):
-        model.solve(500.0).with_percentile(99)
-    with pytest.raises(GraphError, match="in order of arrival"):
+    with pytest.raises(GraphError, match="which all jobs share"):
         model.closed_form("response_time_p99")
 
 
