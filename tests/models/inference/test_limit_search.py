@@ -64,7 +64,7 @@ def test_a_percentile_follows_from_the_law_of_the_form():
 
 def test_where_there_is_no_law_a_percentile_is_refused_with_the_reason():
     table = curve(range(100, 1000, 100), single)
-    server = fit_server(table, forms=["server-contention"])
+    server = fit_server(table, forms=["server-batching"])
 
     with pytest.raises(HeadwayError, match="percentile|distribution|law"):
         server.highest_load("response_time_p99<=50ms")

@@ -62,7 +62,7 @@ def test_a_time_that_grows_with_the_load_is_the_same_for_all_at_a_load():
     assert np.isinf(solved["response_time_p99"][2])
     assert solved["response_time_over_2ms"].tolist() == [1.0, 1.0, 1.0]
     written = model.closed_form("response_time_p99")
-    numbers = {n: v for n, v in model.at(arrival_rate=500.0).inputs.items()}
+    numbers = model.at(arrival_rate=500.0).inputs
     value = written.subs({s: numbers[s.name] for s in written.free_symbols})
     assert float(value) == pytest.approx(wanted[0], rel=1e-9)
 
