@@ -8,7 +8,6 @@ from headway.models.measured.arrivals import TRACE, Gaps, arrival_scv_of
 from headway.models.measured.points import Loop, Point
 from headway.numerals import four_digits
 
-
 LOGS = (
     "vegeta (CSV, JSON lines), pgbench (log), k6 (NDJSON), Gatling; at a --rate JMeter, hey (CSV)"
 )
