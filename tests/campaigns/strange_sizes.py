@@ -2,6 +2,7 @@
 
     python -m tests.campaigns.strange_sizes                   25 servers of each kind
     python -m tests.campaigns.strange_sizes --servers 5 --kind pauses
+    python -m tests.campaigns.strange_sizes --kind "ordinary pool"  which a form describes
     python -m tests.campaigns.strange_sizes --store FOLDER    also each size and each band, as CSV
     python -m tests.campaigns.strange_sizes --read FOLDER...  the tables of what was stored
 
@@ -32,7 +33,7 @@ from headway.kinds import FloatArray
 from headway.models import Measurements, read_model, size_model
 from headway.models.inference.server import ServerFit, choose_form
 from tests import campaigns
-from tests.support.strange_servers import KINDS, Server, poisson
+from tests.support.strange_servers import KINDS, TRIED, Server, poisson
 
 LOADS = np.linspace(0.1, 0.7, 8)
 RATIOS = (1.0, 1.1, 1.2, 1.3, 1.4)
@@ -111,10 +112,10 @@ class Trial:
 
     @cached_property
     def server(self) -> Server:
-        return KINDS[self.kind].drawn(self.random(0))
+        return TRIED[self.kind].drawn(self.random(0))
 
     def random(self, *purpose: int) -> np.random.Generator:
-        return np.random.default_rng([list(KINDS).index(self.kind), self.seed, *purpose])
+        return np.random.default_rng([list(TRIED).index(self.kind), self.seed, *purpose])
 
     def long(self, rate: float, requests: int, *purpose: int) -> FloatArray:
         """A run that tells the truth."""
@@ -256,7 +257,7 @@ def band_row(items: Sequence[Band]) -> str:
 
 def report(sizes: Sequence[Sized], bands: Sequence[Band]) -> Iterator[str]:
     """The tables, a line each."""
-    kinds = [kind for kind in KINDS if any(band.kind == kind for band in bands)]
+    kinds = [kind for kind in TRIED if any(band.kind == kind for band in bands)]
     groups = [*((kind, {kind}) for kind in kinds), ("all", set(kinds))]
     for output, way in product(STATISTICS, WAYS):
         yield f"\n{output} by {way} | {' | '.join(SIZE_TITLES)}"
@@ -307,7 +308,7 @@ def main() -> None:
     parser = campaigns.parser(__doc__)
     parser.add_argument("--servers", type=int, default=25, help="of each kind")
     parser.add_argument("--first", type=int, default=0, help="seed of the first server")
-    parser.add_argument("--kind", action="append", choices=KINDS, help="only this; repeatable")
+    parser.add_argument("--kind", action="append", choices=TRIED, help="only this; repeatable")
     parser.add_argument("--store", type=Path, metavar="FOLDER", help="for sizes.csv, misses.csv")
     parser.add_argument("--read", type=Path, metavar="FOLDER", nargs="+", help="what was stored")
     options = parser.parse_args()

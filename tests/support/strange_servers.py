@@ -407,6 +407,26 @@ class Crowding:
         return iter(random.exponential(1.0, count).tolist()), iter(random.random(count).tolist())
 
 
+@dataclass(frozen=True)
+class Pool:
+    """Workers that share one queue, without anything else."""
+
+    workers: int
+    service: float
+
+    @classmethod
+    def drawn(cls, random: np.random.Generator) -> Self:
+        return cls(int(random.integers(1, 9)), _service(random))
+
+    @property
+    def capacity(self) -> float:
+        return self.workers / self.service
+
+    def responses(self, arrivals: FloatArray, random: np.random.Generator) -> FloatArray:
+        services = random.exponential(self.service, len(arrivals))
+        return pool(arrivals, services, self.workers) - arrivals
+
+
 def saturated_rate(server: Server) -> float:
     """Completions of a server that always has work, by simulation [1/s]."""
     ends = server.responses(np.zeros(SATURATING), np.random.default_rng(0))
@@ -423,3 +443,8 @@ KINDS: dict[str, type[Server]] = {
     "held connections": Connections,
     "crowded sharing": Crowding,
 }
+
+COMPARED: dict[str, type[Server]] = {"ordinary pool": Pool}
+"""What a form describes, to see how much of an error is not for want of a form."""
+
+TRIED = KINDS | COMPARED

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from tests.support.strange_servers import (
-    KINDS,
+    TRIED,
     Ageing,
     Connections,
     Convoy,
     Crowding,
     Fork,
     Pausing,
+    Pool,
     Priorities,
     SlowStart,
     poisson,
@@ -57,6 +58,7 @@ def exceptional_time(rate, first, usual):
 
 
 POOLS = {
+    "itself": Pool(3, SERVICE),
     "no pauses": Pausing(3, SERVICE, 1e15, 0.0),
     "no lock": Convoy(3, SERVICE, 0.0, 0.0),
     "equal classes": Priorities(3, SERVICE, SERVICE, 0.4, only_low=False),
@@ -162,11 +164,11 @@ def test_saturated_rates():
     assert saturated_rate(held) == pytest.approx(3 / 4 / SERVICE, rel=0.02)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", TRIED)
 def test_each_kind_keeps_up_to_its_capacity(kind):
     """Below it, a run lasts hardly longer than its arrivals; above, as long as the work does."""
     for seed in range(3):
-        server = KINDS[kind].drawn(np.random.default_rng(seed))
+        server = TRIED[kind].drawn(np.random.default_rng(seed))
         random = np.random.default_rng(seed)
         arrivals = poisson(1.25 * server.capacity, 30_000, random)
         times = server.responses(arrivals, random)

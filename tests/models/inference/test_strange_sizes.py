@@ -18,29 +18,29 @@ from tests.campaigns.strange_sizes import (
     size_row,
     store,
 )
-from tests.support.strange_servers import KINDS, Fork
+from tests.support.strange_servers import TRIED, Pool
 
 
-class Single(Fork):
-    """A fork whose second backend takes hardly any time: M/M/1, which a form describes."""
+class Single(Pool):
+    """M/M/1, which a form describes."""
 
     @classmethod
     def drawn(cls, _random):
-        return cls((1, 1), (1.0, 1e-9))
+        return cls(1, 1.0)
 
 
 @pytest.fixture
 def kind(monkeypatch):
-    monkeypatch.setitem(KINDS, "single", Single)
+    monkeypatch.setitem(TRIED, "single", Single)
     return "single"
 
 
 @pytest.mark.parametrize("load", [0.5, 0.8])
 def test_the_rate_under_a_limit(kind, load):
-    """The response time is exponential, of the mean 1/(1 - load); 2% are what a run leaves."""
+    """The response time is exponential, of the mean 1/(1 - load); 4% are five standard errors."""
     for output, factor in zip(STATISTICS, (1.0, np.log(100)), strict=True):
         rate = Trial(kind, 0).sustained(STATISTICS[output], factor / (1 - load))
-        assert rate == pytest.approx(load, rel=0.02)
+        assert rate == pytest.approx(load, rel=0.04)
 
 
 def test_a_server_of_a_form_is_sized_and_predicted_well(kind):
