@@ -19,6 +19,7 @@ from headway.models.inference.certainty.draws import Draws, drawn_about
 from headway.models.inference.certainty.identify import (
     Identified,
     candidate_loads,
+    out_of_reach,
     precision,
     structure,
 )
@@ -188,6 +189,12 @@ class Fit(Answer):
         if before.sentences:
             return before
         return precision(self.problem, self.optimum.free, self.uncertainty, self._rate_text)
+
+    @cached_property
+    def out_of_reach(self) -> tuple[str, ...]:
+        """Parameters that are not determined and lie where the data say nothing."""
+        at_bound = self.optimum.at_bound
+        return out_of_reach(self.problem, self.optimum.free, at_bound, self.uncertainty)
 
     def _rate_text(self, rate: float) -> str:
         """An arrival rate in the unit of the load that was measured, where that is the rate."""

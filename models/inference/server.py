@@ -1,7 +1,9 @@
 """Servers whose inside is unknown: fit several forms, choose one, and say what it tells.
 
 The choice: the form of the least AICc, unless another, whose AICc is within `PLAUSIBLE` of it,
-predicts left-out points clearly better; within `SUBSTANTIAL` where it has more parameters.
+predicts left-out points clearly better; within `SUBSTANTIAL` where it has more parameters. A form
+with a parameter that is not determined and lies where the data say nothing is chosen only if every
+other within `PLAUSIBLE` has such a one too.
 """
 
 from collections.abc import Callable, Sequence
@@ -199,6 +201,13 @@ class ServerFit(Answer):
         """Share of the support that each candidate has, by its AICc; all sum to 1."""
         return akaike_weights([fit.aicc for _, fit in self.candidates])
 
+    @cached_property
+    def passed_over(self) -> tuple[tuple[Form, Fit], ...]:
+        """Forms that fit well enough to be chosen, but for parameters that are out of reach."""
+        if self.best.out_of_reach:
+            return ()
+        return tuple(pair for pair in supported(self.candidates) if pair[1].out_of_reach)
+
     def examined(self) -> "ServerFit":
         """The same with everything computed that its tables need, including further fits."""
         return self.examining(_ignore, 1.0)
@@ -311,7 +320,7 @@ def choose_form(
             refused.append((form, error))
     if not fits:
         raise refused[0][1] if refused else _too_few(measurements, points, loads, curve.forms)
-    best = ranked(fits)
+    best = chosen_first(fits)
     _check_falling(measurements, curve.load[inside], curve.time[inside], [fit for _, fit in best])
     untried = (form for form in forms_for(points, curve.forms) if form not in tried)
     return ServerFit(tuple(best), tuple(untried), _without_law(best[0][1], refused))
@@ -359,6 +368,22 @@ def _too_few(
 def compared(candidate: tuple[Form, Fit]) -> float:
     """AICc so far as it compares forms: those that differ in later digits fit alike."""
     return round(candidate[1].aicc, _DIGITS)
+
+
+def supported(fits: Sequence[tuple[Form, Fit]]) -> list[tuple[Form, Fit]]:
+    """Those whose AICc is within `PLAUSIBLE` of the least."""
+    least = min(fit.aicc for _, fit in fits)
+    return [pair for pair in fits if pair[1].aicc <= least + PLAUSIBLE]
+
+
+def chosen_first(fits: Sequence[tuple[Form, Fit]]) -> list[tuple[Form, Fit]]:
+    """As `ranked`, but without a choice of parameters out of reach where another is supported."""
+    order = ranked(fits)
+    within = [pair for pair in supported(order) if not pair[1].out_of_reach]
+    if not within or not order[0][1].out_of_reach:
+        return order
+    chosen = ranked(within)[0]
+    return [chosen, *(pair for pair in sorted(fits, key=compared) if pair is not chosen)]
 
 
 def ranked(fits: Sequence[tuple[Form, Fit]]) -> list[tuple[Form, Fit]]:

@@ -17,6 +17,13 @@ RANK = 1e-6
 WEAK = 0.5
 """Relative standard error from which a parameter counts as not determined."""
 
+FAR = 100.0
+"""Times that a parameter lies beyond what was measured from which it shows in no measurement.
+
+A part of a time that is less than a hundredth of it changes it by less than 1%: repeats of a load
+differ by as much (0.8% in ``load_tests/pool/two_workers``).
+"""
+
 _NOTHING = 1e-3  # of its initial value: what is less has no size of its own
 _SHARE = 1e-3  # of a combination that is worth naming
 _HELPS = 0.8  # factor on the standard error from which a measurement is worth advising
@@ -91,8 +98,7 @@ def precision(
     rate_text
         Writes an arrival rate [1/s] with a unit.
     """
-    size, usual = np.abs(free), np.abs(problem.initial)
-    errors = known.standard_errors / np.where(size > _NOTHING * usual, size, usual)
+    errors = _relative_errors(problem, free, known)
     weak = [n for n, e in zip(problem.names, errors, strict=True) if not e < WEAK]
     sentences = []
     for name in weak:
@@ -102,6 +108,47 @@ def precision(
         sentence = f"{name} is poorly determined (standard error {error}{partner})"
         sentences.append(f"{sentence}; {advice(problem, free, name, rate_text)}")
     return Identified(frozenset(weak), tuple(sentences))
+
+
+def _relative_errors(problem: Problem, free: FloatArray, known: Uncertainty) -> FloatArray:
+    """Standard errors as parts of the values, or of where a value began that is next to none."""
+    size, usual = np.abs(free), np.abs(problem.initial)
+    return np.asarray(known.standard_errors / np.where(size > _NOTHING * usual, size, usual))
+
+
+def out_of_reach(
+    problem: Problem, free: FloatArray, at_bound: Sequence[bool], known: Uncertainty
+) -> tuple[str, ...]:
+    """Name parameters that are not determined and lie where the data say nothing.
+
+    These are at a bound, or `FAR` times below or above all that was measured: a time beside the
+    times between jobs and the response times, a rate beside their reciprocals; a number above the
+    jobs that these times and rates can hold inside.
+
+    Parameters
+    ----------
+    problem, free, at_bound
+        The fit, its best values, and which of them a bound stopped.
+    known
+        Their standard errors.
+    """
+    errors = _relative_errors(problem, free, known)
+    return tuple(
+        name
+        for name, value, stopped, error in zip(
+            problem.names, free.tolist(), at_bound, errors, strict=True
+        )
+        if not error < WEAK and (stopped or _is_far(problem, name, value))
+    )
+
+
+def _is_far(problem: Problem, name: str, value: float) -> bool:
+    (least, most), (slowest, fastest) = problem.times, problem.rates
+    low, high = min(least, 1 / fastest), max(most, 1 / slowest)
+    power, data = problem.model.parameters[name].unit.dimension[:2]
+    spans = {1: (low, high), -1: (1 / high, 1 / low), 0: (0.0, max(most * fastest, 1.0))}
+    span = spans.get(power) if data == 0 else None
+    return span is not None and not span[0] / FAR <= abs(value) <= FAR * span[1]
 
 
 def _partner(names: Sequence[str], known: Uncertainty, k: int) -> str:

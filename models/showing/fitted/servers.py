@@ -5,6 +5,7 @@ from itertools import chain, repeat
 from typing import Any
 
 from headway.errors import InvalidParameter
+from headway.models.inference.certainty.identify import FAR
 from headway.models.inference.fit import Fit
 from headway.models.inference.quantities import ServerQuantity
 from headway.models.inference.server import ServerFit, compared
@@ -89,11 +90,21 @@ def _forms_table(server_fit: ServerFit) -> Table:
     explained = {form.model: f"{form.model}: {fit.model.doc}" for form, fit in likely}
     notes = (
         _choice(server_fit),
+        *_passed_over(server_fit),
         *_untried(server_fit),
         *_without_law(server_fit),
         *explained.values(),
     )
     return Table("", columns, notes)
+
+
+def _passed_over(server_fit: ServerFit) -> list[str]:
+    """Say which forms fit as well and are not chosen, as the data say nothing of a parameter."""
+    return [
+        f"not chosen: {form.name}; the data do not determine {' and '.join(fit.out_of_reach)}, "
+        f"at a bound or {FAR:.0f} times beyond all that was measured"
+        for form, fit in server_fit.passed_over
+    ]
 
 
 def _untried(server_fit: ServerFit) -> list[str]:
@@ -124,8 +135,10 @@ def _choice(server_fit: ServerFit) -> str:
     """Say what was chosen and why, and what came next."""
     others = [form.name for form, _ in server_fit.candidates[1:3]]
     runners = f"; runners-up: {', '.join(others)}" if others else ""
-    least, fit = min(server_fit.candidates, key=compared)
-    why = "(lowest AICc)"
+    passed = server_fit.passed_over
+    sound = (c for c in server_fit.candidates if not any(c is one for one in passed))
+    least, fit = min(sound, key=compared)
+    why = "(lowest AICc of those that the data determine)" if passed else "(lowest AICc)"
     if server_fit.best.leave_one_out_rms < fit.leave_one_out_rms and fit is not server_fit.best:
         more = server_fit.best.aicc - fit.aicc
         why = (
