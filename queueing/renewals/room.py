@@ -58,7 +58,7 @@ def renewal_room(
     m, room, a, scv = (each.ravel() for each in (m, room, a, scv))
     shape = np.broadcast_shapes(*map(np.shape, (servers, places, load, arrival_scv)))
     with np.errstate(divide="ignore", over="ignore"):
-        some = (a > 0) & (_unserved(m / np.maximum(a, np.finfo(float).tiny), scv) > _NOTHING)
+        some = (a > 0) & (unserved(m / np.maximum(a, np.finfo(float).tiny), scv) > _NOTHING)
     loss, wait = np.zeros(a.shape), np.zeros(a.shape)
     if some.any():
         loss[some], wait[some] = _filled(m[some], room[some], a[some], scv[some])
@@ -94,7 +94,7 @@ def _from_the_end(
 ) -> tuple[tuple[FloatArray, FloatArray], FloatArray, FloatArray]:
     """p_m and the sum of p_n from m on; that of (n - m + 1) p_n of those let in; p_K: relative."""
     depth = int(min(_DEPTH, queue.max(initial=0)))
-    chances = _ended(pace, scv, depth + 1)
+    chances = ended(pace, scv, depth + 1)
     more = 1 - np.vstack([np.zeros(pace.size), np.cumsum(chances, axis=0)])  # P(D >= d)
     more = np.maximum(more, 0.0)
     seen = np.zeros((depth + 1, pace.size))  # p_(K - j)
@@ -144,18 +144,18 @@ def _geometric(s: FloatArray, count: np.ndarray) -> tuple[FloatArray, FloatArray
     return plain_sum, np.where(near, series, first)
 
 
-def _unserved(pace: FloatArray, scv: FloatArray) -> FloatArray:
+def unserved(pace: FloatArray, scv: FloatArray) -> FloatArray:
     """b_0: the chance that no service of m busy servers ends between two arrivals."""
     some = np.where(scv > 0, scv, 1.0)
     return np.exp(np.where(scv > 0, -np.log1p(scv * pace) / some, -pace))
 
 
-def _ended(pace: FloatArray, scv: FloatArray, most: int) -> FloatArray:
+def ended(pace: FloatArray, scv: FloatArray, most: int) -> FloatArray:
     """b_0 ... b_most: chances of so many services of m busy servers between two arrivals.
 
     Of a gamma time they are negative binomial, and of a constant one Poisson.
     """
-    some, first = np.where(scv > 0, scv, 1.0), _unserved(pace, scv)
+    some, first = np.where(scv > 0, scv, 1.0), unserved(pace, scv)
     d = np.arange(1, most + 1)[:, None]
     spread = scv * pace
     gamma = spread / (1 + spread) * (d - 1 + 1 / some) / d

@@ -30,7 +30,7 @@ class StationVisits:
         Visits, 0 or more. 2.4 visits are two, and a third in 40% of requests.
     station
         Any kind whose law is known: Delay (taken as constant), MM1, MMm, Parallel, MG1, MD1,
-        MM1K or MMmK (of those let in).
+        MM1K, MMmK or GIMmK (of those let in).
     arrival_rate
         Of all visits to the station [1/s].
 
@@ -53,7 +53,7 @@ class StationVisits:
 def response_time_percentile(station: Station, arrival_rate: Amount, share: Amount) -> Amount:
     """Time within which a share of a station's visits is answered.
 
-    Exact for MM1 and Parallel (-R log(1 - share)), MMm, MD1, MM1K, MMmK and a constant Delay.
+    Exact for MM1 and Parallel (-R log(1 - share)), MMm, MD1, MM1K, MMmK, GIMmK, constant Delay.
     MG1's service time is taken as gamma-distributed (constant at scv = 0), and is then exact.
 
     Parameters

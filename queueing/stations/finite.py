@@ -10,6 +10,7 @@ import numpy as np
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import (
     Amount,
+    FloatArray,
     Quantity,
     apply,
     check_count,
@@ -23,10 +24,17 @@ from headway.queueing.erlang import waiting_room
 from headway.queueing.flows.laws import saturation_throughput
 from headway.queueing.numbers.laws import NumberLaw, roomy
 from headway.queueing.numbers.waits import WaitLaw, in_turn
+from headway.queueing.renewals.found import numbers_found
 from headway.queueing.renewals.room import APPROXIMATE, renewal_room
 from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import Station
-from headway.queueing.times.laws import TimeLaw, constant, exponential, limited
+from headway.queueing.times.laws import (
+    TimeLaw,
+    behind_others,
+    constant,
+    exponential,
+    limited,
+)
 from headway.queueing.times.processor_sharing.birth_death import BirthDeathSharing
 
 State = TypeVar("State")
@@ -100,7 +108,8 @@ class _SolvedRoom(LimitedRoom):
 class GIMmK(_SolvedRoom):
     """m servers and K places, gamma-distributed times between arrivals; further jobs are lost.
 
-    Exact for Poisson arrivals (`MMmK`), else nearly: see `headway.queueing.renewals.room`.
+    Means are exact for Poisson arrivals (`MMmK`), else nearly: `headway.queueing.renewals.room`.
+    Percentiles of those let in are exact: `headway.queueing.renewals.found`.
 
     Parameters
     ----------
@@ -130,7 +139,7 @@ class GIMmK(_SolvedRoom):
     Takács, *Introduction to the Theory of Queues*, 1962, chapters 2 and 4.
     """
 
-    lawless: ClassVar[str] = "what those let in find is not known where arrivals are not Poisson"
+    lawless: ClassVar[str] = "at other times than arrivals no law is known but for Poisson arrivals"
     approximation: ClassVar[str] = APPROXIMATE
     can: ClassVar[Abilities] = Abilities(loses=True, counts=frozenset({"servers", "places"}))
 
@@ -150,6 +159,24 @@ class GIMmK(_SolvedRoom):
     def count(self) -> Quantity:
         """Number of servers m."""
         return number("servers", self.servers)
+
+    def time_law(self, arrival_rate: float) -> TimeLaw:
+        """Of those let in, exactly: exponential service behind those that they find waiting."""
+        servers = self.plain_count
+        return behind_others(self.mean_service, servers, self._met(arrival_rate)[int(servers) :])
+
+    def wait_law(self, arrival_rate: float) -> WaitLaw:
+        """Wait of those let in, exactly: behind the jobs that they find."""
+        count = int(self.plain_count)
+        return in_turn(self._met(arrival_rate), count, self.mean_service / count)
+
+    def _met(self, arrival_rate: float) -> FloatArray:
+        places, scv = (
+            float(np.asarray(number(name, value), float))
+            for name, value in (("places", self.places), ("arrival_scv", self.arrival_scv))
+        )
+        load = arrival_rate * self.mean_service
+        return numbers_found(int(self.plain_count), int(places), load, scv)
 
     def _solved(self, arrival_rate: Quantity) -> waiting_room.FiniteQueueResult:
         def solve(rate: Quantity) -> waiting_room.FiniteQueueResult:

@@ -15,6 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.kinds import FloatArray
+
 ComplexArray: TypeAlias = NDArray[np.complex128]
 Transform: TypeAlias = Callable[[ComplexArray], ComplexArray]
 
@@ -149,12 +151,30 @@ def limited(service_time: float, servers: float, queue: int, ratio: float, wait:
     logs = steps * np.log(ratio)
     weights = np.exp(logs - logs.max())
     total = float((weights * (steps + 1)).sum())
-    weights = weights * (wait * servers / total)
-    never = 1 - float(weights.sum())
+    return behind_others(service_time, servers, weights * (wait * servers / total))
+
+
+def behind_others(service_time: float, servers: float, waiting: FloatArray) -> TimeLaw:
+    """Exponential service, behind those who are found waiting, first come first served.
+
+    Parameters
+    ----------
+    service_time, servers
+        S [s] and m.
+    waiting
+        Chances to find m, m + 1, ... others, and so to wait for 1, 2, ... services by m servers.
+
+    Examples
+    --------
+    >>> behind_others(1.0, 2, np.array([0.5, 0.25])).mean
+    1.5
+    """
+    never = 1 - float(waiting.sum())
+    wait = float(waiting @ np.arange(1, len(waiting) + 1)) / servers
 
     def law(s: ComplexArray) -> ComplexArray:
         turn = 1 / (1 + s * service_time / servers)
-        behind = np.polyval(np.append(weights[::-1], 0.0), turn)
+        behind = np.polyval(np.append(waiting[::-1], 0.0), turn)
         return (never + behind) / (1 + s * service_time)
 
     return TimeLaw((Piece(0.0, law),), service_time * (1 + wait))
