@@ -360,7 +360,12 @@ def _compiled(key: GraphKey, output: str, names: tuple[str, ...]) -> Evaluator |
 
 def _shape(values: Values) -> tuple[int, ...]:
     """The broadcast shape of values: points, or sets by points; one point if all are single."""
-    return np.broadcast_shapes((1,), *{np.shape(value) for value in values.values()})
+    return _together(frozenset(getattr(value, "shape", ()) for value in values.values()))
+
+
+@lru_cache(maxsize=1024)  # a search asks for the same few shapes at every step
+def _together(shapes: frozenset[tuple[int, ...]]) -> tuple[int, ...]:
+    return np.broadcast_shapes((1,), *shapes)
 
 
 def compiled_forms(form: Amount, offered: Sequence[Amount], names: Sequence[str]) -> Evaluator:
@@ -383,20 +388,20 @@ def compiled_forms(form: Amount, offered: Sequence[Amount], names: Sequence[str]
 
     def predict(values: Values) -> FloatArray:
         with np.errstate(all="ignore"):
-            result, *shares = value(*(np.asarray(values[name], float) for name in arguments))
+            result, *shares = value(*[np.asarray(values[name], float) for name in arguments])
             for share in shares:
-                result = np.where(np.asarray(share) >= 1, np.inf, result)
-            known = np.where(np.isfinite(result), result, np.inf)
-        shape = _shape(values)
-        return known if known.shape == shape else np.broadcast_to(known, shape)
+                result = np.where(np.greater_equal(share, 1), np.inf, result)
+        shape, finite = _shape(values), np.isfinite(result)
+        known = result if finite.all() else np.where(finite, result, np.inf)
+        return known if np.shape(known) == shape else np.broadcast_to(known, shape)
 
     def slopes(values: Values, wanted: Sequence[str]) -> FloatArray:
         with np.errstate(all="ignore"):
-            each = slope(*(np.asarray(values[name], float) for name in arguments))
-        slopes = dict(zip(names, each, strict=True))
+            each = slope(*[np.asarray(values[name], float) for name in arguments])
         stacked = np.empty((*_shape(values), len(wanted)))
         for place, name in enumerate(wanted):
-            stacked[..., place] = slopes[name]
-        return np.where(np.isfinite(stacked), stacked, 0.0)
+            stacked[..., place] = each[names.index(name)]
+        finite = np.isfinite(stacked)
+        return stacked if finite.all() else np.where(finite, stacked, 0.0)
 
     return Evaluator(predict, slopes, frozenset(names))

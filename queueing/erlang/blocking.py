@@ -82,11 +82,11 @@ def _any_servers(servers: Amount, load: FloatArray, result: FloatArray, then: _T
         counts = servers[many].astype(float)
         inverse = _by_quadrature(counts, load[many])
         result[many] = (then or _itself)(counts, load[many], inverse)
-    for count in np.unique(servers[~many]):
-        chosen = servers == count
-        values = np.empty(int(chosen.sum()))
-        _same_servers(float(count), load[chosen], values, then)
-        result[chosen] = values
+    few = np.flatnonzero(~many)
+    for start in range(0, few.size, _BLOCK):
+        some = few[start : start + _BLOCK]
+        inverse = _by_polynomials(servers[some], load[some])
+        result[some] = (then or _itself)(servers[some], load[some], inverse)
 
 
 def _same_servers(servers: float, load: FloatArray, result: FloatArray, then: _Then | None) -> None:
@@ -121,6 +121,30 @@ def _by_polynomial(servers: int, load: FloatArray) -> Amount:
         value += coefficient
     value *= float(factorial(servers))
     return value
+
+
+def _by_polynomials(servers: Amount, load: FloatArray) -> FloatArray:
+    """The same for servers of several numbers, most first: a term is added to those that have it.
+
+    So there are as many steps as the most servers have terms, and not as all numbers together.
+    """
+    order = np.argsort(-servers, kind="stable")
+    inverse_load, value = 1 / load[order], np.ones(load.shape)
+    counts = servers[order].astype(int)
+    most = int(counts[0])
+    having = np.searchsorted(-counts, -np.arange(1, most + 1), side="right").tolist()
+    for number, coefficient in zip(having, _inverse_factorials(most), strict=True):
+        value[:number] *= inverse_load[:number]
+        value[:number] += coefficient
+    value *= _factorials()[counts]
+    inverse = np.empty(load.shape)
+    inverse[order] = value
+    return inverse
+
+
+@lru_cache(maxsize=1)
+def _factorials() -> FloatArray:
+    return np.array([float(factorial(k)) for k in range(FEW + 1)])
 
 
 @lru_cache(maxsize=1)

@@ -5,7 +5,7 @@ steps are clipped to the bounds, and values held there while the sum rises inwar
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -126,92 +126,139 @@ def descend(
     ([[1.8], [1.8]], [0.9, 0.9])
     """
     values = np.clip(starts, valley.low, valley.high)
-    rows = np.arange(len(values))
-    errors = valley.residuals(values, rows)
-    walk = _Walk(valley, values, valley.cost(errors), np.full(len(values), _FIRST))
-    begun = np.isfinite(walk.cost) & (walk.cost > _SMALLEST)
-    walk.look(rows[begun], errors[begun])
-    made = np.zeros(len(values), int)
-    while walk.rows.size:
-        lower, errors = walk.step(precision, worth)
-        made[lower] += 1
-        going = (made[lower] < steps) & (walk.cost[lower] > _SMALLEST)
-        walk.look(lower[going], errors[going])
-    return walk.values, walk.cost
+    cost = np.empty(len(values))
+    walk = _Walk(valley, values)
+    while True:
+        over = walk.is_over(steps, precision, worth)
+        if over.any():
+            ended = walk.state.rows[over]
+            values[ended], cost[ended] = walk.state.values[over], walk.state.cost[over]
+            walk.keep(~over)
+        if not walk.state.rows.size:
+            return values, cost
+        walk.step()
+
+
+@dataclass
+class _State:
+    """Where each start that still goes on has come to; the first axis of each array are these.
+
+    Parameters
+    ----------
+    rows
+        Which of all starts each is.
+    values, cost
+        Where it has come to, and the cost there.
+    slope, bend
+        Gradient of the cost there, and its curvature.
+    damping
+        Of its next step.
+    made, descents, marks
+        Its steps down, those since it leapt last or began, and where that was.
+    ahead, gain
+        Where its next step leads, and what it would gain if the valley were a parabola.
+    """
+
+    rows: Rows
+    values: FloatArray
+    cost: FloatArray
+    slope: FloatArray
+    bend: FloatArray
+    damping: FloatArray
+    made: NDArray[np.intp]
+    descents: NDArray[np.intp]
+    marks: FloatArray
+    ahead: FloatArray
+    gain: FloatArray
 
 
 class _Walk:
     """Where every start has come to, and the shape of the valley there."""
 
-    def __init__(
-        self, valley: Valley, values: FloatArray, cost: FloatArray, damping: FloatArray
-    ) -> None:
-        self.valley, self.values, self.cost, self.damping = valley, values, cost, damping
+    def __init__(self, valley: Valley, values: FloatArray) -> None:
+        self.valley = valley
         count, width = values.shape
-        self.slope, self.bend = np.zeros((count, width)), np.zeros((count, width, width))
-        self.rows: Rows = np.arange(0)
-        """Starts that still go on."""
-        self.marks, self.descents = values.copy(), np.zeros(count, int)
-        """Where each leapt last or began, and its steps down since then."""
+        rows = np.arange(count)
+        errors = valley.residuals(values, rows)
+        self.state = _State(
+            rows,
+            values.copy(),
+            valley.cost(errors),
+            np.zeros((count, width)),
+            np.zeros((count, width, width)),
+            np.full(count, _FIRST),
+            np.zeros(count, int),
+            np.zeros(count, int),
+            values.copy(),
+            values.copy(),
+            np.zeros(count),
+        )
+        self._look(np.isfinite(self.state.cost) & (self.state.cost > _SMALLEST), errors)
 
-    def look(self, rows: Rows, errors: FloatArray) -> None:
-        """Compute gradient and curvature at some starts, and let them go on."""
-        if rows.size:
-            self.slope[rows], self.bend[rows] = self.valley.shape(self.values[rows], errors, rows)
-        self.rows = np.concatenate([self.rows, rows])
+    def keep(self, going: NDArray[np.bool_]) -> None:
+        """Leave out starts that do not go on."""
+        self.state = _State(*(getattr(self.state, each.name)[going] for each in fields(_State)))
 
-    def step(self, precision: float, worth: float) -> tuple[Rows, FloatArray]:
-        """Try a step from each start; return those that descended."""
-        rows = self.rows
-        tried = np.clip(self.values[rows] + self._steps(rows), self.valley.low, self.valley.high)
-        gain = -((tried - self.values[rows]) * self.slope[rows]).sum(axis=-1)
-        going = gain > np.maximum(precision * self.cost[rows], worth)
-        self.rows, tried = rows[going], tried[going]
-        rows = self.rows
-        if not rows.size:
-            return rows, tried
-        leaping = self.descents[rows] >= _CREPT
-        tried[leaping] = self._leaps(rows[leaping])
-        errors = self.valley.residuals(tried, rows)
+    def is_over(self, steps: int, precision: float, worth: float) -> NDArray[np.bool_]:
+        """Find the next step of each start; mark those for which none is worth making."""
+        s, valley = self.state, self.valley
+        s.ahead = np.minimum(np.maximum(s.values + self._steps(), valley.low), valley.high)
+        s.gain = ((s.values - s.ahead) * s.slope).sum(axis=-1)
+        enough = s.gain > np.maximum(precision * s.cost, worth)
+        return np.asarray(~enough | (s.made >= steps) | ~(s.cost > _SMALLEST))
+
+    def step(self) -> None:
+        """Try the next step of each start; damp those that did not descend and ease others."""
+        s = self.state
+        leaping = s.descents >= _CREPT
+        if leaping.any():
+            s.ahead[leaping] = self._leaps(leaping)
+        errors = self.valley.residuals(s.ahead, s.rows)
         reached = self.valley.cost(errors)
-        down = reached < self.cost[rows]
-        lower, self.rows = rows[down], rows[~down]
-        self.values[lower], self.cost[lower] = tried[down], reached[down]
-        self._adapt(rows, down, leaping)
-        return lower, errors[down]
+        down = reached < s.cost
+        s.values = np.where(down[:, None], s.ahead, s.values)
+        s.cost = np.where(down, reached, s.cost)
+        s.made += down
+        s.descents = np.where(leaping & ~down, 0, s.descents + (down & ~leaping))
+        changed = s.damping * np.where(down, _EASED, _RAISED)
+        changed = np.where(down, np.maximum(changed, _LEAST), changed)
+        s.damping = np.where(leaping, s.damping, changed)
+        self._look(down, errors)
 
-    def _adapt(self, rows: Rows, down: NDArray[np.bool_], leaping: NDArray[np.bool_]) -> None:
-        """Damp steps that did not descend, ease others; leap again only after a leap that did."""
-        eased = rows[down & ~leaping]
-        self.damping[rows[~down & ~leaping]] *= _RAISED
-        self.damping[eased] = np.maximum(self.damping[eased] * _EASED, _LEAST)
-        self.descents[eased] += 1
-        self.descents[rows[leaping & ~down]] = 0
+    def _look(self, some: NDArray[np.bool_], errors: FloatArray) -> None:
+        """Compute gradient and curvature at some starts."""
+        s = self.state
+        if some.all():
+            s.slope, s.bend = self.valley.shape(s.values, errors, s.rows)
+        elif some.any():
+            shape = self.valley.shape(s.values[some], errors[some], s.rows[some])
+            s.slope[some], s.bend[some] = shape
 
-    def _leaps(self, rows: Rows) -> FloatArray:
+    def _leaps(self, some: NDArray[np.bool_]) -> FloatArray:
         """Go on as far as the last steps led, for steps zigzag along a kink and hardly advance."""
-        here, mark = self.values[rows], self.marks[rows]
+        here, mark = self.state.values[some], self.state.marks[some]
         by_ratio = (here > 0) & (mark > 0)
         ratio = np.where(by_ratio, here, 1.0) / np.where(by_ratio, mark, 1.0)
         ahead = np.where(by_ratio, here * ratio**_REACH, here + _REACH * (here - mark))
-        self.marks[rows] = here
+        self.state.marks[some] = here
         return np.clip(ahead, self.valley.low, self.valley.high)
 
-    def _steps(self, rows: Rows) -> FloatArray:
-        values, slope, bend = self.values[rows], self.slope[rows], self.bend[rows]
-        scale, valley = self.valley.scale[rows], self.valley
-        own = np.diagonal(bend, axis1=-2, axis2=-1)
+    def _steps(self) -> FloatArray:
+        s, valley = self.state, self.valley
+        scale = valley.scale[s.rows]
+        own = s.bend.diagonal(axis1=-2, axis2=-1)
         effect = np.maximum((own * scale**2).max(axis=-1, initial=0.0), _NOTHING)
         size = np.sqrt(effect)[:, None] / scale
-        blocked = ((values <= valley.low) & (slope > 0)) | ((values >= valley.high) & (slope < 0))
+        rises = s.slope > 0
+        blocked = np.where(rises, s.values <= valley.low, (s.values >= valley.high) & (s.slope < 0))
         moving = ~blocked & (own > _NOTHING)
         if valley.still is not None:
-            moving[np.arange(len(rows)), valley.still[rows]] = False
+            moving[np.arange(len(moving)), valley.still[s.rows]] = False
         share = moving / size
-        damped = bend * (share[:, :, None] * share[:, None, :])
+        damped = s.bend * (share[:, :, None] * share[:, None, :])
         diagonal = np.einsum("kii->ki", damped)  # a view: what is added stands in the matrix
-        diagonal += np.where(moving, self.damping[rows, None], 1.0)
-        return np.asarray(np.linalg.solve(damped, (-slope * share)[..., None])[..., 0] / size)
+        diagonal += np.where(moving, s.damping[:, None], 1.0)
+        return np.asarray(np.linalg.solve(damped, (-s.slope * share)[..., None])[..., 0] / size)
 
 
 def reflected(

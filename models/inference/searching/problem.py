@@ -17,6 +17,7 @@ RELATIVE_NOISE = 0.02
 """Relative error of a measurement beyond what its printed digits leave open."""
 
 Ends = tuple[float, float]
+Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -151,9 +152,16 @@ class Problem:
 
     def rounded(self, free: FloatArray) -> FloatArray:
         """Values within their bounds, and counts that are whole."""
-        counted = np.array([name in self.whole for name in self.names], bool)
-        inside = np.clip(free, *self.bounds)
-        return np.asarray(np.where(counted, np.maximum(np.round(inside), 1.0), inside))
+        low, high = self.bounds
+        inside = np.minimum(np.maximum(free, low), high)
+        if not self.whole:
+            return inside
+        return np.where(self._counted, np.maximum(np.round(inside), 1.0), inside)
+
+    @cached_property
+    def _counted(self) -> NDArray[np.bool_]:
+        """Which free parameters are whole."""
+        return np.array([name in self.whole for name in self.names], bool)
 
     def values(self, free: Sequence[float] | FloatArray) -> dict[str, Any]:
         """Values of every parameter; columns, where there are several sets of free ones."""
@@ -165,32 +173,68 @@ class Problem:
         """Predictions at every point, used or not; a row for each set of free values."""
         return self.evaluate.predict(self.values(free))
 
-    def residuals(self, free: FloatArray) -> FloatArray:
-        """Errors of the used points over their standard errors; infinite if not sustained."""
-        predicted = self.predict(free)
+    def residuals(self, free: FloatArray, rows: Rows | None = None) -> FloatArray:
+        """Errors of the used points over their standard errors; infinite if not sustained.
+
+        Parameters
+        ----------
+        free
+            Values of the free parameters, any leading axes.
+        rows
+            Whose measured values these are, where each set of values has its own.
+        """
+        predicted, whose = self.predict(free), self._whose(rows)
         solved = np.isfinite(predicted).all(axis=-1, keepdims=True)
-        errors = (np.where(solved, predicted, 0.0) - self.measured) / self.sigma
-        counted = errors * np.sqrt(self.share)
-        return np.where(solved, counted[..., self.used], np.inf)
+        every = bool(solved.all())
+        known = predicted if every else np.where(solved, predicted, 0.0)
+        errors = (known - self.measured[whose]) * self._weights[whose]
+        return self._of_used(errors if every else np.where(solved, errors, np.inf), -1)
 
     def cost(self, free: FloatArray) -> Any:
         """The cost that the search minimises; infinite where a measured load is not sustained."""
         return loss_cost(self.residuals(free), self.loss)
 
-    def jacobian(self, free: FloatArray) -> FloatArray:
-        """Derivatives of the residuals, shape (used points, free parameters)."""
-        weight = np.sqrt(self.share) / self.sigma
-        return np.asarray((self.slopes(free) * weight[..., None])[..., self.used, :])
+    def jacobian(self, free: FloatArray, rows: Rows | None = None) -> FloatArray:
+        """Derivatives of the residuals, shape (used points, free parameters); as `residuals`."""
+        weighed = self.slopes(free) * self._weights[self._whose(rows)][..., None]
+        return self._of_used(weighed, -2)
+
+    def _whose(self, rows: Rows | None) -> Any:
+        """Which measured values are meant: all sets of values share one row of them, or not."""
+        return ... if rows is None or self.measured.ndim == 1 else rows
+
+    @cached_property
+    def _weights(self) -> FloatArray:
+        """By what an error of each point counts."""
+        return np.asarray(np.sqrt(self.share) / self.sigma)
+
+    def _of_used(self, rows: FloatArray, axis: int) -> FloatArray:
+        """Those of the points that count."""
+        return rows if self._all_used else np.compress(self.used, rows, axis)
+
+    @cached_property
+    def _all_used(self) -> bool:
+        return bool(np.all(self.used))
 
     def slopes(self, free: FloatArray) -> FloatArray:
         """Derivatives of the predictions at every point; of a count, its unit difference."""
-        values, moving = self.values(free), [name for name in self.names if name not in self.still]
-        smooth = [name for name in moving if self.relaxed or name not in self.whole]
+        values, smooth = self.values(free), self._smooth
         slopes = self.evaluate.slopes(values, smooth)
-        derivatives = dict(zip(smooth, np.moveaxis(slopes, -1, 0), strict=True))
-        derivatives |= {n: self._unit_difference(values, n) for n in moving if n not in smooth}
-        derivatives |= dict.fromkeys(self.still, np.zeros(slopes.shape[:-1]))
-        return np.stack([derivatives[name] for name in self.names], axis=-1)
+        if smooth == self.names:
+            return slopes
+        every = np.zeros((*slopes.shape[:-1], len(self.names)))
+        for k, name in enumerate(self.names):
+            if name in smooth:
+                every[..., k] = slopes[..., smooth.index(name)]
+            elif name not in self.still:
+                every[..., k] = self._unit_difference(values, name)
+        return every
+
+    @cached_property
+    def _smooth(self) -> tuple[str, ...]:
+        """Free parameters that move and have a derivative."""
+        counted = () if self.relaxed else self.whole
+        return tuple(n for n in self.names if n not in self.still and n not in counted)
 
     @property
     def relaxed(self) -> bool:
@@ -218,12 +262,6 @@ class Problem:
     def weighing(self, measured: FloatArray, sigma: FloatArray) -> "Problem":
         """The same problem with other measured values and errors, a row for each set of values."""
         return replace(self, measured=measured, sigma=sigma)
-
-    def of_rows(self, rows: NDArray[np.intp]) -> "Problem":
-        """The measured values for some sets of free values."""
-        if self.measured.ndim == 1:
-            return self
-        return self.weighing(self.measured[rows], self.sigma[rows])
 
     def without(self, left_out: Any) -> "Problem":
         """The same problem with some points not counted."""

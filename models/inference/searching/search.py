@@ -270,8 +270,8 @@ def _descended(
 ) -> tuple[FloatArray, FloatArray]:
     """Go down side by side; where there are many parameters, by the reflective trust region."""
     valley = Valley(
-        lambda values, rows: problem.of_rows(rows).residuals(values),
-        lambda values, rows: problem.of_rows(rows).jacobian(values),
+        problem.residuals,
+        problem.jacobian,
         *problem.bounds,
         np.maximum(np.abs(starts), 0.01 * np.abs(problem.initial) + 1e-12),
         problem.loss,
