@@ -31,8 +31,9 @@ from numpy.typing import ArrayLike
 from headway.kinds import FloatArray
 
 # Digits only: Newton's method squares its relative distance in the end, so that after a step of
-# _CLOSE nothing is left; a term of (2) whose denominator is less is that of the derivatives.
-_ROUNDS, _CLOSE, _NEAR = 100, 1e-9, 1e-7
+# _CLOSE nothing is left, and one of _ROUNDING is made of the last digits of 1 - A; a term of (2)
+# whose denominator is less is that of the derivatives.
+_ROUNDS, _CLOSE, _ROUNDING, _NEAR = 100, 1e-9, 1e-15, 1e-7
 _EDGE, _TINY = 1e-14, 1e-300
 _TERMS = 65_536  # terms of (2) that are computed together: for speed
 
@@ -156,22 +157,29 @@ class Gaps:
         """Solve (1) for y, `pace` being m mu E[T].
 
         (1 - A(m mu y)) / y - 1 is convex and falls, so that Newton's method rises to its root from
-        where its tangent at 0 vanishes; 1 - A(m mu y) of a y below the root is nearer to it.
+        where its tangent at 0 vanishes; 1 - A(m mu y) of a y below the root is nearer to it. Times
+        that vary no more than exponential ones have a root no less than theirs, 1 - a/m, which is
+        near where few of the arrivals are chosen and the tangent at 0 leads nowhere.
         """
         whole, seen = pace / self.share, 1 + self.share * (self.scv - 1)
         y = 2 * (1 - 1 / whole) / (whole * (1 + seen))
-        if (pace >= 1).all():
+        stable = whole >= 1
+        y = np.maximum(y, np.where(stable & (self.scv <= 1), 1 - 1 / whole, -np.inf))
+        if stable.all():
             y = np.maximum(y, self.missing(pace * y)[0])
         else:  # above saturation the root is below 0, and no less than this
-            beyond = np.where(pace < 1, 2 / whole * np.log(whole) - 2, -np.inf)
+            beyond = np.where(stable, -np.inf, 2 / whole * np.log(whole) - 2)
             y = np.maximum(y, beyond)
             y = np.maximum(y, -(1 - _EDGE) / np.maximum(self.scv * whole, _TINY))
+        slack, before = np.where(stable, _ROUNDING, 0.0), np.zeros(y.shape)
         for _ in range(_ROUNDS):
             missing, _, slope = self.missing(pace * y)
             change = (missing - y) / (missing / y - pace * slope)
-            y = y + change
-            if (np.abs(change) <= _CLOSE * y).all():
+            y, size = y + change, np.abs(change)
+            settled = size <= np.maximum(before, slack)  # near a pole each step is twice the last
+            if (settled & (size <= _CLOSE * np.abs(y) + slack)).all():
                 break
+            before = size
         return y
 
     def below(

@@ -62,17 +62,16 @@ def lone_wait_slope(
     >>> round(float(lone_wait_slope(1, 1, 0.5, 1.0, 1.0)), 6)  # of a / (1 - a)
     4.0
     """
-    given = [np.asarray(v, float) for v in (servers, load, arrival_scv, share)]
+    asked = (servers, load, arrival_scv, share)
+    given = np.broadcast_arrays(*(np.asarray(v, float) for v in asked))
     centre = given[argument]
     least = (0.0, 0.0, 0.0, 0.0)[argument]
     most = (0.0, given[0], np.inf, 1.0)[argument]
     step = _STEP * np.where(centre > 0, centre, 1.0)
     step = np.minimum(step, _STEP * np.where(centre < most, most - centre, 1.0))
     low, high = np.maximum(centre - step, least), np.minimum(centre + step, most)
-    ends = [
-        np.asarray(lone_wait(*(end if k == argument else v for k, v in enumerate(given))), float)
-        for end in (low, high)
-    ]
+    both = [np.stack([low, high]) if k == argument else v for k, v in enumerate(given)]
+    ends = np.asarray(lone_wait(*both), float)  # side by side: one search for all roots
     return np.asarray((ends[1] - ends[0]) / (high - low))
 
 

@@ -11,7 +11,7 @@ from headway.queueing import MM1, Delay, MMm, Parallel
 from headway.queueing.erlang.formulas import erlang_c
 from headway.queueing.erlang.waiting_room import solve
 from headway.queueing.renewals.room import renewal_room
-from headway.queueing.renewals.waits import renewal_wait
+from headway.queueing.renewals.waits import Gaps, renewal_wait
 from headway.queueing.variability.lone import GAMMA_ARRIVALS
 from tests.campaigns.renewal_errors import (
     LAWS,
@@ -183,3 +183,12 @@ def test_an_open_model_that_says_how_requests_arrive_can_be_closed_and_written()
     )
     closed = regular.closed(4).solve()
     assert closed.throughput == pytest.approx(single.closed(4).solve().throughput, rel=1e-12)
+
+
+@pytest.mark.parametrize("scv", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("whole", [1.0001, 1.7, 40.0, 1e4])
+def test_the_few_that_are_chosen_arrive_at_random(scv, whole):
+    """Renyi: a share near 0 of any renewal process is Poisson, of which the root is 1 - a/m."""
+    share = np.array([1e-9])
+    root = Gaps(np.array([scv]), share).root(whole * share)
+    assert root == pytest.approx(1 - 1 / whole, rel=1e-4)
