@@ -114,7 +114,8 @@ def highest_load(
     most = min(4 * top, within[1])
     shown = np.where(np.isinf(values), most, values)
     known, unit = interval(left), column.unit
-    ahead = next_loads(name, shown, draws, fit.load, unit, top, measured, within)
+    new = within[0], max(min(within[1], behind / (1 + precision)), within[0])
+    ahead = next_loads(name, shown, draws, fit.load, unit, top, measured, new)
     done = is_narrow(known[0], known[2], precision, fit.load)
     ahead = enough(ahead, precision, 0 if done else budget)
     return HighestLoad(goal, fit.load, unit, known, ahead, precision, budget)

@@ -177,7 +177,7 @@ def _every_form() -> list[Form]:
     return forms
 
 
-def forms_for(loads: int, forms: Sequence[Form]) -> list[Form]:
+def forms_for(loads: int, forms: Sequence[Form], spare: int | None = None) -> list[Form]:
     """Every form that the number of different loads supports; repeats show no shape.
 
     Examples
@@ -187,7 +187,8 @@ def forms_for(loads: int, forms: Sequence[Form]) -> list[Form]:
     >>> [form.name for form in forms_for(3, listed_forms(["server-single"]))][:1]
     ['server-single']
     """
-    return [form for form in forms if len(form.free) + spare_for(forms) <= loads]
+    more = spare_for(forms) if spare is None else spare
+    return [form for form in forms if len(form.free) + more <= loads]
 
 
 def spare_for(forms: Sequence[Form]) -> int:

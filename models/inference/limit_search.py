@@ -1,8 +1,9 @@
 """The highest load under a limit, found run by run: where to measure next, and when to stop.
 
-The loads double until there are points enough for a fit, or the limit is passed; then each run is
-where the fit expects to learn most. Without a fit the gap between what holds and what does not is
-halved.
+A few runs lead to the limit by the law of one queue. Then all forms that fit say where it is
+reached: the next run is there, and those after it are where the fit expects to learn most. A form
+counts as soon as there are as many loads as it has parameters: what is plausible of it is then wide
+rather than wrong, while simpler forms alone may agree on an answer that is not true.
 """
 
 import math
@@ -15,6 +16,11 @@ from headway.kinds import FloatArray
 from headway.models.analysis.goals import Goal
 from headway.models.inference.advice import highest_load
 from headway.models.inference.closed_curves import BEHIND
+from headway.models.inference.forecasting.first_loads import (
+    MOST_STEP,
+    by_saturation,
+    without_delay,
+)
 from headway.models.inference.forecasting.highest_load import (
     PRECISION,
     HighestLoad,
@@ -36,11 +42,12 @@ MOST_RUNS = 30
 """Runs at most, where no budget is given."""
 
 STEP = 2.0
-"""Times the highest load that the next one is, as long as nothing bounds it."""
+"""Times the most clients that the next run has, as long as nothing bounds them."""
 
-_STEPS = 4  # doublings to the highest load that may be measured, where only that is given
+_STEPS = 2  # steps to the highest load that may be measured, where only that is given
 _FAR = 10.0  # limits: a time above them is of a queue that never settled, which no curve has
-_FITS = 4  # different loads that the simplest server takes
+_FITS = 3  # different loads: as many as one queue behind a delay has parameters
+_SPARE = 0  # different loads more than parameters: none, as what is likely beforehand counts too
 
 
 @dataclass(frozen=True)
@@ -106,6 +113,7 @@ class _Measured:
     holds: FloatArray
     fails: FloatArray
     behind: float
+    completed: float | None = None
 
     @property
     def top(self) -> float:
@@ -166,7 +174,7 @@ def next_run(
     >>> def run(rate):
     ...     return Point("mine", throughput=rate, response_time=1e-3 / (1 - rate / 1000))
     >>> float(next_run(LoadTest((run(100.0),)), "response_time<=5ms").at)
-    200.0
+    400.0
     >>> runs = tuple(map(run, [100.0, 200.0, 400.0, 600.0, 790.0, 805.0, 810.0]))
     >>> found = next_run(LoadTest(runs), "response_time<=5ms")
     >>> found.at, bool(found.highest[0] <= 800 <= found.highest[2])
@@ -175,7 +183,7 @@ def next_run(
     goal = read_limit(target)
     _check(budget, within, precision)
     if test is None:
-        start = within[0] or (within[1] / STEP**_STEPS if math.isfinite(within[1]) else 1.0)
+        start = within[0] or (within[1] / MOST_STEP**_STEPS if math.isfinite(within[1]) else 1.0)
         empty, rate = np.array([]), unit("op/s")
         none = _Measured(goal, "arrival_rate", rate, 0, (), empty, empty, math.inf)
         if budget == 0:
@@ -230,7 +238,9 @@ def _measured(test: LoadTest, goal: Goal) -> _Measured:
     load = "population" if closed else "arrival_rate"
     shown = ONE if closed else load_column(test.measurements).unit
     bound = min(fallen, default=math.inf)
-    return _Measured(goal, load, shown, len(points), kept, holds, fails, bound)
+    done = [point.throughput for point in late if point.load == bound]
+    completed = None if closed else min(filter(None, done), default=None)
+    return _Measured(goal, load, shown, len(points), kept, holds, fails, bound, completed)
 
 
 def _is_overloaded(point: Point, goal: Goal) -> bool:
@@ -257,7 +267,7 @@ def _fitted(
     source = known.kept[0].file or "runs"
     try:
         table = measurements_of(known.kept, source)
-        server = choose_form(table, y=_column(known))
+        server = choose_form(table, y=_column(known), spare=_SPARE)
         return (
             highest_load(
                 server.best,
@@ -294,7 +304,7 @@ def _column(known: _Measured) -> str | None:
 def _stepped(
     known: _Measured, budget: int, within: tuple[float, float], precision: float, why: str
 ) -> NextRun:
-    """The next run without a fit: double, or halve the gap."""
+    """The next run without a fit: by the law of one queue, or halve the gap."""
     low, middle, high = bracket = known.bracket
     if is_narrow(low, high, precision, known.load) and low:
         return known.answer(
@@ -308,11 +318,27 @@ def _stepped(
         return known.answer(None, bracket, "the limit does not hold with one client")
     if known.runs >= budget:
         return known.answer(None, bracket, "the budget is spent")
-    if math.isinf(high):
-        return known.answer(min(STEP * low, within[1]), bracket, f"the limit still holds; {why}")
     if not low:
         return known.answer(max(high / STEP, within[0]), bracket, f"the limit never held; {why}")
-    return known.answer(middle, bracket, f"between what holds and what does not; {why}")
+    at = min(_by_one_queue(known), within[1])
+    if math.isinf(high):
+        return known.answer(at, bracket, f"the limit still holds; {why}")
+    at = at if low < at < high else float(middle)
+    return known.answer(at, bracket, f"between what holds and what does not; {why}")
+
+
+def _by_one_queue(known: _Measured) -> float:
+    """The next load by the law of one queue: between those at which it may reach the limit."""
+    low, middle, high = map(float, known.bracket)
+    if known.load == "population":
+        return STEP * low if math.isinf(high) else middle
+    runs = sorted((point.load, _time(point, known.goal) or 0.0) for point in known.kept)
+    loads, times = np.array(runs).T
+    limit, most = known.goal.limit, MOST_STEP * low
+    if known.completed is not None:
+        return min(by_saturation(loads, times, limit, known.completed), most)
+    bound = without_delay(loads, times, limit)
+    return min(math.sqrt(bound * (low if times[-1] <= limit else high)), most)
 
 
 def _advised(
@@ -328,9 +354,12 @@ def _advised(
         return known.answer(None, found.highest, "the limit holds at the highest load")
     if known.runs >= budget:
         return known.answer(None, found.highest, "the budget is spent")
-    up = min(STEP * known.top, within[1])
+    up = min((STEP if known.load == "population" else MOST_STEP) * known.top, within[1])
     if not known.fails.size and middle >= up and up > known.top:
         return known.answer(up, found.highest, "the highest load is probably beyond this one")
+    near = any(low <= point.load <= high for point in known.kept)
+    if not near and middle * (1 + found.precision) <= min(known.behind, within[1]):
+        return known.answer(middle, found.highest, "where the limit is probably reached")
     if found.ahead.loads.size:
         reason = "a run here narrows the interval most"
         return known.answer(float(found.ahead.loads[0]), found.highest, reason)

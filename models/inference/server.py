@@ -298,13 +298,14 @@ def choose_form(
     family: str | None = None,
     progress: Progress = _ignore,
     forms: Sequence[str | Model] | None = None,
+    spare: int | None = None,
 ) -> ServerFit:
     """Fit and choose as `fit_server` does; compute intervals and left-out points on demand."""
     measurements = measurements_in(measurements)
     curve = curve_for_forms(measurements, x, y, listed_forms(forms, family))
     inside = within.holds(curve.load)
     points, loads = int(inside.sum()), curve.different(inside)
-    tried = forms_for(loads, curve.forms)
+    tried = forms_for(loads, curve.forms, spare)
     fits: list[tuple[Form, Fit]] = []
     refused: list[tuple[Form, HeadwayError]] = []
     for form in tried:

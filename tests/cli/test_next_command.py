@@ -63,7 +63,7 @@ def test_loads_are_in_the_unit_of_the_table(tmp_path):
     table = tmp_path / "runs.csv"
     table.write_text("throughput_kops_s,response_ms\n0.4,2.7\n")
 
-    assert headway("next", *TARGET, table).out == "0.8\n"
+    assert headway("next", *TARGET, table).out == "1.6\n"
 
 
 def test_json_says_the_same_in_si(tmp_path):
@@ -73,7 +73,7 @@ def test_json_says_the_same_in_si(tmp_path):
     going = json.loads(headway("next", *TARGET, "--json", table).out)
     ended = headway("next", *TARGET, "--json", "--budget", "1", table)
 
-    assert (going["finished"], going["next"], going["runs"]) == (False, 800, 1)
+    assert (going["finished"], going["next"], going["runs"]) == (False, 1600, 1)
     assert ended.code == 3
     assert json.loads(ended.out)["next"] is None
     assert json.loads(ended.out)["ci95"] == [400, None]
@@ -105,7 +105,7 @@ def test_a_run_that_failed_ends_the_loop(tmp_path):
 
     assert "r2.csv" in refusal("next", *TARGET, tmp_path)
     result = headway("next", *TARGET, "--skip-bad", tmp_path)
-    assert (result.code, result.out) == (0, "2\n")
+    assert (result.code, result.out) == (0, "4\n")
 
 
 def test_contradictory_runs_are_refused(tmp_path):

@@ -84,8 +84,8 @@ def test_loads_double_until_the_limit_is_passed_and_gaps_are_halved():
 
     assert next_run(None, ask).at == 1
     assert next_run(None, ask, within=(0.0, 1600.0)).at == 100
-    assert next_run(runs(single, 50.0), ask).at == 100
-    assert next_run(runs(single, 50.0, 100.0, 150.0), ask, within=(0.0, 240.0)).at == 240
+    assert next_run(runs(single, 50.0), ask).at == 200
+    assert next_run(runs(single, 50.0, 150.0), ask, within=(0.0, 240.0)).at == 240
     between = next_run(runs(single, 400.0, offered=[(1600.0, 990.0)]), ask).at
     assert 400 < between < 1600
     assert next_run(runs(single, 950.0), ask).at == 475
