@@ -320,20 +320,25 @@ def _stepped(
         return known.answer(None, bracket, "the budget is spent")
     if not low:
         return known.answer(max(high / STEP, within[0]), bracket, f"the limit never held; {why}")
-    at = min(_by_one_queue(known), within[1])
+    at = min(_by_one_queue(known), within[1])  # NaN is not between anything
     if math.isinf(high):
+        at = at if at > low * (1 + precision) else min(STEP * low, within[1])
         return known.answer(at, bracket, f"the limit still holds; {why}")
     at = at if low < at < high else float(middle)
     return known.answer(at, bracket, f"between what holds and what does not; {why}")
 
 
 def _by_one_queue(known: _Measured) -> float:
-    """The next load by the law of one queue: between those at which it may reach the limit."""
-    low, middle, high = map(float, known.bracket)
-    if known.load == "population":
-        return STEP * low if math.isinf(high) else middle
+    """The next load by the law of one queue, where there are too few for a fit; else NaN.
+
+    With neither a run that fell behind nor a second load, it is a long step away; else where the
+    limit is reached, or between the loads where that may be.
+    """
+    low, _, high = map(float, known.bracket)
     runs = sorted((point.load, _time(point, known.goal) or 0.0) for point in known.kept)
     loads, times = np.array(runs).T
+    if known.load == "population" or np.unique(loads).size >= _FITS or times.min() <= 0:
+        return math.nan
     limit, most = known.goal.limit, MOST_STEP * low
     if known.completed is not None:
         return min(by_saturation(loads, times, limit, known.completed), most)
@@ -344,8 +349,8 @@ def _by_one_queue(known: _Measured) -> float:
 def _advised(
     known: _Measured, found: HighestLoad, budget: int, within: tuple[float, float]
 ) -> NextRun:
-    """The next run where a fit expects to learn most, or further up while all is far below."""
-    low, middle, high = found.highest
+    """The next run by a fit, or the end."""
+    low, middle, _ = found.highest
     if middle == 0:
         return _stepped(known, budget, within, found.precision, "the fit's highest load is lower")
     if found.is_known:
@@ -354,15 +359,25 @@ def _advised(
         return known.answer(None, found.highest, "the limit holds at the highest load")
     if known.runs >= budget:
         return known.answer(None, found.highest, "the budget is spent")
-    up = min((STEP if known.load == "population" else MOST_STEP) * known.top, within[1])
-    if not known.fails.size and middle >= up and up > known.top:
-        return known.answer(up, found.highest, "the highest load is probably beyond this one")
+    return known.answer(*_wanted(known, found, within))
+
+
+def _wanted(
+    known: _Measured, found: HighestLoad, within: tuple[float, float]
+) -> tuple[float | None, FloatArray, str]:
+    """Where a fit wants the next run, what it knows, and why there."""
+    low, middle, high = map(float, found.highest)
+    step = STEP if known.load == "population" else MOST_STEP
+    up = min(step * known.top, within[1])
+    is_open = not known.fails.size and up > known.top
+    if is_open and middle >= up:
+        return up, found.highest, "the highest load is probably beyond this one"
     near = any(low <= point.load <= high for point in known.kept)
-    if not near and middle * (1 + found.precision) <= min(known.behind, within[1]):
-        return known.answer(middle, found.highest, "where the limit is probably reached")
+    most = min(known.behind, within[1]) / (1 + found.precision)
+    if not near and math.isfinite(middle) and middle <= most:
+        return middle, found.highest, "where the limit is probably reached"
     if found.ahead.loads.size:
-        reason = "a run here narrows the interval most"
-        return known.answer(float(found.ahead.loads[0]), found.highest, reason)
-    if math.isinf(high) and not known.fails.size and up > known.top:
-        return known.answer(up, found.highest, "nothing bounds the highest load yet")
-    return known.answer(None, found.highest, found.reason)
+        return float(found.ahead.loads[0]), found.highest, "a run here narrows the interval most"
+    if is_open and math.isinf(high):
+        return up, found.highest, "nothing bounds the highest load yet"
+    return None, found.highest, found.reason

@@ -157,7 +157,9 @@ def main() -> None:
     print(f"| runs as advised, median and mean | {np.median(advised):g}, {advised.mean():.1f} |")
     print(f"| runs by bisection, median and mean | {np.median(other):g}, {other.mean():.1f} |")
     print(f"| ratio of all runs | {advised.sum() / other.sum():.2f} |")
-    print(f"| runs by the surer bisection, median and mean | {np.median(sure):g}, {sure.mean():.1f} |")
+    print(
+        f"| runs by the surer bisection, median and mean | {np.median(sure):g}, {sure.mean():.1f} |"
+    )
     print(f"| ratio to it of all runs | {advised.sum() / sure.sum():.2f} |")
     print(f"| width of the interval, median | {np.median(width):.1%} |")
     print(f"| narrower than 5% | {np.mean(width <= 0.05):.0%} |")
