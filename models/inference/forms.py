@@ -180,6 +180,8 @@ def _every_form() -> list[Form]:
 def forms_for(loads: int, forms: Sequence[Form], spare: int | None = None) -> list[Form]:
     """Every form that the number of different loads supports; repeats show no shape.
 
+    ``spare`` is how many more loads than free parameters are needed; `spare_for` by default.
+
     Examples
     --------
     >>> [form.name for form in forms_for(4, catalogue_forms(Load.OPEN))]

@@ -103,7 +103,11 @@ def _plain(number: float) -> str:
 
 @dataclass(frozen=True)
 class _Measured:
-    """What runs say of a limit: the loads at which it held, and those at which it did not."""
+    """What runs say of a limit: the loads at which it held, and those at which it did not.
+
+    ``behind`` is the lowest load at which the server fell behind, ``completed`` its throughput
+    there: a hint where to measure, but no evidence, as a server may complete less in overload.
+    """
 
     goal: Goal
     load: str

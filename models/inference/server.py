@@ -300,7 +300,10 @@ def choose_form(
     forms: Sequence[str | Model] | None = None,
     spare: int | None = None,
 ) -> ServerFit:
-    """Fit and choose as `fit_server` does; compute intervals and left-out points on demand."""
+    """Fit and choose as `fit_server` does; compute intervals and left-out points on demand.
+
+    ``spare`` is how many more loads than free parameters a form needs; see `forms_for`.
+    """
     measurements = measurements_in(measurements)
     curve = curve_for_forms(measurements, x, y, listed_forms(forms, family))
     inside = within.holds(curve.load)

@@ -11,9 +11,8 @@ falls behind: a run has no response time, and completes the saturation throughpu
 (`headway.models.inference.limit_search.next_run`) stops where its 95% interval is narrower than
 5% of its lower end, or a run no longer pays, or after 12 runs. Bisection doubles the load, takes
 each run at its word, and halves the gap until it is as narrow as the interval of the advised way
-is. Chance misleads it near the limit; so another one repeats each load until the mean of its times
-is a standard error from the limit, the least that makes its gaps hold the truth about as often (94
-of 100 servers; without, 91, at a width of 3%). It is told how large the errors are.
+is. Chance misleads it near the limit; so a surer one repeats each load until the mean of its times
+is a standard error from the limit, and is told how large the errors are.
 
 Seeds 0 to 99 were looked at while the search was written; the table takes others.
 docs/accuracy/fits.md has its figures.

@@ -16,15 +16,51 @@ from tests.campaigns.limit_runs import BUDGET, FIRST, compared
 SERVERS = 10
 
 
-def test_fewer_runs_than_a_bisection_for_the_same_interval():
-    """Over 200 servers 0.60 of its runs, and 89% of the intervals hold the truth."""
+def test_half_the_runs_of_a_bisection_for_the_same_interval():
+    """Over 200 servers 0.49 of its runs, and 98% of the intervals hold the truth."""
     found = [compared(FIRST + seed) for seed in range(SERVERS)]
 
     runs = sum(each.advised for each in found), sum(each.bisected for each in found)
-    assert runs[0] <= 0.7 * runs[1]
+    assert runs[0] <= 0.6 * runs[1]
     assert max(each.advised for each in found) <= BUDGET
     assert sum(each.high / each.low <= 1.05 for each in found) >= SERVERS - 1
-    assert sum(each.is_covered for each in found) >= SERVERS - 3
+    assert sum(each.is_covered for each in found) >= SERVERS - 2
+
+
+def test_simple_forms_that_agree_do_not_end_it():
+    """One queue behind a delay, whose waits are twice as long as one server's: 3 parameters.
+
+    Two forms of 2 parameters fit four runs of it well, and both are wrong about the limit.
+    """
+    loads, errors = np.array([120.0, 240.0, 480.0, 960.0]), np.array([-1.0, -1.0, 0.5, 1.0])
+    times = 1e-3 * (1 + 2 / (1 - loads / 1000)) * np.exp(0.03 * errors)
+    points = [
+        Point("mine", throughput=x, response_time=y) for x, y in zip(loads, times, strict=True)
+    ]
+
+    found = next_run(LoadTest(tuple(points)), "response_time<=12ms")
+
+    low, _, high = found.highest
+    assert low <= 1000 * (1 - 2 / 11) <= high
+
+
+def test_a_load_that_was_not_sustained_is_not_tried_again():
+    """A server that completes less than its curve promises: each further load is lower."""
+    test, tried = runs(single, 100.0, 200.0, 400.0, 780.0, offered=[(905.0, 850.0)]), 905.0
+
+    found = next_run(test, "response_time<=8.5ms")
+
+    assert found.at is None or found.at < tried
+    again = runs(single, 100.0, 400.0, offered=[(905.0, 850.0)])
+    assert 400 < next_run(again, "response_time<=8.5ms").at < 905
+
+
+def test_what_was_completed_in_overload_says_where_to_measure():
+    """R = A / (1 - x / C) through one run: x = C (1 - A / L)."""
+    found = next_run(runs(single, 250.0, offered=[(2000.0, 1000.0)]), "response_time<=10ms")
+
+    light = single(250.0) * 0.75
+    assert found.at == pytest.approx(1000 * (1 - light / 10e-3))
 
 
 def curve(loads, response, extra=""):
