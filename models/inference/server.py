@@ -1,11 +1,13 @@
 """Servers whose inside is unknown: fit several forms, choose one, and say what it tells.
 
 The choice: the form of the least AICc, unless another, whose AICc is within `PLAUSIBLE` of it,
-predicts left-out points clearly better; within `SUBSTANTIAL` where it has more parameters. A form
-with a parameter that is not determined and lies where the data say nothing is chosen only if every
-other within `PLAUSIBLE` has such a one too.
+predicts left-out points clearly better; within `SUBSTANTIAL` where it has more parameters. Of
+forms of a population also one of more parameters than AICc can judge, whose error is `FAR` smaller.
+A form with a parameter that is not determined and lies where the data say nothing is chosen only if
+every other within `PLAUSIBLE` has such a one too.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -45,6 +47,7 @@ from headway.models.inference.warnings import is_worse_than_constant
 from headway.models.measured.measurements import Measurements
 from headway.models.reading.loadtest import Measured, measurements_in
 from headway.models.signatures.sfs import ALL, Range
+from headway.models.structure.forms import Load
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
 from headway.numerals import counted
@@ -62,6 +65,13 @@ CLEARLY = 0.8
 
 Progress = Callable[[str, float], None]
 """ServerQuantity what goes on, and the share of the whole that it is."""
+
+FAR = 0.2
+"""Share of the error that a form has to leave which has a parameter too many for AICc.
+
+Squares 25 times as small are F = 48 of 1 and 2 degrees of freedom, as often by chance as 2 times
+of 100. Of five points: ``python -m tests.campaigns.few_points``.
+"""
 
 _DIGITS = 2  # of an AICc, to compare forms by
 _FITTING = 0.5  # share of the work that fitting is; the rest are intervals and left-out points
@@ -390,8 +400,24 @@ def chosen_first(fits: Sequence[tuple[Form, Fit]]) -> list[tuple[Form, Fit]]:
     return [chosen, *(pair for pair in sorted(fits, key=compared) if pair is not chosen)]
 
 
-def ranked(fits: Sequence[tuple[Form, Fit]]) -> list[tuple[Form, Fit]]:
-    """The chosen form first, the others by AICc; of those that fit alike, the simpler first."""
+def _error(candidate: tuple[Form, Fit]) -> float:
+    return candidate[1].comparison.summary["rms_relative_error"]
+
+
+def _of_population(candidate: tuple[Form, Fit]) -> bool:
+    return candidate[0].variant.load is Load.POPULATION
+
+
+def ranked(fits: Sequence[tuple[Form, Fit]], far: float = FAR) -> list[tuple[Form, Fit]]:
+    """The chosen form first, the others by AICc; of those that fit alike, the simpler first.
+
+    Parameters
+    ----------
+    fits
+        Forms and their fits, the simplest first.
+    far
+        As `FAR` says.
+    """
     by_aicc = sorted(fits, key=compared)
     chosen = by_aicc[0]
     for pair in by_aicc[1:]:
@@ -399,5 +425,10 @@ def ranked(fits: Sequence[tuple[Form, Fit]]) -> list[tuple[Form, Fit]]:
         most = by_aicc[0][1].aicc + (SUBSTANTIAL if richer else PLAUSIBLE)
         plausible = pair[1].aicc <= most
         if plausible and pair[1].leave_one_out_rms < CLEARLY * chosen[1].leave_one_out_rms:
+            chosen = pair
+    unjudged = [pair for pair in by_aicc if math.isinf(pair[1].aicc) > math.isinf(chosen[1].aicc)]
+    for pair in sorted((pair for pair in unjudged if _of_population(pair)), key=_error)[:1]:
+        is_better = pair[1].leave_one_out_rms < CLEARLY * chosen[1].leave_one_out_rms
+        if is_better and _error(pair) < far * _error(chosen):
             chosen = pair
     return [chosen, *(pair for pair in by_aicc if pair is not chosen)]

@@ -1,5 +1,6 @@
 """Fitted servers described: the form that was chosen, its fit, and what that tells."""
 
+import math
 from dataclasses import replace
 from itertools import chain, repeat
 from typing import Any
@@ -76,7 +77,7 @@ def _forms_table(server_fit: ServerFit) -> Table:
     """A line a form, the chosen one first, and below it what those are that may be right."""
     weights = server_fit.weights.tolist()
     rows = [
-        (form.name, rms_error(fit), left_out_error(fit), _share(weight), len(fit.free))
+        (form.name, rms_error(fit), left_out_error(fit), _share(weight, fit), len(fit.free))
         for (form, fit), weight in zip(server_fit.candidates, weights, strict=True)
     ]
     titles = ("form", "RMS error", "leave-one-out", "AICc weight", "free")
@@ -141,10 +142,12 @@ def _choice(server_fit: ServerFit) -> str:
     why = "(lowest AICc of those that the data determine)" if passed else "(lowest AICc)"
     if server_fit.best.leave_one_out_rms < fit.leave_one_out_rms and fit is not server_fit.best:
         more = server_fit.best.aicc - fit.aicc
-        why = (
-            f"(smaller leave-one-out error than {least.name}, although that has an AICc lower by "
-            f"{more:.1f})"
+        but = (
+            f"that has an AICc lower by {more:.1f}"
+            if math.isfinite(more)
+            else "AICc cannot judge it"
         )
+        why = f"(smaller leave-one-out error than {least.name}, although {but})"
     return (
         f"chosen: {server_fit.form.name} {why}{runners}"
         if others
@@ -163,8 +166,10 @@ def left_out_error(fit: Fit) -> str:
     return f"{error:.1%}" if error < 10 else "-"
 
 
-def _share(weight: float) -> str:
-    """A weight, as far as it says anything."""
+def _share(weight: float, fit: Fit) -> str:
+    """A weight, as far as it says anything; none where AICc cannot judge."""
+    if math.isinf(fit.aicc):
+        return "-"
     return f"{weight:.1%}" if weight >= _LITTLE else f"below {_LITTLE:.1%}"
 
 

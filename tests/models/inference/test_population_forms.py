@@ -94,6 +94,34 @@ def test_a_fit_of_one_server_says_how_many_a_load_takes(name):
     assert pool.saturation_throughput == pytest.approx(4 * limit, rel=1e-12)
 
 
+FIVE = "clients,throughput_ops_s\n1,1002\n4,3570\n16,9480\n32,11700\n64,10500\n"
+
+
+def test_a_peak_in_five_loads_is_told_though_aicc_cannot_judge_it():
+    """Gunther's law of 1000, 0.03 and 0.0008 with 2% noise: its peak is 11,777 at 35 clients."""
+    server = choose_form(Measurements.parse(FIVE, "five.csv"))
+    told = {one.name: one for one in server.quantities}
+    text = str(server)
+
+    assert server.form.model == "server-usl"
+    assert np.isinf(server.best.aicc)
+    assert np.isfinite(server.candidates[1][1].aicc)
+    assert told["population at the peak"].low < 34.8 < told["population at the peak"].high
+    assert told["saturation throughput"].low < 11_777 < told["saturation throughput"].high
+    assert "although AICc cannot judge it" in " ".join(text.split())
+
+
+def test_five_loads_of_one_server_remain_one_server():
+    jobs = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
+    single = catalogue_model("server-single").at(delay=2e-3, service_time=1e-3).closed(jobs, 0.0)
+    noisy = np.asarray(single.solve()["throughput"]) * [1.01, 0.98, 1.0, 1.015, 0.99]
+    rows = "".join(f"{n:g},{x:.6g}\n" for n, x in zip(jobs, noisy, strict=True))
+
+    server = choose_form(Measurements.parse("clients,throughput_ops_s\n" + rows, "one.csv"))
+
+    assert server.form.model == "server-single"
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_step_between_two_phases_is_recognised(seed):
     """A jump of 2 ms at 550 op/s on a server of 1 ms that saturates at 1050 op/s."""
