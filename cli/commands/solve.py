@@ -81,6 +81,8 @@ def command(
     plot: Drawing | None,
 ) -> int:
     """Solve a model."""
+    from headway.models.structure.alternatives import able_to
+
     chosen = chosen_model(model, preset, settings, closed_settings(closed, population, think))
     laws = {"--show": quantities is not None, "--queue-lengths": queue_lengths is not None}
     if method == SIMULATION or uncertain:
@@ -96,10 +98,12 @@ def command(
         answer: Presentable = chosen.propagate(count, wish.seed, method, percents)
     else:
         _refuse({"--draws": draws is not None}, "--uncertain")
-        solution = chosen.solve(method=method)
         if queue_lengths is None:
-            answer = _with_quantities(solution.with_percentiles(percents), names_of(quantities))
+            names = names_of(quantities)
+            able = able_to(chosen, lambda one: _answered(one, method, percents, names))
+            answer = _answered(able, method, percents, names)
         else:
+            solution = chosen.solve(method=method)
             others = {"--show": quantities is not None, "--percentile": bool(percents)}
             _refuse(others, "a table without --queue-lengths")
             answer = solution.queue_lengths(*_stations(queue_lengths))
@@ -114,10 +118,13 @@ def _stations(text: str) -> list[str]:
     return names
 
 
-def _with_quantities(solution: "Solution", names: list[str]) -> "Solution":
-    """Add quantities by name."""
+def _answered(
+    model: "Model", method: str, percents: tuple[float, ...], names: list[str]
+) -> "Solution":
+    """Solve a model, with percentiles and quantities by name."""
     from headway.models.solving.solutions.on_demand import named_outputs
 
+    solution = model.solve(method=method).with_percentiles(percents)
     known = (*solution.outputs, *solution.class_outputs)
     named_outputs(names, known, solution.classes, "there is no number", solution.stations)
     return solution.answering(*names)

@@ -17,15 +17,18 @@ from headway.models.files.building.sources import with_sources
 from headway.models.files.building.stations import Stations
 from headway.models.files.correlations import correlations_of
 from headway.models.files.curves import miss_curve
+from headway.models.files.draws import draws_of
 from headway.models.files.forms import form_of
 from headway.models.files.tails import tails_of
 from headway.models.files.traces import with_traces
 from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.parameters import Preset
 from headway.models.language.units import quantity, unit
+from headway.models.structure.alternatives import Alternative
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.meanings import Better, Meaning
 from headway.models.structure.model import Model
+from headway.numerals import digits
 
 
 class Builder(Links, Algorithms, Stations, Regions):
@@ -67,9 +70,22 @@ class Builder(Links, Algorithms, Stations, Regions):
         )
         correlations = correlations_of(entry.correlations, model.parameters, self.place)
         model = replace(model, correlations=correlations)
-        return replace(
-            model, presets={n: self._preset(model, n, p) for n, p in entry.presets.items()}
-        )
+        drawn = draws_of(entry.draws.sets if entry.draws else "", model.parameters, self.place)
+        presets = {n: self._preset(model, n, p) for n, p in entry.presets.items()}
+        return replace(model, drawn=drawn, presets=presets, alternatives=self._alternatives())
+
+    def _alternatives(self) -> tuple[Alternative[Model], ...]:
+        """Other models of the same system; the weights leave the file's own model a share."""
+        each = self.entry.alternatives
+        for one in each:
+            if not one.weight > 0:
+                msg = f"{one.model.name} has the weight {digits(one.weight)}; it must be above 0"
+                raise self.place.error(msg, "alternatives", "weight")
+        if not sum(one.weight for one in each) < 1:
+            msg = "their weights sum to 1 or more; leave a share to the file's own model"
+            raise self.place.error(msg, "alternatives", "weight")
+        place = self.place.under("alternatives", "model")
+        return tuple(Alternative(Builder(one.model, place).model(), one.weight) for one in each)
 
     def _graph(self) -> ModelGraph:
         with self.place():

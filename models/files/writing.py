@@ -7,6 +7,7 @@ from typing import Any
 from headway.errors import ModelFileError, is_hidden
 from headway.models.files.building.keys import FILE_KEYS
 from headway.models.files.correlations import correlation_table
+from headway.models.files.draws import draws_table
 from headway.models.files.editors import SCHEMA_FILE, SCHEMA_LINE
 from headway.models.files.forms import form_table
 from headway.models.files.reading import too_many
@@ -44,7 +45,7 @@ def to_toml(model: Model) -> str:
     if wrong := too_many(tables):
         msg = f"{model.name}: {wrong} in a file; keep it in Python"
         raise ModelFileError(msg)
-    text = SCHEMA_LINE + tomli_w.dumps(tables)
+    text = SCHEMA_LINE + tomli_w.dumps(tables, multiline_strings=True)
     return "".join(c if c == "\n" or not is_hidden(c) else f"\\u{ord(c):04x}" for c in text)
 
 
@@ -98,6 +99,10 @@ def document(model: Model) -> dict[str, Any]:
         "tails": tail_table(model.tails),
         "presets": {name: _preset(model, name) for name in model.presets},
         "form": form_table(model.form) if model.form else {},
+        "draws": draws_table(model.drawn),
+        "alternatives": [
+            {"weight": one.weight, "model": document(one.model)} for one in model.alternatives
+        ],
     }
     return {key: value for key, value in tables.items() if value}
 

@@ -9,7 +9,7 @@ every other within `PLAUSIBLE` has such a one too.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -27,6 +27,7 @@ from headway.models.inference.forecasting.highest_load import PRECISION, Highest
 from headway.models.inference.forecasting.next_load import NextLoads
 from headway.models.inference.forecasting.predictions import (
     Predictions,
+    form_weights,
     percents_of,
     predicted,
     usual_percents,
@@ -47,6 +48,7 @@ from headway.models.inference.warnings import is_worse_than_constant
 from headway.models.measured.measurements import Measurements
 from headway.models.reading.loadtest import Measured, measurements_in
 from headway.models.signatures.sfs import ALL, Range
+from headway.models.structure.alternatives import Alternative, together
 from headway.models.structure.forms import Load
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
@@ -72,6 +74,9 @@ FAR = 0.2
 Squares 25 times as small are F = 48 of 1 and 2 degrees of freedom, as often by chance as 2 times
 of 100. Of five points: ``python -m tests.campaigns.few_points``.
 """
+
+KEPT = 256
+"""Draws of each plausible form that a model file keeps."""
 
 _DIGITS = 2  # of an AICc, to compare forms by
 _FITTING = 0.5  # share of the work that fitting is; the rest are intervals and left-out points
@@ -137,12 +142,17 @@ class ServerFit(Answer):
     @cached_property
     def draws(self) -> tuple[Draws, ...]:
         """Plausible values of each plausible form, equally weighted."""
-        sets = [
+        return tuple(each for each in self._each_drawn if len(each.free))
+
+    @cached_property
+    def _each_drawn(self) -> tuple[Draws, ...]:
+        """Plausible values of each plausible form, in their order; none of one without a limit."""
+        return tuple(
             drawn(fit.problem, fit.optimum, fit.uncertainty, fit.model.form.saturation)
-            for _, fit in self.plausible
             if fit.model.form is not None and fit.model.form.saturation is not None
-        ]
-        return tuple(each for each in sets if len(each.free))
+            else Draws(fit.problem, np.empty((0, len(fit.free))), np.empty(0))
+            for _, fit in self.plausible
+        )
 
     @cached_property
     def saturation(self) -> ServerQuantity | None:
@@ -233,8 +243,23 @@ class ServerFit(Answer):
         return self
 
     def to_toml(self, command: str = "") -> str:
-        """The chosen form as a model file."""
-        return self.best.to_toml(command)
+        """The chosen form as a model file, with the other plausible forms as alternatives."""
+        return self.uncertain_model(command).to_toml()
+
+    def uncertain_model(self, command: str = "") -> Model:
+        """The chosen form and the other plausible ones, with their weights and draws.
+
+        Parameters
+        ----------
+        command
+            What was typed to get them, for the record.
+        """
+        each, weights = self._each_drawn, form_weights(self._each_drawn).tolist()
+        members = [
+            Alternative(replace(fit.uncertain_model(command), drawn=draws.sets(KEPT)), weight)
+            for (_, fit), draws, weight in zip(self.plausible, each, weights, strict=True)
+        ]
+        return together(members)
 
     def next_loads(self, quantity: str = SATURATION_THROUGHPUT) -> NextLoads:
         """The loads to measure next; see `Fit.next_loads`.

@@ -10,6 +10,7 @@ from headway.models.analysis.sensitivity import Effect, Sensitivity
 from headway.models.language.digits import in_unit, slope_unit, with_unit
 from headway.models.language.scales import Scale
 from headway.models.language.units import Unit
+from headway.models.showing.parts.alternatives import alone_note
 from headway.models.showing.solutions import labels
 from headway.models.tables.description import (
     ABSENT,
@@ -194,7 +195,9 @@ def _sentences(sensitivity: Sensitivity) -> list[str]:
         following = f"; relieve it, and {shown[1]} is next" if len(shown) > 1 else ""
         first = shown[0].replace(" at ", ", which saturates at ", 1)
         sentences.append(f"bottleneck: {first}{following}")
-    sentences += _warnings(sensitivity) + labels(sensitivity.solution)
+    sentences += (
+        _warnings(sensitivity) + alone_note(sensitivity.model) + labels(sensitivity.solution)
+    )
     effects = [effect for each in sensitivity.effects.values() for effect in each.values()]
     if any(effect.half_width is not None for effect in effects):
         sentences.append("± is half of a 95% interval, from the fit")

@@ -11,6 +11,12 @@ from headway.models.language.scales import Scale
 from headway.models.language.units import Unit
 from headway.models.measured.arrivals import POISSON, arrivals_in_words
 from headway.models.showing.bounds import bound_fields
+from headway.models.showing.parts.alternatives import (
+    all_models,
+    mixed_note,
+    models_document,
+    times_of_all,
+)
 from headway.models.showing.parts.regions import blocked_parts, region_fields, region_tables
 from headway.models.showing.parts.servers import server_fields, server_tables
 from headway.models.solving.solutions.limits import station_limits
@@ -18,7 +24,7 @@ from headway.models.solving.solutions.marks import Marks
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.inputs import ARRIVAL_SCV
 from headway.models.structure.model import Model
-from headway.models.structure.outputs import part_unit
+from headway.models.structure.outputs import part_unit, percent_of
 from headway.models.structure.parts.keys import of_class
 from headway.models.structure.replicas import are_copies
 from headway.models.tables.description import Description, Field, Records, Row, field, only_csv
@@ -117,7 +123,7 @@ def head(solution: Solution) -> Row:
         document |= {"no_bounds": reason} if (reason := solution.no_bounds) else {}
     elif solution.approximation:
         document["approximation"] = solution.approximation
-    return document
+    return document | models_document(model)
 
 
 def swept(solution: Solution) -> list[str]:
@@ -172,7 +178,9 @@ def _sweep_table(solution: Solution, scale: Scale) -> Table:
         names.remove("throughput")
     hidden = names[MOST_COLUMNS:]
     names = names[:MOST_COLUMNS]
-    columns += [Column.of(name, solution[name], model.meaning(name).unit, scale) for name in names]
+    for name in names:
+        columns.append(Column.of(name, solution[name], model.meaning(name).unit, scale))
+        columns += times_of_all(solution, name, scale) if _is_time(name) else ()
     columns += [
         Column.of(
             f"{part.replace('_', ' ')} {name}",
@@ -196,8 +204,14 @@ def _sweep_table(solution: Solution, scale: Scale) -> Table:
         ]
         columns.append(Column("bottleneck", tuple(solution.bottleneck.ravel().tolist())))
     more = [f"and {len(hidden)} more outputs, in --csv and --json"] if hidden else []
+    more += mixed_note(model)
     keys = max(1, len(swept(solution)))
     return Table(solution.model.title, tuple(columns), (*notes_of(solution, scale), *more), keys)
+
+
+def _is_time(name: str) -> bool:
+    """Whether an output is the response time or a percentile of it."""
+    return name == "response_time" or percent_of(name) is not None
 
 
 def input_columns(solution: Solution, scale: Scale, times: int = 1) -> list[Column]:
@@ -296,7 +310,9 @@ def _outputs_table(solution: Solution, scale: Scale) -> Table:
     texts = tuple(with_unit(column.texts[0], column.unit) for column in columns)
     names = Column("output", tuple(name for name, _ in each))
     notes = notes_of(solution, scale) + (_binding_notes(solution) if solution.stations else [])
-    return Table(solution.model.title, (names, Column("value", texts)), tuple(notes))
+    notes += mixed_note(solution.model)
+    shown = (names, Column("value", texts), *all_models(solution, scale))
+    return Table(solution.model.title, shown, tuple(notes))
 
 
 def _stations_table(solution: Solution, scale: Scale) -> Table:

@@ -9,6 +9,7 @@ import numpy as np
 from headway.models.language.scales import Scale
 from headway.models.language.units import Unit
 from headway.models.showing.indices import index_columns
+from headway.models.showing.parts.alternatives import alone_note
 from headway.models.showing.solutions import labels
 from headway.models.sweeping.reductions.reduction import Row
 from headway.models.sweeping.sweep import Sweep
@@ -198,6 +199,7 @@ def _notes(swept: Sweep) -> Iterator[str]:
         yield f"{count:,} points have no {name}"
     indices = (row for row in swept.results if row.get("index") and not effort.interrupted)
     yield from dict.fromkeys(_index_note(row) for row in indices)
+    yield from alone_note(swept.model)
     yield from labels(swept.first)
 
 

@@ -1,7 +1,7 @@
 """Judge configurations by the probability that all goals hold, for uncertain parameters."""
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +12,8 @@ from headway.kinds import FloatArray, check_domain
 from headway.models.analysis.points import outputs_over
 from headway.models.sizing.choices import Columns
 from headway.models.sizing.judge import ByModel, Chance, Verdict, all_met
-from headway.models.uncertain.sampling import draws
+from headway.models.structure.model import Model
+from headway.models.uncertain.mixture import Member, mixture
 
 _FIRST_DRAWS, _LEAST_DRAWS = 64, 2048
 _FAILURES = 20  # fewest draws in which the least certain acceptable configuration fails
@@ -33,8 +34,8 @@ class ByChance:
     ----------
     certain
         Judges at the best values.
-    samples
-        Values drawn by parameter [SI], each of shape (draws,).
+    members
+        Draws of the model and of its alternatives.
     confidence
         The least share of draws in which all goals must hold, above 0 and below 1.
     is_full
@@ -46,14 +47,14 @@ class ByChance:
     >>> from headway.models.analysis.goals import Goal
     >>> model = catalogue_model("server-single").at(delay=0.001, service_time=0.001)
     >>> certain = ByModel(model, (Goal("response_time", "<=", 0.004),))
-    >>> samples = {"delay": np.linspace(0.0005, 0.0025, 1000)}
-    >>> answer = ByChance(certain, samples, 0.9)({"service_time": np.array([0.001, 0.0012])})
+    >>> drawn = Member(model, {"delay": np.linspace(0.0005, 0.0025, 1000)}, 1000)
+    >>> answer = ByChance(certain, (drawn,), 0.9)({"service_time": np.array([0.001, 0.0012])})
     >>> answer.share.round(2).tolist(), answer.met.tolist()
     ([0.75, 0.25], [False, False])
     """
 
     certain: ByModel
-    samples: Mapping[str, FloatArray]
+    members: tuple[Member, ...]
     confidence: float
     is_full: bool = False
 
@@ -65,12 +66,13 @@ class ByChance:
     @property
     def chance(self) -> Chance:
         """The definition of the probabilities."""
-        return Chance(self.confidence, self.count, tuple(self.samples))
+        names = dict.fromkeys(name for member in self.members for name in member.values)
+        return Chance(self.confidence, self.count, tuple(names))
 
     @property
     def count(self) -> int:
         """Number of draws."""
-        return next(iter(self.samples.values())).size
+        return sum(member.count for member in self.members)
 
     @property
     def allowed(self) -> int:
@@ -100,8 +102,11 @@ class ByChance:
         left = np.arange(size)
         for start, stop in self._batches():
             part = {name: column[left] for name, column in columns.items()}
-            failed[left] += self._failures_of(part, slice(start, stop))
-            tried[left] = stop
+            for member in self.members:
+                some = slice(start * member.count // self.count, stop * member.count // self.count)
+                if some.start < some.stop:
+                    failed[left] += self._failures_of(part, member, some)
+                    tried[left] += some.stop - some.start
             if not self.is_full:
                 left = left[failed[left] <= self.allowed]
             if not left.size:
@@ -114,32 +119,40 @@ class ByChance:
             yield start, stop
             start, stop = stop, min(4 * stop, self.count)
 
-    def _failures_of(self, columns: Columns, draws: slice) -> FloatArray:
-        """Number of the given draws in which each configuration misses a goal."""
+    def _failures_of(self, columns: Columns, member: Member, draws: slice) -> FloatArray:
+        """Number of the given draws of a member in which each configuration misses a goal."""
         size = next(iter(columns.values())).size
         width = draws.stop - draws.start
         step = max(_MOST_POINTS // width, 1)
-        parts = [self._met(columns, slice(a, a + step), draws) for a in range(0, size, step)]
+        parts = [
+            self._met(columns, slice(a, a + step), member, draws) for a in range(0, size, step)
+        ]
         return np.asarray(width - np.concatenate([met.sum(axis=1) for met in parts], dtype=float))
 
-    def _met(self, columns: Columns, some: slice, draws: slice) -> NDArray[np.bool_]:
+    def _met(
+        self, columns: Columns, some: slice, member: Member, draws: slice
+    ) -> NDArray[np.bool_]:
         """Whether all goals hold, shape (configurations, draws)."""
         goals, width = self.certain.goals, draws.stop - draws.start
         chosen = {name: np.repeat(column[some], width) for name, column in columns.items()}
         rows = next(iter(chosen.values())).size // width
-        drawn = {name: np.tile(values[draws], rows) for name, values in self.samples.items()}
+        drawn = {name: np.tile(values[draws], rows) for name, values in member.values.items()}
         names = [goal.output for goal in goals]
-        outputs = outputs_over(self.certain.model, {**drawn, **chosen}, names)
+        outputs = outputs_over(member.model, {**drawn, **chosen}, names)
         return all_met(goals, outputs).reshape(rows, width)
 
 
-def by_chance(certain: ByModel, confidence: float, chosen: Collection[str]) -> ByChance:
-    """Judge by draws of the uncertain parameters of a model.
+def by_chance(
+    certain: ByModel, model: Model, confidence: float, chosen: Collection[str]
+) -> ByChance:
+    """Judge by draws of the uncertain parameters of a model, and of its alternatives.
 
     Parameters
     ----------
     certain
         Judges at the best values.
+    model
+        The model, with its alternatives.
     confidence
         The least probability with which all goals must hold [%].
     chosen
@@ -158,9 +171,11 @@ def by_chance(certain: ByModel, confidence: float, chosen: Collection[str]) -> B
     )
     failing = 1 - confidence / 100
     count = max(_LEAST_DRAWS, 2 ** math.ceil(math.log2(_FAILURES / failing)))
-    drawn = draws(certain.model, count, _SEED)
-    samples = {name: values for name, values in drawn.items() if name not in chosen}
-    if not samples:
-        msg = f"{certain.model.name}: only the choices are uncertain; remove the confidence"
+    members = tuple(
+        replace(member, values={n: v for n, v in member.values.items() if n not in chosen})
+        for member in mixture(model, count, _SEED)
+    )
+    if not any(member.values for member in members) and len(members) == 1:
+        msg = f"{model.name}: only the choices are uncertain; remove the confidence"
         raise InvalidParameter(msg)
-    return ByChance(certain, samples, confidence / 100)
+    return ByChance(certain, members, confidence / 100)

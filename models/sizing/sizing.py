@@ -20,6 +20,7 @@ from headway.models.sizing.resources import resources
 from headway.models.sizing.search import Explored, in_order, search
 from headway.models.sizing.size import Configuration, Scope, Size
 from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.alternatives import able_to, weighted
 from headway.models.structure.model import Model
 
 
@@ -111,15 +112,17 @@ def size_model(
     {'disks': 4.0, 'memory': 1024000000.0}
     """
     grid = grid_of(model, choose)
-    model = model.exposing(*choose).at(grid.ends(0))
-    solution = model.solve()
+    whole = model.at(grid.ends(0))
+    whole = able_to(whole, lambda one: read_goals(one.solve(), targets))
+    each = [one.model for one in weighted(whole)]
+    model, solution = each[0], each[0].solve()
     if np.prod(solution.shape) != 1:
         msg = f"{model.name}: sizing needs one operating point; remove lists and ranges"
         raise InvalidParameter(msg)
     goals = read_goals(solution, targets)
-    certain = ByModel(model, goals, is_slow=_are_slow(goals, solution))
-    judge = certain if confidence is None else _unsure(certain, confidence, grid)
-    question = Question(model, goals, grid, cost_of(cost, grid.names), judge)
+    certain = ByModel(model, goals, is_slow=any(_are_slow(goals, one.solve()) for one in each))
+    judge = certain if confidence is None else _unsure(certain, whole, confidence, grid)
+    question = Question(whole, goals, grid, cost_of(cost, grid.names), judge)
     return answered(question, extent.within(judge, solution))
 
 
@@ -128,7 +131,7 @@ def _are_slow(goals: Sequence[Goal], solution: Solution) -> bool:
     return not solution.together(goal.output for goal in goals)
 
 
-def _unsure(certain: ByModel, confidence: float, grid: ChoiceGrid) -> ByChance:
+def _unsure(certain: ByModel, whole: Model, confidence: float, grid: ChoiceGrid) -> ByChance:
     """Judge by draws; refuse this if each takes too long."""
     if certain.is_slow and grid.size > _MOST_SLOW:
         msg = (
@@ -136,7 +139,7 @@ def _unsure(certain: ByModel, confidence: float, grid: ChoiceGrid) -> ByChance:
             f"configurations; offer at most {_MOST_SLOW}"
         )
         raise InvalidParameter(msg)
-    return by_chance(certain, confidence, grid.names)
+    return by_chance(certain, whole, confidence, grid.names)
 
 
 def answered(question: Question, extent: Extent) -> Size:

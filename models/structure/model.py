@@ -6,12 +6,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from headway.errors import GraphError, InvalidParameter, UnknownModel, UnknownParameter, nearest
-from headway.kinds import Amount, Number
+from headway.kinds import Amount, FloatArray, Number
 from headway.models.language.formula import formula
 from headway.models.language.frozen import Kept
 from headway.models.language.parameters import Parameter, Preset
 from headway.models.language.units import Unit, is_rate, unit
 from headway.models.language.verbs import perform
+from headway.models.structure.alternatives import (
+    Alternative,
+    each_changed,
+    given_values,
+    still_drawn,
+)
 from headway.models.structure.closing import in_rounds
 from headway.models.structure.correlations import (
     Correlations,
@@ -66,6 +72,12 @@ class Model(Kept, ModelVerbs):
         In which its file has numbers that are no parameters, if they are in hours or minutes.
     tails
         Percentiles of the data that it was fitted to, over those of its law, by percentage.
+    drawn
+        Values of uncertain parameters that are plausible together [SI], arrays of one length.
+    alternatives
+        Other models of the same system, which are asked the same.
+    set_aside
+        Those that cannot answer what is asked: their weights by name.
 
     Examples
     --------
@@ -87,6 +99,9 @@ class Model(Kept, ModelVerbs):
     correlations: Correlations = field(default_factory=dict)
     units: tuple[Unit, ...] = ()
     tails: Mapping[float, float] = field(default_factory=dict)
+    drawn: Mapping[str, FloatArray] = field(default_factory=dict)
+    alternatives: "tuple[Alternative[Model], ...]" = ()
+    set_aside: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, graph: ModelGraph) -> "Model":
@@ -130,11 +145,14 @@ class Model(Kept, ModelVerbs):
         0.001
         """
         given = {**(values or {}), **named}
+        if self.alternatives:
+            return given_values(self, given)
         model = self.exposing(*given)
         changed = {**model.parameters, **{n: model.parameters[n].at(v) for n, v in given.items()}}
         check_links(model.graph.links, changed)
         kept = still_uncertain(self.correlations, changed)
-        return replace(model, parameters=changed, correlations=kept)
+        drawn = still_drawn(self.drawn, changed)
+        return replace(model, parameters=changed, correlations=kept, drawn=drawn)
 
     def exposing(self, *names: str, known: Iterable[str] = ()) -> "Model":
         """The same model with these among its parameters.
@@ -149,6 +167,8 @@ class Model(Kept, ModelVerbs):
         >>> model.at(arrival_rate=2000, replicas=4).solve().response_time
         0.003
         """
+        if self.alternatives:
+            return each_changed(self, lambda one: one.exposing(*names, known=known))
         if REPLICAS.name in names and REPLICAS.name not in self.parameters:
             return self._with_replicas().exposing(*names, known=known)
         copies = {REPLICAS.name} if have_copies(self.graph) and not self.is_closed else set()
@@ -282,6 +302,8 @@ class Model(Kept, ModelVerbs):
         >>> one.closed(population=10).solve().throughput
         2.0
         """
+        if self.alternatives:
+            return each_changed(self, lambda one: one.closed(population, think_time))
         if self.is_closed:
             think = {} if think_time is None else {"think_time": think_time}
             return self.at({"population": population, **think})
@@ -326,6 +348,8 @@ class Model(Kept, ModelVerbs):
         >>> [round(one.arriving(scv).solve(8.0).response_time, 4) for scv in (0, 1)]
         [0.2693, 0.5]
         """
+        if self.alternatives:
+            return each_changed(self, lambda one: one.arriving(scv))
         if ARRIVAL_SCV.name in self.parameters:
             return self.at({ARRIVAL_SCV.name: scv})
         graph = self.graph

@@ -1,20 +1,23 @@
 """Uncertain parameters carried through a model: every output with its 95% band."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from headway.errors import HeadwayError, InvalidParameter
+from headway.errors import HeadwayError, InvalidParameter, UnknownParameter
 from headway.kinds import FloatArray, Number, plain
 from headway.models.solving.response_times.percentiles import all_at_once
 from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.alternatives import able_to, weighted
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
 from headway.models.uncertain.importance import Importance, sobol_importance
-from headway.models.uncertain.sampling import check_whole, draws, joint
+from headway.models.uncertain.mixture import Member, mixture
+from headway.models.uncertain.sampling import check_whole, joint
 
 LEAST_DRAWS, MOST_DRAWS = 100, 100_000
 """Fewer draws have no 2.5% quantile worth telling."""
@@ -37,10 +40,11 @@ class Propagation(Answer):
     ----------
     solution
         At the best values.
+    members
+        The draws of the model, and of each of its alternatives.
     drawn
-        At every draw: its first dimension is the draws, the others are the operating points.
-    samples
-        Values drawn, by parameter [SI], each of shape (draws,).
+        Solutions of each member at its draws: the first dimension is the draws, the others are
+        the operating points.
     method, percents
         How it was solved, and which percentiles were asked for.
     seed
@@ -57,8 +61,8 @@ class Propagation(Answer):
     """
 
     solution: Solution
-    drawn: Solution
-    samples: Mapping[str, FloatArray]
+    members: tuple[Member, ...]
+    drawn: tuple[Solution, ...]
     method: str
     percents: tuple[float, ...]
     seed: int
@@ -77,7 +81,24 @@ class Propagation(Answer):
     @property
     def count(self) -> int:
         """Number of draws."""
-        return self.drawn.shape[0]
+        return sum(member.count for member in self.members)
+
+    @property
+    def samples(self) -> Mapping[str, FloatArray]:
+        """Values drawn of the model's own parameters [SI], each of shape (draws,)."""
+        return self.members[0].values
+
+    def at_draws(self, name: str) -> FloatArray:
+        """An output at every draw and operating point, of the members that have it.
+
+        Numbers of stations and classes are the model's own: others have other stations.
+        """
+        own, *others = self.drawn if name in self.solution.outputs else self.drawn[:1]
+        parts: list[FloatArray] = [np.asarray(own[name], float)]
+        for other in others:
+            with suppress(UnknownParameter):
+                parts.append(np.asarray(other[name], float))
+        return np.concatenate(parts)
 
     def band(self, name: str) -> tuple[Number, Number]:
         """Lower and upper end of an output's 95% band, by operating point [SI].
@@ -92,15 +113,16 @@ class Propagation(Answer):
         Infinite where the draws that saturate reach the end: what is infinite counts as more
         than any number. NaN where a draw gives no number.
         """
-        low, high = band_of(np.asarray(self.drawn[name], float))
+        low, high = band_of(self.at_draws(name))
         return plain(low), plain(high)
 
     @cached_property
     def saturated_share(self) -> FloatArray:
         """Share of the draws at which some station cannot keep up, by operating point."""
-        if not self.drawn.stations:
+        if not self.solution.stations:
             return np.zeros(self.solution.shape)
-        return np.asarray(self.drawn.saturated.mean(axis=0))
+        saturated = np.concatenate([each.saturated for each in self.drawn])
+        return np.asarray(saturated.mean(axis=0))
 
     @property
     def is_slow(self) -> bool:
@@ -111,17 +133,20 @@ class Propagation(Answer):
     def importance(self) -> Importance:
         """Share of each output's uncertainty by parameter; needs further solutions.
 
+        Where there are alternatives, of the model alone.
         Not of percentiles that are found one by one, which would take too long.
         """
         percents = () if self.is_slow else self.percents
-        plain = solved(self.model, self.method, percents)
+        model = weighted(self.model)[0].model
+        plain = solved(model, self.method, percents)
         names = (*plain.outputs, *plain.class_outputs)
 
         def evaluate(values: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
-            drawn = at_draws(self.model, values, self.method, percents)
+            count = next(iter(values.values())).size
+            drawn = at_draws(model, values, self.method, percents, count)
             return {name: np.reshape(drawn[name], (drawn.shape[0], -1)) for name in names}
 
-        return sobol_importance(evaluate, joint(self.model), self.count, self.seed)
+        return sobol_importance(evaluate, joint(model), self.count, self.seed)
 
 
 def band_of(values: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -163,7 +188,7 @@ def propagate(
     Parameters
     ----------
     model
-        With its operating points, and intervals of some parameters.
+        With its operating points, and intervals of some parameters, alternatives or both.
     count, seed
         Of the draws, from 100 to 100,000.
     method
@@ -178,11 +203,12 @@ def propagate(
         draws, or a drawn value cannot be solved.
     """
     check_whole("draws", count, LEAST_DRAWS, MOST_DRAWS)
-    solution = solved(model, method, percents)
+    able = able_to(model, lambda one: solved(one, method, percents))
+    solution = solved(able, method, percents)
     _check_size(solution, count, percents)
-    samples = draws(model, count, seed)
-    drawn = at_draws(model, samples, method, percents)
-    return Propagation(solution, drawn, samples, method, tuple(percents), seed)
+    members = mixture(able, count, seed)
+    drawn = tuple(at_draws(one.model, one.values, method, percents, one.count) for one in members)
+    return Propagation(solution, members, drawn, method, tuple(percents), seed)
 
 
 def one_by_one(solution: Solution, percents: Sequence[float]) -> bool:
@@ -210,17 +236,36 @@ def solved(model: Model, method: str, percents: Sequence[float]) -> Solution:
 
 
 def at_draws(
-    model: Model, samples: Mapping[str, FloatArray], method: str, percents: Sequence[float]
+    model: Model,
+    samples: Mapping[str, FloatArray],
+    method: str,
+    percents: Sequence[float],
+    count: int,
 ) -> Solution:
     """Solve a model at every draw and every operating point.
+
+    Parameters
+    ----------
+    model
+        Without alternatives.
+    samples
+        Values drawn by parameter [SI]; none of a model that is certain, which is solved `count`
+        times alike.
+    method, percents
+        As for `propagate`.
+    count
+        Number of draws.
 
     Raises
     ------
     InvalidParameter
         Saying that it was a drawn value that could not be solved.
     """
-    rank = len(points_shape(model.inputs))
-    columns = {name: drawn.reshape(-1, *(1,) * rank) for name, drawn in samples.items()}
+    shape = points_shape(model.inputs)
+    columns = {name: drawn.reshape(-1, *(1,) * len(shape)) for name, drawn in samples.items()}
+    if not columns:
+        name, value = next(iter(model.inputs.items()))
+        columns = {name: np.broadcast_to(value, (count, *shape))}
     try:
         return solved(model.at(columns), method, percents)
     except HeadwayError as error:

@@ -9,7 +9,7 @@ points*, 1998, for points that fill the space more evenly than random ones.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -148,15 +148,26 @@ def triangle(correlations: FloatArray) -> FloatArray:
     return np.asarray(lower / np.linalg.norm(lower, axis=1, keepdims=True))
 
 
-def joint(model: Model) -> Joint:
+def joint(model: Model, known: Container[str] = ()) -> Joint:
     """The joint distribution of a model's uncertain parameters.
+
+    Parameters
+    ----------
+    model
+        Some of whose parameters have 95% intervals.
+    known
+        Names of those that are left out.
 
     Raises
     ------
     InvalidParameter
         Where no parameter has an interval, an interval is open, or correlations cannot be.
     """
-    uncertain = {n: p.interval for n, p in model.parameters.items() if p.interval is not None}
+    uncertain = {
+        name: parameter.interval
+        for name, parameter in model.parameters.items()
+        if parameter.interval is not None and name not in known
+    }
     if not uncertain:
         some = next(iter(model.parameters), "NAME")
         msg = (
@@ -165,12 +176,17 @@ def joint(model: Model) -> Joint:
         )
         raise InvalidParameter(msg)
     check_correlations(model.correlations, model.parameters)
+    pairs = {pair: value for pair, value in model.correlations.items() if {*pair} <= {*uncertain}}
     marginals = {name: _marginal(model, name, *ends) for name, ends in uncertain.items()}
-    return Joint(marginals, correlation_matrix(list(uncertain), model.correlations))
+    return Joint(marginals, correlation_matrix(list(uncertain), pairs))
 
 
 def _marginal(model: Model, name: str, low: float, high: float) -> SplitNormal:
     parameter, whole = model.parameters[name], counts(model.graph)
+    value, limits = float(np.asarray(parameter.value)), (parameter.minimum, parameter.maximum)
+    if name in model.drawn:
+        ends = np.quantile(model.drawn[name], [0.025, 0.975])
+        low, high = min(float(ends[0]), value), max(float(ends[1]), value)
     if math.isinf(low) or math.isinf(high):
         side = "upper" if math.isinf(high) else "lower"
         msg = (
@@ -178,7 +194,6 @@ def _marginal(model: Model, name: str, low: float, high: float) -> SplitNormal:
             "end, or set a value to treat it as certain"
         )
         raise InvalidParameter(msg)
-    value, limits = float(np.asarray(parameter.value)), (parameter.minimum, parameter.maximum)
     return SplitNormal(value, low, high, *limits, name in whole)
 
 
@@ -249,5 +264,20 @@ def draws(model: Model, count: int = 1000, seed: int = 1) -> dict[str, FloatArra
     >>> np.quantile(drawn["service_time"], [0.025, 0.5, 0.975]).round(5).tolist()
     [0.0009, 0.001, 0.0011]
     """
-    distribution = joint(model)
-    return distribution.values(normal_scores(count, len(distribution.marginals), seed))
+    count = check_whole("draws", count, 1, MOST_DRAWS)
+    known = _resampled(model.drawn, count, check_whole("seed", seed, 0, 2**63))
+    others = {n for n, p in model.parameters.items() if p.interval is not None} - known.keys()
+    if known and not others:
+        return known
+    distribution = joint(model, known)
+    width = len(distribution.marginals)
+    return known | distribution.values(normal_scores(count, width, seed))
+
+
+def _resampled(drawn: Mapping[str, FloatArray], count: int, seed: int) -> dict[str, FloatArray]:
+    """So many of the sets of values that a model carries, each about as often as any other."""
+    if not drawn:
+        return {}
+    sets = next(iter(drawn.values())).size
+    rows = np.random.default_rng(seed).permutation(np.arange(count) * sets // count)
+    return {name: values[rows] for name, values in drawn.items()}

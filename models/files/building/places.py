@@ -14,9 +14,15 @@ class KeyLines:
 
     text: str
     source: str
+    before: tuple[str, ...] = ()
+
+    def under(self, *keys: str) -> "KeyLines":
+        """The places of a part of the file, whose keys stand under these."""
+        return KeyLines(self.text, self.source, (*self.before, *keys))
 
     def of(self, path: list[str]) -> str:
         """File, line and key of a path of keys."""
+        path = [*self.before, *path]
         line = self.line(path)
         where = f" [{'.'.join(path)}]" if path else ""
         return f"{self.source}{f':{line}' if line else ''}{where}"

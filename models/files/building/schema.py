@@ -143,6 +143,21 @@ class ModelEntry(NamedTuple):
     tails: Mapping[str, float] = {}
     reference: str = ""
     regions: Mapping[str, RegionEntry] = {}
+    draws: "DrawsEntry | None" = None
+    alternatives: tuple["AlternativeEntry", ...] = ()
+
+
+class DrawsEntry(NamedTuple):
+    """``[draws]``: values of uncertain parameters that are plausible together."""
+
+    sets: str
+
+
+class AlternativeEntry(NamedTuple):
+    """``[[alternatives]]``: another model of the same system, and its share of the support."""
+
+    weight: float
+    model: ModelEntry
 
 
 def structure(document: dict[str, Any]) -> ModelEntry:
@@ -364,6 +379,31 @@ _FORM = FieldsTable(
     },
 )
 _NUMBERS = Several()
+_SETS = "A line of names of parameters with ci95, then a line of SI values for each set."
+
+
+@dataclass(frozen=True)
+class _WholeModel(Schema):
+    """A model inside a model file, with the same keys."""
+
+    def __call__(self, value: Any, keys: Keys) -> ModelEntry:
+        """Read a model, which has no alternatives of its own."""
+        entry: ModelEntry = _MODEL(value, keys)
+        if entry.alternatives:
+            raise Fault("an alternative has no alternatives of its own", keys)
+        return entry
+
+    def described(self) -> Json:
+        """Describe it as the file is."""
+        return {"$ref": "#"}
+
+
+_ALTERNATIVE: KeyTable = {
+    "weight": TableKey(
+        RealSchema(), "Its share of the support, above 0; the file's own model has what is left."
+    ),
+    "model": TableKey(_WholeModel(), "The model, with the keys of a model file."),
+}
 _MODEL = FieldsTable(
     ModelEntry,
     {
@@ -411,6 +451,14 @@ _MODEL = FieldsTable(
             _TEXT, "The station where a round of a closed network begins and ends."
         ),
         "regions": TableKey(TableOf(_REGION), "Limits shared by several stations, by name."),
+        "draws": TableKey(
+            FieldsTable(DrawsEntry, {"sets": TableKey(_TEXT, _SETS)}),
+            "Values of uncertain parameters that are plausible together.",
+        ),
+        "alternatives": TableKey(
+            ListOf(FieldsTable(AlternativeEntry, _ALTERNATIVE)),
+            "Other models of the same system, which fit about as well, with their weights.",
+        ),
     },
 )
 

@@ -59,6 +59,13 @@ class Draws:
         """Saturation throughput of each draw [1/s]."""
         return saturations(self.problem, self.limit, self.free)
 
+    def sets(self, count: int) -> dict[str, FloatArray]:
+        """At most so many of the draws, evenly among all: values by parameter [SI]."""
+        if not self.free.size:
+            return {}
+        free = self.free[:: -(-len(self.free) // count)]
+        return dict(zip(self.problem.names, free.T, strict=True))
+
 
 def saturations(problem: Problem, limit: Formula | None, free: FloatArray) -> FloatArray:
     """Saturation throughput [1/s] at several sets of free values; NaN where it is unknown.

@@ -267,6 +267,16 @@ def _each_queue_alike(draws: Sequence[Draws]) -> NDArray[np.bool_]:
     return np.concatenate(marks)
 
 
+def form_weights(draws: Sequence[Draws]) -> FloatArray:
+    """Weight of each form in a mixture: half of it as each form counts alike, half as each queue.
+
+    They sum to 1. Bands take the wider of both; a mixture has one weight for each.
+    """
+    queues = [_queue(each.problem.model) for each in draws]
+    by_queue = [1 / (len(set(queues)) * queues.count(queue)) for queue in queues]
+    return 0.5 / len(queues) + 0.5 * np.array(by_queue)
+
+
 def _queue(model: Model) -> str:
     """What of a model says how requests wait: its queues and their numbers."""
     queues = (one for one in model.graph.stations.values() if one.can.limits)

@@ -2,6 +2,7 @@
 
 from headway.models.language.scales import Scale, units_of
 from headway.models.language.units import ONE, Unit, si_text
+from headway.models.showing.parts.alternatives import alone_note
 from headway.models.showing.simulated.simulations import (
     effort_document,
     effort_notes,
@@ -84,6 +85,7 @@ def _tables(check: Check, records: Records, scale: Scale) -> list[Table]:
     unknown = [f"without an analytic answer: {check.unknown}"] if check.unknown else []
     notes = [
         *set_note(check.solution.model, scale=scale),
+        *alone_note(check.solution.model),
         *labels(check.solution),
         *_verdict(check),
         *unknown,

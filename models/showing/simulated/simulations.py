@@ -8,6 +8,7 @@ import numpy as np
 from headway.models.language.digits import in_unit, shown_unit, with_unit
 from headway.models.language.scales import Scale, units_of
 from headway.models.language.units import Unit, si_text, unit
+from headway.models.showing.parts.alternatives import alone_note
 from headway.models.showing.solutions import set_note
 from headway.models.simulating.estimates import CONFIDENCE, Estimate
 from headway.models.simulating.simulation import Simulation
@@ -56,7 +57,11 @@ def _tables(simulation: Simulation, scale: Scale) -> list[Table]:
     """Outputs with their half widths, then classes, stations and regions."""
     values = tuple(shown(one, own_unit, scale=scale) for _, one, own_unit in system(simulation))
     columns = Column("output", simulation.outputs), Column("simulated", values)
-    notes = (*set_note(simulation.model, scale=scale), *effort_notes(simulation))
+    notes = (
+        *set_note(simulation.model, scale=scale),
+        *alone_note(simulation.model),
+        *effort_notes(simulation),
+    )
     parts = (
         ("classes", "class", simulation.classes),
         ("stations", "station", simulation.stations),

@@ -3,6 +3,7 @@
 from headway.models.analysis.joint import JointTarget
 from headway.models.analysis.target import value_now
 from headway.models.language.scales import Scale
+from headway.models.showing.parts.alternatives import alone_note
 from headway.models.showing.solutions import labels
 from headway.models.showing.targeted.targets import now_text
 from headway.models.tables.description import (
@@ -65,7 +66,12 @@ def _table(target: JointTarget, scale: Scale) -> Table:
         )
     )
     fitted = [f"fitted: {target.axes}"] if target.axes else []
-    notes = (_change(target, scale), *fitted, *labels(target.solution))
+    notes = (
+        _change(target, scale),
+        *fitted,
+        *alone_note(target.solution.model),
+        *labels(target.solution),
+    )
     title = f"{model.name}: {target.parameter} for {len(goals)} targets at once"
     return records.table(title, scale, notes)
 

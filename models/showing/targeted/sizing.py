@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from headway.models.language.scales import Scale
+from headway.models.showing.parts.alternatives import alone_note, mixed_note, models_document
 from headway.models.showing.solutions import labels, replica_note
 from headway.models.sizing.size import Configuration, Scope, Size
 from headway.models.structure.model import Model
@@ -74,6 +75,7 @@ def _document(size: Size, rows: list[Row]) -> Row:
         "confidence": None if size.chance is None else 100 * size.chance.confidence,
         "draws": None if size.chance is None else size.chance.draws,
         "approximation": size.solution.approximation or None,
+        **models_document(size.model),
         "proven": size.proven,
         "cheapest": _one(size, size.best),
         **{name: one and _one(size, one) for name, one in less.items()},
@@ -163,6 +165,7 @@ def _notes(size: Size, scale: Scale) -> Iterator[str]:
             f"probability that all targets hold: from {size.chance.draws} draws of "
             f"{', '.join(size.chance.names)}; {digits(100 * size.chance.confidence)}% is required"
         )
+    yield from alone_note(size.model) if size.chance is None else mixed_note(size.model)
     yield from _binding(size, scale)
     if not size.proven:
         yield (

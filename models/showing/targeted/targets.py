@@ -3,6 +3,7 @@
 from headway.models.analysis.target import Target, value_now
 from headway.models.language.parameters import Parameter
 from headway.models.language.scales import Scale
+from headway.models.showing.parts.alternatives import alone_note
 from headway.models.showing.solutions import labels
 from headway.models.tables.description import TEXT, Description, Records, each, field, words
 from headway.models.tables.table import Table
@@ -44,7 +45,7 @@ def _table(target: Target, records: Records, scale: Scale) -> Table:
     wanted = scale.stated(target.wanted, target.model.meaning(target.output).unit)
     title = f"{target.model.name}: {target.parameter} for {target.output} of {wanted}"
     fitted = [f"fitted: {target.axes}"] if target.axes else []
-    notes = (*fitted, *labels(target.solution))
+    notes = (*fitted, *alone_note(target.solution.model), *labels(target.solution))
     return records.table(title, scale, notes, titles=("parameter", "now", "needed", "factor"))
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from headway.models.language.digits import ends, with_unit
 from headway.models.language.scales import Scale
 from headway.models.language.units import Unit
+from headway.models.showing.parts.alternatives import mixed_note
 from headway.models.showing.solutions import input_columns, notes_of, swept
 from headway.models.solving.solutions.solution import STATION_RESULTS
 from headway.models.structure.outputs import on_demand, part_unit
@@ -52,6 +53,7 @@ def _notes(propagation: Propagation, scale: Scale) -> list[str]:
     if propagation.model.correlations:
         pairs = propagation.model.correlations.items()
         notes.append(f"correlations: {', '.join(f'{a}, {b} {v:+.2f}' for (a, b), v in pairs)}")
+    notes += mixed_note(propagation.model)
     notes += _limit(propagation)
     most = float(np.max(propagation.saturated_share))
     if most > 0:
@@ -175,7 +177,8 @@ def _parts(
         cells = [_cells(propagation, key, part_unit(part), scale) for key in each]
         values, bands = zip(*cells, strict=True)
         columns += [Column(part.replace("_", " "), values), Column("95% band", bands)]
-    return Table(title, tuple(columns))
+    own = f"{title} of {propagation.model.name}" if propagation.model.alternatives else title
+    return Table(own, tuple(columns))
 
 
 def _importance_table(propagation: Propagation) -> list[Table]:

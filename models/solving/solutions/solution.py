@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.errors import GraphError, Saturated, UnknownParameter, nearest
+from headway.errors import GraphError, HeadwayError, Saturated, UnknownParameter, nearest
 from headway.kinds import Amount, Number, plain
 from headway.models.language.digits import in_unit, with_unit
 from headway.models.language.frozen import Frozen, Kept
@@ -252,6 +253,23 @@ class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
     def approximation(self) -> str:
         """A note on its approximation; empty if it is exact."""
         return self.marks.approximation
+
+    @cached_property
+    def alternatives(self) -> tuple["Solution", ...]:
+        """The same asked of the model's alternatives, of those that can answer.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> catalogue_model("server-single").solve(200).alternatives
+        ()
+        """
+        asked = [one.name for one in self.requested]
+        solutions = []
+        for one in self.model.alternatives:
+            with suppress(HeadwayError):
+                solutions.append(one.model.solve(method=self.marks.again).answering(*asked))
+        return tuple(solutions)
 
     def demands(self) -> dict[str, Number]:
         """Service demand per server of each station that can be a bottleneck, D/m [s].

@@ -274,7 +274,42 @@ servers = 1
 sources = 3
 think_time = "5 s"
 """
-WHOLE = [tomllib.loads(text) for text in (EVERYTHING, CLASSED, POOLED, FORKED, SOURCED)]
+SEVERAL = (
+    """
+name = "one"
+
+[parameters.work]
+value = "5 ms"
+ci95 = ["4 ms", "6 ms"]
+
+[stations.cpu]
+kind = "MM1"
+service_time = "work"
+
+[draws]
+sets = """
+    + '"""'
+    + """
+work
+0.0045
+0.0055
+"""
+    + '"""'
+    + """
+
+[[alternatives]]
+weight = 0.25
+
+[alternatives.model]
+name = "two"
+
+[alternatives.model.stations.cpu]
+kind = "MMm"
+service_time = "8 ms"
+servers = 2
+"""
+)
+WHOLE = [tomllib.loads(text) for text in (EVERYTHING, CLASSED, POOLED, FORKED, SOURCED, SEVERAL)]
 NAMED = {"stations", "links", "pipelines", "contention", "caches", "classes", "regions"}
 FREE = {"parameters", "outputs", "arrivals", "presets", "correlations", "tails", *NAMED}
 FREE_OF_FORM = {"start", "least", "most", "disclosed", "derived"}
@@ -298,6 +333,8 @@ def at(table, path):
 
 def has_fixed_keys(path):
     """Whether a table's keys are those of the language, rather than names of the model's."""
+    if path[:1] == ("alternatives",):
+        return has_fixed_keys(path[3:])
     if path[:1] in {("presets",), ("correlations",), ("tails",)} or path[-1:] == ("arrives",):
         return False
     names = len(path) == 1 and path[0] in FREE

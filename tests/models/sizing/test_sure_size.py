@@ -14,6 +14,7 @@ from headway.models.sizing.chance import ByChance
 from headway.models.sizing.choices import grid_of
 from headway.models.sizing.cost import cost_of
 from headway.models.sizing.judge import ByModel
+from headway.models.uncertain.mixture import Member
 from headway.models.uncertain.sampling import draws
 from headway.queueing import MM1, Delay, MMm
 from tests.campaigns.sure_sizes import outcome
@@ -68,7 +69,8 @@ def test_the_cheapest_is_that_of_all_draws(confidence, correlation):
     grid = grid_of(model, choose)
     goals = read_goals(model.solve(), ["response_time<=40ms"])
     chosen = model.at({"m": 1.0, "z": 1.0})
-    judge = ByChance(ByModel(chosen, goals), draws(chosen, 2048, 1), confidence / 100).full()
+    drawn = Member(chosen, draws(chosen, 2048, 1), 2048)
+    judge = ByChance(ByModel(chosen, goals), (drawn,), confidence / 100).full()
     columns = grid.at(np.arange(grid.size))
     share, costs = judge(columns).share, cost_of("40*m + 100*z", grid.names).of(columns)
     assert size.best.cost == costs[share >= confidence / 100].min()

@@ -1,0 +1,102 @@
+"""What tables and documents say of a model's alternatives: who answers, and between which ends."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from headway.models.language.digits import ends, with_unit
+from headway.models.language.scales import Scale
+from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.alternatives import weighted
+from headway.models.structure.model import Model
+from headway.models.tables.table import Column
+
+ALL = "all models"
+"""The title of a column with the least and largest answer of a model and its alternatives."""
+
+_SAME = 1e-9  # relative difference below which all say the same
+
+
+def shares_of(model: Model) -> dict[str, float]:
+    """Weights of a model and its alternatives by name; those of one name together."""
+    shares: dict[str, float] = {}
+    for one in weighted(model):
+        shares[one.model.name] = shares.get(one.model.name, 0.0) + one.weight
+    return shares
+
+
+def shares_text(shares: Mapping[str, float]) -> str:
+    """Weights by name as text, the largest first.
+
+    Examples
+    --------
+    >>> shares_text({"one": 0.25, "two": 0.75})
+    'two 75%, one 25%'
+    """
+    ordered = sorted(shares.items(), key=lambda item: -item[1])
+    return ", ".join(f"{name} {share:.0%}" for name, share in ordered)
+
+
+def alone_note(model: Model) -> list[str]:
+    """Say that an answer is of a model alone, and what speaks beside it."""
+    if not model.alternatives:
+        return aside_note(model)
+    own, *_ = weighted(model)
+    text = f"of {model.name} alone, {own.weight:.0%} of the weight of what fits"
+    return [text, *aside_note(model)]
+
+
+def mixed_note(model: Model) -> list[str]:
+    """Say which models an answer mixes, with their weights."""
+    if not model.alternatives:
+        return aside_note(model)
+    return [f"models, by weight: {shares_text(shares_of(model))}", *aside_note(model)]
+
+
+def aside_note(model: Model) -> list[str]:
+    """Say which models cannot answer what is asked."""
+    if not model.set_aside:
+        return []
+    return [f"set aside, as they cannot answer this: {shares_text(model.set_aside)} of the weight"]
+
+
+def all_models(solution: Solution, scale: Scale) -> Iterator[Column]:
+    """Between which ends the outputs lie at the only point, where there are alternatives."""
+    if not solution.alternatives:
+        return
+    texts = []
+    for name in solution.outputs:
+        values = [float(np.ravel(each[name])[0]) for each in _having(solution, name)]
+        unit = Column.of(name, solution[name], solution.model.meaning(name).unit, scale).unit
+        low, high = min(values), max(values)
+        alike = np.isnan(high) or high - low <= _SAME * abs(high) or low == high
+        texts.append("-" if alike else with_unit(ends(low, high, unit), unit))
+    yield Column(ALL, (*texts, *("-" for _ in solution.station_requests)))
+
+
+def times_of_all(solution: Solution, name: str, scale: Scale) -> Iterator[Column]:
+    """Between which ends a time lies, by operating point, where there are alternatives."""
+    if not solution.alternatives:
+        return
+    unit = Column.of(name, solution[name], solution.model.meaning(name).unit, scale).unit
+    each = np.stack([np.ravel(np.asarray(one[name], float)) for one in _having(solution, name)])
+    yield Column("from", tuple(each.min(axis=0).tolist()), unit)
+    yield Column("to", tuple(each.max(axis=0).tolist()), unit)
+
+
+def _having(solution: Solution, name: str) -> Iterator[Solution]:
+    """The solution, and those of the alternatives that have an output."""
+    yield solution
+    yield from (each for each in solution.alternatives if name in each.outputs)
+
+
+def models_document(model: Model) -> dict[str, Any]:
+    """What JSON says of a model's alternatives; nothing where there are none."""
+    document: dict[str, Any] = {}
+    if model.alternatives:
+        each = weighted(model)
+        document["models"] = [{"model": m.model.name, "weight": m.weight} for m in each]
+    if model.set_aside:
+        document["set_aside"] = dict(model.set_aside)
+    return document
