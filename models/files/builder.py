@@ -72,7 +72,19 @@ class Builder(Links, Algorithms, Stations, Regions):
         model = replace(model, correlations=correlations)
         drawn = draws_of(entry.draws.sets if entry.draws else "", model.parameters, self.place)
         presets = {n: self._preset(model, n, p) for n, p in entry.presets.items()}
-        return replace(model, drawn=drawn, presets=presets, alternatives=self._alternatives())
+        return replace(
+            model,
+            drawn=drawn,
+            presets=presets,
+            measured_to={name: self._highest(model, name) for name in entry.measured},
+            alternatives=self._alternatives(),
+        )
+
+    def _highest(self, model: Model, name: str) -> float:
+        """The highest load that a model was fitted to, under the name of a parameter."""
+        with self.place("measured", name):
+            parameter = model.exposing(name).parameters[name]
+            return quantity(self.entry.measured[name], parameter.unit, name)
 
     def _alternatives(self) -> tuple[Alternative[Model], ...]:
         """Other models of the same system; the weights leave the file's own model a share."""

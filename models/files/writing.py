@@ -99,6 +99,10 @@ def document(model: Model) -> dict[str, Any]:
         "tails": tail_table(model.tails),
         "presets": {name: _preset(model, name) for name in model.presets},
         "form": form_table(model.form) if model.form else {},
+        "measured": {
+            name: _quantity(model.parameters[name], load)
+            for name, load in model.measured_to.items()
+        },
         "draws": draws_table(model.drawn),
         "alternatives": [
             {"weight": one.weight, "model": document(one.model)} for one in model.alternatives

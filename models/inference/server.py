@@ -22,7 +22,11 @@ from headway.models.inference.certainty.draws import Draws, drawn, plausible, sa
 from headway.models.inference.certainty.weights import akaike_weights
 from headway.models.inference.fit import SATURATION_THROUGHPUT, Fit
 from headway.models.inference.fitting import fit_model
-from headway.models.inference.forecasting.elsewhere import Elsewhere
+from headway.models.inference.forecasting.elsewhere import (
+    Elsewhere,
+    highest_measured,
+    load_of,
+)
 from headway.models.inference.forecasting.highest_load import PRECISION, HighestLoad
 from headway.models.inference.forecasting.next_load import NextLoads
 from headway.models.inference.forecasting.predictions import (
@@ -206,7 +210,8 @@ class ServerFit(Answer):
         measured = tails_of([best.draws], table, percents)[0]
         self._check_law([p for p in percents if p not in measured], loads)
         family, draws = self.form.family, self.draws
-        return predicted(family, best.load, unit, loads, draws, percents=percents, table=table)
+        asked = family, best.load, unit, loads, draws
+        return predicted(*asked, percents=percents, table=table, is_known=False)
 
     def _check_law(self, percents: Sequence[float], loads: FloatArray | Sequence[float]) -> None:
         """Refuse percentiles that the chosen form does not have."""
@@ -256,7 +261,7 @@ class ServerFit(Answer):
         """
         each, weights = self._each_drawn, form_weights(self._each_drawn).tolist()
         members = [
-            Alternative(replace(fit.uncertain_model(command), drawn=draws.sets(KEPT)), weight)
+            Alternative(_kept(fit.uncertain_model(command), draws), weight)
             for (_, fit), draws, weight in zip(self.plausible, each, weights, strict=True)
         ]
         return together(members)
@@ -276,6 +281,13 @@ class ServerFit(Answer):
     ) -> HighestLoad:
         """The highest load under a limit by all plausible forms; see `Fit.highest_load`."""
         return highest_load(self.best, target, self.draws, budget, precision)
+
+
+def _kept(model: Model, draws: Draws) -> Model:
+    """A fitted form with some of its draws, and the highest load that it was fitted to."""
+    there = load_of(draws.problem)
+    highest = {there: highest_measured(draws.problem)} if there in model.parameters else {}
+    return replace(model, drawn=draws.sets(KEPT), measured_to=highest)
 
 
 def fit_server(

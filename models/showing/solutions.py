@@ -13,6 +13,7 @@ from headway.models.measured.arrivals import POISSON, arrivals_in_words
 from headway.models.showing.bounds import bound_fields
 from headway.models.showing.parts.alternatives import (
     all_models,
+    beyond_note,
     mixed_note,
     models_document,
     times_of_all,
@@ -204,7 +205,7 @@ def _sweep_table(solution: Solution, scale: Scale) -> Table:
         ]
         columns.append(Column("bottleneck", tuple(solution.bottleneck.ravel().tolist())))
     more = [f"and {len(hidden)} more outputs, in --csv and --json"] if hidden else []
-    more += mixed_note(model)
+    more += mixed_note(model) + beyond_note(model)
     keys = max(1, len(swept(solution)))
     return Table(solution.model.title, tuple(columns), (*notes_of(solution, scale), *more), keys)
 
@@ -310,7 +311,7 @@ def _outputs_table(solution: Solution, scale: Scale) -> Table:
     texts = tuple(with_unit(column.texts[0], column.unit) for column in columns)
     names = Column("output", tuple(name for name, _ in each))
     notes = notes_of(solution, scale) + (_binding_notes(solution) if solution.stations else [])
-    notes += mixed_note(solution.model)
+    notes += mixed_note(solution.model) + beyond_note(solution.model)
     shown = (names, Column("value", texts), *all_models(solution, scale))
     return Table(solution.model.title, shown, tuple(notes))
 

@@ -13,6 +13,7 @@ from headway.models.analysis.points import outputs_over
 from headway.models.sizing.choices import Columns
 from headway.models.sizing.judge import ByModel, Chance, Verdict, all_met
 from headway.models.structure.model import Model
+from headway.models.uncertain.beyond import RATE, acting_rate, is_time, of_load
 from headway.models.uncertain.mixture import Member, mixture
 
 _FIRST_DRAWS, _LEAST_DRAWS = 64, 2048
@@ -47,7 +48,7 @@ class ByChance:
     >>> from headway.models.analysis.goals import Goal
     >>> model = catalogue_model("server-single").at(delay=0.001, service_time=0.001)
     >>> certain = ByModel(model, (Goal("response_time", "<=", 0.004),))
-    >>> drawn = Member(model, {"delay": np.linspace(0.0005, 0.0025, 1000)}, 1000)
+    >>> drawn = Member(model, {"delay": np.linspace(0.0005, 0.0025, 1000)}, 1000, np.ones(1000))
     >>> answer = ByChance(certain, (drawn,), 0.9)({"service_time": np.array([0.001, 0.0012])})
     >>> answer.share.round(2).tolist(), answer.met.tolist()
     ([0.75, 0.25], [False, False])
@@ -139,6 +140,12 @@ class ByChance:
         drawn = {name: np.tile(values[draws], rows) for name, values in member.values.items()}
         names = [goal.output for goal in goals]
         outputs = outputs_over(member.model, {**drawn, **chosen}, names)
+        weights = np.tile(member.further[draws], rows)
+        acting = acting_rate(member.model, {**of_load(drawn), **chosen}, weights)
+        times = [k for k, name in enumerate(names) if is_time(name)]
+        if times and acting is not None:
+            columns = {**drawn, **chosen, RATE: acting}
+            outputs[:, times] = outputs_over(member.model, columns, [names[k] for k in times])
         return all_met(goals, outputs).reshape(rows, width)
 
 

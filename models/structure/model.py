@@ -74,6 +74,8 @@ class Model(Kept, ModelVerbs):
         Percentiles of the data that it was fitted to, over those of its law, by percentage.
     drawn
         Values of uncertain parameters that are plausible together [SI], arrays of one length.
+    measured_to
+        Highest load that it was fitted to [SI], by its name, such as ``arrival_rate``.
     alternatives
         Other models of the same system, which are asked the same.
     set_aside
@@ -100,6 +102,7 @@ class Model(Kept, ModelVerbs):
     units: tuple[Unit, ...] = ()
     tails: Mapping[float, float] = field(default_factory=dict)
     drawn: Mapping[str, FloatArray] = field(default_factory=dict)
+    measured_to: Mapping[str, float] = field(default_factory=dict)
     alternatives: "tuple[Alternative[Model], ...]" = ()
     set_aside: Mapping[str, float] = field(default_factory=dict)
 

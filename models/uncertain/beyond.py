@@ -5,13 +5,21 @@ tire sooner or later than each of the models says. A load x > x_h is taken to ac
 
     x_h + (x - x_h) f,    log f normal with mean 0 and standard deviation `SPREAD`:
 
-nothing changes at x_h, and the further away, the less is known. docs/accuracy/fits.md says where the
-standard deviation comes from.
+nothing changes at x_h, and the further away, the less is known. docs/accuracy/fits.md says where
+the standard deviation comes from.
 """
+
+from collections.abc import Mapping
 
 import numpy as np
 
-from headway.kinds import FloatArray
+from headway.kinds import Amount, FloatArray
+from headway.models.solving.solutions.saturation import saturation_throughput
+from headway.models.structure.model import Model
+from headway.models.structure.replicas import REPLICAS, are_copies
+
+RATE = "arrival_rate"
+"""The load that may act as a higher or a lower one."""
 
 SPREAD = 0.4
 """Standard deviation of the logarithm of what each further request weighs.
@@ -57,3 +65,76 @@ def acting_load(load: FloatArray, measured: FloatArray | float, weight: FloatArr
     [80.0, 130.0]
     """
     return np.asarray(load + np.maximum(load - measured, 0.0) * (weight - 1.0))
+
+
+def is_time(output: str) -> bool:
+    """Whether an output is the response time or follows from its law, and so from how a load acts.
+
+    Examples
+    --------
+    >>> is_time("response_time_p99"), is_time("throughput")
+    (True, False)
+    """
+    return output.startswith("response_time")
+
+
+def of_load(values: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+    """What some values by parameter say of the load."""
+    return {RATE: values[RATE]} if RATE in values else {}
+
+
+def share_of_measured(model: Model, columns: Mapping[str, FloatArray]) -> Amount:
+    """The load of a model, or of each of its replicas, over the highest that was measured.
+
+    The highest measured load grows as the saturation throughput does, where parameters were given
+    other values than those of the fit: twice the servers were as busy at twice the load.
+
+    Parameters
+    ----------
+    model
+        At its best values, without alternatives.
+    columns
+        Values that parameters are given beside, by name [SI].
+
+    Returns
+    -------
+    Nothing where it was not fitted to a curve over the rate of arrivals: zero.
+    """
+    if RATE not in model.measured_to or RATE not in model.parameters:
+        return 0.0
+    asked = model.at(columns)
+    rate = asked.inputs[RATE]
+    replicas = asked.inputs[REPLICAS.name] if are_copies(asked.parameters) else 1.0
+    own = {name: p.own for name, p in asked.parameters.items() if p.own is not None}
+    now, before = (_saturation(one) for one in (asked, asked.at(own)))
+    with np.errstate(invalid="ignore"):
+        growth = np.asarray(now) / np.asarray(before)
+    highest = model.measured_to[RATE] * np.where(np.isfinite(growth), growth, 1.0)
+    return np.asarray(rate) / np.asarray(replicas) / highest
+
+
+def _saturation(model: Model) -> Amount:
+    """Saturation throughput [1/s]."""
+    network = model.network
+    return saturation_throughput(network.graph, network.inputs)
+
+
+def acting_rate(
+    model: Model, columns: Mapping[str, FloatArray], weight: FloatArray
+) -> FloatArray | None:
+    """The rate of arrivals as which that of a fitted model acts; None where nothing changes.
+
+    Parameters
+    ----------
+    model, columns
+        As for `share_of_measured`, without values that are drawn.
+    weight
+        What each further request weighs.
+    """
+    share = np.asarray(share_of_measured(model, columns), float)
+    if not (share > 1.0).any():
+        return None
+    rate = np.asarray(model.at(columns).inputs[RATE], float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        factor = np.where(share > 1.0, acting_load(share, 1.0, weight) / share, 1.0)
+    return np.asarray(rate * factor)

@@ -13,6 +13,7 @@ from headway.kinds import FloatArray
 from headway.models.language.frozen import Kept
 from headway.models.structure.alternatives import weighted
 from headway.models.structure.model import Model
+from headway.models.uncertain.beyond import further_weights
 from headway.models.uncertain.sampling import draws
 
 
@@ -28,11 +29,14 @@ class Member(Kept):
         Drawn values by parameter [SI], each of shape (count,).
     count
         Its share of the draws.
+    further
+        What each request beyond the highest measured load weighs, by draw; shape (count,).
     """
 
     model: Model
     values: Mapping[str, FloatArray]
     count: int
+    further: FloatArray
 
 
 def mixture(model: Model, count: int = 1000, seed: int = 1) -> tuple[Member, ...]:
@@ -65,7 +69,8 @@ def mixture(model: Model, count: int = 1000, seed: int = 1) -> tuple[Member, ...
     [('server-single', 750, ['delay']), ('server-pool', 250, [])]
     """
     if not model.alternatives:
-        return (Member(model, draws(model, count, seed), count),)
+        drawn = draws(model, count, seed)
+        return (Member(model, drawn, count, further_weights(count, seed)),)
     each = weighted(model)
     ends = np.round(count * np.cumsum([one.weight for one in each])).astype(int)
     counts = np.diff(ends, prepend=0).tolist()
@@ -74,6 +79,7 @@ def mixture(model: Model, count: int = 1000, seed: int = 1) -> tuple[Member, ...
 
 
 def _member(model: Model, count: int, seed: int) -> Member:
-    """Draws of a single model; none of one whose parameters are all certain."""
+    """Draws of one of several models; no values of one whose parameters are all certain."""
     is_certain = all(p.interval is None for p in model.parameters.values())
-    return Member(model, {} if is_certain else draws(model, count, seed), count)
+    values = {} if is_certain else draws(model, count, seed)
+    return Member(model, values, count, further_weights(count, seed))

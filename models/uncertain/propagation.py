@@ -15,6 +15,7 @@ from headway.models.structure.alternatives import able_to, weighted
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
+from headway.models.uncertain.beyond import RATE, acting_rate, is_time, of_load
 from headway.models.uncertain.importance import Importance, sobol_importance
 from headway.models.uncertain.mixture import Member, mixture
 from headway.models.uncertain.sampling import check_whole, joint
@@ -45,6 +46,8 @@ class Propagation(Answer):
     drawn
         Solutions of each member at its draws: the first dimension is the draws, the others are
         the operating points.
+    acting
+        The same at the loads as which those beyond the highest that was measured act.
     method, percents
         How it was solved, and which percentiles were asked for.
     seed
@@ -63,6 +66,7 @@ class Propagation(Answer):
     solution: Solution
     members: tuple[Member, ...]
     drawn: tuple[Solution, ...]
+    acting: tuple[Solution, ...]
     method: str
     percents: tuple[float, ...]
     seed: int
@@ -93,7 +97,8 @@ class Propagation(Answer):
 
         Numbers of stations and classes are the model's own: others have other stations.
         """
-        own, *others = self.drawn if name in self.solution.outputs else self.drawn[:1]
+        each = self.acting if is_time(name) else self.drawn
+        own, *others = each if name in self.solution.outputs else each[:1]
         parts: list[FloatArray] = [np.asarray(own[name], float)]
         for other in others:
             with suppress(UnknownParameter):
@@ -121,7 +126,7 @@ class Propagation(Answer):
         """Share of the draws at which some station cannot keep up, by operating point."""
         if not self.solution.stations:
             return np.zeros(self.solution.shape)
-        saturated = np.concatenate([each.saturated for each in self.drawn])
+        saturated = np.concatenate([each.saturated for each in self.acting])
         return np.asarray(saturated.mean(axis=0))
 
     @property
@@ -143,7 +148,7 @@ class Propagation(Answer):
 
         def evaluate(values: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
             count = next(iter(values.values())).size
-            drawn = at_draws(model, values, self.method, percents, count)
+            drawn = _at_draws(model, values, self.method, percents, count)
             return {name: np.reshape(drawn[name], (drawn.shape[0], -1)) for name in names}
 
         return sobol_importance(evaluate, joint(model), self.count, self.seed)
@@ -207,8 +212,23 @@ def propagate(
     solution = solved(able, method, percents)
     _check_size(solution, count, percents)
     members = mixture(able, count, seed)
-    drawn = tuple(at_draws(one.model, one.values, method, percents, one.count) for one in members)
-    return Propagation(solution, members, drawn, method, tuple(percents), seed)
+    drawn = tuple(_at_draws(m.model, m.values, method, percents, m.count) for m in members)
+    acting = tuple(
+        _as_acting(member, method, percents) or as_they_are
+        for member, as_they_are in zip(members, drawn, strict=True)
+    )
+    return Propagation(solution, members, drawn, acting, method, tuple(percents), seed)
+
+
+def _as_acting(member: Member, method: str, percents: Sequence[float]) -> Solution | None:
+    """Solve a member where loads beyond those measured act as others; None where none is."""
+    rank = (1,) * len(points_shape(member.model.inputs))
+    load = {name: values.reshape(-1, *rank) for name, values in of_load(member.values).items()}
+    rates = acting_rate(member.model, load, member.further.reshape(-1, *rank))
+    if rates is None:
+        return None
+    values = {name: drawn for name, drawn in member.values.items() if name != RATE}
+    return _at_draws(member.model, values, method, percents, member.count, rates)
 
 
 def one_by_one(solution: Solution, percents: Sequence[float]) -> bool:
@@ -235,12 +255,13 @@ def solved(model: Model, method: str, percents: Sequence[float]) -> Solution:
     return model.solve(method=method).with_percentiles(percents)
 
 
-def at_draws(
+def _at_draws(
     model: Model,
     samples: Mapping[str, FloatArray],
     method: str,
     percents: Sequence[float],
     count: int,
+    rates: FloatArray | None = None,
 ) -> Solution:
     """Solve a model at every draw and every operating point.
 
@@ -255,6 +276,8 @@ def at_draws(
         As for `propagate`.
     count
         Number of draws.
+    rates
+        Rates of arrivals at every draw and operating point, where they differ between draws.
 
     Raises
     ------
@@ -263,6 +286,8 @@ def at_draws(
     """
     shape = points_shape(model.inputs)
     columns = {name: drawn.reshape(-1, *(1,) * len(shape)) for name, drawn in samples.items()}
+    if rates is not None:
+        columns[RATE] = rates
     if not columns:
         name, value = next(iter(model.inputs.items()))
         columns = {name: np.broadcast_to(value, (count, *shape))}

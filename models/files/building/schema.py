@@ -144,6 +144,7 @@ class ModelEntry(NamedTuple):
     reference: str = ""
     regions: Mapping[str, RegionEntry] = {}
     draws: "DrawsEntry | None" = None
+    measured: Mapping[str, Scalar] = {}
     alternatives: tuple["AlternativeEntry", ...] = ()
 
 
@@ -454,6 +455,9 @@ _MODEL = FieldsTable(
         "draws": TableKey(
             FieldsTable(DrawsEntry, {"sets": TableKey(_TEXT, _SETS)}),
             "Values of uncertain parameters that are plausible together.",
+        ),
+        "measured": TableKey(
+            TableOf(_PLAIN), "The highest load that it was fitted to, by the load's name."
         ),
         "alternatives": TableKey(
             ListOf(FieldsTable(AlternativeEntry, _ALTERNATIVE)),

@@ -13,6 +13,7 @@ from headway.models.solving.response_times.percentiles import at_a_pace, why_unk
 from headway.models.solving.throughput_driven import driven_evaluator
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import percent_of, percentile_name
+from headway.models.uncertain.beyond import acting_load
 
 THROUGHPUT = "throughput"
 """Name of the load of a closed model that paces itself to a measured throughput."""
@@ -31,6 +32,12 @@ def load_of(problem: Problem) -> str:
     return next(driven, THROUGHPUT if problem.model.is_closed else "")
 
 
+def highest_measured(problem: Problem) -> float:
+    """The highest load that a model was fitted to [SI]."""
+    loads = np.ravel(np.asarray(problem.model.inputs[load_of(problem)], float))
+    return float(loads[problem.first(problem.used)].max())
+
+
 @dataclass(frozen=True)
 class Elsewhere:
     """A fitted model at loads that were not measured.
@@ -44,6 +51,9 @@ class Elsewhere:
     arrival_scv
         Squared coefficient of variation of the times between arrivals there, of a model that says
         how they come; as measured where it is left out.
+    further
+        What each request beyond the highest measured rate of arrivals weighs, a number for each
+        set of free values; 1 where it is left out.
 
     Raises
     ------
@@ -54,6 +64,7 @@ class Elsewhere:
     problem: Problem
     loads: FloatArray
     arrival_scv: float | None = None
+    further: FloatArray | None = None
 
     def __post_init__(self) -> None:
         if self.load not in LOADS:
@@ -141,6 +152,11 @@ class Elsewhere:
     def _of(self, predict: Predict, free: FloatArray) -> FloatArray:
         sets = free[None] if free.ndim == 1 else free
         columns: dict[str, Amount] = dict(zip(self.problem.names, sets.T[..., None], strict=True))
+        if self.further is not None and self.load == "arrival_rate" and free.ndim > 1:
+            weights = self.further[:, None]
+            columns["arrival_rate"] = acting_load(
+                self.loads, highest_measured(self.problem), weights
+            )
         answers = np.asarray(predict({**self.model.inputs, **columns}), float)
         rows = np.broadcast_to(answers, (len(sets), self.loads.size))
         return rows[0] if free.ndim == 1 else rows

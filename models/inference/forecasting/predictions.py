@@ -17,6 +17,7 @@ from headway.models.measured.measurements import Measurements
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import percent_of, percentile_name
 from headway.models.tables.shown import Answer
+from headway.models.uncertain.beyond import further_weights
 
 ENDS = (0.025, 0.5, 0.975)
 """Shares of the chances at the lower end of a band, in its middle, and at its upper end."""
@@ -86,6 +87,8 @@ def predicted(
     best: FloatArray | None = None,
     percents: Sequence[float] = (),
     table: Measurements | None = None,
+    *,
+    is_known: bool = True,
 ) -> Predictions:
     """Predict from plausible values of one or several models.
 
@@ -102,6 +105,8 @@ def predicted(
         as they were measured.
     table
         The rows that the models were fitted to, whose percentiles correct the models' laws.
+    is_known
+        Whether one of the models is taken to be right; else none may be beyond the measured loads.
 
     Raises
     ------
@@ -111,7 +116,7 @@ def predicted(
     loads = np.atleast_1d(np.asarray(loads, float))
     measured = arrival_scv_of(draws)
     tails = tails_of(draws, table, [p for p in percents if percentile_name(p) not in fitted(draws)])
-    given = model, load, unit, loads, draws, best, percents, tails
+    given = model, load, unit, loads, draws, best, percents, tails, is_known
     usual = _predicted(*given, None)
     if measured == POISSON:
         return usual
@@ -138,10 +143,19 @@ def _predicted(
     best: FloatArray | None,
     percents: Sequence[float],
     measured: Sequence[Mapping[float, MeasuredTail]],
+    is_known: bool,  # noqa: FBT001 - of `predicted`
     arrival_scv: float | None,
 ) -> Predictions:
     """What is plausible where arrivals vary so; as measured where it is left out."""
-    there = [Elsewhere(each.problem, loads, arrival_scv) for each in draws]
+    there = [
+        Elsewhere(
+            each.problem,
+            loads,
+            arrival_scv,
+            None if is_known else further_weights(len(each.free), k),
+        )
+        for k, each in enumerate(draws)
+    ]
     each = list(zip(there, draws, strict=True))
     time = np.concatenate([here.response_time(one.free) for here, one in each])
     rate = np.concatenate([here.throughput(one.free) for here, one in each])

@@ -11,6 +11,7 @@ from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.alternatives import weighted
 from headway.models.structure.model import Model
 from headway.models.tables.table import Column
+from headway.models.uncertain.beyond import RATE, share_of_measured
 
 ALL = "all models"
 """The title of a column with the least and largest answer of a model and its alternatives."""
@@ -61,6 +62,27 @@ def aside_note(model: Model) -> list[str]:
     return [f"set aside, as they cannot answer this: {shares_text(model.set_aside)} of the weight"]
 
 
+def beyond_note(model: Model, values: Mapping[str, float] | None = None) -> list[str]:
+    """Say that a load lies beyond the highest that was measured, and what to measure.
+
+    Parameters
+    ----------
+    model
+        With operating points.
+    values
+        Values that parameters are given beside [SI].
+    """
+    own, *_ = weighted(model)
+    columns = {name: np.array(value) for name, value in (values or {}).items()}
+    share = float(np.max(share_of_measured(own.model, columns)))
+    if share <= 1 + _SAME:
+        return []
+    load = model.parameters[RATE]
+    ends = (model.measured_to[RATE] * each for each in (1.0, share))
+    highest, needed = (load.shown(float(f"{end:.4g}")) for end in ends)
+    return [f"it was measured to {highest}, and this asks for {needed}: measure to {needed} first"]
+
+
 def all_models(solution: Solution, scale: Scale) -> Iterator[Column]:
     """Between which ends the outputs lie at the only point, where there are alternatives."""
     if not solution.alternatives:
@@ -99,4 +121,6 @@ def models_document(model: Model) -> dict[str, Any]:
         document["models"] = [{"model": m.model.name, "weight": m.weight} for m in each]
     if model.set_aside:
         document["set_aside"] = dict(model.set_aside)
+    if model.measured_to:
+        document["measured_to"] = dict(model.measured_to)
     return document

@@ -5,7 +5,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from headway.models.language.scales import Scale
-from headway.models.showing.parts.alternatives import alone_note, mixed_note, models_document
+from headway.models.showing.parts.alternatives import (
+    alone_note,
+    beyond_note,
+    mixed_note,
+    models_document,
+)
 from headway.models.showing.solutions import labels, replica_note
 from headway.models.sizing.size import Configuration, Scope, Size
 from headway.models.structure.model import Model
@@ -166,6 +171,7 @@ def _notes(size: Size, scale: Scale) -> Iterator[str]:
             f"{', '.join(size.chance.names)}; {digits(100 * size.chance.confidence)}% is required"
         )
     yield from alone_note(size.model) if size.chance is None else mixed_note(size.model)
+    yield from beyond_note(size.model, size.best.values)
     yield from _binding(size, scale)
     if not size.proven:
         yield (

@@ -7,7 +7,7 @@ import numpy as np
 from headway.models.language.digits import ends, with_unit
 from headway.models.language.scales import Scale
 from headway.models.language.units import Unit
-from headway.models.showing.parts.alternatives import mixed_note
+from headway.models.showing.parts.alternatives import beyond_note, mixed_note
 from headway.models.showing.solutions import input_columns, notes_of, swept
 from headway.models.solving.solutions.solution import STATION_RESULTS
 from headway.models.structure.outputs import on_demand, part_unit
@@ -53,7 +53,7 @@ def _notes(propagation: Propagation, scale: Scale) -> list[str]:
     if propagation.model.correlations:
         pairs = propagation.model.correlations.items()
         notes.append(f"correlations: {', '.join(f'{a}, {b} {v:+.2f}' for (a, b), v in pairs)}")
-    notes += mixed_note(propagation.model)
+    notes += mixed_note(propagation.model) + beyond_note(propagation.model)
     notes += _limit(propagation)
     most = float(np.max(propagation.saturated_share))
     if most > 0:

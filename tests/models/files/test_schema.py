@@ -286,6 +286,9 @@ ci95 = ["4 ms", "6 ms"]
 kind = "MM1"
 service_time = "work"
 
+[measured]
+arrival_rate = "90 op/s"
+
 [draws]
 sets = """
     + '"""'
@@ -311,7 +314,7 @@ servers = 2
 )
 WHOLE = [tomllib.loads(text) for text in (EVERYTHING, CLASSED, POOLED, FORKED, SOURCED, SEVERAL)]
 NAMED = {"stations", "links", "pipelines", "contention", "caches", "classes", "regions"}
-FREE = {"parameters", "outputs", "arrivals", "presets", "correlations", "tails", *NAMED}
+FREE = {"parameters", "outputs", "arrivals", "presets", "correlations", "tails", "measured", *NAMED}
 FREE_OF_FORM = {"start", "least", "most", "disclosed", "derived"}
 
 
@@ -335,7 +338,9 @@ def has_fixed_keys(path):
     """Whether a table's keys are those of the language, rather than names of the model's."""
     if path[:1] == ("alternatives",):
         return has_fixed_keys(path[3:])
-    if path[:1] in {("presets",), ("correlations",), ("tails",)} or path[-1:] == ("arrives",):
+    if path[:1] in {("presets",), ("correlations",), ("tails",), ("measured",)} or path[-1:] == (
+        "arrives",
+    ):
         return False
     names = len(path) == 1 and path[0] in FREE
     return not names and not (path[:1] == ("form",) and path[-1] in FREE_OF_FORM)
@@ -370,7 +375,8 @@ def test_every_section_was_misspelt():
     sections = {path[0] for _, path in MISSPELT if path}
 
     assert sections == json_schema()["properties"].keys() - {
-        *("name", "doc", "source", "assumptions", "reference", "presets", "correlations", "tails")
+        *("name", "doc", "source", "assumptions", "reference"),
+        *("presets", "correlations", "tails", "measured"),
     }
 
 

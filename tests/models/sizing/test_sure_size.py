@@ -69,7 +69,7 @@ def test_the_cheapest_is_that_of_all_draws(confidence, correlation):
     grid = grid_of(model, choose)
     goals = read_goals(model.solve(), ["response_time<=40ms"])
     chosen = model.at({"m": 1.0, "z": 1.0})
-    drawn = Member(chosen, draws(chosen, 2048, 1), 2048)
+    drawn = Member(chosen, draws(chosen, 2048, 1), 2048, np.ones(2048))
     judge = ByChance(ByModel(chosen, goals), (drawn,), confidence / 100).full()
     columns = grid.at(np.arange(grid.size))
     share, costs = judge(columns).share, cost_of("40*m + 100*z", grid.names).of(columns)
