@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.models.inference.certainty.draws import Draws
-from headway.models.inference.forecasting.elsewhere import Elsewhere
+from headway.models.inference.forecasting.elsewhere import Elsewhere, highest_measured
 from headway.models.inference.forecasting.tails import MeasuredTail, measured_percents, tails_of
 from headway.models.inference.searching.problem import Problem
 from headway.models.language.units import Unit
@@ -17,7 +17,7 @@ from headway.models.measured.measurements import Measurements
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import percent_of, percentile_name
 from headway.models.tables.shown import Answer
-from headway.models.uncertain.beyond import further_weights
+from headway.models.uncertain.beyond import RATE, further_weights
 
 ENDS = (0.025, 0.5, 0.975)
 """Shares of the chances at the lower end of a band, in its middle, and at its upper end."""
@@ -116,11 +116,42 @@ def predicted(
     loads = np.atleast_1d(np.asarray(loads, float))
     measured = arrival_scv_of(draws)
     tails = tails_of(draws, table, [p for p in percents if percentile_name(p) not in fitted(draws)])
-    given = model, load, unit, loads, draws, best, percents, tails, is_known
-    usual = _predicted(*given, None)
+    given = model, load, unit, loads, draws, best, percents, tails
+    predict = _predicted if is_known else _allowing
+    usual = predict(*given, None)
     if measured == POISSON:
         return usual
-    return replace(usual, arrival_scv=measured, poisson=_predicted(*given, POISSON))
+    return replace(usual, arrival_scv=measured, poisson=predict(*given, POISSON))
+
+
+def _allowing(
+    model: str,
+    load: str,
+    unit: Unit,
+    loads: FloatArray,
+    draws: Sequence[Draws],
+    best: FloatArray | None,
+    percents: Sequence[float],
+    measured: Sequence[Mapping[float, MeasuredTail]],
+    arrival_scv: float | None,
+) -> Predictions:
+    """The same where none of the models may be right: the ends allow for it, the middle stays."""
+    given = model, load, unit, loads, draws, best, percents, measured, arrival_scv
+    plain = _predicted(*given)
+    if load != RATE or all(loads.max() <= highest_measured(one.problem) for one in draws):
+        return plain
+    wide = _predicted(*given, [further_weights(len(one.free), k) for k, one in enumerate(draws)])
+    return replace(
+        wide,
+        response_time=_about(plain.response_time, wide.response_time),
+        percentiles={n: _about(p, wide.percentiles[n]) for n, p in plain.percentiles.items()},
+    )
+
+
+def _about(middle: FloatArray, ends: FloatArray) -> FloatArray:
+    """The middle of one band between the ends of another."""
+    low, high = np.minimum(ends[0], middle[1]), np.maximum(ends[2], middle[1])
+    return np.stack([low, middle[1], high])
 
 
 def fitted(draws: Sequence[Draws]) -> set[str]:
@@ -143,18 +174,14 @@ def _predicted(
     best: FloatArray | None,
     percents: Sequence[float],
     measured: Sequence[Mapping[float, MeasuredTail]],
-    is_known: bool,  # noqa: FBT001 - of `predicted`
     arrival_scv: float | None,
+    further: Sequence[FloatArray | None] | None = None,
 ) -> Predictions:
     """What is plausible where arrivals vary so; as measured where it is left out."""
+    weights = further or [None] * len(draws)
     there = [
-        Elsewhere(
-            each.problem,
-            loads,
-            arrival_scv,
-            None if is_known else further_weights(len(each.free), k),
-        )
-        for k, each in enumerate(draws)
+        Elsewhere(each.problem, loads, arrival_scv, weight)
+        for each, weight in zip(draws, weights, strict=True)
     ]
     each = list(zip(there, draws, strict=True))
     time = np.concatenate([here.response_time(one.free) for here, one in each])
