@@ -8,7 +8,11 @@ from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.models.inference.certainty.draws import Draws
-from headway.models.inference.forecasting.elsewhere import Elsewhere, highest_measured
+from headway.models.inference.forecasting.elsewhere import (
+    Elsewhere,
+    highest_measured,
+    load_of,
+)
 from headway.models.inference.forecasting.tails import MeasuredTail, measured_percents, tails_of
 from headway.models.inference.searching.problem import Problem
 from headway.models.language.units import Unit
@@ -138,7 +142,8 @@ def _allowing(
     """The same where none of the models may be right: the ends allow for it, the middle stays."""
     given = model, load, unit, loads, draws, best, percents, measured, arrival_scv
     plain = _predicted(*given)
-    if load != RATE or all(loads.max() <= highest_measured(one.problem) for one in draws):
+    highest = [highest_measured(one.problem) for one in draws if load_of(one.problem) == RATE]
+    if all(loads.max() <= most for most in highest):
         return plain
     wide = _predicted(*given, [further_weights(len(one.free), k) for k, one in enumerate(draws)])
     return replace(

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from headway.models import ModelGraph, parse_model, size_model
+from headway.models import Measurements, ModelGraph, parse_model, size_model
+from headway.models.inference.server import choose_form
 from headway.models.uncertain.beyond import (
     SPREAD,
     acting_load,
@@ -128,3 +129,17 @@ def test_a_measured_load_that_is_none_is_refused(line, what, tmp_path):
     path.write_text(f"{head}[measured]\n{line}\n")
 
     assert what in refusal("solve", path)
+
+
+def test_forms_that_pace_themselves_to_a_throughput_are_asked_too():
+    """A closed form among those of an open curve has no rate of arrivals."""
+    rates = np.linspace(100, 800, 8)
+    times = 2e-3 + 1e-3 / (1 - rates / 1000)
+    rows = "\n".join(f"{x},{y!r}" for x, y in zip(rates, times.tolist(), strict=True))
+    data = Measurements.parse(f"throughput_ops_s,response_s\n{rows}\n", "curve.csv")
+
+    fit = choose_form(data, forms=["server-closed", "server-single"])
+    model = fit.uncertain_model()
+
+    assert fit.predict([900.0]).response_time[0, 0] > 0
+    assert model.at(arrival_rate=900).name == "server-single"
