@@ -430,12 +430,16 @@ def chosen_model(
 ) -> "Model":
     """Find a model and apply its preset and settings."""
     from headway.cli.sweeps import apply_settings
+    from headway.errors import InvalidParameter
     from headway.models.importing.finding import find_model
 
     model = find_model(name)
     if preset is not None:
         model = model.with_preset(preset)
     if closing:
+        if any(text.partition("=")[0].strip() == "arrival_rate" for text in settings):
+            msg = "a population and arrival_rate are both given; give one of them"
+            raise InvalidParameter(msg)
         model = model.closed(1)
     return apply_settings(model, (*settings, *closing))
 

@@ -113,7 +113,7 @@ def size_model(
     """
     grid = grid_of(model, choose)
     whole = model.at(grid.ends(0))
-    whole = able_to(whole, lambda one: read_goals(one.solve(), targets))
+    whole = able_to(whole, lambda one: _check_asked(one.at(grid.ends()), targets))
     each = [one.model for one in weighted(whole)]
     model, solution = each[0], each[0].solve()
     if np.prod(solution.shape) != 1:
@@ -129,6 +129,12 @@ def size_model(
 def _are_slow(goals: Sequence[Goal], solution: Solution) -> bool:
     """Whether some goal is computed for one configuration at a time."""
     return not solution.together(goal.output for goal in goals)
+
+
+def _check_asked(model: Model, targets: Sequence[str | Goal]) -> None:
+    """Refuse targets that a model knows nothing of, where it has most of every choice."""
+    solution = model.solve()
+    _are_slow(read_goals(solution, targets), solution)
 
 
 def _unsure(certain: ByModel, whole: Model, confidence: float, grid: ChoiceGrid) -> ByChance:

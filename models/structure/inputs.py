@@ -11,6 +11,8 @@ from headway.models.language.units import unit
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.links import link_parameters
 
+ARRIVAL_RATE = "arrival_rate"
+
 POPULATION = Parameter("population", None, minimum=0, doc="number of circulating jobs", own=0.0)
 THINK_TIME = Parameter(
     "think_time", None, unit("s"), 0.0, doc="time between a reply and the next request", own=0.0
@@ -37,9 +39,9 @@ def parameters_of(graph: ModelGraph) -> dict[str, Parameter]:
     if "population" in names:
         names += ["think_time"] * ("think_time" not in names)
     elif graph.needs_arrival_rate:
-        names.append("arrival_rate")
-    rate = Parameter("arrival_rate", None, unit("1/s"), 0.0, doc="rate of arrivals from outside")
-    ready = {"arrival_rate": rate, "population": POPULATION, "think_time": THINK_TIME.at(0.0)}
+        names.append(ARRIVAL_RATE)
+    rate = Parameter(ARRIVAL_RATE, None, unit("1/s"), 0.0, doc="rate of arrivals from outside")
+    ready = {ARRIVAL_RATE: rate, "population": POPULATION, "think_time": THINK_TIME.at(0.0)}
     own = {name: ready.get(name, Parameter(name)) for name in names}
     return own | link_parameters(graph.links)
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from headway.errors import GraphError, InvalidParameter, UnknownModel, UnknownParameter, nearest
@@ -26,7 +27,13 @@ from headway.models.structure.correlations import (
 )
 from headway.models.structure.forms import FormTable
 from headway.models.structure.graph import ModelGraph
-from headway.models.structure.inputs import ARRIVAL_SCV, POPULATION, THINK_TIME, parameters_of
+from headway.models.structure.inputs import (
+    ARRIVAL_RATE,
+    ARRIVAL_SCV,
+    POPULATION,
+    THINK_TIME,
+    parameters_of,
+)
 from headway.models.structure.meanings import Better, Meaning
 from headway.models.structure.network_kind import NetworkKind
 from headway.models.structure.one_class import alone, circulation
@@ -161,7 +168,7 @@ class Model(Kept, ModelVerbs):
         """The same model with these among its parameters.
 
         ``lan.overhead`` is for both sides of a link; ``replicas`` are equal copies of an open
-        model, and what is then solved is one of them.
+        model, and what is then solved is one of them; an ``arrival_rate`` opens a closed model.
 
         Examples
         --------
@@ -172,6 +179,8 @@ class Model(Kept, ModelVerbs):
         """
         if self.alternatives:
             return each_changed(self, lambda one: one.exposing(*names, known=known))
+        if ARRIVAL_RATE in names and self.is_closed and ARRIVAL_RATE not in self.parameters:
+            return self._opened().exposing(*names, known=known)
         if REPLICAS.name in names and REPLICAS.name not in self.parameters:
             return self._with_replicas().exposing(*names, known=known)
         copies = {REPLICAS.name} if have_copies(self.graph) and not self.is_closed else set()
@@ -180,6 +189,20 @@ class Model(Kept, ModelVerbs):
         if parameters is self.parameters:
             return self
         return replace(self, graph=replace(self.graph, links=links), parameters=parameters)
+
+    def _opened(self) -> "Model":
+        """The same graph with arrivals in place of jobs that circulate."""
+        circulating, graph = {POPULATION.name, THINK_TIME.name}, self.graph
+        parts = (read for one in graph.stations.values() for read in one.formulas().values())
+        formulas = (*graph.bindings.values(), *graph.outputs.values(), *chain(*parts))
+        if any(circulating & read.names for read in formulas):
+            msg = f"{self.name} cannot be opened: its formulas use population or think_time"
+            raise GraphError(msg)
+        for name in circulating:
+            graph = graph.without(name)
+        rate = parameters_of(graph)[ARRIVAL_RATE]
+        kept = {n: p for n, p in self.parameters.items() if n not in circulating}
+        return replace(self, graph=graph, parameters={ARRIVAL_RATE: rate, **kept})
 
     def _with_replicas(self) -> "Model":
         """One of several equal copies of this model, whose number is a parameter."""

@@ -106,6 +106,9 @@ class Elsewhere:
     def percentile(self, free: FloatArray, percent: float) -> FloatArray:
         """A percentile of the response time [s]; as `response_time`.
 
+        That of each population takes a chain of its own: of many sets of free values it is their
+        mean times what it is over the mean for the set in the middle.
+
         Raises
         ------
         GraphError, InvalidParameter
@@ -115,7 +118,12 @@ class Elsewhere:
         refused = None if self._percentiles else self.refusal(percent)
         if refused is not None:
             raise refused
-        return self._of(self._percentiles.setdefault(name, self._evaluated(name)), free)
+        predict = self._percentiles.setdefault(name, self._evaluated(name))
+        if self.load != "population" or free.ndim == 1:
+            return self._of(predict, free)
+        means = self.response_time(free)
+        middle = free[np.argsort(means[:, -1])[len(free) // 2]]
+        return np.asarray(means * self._of(predict, middle) / self.response_time(middle))
 
     def times(self, free: FloatArray, output: str) -> FloatArray:
         """Response time or one of its percentiles [s], by its name; as `response_time`.

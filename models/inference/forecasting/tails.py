@@ -26,6 +26,7 @@ FEWEST = 3
 """Loads at which a percentile was measured, for its scatter to be known."""
 
 _FAR = 1.25  # times the percentile of a law: said, decides no answer
+_MOST_CLIENTS = 256.0  # whose law is asked: for speed
 _DRAWS = 16  # of a form, whose median is compared: for speed
 
 
@@ -147,8 +148,9 @@ def _loads(draws: Draws) -> FloatArray | None:
 
 
 def _law(there: Elsewhere, free: FloatArray, percent: float) -> FloatArray | None:
-    """Percentiles by the form's law; none of a population, as each takes a chain of its own."""
-    if there.load == "population" or there.refusal(percent) is not None:
+    """Percentiles by the form's law; none of large populations, as each takes a long chain."""
+    is_long = there.load == "population" and there.loads.max() > _MOST_CLIENTS
+    if is_long or there.refusal(percent) is not None:
         return None
     return there.percentile(free, percent)
 

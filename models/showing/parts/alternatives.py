@@ -52,7 +52,9 @@ def mixed_note(model: Model) -> list[str]:
     """Say which models an answer mixes, with their weights."""
     if not model.alternatives:
         return aside_note(model)
-    return [f"models, by weight: {shares_text(shares_of(model))}", *aside_note(model)]
+    shares = shares_of(model)
+    several = [f"models, by weight: {shares_text(shares)}"] if len(shares) > 1 else []
+    return [*several, *aside_note(model)]
 
 
 def aside_note(model: Model) -> list[str]:

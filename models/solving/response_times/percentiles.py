@@ -26,6 +26,7 @@ from headway.models.solving.response_times.measured_tails import check_tail, tai
 from headway.models.solving.response_times.open_classes import open_class_laws
 from headway.models.solving.response_times.open_sharing import sharing_law
 from headway.models.solving.response_times.sum_of_times import (
+    closed_alone,
     sum_law,
     sum_of_times_in,
     sum_percentiles,
@@ -45,7 +46,7 @@ from headway.queueing.sojourn.feed_forward_percentiles import (
 from headway.queueing.sojourn.interpolated_percentiles import interpolated_percentiles
 from headway.queueing.sojourn.routed_network import GIVEN, RoutedNetwork
 from headway.queueing.times.inversion import exceedance, percentile_of
-from headway.queueing.times.laws import TimeLaw, in_series, independent_visits, merged
+from headway.queueing.times.laws import TimeLaw, constant, in_series, independent_visits, merged
 
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
@@ -185,6 +186,8 @@ def all_at_once(solution: "Solution", *, for_search: bool = False) -> bool:
     parts = sum_of_times_in(solution.model)
     if parts is None:
         return is_feed_forward(solution, for_search=for_search)
+    if solution.model.network.is_closed:
+        return False
     if shares(solution.model.network.graph, parts.station):
         return False
     station = station_at(parts.station).of(solution.values)
@@ -322,6 +325,9 @@ def _laws_of_classes(point: "Solution") -> Laws:
 def law_of(point: "Solution") -> TimeLaw:
     """Distribution of the response time of a network without classes, below saturation."""
     parts = sum_of_times_in(point.model)
+    if parts is not None and point.model.network.is_closed:
+        always, alone = closed_alone(point, parts)
+        return in_series(constant(always), closed_law(alone.solve()))
     if parts is not None:
         return sum_law(point, parts)
     if point.model.network_kind is NetworkKind.CLOSED:

@@ -1,6 +1,6 @@
 """Percentiles of a response time that is the sum of a station's time and constant times."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +13,7 @@ from headway.models.solving.response_times.open_sharing import visit_law
 from headway.models.solving.response_times.visited import visited_station
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import station_at
+from headway.models.structure.parts.routes import Routes
 from headway.models.structure.planning.ways import shares
 from headway.queueing.sojourn.feed_forward import FeedForwardNetwork
 from headway.queueing.stations.rows import in_a_row
@@ -77,8 +78,11 @@ def sum_of_times_in(model: "Model") -> SumOfTimes | None:
         Any model; None with several classes, or without a formula for the response time.
     """
     graph = model.graph
-    formula = "response_time" in graph.outputs and not graph.classes
-    return sum_of_times(graph) if formula and not model.network.is_closed else None
+    if "response_time" not in graph.outputs or graph.classes:
+        return None
+    parts = sum_of_times(graph)
+    is_alone = parts is not None and not graph.stations[parts.station].visits
+    return parts if is_alone or not model.network.is_closed else None
 
 
 def _terms(tree: Tree) -> list[str] | None:
@@ -105,6 +109,25 @@ def sum_law(point: "Solution", parts: SumOfTimes) -> TimeLaw:
     else:
         law = visited_station(point, parts.station).time_law(rate)
     return in_series(constant(float(_constant(point, parts))), law)
+
+
+def closed_alone(point: "Solution", parts: SumOfTimes) -> "tuple[float, Model]":
+    """Constant times of a closed model [s], and the model of its only other station.
+
+    How many jobs a delay holds on average is all that the others notice of it (a product form): the
+    station sees the same jobs if the constant times are part of the think time.
+    """
+    model, constant_time = point.model, float(_constant(point, parts))
+    graph = model.graph
+    alone = replace(
+        graph,
+        stations={parts.station: graph.stations[parts.station]},
+        routes=Routes(),
+        arrivals={},
+        outputs={name: read for name, read in graph.outputs.items() if name != "response_time"},
+    )
+    think_time = float(np.ravel(model.inputs["think_time"])[0]) + constant_time
+    return constant_time, replace(model, graph=alone).at(think_time=think_time)
 
 
 def sum_percentiles(

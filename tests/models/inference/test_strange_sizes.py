@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from tests.campaigns.strange_sizes import (
+    MISSES,
+    PLACE,
     RATIOS,
+    SIZES,
     STATISTICS,
     WAYS,
     Band,
@@ -17,7 +20,9 @@ from tests.campaigns.strange_sizes import (
     report,
     size_row,
     store,
+    summary,
 )
+from tests.support.pages import accuracy
 from tests.support.strange_servers import TRIED, Pool
 
 
@@ -77,3 +82,11 @@ def test_tables_count_what_holds_in_stored_rows(kind, tmp_path):
     lines = list(report(both, bands))
     assert f"{RATIOS[0]} | " + " | ".join(["+0.693"] * 5) + " | 100%" in lines
     assert lines[-1] == "2 refused by bands of all forms: # too few"
+
+
+def test_the_page_has_what_was_stored():
+    lines = summary(read(PLACE / SIZES, Sized), read(PLACE / MISSES, Band))
+
+    page = accuracy()
+    missing = [what for what, value in lines.items() if f"| {what} | {value} |" not in page]
+    assert not missing

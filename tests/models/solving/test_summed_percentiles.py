@@ -1,7 +1,11 @@
 """Percentiles of servers whose response time is a formula: constant times and one station."""
 
+import heapq
+from collections import deque
+
 import numpy as np
 import pytest
+from scipy.stats import gamma
 
 from headway.errors import GraphError
 from headway.models import Measurements, ModelGraph, catalogue_model
@@ -92,9 +96,11 @@ def test_what_a_formula_tells_only_in_the_mean_is_refused(name):
         catalogue_model(name).solve(100.0).with_percentile(95)
 
 
-def test_what_circulates_is_refused():
+def test_products_are_refused_of_closed_models_too():
+    graph = ModelGraph("g").declare("p", "d").station("cpu", MM1(1e-3))
+    model = graph.output("response_time", "p * d + cpu.response_time").at(p=0.5, d=1e-3)
     with pytest.raises(GraphError, match="make each part of it a station"):
-        catalogue_model("server-single").solve(population=5).with_percentile(95)
+        model.solve(population=5).with_percentile(95)
 
 
 @pytest.mark.parametrize(
@@ -174,3 +180,57 @@ def test_percentiles_of_a_station_without_a_law_are_not_fitted():
     model = catalogue_model("server-batch-room")
     with pytest.raises(GraphError, match="no known distribution"):
         model.fit(tails(LOADS * 1e-5), ["batch_time"], y="p99_ms")
+
+
+def test_one_client_waits_for_nobody():
+    model = catalogue_model("server-single").at(**GIVEN)
+
+    times = model.solve(population=1)["response_time_p99"]
+
+    assert times == pytest.approx(2e-3 - np.log(0.01) * 1e-3, rel=1e-9)
+
+
+def test_clients_without_delay_and_thought_find_all_others_there():
+    model = catalogue_model("server-single").at(delay=0.0, service_time=1e-3)
+
+    times = model.solve(population=[2, 5])["response_time_p95"]
+
+    assert times == pytest.approx(gamma.ppf(0.95, [2, 5], scale=1e-3), rel=1e-9)
+
+
+def simulated_clients(clients, think_time, delay, service_time, servers, count):
+    """Response times of clients that think, wait for a constant delay, and then for a pool."""
+    random = np.random.default_rng(11)
+    events = [(random.exponential(think_time), "asks", 0.0) for _ in range(clients)]
+    heapq.heapify(events)
+    waiting, busy, times = deque(), 0, []
+    while len(times) < count:
+        now, what, asked = heapq.heappop(events)
+        if what == "asks":
+            heapq.heappush(events, (now + delay, "comes", now))
+            continue
+        if what == "comes":
+            waiting.append(asked)
+        else:
+            busy -= 1
+            times.append(now - asked)
+            heapq.heappush(events, (now + random.exponential(think_time), "asks", 0.0))
+        while waiting and busy < servers:
+            busy += 1
+            done = now + random.exponential(service_time)
+            heapq.heappush(events, (done, "leaves", waiting.popleft()))
+    return np.array(times[count // 10 :])
+
+
+def test_clients_of_a_pool_with_a_constant_delay():
+    """2% are five standard errors of 100,000 times that go together."""
+    model = catalogue_model("server-pool").at(delay=0.01, service_time=0.02, servers=3)
+    solved = model.closed(8, 0.05).solve()
+
+    times = simulated_clients(8, 0.05, 0.01, 0.02, 3, 100_000)
+
+    for percent in (50, 90, 99):
+        wanted = np.percentile(times, percent)
+        assert solved.with_percentile(percent)[f"response_time_p{percent}"] == pytest.approx(
+            wanted, rel=0.02
+        )

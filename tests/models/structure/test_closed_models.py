@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.errors import GraphError, InvalidParameter
-from headway.models import Measurements, ModelGraph, catalogue_model, data_path
+from headway.models import Measurements, ModelGraph, catalogue_model, data_path, parse_model
 from headway.queueing import MM1, Delay, MMm
 from tests.oracles.textbook import mean_value_analysis
 from tests.support.command import headway, refusal
@@ -141,7 +141,7 @@ def test_command_line():
         (["--closed", "4", "--think", "-3 s"], "think_time is -3 s"),
         (["--closed", "4", "--think", "3 MB"], "needs time"),
         (["--closed", "4", "--method", "magic"], "magic"),
-        (["--closed", "4", "--set", "arrival_rate=3"], "no parameter 'arrival_rate'"),
+        (["--closed", "4", "--set", "arrival_rate=3"], "are both given"),
         (["--percentile", "101"], "between 0 and 100"),
     ],
 )
@@ -255,3 +255,22 @@ def test_percentiles_at_a_pace_are_not_compared():
         match="driven by a throughput has no known percentiles; give the load as a population",
     ):
         model.compare(data, y="p99_ms")
+
+
+def test_a_rate_of_arrivals_opens_a_closed_model():
+    pool = ModelGraph("pool").declare("s").station("cpu", MMm("s", 4)).at(s=0.02)
+    closed = parse_model(pool.closed(16, 0.1).to_toml())
+
+    opened = closed.at(arrival_rate=150)
+
+    assert not opened.is_closed
+    assert "population" not in opened.parameters
+    assert opened.solve().response_time == pool.solve(150).response_time
+    assert opened.closed(16, 0.1).solve().throughput == closed.solve().throughput
+
+
+def test_a_formula_of_the_population_keeps_it_closed():
+    graph = ModelGraph("lock").declare("population", "s").station("cpu", MM1("s * population"))
+
+    with pytest.raises(GraphError, match="lock cannot be opened: its formulas use population"):
+        graph.at(s=0.01, population=3).at(arrival_rate=1)
