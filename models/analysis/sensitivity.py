@@ -18,6 +18,7 @@ from headway.models.analysis.points import checked_outputs, method_of
 from headway.models.measured.columns import Axes
 from headway.models.solving.solutions.limits import station_limits
 from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.alternatives import weighted
 from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
 from headway.models.tables.shown import Answer
@@ -184,7 +185,7 @@ def sensitivity(model: Model, wanted: Collection[str] | None = None) -> Sensitiv
             f"sensitivity needs one operating point, but {several[0]} has several values; give one"
         )
         raise InvalidParameter(msg)
-    model = model.at({name: float(np.ravel(v)[0]) for name, v in model.inputs.items()})
+    model = model.at({n: float(np.ravel(v)[0]) for n, v in model.inputs.items() if np.ndim(v)})
     solution = model.solve().require_stable().answering(*(wanted or ()))
     named = None if wanted is None else checked_outputs(solution, wanted)
     asked = [one.name for one in solution.station_requests]
@@ -196,7 +197,8 @@ def sensitivity(model: Model, wanted: Collection[str] | None = None) -> Sensitiv
     ]
     whole = counts(model.graph)
     method = solution.method if model.graph.blocks else method_of(solution)
-    derivatives = slopes(model, list(model.parameters), outputs, whole, method)
+    alone = weighted(model)[0].model
+    derivatives = slopes(alone, list(model.parameters), outputs, whole, method)
     effects = {
         output: {
             name: _effect(slope, model.inputs[name], solution[output])

@@ -211,7 +211,8 @@ class ServerFit(Answer):
         self._check_law([p for p in percents if p not in measured], loads)
         family, draws = self.form.family, self.draws
         asked = family, best.load, unit, loads, draws
-        return predicted(*asked, percents=percents, table=table, is_known=False)
+        is_known = len({form.model for form, _ in self.candidates}) == 1
+        return predicted(*asked, percents=percents, table=table, is_known=is_known)
 
     def _check_law(self, percents: Sequence[float], loads: FloatArray | Sequence[float]) -> None:
         """Refuse percentiles that the chosen form does not have."""

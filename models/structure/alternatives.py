@@ -201,6 +201,7 @@ def still_drawn(
 
     Examples
     --------
+    >>> import numpy as np
     >>> still_drawn({"delay": np.ones(3)}, {"delay": Parameter("delay", 1.0)})
     {}
     """

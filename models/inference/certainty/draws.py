@@ -114,7 +114,8 @@ def drawn(problem: Problem, optimum: Optimum, known: Uncertainty, limit: Formula
         return likely + np.log(np.clip(busy, 1e-300, 1.0))
 
     evidence = _Evidence(problem, optimum, known.shift)
-    return _of(evidence, tempered(guess, _likelihood(evidence), first, COUNT), limit)
+    points = tempered(guess, _likelihood(evidence), first, COUNT, has_modes=bool(problem.whole))
+    return _of(evidence, points, limit)
 
 
 def drawn_about(problem: Problem, optimum: Optimum, known: Uncertainty) -> Draws:

@@ -1,11 +1,14 @@
 """Draws from what data leave plausible: from a first guess towards the data, step by step.
 
 Source: Del Moral, Doucet and Jasra, *Sequential Monte Carlo samplers*, 2006, for the steps;
-Goodman and Weare, *Ensemble samplers with affine invariance*, 2010, for moves that need no tuning.
+Goodman and Weare, *Ensemble samplers with affine invariance*, 2010, for moves that need no tuning;
+ter Braak, *A Markov chain Monte Carlo version of the genetic algorithm differential evolution*,
+2006, section 2.3, for jumps from one mode to another.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +18,16 @@ from headway.kinds import FloatArray
 LogDensity = Callable[[FloatArray], FloatArray]
 """Logarithm of a density, up to a constant: from points, shape (points, width), one number each."""
 
+Move = Callable[
+    [FloatArray, FloatArray, np.random.Generator],
+    tuple[FloatArray, FloatArray],
+]
+"""Where points are moved by others, and the logarithm of what a move is worth."""
+
 SWEEPS = 4
 """Times that every point is moved after each step towards the data."""
 
+_JUMPING = 2  # times as many moves where there are modes, as only some of them jump
 _STRETCH = 2.0  # longest stretch of a move, and its inverse the shortest
 _ALIKE = 0.5  # share of the points that a step towards the data leaves of weight
 _LEAST = 1e-6  # shortest step towards the data
@@ -49,7 +59,13 @@ class _Cloud:
 
 
 def tempered(
-    guess: LogDensity, data: LogDensity, first: FloatArray, count: int, sweeps: int = SWEEPS
+    guess: LogDensity,
+    data: LogDensity,
+    first: FloatArray,
+    count: int,
+    sweeps: int = SWEEPS,
+    *,
+    has_modes: bool = False,
 ) -> FloatArray:
     r"""Draw points from a density proportional to a prior times a likelihood.
 
@@ -66,6 +82,9 @@ def tempered(
         Points to draw, even.
     sweeps
         Moves of each point after each step.
+    has_modes
+        Whether what is plausible may lie apart, as with a count of servers: some moves are then
+        just as long as between two of the points, and lead from one mode to another.
 
     Returns
     -------
@@ -90,8 +109,9 @@ def tempered(
         step = _step(cloud.measured, 1 - power)
         power = min(power + step, 1.0)
         cloud = cloud.of(_chosen(step * cloud.measured, random))
-        for sweep in range(sweeps):
-            cloud = _moved(cloud, guess, data, power, random, along=bool(sweep % 2))
+        for sweep in range(sweeps * (_JUMPING if has_modes else 1)):
+            move = partial(_beside, jumps=has_modes) if sweep % 2 else _stretched
+            cloud = _moved(cloud, guess, data, power, random, move)
     return cloud.points
 
 
@@ -126,15 +146,14 @@ def _moved(
     data: LogDensity,
     power: float,
     random: np.random.Generator,
-    *,
-    along: bool,
+    move: "Move",
 ) -> _Cloud:
     """Move each half along the other: towards or from one of its points, or as two of them lie."""
     half = cloud.measured.size // 2
     halves = np.arange(half), np.arange(half, 2 * half)
     for mine, others in (halves, halves[::-1]):
         old, beside = cloud.of(mine), cloud.points[others]
-        wanted, worth = (_beside if along else _stretched)(old.points, beside, random)
+        wanted, worth = move(old.points, beside, random)
         guessed, measured = guess(wanted), data(wanted)
         with np.errstate(invalid="ignore"):
             gain = worth + power * (measured - old.measured) + guessed - old.guessed
@@ -155,11 +174,12 @@ def _stretched(
 
 
 def _beside(
-    points: FloatArray, others: FloatArray, random: np.random.Generator
+    points: FloatArray, others: FloatArray, random: np.random.Generator, *, jumps: bool
 ) -> tuple[FloatArray, FloatArray]:
     count, width = points.shape
     first, second = random.integers(0, len(others), (2, count))
     usual = 2.38 / np.sqrt(2 * width)  # ter Braak 2006: the best length for normal densities
-    length = usual * random.choice([0.3, 1.0], count)
+    lengths = [0.3 * usual, usual, *([1.0] * jumps)]
+    length = random.choice(lengths, count)
     jitter = 1e-4 * random.standard_normal(points.shape)
     return points + length[:, None] * (others[first] - others[second]) + jitter, np.zeros(count)

@@ -239,7 +239,8 @@ class _Walk:
         here, mark = self.state.values[some], self.state.marks[some]
         by_ratio = (here > 0) & (mark > 0)
         ratio = np.where(by_ratio, here, 1.0) / np.where(by_ratio, mark, 1.0)
-        ahead = np.where(by_ratio, here * ratio**_REACH, here + _REACH * (here - mark))
+        with np.errstate(over="ignore"):  # what leaps out of all bounds is cut to them
+            ahead = np.where(by_ratio, here * ratio**_REACH, here + _REACH * (here - mark))
         self.state.marks[some] = here
         return np.clip(ahead, self.valley.low, self.valley.high)
 

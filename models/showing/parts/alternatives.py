@@ -12,6 +12,7 @@ from headway.models.structure.alternatives import weighted
 from headway.models.structure.model import Model
 from headway.models.tables.table import Column
 from headway.models.uncertain.beyond import RATE, share_of_measured
+from headway.numerals import four_digits
 
 ALL = "all models"
 """The title of a column with the least and largest answer of a model and its alternatives."""
@@ -80,8 +81,10 @@ def beyond_note(model: Model, values: Mapping[str, float] | None = None) -> list
     if share <= 1 + _SAME:
         return []
     load = model.parameters[RATE]
-    ends = (model.measured_to[RATE] * each for each in (1.0, share))
-    highest, needed = (load.shown(float(f"{end:.4g}")) for end in ends)
+    highest, needed = (
+        with_unit(four_digits(model.measured_to[RATE] * each / load.unit.scale), load.unit)
+        for each in (1.0, share)
+    )
     return [f"it was measured to {highest}, and this asks for {needed}: measure to {needed} first"]
 
 

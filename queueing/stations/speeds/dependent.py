@@ -193,7 +193,7 @@ class Slowing(_Pool):
     >>> round(Slowing(request_time=0.01, growth=0.1, crowd=64).capacity, 2)
     70.63
     >>> round(Slowing(request_time=0.01, growth=0.1, crowd=64, servers=2).capacity, 2)
-    141.26
+    141.25
 
     References
     ----------
