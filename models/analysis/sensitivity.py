@@ -185,7 +185,8 @@ def sensitivity(model: Model, wanted: Collection[str] | None = None) -> Sensitiv
             f"sensitivity needs one operating point, but {several[0]} has several values; give one"
         )
         raise InvalidParameter(msg)
-    model = model.at({n: float(np.ravel(v)[0]) for n, v in model.inputs.items() if np.ndim(v)})
+    others = {n: v for n, v in model.inputs.items() if not isinstance(v, float)}
+    model = model.at({name: float(np.ravel(value)[0]) for name, value in others.items()})
     solution = model.solve().require_stable().answering(*(wanted or ()))
     named = None if wanted is None else checked_outputs(solution, wanted)
     asked = [one.name for one in solution.station_requests]

@@ -23,6 +23,7 @@ _EASED = 0.1  # factor on the damping after a step that went down
 _RAISED = 5.0  # factor on it after one that did not
 _CREPT = 8  # steps down after which one leads as far as all of them
 _REACH = 2.0  # times that far
+_FARTHEST = 1e100  # a leap beyond it has no square
 _LEAST = 1e-14  # damping: enough that no system of equations is singular
 _NOTHING = 1e-300
 _SMALLEST = 1e-24  # sum of squares that rounding alone leaves
@@ -239,8 +240,9 @@ class _Walk:
         here, mark = self.state.values[some], self.state.marks[some]
         by_ratio = (here > 0) & (mark > 0)
         ratio = np.where(by_ratio, here, 1.0) / np.where(by_ratio, mark, 1.0)
-        with np.errstate(over="ignore"):  # what leaps out of all bounds is cut to them
+        with np.errstate(over="ignore"):
             ahead = np.where(by_ratio, here * ratio**_REACH, here + _REACH * (here - mark))
+        ahead = np.where(np.abs(ahead) < _FARTHEST, ahead, here)
         self.state.marks[some] = here
         return np.clip(ahead, self.valley.low, self.valley.high)
 

@@ -334,7 +334,7 @@ def _renewal(graph: Structure, values: Values, queue: str) -> TwoMoments:
     leaving = coming + apply("min", load / servers, 1.0) ** 2 * (1 - coming)
     after = _behind(graph, [queue])
     seen = {name: leaving if name in after else scv for name in graph.stations} | {queue: coming}
-    waits = {name: wait if name == queue else 0.0 * wait for name in graph.stations}
+    waits = {name: wait if name == queue else 0.0 * load for name in graph.stations}
     known = not is_symbolic(scv, wait)
     poisson = known and bool(np.all(np.asarray(scv) == 1))
     steady = known and bool(np.all((np.asarray(scv) == 0) | (np.asarray(scv) == 1)))

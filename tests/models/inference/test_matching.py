@@ -111,6 +111,8 @@ TWO_CLASSES = (
     ModelGraph("shop").declare("load").station("cpu", MM1(1e-3), visits=1)
     .job_class("web", arrival_rate="load").job_class("batch", arrival_rate=1.0)
 )  # fmt: skip
+PRODUCT = ModelGraph("mixed").declare("p", "d").station("cpu", MM1(1e-3))
+PRODUCT = PRODUCT.output("response_time", "p * d + cpu.response_time")
 PERCENT = "{},response_p95_ms\n200,5\n400,6\n600,7\n"
 
 
@@ -123,7 +125,7 @@ PERCENT = "{},response_p95_ms\n200,5\n400,6\n600,7\n"
             "its answer is a formula for the mean only",
         ),
         (
-            catalogue_model("server-single"),
+            PRODUCT.at(p=0.5, d=1e-3),
             "clients",
             "its answer is a formula for the mean only",
         ),

@@ -10,18 +10,15 @@ PAGE = accuracy()
 
 
 def test_percentiles_beyond_the_fitted_loads_are_as_the_page_says():
-    """The whole table, and where it says that the misses are. Not more than a quarter are."""
+    """The whole table. Nine of ten are asked to be near or in the band."""
     each = stored()
     result = summary(each)
 
     for what, value in result.items():
         assert f"| {what} | {value} |" in PAGE
-    missed = {
-        one.sweep.partition("/")[0] for one in each if one.error > 0.25 and not one.is_in_band
-    }
-    assert missed == {"wrk", "pool"}
+    missed = [one for one in each if one.error > 0.25 and not one.is_in_band]
+    assert len(missed) <= 0.1 * len(each)
     assert {one.sweep for one in each} == {*SWEEPS}
-    assert result["either of these"] == "27 (75%)"
 
 
 @pytest.mark.parametrize("name", ["k6", "wrk"])
