@@ -11,6 +11,7 @@ from headway.errors import HeadwayError
 from headway.models.language.digits import ends
 from headway.models.language.scales import Scale
 from headway.models.language.units import ONE, Unit
+from headway.models.showing.parts.alternatives import mixed_note
 from headway.models.showing.parts.numbers import (
     LOAD_UNITS,
     RATE,
@@ -60,7 +61,7 @@ def _station_tables(model: Model) -> list[Table]:
     """Stations, ways between them, and regions around some."""
     graph = model.graph
     stations = _component_table("stations", dict(graph.stations), description_scale(model))
-    tables = [replace(stations, notes=tuple(doubts_of(model)))]
+    tables = [replace(stations, notes=(*mixed_note(model), *doubts_of(model)))]
     if graph.routes or graph.class_ways.routes or graph.arrivals or not graph.classes:
         tables.append(_route_table(model))
     return tables + ([_region_table(graph)] if graph.regions else [])

@@ -47,6 +47,10 @@ def test_a_file_keeps_them():
     assert again.alternatives[0].model.solve() == POOL.solve()
 
 
+def test_a_model_names_its_alternatives():
+    assert "models, by weight: one 75%, pool 25%" in str(both())
+
+
 def test_all_are_given_the_same():
     model = both().at(arrival_rate=800, replicas=2)
 
