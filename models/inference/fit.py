@@ -49,14 +49,12 @@ from headway.models.inference.searching.search import Optimum
 from headway.models.language.scales import Scale, units_of
 from headway.models.language.verbs import perform
 from headway.models.measured.measurements import Measurements
+from headway.models.structure.inputs import ARRIVAL_RATE
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
 
 SATURATION_THROUGHPUT = "saturation_throughput"
 """Name of the throughput at which a model's bottleneck is always busy."""
-
-ARRIVAL_RATE = "arrival_rate"
-"""Name of the load of an open model."""
 
 _TOO_GOOD = 0.1  # of the variance of rounding: less than chance leaves of it
 _EXACT = 1e-20  # variance that rounding in the computer alone leaves

@@ -12,8 +12,9 @@ from headway.kinds import FloatArray, check_domain
 from headway.models.analysis.points import outputs_over
 from headway.models.sizing.choices import Columns
 from headway.models.sizing.judge import ByModel, Chance, Verdict, all_met
+from headway.models.structure.inputs import ARRIVAL_RATE
 from headway.models.structure.model import Model
-from headway.models.uncertain.beyond import RATE, acting_rate, is_time, of_load
+from headway.models.uncertain.beyond import acting_rate, is_time, of_load
 from headway.models.uncertain.mixture import Member, mixture
 
 _FIRST_DRAWS, _LEAST_DRAWS = 64, 2048
@@ -134,19 +135,23 @@ class ByChance:
         self, columns: Columns, some: slice, member: Member, draws: slice
     ) -> NDArray[np.bool_]:
         """Whether all goals hold, shape (configurations, draws)."""
-        goals, width = self.certain.goals, draws.stop - draws.start
-        chosen = {name: np.repeat(column[some], width) for name, column in columns.items()}
-        rows = next(iter(chosen.values())).size // width
-        drawn = {name: np.tile(values[draws], rows) for name, values in member.values.items()}
-        names = [goal.output for goal in goals]
-        outputs = outputs_over(member.model, {**drawn, **chosen}, names)
-        weights = np.tile(member.further[draws], rows)
-        acting = acting_rate(member.model, {**of_load(drawn), **chosen}, weights)
-        times = [k for k, name in enumerate(names) if is_time(name)]
-        if times and acting is not None:
-            columns = {**drawn, **chosen, RATE: acting}
-            outputs[:, times] = outputs_over(member.model, columns, [names[k] for k in times])
-        return all_met(goals, outputs).reshape(rows, width)
+        names, width = [goal.output for goal in self.certain.goals], draws.stop - draws.start
+        part = {name: column[some] for name, column in columns.items()}
+        values = {name: drawn[draws] for name, drawn in member.values.items()}
+        rows = next(iter(part.values())).size
+        grid = {name: column[:, None] for name, column in part.items()}
+        acting = acting_rate(member.model, {**of_load(values), **grid}, member.further[draws])
+        every = {name: np.tile(drawn, rows) for name, drawn in values.items()}
+        every |= {name: np.repeat(column, width) for name, column in part.items()}
+        late = [k for k, name in enumerate(names) if acting is not None and is_time(name)]
+        soon = [k for k in range(len(names)) if k not in late]
+        outputs = np.empty((rows * width, len(names)))
+        if soon:
+            outputs[:, soon] = outputs_over(member.model, every, [names[k] for k in soon])
+        if acting is not None and late:
+            every[ARRIVAL_RATE] = acting.ravel()
+            outputs[:, late] = outputs_over(member.model, every, [names[k] for k in late])
+        return all_met(self.certain.goals, outputs).reshape(rows, width)
 
 
 def by_chance(

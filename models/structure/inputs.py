@@ -12,6 +12,7 @@ from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.links import link_parameters
 
 ARRIVAL_RATE = "arrival_rate"
+"""Name of the load of an open model."""
 
 POPULATION = Parameter("population", None, minimum=0, doc="number of circulating jobs", own=0.0)
 THINK_TIME = Parameter(

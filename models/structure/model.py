@@ -45,7 +45,7 @@ from headway.models.structure.replicas import (
     are_copies,
     have_copies,
     one_of_replicas,
-    share_of,
+    scv_of_share,
 )
 from headway.models.structure.verbs import End, ModelVerbs
 
@@ -207,9 +207,7 @@ class Model(Kept, ModelVerbs):
     def _with_replicas(self) -> "Model":
         """One of several equal copies of this model, whose number is a parameter."""
         if self.is_closed:
-            msg = (
-                f"{self.name} has no replicas, among which arrivals are split: jobs circulate in it"
-            )
+            msg = f"{self.name} has no replicas: jobs circulate in it, and none arrive"
             raise GraphError(msg)
         parameters = {**self.parameters, REPLICAS.name: REPLICAS}
         return replace(self, graph=one_of_replicas(self.graph), parameters=parameters)
@@ -385,7 +383,7 @@ class Model(Kept, ModelVerbs):
         place = next(iter(graph.arrivals or graph.stations))
         rates = graph.arrivals or {place: formula("arrival_rate")}
         scv_there = formula(ARRIVAL_SCV.name)
-        scvs = {place: share_of(scv_there) if are_copies(self.parameters) else scv_there}
+        scvs = {place: scv_of_share(scv_there) if are_copies(self.parameters) else scv_there}
         varied = replace(graph.declare(ARRIVAL_SCV.name), arrivals=rates)
         varied = (
             in_renewal_room(varied, scvs[place])

@@ -14,6 +14,7 @@ from headway.errors import GraphError
 from headway.models.language.formula import Formula, formula
 from headway.models.language.parameters import Parameter
 from headway.models.structure.graph import ModelGraph
+from headway.models.structure.inputs import ARRIVAL_RATE, ARRIVAL_SCV
 from headway.models.structure.parts.components import Component
 
 REPLICAS = Parameter(
@@ -37,7 +38,7 @@ def are_copies(parameters: Mapping[str, Parameter]) -> bool:
 
 
 def have_copies(graph: ModelGraph) -> bool:
-    """Whether jobs come in from outside, so that they can be split among copies of a graph.
+    """Whether jobs may come in from outside, so that they can be split among copies of a graph.
 
     Examples
     --------
@@ -74,9 +75,9 @@ def one_of_replicas(graph: ModelGraph) -> ModelGraph:
         raise GraphError(msg)
     arrivals: Mapping[str, Formula] = graph.arrivals
     if not graph.classes:
-        arrivals = arrivals or {next(iter(graph.stations)): formula("arrival_rate")}
-        arrivals = {name: formula(f"({rate.text}) / replicas") for name, rate in arrivals.items()}
-    split = {"arrival_rate": lambda rate: formula(f"({rate.text}) / replicas"), _SCV: share_of}
+        arrivals = arrivals or {next(iter(graph.stations)): formula(ARRIVAL_RATE)}
+        arrivals = {name: _rate_of_share(rate) for name, rate in arrivals.items()}
+    split = {ARRIVAL_RATE: _rate_of_share, _SCV: scv_of_share}
     classes = {
         name: {key: split[key](read) if key in split else read for key, read in numbers.items()}
         for name, numbers in graph.classes.items()
@@ -87,11 +88,15 @@ def one_of_replicas(graph: ModelGraph) -> ModelGraph:
         arrivals=arrivals,
         classes=classes,
         stations=stations,
-        arrival_scvs={name: share_of(scv) for name, scv in graph.arrival_scvs.items()},
+        arrival_scvs={name: scv_of_share(scv) for name, scv in graph.arrival_scvs.items()},
     )
 
 
-_SCV = "arrival_scv"
+_SCV = ARRIVAL_SCV.name
+
+
+def _rate_of_share(rate: Formula) -> Formula:
+    return formula(f"({rate.text}) / {REPLICAS.name}")
 
 
 def _at_one(station: Component) -> Component:
@@ -99,9 +104,9 @@ def _at_one(station: Component) -> Component:
     scv = station.fields.get(_SCV)
     if not isinstance(scv, Formula):
         return station
-    return replace(station, fields={**station.fields, _SCV: share_of(scv)})
+    return replace(station, fields={**station.fields, _SCV: scv_of_share(scv)})
 
 
-def share_of(scv: Formula) -> Formula:
+def scv_of_share(scv: Formula) -> Formula:
     """The scv of the arrivals at one replica: 1 + (c - 1) / n."""
-    return formula(f"1 + (({scv.text}) - 1) / replicas")
+    return formula(f"1 + (({scv.text}) - 1) / {REPLICAS.name}")

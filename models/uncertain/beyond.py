@@ -15,11 +15,9 @@ import numpy as np
 
 from headway.kinds import Amount, FloatArray
 from headway.models.solving.solutions.saturation import saturation_throughput
+from headway.models.structure.inputs import ARRIVAL_RATE
 from headway.models.structure.model import Model
 from headway.models.structure.replicas import REPLICAS, are_copies
-
-RATE = "arrival_rate"
-"""The load that may act as a higher or a lower one."""
 
 SPREAD = 0.4
 """Standard deviation of the logarithm of what each further request weighs.
@@ -80,7 +78,7 @@ def is_time(output: str) -> bool:
 
 def of_load(values: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
     """What some values by parameter say of the load."""
-    return {RATE: values[RATE]} if RATE in values else {}
+    return {ARRIVAL_RATE: values[ARRIVAL_RATE]} if ARRIVAL_RATE in values else {}
 
 
 def share_of_measured(model: Model, columns: Mapping[str, FloatArray]) -> Amount:
@@ -100,16 +98,16 @@ def share_of_measured(model: Model, columns: Mapping[str, FloatArray]) -> Amount
     -------
     Nothing where it was not fitted to a curve over the rate of arrivals: zero.
     """
-    if RATE not in model.measured_to or RATE not in model.parameters:
+    if ARRIVAL_RATE not in model.measured_to or ARRIVAL_RATE not in model.parameters:
         return 0.0
     asked = model.at(columns)
-    rate = asked.inputs[RATE]
+    rate = asked.inputs[ARRIVAL_RATE]
     replicas = asked.inputs[REPLICAS.name] if are_copies(asked.parameters) else 1.0
     own = {name: p.own for name, p in asked.parameters.items() if p.own is not None}
     now, before = (_saturation(one) for one in (asked, asked.at(own)))
     with np.errstate(invalid="ignore"):
         growth = np.asarray(now) / np.asarray(before)
-    highest = model.measured_to[RATE] * np.where(np.isfinite(growth), growth, 1.0)
+    highest = model.measured_to[ARRIVAL_RATE] * np.where(np.isfinite(growth), growth, 1.0)
     return np.asarray(rate) / np.asarray(replicas) / highest
 
 
@@ -134,7 +132,7 @@ def acting_rate(
     share = np.asarray(share_of_measured(model, columns), float)
     if not (share > 1.0).any():
         return None
-    rate = np.asarray(model.at(columns).inputs[RATE], float)
+    rate = np.asarray(columns.get(ARRIVAL_RATE, model.inputs[ARRIVAL_RATE]), float)
     with np.errstate(divide="ignore", invalid="ignore"):
         factor = np.where(share > 1.0, acting_load(share, 1.0, weight) / share, 1.0)
     return np.asarray(rate * factor)

@@ -12,10 +12,10 @@ from headway.kinds import FloatArray, Number, plain
 from headway.models.solving.response_times.percentiles import all_at_once
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.alternatives import able_to, weighted
-from headway.models.structure.inputs import points_shape
+from headway.models.structure.inputs import ARRIVAL_RATE, points_shape
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
-from headway.models.uncertain.beyond import RATE, acting_rate, is_time, of_load
+from headway.models.uncertain.beyond import acting_rate, is_time, of_load
 from headway.models.uncertain.importance import Importance, sobol_importance
 from headway.models.uncertain.mixture import Member, mixture
 from headway.models.uncertain.sampling import check_whole, joint
@@ -227,7 +227,7 @@ def _as_acting(member: Member, method: str, percents: Sequence[float]) -> Soluti
     rates = acting_rate(member.model, load, member.further.reshape(-1, *rank))
     if rates is None:
         return None
-    values = {name: drawn for name, drawn in member.values.items() if name != RATE}
+    values = {name: drawn for name, drawn in member.values.items() if name != ARRIVAL_RATE}
     return _at_draws(member.model, values, method, percents, member.count, rates)
 
 
@@ -287,7 +287,7 @@ def _at_draws(
     shape = points_shape(model.inputs)
     columns = {name: drawn.reshape(-1, *(1,) * len(shape)) for name, drawn in samples.items()}
     if rates is not None:
-        columns[RATE] = rates
+        columns[ARRIVAL_RATE] = rates
     if not columns:
         name, value = next(iter(model.inputs.items()))
         columns = {name: np.broadcast_to(value, (count, *shape))}

@@ -256,6 +256,16 @@ class SlowStart:
         return np.array(ends) - arrivals
 
 
+def _two_pools(
+    random: np.random.Generator, low: float, high: float
+) -> tuple[tuple[int, int], tuple[float, float]]:
+    """Workers and service times of two pools; the load of the second is so many times the first."""
+    first, second = (int(count) for count in random.integers(1, 7, 2))
+    service = _service(random)
+    other = service * second / first * _between(random, low, high)
+    return (first, second), (service, other)
+
+
 @dataclass(frozen=True)
 class Fork:
     """Each request asks two pools of unequal speed, and waits for both."""
@@ -265,10 +275,7 @@ class Fork:
 
     @classmethod
     def drawn(cls, random: np.random.Generator) -> Self:
-        first, second = (int(count) for count in random.integers(1, 7, 2))
-        service = _service(random)
-        other = service * second / first * _between(random, 0.4, 1.0)
-        return cls((first, second), (service, other))
+        return cls(*_two_pools(random, 0.4, 1.0))
 
     @property
     def capacity(self) -> float:
@@ -292,11 +299,9 @@ class Connections:
 
     @classmethod
     def drawn(cls, random: np.random.Generator) -> Self:
-        first, second = (int(count) for count in random.integers(1, 7, 2))
-        service = _service(random)
-        other = service * second / first * _between(random, 0.4, 2.5)
-        held = int(np.ceil((first + second) * random.uniform(0.6, 2.0)))
-        return cls(held, (first, second), (service, other))
+        workers, services = _two_pools(random, 0.4, 2.5)
+        held = int(np.ceil(sum(workers) * random.uniform(0.6, 2.0)))
+        return cls(held, workers, services)
 
     @cached_property
     def capacity(self) -> float:

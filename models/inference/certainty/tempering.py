@@ -18,10 +18,7 @@ from headway.kinds import FloatArray
 LogDensity = Callable[[FloatArray], FloatArray]
 """Logarithm of a density, up to a constant: from points, shape (points, width), one number each."""
 
-Move = Callable[
-    [FloatArray, FloatArray, np.random.Generator],
-    tuple[FloatArray, FloatArray],
-]
+Move = Callable[[FloatArray, FloatArray, np.random.Generator], tuple[FloatArray, FloatArray]]
 """Where points are moved by others, and the logarithm of what a move is worth."""
 
 SWEEPS = 4
@@ -146,7 +143,7 @@ def _moved(
     data: LogDensity,
     power: float,
     random: np.random.Generator,
-    move: "Move",
+    move: Move,
 ) -> _Cloud:
     """Move each half along the other: towards or from one of its points, or as two of them lie."""
     half = cloud.measured.size // 2

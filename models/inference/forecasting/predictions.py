@@ -18,10 +18,11 @@ from headway.models.inference.searching.problem import Problem
 from headway.models.language.units import Unit
 from headway.models.measured.arrivals import POISSON
 from headway.models.measured.measurements import Measurements
+from headway.models.structure.inputs import ARRIVAL_RATE
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import percent_of, percentile_name
 from headway.models.tables.shown import Answer
-from headway.models.uncertain.beyond import RATE, further_weights
+from headway.models.uncertain.beyond import further_weights
 
 ENDS = (0.025, 0.5, 0.975)
 """Shares of the chances at the lower end of a band, in its middle, and at its upper end."""
@@ -121,31 +122,28 @@ def predicted(
     measured = arrival_scv_of(draws)
     tails = tails_of(draws, table, [p for p in percents if percentile_name(p) not in fitted(draws)])
     given = model, load, unit, loads, draws, best, percents, tails
-    predict = _predicted if is_known else _allowing
-    usual = predict(*given, None)
+    further = None if is_known else _further(loads, draws)
+
+    def told(scv: float | None) -> Predictions:
+        plain = _predicted(*given, scv)
+        return plain if further is None else _allowing(plain, _predicted(*given, scv, further))
+
+    usual = told(None)
     if measured == POISSON:
         return usual
-    return replace(usual, arrival_scv=measured, poisson=predict(*given, POISSON))
+    return replace(usual, arrival_scv=measured, poisson=told(POISSON))
 
 
-def _allowing(
-    model: str,
-    load: str,
-    unit: Unit,
-    loads: FloatArray,
-    draws: Sequence[Draws],
-    best: FloatArray | None,
-    percents: Sequence[float],
-    measured: Sequence[Mapping[float, MeasuredTail]],
-    arrival_scv: float | None,
-) -> Predictions:
-    """The same where none of the models may be right: the ends allow for it, the middle stays."""
-    given = model, load, unit, loads, draws, best, percents, measured, arrival_scv
-    plain = _predicted(*given)
-    highest = [highest_measured(one.problem) for one in draws if load_of(one.problem) == RATE]
-    if all(loads.max() <= most for most in highest):
-        return plain
-    wide = _predicted(*given, [further_weights(len(one.free), k) for k, one in enumerate(draws)])
+def _further(loads: FloatArray, draws: Sequence[Draws]) -> list[FloatArray] | None:
+    """What each request beyond the measured loads weighs; None where none is beyond them."""
+    open_ones = (one.problem for one in draws if load_of(one.problem) == ARRIVAL_RATE)
+    if all(loads.max() <= highest_measured(problem) for problem in open_ones):
+        return None
+    return [further_weights(len(one.free), seed) for seed, one in enumerate(draws)]
+
+
+def _allowing(plain: Predictions, wide: Predictions) -> Predictions:
+    """Ends that allow for what no model says, about the middle that the models say."""
     return replace(
         wide,
         response_time=_about(plain.response_time, wide.response_time),
@@ -180,10 +178,10 @@ def _predicted(
     percents: Sequence[float],
     measured: Sequence[Mapping[float, MeasuredTail]],
     arrival_scv: float | None,
-    further: Sequence[FloatArray | None] | None = None,
+    further: Sequence[FloatArray] | None = None,
 ) -> Predictions:
     """What is plausible where arrivals vary so; as measured where it is left out."""
-    weights = further or [None] * len(draws)
+    weights: Sequence[FloatArray | None] = further or [None] * len(draws)
     there = [
         Elsewhere(each.problem, loads, arrival_scv, weight)
         for each, weight in zip(draws, weights, strict=True)

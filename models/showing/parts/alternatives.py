@@ -9,9 +9,10 @@ from headway.models.language.digits import ends, with_unit
 from headway.models.language.scales import Scale
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.alternatives import weighted
+from headway.models.structure.inputs import ARRIVAL_RATE
 from headway.models.structure.model import Model
 from headway.models.tables.table import Column
-from headway.models.uncertain.beyond import RATE, share_of_measured
+from headway.models.uncertain.beyond import share_of_measured
 from headway.numerals import four_digits
 
 ALL = "all models"
@@ -80,9 +81,9 @@ def beyond_note(model: Model, values: Mapping[str, float] | None = None) -> list
     share = float(np.max(share_of_measured(own.model, columns)))
     if share <= 1 + _SAME:
         return []
-    load = model.parameters[RATE]
+    load = model.parameters[ARRIVAL_RATE]
     highest, needed = (
-        with_unit(four_digits(model.measured_to[RATE] * each / load.unit.scale), load.unit)
+        with_unit(four_digits(model.measured_to[ARRIVAL_RATE] * each / load.unit.scale), load.unit)
         for each in (1.0, share)
     )
     return [f"it was measured to {highest}, and this asks for {needed}: measure to {needed} first"]
