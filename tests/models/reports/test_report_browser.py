@@ -123,6 +123,7 @@ def test_the_browser_calculates_what_python_does(name, opened):
 OTHERS = set(model_names()) - {"lopc", "pipeline", "server-closed", "server-nfs"}
 OTHERS -= {"server-batch", "server-slowing", "server-usl"}  # of populations, as server-closed
 OTHERS -= {"server-batch-room", "server-pool-room", "server-room"}  # rooms: sums over their places
+OTHERS -= {"server-wakeup"}  # its chain's sum goes over the servers; its page reads a table
 OTHERS -= {"nfs-server", "server", "server-pool", "server-cache", "server-contention"}
 OTHERS -= {"program-overhead", "program-gap"}
 OTHERS -= {"nfs-server-raid5"}  # forks, which have no closed form
