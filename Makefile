@@ -28,12 +28,13 @@ install = $(BIN)/python -m pip install --quiet --no-compile --disable-pip-versio
 unexport PYTHONDONTWRITEBYTECODE
 pytest = $(BIN)/python -m pytest -n auto --dist worksteal
 
-$(READY): setup.cfg pyproject.toml constraints.txt
+KERNELS := $(wildcard setup.py queueing/compiled/*.[ch])
+$(READY): setup.cfg pyproject.toml constraints.txt $(KERNELS)
 	$(check_python)$(PYTHON) -m venv $(VENV)
 	$(install) ".[dev]"
 	touch $@
 
-$(VENV)/.runs: setup.cfg pyproject.toml constraints.txt
+$(VENV)/.runs: setup.cfg pyproject.toml constraints.txt $(KERNELS)
 	$(check_python)$(PYTHON) -m venv $(VENV)
 	$(install) .
 	touch $@
@@ -61,7 +62,7 @@ OLDEST := .venv-oldest
 MEETING := cli/test_fit_command cli/test_report_command cli/test_sweep_command cli/test_terminal docs/test_drawn \
     models/files/test_files models/measured/test_frames models/structure/test_class_speed_models \
     models/test_cluster models/uncertain/test_uncertain_parameters
-$(OLDEST)/.ready: setup.cfg pyproject.toml constraints-oldest.txt
+$(OLDEST)/.ready: setup.cfg pyproject.toml constraints-oldest.txt $(KERNELS)
 	$(check_python)$(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -r constraints-oldest.txt -e .
 	touch $@

@@ -1,7 +1,8 @@
 """Some numeric tests as other processors would run them.
 
 ``python -m tests.processors`` takes from numpy the instructions that older processors lack, and
-lets OpenBLAS use the kernels of other ones, with one thread and with two.
+lets OpenBLAS use the kernels of other ones, with one thread and with two. One of them runs headway
+without kernels of its own, as where no compiler built them.
 """
 
 import importlib
@@ -9,6 +10,8 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+
+from headway.queueing.compiled.library import SWITCH
 
 TESTS = (
     "queueing/test_caches",
@@ -34,26 +37,30 @@ class Processor:
         The processor whose kernels OpenBLAS takes.
     threads
         The threads of OpenBLAS.
+    kernels
+        Whether kernels in C are used, or their twins in Python.
     """
 
     name: str
     lacks: tuple[str, ...]
     core: str
     threads: int
+    kernels: bool = True
 
     def environment(self) -> dict[str, str]:
-        """What numpy and OpenBLAS read when they are imported."""
+        """What numpy, OpenBLAS and headway read when they are imported."""
         lacking = [name for name in instructions() if name.startswith(self.lacks)]
         return {
             "NPY_DISABLE_CPU_FEATURES": " ".join(lacking),
             "OPENBLAS_CORETYPE": self.core,
             "OPENBLAS_NUM_THREADS": str(self.threads),
+            SWITCH: str(int(self.kernels)),
         }
 
 
 PROCESSORS = (
     Processor("without AVX-512", ("AVX512", "X86_V4"), "Haswell", 1),
-    Processor("without AVX", ("",), "Nehalem", 2),
+    Processor("without AVX", ("",), "Nehalem", 2, kernels=False),
 )
 
 

@@ -18,6 +18,7 @@ from math import factorial
 import numpy as np
 
 from headway.kinds import Amount, FloatArray
+from headway.queueing.compiled.library import compiled
 from headway.queueing.erlang.poisson import deviance
 
 FEW = 128  # servers up to which the polynomial holds: 1/128! is still a normal double
@@ -96,7 +97,8 @@ def _same_servers(servers: float, load: FloatArray, result: FloatArray, then: _T
         if then is not None:
             block = np.minimum(block, servers)
         if servers <= FEW:
-            inverse = _by_polynomial(int(servers), block)
+            inverse = np.empty(block.shape)
+            _inverse_polynomial(int(servers), block, inverse)
         else:
             inverse = _by_quadrature(np.float64(servers), block)
         result[start : start + size] = (then or _itself)(servers, block, inverse)
@@ -107,20 +109,15 @@ def _inverse_factorials(servers: int) -> list[float]:
     return [1 / factorial(k) for k in range(1, servers + 1)]
 
 
-def _by_polynomial(servers: int, load: FloatArray) -> Amount:
+@compiled
+def _inverse_polynomial(servers: int, load: FloatArray, value: FloatArray) -> None:
     """1/B = m! v with v = sum over k = 0..m of a**(k - m) / k!, by Horner's rule in 1/a."""
     inverse_load = 1 / load
-    if load.size == 1 and load[0] > 0:  # plain floats take a tenth of the time
-        number, inverse = 1.0, float(inverse_load[0])
-        for coefficient in _inverse_factorials(servers):
-            number = number * inverse + coefficient
-        return np.array([number * float(factorial(servers))])
-    value = np.ones_like(load)
+    value[:] = 1.0
     for coefficient in _inverse_factorials(servers):
         value *= inverse_load
         value += coefficient
     value *= float(factorial(servers))
-    return value
 
 
 def _by_polynomials(servers: Amount, load: FloatArray) -> FloatArray:

@@ -1,0 +1,21 @@
+/* What a kernel is given, and the kernels that there are: a row each in kernels.c. */
+#ifndef HEADWAY_KERNELS_H
+#define HEADWAY_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* One argument: an array of numbers or of whole numbers in C order, or a number. */
+typedef union {
+    struct { double *at; ptrdiff_t size; } numbers;
+    struct { int64_t *at; ptrdiff_t size; } counts;
+    double number;
+    int64_t count;
+} Argument;
+
+/* A kernel writes into the arrays it is given. It gives back nothing, or what was wrong. */
+typedef const char *Kernel(const Argument *given);
+
+Kernel inverse_polynomial;
+
+#endif
