@@ -10,8 +10,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from itertools import count
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from headway.models import ModelGraph
 
 Call = Callable[[], object]
 
@@ -91,16 +95,37 @@ def _visits() -> Call:
     return lambda: visit_ratios(stations, {0: 1.0}, matrix)
 
 
-@task("a model of 40,000 routes, solved")
-def _routes() -> Call:
+def _stations(number: int) -> "ModelGraph":
     from headway.models import ModelGraph
     from headway.queueing import MM1
 
     graph = ModelGraph("many")
-    for k in range(200):
+    for k in range(number):
         graph = graph.station(f"s{k}", MM1(1e-4))
-    model = graph.route_all(_matrix()).at()
+    return graph
+
+
+@task("a model of 40,000 routes, solved")
+def _routes() -> Call:
+    model = _stations(200).route_all(_matrix()).at()
     return lambda: model.solve(arrival_rate=10.0)
+
+
+@task("a model of 40,000 routes, built and solved")
+def _built_routes() -> Call:
+    matrix = _matrix()
+    return lambda: _stations(200).route_all(matrix).at().solve(arrival_rate=10.0)
+
+
+@task("a model of 1,000 stations in a row, built and solved")
+def _row() -> Call:
+    def built() -> object:
+        graph = _stations(1000)
+        for k in range(999):
+            graph = graph.route(f"s{k}", f"s{k + 1}")
+        return graph.at().solve(arrival_rate=10.0)
+
+    return built
 
 
 def _nfs_server(points: int) -> Call:

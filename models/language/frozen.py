@@ -8,6 +8,7 @@ import numpy as np
 
 Key = TypeVar("Key", bound=Hashable)
 Entry = TypeVar("Entry", covariant=True)
+Added = TypeVar("Added")
 
 
 class Frozen(Mapping[Key, Entry]):
@@ -52,6 +53,20 @@ class Frozen(Mapping[Key, Entry]):
 
     def __repr__(self) -> str:
         return repr(self._entries)
+
+
+def adding(entries: Mapping[Key, Added], key: Key, entry: Added) -> Frozen[Key, Added]:
+    """A frozen mapping with one more entry, or another one under its key.
+
+    What is frozen already is not looked at again.
+
+    Examples
+    --------
+    >>> adding(Frozen({"cpu": 2.0}), "disk", 3.0)
+    {'cpu': 2.0, 'disk': 3.0}
+    """
+    longer = entries if isinstance(entries, Frozen) else Frozen(entries)
+    return Frozen(longer._entries | {key: frozen(entry)})
 
 
 def frozen(value: Any) -> Any:

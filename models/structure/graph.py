@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from headway.kinds import Amount
 from headway.loggp.machine.parameters import LogGP
 from headway.models.language.algorithms import ALGORITHMS
+from headway.models.language.frozen import adding
 from headway.models.language.names import check_shown
 from headway.models.language.verbs import perform
 from headway.models.structure.building.reading import Expression
@@ -98,7 +99,7 @@ class ModelGraph(TrafficBuilding):
         """
         self._check_new(name)
         graph, read = self._read(expression, f"{name}")
-        return replace(graph, bindings={**graph.bindings, name: read})
+        return replace(graph, bindings=adding(graph.bindings, name, read))
 
     def link(self, name: str, machine: LogGP) -> "ModelGraph":
         """Add a LogGP link, whose parts formulas can use: ``lan.overhead``.
@@ -122,7 +123,7 @@ class ModelGraph(TrafficBuilding):
         """
         graph, component = self._component(name, link_machine(name, machine), LINK_PARTS)
         component = replace(component, platform=platform_of(machine))
-        return replace(graph, links={**graph.links, name: component})
+        return replace(graph, links=adding(graph.links, name, component))
 
     def pipeline(
         self,
@@ -218,7 +219,7 @@ class ModelGraph(TrafficBuilding):
         if name not in RESERVED:
             self._check_new(name)
         graph, read = self._read(expression, f"output {name}")
-        return replace(graph, outputs={**graph.outputs, name: read})
+        return replace(graph, outputs=adding(graph.outputs, name, read))
 
     def at(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> "Model":
         """Set parameter values, by name or as a mapping, to get a model that can be solved."""

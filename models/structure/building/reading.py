@@ -21,7 +21,8 @@ class Reading(Structure):
 
     def declare(self, *names: str) -> Self:
         """Name parameters that formulas may use and `at` gives values."""
-        new = tuple(name for name in names if name not in (*self.parameters, "arrival_rate"))
+        known = {*self.parameters, "arrival_rate"}
+        new = tuple(name for name in names if name not in known)
         for name in new:
             self._check_new(name)
         return replace(self, parameters=self.parameters + new)
@@ -32,7 +33,7 @@ class Reading(Structure):
 
     def _check_new(self, name: str) -> None:
         check_name(name, (*RESERVED, *FUNCTIONS))
-        if name in {*self.parameters, *self.bindings, *self.outputs}:
+        if any(name in known for known in (self.parameters, self.bindings, self.outputs)):
             msg = f"{name} is defined twice; rename or delete one"
             raise GraphError(msg)
 
@@ -46,7 +47,7 @@ class Reading(Structure):
         self, name: str, values: Mapping[str, Amount]
     ) -> tuple[Self, dict[str, Formula | tuple[Formula, ...]]]:
         """Read the numbers of a component, lists as several formulas."""
-        if not name.isidentifier() or name in self.components:
+        if not name.isidentifier() or self.has_component(name):
             why = "is already taken" if name.isidentifier() else "is not a valid name"
             msg = f"component {name!r} {why}; choose another name, with letters, digits and _ only"
             raise GraphError(msg)
@@ -83,12 +84,16 @@ class Reading(Structure):
         from headway.models.language.from_sympy import from_sympy
 
         read = from_sympy(expression)
-        return self.declare(*sorted(read.names - self.names)), read
+        return self.declare(*sorted(self._unknown(read))), read
+
+    def _unknown(self, read: Formula) -> list[str]:
+        """Names of a formula that this graph does not have."""
+        return [name for name in read.names if not self.has(name)]
 
     def check_known(self, read: Formula, place: str) -> None:
         """Refuse a formula with a name that is unknown in this graph."""
-        for name in sorted(read.names - self.names):
-            if "." in name and name.split(".")[0] not in self.components:
+        for name in sorted(self._unknown(read)):
+            if "." in name and not self.has_component(name.split(".")[0]):
                 msg = f"{place}: unknown component {name!r}; check its name"
                 raise UnknownParameter(msg)
             msg = f"{place}: {name!r} in {read.text!r} is unknown{nearest(name, self.names)}"

@@ -7,6 +7,7 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 
 from headway.errors import GraphError, InvalidParameter, nearest
+from headway.models.language.frozen import adding
 from headway.models.structure.building.reading import Expression, Reading
 from headway.models.structure.parts.class_ways import EVERY
 from headway.models.structure.parts.components import Component, Route
@@ -87,7 +88,7 @@ class TrafficBuilding(Reading):
             scvs=_of_any(name, station, spreads),
             blocking=str(blocking),
         )
-        return replace(graph, stations={**graph.stations, name: component})
+        return replace(graph, stations=adding(graph.stations, name, component))
 
     def fork(
         self,
@@ -130,7 +131,7 @@ class TrafficBuilding(Reading):
         graph, read = self._fields(name, {"needed": len(branches) if needed is None else needed})
         graph, made = graph._read_all({"": visits}, f"{name}.visits")
         component = Component(Fork, read, visits=made, branches=tuple(branches))
-        return replace(graph, stations={**graph.stations, name: component})
+        return replace(graph, stations=adding(graph.stations, name, component))
 
     def region(self, name: str, stations: Sequence[str], limit: Expression) -> Self:
         """Limit the jobs at several stations together; the others wait, in order of arrival.
@@ -164,7 +165,7 @@ class TrafficBuilding(Reading):
         check_region(name, members, self.stations, taken)
         graph, read = self._fields(name, {"limit": limit})
         region = Region(members, read["limit"])  # type: ignore[arg-type]
-        return replace(graph, regions={**graph.regions, name: region})
+        return replace(graph, regions=adding(graph.regions, name, region))
 
     def job_class(
         self,
@@ -224,7 +225,7 @@ class TrafficBuilding(Reading):
         numbers = (arrival_rate, population, think_time, priority, arrival_scv)
         values = dict(zip(CLASS_KEYS, numbers, strict=True))
         graph, read = self._read_all(values, f"class {name}")
-        graph = replace(graph, classes={**graph.classes, name: read})
+        graph = replace(graph, classes=adding(graph.classes, name, read))
         return graph._entering(name, arrives)._returning(name, reference)
 
     def _entering(self, name: str, arrives: str | Mapping[str, Expression] | None) -> Self:
@@ -364,11 +365,11 @@ class TrafficBuilding(Reading):
             msg = f"arrivals: there is no station {station!r}{nearest(station, self.stations)}"
             raise GraphError(msg)
         graph, read = self._read(rate, f"arrivals at {station}")
-        graph = replace(graph, arrivals={**graph.arrivals, station: read})
+        graph = replace(graph, arrivals=adding(graph.arrivals, station, read))
         if scv is None:
             return graph
         graph, spread = graph._read(scv, f"scv of arrivals at {station}")
-        return replace(graph, arrival_scvs={**graph.arrival_scvs, station: spread})
+        return replace(graph, arrival_scvs=adding(graph.arrival_scvs, station, spread))
 
 
 def _of_any(name: str, station: Station, scvs: dict[str, Any]) -> dict[str, Any]:

@@ -1,13 +1,14 @@
 """Forks of a graph: which stations their parts go to, and how often."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 
 from headway.errors import GraphError, InvalidParameter, nearest
 from headway.kinds import Amount, is_symbolic, plain
 from headway.models.structure.parts.components import Component
-from headway.models.structure.parts.structure import Structure
+from headway.models.structure.parts.structure import Structure, of_structure
 from headway.numerals import digits
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
@@ -16,6 +17,12 @@ from headway.queueing.stations.base import Station
 def forks(stations: Mapping[str, Component]) -> dict[str, tuple[str, ...]]:
     """Branches of each fork."""
     return {name: part.branches for name, part in stations.items() if part.branches}
+
+
+@of_structure
+def branches_of(graph: Structure) -> frozenset[str]:
+    """Stations that serve parts of what a fork sends."""
+    return frozenset(chain(*forks(graph.stations).values()))
 
 
 def check_branches(stations: Mapping[str, Component], name: str, branches: Sequence[str]) -> None:
@@ -94,6 +101,7 @@ def check_forks(
             raise GraphError(msg)
 
 
+@of_structure
 def queued_behind_forks(graph: Structure) -> bool:
     """Whether requests may wait at some station after a fork; visits leave the order open.
 
@@ -113,9 +121,9 @@ def queued_behind_forks(graph: Structure) -> bool:
         return False
     waits = {name for name, station in stations.items() if station.can.forks or station.can.limits}
     if any(station.visits for station in stations.values()):
-        branches = {branch for several in forks(stations).values() for branch in several}
-        return len(waits - branches) > 1
-    return any(route.source in split and route.target in waits for route in graph.routes)
+        return len(waits - branches_of(graph)) > 1
+    onward = graph.routes.onward
+    return any(not waits.isdisjoint(onward.get(name, ())) for name in split)
 
 
 def check_sides(name: str, branches: Sequence[str], stations: Sequence[Station]) -> None:

@@ -1,6 +1,6 @@
 """The routes of a graph: a matrix of probabilities, single ones, or both."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
@@ -163,6 +163,32 @@ class Routes(Sequence[Route]):
         """Routes whose probability is a formula, not a number."""
         return tuple(route for route in self.single if route.probability.constant is None)
 
+    @cached_property
+    def onward(self) -> Mapping[str, frozenset[str]]:
+        """Stations that routes lead to, straight from each that has routes."""
+        block, ways = self.block, dict[str, frozenset[str]]()
+        if block.matrix is not None:
+            names = np.array(block.names, object)
+            ways = {name: frozenset(names[row > 0].tolist())
+                    for name, row in zip(block.names, block.matrix, strict=True)}  # fmt: skip
+        singles: dict[str, set[str]] = {}
+        for route in self.single:
+            singles.setdefault(route.source, set()).add(route.target)
+        return ways | {name: ways.get(name, frozenset()) | to for name, to in singles.items()}
+
+    def behind(self, names: Iterable[str]) -> set[str]:
+        """Stations that jobs come to after one of some; what comes straight back does not count.
+
+        Examples
+        --------
+        >>> from headway.models.language.formula import formula
+        >>> there = Routes([Route("cpu", "disk", formula("p"))])
+        >>> both = there.adding(Route("disk", "cpu", formula("1")))
+        >>> sorted(both.behind(["cpu"])), sorted(there.behind(["cpu"]))
+        (['cpu', 'disk'], ['disk'])
+        """
+        return reached_from(names, lambda name: self.onward.get(name, frozenset()) - {name})
+
     def fixed(self, names: Sequence[str]) -> FloatArray:
         """Probabilities that are numbers as a matrix, rows from; 0 where there are none."""
         place = {name: k for k, name in enumerate(names)}
@@ -229,6 +255,38 @@ def routes_of(given: "Routes | FloatArray | Iterable[Route]", names: Sequence[st
     if isinstance(given, Routes):
         return given
     return Routes().with_matrix(names, given) if isinstance(given, np.ndarray) else Routes(given)
+
+
+def reached_from(names: Iterable[str], onward: Callable[[str], Collection[str]]) -> set[str]:
+    """Names that steps lead to from some; these themselves only where they are led back to.
+
+    Examples
+    --------
+    >>> sorted(reached_from(["a"], {"a": ["b"], "b": ["b", "c"], "c": []}.__getitem__))
+    ['b', 'c']
+    """
+    reached: set[str] = set()
+    todo = list(names)
+    while todo:
+        new = set(onward(todo.pop())) - reached
+        reached |= new
+        todo += new
+    return reached
+
+
+def turned(onward: Mapping[str, Iterable[str]]) -> dict[str, set[str]]:
+    """Where steps come from, by where they lead.
+
+    Examples
+    --------
+    >>> turned({"a": ["b", "c"], "b": ["c"]}) == {"a": set(), "b": {"a"}, "c": {"a", "b"}}
+    True
+    """
+    sources: dict[str, set[str]] = {name: set() for name in onward}
+    for source, targets in onward.items():
+        for target in targets:
+            sources.setdefault(target, set()).add(source)
+    return sources
 
 
 def share_at(route: Route) -> Key[Amount]:

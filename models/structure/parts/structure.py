@@ -1,8 +1,10 @@
 """What a graph holds: components, routes and bindings, as names and formulas without values."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, wraps
+from itertools import chain
+from typing import TypeVar
 
 from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.formula import Formula
@@ -25,6 +27,9 @@ CLASS_KEYS = {
 """Numbers of a class of jobs, and what they mean."""
 
 CLASS_PLACES = ("arrives", "reference")
+
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,18 +123,40 @@ class Structure(Kept):
         (True, False)
         """
         own = {*self.parameters, *self.bindings, *self.outputs, *RESERVED}
-        own |= {f"{link}.{part}" for link in self.links for part in LINK_KEYS}
-        for table, components in self.algorithms.items():
-            for name, component in components.items():
-                parts = (*component.numbers, *ALGORITHMS[table].parts)
-                own |= {f"{name}.{part}" for part in parts}
-        for name, station in self.stations.items():
-            own |= {f"{name}.{part}" for part in (*station.numbers, *STATION_PARTS)}
-            own |= {f"{name}.blocked", f"{name}.call_blocking"} if self.blocks else set()
-        own |= {f"{name}.{part}" for name in self.regions for part in ("limit", *REGION_PARTS)}
+        own |= {f"{name}.{part}" for name in self.components for part in self._parts(name)}
         return frozenset(own)
 
-    @property
+    def has(self, name: str) -> bool:
+        """Whether a formula in this graph may use a name; quicker than to list them all.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> one = ModelGraph("one").station("cpu", MM1(0.1))
+        >>> one.has("cpu.utilisation"), one.has("cpu.colour"), one.has("s")
+        (True, False, False)
+        """
+        component, dot, part = name.rpartition(".")
+        if dot:
+            return part in self._parts(component)
+        known = (self.parameters, self.bindings, self.outputs, RESERVED)
+        return any(name in names for names in known)
+
+    def _parts(self, component: str) -> list[str]:
+        """What formulas may ask of a component."""
+        parts = [*LINK_KEYS] if component in self.links else []
+        for table, components in self.algorithms.items():
+            if component in components:
+                parts += (*components[component].numbers, *ALGORITHMS[table].parts)
+        if component in self.stations:
+            parts += (*self.stations[component].numbers, *STATION_PARTS)
+            parts += ("blocked", "call_blocking") if self.blocks else ()
+        if component in self.regions:
+            parts += ("limit", *REGION_PARTS)
+        return parts
+
+    @cached_property
     def blocks(self) -> bool:
         """Whether jobs are held up: at full stations that block, or outside a region.
 
@@ -169,5 +196,46 @@ class Structure(Kept):
         >>> sorted(ModelGraph("two").station("cpu", MM1(0.1)).station("disk", MM1(0.2)).components)
         ['cpu', 'disk']
         """
-        algorithms = (name for table in self.algorithms.values() for name in table)
-        return frozenset({*self.stations, *self.regions, *self.links, *algorithms})
+        return frozenset(chain(*self._components))
+
+    def has_component(self, name: str) -> bool:
+        """Whether one of them has this name; quicker than to list them all.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> one = ModelGraph("one").station("cpu", MM1(0.1))
+        >>> one.has_component("cpu"), one.has_component("disk")
+        (True, False)
+        """
+        return any(name in components for components in self._components)
+
+    @property
+    def _components(self) -> tuple[Mapping[str, object], ...]:
+        return self.stations, self.regions, self.links, *self.algorithms.values()
+
+
+def of_structure(find: Callable[[Structure], Found]) -> Callable[[Structure], Found]:
+    """Let what follows from a graph alone be found once, and kept with the graph.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> looked_at = []
+    >>> count = of_structure(lambda graph: looked_at.append(graph.name) or len(graph.stations))
+    >>> one = ModelGraph("one")
+    >>> count(one), count(one), looked_at
+    (0, 0, ['one'])
+    """
+    key = f"{find.__module__}.{find.__qualname__}"
+
+    @wraps(find)
+    def kept(graph: Structure) -> Found:
+        found = graph.__dict__
+        if key not in found:
+            found[key] = find(graph)
+        known: Found = found[key]
+        return known
+
+    return kept

@@ -22,8 +22,8 @@ from headway.models.structure.parts.keys import (
     station_at,
     visits_by,
 )
-from headway.models.structure.parts.routes import share_at
-from headway.models.structure.parts.structure import Structure
+from headway.models.structure.parts.routes import reached_from, share_at, turned
+from headway.models.structure.parts.structure import Structure, of_structure
 from headway.queueing.flows.chances import ByName, ByNumber, Chances, is_sparse, suits_a_matrix
 from headway.queueing.flows.traffic import check_routes
 from headway.queueing.stations.returning import Returning
@@ -61,12 +61,15 @@ FLOW: Key[Flow] = Key("flow")
 """Means of a job, by station."""
 
 
-def returning(graph: Structure) -> list[str]:
+@of_structure
+def returning(graph: Structure) -> tuple[str, ...]:
     """Stations that send jobs straight back to themselves, with a law for that."""
-    return [n for n in graph.stations if n in graph.routes.loops and graph.stations[n].can.returns]
+    loops = graph.routes.loops
+    return tuple(n for n in graph.stations if n in loops and graph.stations[n].can.returns)
 
 
-def not_poisson(graph: Structure) -> list[str]:
+@of_structure
+def not_poisson(graph: Structure) -> tuple[str, ...]:
     """Stations whose arrivals or departures matter and are taken as Poisson, but are not.
 
     What stations with a product form send on in an open network is Poisson, where nothing comes
@@ -79,40 +82,30 @@ def not_poisson(graph: Structure) -> list[str]:
     >>> graph = ModelGraph("g").station("net", Delay(1.0)).station("cpu", MD1(0.5))
     >>> not_poisson(graph.route("net", "cpu")), not_poisson(graph.route("cpu", "net").station(
     ...     "disk", MD1(0.1)).route("net", "disk", 0.5))
-    ([], ['cpu', 'disk'])
+    ((), ('cpu', 'disk'))
     """
-    others = [n for n, station in graph.stations.items() if not station.can.product_form]
+    others = tuple(n for n, station in graph.stations.items() if not station.can.product_form)
+    if not others:
+        return ()
     if len(graph.stations) == 1:
-        return others if graph.routes.loops - set(returning(graph)) else []
+        return others if graph.routes.loops - set(returning(graph)) else ()
     if any(station.visits for station in graph.stations.values()):
         return others
     onward = _onward(graph)
-    behind = {name: _reached(onward, name) for name in others}
     waits = {name for name, station in graph.stations.items() if station.can.limits}
-    fed = set().union(*behind.values()) & waits
+    fed = reached_from(others, onward.__getitem__) & waits
     joins = {name for name in others if graph.stations[name].can.joins}
-    return [name for name in others if name in fed | joins or behind[name] & waits]
+    before = reached_from(waits, turned(onward).__getitem__)
+    return tuple(name for name in others if name in fed | joins | before)
 
 
-def _onward(graph: Structure) -> dict[str, set[str]]:
+def _onward(graph: Structure) -> dict[str, frozenset[str]]:
     """Where jobs go from each station, without returns that have a law."""
-    onward: dict[str, set[str]] = {name: set(s.branches) for name, s in graph.stations.items()}
+    onward = {name: frozenset(station.branches) for name, station in graph.stations.items()}
     own = set(returning(graph))
-    for route in graph.routes:
-        if route.source != route.target or route.source not in own:
-            onward[route.source].add(route.target)
+    for name, targets in graph.routes.onward.items():
+        onward[name] |= targets - {name} if name in own else targets
     return onward
-
-
-def _reached(onward: Mapping[str, set[str]], name: str) -> set[str]:
-    """Stations that jobs may come to after one."""
-    reached, todo = set[str](), list(onward[name])
-    while todo:
-        station = todo.pop()
-        if station not in reached:
-            reached.add(station)
-            todo += onward[station]
-    return reached
 
 
 def law(name: str, values: Values) -> Returning:

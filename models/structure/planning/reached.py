@@ -1,14 +1,10 @@
 """Stations that no job comes to: refused, because their numbers would say that they are idle."""
 
-import numpy as np
-from numpy.typing import NDArray
-
 from headway.errors import GraphError
 from headway.models.structure.parts.class_ways import EVERY
 from headway.models.structure.parts.forks import forks
 from headway.models.structure.parts.structure import Structure
 from headway.models.structure.planning.by_class import visited
-from headway.queueing.flows.traffic import reached
 
 
 def check_reached(graph: Structure) -> None:
@@ -33,31 +29,21 @@ def check_reached(graph: Structure) -> None:
     """
     if any(station.visits for station in graph.stations.values()):
         return
-    names = list(graph.stations)
     branches = {b: fork for fork, several in forks(graph.stations).items() for b in several}
-    here = dict(zip(names, _here(graph, names).tolist(), strict=True))
-    for name, comes in here.items():
-        if not comes and not here.get(branches.get(name, "")):
+    here = _here(graph)
+    for name in graph.stations:
+        if name not in here and branches.get(name) not in here:
             msg = f"{graph.name}: no job comes to {name}; {_remedy(graph, name, branches)}"
             raise GraphError(msg)
 
 
-def _here(graph: Structure, names: list[str]) -> NDArray[np.bool_]:
+def _here(graph: Structure) -> set[str]:
     """Stations that jobs themselves come to, whatever the numbers are."""
     if graph.class_ways.by_class:
-        stations = {station for _, station in visited(graph)}
-        return np.array([name in stations for name in names])
-    place = {name: k for k, name in enumerate(names)}
-    edges = np.zeros((len(names), len(names)), bool)
-    block = graph.routes.block
-    if block.matrix is not None:
-        rows = [place[name] for name in block.names]
-        edges[np.ix_(rows, rows)] = np.asarray(block.matrix) > 0
-    for route in graph.routes.single:
-        edges[place[route.source], place[route.target]] = True
+        return {station for _, station in visited(graph)}
     starts = [graph.class_ways.references.get(EVERY, ""), *graph.arrivals]
-    first = [name for name in starts if name] or names[:1]
-    return reached(edges, np.isin(names, first))
+    first = [name for name in starts if name] or [*graph.stations][:1]
+    return {*first, *graph.routes.behind(first)}
 
 
 def _remedy(graph: Structure, name: str, branches: dict[str, str]) -> str:

@@ -16,9 +16,9 @@ from headway.errors import GraphError, nearest
 from headway.kinds import Amount, check_not_negative
 from headway.models.structure.parts.components import Component
 from headway.models.structure.parts.forks import (
+    branches_of,
     check_forks,
     check_sides,
-    forks,
     others_at,
     with_parts,
 )
@@ -195,7 +195,7 @@ def _residence_steps(graph: Structure, name: str, law: tuple[Key[Law], str]) -> 
     """Residence time: V R, of those visits that are let in."""
     residence, response = f"{name}.residence_time", f"{name}.response_time"
     if not graph.stations[name].loses:
-        if all(name not in branches for branches in forks(graph.stations).values()):
+        if name not in branches_of(graph):
             return [_product_step(residence, f"{name}.visits", response)]
         own = f"{name}.own_visits"
         here = number(own, {OWN_VISITS}, lambda v: OWN_VISITS.of(v)[name])

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 
 import numpy as np
@@ -17,8 +18,8 @@ from headway.models.structure.parts.keys import (
     scv_at,
     station_at,
 )
-from headway.models.structure.parts.routes import share_at
-from headway.models.structure.parts.structure import Structure
+from headway.models.structure.parts.routes import share_at, turned
+from headway.models.structure.parts.structure import Structure, of_structure
 from headway.models.structure.planning.components import AnyStep, formula_steps, number, step
 from headway.models.structure.planning.flows import entry_shares
 from headway.models.structure.planning.ways import visits_given
@@ -85,27 +86,18 @@ def _is_fed_by_services(graph: Structure) -> bool:
     if any(station.can.forks or station.loses for _, station in stations):
         return False
     queues = {name for name, station in stations if station.can.limits}
-    return bool(queues & _behind(graph, general)) and not _why_not(graph, graph.name)
+    return bool(queues & graph.routes.behind(general)) and not _why_not(graph, graph.name)
 
 
+@of_structure
 def comes_back(graph: Structure) -> bool:
     """Whether jobs come back to a station from others."""
-    return any(name in _behind(graph, [name]) for name in graph.stations)
-
-
-def _behind(graph: Structure, names: Iterable[str]) -> set[str]:
-    """Stations that jobs come to after one of some, but straight back."""
-    targets: dict[str, set[str]] = {}
-    for route in graph.routes:
-        if route.source != route.target:
-            targets.setdefault(route.source, set()).add(route.target)
-    reached: set[str] = set()
-    todo = list(names)
-    while todo:
-        new = targets.get(todo.pop(), set()) - reached
-        reached |= new
-        todo.extend(new)
-    return reached
+    others = {name: to - {name} for name, to in graph.routes.onward.items()}
+    try:
+        TopologicalSorter(others).prepare()
+    except CycleError:
+        return True
+    return False
 
 
 def unknown_waits(graph: Structure, name: str) -> str:
@@ -114,9 +106,11 @@ def unknown_waits(graph: Structure, name: str) -> str:
     Empty if they are: at the only queue, to which jobs come once, as Poisson streams.
     """
     station = graph.stations[name]
+    if not station.discipline.by_size:
+        return ""
     others = [n for n, s in graph.stations.items() if n != name and s.can.limits]
     often = any(v.constant is None or v.constant > 1 for v in station.visits.values())
-    if others or often or name in _behind(graph, [name]) or name in graph.routes.loops:
+    if others or often or name in graph.routes.behind([name]) or name in graph.routes.loops:
         return f"{name}: {station.discipline.needs}"
     return ""
 
@@ -210,13 +204,14 @@ def service_scv(station: Station) -> Amount:
     return getattr(station, scv) if isinstance(scv, str) else scv
 
 
-def spread_needs(graph: Structure) -> set[str]:
+@of_structure
+def spread_needs(graph: Structure) -> frozenset[str]:
     """What `spread` is calculated from, apart from stations and shares by formula."""
     needs: set[str] = {"throughput", *map(scv_at, graph.arrival_scvs)}
     needs |= {arrivals_at(name) for name in graph.arrivals}
     needs |= {station_at(name) for name in graph.stations}
     needs |= {OWN_VISITS} if lone_queue(graph) else set()
-    return needs | {share_at(route) for route in graph.routes.changing}
+    return frozenset(needs.union(map(share_at, graph.routes.changing)))
 
 
 def spread(graph: Structure, fixed: FloatArray, values: Values) -> TwoMoments:
@@ -332,7 +327,7 @@ def _renewal(graph: Structure, values: Values, queue: str) -> TwoMoments:
     wait = _time(station) * lone_wait(servers, load, scv, chosen)
     coming = 1 + chosen * (scv - 1)
     leaving = coming + apply("min", load / servers, 1.0) ** 2 * (1 - coming)
-    after = _behind(graph, [queue])
+    after = graph.routes.behind([queue])
     seen = {name: leaving if name in after else scv for name in graph.stations} | {queue: coming}
     waits = {name: wait if name == queue else 0.0 * load for name in graph.stations}
     known = not is_symbolic(scv, wait)
@@ -347,6 +342,7 @@ def arriving(station: Station, visits: Amount) -> tuple[Amount, Amount]:
     return visits / apart, apart
 
 
+@of_structure
 def lone_queue(graph: Structure) -> str | None:
     """The only queue of a graph, where all that comes there comes straight from outside.
 
@@ -366,12 +362,13 @@ def lone_queue(graph: Structure) -> str | None:
     place, entry = queues[0], next(iter(graph.arrivals or graph.stations))
     if visits_given(graph):
         return place
+    sources = turned(graph.routes.onward)
     while True:
-        before = {route.source for route in graph.routes if route.target == place} - {queues[0]}
+        before = sources.get(place, set()) - {queues[0]}
         if place in before or (place == entry) == bool(before) or len(before) > 1:
             return None
         if not before:
-            return None if queues[0] in _behind(graph, [queues[0]]) else queues[0]
+            return None if queues[0] in graph.routes.behind(queues) else queues[0]
         place = before.pop()
 
 
