@@ -15,12 +15,15 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
+from headway.queueing.compiled.library import compiled
 from headway.queueing.methods.memory import check_memory
 from headway.queueing.recursion.estimates import instead
 
 _INSTANT = 1e-300  # added to think times: where a class has nothing to do, 0 / 0 stays away
+_AT_ONCE = 1e8  # steps of a class at a station without a break, some 0.1 s
 
 
 def lattice_mva(
@@ -75,25 +78,66 @@ def _smallest_planes(population: FloatArray) -> list[int]:
 def _walked(
     demand: FloatArray, queues: FloatArray, think_time: FloatArray, population: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Throughputs and queue lengths, plane after plane."""
-    planes = _Planes(population)
-    columns = np.ascontiguousarray(demand.transpose(0, 2, 1))[..., None]
-    rows = np.ascontiguousarray((demand / queues).transpose(0, 2, 1))[..., None, :]
-    network = _Network(columns, rows, think_time[:, :, None, None] + _INSTANT)
+    """Throughputs and queue lengths, plane after plane, with a break where points end."""
+    largest = population.astype(int)
+    steps = np.array(_steps(_sizes(population)))
+    cells, margin = prod(_sizes(population)[:-1]), int(steps.max())
+    columns = np.ascontiguousarray(demand.transpose(0, 2, 1))
+    shares = np.ascontiguousarray((demand / queues).transpose(0, 2, 1))
+    network = columns, shares, think_time + _INSTANT, largest, steps
     rate, queue = np.zeros(population.shape), np.zeros(demand.shape)
-    before = np.ones((demand.shape[2], planes.margin + planes.cells, demand.shape[1]))
-    after = before.copy()
-    for total in range(1, planes.last + 1):
-        for c, point, cell in planes.ends(total):
-            if not population[c, point]:
-                continue
-            ahead = before[point, planes.margin + cell - planes.steps[c]]
-            residence = demand[c, :, point] * ahead
-            rate[c, point] = population[c, point] / (think_time[c, point] + residence.sum())
-            queue[c, :, point] = rate[c, point] * residence
+    before = np.ones((demand.shape[2], margin + cells, demand.shape[1]))
+    after, number = before.copy(), np.zeros(len(steps), int)
+    totals, start = largest.sum(axis=0), 1
+    stride = max(1, int(_AT_ONCE / (cells * demand.size)))
+    ends = {*totals[totals > 0].tolist()}
+    for total in sorted({*ends, *range(1 + stride, int(totals.max()), stride)}):
+        _lattice_planes(*network, start, total, before, after, number)
+        if (total - start) % 2:
+            before, after = after, before
+        start = total
+        for point in np.flatnonzero(totals == total) if total in ends else ():
+            cell = margin + int(steps @ largest[:, point])
+            ahead = before[point, cell - steps]
+            residence = demand[:, :, point] * ahead
+            cycle = think_time[:, point] + residence.sum(axis=1)
+            rate[:, point] = largest[:, point] / np.where(largest[:, point], cycle, 1)
+            queue[:, :, point] = rate[:, point, None] * residence
+    return rate, queue
+
+
+@compiled
+def _lattice_planes(
+    demand: FloatArray,
+    share: FloatArray,
+    think_time: FloatArray,
+    largest: NDArray[np.intp],
+    steps: NDArray[np.intp],
+    start: int,
+    stop: int,
+    before: FloatArray,
+    after: FloatArray,
+    number: NDArray[np.intp],  # noqa: ARG001 - the kernel counts in it
+) -> None:
+    """Fill the planes from `start` on, short of `stop`, with 1 + Q / queues, each from the last.
+
+    Parameters
+    ----------
+    demand, share
+        D, and D / queues, shape (classes, points, stations).
+    think_time, largest
+        Z, above 0, and N, shape (classes, points); the last class is that of the planes.
+    steps
+        How far a neighbour with a job fewer lies before a cell, shape (classes,).
+    before, after
+        The planes of one total less than `start`, and the next, shape (points, cells, stations);
+        they take turns.
+    """
+    network = _Network(demand[..., None], share[:, :, None], think_time[:, :, None, None])
+    planes = _Planes(largest, steps)
+    for total in range(start, stop):
         _walk(network, planes, total, before, after)
         before, after = after, before
-    return rate, queue
 
 
 @dataclass(frozen=True)
@@ -138,16 +182,12 @@ def plane_bytes(population: FloatArray, stations: int) -> float:
 class _Planes:
     """Layout of the planes: a cell for each number of jobs of all classes but the last."""
 
-    def __init__(self, population: FloatArray) -> None:
-        self.population = population.astype(int)
-        self.largest = self.population.max(axis=1)
-        sizes = _sizes(population)
-        self.steps = _steps(sizes)
-        self.cells, self.margin = prod(sizes[:-1]), max(self.steps)
-        self._first, self._after_first = int(self.largest[0]), int(self.largest[1:].sum())
-        self._totals = set(self.population.sum(axis=0).tolist())
-        self.last = max(self._totals)
-        self._numbers = np.indices(sizes[:-1], float).reshape(len(sizes) - 1, self.cells)
+    def __init__(self, largest: NDArray[np.intp], steps: NDArray[np.intp]) -> None:
+        sizes = [int(n) + 1 for n in largest.max(axis=1)]
+        self.steps: list[int] = steps.tolist()
+        self.margin = max(self.steps)
+        self._first, self._after_first = sizes[0] - 1, sum(sizes[1:]) - len(sizes) + 1
+        self._numbers = np.indices(sizes[:-1], float).reshape(len(sizes) - 1, prod(sizes[:-1]))
         self._others = np.asarray(self._numbers.sum(axis=0), float)
 
     def window(self, total: int) -> tuple[int, int]:
@@ -161,16 +201,6 @@ class _Planes:
         """Jobs of each class in the cells of a window."""
         rest = np.maximum(total - self._others[start:stop], 0)
         return [*self._numbers[:, start:stop], rest]
-
-    def ends(self, total: int) -> list[tuple[int, int, int]]:
-        """Classes, points and cells whose own population is of this total."""
-        if total not in self._totals:
-            return []
-        points = np.flatnonzero(self.population.sum(axis=0) == total)
-        steps = np.array(self.steps[:-1], int)
-        cells = (self.population[:-1, points] * steps[:, None]).sum(axis=0)
-        pairs = list(zip(points.tolist(), cells.tolist(), strict=True))
-        return [(c, *pair) for c in range(len(self.largest)) for pair in pairs]
 
 
 def _walk(

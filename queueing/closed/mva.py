@@ -4,15 +4,15 @@ Source: Reiser and Lavenberg, "Mean-value analysis of closed multichain queuing 
 JACM 27(2), 1980; Lazowska et al., *Quantitative System Performance*, 1984, chapter 6.
 """
 
-from itertools import pairwise
-
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
+from headway.queueing.compiled.library import compiled
 from headway.queueing.network.points import by_network
 
 _BLOCK = 1 << 14  # numbers in a block's arrays: they stay in the second-level cache
+_AT_ONCE = 1e8  # steps of a station without a break, some 0.1 s: so that it may be interrupted
 
 
 def mean_value_analysis(
@@ -44,64 +44,89 @@ def mean_value_analysis(
     >>> throughput.round(12).tolist(), queue.round(12).tolist()
     ([0.8], [[1.2]])
     """
-    first, column = _networks(np.vstack([demand, queues, think_time]), population)
+    first, points, begins = _networks(np.vstack([demand, queues, think_time]), population)
+    stations, jobs = len(demand), population[points].astype(int)
+    # A step that is odd in lines of the cache keeps stations from pushing one another out of it.
+    step = max(1, _BLOCK // stations // 16 * 16 - 8)
     throughput, queue = np.zeros(demand.shape[1]), np.zeros(demand.shape)
-    step = max(1, _BLOCK // len(demand))
-    by_column = np.argsort(column, kind="stable")
-    ends = np.searchsorted(column[by_column], np.arange(0, first.size + step, step))
-    for block, (start, stop) in enumerate(pairwise(ends)):
-        points, part = by_column[start:stop], first[block * step : (block + 1) * step]
-        throughput[points], queue[:, points] = _block(
-            demand.take(part, axis=1),
-            queues.take(part, axis=1),
-            think_time[part],
-            population[points].astype(int),
-            column[points] - block * step,
-        )
+    for start in range(0, first.size, step):
+        part, begin = first[start : start + step], begins[start : start + step + 1]
+        here = slice(begin[0], begin[-1])
+        network = demand.take(part, axis=1), 1 / queues.take(part, axis=1), think_time[part]
+        length, own = np.zeros(network[0].shape), jobs[here]
+        answers = np.zeros(own.size), np.zeros((stations, own.size))
+        most = int(own.max())
+        stride = max(1, int(_AT_ONCE / length.size))
+        for n in range(0, most, stride):
+            to = min(n + stride, most)
+            _one_class_recursion(*network, n, to, begin - begin[0], own, length, *answers)
+        throughput[points[here]], queue[:, points[here]] = answers
     return throughput, queue
 
 
 def _networks(
     numbers: FloatArray, population: FloatArray
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """First point of each network, those with most jobs first, and which network each point is."""
-    which = np.arange(population.size)
-    for number, group in enumerate(by_network(numbers, population)):
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """A point of each network, those with most jobs first; all points, and where each's begin.
+
+    The points of a network lie in a row, those with fewest jobs first.
+    """
+    groups = by_network(numbers, population)
+    if not groups:  # each point is a network
+        order = np.argsort(-population, kind="stable")
+        return order, order, np.arange(order.size + 1)
+    which = np.empty(population.size, np.intp)
+    for number, group in enumerate(groups):
         which[group] = number
-    _, first = np.unique(which, return_index=True)
-    largest = np.zeros(first.size)
+    largest = np.zeros(len(groups))
     np.maximum.at(largest, which, population)
-    order = np.argsort(-largest, kind="stable")
-    place = np.empty(first.size, np.intp)
-    place[order] = np.arange(first.size)
-    return first[order], place[which]
+    place = np.empty(largest.size, np.intp)
+    place[np.argsort(-largest, kind="stable")] = np.arange(largest.size)
+    points = np.lexsort((population, place[which]))
+    begins = np.concatenate([[0], np.cumsum(np.bincount(place[which]))])
+    return points[begins[:-1]], points, begins
 
 
-def _block(
+@compiled
+def _one_class_recursion(
     demand: FloatArray,
-    queues: FloatArray,
+    share: FloatArray,
     think_time: FloatArray,
+    start: int,
+    stop: int,
+    begins: NDArray[np.intp],
     population: NDArray[np.intp],
-    column: NDArray[np.intp],
-) -> tuple[FloatArray, FloatArray]:
-    """Run the recursion of some networks side by side, and keep each where points end."""
+    length: FloatArray,
+    rate: FloatArray,
+    queue: FloatArray,
+) -> None:
+    """Go on from `start` jobs to `stop` with some networks side by side; keep where points end.
+
+    Parameters
+    ----------
+    demand, share, think_time
+        D and 1 / queues, shape (stations, networks), and Z, shape (networks,).
+    begins, population
+        First point of each network and the end of the last; N of each point, rising in a network.
+    length
+        Q with `start` jobs, then with `stop`, as `demand`.
+    rate, queue
+        X and Q of the points, shapes (points,) and (stations, points).
+    """
     order = np.argsort(population, kind="stable")
-    column, answers = column[order], np.zeros((1 + len(demand), order.size))
-    ends, begins = np.unique(population[order], return_index=True)
-    ending = dict(zip(ends.tolist(), map(slice, begins, [*begins[1:], order.size]), strict=True))
-    both = np.zeros((1 + len(demand), demand.shape[1]))
-    rate, queue, residence = both[0], both[1:], np.empty(demand.shape)
-    whole, alone = bool((queues == 1).all()), demand.shape[1] == 1
-    for n in range(1, int(ends[-1]) + 1):
-        np.add(queue if whole else queue / queues, 1.0, out=residence)
+    column = np.repeat(np.arange(len(begins) - 1), np.diff(begins))[order]
+    ends, firsts = np.unique(population[order], return_index=True)
+    ending = dict(zip(ends.tolist(), map(slice, firsts, [*firsts[1:], order.size]), strict=True))
+    cycle, residence = np.empty(think_time.shape), np.empty(demand.shape)
+    whole = bool((share == 1).all())
+    for n in range(start + 1, stop + 1):
+        np.add(length if whole else length * share, 1.0, out=residence)
         residence *= demand
-        np.add.reduce(residence, axis=0, out=rate)
-        rate += think_time
-        np.divide(n, rate, out=rate)
-        np.multiply(residence, rate, out=queue)
+        np.add.reduce(residence, axis=0, out=cycle)
+        cycle += think_time
+        np.divide(n, cycle, out=cycle)
+        np.multiply(residence, cycle, out=length)
         if n in ending:
             here = ending[n]
-            answers[:, here] = both if alone else both.take(column[here], axis=1)
-    back = np.empty_like(answers)
-    back[:, order] = answers
-    return back[0], back[1:]
+            rate[order[here]] = cycle[column[here]]
+            queue[:, order[here]] = length[:, column[here]]

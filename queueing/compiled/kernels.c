@@ -70,7 +70,9 @@ static PyObject *call(Kernel *kernel, const char *kinds, PyObject *const *values
 
 /* name, kinds of its arguments */
 #define KERNELS(ROW) \
-    ROW(inverse_polynomial, "nrw")
+    ROW(inverse_polynomial, "nrw") \
+    ROW(one_class_recursion, "rrrnniiwww") \
+    ROW(lattice_planes, "rrriinnwwj")
 
 #define CALLED(name, kinds) \
     static PyObject *called_##name(PyObject *module, PyObject *const *values, Py_ssize_t count) \

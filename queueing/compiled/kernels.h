@@ -17,5 +17,7 @@ typedef union {
 typedef const char *Kernel(const Argument *given);
 
 Kernel inverse_polynomial;
+Kernel one_class_recursion;
+Kernel lattice_planes;
 
 #endif
