@@ -105,6 +105,11 @@ class Closed:
         """Coefficients of single servers and parallel queues, the same at every state."""
         return Linear(0.0, self.demand / self.full, self.demand, self.queues, 0.0)
 
+    @property
+    def steady(self) -> Linear | None:
+        """The coefficients, where no station's depend on the state."""
+        return None if self.ordered is not None or self.crowded else self._plain
+
     @cached_property
     def _crowd(self) -> Crowd:
         return Crowd(np.ones((1, 0, 0)) if self.rates is None else self.rates)
@@ -207,8 +212,7 @@ def linearizer(network: Closed) -> Iterate:
     times = len(network.demand) + 1
     state = Iterate(*(_repeated(part, times) for part in (whole.rate, whole.found, whole.queue)))
     correction = np.zeros((*network.demand.shape[:2], times * network.queues.shape[1]))
-    plain = network.ordered is None and not network.crowded
-    for _ in range(_CORRECTIONS if plain else 1):
+    for _ in range(_CORRECTIONS if network.steady else 1):
         state = settle(levels, correction, state)
         correction = _correction(levels, state, times)
     points = np.s_[..., : network.queues.shape[1]]

@@ -12,20 +12,24 @@ nearly saturated but goes the right way.
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
+from headway.queueing.compiled.library import compiled
 
 _CLOSE = ((100, 1e-11), (400, 1e-8), (1000, 1e-5))
 """Relative change at which it is at rest, in the first steps and in later ones: what takes long
 creeps along a direction in which the approximation itself hardly distinguishes."""
+_TOLERANCES = np.array([tolerance for steps, tolerance in _CLOSE for _ in range(steps)])
 _LONGEST = 2.0  # logarithm of the largest factor of a step
 _EAGER = 25  # steps in which what was shortened may soon be whole again
 _SHORT = 1 / 64  # least part of a step that is taken
 _PLAIN = 3  # plain steps before Newton's
+_ROUNDING = 1e-13  # so much of a logarithm is missed by rounding alone: no sign of a step too far
+_AT_ONCE = 2e8  # operations without a break, some 0.1 s: so that it may be interrupted
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,11 @@ class Equations(Protocol):
         """N, shape (classes, points)."""
         ...
 
+    @property
+    def steady(self) -> Linear | None:
+        """The coefficients, where they are the same at every state and none but numbers."""
+        ...
+
     def linear(self, state: Iterate) -> Linear:
         """Give the coefficients near a state."""
         ...
@@ -99,20 +108,127 @@ def settle(network: Equations, correction: FloatArray | float, state: Iterate) -
     InvalidParameter
         If the steps do not come to rest.
     """
-    worst, part = np.inf, np.ones(state.rate.shape[1])
-    tolerances = [tolerance for steps, tolerance in _CLOSE for _ in range(steps)]
-    for step, tolerance in enumerate(tolerances):
+    course = np.ones(state.rate.shape[1]), np.full(state.rate.shape[1], np.inf)
+    near = network.steady
+    if near is None:
+        state, rests = _steps(network, correction, state, _TOLERANCES, 0, course)
+    else:
+        state, rests = _steadily(network, near, correction, state, course)
+    if not rests:
+        raise InvalidParameter("the approximation did not converge; use another method")
+    return state
+
+
+_Course = tuple[FloatArray, FloatArray]
+"""Which part of a step each point takes, and by how much it missed; shape (points,)."""
+
+
+def _steps(
+    network: Equations,
+    correction: FloatArray | float,
+    state: Iterate,
+    tolerances: FloatArray,
+    first: int,
+    course: _Course,
+) -> tuple[Iterate, bool]:
+    """Take steps, as many as there are tolerances, until it is at rest, and whether it is."""
+    part, worst = course
+    for step, tolerance in enumerate(tolerances.tolist(), first):
         around = _Around(network, correction, state)
         if step > _PLAIN:
             longer = np.minimum(part * (2 if step < _EAGER else 1.05), 1)
-            part = np.where(around.miss < worst, longer, np.maximum(part / 2, _SHORT))
-        worst = around.miss
+            nearer = around.miss < np.maximum(worst, _ROUNDING)
+            part[:] = np.where(nearer, longer, np.maximum(part / 2, _SHORT))
+        worst[:] = around.miss
         following = around.plain() if step < _PLAIN else around.newton(part)
         moved = _moved(network, state, following)
         state = following
         if moved <= tolerance * part.min():
-            return state
-    raise InvalidParameter("the approximation did not converge; use another method")
+            return state, True
+    return state, False
+
+
+class _Steady(NamedTuple):
+    """Equations whose coefficients are the same at every state."""
+
+    think_time: FloatArray
+    population: FloatArray
+    steady: Linear
+
+    def linear(self, state: Iterate) -> Linear:  # noqa: ARG002 - an `Equations`
+        return self.steady
+
+
+def _steadily(
+    network: Equations,
+    near: Linear,
+    correction: FloatArray | float,
+    state: Iterate,
+    course: _Course,
+) -> tuple[Iterate, bool]:
+    """Take the steps where coefficients are the same at every state, with breaks."""
+    classes, stations, points = shape = state.queue.shape
+    gain, least, extra, shift, think_time, jobs = map(
+        np.ascontiguousarray,
+        (
+            near.gain,
+            near.least,
+            near.extra,
+            np.broadcast_to(correction, shape),
+            network.think_time,
+            network.population,
+        ),
+    )
+    given = gain, least, extra, shift, think_time, jobs
+    now = Iterate(*(np.array(part, order="C") for part in (state.rate, state.found, state.queue)))
+    work = np.empty((points + 4) * (classes + 1) * (stations + 1) + stations**2)
+    once, rests = points * stations * (stations + 40) * (classes + stations), np.zeros(1)
+    stride = max(1, int(_AT_ONCE / max(once, 1)))
+    for first in range(0, _TOLERANCES.size, stride):
+        some = _TOLERANCES[first : first + stride]
+        _steady_steps(*given, some, first, now.rate, now.found, now.queue, *course, rests, work)
+        if rests[0]:
+            break
+    return now, bool(rests[0])
+
+
+@compiled
+def _steady_steps(
+    gain: FloatArray,
+    least: FloatArray,
+    extra: FloatArray,
+    correction: FloatArray,
+    think_time: FloatArray,
+    population: FloatArray,
+    tolerances: FloatArray,
+    first: int,
+    rate: FloatArray,
+    found: FloatArray,
+    queue: FloatArray,
+    part: FloatArray,
+    worst: FloatArray,
+    rests: FloatArray,
+    work: FloatArray,  # noqa: ARG001 - in which the kernel calculates
+) -> None:
+    """Take the steps from the one numbered `first` on, until `rests` is 1, with no offset or slope.
+
+    Parameters
+    ----------
+    gain, least, extra
+        As of `Linear`.
+    correction
+        t, shape (classes, stations, points).
+    think_time, population
+        Z and N, shape (classes, points).
+    rate, found, queue
+        As of `Iterate`: where to start, then where it came to.
+    part, worst
+        As `_Course`, likewise.
+    """
+    network = _Steady(think_time, population, Linear(0.0, gain, least, extra, 0.0))
+    state = Iterate(rate.copy(), found.copy(), queue.copy())
+    state, rests[0] = _steps(network, correction, state, tolerances, first, (part, worst))
+    rate[:], found[:], queue[:] = state.rate, state.found, state.queue
 
 
 class _Around:

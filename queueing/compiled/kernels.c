@@ -72,7 +72,8 @@ static PyObject *call(Kernel *kernel, const char *kinds, PyObject *const *values
 #define KERNELS(ROW) \
     ROW(inverse_polynomial, "nrw") \
     ROW(one_class_recursion, "rrrnniiwww") \
-    ROW(lattice_planes, "rrriinnwwj")
+    ROW(lattice_planes, "rrriinnwwj") \
+    ROW(steady_steps, "rrrrrrrnwwwwwww")
 
 #define CALLED(name, kinds) \
     static PyObject *called_##name(PyObject *module, PyObject *const *values, Py_ssize_t count) \

@@ -19,5 +19,6 @@ typedef const char *Kernel(const Argument *given);
 Kernel inverse_polynomial;
 Kernel one_class_recursion;
 Kernel lattice_planes;
+Kernel steady_steps;
 
 #endif

@@ -70,16 +70,39 @@ def _of_populations(arguments: Arguments) -> list[object]:
     return [last[own, steps.max() + steps @ largest[:, own]]]
 
 
+def _steady_steps(seed: int) -> Arguments:
+    """From every class spread evenly; some classes have no jobs, some stations no visits."""
+    draw = random(seed)
+    classes, stations, points = (int(draw.integers(1, 7)) for _ in range(3))
+    least = draw.uniform(0, 1, (classes, stations, points)) * (
+        draw.random((classes, stations, 1)) > 0.2
+    )
+    think = draw.uniform(0.1, 9, (classes, points))
+    population = draw.integers(0, 60, (classes, points)) * 1.0
+    queue = np.repeat(population[:, None], stations, axis=1) / stations
+    gain, extra = least / draw.uniform(0.5, 1, (stations, points)), np.ones((stations, points))
+    found = extra + queue.sum(axis=0)
+    rate = population / (think + (least * found).sum(axis=1))
+    correction = draw.uniform(-0.01, 0, queue.shape)
+    tolerances = np.full(int(draw.integers(1, 40)), 1e-9)
+    course = np.ones(points), np.full(points, np.inf), np.zeros(1)
+    work = np.empty((points + 4) * (classes + 1) * (stations + 1) + stations**2)
+    given = gain, least, extra, correction, think, population, tolerances
+    return *given, 0, rate, found, queue, *course, work
+
+
 MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "inverse_polynomial": ("headway.queueing.erlang.blocking", _inverse_polynomial),
     "one_class_recursion": ("headway.queueing.closed.mva", _one_class_recursion),
     "lattice_planes": ("headway.queueing.classes.lattice_mva", _lattice_planes),
+    "steady_steps": ("headway.queueing.closed.fixed_point", _steady_steps),
 }
 """The module of each twin, and arguments by seed; results are the arrays that are written."""
 
 RESULTS: dict[str, Callable[[Arguments], list[object]]] = {
     "one_class_recursion": lambda arguments: [*arguments[-2:]],
     "lattice_planes": _of_populations,
+    "steady_steps": lambda arguments: [*arguments[8:12], arguments[13]],
 }
 """What of the arguments is compared, where some of what is written has no meaning."""
 
