@@ -65,3 +65,71 @@ void mva3(int stations, int jobs, const double *demand, const double *think, dou
                 }
             }
 }
+
+/* Any number of classes, each with jobs[c]; as mva3, walked with an odometer. */
+void mva_classes(int classes, int stations, const int *jobs, const double *demand,
+                 const double *think, double *queue, double *rate)
+{
+    int stride[16], n[16] = {0}, states = 1;
+    double residence[64];
+    for (int c = classes - 1; c >= 0; c--) {
+        stride[c] = states;
+        states *= jobs[c] + 1;
+    }
+    for (int state = 0; state < states; state++) {
+        double *here = queue + (long)state * stations;
+        for (int k = 0; k < stations; k++)
+            here[k] = 0;
+        for (int c = 0; c < classes; c++) {
+            if (n[c] == 0)
+                continue;
+            const double *before = queue + (long)(state - stride[c]) * stations;
+            double cycle = think[c];
+            for (int k = 0; k < stations; k++) {
+                residence[k] = demand[c * stations + k] * (1 + before[k]);
+                cycle += residence[k];
+            }
+            rate[c] = n[c] / cycle;
+            for (int k = 0; k < stations; k++)
+                here[k] += rate[c] * residence[k];
+        }
+        for (int c = classes - 1; c >= 0 && ++n[c] > jobs[c]; c--)
+            n[c] = 0;
+    }
+}
+
+/* Schweitzer's iteration until no queue changes by more than a share of the class's jobs; queue
+   has room for classes * stations numbers, total for stations. Returns the steps it took. */
+int schweitzer(int classes, int stations, double jobs, const double *demand, double think,
+               double tolerance, double *queue, double *total, double *rate)
+{
+    double residence[256];
+    for (int i = 0; i < classes * stations; i++)
+        queue[i] = jobs / stations;
+    for (int k = 0; k < stations; k++)
+        total[k] = classes * jobs / stations;
+    for (int step = 1;; step++) {
+        double moved = 0;
+        for (int c = 0; c < classes; c++) {
+            double cycle = think, *own = queue + c * stations;
+            for (int k = 0; k < stations; k++) {
+                residence[k] = demand[c * stations + k] * (1 + total[k] - own[k] / jobs);
+                cycle += residence[k];
+            }
+            rate[c] = jobs / cycle;
+            for (int k = 0; k < stations; k++) {
+                double next = rate[c] * residence[k], change = (next - own[k]) / jobs;
+                change = change < 0 ? -change : change;
+                moved = change > moved ? change : moved;
+                own[k] = next;
+            }
+        }
+        for (int k = 0; k < stations; k++) {
+            total[k] = 0;
+            for (int c = 0; c < classes; c++)
+                total[k] += queue[c * stations + k];
+        }
+        if (moved < tolerance || step == 100000)
+            return step;
+    }
+}

@@ -8,7 +8,7 @@ import numpy as np
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import Amount, FloatArray, check_not_negative, is_symbolic
 from headway.queueing.methods.memory import check_memory
-from headway.queueing.network.arrays import rows
+from headway.queueing.network.arrays import rows, shape_over
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
 
@@ -56,7 +56,7 @@ def common_shape(stations: Sequence[Station], others: Sequence[Amount]) -> tuple
     values = [*others]
     for station in stations:
         values += (station.service_time, station.count, *getattr(station, "rates", ()))
-    return np.broadcast_shapes(*{np.shape(v) for v in values if not isinstance(v, float | int)})
+    return shape_over(values)
 
 
 def closed_stations(

@@ -1,6 +1,6 @@
 """Numbers laid out as rows of operating points."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -26,6 +26,20 @@ def spread(values: Amount, points: int) -> FloatArray:
     if row.size == points:
         return row.reshape(points)
     return np.broadcast_to(row, (points,))
+
+
+def shape_over(values: Iterable[Amount]) -> tuple[int, ...]:
+    """Shape of the operating points over which some values are given; () if all are numbers.
+
+    Examples
+    --------
+    >>> shape_over([2.0, np.ones(3), np.ones((2, 1))])
+    (2, 3)
+    """
+    return np.broadcast_shapes(*{np.shape(v) for v in values if type(v) not in _NUMBERS})
+
+
+_NUMBERS = frozenset({float, int, np.float64})
 
 
 def rows(values: Sequence[Amount], shape: tuple[int, ...]) -> FloatArray:

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, wraps
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from headway.kinds import (
     is_symbolic,
 )
 from headway.queueing.disciplines.discipline import Discipline
-from headway.queueing.network.arrays import check_population, rows
+from headway.queueing.network.arrays import check_population, rows, shape_over
 from headway.queueing.network.blocking import BlockingNetwork
 from headway.queueing.network.ranks import check_priority
 from headway.queueing.network.routing import Routing
@@ -267,6 +268,11 @@ class Network:
         return {}
 
     @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What `once` keeps, by function."""
+        return {}
+
+    @cached_property
     def forks(self) -> bool:
         """Whether a job can be in several queues at once."""
         return any(station.can.forks for station in self.kinds)
@@ -380,6 +386,36 @@ class Network:
 _BY_POINT = ("service_times", "visits", "servers", "rates", "population", "think_time")
 
 
+_Found = TypeVar("_Found")
+
+
+def once(law: Callable[[Network], _Found]) -> Callable[[Network], _Found]:
+    """Keep what a function finds of a network, as many ask; an array is not to be changed.
+
+    Examples
+    --------
+    >>> cpu, web = SharedStation("cpu", (0.1,), (1,)), JobClass("web", arrival_rate=1.0)
+    >>> network = read_network([cpu], [web])
+    >>> load = once(lambda network: network.rates * network.demand[:, 0])
+    >>> load(network) is load(network)
+    True
+    """
+    name = f"{law.__module__}.{law.__qualname__}"
+
+    @wraps(law)
+    def asked(network: Network) -> _Found:
+        kept = network.kept
+        if name not in kept:
+            found = law(network)
+            if isinstance(found, np.ndarray):
+                found.flags.writeable = False
+            kept[name] = found
+        answer: _Found = kept[name]
+        return answer
+
+    return asked
+
+
 def read_network(
     stations: Sequence[SharedStation],
     classes: Sequence[JobClass],
@@ -427,7 +463,7 @@ def laid_out(
         *(value for s in stations for value in (*s.speeds, s.crew, *s.scv, *s.again)),
         *(s.arrival_scv for s in stations if s.arrival_scv is not None),
     ]
-    shape = np.broadcast_shapes(*{np.shape(v) for v in values})
+    shape = shape_over(values)
 
     def by_station(name: str) -> FloatArray:
         entries = [value for station in stations for value in getattr(station, name)]

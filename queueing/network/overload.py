@@ -8,7 +8,7 @@ import numpy as np
 from headway.errors import Saturated
 from headway.kinds import Amount, FloatArray
 from headway.numerals import digits, four_digits
-from headway.queueing.network.network import Network
+from headway.queueing.network.network import Network, once
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class Overload:
         return np.where(self.full, 0.0, self.load)
 
 
+@once
 def find_overload(network: Network) -> Overload:
     """Find the stations whose open classes alone fill them: u >= m.
 
@@ -61,8 +62,10 @@ def find_overload(network: Network) -> Overload:
     busy = network.rates[:, None] * network.demand
     load = np.asarray(busy.sum(axis=0))
     full = ~network.is_delay[:, None] & (load >= network.full)
+    if not full.any():
+        return Overload(load, full, np.zeros(network.demand.shape, bool), "")
     stuck = (network.demand > 0) & _full_for(network, busy, full)
-    return Overload(load, full, stuck, _message(network, busy, load) if full.any() else "")
+    return Overload(load, full, stuck, _message(network, busy, load))
 
 
 def _full_for(network: Network, busy: FloatArray, full: Amount) -> Amount:
@@ -87,6 +90,8 @@ def refuse_overload(overload: Overload) -> None:
 
 def without(network: Network, overload: Overload) -> Network:
     """Leave out the jobs of closed classes that no full station would ever let go."""
+    if not overload.message:
+        return network
     return replace(network, population=np.where(overload.hit, 0.0, network.population))
 
 

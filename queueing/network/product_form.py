@@ -22,11 +22,12 @@ from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.queueing.disciplines.discipline import ProductForm
-from headway.queueing.network.network import Network
+from headway.queueing.network.network import Network, once
 from headway.queueing.network.turns import OrderedStations
 from headway.queueing.stations.abilities import ServiceKind
 
 
+@once
 def without_form(network: Network) -> NDArray[np.bool_]:
     """Tell which stations have no product form at which points, shape (stations, points).
 
@@ -70,11 +71,13 @@ def lawless(network: Network) -> str:
     return f"{reason}; the number of jobs has no known distribution" if reason else ""
 
 
+@once
 def comers(network: Network) -> NDArray[np.bool_]:
     """Which classes are served at each station, shape (classes, stations, points)."""
     return np.asarray(network.may_be[:, None] * network.demand > 0)
 
 
+@once
 def ranked(network: Network) -> NDArray[np.bool_]:
     """Tell at which stations jobs go before others that came first, shape (stations,).
 
@@ -103,6 +106,7 @@ def ranked(network: Network) -> NDArray[np.bool_]:
     )
 
 
+@once
 def unequal(network: Network) -> NDArray[np.bool_]:
     """Tell which stations serve in order classes of different times, or of other than exponential.
 
@@ -159,6 +163,7 @@ def named(network: Network, here: Sequence[bool] | NDArray[np.bool_]) -> list[st
     return [s.name for s, k in zip(network.stations, here, strict=True) if k]
 
 
+@once
 def _last_at_several(network: Network) -> NDArray[np.bool_]:
     alone = np.array(
         [
