@@ -12,6 +12,7 @@ Networks*, 1980, for load-dependent stations.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 from itertools import accumulate
 from typing import NamedTuple
@@ -23,13 +24,18 @@ from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.queueing.closed.demands import ClosedStation
 from headway.queueing.closed.series import FEW_POINTS, Factor, at_jobs, geometric, meet, thinking
+from headway.queueing.compiled.library import compiled
 from headway.queueing.erlang.birth_death import weights
 from headway.queueing.methods.memory import check_memory
 from headway.queueing.network.arrays import spread
 from headway.queueing.network.points import by_network
+from headway.queueing.stations.abilities import ServiceKind
 
 _FILTER_WORTH = 2_000_000  # steps of recurrences from which SciPy's filter is worth its import
 BLOCK = 1 << 15  # numbers of a series, over all points of a block: they stay in the cache
+_POINTS = 1 << 14  # points whose numbers stay in the second-level cache
+_AT_ONCE = 2e8  # operations without a break, some 0.1 s: so that it may be interrupted
+_MANY_JOBS = 10_000  # beyond, products of so many ratios lose digits: sums of logarithms take over
 _CHAIN = 1 << 18  # states of networks of one station that are laid side by side
 _CERTAIN = 1e150  # so much likelier is certain
 LEAST = 1e-280  # chances below may have lost digits
@@ -83,14 +89,147 @@ def convolution(
         return _one_station(varying[0], think_time, population)
     if groups:
         return _by_group(queues, varying, think_time, population, groups)
-    blocks = []
-    size = max(1, BLOCK // (int(population.max()) + 1))
-    for start in range(0, population.size, size):
+    many = population.max() > _MANY_JOBS
+    size = _block_size(population) if many else _points_at_once(queues, varying, population)
+    parts = [slice(start, start + size) for start in range(0, population.size, size)]
+    return _joined([_balanced(queues, varying, think_time, population, part) for part in parts])
+
+
+def _block_size(population: FloatArray) -> int:
+    """Points whose series stay in the cache."""
+    return max(1, BLOCK // (int(population.max()) + 1))
+
+
+def _points_at_once(
+    queues: Sequence[ClosedStation], varying: Sequence[ClosedStation], population: FloatArray
+) -> int:
+    """Points that a kernel takes without a break."""
+    rounds = sum(int(station.queues.max()) for station in queues) + len(queues)
+    speeds = (len(varying) - 1) * sum(len(station.speeds) for station in varying)
+    each = (float(population.max()) + 1) * (rounds + 8 * len(varying) + speeds + 1)
+    return max(1, min(_POINTS, int(_AT_ONCE / each)))
+
+
+def _balanced(
+    queues: Sequence[ClosedStation],
+    varying: Sequence[ClosedStation],
+    think_time: FloatArray,
+    population: FloatArray,
+    part: slice,
+) -> Convolved:
+    """Solve some points, in open networks that hold about as many jobs."""
+    queues, varying = ([points_of(c, part) for c in each] for each in (queues, varying))
+    think_time, population = think_time[part], population[part]
+    scale = balanced_rate(queues, varying, think_time, population)
+    queues, varying = (
+        [replace(c, demand=scale * c.demand) for c in each] for each in (queues, varying)
+    )
+    solve = _block if population.max() > _MANY_JOBS else _compiled
+    found = solve(queues, varying, scale * think_time, population)
+    return found._replace(rate=scale * found.rate)
+
+
+def _compiled(
+    queues: Sequence[ClosedStation],
+    varying: Sequence[ClosedStation],
+    thinking: FloatArray,
+    population: FloatArray,
+) -> Convolved:
+    """Solve a block by the kernel; points beyond the range of numbers are tried once more."""
+    points = population.size
+
+    def table(rows: Sequence[FloatArray]) -> FloatArray:
+        return np.array([spread(row, points) for row in rows]).reshape(-1, points)
+
+    crews = [np.ones(1) if station.crew is None else station.crew for station in varying]
+    speeds = [np.ascontiguousarray(station.speeds) for station in varying]
+    answers = Convolved(
+        np.empty(points), *(np.empty((len(k), points)) for k in (queues, varying, varying))
+    )
+    least = np.empty(points)
+    room = 8 * (3 + max(len(varying), 1)) * (int(population.max()) + 1)
+    _closed_convolution(
+        thinking,
+        table([station.demand / station.queues for station in queues]),
+        table([station.queues for station in queues]),
+        table([station.demand for station in varying]),
+        np.concatenate([np.zeros(0), *(each.ravel() for each in speeds)]),
+        np.array([len(each) for each in speeds], int),
+        np.array([each.shape[1] for each in speeds], int),
+        table(crews),
+        population.astype(int),
+        *answers,
+        least,
+        np.empty(room),
+    )
+    for point in np.flatnonzero(~((least >= LEAST) & np.isfinite(least))):
+        one = slice(point, point + 1)
+        single, several = ([points_of(c, one) for c in each] for each in (queues, varying))
+        alone = _block(single, several, thinking[one], population[one])
+        for whole, own in zip(answers, alone, strict=True):
+            whole[..., one] = own
+    return answers
+
+
+@compiled
+def _closed_convolution(
+    mean: FloatArray,
+    ratio: FloatArray,
+    count: FloatArray,
+    load: FloatArray,
+    speeds: FloatArray,
+    lengths: NDArray[np.intp],
+    widths: NDArray[np.intp],
+    crew: FloatArray,
+    population: NDArray[np.intp],
+    rate: FloatArray,
+    single: FloatArray,
+    several: FloatArray,
+    working: FloatArray,
+    least: FloatArray,
+    work: FloatArray,  # noqa: ARG001 - in which the kernel calculates
+) -> None:
+    """Solve networks of numbers in the open network's unit of time, so that its throughput is 1.
+
+    Parameters
+    ----------
+    mean
+        Jobs that think, shape (points,).
+    ratio, count
+        Utilisation of each separate queue, and how many there are, shape (stations, points).
+    load, speeds, crew
+        Work of the varying stations, shape (stations, points); their speeds in a row, and crews.
+    lengths, widths
+        How many speeds each has, at how many points: 1 or all.
+    population
+        N, shape (points,).
+    rate, single, several, working
+        As of `Convolved`.
+    least
+        The lesser of G(N - 1) and G(N), of which too small a number has lost digits; 1 where that
+        was seen to.
+    """
+    ends = np.cumsum(lengths * widths)
+    tables = [
+        speeds[end - length * width : end].reshape(length, width)
+        for end, length, width in zip(ends, lengths, widths, strict=True)
+    ]
+    none = np.ones((1, 1))
+    queues = [
+        ClosedStation(ServiceKind.QUEUE, r * c, c, none) for r, c in zip(ratio, count, strict=True)
+    ]
+    varying = [
+        ClosedStation(ServiceKind.VARYING, work, none[0], table, crew=own)
+        for work, table, own in zip(load, tables, crew, strict=True)
+    ]
+    jobs, least[:] = population.astype(float), 1.0
+    size = _block_size(jobs)
+    for start in range(0, jobs.size, size):
         part = slice(start, start + size)
-        single = [points_of(c, part) for c in queues]
-        several = [points_of(c, part) for c in varying]
-        blocks.append(_block(single, several, think_time[part], population[part]))
-    return _joined(blocks)
+        some, others = ([points_of(c, part) for c in each] for each in (queues, varying))
+        found = _block(some, others, mean[part], jobs[part])
+        for whole, own in zip((rate, single, several, working), found, strict=True):
+            whole[..., part] = own
 
 
 def _joined(blocks: Sequence[Convolved]) -> Convolved:
@@ -249,13 +388,13 @@ def points_of(whole: ClosedStation, part: slice) -> ClosedStation:
 def _block(
     queues: Sequence[ClosedStation],
     varying: Sequence[ClosedStation],
-    think_time: FloatArray,
+    mean: FloatArray,
     population: FloatArray,
 ) -> Convolved:
-    scale = balanced_rate(queues, varying, think_time, population)
-    size = int(population.max()) + 1
-    series = thinking(size, scale * think_time)
-    ratios = [scale * station.demand / station.queues for station in queues]
+    """Solve a block of points in the open network's unit of time, so that its throughput is 1."""
+    size, scale = int(population.max()) + 1, np.ones(population.shape)
+    series = thinking(size, mean)
+    ratios = [station.demand / station.queues for station in queues]
     series = with_servers(series, ratios, queues)
     factors = [Factor(station, scale, size) for station in varying]
     prefixes = list(
@@ -266,9 +405,8 @@ def _block(
     before = _at_end(chances, last, population - 1)
     sound = (np.where(population > 0, np.minimum(top, before), top) >= LEAST) & np.isfinite(top)
     if population.size > 1 and not sound.all():
-        return _one_by_one(queues, varying, think_time, population)
+        return _one_by_one(queues, varying, mean, population)
     _check_range(np.where(sound, top, 0.0))
-    throughput = scale * before / top
     if last is None:
         lengths = [_queue_length(chances, ratio, population) for ratio in ratios]
     else:
@@ -276,13 +414,13 @@ def _block(
     single = _stack([x * c.queues / top for x, c in zip(lengths, queues, strict=True)], top)
     own = _varying_numbers(prefixes, factors, last, population)
     several, working = (_stack([x / top for x in each], top) for each in own)
-    return Convolved(throughput, single, several, working)
+    return Convolved(before / top, single, several, working)
 
 
 def _one_by_one(
     queues: Sequence[ClosedStation],
     varying: Sequence[ClosedStation],
-    think_time: FloatArray,
+    mean: FloatArray,
     population: FloatArray,
 ) -> Convolved:
     """Solve points apart, where numbers up to the largest population lose a small one's digits."""
@@ -290,7 +428,7 @@ def _one_by_one(
     for point in range(population.size):
         one = slice(point, point + 1)
         network = [points_of(c, one) for c in queues], [points_of(c, one) for c in varying]
-        answers.append(_block(*network, think_time[one], population[one]))
+        answers.append(_block(*network, mean[one], population[one]))
     return _joined(answers)
 
 

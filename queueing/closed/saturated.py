@@ -123,7 +123,7 @@ def saturated(network: SinglePoint) -> tuple[FloatArray, FloatArray]:
 
 def _present(servers: FloatArray, load: FloatArray) -> FloatArray:
     """Mean number at M/M/m: a + C(m, a) a / (m - a), which is a / (1 - a) for one server."""
-    waits, pool = load / servers, servers > 1  # C(1, a) = a
+    waits, pool = load / servers, (servers > 1) & (load > 0)  # C(1, a) = a, C(m, 0) = 0
     if pool.any():
         waits[pool] = erlang_c(servers[pool], load[pool])
     return np.asarray(load + waits * load / (servers - load))

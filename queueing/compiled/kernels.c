@@ -73,7 +73,8 @@ static PyObject *call(Kernel *kernel, const char *kinds, PyObject *const *values
     ROW(inverse_polynomial, "nrw") \
     ROW(one_class_recursion, "rrrnniiwww") \
     ROW(lattice_planes, "rrriinnwwj") \
-    ROW(steady_steps, "rrrrrrrnwwwwwww")
+    ROW(steady_steps, "rrrrrrrnwwwwwww") \
+    ROW(closed_convolution, "rrrrriiriwwwwww")
 
 #define CALLED(name, kinds) \
     static PyObject *called_##name(PyObject *module, PyObject *const *values, Py_ssize_t count) \

@@ -20,5 +20,6 @@ Kernel inverse_polynomial;
 Kernel one_class_recursion;
 Kernel lattice_planes;
 Kernel steady_steps;
+Kernel closed_convolution;
 
 #endif

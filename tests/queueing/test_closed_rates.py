@@ -35,7 +35,8 @@ def test_the_issue_s_network():
     assert solved.knee_population == pytest.approx(1.01, rel=1e-12)
     assert str(solved.bottleneck) == "pool"
     bounds = solved.bounds()["asymptotic"]
-    assert bounds.throughput_lower <= solved.throughput <= bounds.throughput_upper <= 5.0
+    assert bounds.throughput_lower <= solved.throughput <= bounds.throughput_upper * (1 + 1e-12)
+    assert bounds.throughput_upper <= 5.0
     assert "4.80" in str(solved) or "4.81" in str(solved)
 
 

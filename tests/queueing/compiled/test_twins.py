@@ -91,11 +91,37 @@ def _steady_steps(seed: int) -> Arguments:
     return *given, 0, rate, found, queue, *course, work
 
 
+def _closed_convolution(seed: int) -> Arguments:
+    """Speeds of pools, or any, for all points or for each; populations alike, and not."""
+    draw = random(seed)
+    points, singles, several = int(draw.integers(1, 40)), *map(int, draw.integers(0, 4, 2))
+    lengths = draw.integers(1, 9, several)
+    widths = np.where(draw.random(several) < 0.5, 1, points)
+    each = [draw.uniform(1, 4, (n, w)) for n, w in zip(lengths, widths, strict=True)]
+    population = np.full(points, 30) if seed % 2 else draw.integers(0, 30, points)
+    network = (
+        draw.uniform(0, 20, points),
+        draw.uniform(0.1, 0.95, (singles, points)),
+        draw.integers(1, 4, (singles, points)) * 1.0,
+        draw.uniform(0.1, 0.95, (several, points)),
+        np.concatenate([np.zeros(0), *(speeds.ravel() for speeds in each)]),
+        lengths,
+        widths,
+        np.ceil(lengths[:, None] * draw.random((several, points))),  # a crew of no more than speeds
+        population,
+    )
+    answers = (np.empty((n, points)) for n in (1, singles, several, several))
+    rate, *others = answers
+    work = np.empty(8 * (3 + max(several, 1)) * (int(population.max()) + 1))
+    return *network, rate[0], *others, np.empty(points), work
+
+
 MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "inverse_polynomial": ("headway.queueing.erlang.blocking", _inverse_polynomial),
     "one_class_recursion": ("headway.queueing.closed.mva", _one_class_recursion),
     "lattice_planes": ("headway.queueing.classes.lattice_mva", _lattice_planes),
     "steady_steps": ("headway.queueing.closed.fixed_point", _steady_steps),
+    "closed_convolution": ("headway.queueing.closed.convolution", _closed_convolution),
 }
 """The module of each twin, and arguments by seed; results are the arrays that are written."""
 
@@ -103,6 +129,7 @@ RESULTS: dict[str, Callable[[Arguments], list[object]]] = {
     "one_class_recursion": lambda arguments: [*arguments[-2:]],
     "lattice_planes": _of_populations,
     "steady_steps": lambda arguments: [*arguments[8:12], arguments[13]],
+    "closed_convolution": lambda arguments: [*arguments[9:13]],
 }
 """What of the arguments is compared, where some of what is written has no meaning."""
 
