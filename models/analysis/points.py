@@ -1,5 +1,6 @@
 """Outputs at many values of parameters; NaN where the model cannot be solved."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -97,7 +98,7 @@ def outputs_over(
     model
         At one operating point.
     columns
-        Arrays of one length by parameter [SI].
+        Arrays by parameter that broadcast together [SI].
     outputs
         Names as `output_of` knows them.
     method
@@ -105,7 +106,7 @@ def outputs_over(
 
     Returns
     -------
-    A row for every point; NaN if a value is refused or cannot be sustained.
+    A row for every point, in flat order; NaN if a value is refused or cannot be sustained.
 
     Examples
     --------
@@ -115,7 +116,8 @@ def outputs_over(
     >>> outputs_over(one, {"s": np.array([0.25, 2.0])}, ["utilisation"]).tolist()
     [[0.25], [nan]]
     """
-    count = max((column.size for column in columns.values()), default=1)
+    shape = np.broadcast_shapes(*map(np.shape, columns.values()))
+    count = math.prod(shape)
     try:
         values = columns if count > 1 else {name: _only(c) for name, c in columns.items()}
         solution = model.at(values).solve(method=method)
@@ -123,13 +125,26 @@ def outputs_over(
         if count == 1:
             return np.full((1, len(outputs)), np.nan)
         halves = slice(count // 2), slice(count // 2, None)
-        parts = [{name: c[half] for name, c in columns.items()} for half in halves]
+        parts = [{name: c[half] for name, c in spread(columns).items()} for half in halves]
         return np.concatenate([outputs_over(model, part, outputs, method) for part in parts])
-    return np.stack([_sustained(solution, name, count) for name in outputs], axis=-1)
+    return np.stack([_sustained(solution, name, shape) for name in outputs]).T
+
+
+def spread(columns: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+    """Arrays of one length, an entry for each point in flat order, of some that broadcast together.
+
+    Examples
+    --------
+    >>> axes = {"s": np.array([[0.5], [1.0]]), "m": np.array([[1.0, 2.0]])}
+    >>> {name: column.tolist() for name, column in spread(axes).items()}
+    {'s': [0.5, 0.5, 1.0, 1.0], 'm': [1.0, 2.0, 1.0, 2.0]}
+    """
+    arrays = np.broadcast_arrays(*columns.values())
+    return {name: array.reshape(-1) for name, array in zip(columns, arrays, strict=True)}
 
 
 def _only(column: FloatArray) -> Number:
-    return float(column[0])
+    return float(column.reshape(-1)[0])
 
 
 def output_of(solution: Solution, name: str) -> FloatArray:
@@ -159,9 +174,9 @@ def output_of(solution: Solution, name: str) -> FloatArray:
     raise UnknownParameter(msg)
 
 
-def _sustained(solution: Solution, output: str, count: int) -> FloatArray:
+def _sustained(solution: Solution, output: str, shape: tuple[int, ...]) -> FloatArray:
     """An output by point; NaN without a steady state."""
     value = output_of(solution, output)
     if solution.stations and output != "saturation_throughput":
         value = np.where(solution.saturated, np.nan, value)
-    return np.broadcast_to(value, (count,))
+    return np.broadcast_to(value, shape).reshape(-1)

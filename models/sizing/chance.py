@@ -66,6 +66,16 @@ class ByChance:
         return self.certain.is_slow
 
     @property
+    def along_axes(self) -> bool:
+        """Whether measures at the best values are quicker by the axes of a grid."""
+        return self.certain.along_axes
+
+    @property
+    def at_once(self) -> bool:
+        """Draws are shared by configurations one by one."""
+        return False
+
+    @property
     def chance(self) -> Chance:
         """The definition of the probabilities."""
         names = dict.fromkeys(name for member in self.members for name in member.values)

@@ -16,7 +16,7 @@ Places = NDArray[np.int64]
 """Indices of configurations; the last choice varies fastest."""
 
 Columns = Mapping[str, FloatArray]
-"""Values by parameter, one entry for each configuration [SI]."""
+"""Values by parameter [SI]: arrays that broadcast together, to an entry for each configuration."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,20 @@ class ChoiceGrid:
         """The values of configurations, from the index of each choice's value."""
         each = zip(self.values.items(), digits, strict=True)
         return {name: np.array(values)[place] for (name, values), place in each}
+
+    def axes(self) -> dict[str, FloatArray]:
+        """The values of all configurations, each choice along an axis of its own.
+
+        What depends on some choices only is then computed once for each of their values.
+
+        Examples
+        --------
+        >>> axes = ChoiceGrid({"cores": (1.0, 2.0, 4.0), "disks": (2.0, 8.0)}).axes()
+        >>> axes["cores"].shape, axes["disks"].shape
+        ((3, 1), (1, 2))
+        """
+        lines = np.ix_(*(np.array(values, float) for values in self.values.values()))
+        return dict(zip(self.values, lines, strict=True))
 
     def places_of(self, values: Mapping[str, float]) -> list[int]:
         """Index of each choice's value in a configuration."""

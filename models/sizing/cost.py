@@ -7,6 +7,7 @@ import numpy as np
 
 from headway.errors import InvalidParameter, nearest
 from headway.kinds import FloatArray
+from headway.models.analysis.points import spread
 from headway.models.language.formula import Call, Constant, Formula, Name, Operation, Tree, formula
 from headway.models.sizing.choices import Columns
 from headway.numerals import digits
@@ -42,18 +43,20 @@ class Cost:
         return self.formula.text
 
     def of(self, columns: Columns) -> FloatArray:
-        """Cost of each configuration, rounded to the digits in which costs are compared.
+        """Cost of each configuration, in flat order, rounded to the digits that are compared.
 
         Raises
         ------
         InvalidParameter
             For a cost that is not a positive number.
         """
-        count = max(column.size for column in columns.values())
-        costs = np.broadcast_to(np.asarray(self.formula.evaluate(dict(columns)), float), (count,))
+        shape = np.broadcast_shapes(*map(np.shape, columns.values()))
+        costs = np.broadcast_to(np.asarray(self.formula.evaluate(dict(columns)), float), shape)
+        costs = costs.reshape(-1)
         wrong = ~(np.isfinite(costs) & (costs > 0))
         if wrong.any():
-            raise InvalidParameter(self._refusal(columns, int(np.flatnonzero(wrong)[0]), costs))
+            first = int(np.flatnonzero(wrong)[0])
+            raise InvalidParameter(self._refusal(spread(columns), first, costs))
         return _rounded(costs)
 
     def _refusal(self, columns: Columns, place: int, costs: FloatArray) -> str:
@@ -91,8 +94,11 @@ def _rounded(costs: FloatArray) -> FloatArray:
 
     Powers of ten are whole and thus exact; the quotient of two of these is rounded once.
     """
-    places = _DIGITS - 1 - np.floor(np.log10(costs))
-    fine, coarse = 10.0 ** np.maximum(places, 0), 10.0 ** np.maximum(-places, 0)
+    places = (_DIGITS - 1 - np.floor(np.log10(costs))).astype(int)
+    lowest = int(places.min(initial=0))
+    each = np.arange(lowest, int(places.max(initial=0)) + 1)
+    fine, coarse = 10.0 ** np.maximum(each, 0), 10.0 ** np.maximum(-each, 0)
+    fine, coarse = fine[places - lowest], coarse[places - lowest]
     return np.asarray(np.round(costs * fine / coarse) / fine * coarse)
 
 

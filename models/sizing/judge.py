@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.models.analysis.goals import Goal, Sense
-from headway.models.analysis.points import outputs_over
-from headway.models.sizing.choices import Columns
+from headway.models.analysis.points import outputs_over, spread
+from headway.models.sizing.choices import Columns, Places
 from headway.models.structure.model import Model
+from headway.models.structure.network_kind import NetworkKind
 from headway.models.structure.outputs import on_demand
+from headway.models.structure.planning.variability import SPREAD
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,16 @@ class Verdict:
     misses: FloatArray
     share: FloatArray | None = None
 
+    def of(self, places: Places) -> "Verdict":
+        """The verdict on some of them."""
+        return Verdict(
+            self.met[places],
+            self.outputs[places],
+            self.measure[places],
+            self.misses[places],
+            None if self.share is None else self.share[places],
+        )
+
 
 @dataclass(frozen=True)
 class Chance:
@@ -63,13 +75,21 @@ class Judge(Protocol):
     """Judges configurations."""
 
     def __call__(self, columns: Columns) -> Verdict:
-        """Judge configurations; each entry of the columns is one."""
+        """Judge configurations, in flat order; each entry of the columns is one."""
 
     def measures(self, columns: Columns) -> FloatArray:
         """What configurations are ranked by alone."""
 
     def full(self) -> "Judge":
         """The same without shortcuts, for configurations that are shown."""
+
+    @property
+    def along_axes(self) -> bool:
+        """Whether measures of a whole grid are quicker by its axes than one by one."""
+
+    @property
+    def at_once(self) -> bool:
+        """Whether the verdict on a whole grid is too."""
 
     @property
     def is_slow(self) -> bool:
@@ -119,12 +139,12 @@ class ByModel:
         early = [k for k in range(len(self.goals)) if k not in late]
         quick = [*(self.goals[k].output for k in early), self.ranking.output]
         known = outputs_over(self.model, columns, quick)
-        outputs = np.full((len(known), len(self.goals)), np.nan)
+        outputs = np.full((len(self.goals), len(known)), np.nan).T
         outputs[:, early] = known[:, :-1]
         lasting = np.isfinite(known[:, -1])
         left = lasting & all_met([self.goals[k] for k in early], known[:, :-1])
         if late and left.any():
-            part = {name: column[left] for name, column in columns.items()}
+            part = {name: column[left] for name, column in spread(columns).items()}
             names = [self.goals[k].output for k in late]
             outputs[np.flatnonzero(left)[:, None], late] = outputs_over(self.model, part, names)
         missed = all_misses(self.goals, outputs)
@@ -140,6 +160,17 @@ class ByModel:
     def full(self) -> "ByModel":
         """The same, with every percentile."""
         return replace(self, is_slow=False)
+
+    @property
+    def along_axes(self) -> bool:
+        """Whether each station of an open network is solved alone, by the choices it depends on."""
+        spreads = self.model.graph.plan.calculates(SPREAD)
+        return self.model.network_kind is NetworkKind.OPEN and not spreads
+
+    @property
+    def at_once(self) -> bool:
+        """Whether it is, and no goal asks for more than means."""
+        return self.along_axes and not any(_is_late(self.model, goal) for goal in self.goals)
 
     @property
     def chance(self) -> None:
@@ -179,4 +210,4 @@ def all_met(goals: Sequence[Goal], outputs: FloatArray) -> NDArray[np.bool_]:
 def all_misses(goals: Sequence[Goal], outputs: FloatArray) -> FloatArray:
     """By how much each row misses each goal; negative if it holds."""
     each = [goal.misses(column) for goal, column in zip(goals, outputs.T, strict=True)]
-    return np.stack(each, axis=1)
+    return np.stack(each).T

@@ -49,9 +49,14 @@ class Explored:
 
     def front(self) -> list[int]:
         """Indices of configurations that no cheaper one beats, each at least 1% faster."""
-        order = np.lexsort((self.measures, self.costs[: self.measures.size]))
+        costs = self.costs[: self.measures.size]
+        levels = np.flatnonzero(np.r_[True, costs[1:] > costs[:-1]])
+        fastest = np.minimum.reduceat(self.measures, levels)
+        ends = [*levels[1:].tolist(), costs.size]
         kept: list[int] = []
-        for number in order[_falls(self.measures[order])].tolist():
+        for level in np.flatnonzero(_falls(fastest)).tolist():
+            start = int(levels[level])
+            number = start + int(np.argmin(self.measures[start : ends[level]]))
             if not kept or self._is_step(kept[-1], number):
                 kept.append(number)
         return kept
@@ -73,12 +78,12 @@ def in_order(grid: ChoiceGrid, cost: Cost, ceiling: float = np.inf) -> tuple[Pla
     At equal cost they are in the order of their indices.
     """
     blocks = [np.arange(a, min(a + _PRICED, grid.size)) for a in range(0, grid.size, _PRICED)]
-    kept_places, kept_costs = [], []
+    kept = []
     for places in blocks:
-        costs = cost.of(grid.at(places))
-        kept_places.append(places[costs <= ceiling])
-        kept_costs.append(costs[costs <= ceiling])
-    all_places, all_costs = np.concatenate(kept_places), np.concatenate(kept_costs)
+        costs = cost.of(grid.axes() if len(blocks) == 1 else grid.at(places))
+        within = slice(None) if np.isinf(ceiling) else costs <= ceiling
+        kept.append((places[within], costs[within]))
+    all_places, all_costs = map(np.concatenate, zip(*kept, strict=True))
     order = np.argsort(all_costs, kind="stable")
     return all_places[order], all_costs[order]
 
@@ -100,19 +105,12 @@ def search(
         Most configurations examined for the front; at least those up to the cheapest.
     """
     places, costs = ordered
-    verdicts: list[Verdict] = []
-    limit, end = np.inf, 0
-    for start, stop in _blocks(costs.size):
-        if costs[start] > limit:
-            break
-        verdicts.append(judge(grid.at(places[start:stop])))
-        end = stop
-        if not np.isfinite(limit) and verdicts[-1].met.any():
-            limit = costs[start + int(np.argmax(verdicts[-1].met))]
-    verdict = _joined(verdicts)
-    rest = places[end : max(most, end)]
-    more = [judge.measures(grid.at(rest[a:b])) for a, b in _blocks(rest.size)]
-    measures = np.concatenate([verdict.measure, *more])
+    if judge.at_once and grid.size <= most:
+        verdict = judge(grid.axes()).of(places)
+    else:
+        verdict = _judged(grid, ordered, judge)
+    end = verdict.measure.size
+    measures = np.concatenate([verdict.measure, _measures(grid, places[end:most], judge)])
     best = _best_of(verdict, np.flatnonzero(verdict.met), costs)
     below = int(np.searchsorted(costs, costs[best])) if best is not None else 0
     level = int(np.searchsorted(costs, costs[below - 1])) if below else 0
@@ -120,6 +118,28 @@ def search(
     if nearest is not None and not np.isfinite(verdict.misses[nearest]):
         nearest = None
     return Explored(grid, places, costs, verdict, measures, best, cheaper, nearest)
+
+
+def _judged(grid: ChoiceGrid, ordered: tuple[Places, FloatArray], judge: Judge) -> Verdict:
+    """The verdict in order of cost, up to the cost of one that meets all goals."""
+    places, costs = ordered
+    verdicts: list[Verdict] = []
+    limit = np.inf
+    for start, stop in _blocks(costs.size):
+        if costs[start] > limit:
+            break
+        verdicts.append(judge(grid.at(places[start:stop])))
+        if not np.isfinite(limit) and verdicts[-1].met.any():
+            limit = costs[start + int(np.argmax(verdicts[-1].met))]
+    return _joined(verdicts)
+
+
+def _measures(grid: ChoiceGrid, places: Places, judge: Judge) -> FloatArray:
+    """What some configurations of a grid are ranked by."""
+    if judge.along_axes and places.size and grid.size <= _PRICED:
+        return judge.measures(grid.axes())[places]
+    parts = (grid.at(places[start:stop]) for start, stop in _blocks(places.size))
+    return np.concatenate([np.empty(0), *map(judge.measures, parts)])
 
 
 def _best_of(verdict: Verdict, among: Places, costs: FloatArray) -> int | None:

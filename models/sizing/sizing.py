@@ -162,9 +162,10 @@ def answered(question: Question, extent: Extent) -> Size:
         raise InvalidParameter(
             refusal(question.model, question.goals, explored, question.judge.chance, grid.size)
         )
-    best = _configurations(question, explored.grid.at(explored.places[[explored.best]]))[0]
+    columns = explored.grid.at(explored.places[[explored.best]])
+    best = {name: float(column[0]) for name, column in columns.items()}
     if explored.places.size < grid.size:
-        near = around(grid, grid.places_of(best.values))
+        near = around(grid, grid.places_of(best))
         explored = search(near, in_order(near, question.cost), question.judge, near.size)
     return _sized(question, best, explored, proven=proven)
 
@@ -185,24 +186,29 @@ def cheapest(question: Question, extent: Extent) -> tuple[Explored, bool]:
     return evolved(grid, question.cost, question.judge), False
 
 
-def _sized(question: Question, best: Configuration, explored: Explored, *, proven: bool) -> Size:
+def _sized(
+    question: Question, best: Mapping[str, float], explored: Explored, *, proven: bool
+) -> Size:
+    """Judge again all that is shown, together."""
     numbers = {"cheaper": explored.cheaper, "nearest": explored.nearest}
     named = {name: place for name, place in numbers.items() if place is not None}
-    wanted = explored.places[[*named.values(), *explored.front()]]
-    judged = _configurations(question, explored.grid.at(wanted))
-    shown = dict(zip(named, judged, strict=False))
+    wanted = explored.grid.at(explored.places[[*named.values(), *explored.front()]])
     steps = _steps(question, best)
-    stepped = _configurations(question, _stacked(list(steps.values()))) if steps else []
+    alone = _stacked([best, *steps.values()])
+    columns = {name: np.concatenate([alone[name], wanted[name]]) for name in alone}
+    found, *judged = _configurations(question, columns)
+    stepped, others = judged[: len(steps)], judged[len(steps) :]
+    shown = dict(zip(named, others, strict=False))
     return Size(
-        model=question.model.at(best.values),
+        model=question.model.at(best),
         goals=question.goals,
         cost=question.cost,
         grid=question.grid,
-        best=best,
+        best=found,
         cheaper=shown.get("cheaper"),
         nearest=shown.get("nearest"),
         steps=dict(zip(steps, stepped, strict=True)),
-        front=tuple(judged[len(named) :]),
+        front=tuple(others[len(named) :]),
         scope=_scope(question, explored),
         looked_at=int(explored.measures.size),
         proven=proven,
@@ -235,15 +241,16 @@ def _or_none(output: float) -> float | None:
     return None if np.isnan(output) else output
 
 
-def _steps(question: Question, best: Configuration) -> dict[str, Mapping[str, float]]:
+def _steps(question: Question, best: Mapping[str, float]) -> dict[str, Mapping[str, float]]:
     """By choice: the configuration with only that choice at its next cheaper value."""
     steps: dict[str, Mapping[str, float]] = {}
+    alone = _stacked([best])
+    most = question.cost.of(alone)[0]
     for name, values in question.grid.values.items():
-        line = [{**best.values, name: value} for value in values]
-        costs = question.cost.of(_stacked(line))
-        less = np.flatnonzero(costs < best.cost)
+        costs = question.cost.of({**alone, name: np.array(values, float)})
+        less = np.flatnonzero(costs < most)
         if less.size:
-            steps[name] = line[less[np.argmax(costs[less])]]
+            steps[name] = {**best, name: values[less[np.argmax(costs[less])]]}
     return steps
 
 
