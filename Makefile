@@ -1,5 +1,6 @@
 # make demo: fit a model to shipped data, and name the page to open.  make test: all tests but the slow ones.  make check: lint, types, layers, docs.
 # make test-slow: the tests that simulate, fit or spoil by the hundred
+# make sanitize: the kernels in C stop at wrong addresses and undefined arithmetic (gcc or clang)
 # make test-oldest PYTHON=python3.11: some tests with the oldest versions that setup.cfg allows (Python 3.11 or 3.12)
 # make test-processors: some tests as older processors would run them.  make pins: constraints.txt installs on every Python
 # make dist: wheel and source archive, checked, installed into empty environments and run there.
@@ -77,6 +78,23 @@ test-processors: $(READY)
 
 pins: $(READY)
 	$(BIN)/python -m tests.pins
+
+# The kernels compiled to stop at a wrong address or undefined arithmetic, in a tree of links whose
+# tests of kernels and their twins they pass. Python itself keeps memory to its end: no leaks.
+CC ?= cc
+SANITIZED := build/sanitized
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+.PHONY: sanitize
+sanitize: $(READY)
+	rm -rf $(SANITIZED) && mkdir -p $(SANITIZED)/headway/queueing/compiled
+	ln -s $(CURDIR)/src/headway/* $(CURDIR)/loggp $(CURDIR)/models $(CURDIR)/cli $(SANITIZED)/headway/
+	ln -s $(filter-out $(CURDIR)/queueing/compiled,$(wildcard $(CURDIR)/queueing/*)) $(SANITIZED)/headway/queueing/
+	ln -s $(CURDIR)/queueing/compiled/*.py $(SANITIZED)/headway/queueing/compiled/
+	$(CC) -std=c11 -O1 -g -ffp-contract=off $(SANITIZE) -Wall -Wextra -Werror -shared -fPIC \
+	    -I$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("include"))') \
+	    queueing/compiled/*.c -lm -o $(SANITIZED)/headway/queueing/compiled/_kernels.abi3.so
+	PYTHONPATH=$(SANITIZED) ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) \
+	    HEADWAY_KERNELS=$(SANITIZED) $(BIN)/python -m pytest -q -n0 tests/queueing/compiled
 
 # Spoilt inputs, then the property tests on random examples; both say again how to repeat them.
 SEED := $(or $(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))

@@ -53,6 +53,9 @@ PATIENCE = 6.0
 WALKED = 0.1
 """Time up to which the lattice is walked without an estimate of what else there is [s]; chosen."""
 
+CONVOLVED = 1e-3
+"""Least estimate of a convolution of one class [s]; see `headway.queueing.closed.methods`."""
+
 
 def _chain_error(network: Network) -> Error:
     """Of a whole chain: none, but where a network blocks delays are taken to be exponential."""
@@ -94,6 +97,7 @@ METHODS = (
         error=f"{_ERRORS}:product_error",
         cost=f"{_COSTS}:convolution_cost",
         least=WALKED,
+        least_of_one=CONVOLVED,
         patience=PATIENCE,
         otherwise=("chain", "open"),
         quick=True,

@@ -12,7 +12,6 @@ Networks*, 1980, for load-dependent stations.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import reduce
 from itertools import accumulate
 from typing import NamedTuple
@@ -122,7 +121,7 @@ def _balanced(
     think_time, population = think_time[part], population[part]
     scale = balanced_rate(queues, varying, think_time, population)
     queues, varying = (
-        [replace(c, demand=scale * c.demand) for c in each] for each in (queues, varying)
+        [c._replace(demand=scale * c.demand) for c in each] for each in (queues, varying)
     )
     solve = _block if population.max() > _MANY_JOBS else _compiled
     found = solve(queues, varying, scale * think_time, population)

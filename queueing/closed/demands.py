@@ -1,7 +1,7 @@
 """What a closed network needs to know of its stations, as arrays over operating points."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,7 @@ from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
 
 
-@dataclass(frozen=True)
-class ClosedStation:
+class ClosedStation(NamedTuple):
     """A station as a closed network sees it: the demand for it, and how it serves.
 
     Parameters

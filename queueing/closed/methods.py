@@ -25,6 +25,7 @@ from headway.queueing.network.result import Result, one_class_result
 from headway.queueing.stations.abilities import ServiceKind
 
 _STEP = 5e-6  # seconds that a step of mean value analysis takes, for comparison alone
+# The population goes by what Python does: by kernels both take fractions of a millisecond there.
 _LONG = 200  # population from which a point, or a sweep, goes faster by convolution
 _LONGER = 20_000  # population from which points without a series in common do too (measured)
 

@@ -71,15 +71,15 @@ def _soonest(network: Network) -> list[MethodRow]:
     for row in by_least_time():
         if subject not in row.subjects:
             continue
-        least = 0.0 if network.kinds else row.least
+        least = row.least_of_one if network.kinds else row.least
         if least > quickest:
             break  # another one is quicker than this is worth an estimate
         if row.missing(network) or not row.error_of(network).exact:
             continue
         cost = row.cost_of(network)
         if cost.fits and cost.seconds <= row.patience:
-            quickest = min(quickest, cost.seconds)
-            times.append((cost.seconds, row))
+            quickest = min(quickest, cost.here)
+            times.append((cost.here, row))
     return [row for _, row in sorted(times, key=itemgetter(0))]
 
 

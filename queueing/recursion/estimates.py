@@ -1,6 +1,6 @@
 """What an exact solution would take: memory and time, before anything is walked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import prod
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.numerals import four_digits
+from headway.queueing.compiled.library import LIBRARY
 from headway.queueing.methods.memory import LARGEST
 from headway.queueing.methods.method import Cost
 from headway.queueing.network.names import Method
@@ -19,17 +20,12 @@ from headway.queueing.recursion.quadrature import (
 )
 from headway.queueing.recursion.recal import MOST_JOBS, recal, recal_bytes, recal_operations
 
-PATIENCE = 6.0
-"""Estimated time up to which an exact method is chosen without being asked for [s]. Chosen: how
-long a user is made to wait unasked."""
-
-_QUICK = 0.1  # time up to which the lattice is taken without estimates of other methods [s]
-
 # Times of single operations, measured on a machine of 2026 [s]. They choose between exact methods
 # by speed, and say when none is quick enough. Of the lattice of populations a cell and a plane; of
 # RECAL a term and a step; of a quadrature a node, and a pair of nodes of its rule (eigenvalues); of
 # a convolution a shift of a cell, and the application of a station to a cell.
 _CELL, _PLANE = 1e-8, 1e-5
+_POPULATION = 1e-9  # of mean value analysis in C, of a class at a station
 _TERM, _STEP = 5e-9, 1e-4
 _NODE, _RULE = 1.5e-8, 2.5e-8
 _SHIFT, _APPLIED = 2e-9, 2e-8
@@ -99,11 +95,14 @@ def estimate_walk(memory: float, demand: FloatArray, population: FloatArray) -> 
     Examples
     --------
     >>> import numpy as np
-    >>> estimate_walk(8e6, np.ones((1, 1, 1)), np.full((1, 1), 1e6)).seconds > PATIENCE
-    True
+    >>> round(estimate_walk(8e6, np.ones((1, 1, 1)), np.full((1, 1), 1e6)).seconds)
+    10
     """
     planes = len(population) * float(population.max(axis=1, initial=0).sum())
-    return Cost(memory, _CELL * _cells(population) * demand.size + _PLANE * planes)
+    seconds = _CELL * _cells(population) * demand.size + _PLANE * planes
+    populations = float(prod(population.max(axis=1, initial=0) + 1))
+    by_kernel = None if LIBRARY is None else _POPULATION * populations * demand.size
+    return Cost(memory, seconds, by_kernel=by_kernel)
 
 
 def estimate_convolution(
@@ -124,7 +123,7 @@ def estimate_convolution(
 
     Examples
     --------
-    >>> estimate_convolution(1e8, [1_000_001], 1, 2.0, 1).seconds < PATIENCE
+    >>> estimate_convolution(1e8, [1_000_001], 1, 2.0, 1).seconds < 1
     True
     >>> round(estimate_convolution(1e8, [1_000_001], 1, 500_000.0, 1).seconds / 3600, 1)
     1.4
@@ -160,44 +159,9 @@ def refuse_large(method: Method, needed: Cost) -> None:
         return
     why = f"{method} needs {four_digits(needed.memory / 1e9)} GB"
     if needed.memory <= LARGEST:
-        why = f"{method} needs about {four_digits(needed.seconds / 3600)} h"
+        why = f"{method} needs about {four_digits(needed.here / 3600)} h"
     msg = f"{needed.obstacle or why}; use method linearizer or schweitzer"
     raise InvalidParameter(msg)
-
-
-def cheapest(
-    lattice: Mapping[Method, Cost],
-    demand: FloatArray,
-    queues: FloatArray,
-    think_time: FloatArray,
-    population: FloatArray,
-) -> Method:
-    """Name the exact method that takes least time; the Linearizer where each takes too much.
-
-    Parameters
-    ----------
-    lattice
-        What methods over the lattice of populations need.
-    demand, queues, think_time, population
-        As for `estimate`.
-    """
-    exact = lattice[Method.EXACT]
-    if exact.fits and exact.seconds <= _QUICK:
-        return Method.EXACT
-    given = demand, queues, think_time, population
-    return soonest({**lattice, **{method: estimate(method, *given) for method in SOLVERS}})
-
-
-def soonest(needed: Mapping[Method, Cost]) -> Method:
-    """Name the method that takes least time; the Linearizer where each takes too much.
-
-    Examples
-    --------
-    >>> soonest({Method.CONVOLUTION: Cost(8e6, 3600.0)}).value
-    'linearizer'
-    """
-    times = {m: one.seconds for m, one in needed.items() if one.fits and one.seconds <= PATIENCE}
-    return min(times, key=times.__getitem__, default=Method.LINEARIZER)
 
 
 def _cells(population: FloatArray) -> float:

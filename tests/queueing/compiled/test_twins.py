@@ -146,6 +146,11 @@ def test_each_kernel_has_a_twin_and_a_row_here():
     assert kernels <= set(TWINS)
 
 
+@pytest.mark.skipif("HEADWAY_KERNELS" not in os.environ, reason="is for make sanitize")
+def test_the_kernels_are_those_that_were_built_to_be_tested():
+    assert os.environ["HEADWAY_KERNELS"] in LIBRARY.__file__
+
+
 @built
 @pytest.mark.parametrize("name", MADE)
 @pytest.mark.parametrize("seed", range(25))
