@@ -1,6 +1,6 @@
 """One class of jobs at stations with a closed product form: the methods that solve it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -44,13 +44,13 @@ class Found(NamedTuple):
     queue
         Queue lengths, shape (stations, points).
     working
-        Mean share of a station's servers that works where its rates are its own; NaN where that
-        follows from the throughput.
+        By position, the mean share of a station's servers that works, where that does not follow
+        from the throughput as its rates are its own; shape (points,).
     """
 
     rate: FloatArray
     queue: FloatArray
-    working: FloatArray
+    working: Mapping[int, FloatArray]
 
 
 _Solver = Callable[[Sequence[ClosedStation], FloatArray, FloatArray], Found]
@@ -86,13 +86,15 @@ def _answered(network: Network, method: Method, solver: _Solver) -> Result:
     per_visit = np.where(some, queue / np.where(some, through, 1.0), times)
     residence = np.where(jobs > 0, visits * per_visit, 0.0)
     used = through * times / rows([station.speedup for station in network.kinds], network.shape)
+    for k, share in working.items():
+        used[k] = share
     pools = any(s.kind is ServiceKind.VARYING for s in stations)
     return one_class_result(
         network.shape,
         method,
         closed_note(method, pools=pools),
         (rate, residence.sum(axis=0)),
-        (np.where(np.isnan(working), used, working), queue, residence, per_visit, through),
+        (used, queue, residence, per_visit, through),
     )
 
 
@@ -230,7 +232,9 @@ def _rows(queues: Sequence[ClosedStation], jobs: FloatArray) -> _Rows:
     """Demands and numbers of separate queues as arrays (stations, points)."""
     shape = len(queues), jobs.size
     demand = np.array([s.demand for s in queues]).reshape(shape)
-    split = [spread(c.queues, jobs.size) for c in queues]
+    split = [
+        c.queues if c.queues.size == jobs.size else spread(c.queues, jobs.size) for c in queues
+    ]
     return demand, np.array(split).reshape(shape)
 
 
@@ -247,7 +251,8 @@ def _place(
         ServiceKind.QUEUE: iter(single),
         ServiceKind.VARYING: iter(several),
     }
-    used, unknown = iter(working), np.full(rate.shape, np.nan)
-    shares = [next(used, unknown) if s.kind is ServiceKind.VARYING else unknown for s in stations]
-    own = [unknown if s.crew is None else share for s, share in zip(stations, shares, strict=True)]
-    return Found(rate, np.array([next(rows[s.kind]) for s in stations]), np.array(own))
+    varying = [k for k, s in enumerate(stations) if s.kind is ServiceKind.VARYING]
+    shares = {
+        k: share for k, share in zip(varying, working, strict=False) if stations[k].crew is not None
+    }
+    return Found(rate, np.array([next(rows[s.kind]) for s in stations]), shares)

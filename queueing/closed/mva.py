@@ -44,7 +44,7 @@ def mean_value_analysis(
     >>> throughput.round(12).tolist(), queue.round(12).tolist()
     ([0.8], [[1.2]])
     """
-    first, points, begins = _networks(np.vstack([demand, queues, think_time]), population)
+    first, points, begins = _networks(demand, queues, think_time, population)
     stations, jobs = len(demand), population[points].astype(int)
     # A step that is odd in lines of the cache keeps stations from pushing one another out of it.
     step = max(1, _BLOCK // stations // 16 * 16 - 8)
@@ -65,13 +65,14 @@ def mean_value_analysis(
 
 
 def _networks(
-    numbers: FloatArray, population: FloatArray
+    demand: FloatArray, queues: FloatArray, think_time: FloatArray, population: FloatArray
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
     """A point of each network, those with most jobs first; all points, and where each's begin.
 
     The points of a network lie in a row, those with fewest jobs first.
     """
-    groups = by_network(numbers, population)
+    one = population.size == 1
+    groups = [] if one else by_network(np.vstack([demand, queues, think_time]), population)
     if not groups:  # each point is a network
         order = np.argsort(-population, kind="stable")
         return order, order, np.arange(order.size + 1)
