@@ -37,36 +37,8 @@ void mva_sweep(int points, int stations, int population, const double *demand, d
         rate[i] = mva(stations, population, demand + i * stations, think, queue);
 }
 
-/* Three classes of n jobs each; queue has room for (n+1)^3 * stations numbers. */
-void mva3(int stations, int jobs, const double *demand, const double *think, double *queue,
-          double *rate)
-{
-    int size = jobs + 1, stride[3] = {size * size, size, 1}, n[3];
-    double residence[3][64];
-    for (n[0] = 0; n[0] < size; n[0]++)
-        for (n[1] = 0; n[1] < size; n[1]++)
-            for (n[2] = 0; n[2] < size; n[2]++) {
-                int state = n[0] * stride[0] + n[1] * stride[1] + n[2];
-                double *here = queue + state * stations;
-                for (int k = 0; k < stations; k++)
-                    here[k] = 0;
-                for (int c = 0; c < 3; c++) {
-                    if (n[c] == 0)
-                        continue;
-                    const double *before = queue + (state - stride[c]) * stations;
-                    double cycle = think[c];
-                    for (int k = 0; k < stations; k++) {
-                        residence[c][k] = demand[c * stations + k] * (1 + before[k]);
-                        cycle += residence[c][k];
-                    }
-                    rate[c] = n[c] / cycle;
-                    for (int k = 0; k < stations; k++)
-                        here[k] += rate[c] * residence[c][k];
-                }
-            }
-}
-
-/* Any number of classes, each with jobs[c]; as mva3, walked with an odometer. */
+/* Exact mean value analysis of classes with jobs[c] each; queue has room for a number for each
+   population and station. */
 void mva_classes(int classes, int stations, const int *jobs, const double *demand,
                  const double *think, double *queue, double *rate)
 {

@@ -65,7 +65,8 @@ static inline void side_by_side(const Convolution *of, ptrdiff_t p, const int la
     double *base = of->work, *chances = base + 3 * size;
     products(base, jobs, of->mean + p, NULL, 0, 0, 0, lanes);
     for (ptrdiff_t s = 0; s < of->singles; s++) {
-        const double *ratio = of->ratio + s * of->points + p, *count = of->count + s * of->points + p;
+        const double *ratio = of->ratio + s * of->points + p;
+        const double *count = of->count + s * of->points + p;
         double most = 0;
         for (int i = 0; i < lanes; i++)
             most = count[i] > most ? count[i] : most;

@@ -222,7 +222,8 @@ static double step(const Steady *of, int64_t number, double *part, double *worst
         double miss = around(of, p);
         if (number > PLAIN) {
             double longer = part[p] * (number < EAGER ? 2 : 1.05), shorter = part[p] / 2;
-            part[p] = miss < larger(worst[p], ROUNDING) ? (longer < 1 ? longer : 1) : larger(shorter, SHORT);
+            int nearer = miss < larger(worst[p], ROUNDING);
+            part[p] = nearer ? (longer < 1 ? longer : 1) : larger(shorter, SHORT);
         }
         worst[p] = miss;
         if (number < PLAIN)

@@ -15,37 +15,40 @@ typedef struct {
 /* R = D (1 + Q / queues), X = n / (Z + sum of R), Q = X R, kept where n is a point's population. */
 static inline void side_by_side(const Recursion *of, ptrdiff_t first, const int lanes)
 {
-    ptrdiff_t next[LANES];
-    int64_t last = 0;
-    for (int i = 0; i < lanes; i++) {
+    ptrdiff_t next[LANES], networks = of->networks;
+    double *length = of->length + first, rate[LANES] = {0};
+    for (int i = 0; i < lanes; i++)
         for (next[i] = of->begin[first + i]; next[i] < of->begin[first + i + 1]; next[i]++)
             if (of->population[next[i]] > of->start)
                 break;
-        ptrdiff_t end = of->begin[first + i + 1];
-        if (next[i] < end && of->population[end - 1] > last)
-            last = of->population[end - 1];
-    }
-    for (int64_t n = of->start + 1; n <= last && n <= of->stop; n++) {
-        double rate[LANES] = {0};
-        for (ptrdiff_t k = 0; k < of->stations; k++) {
-            ptrdiff_t row = k * of->networks + first;
-            for (int i = 0; i < lanes; i++) {
-                double residence = (of->length[row + i] * of->share[row + i] + 1) * of->demand[row + i];
-                of->length[row + i] = residence;
-                rate[i] += residence;
-            }
+    for (int64_t n = of->start; n < of->stop;) {
+        int64_t until = INT64_MAX; /* where the next point ends */
+        for (int i = 0; i < lanes; i++)
+            if (next[i] < of->begin[first + i + 1] && of->population[next[i]] < until)
+                until = of->population[next[i]];
+        if (until == INT64_MAX)
+            return;
+        for (until = until < of->stop ? until : of->stop; n < until;) {
+            n++;
+            for (int i = 0; i < lanes; i++)
+                rate[i] = 0;
+            for (ptrdiff_t at = 0; at < of->stations * networks; at += networks)
+                for (int i = 0; i < lanes; i++) {
+                    double ahead = 1 + length[at + i] * of->share[first + at + i];
+                    length[at + i] = of->demand[first + at + i] * ahead;
+                    rate[i] += length[at + i];
+                }
+            for (int i = 0; i < lanes; i++)
+                rate[i] = (double)n / (rate[i] + of->think[first + i]);
+            for (ptrdiff_t at = 0; at < of->stations * networks; at += networks)
+                for (int i = 0; i < lanes; i++)
+                    length[at + i] *= rate[i];
         }
         for (int i = 0; i < lanes; i++)
-            rate[i] = (double)n / (rate[i] + of->think[first + i]);
-        for (ptrdiff_t k = 0; k < of->stations; k++)
-            for (int i = 0; i < lanes; i++)
-                of->length[k * of->networks + first + i] *= rate[i];
-        for (int i = 0; i < lanes; i++)
-            for (; next[i] < of->begin[first + i + 1] && of->population[next[i]] == n; next[i]++) {
+            for (; next[i] < of->begin[first + i + 1] && of->population[next[i]] <= n; next[i]++) {
                 of->rate[next[i]] = rate[i];
                 for (ptrdiff_t k = 0; k < of->stations; k++)
-                    of->queue[k * of->points + next[i]] =
-                        of->length[k * of->networks + first + i];
+                    of->queue[k * of->points + next[i]] = length[k * networks + i];
             }
     }
 }
