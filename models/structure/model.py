@@ -198,11 +198,15 @@ class Model(Kept, ModelVerbs):
         if any(circulating & read.names for read in formulas):
             msg = f"{self.name} cannot be opened: its formulas use population or think_time"
             raise GraphError(msg)
+        if self.is_closed and self.parameters[POPULATION.name].interval is not None:
+            msg = f"{self.name} cannot be opened: how many jobs circulate in it was estimated"
+            raise GraphError(msg)
         for name in circulating:
             graph = graph.without(name)
         rate = parameters_of(graph)[ARRIVAL_RATE]
         kept = {n: p for n, p in self.parameters.items() if n not in circulating}
-        return replace(self, graph=graph, parameters={ARRIVAL_RATE: rate, **kept})
+        drawn = {n: values for n, values in self.drawn.items() if n not in circulating}
+        return replace(self, graph=graph, parameters={ARRIVAL_RATE: rate, **kept}, drawn=drawn)
 
     def _with_replicas(self) -> "Model":
         """One of several equal copies of this model, whose number is a parameter."""

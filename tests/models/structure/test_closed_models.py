@@ -274,3 +274,13 @@ def test_a_formula_of_the_population_keeps_it_closed():
 
     with pytest.raises(GraphError, match="lock cannot be opened: its formulas use population"):
         graph.at(s=0.01, population=3).at(arrival_rate=1)
+
+
+def test_a_closed_model_whose_population_was_estimated_stays_closed():
+    closed = ModelGraph("crowd").declare("s").station("cpu", MM1("s")).at(s=0.02).closed(16, 0.1)
+    text = closed.to_toml()
+    estimated = text.replace("value = 16", "value = 16\nci95 = [12, 20]")
+
+    assert estimated != text
+    with pytest.raises(GraphError, match="crowd cannot be opened: how many jobs circulate in it"):
+        parse_model(estimated).at(arrival_rate=1)
