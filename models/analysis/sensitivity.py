@@ -6,13 +6,14 @@ by which an output changes when a parameter grows by one percent.
 
 import math
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from headway.errors import GraphError, InvalidParameter
+from headway.errors import GraphError, HeadwayError, InvalidParameter
 from headway.models.analysis.differences import Change, Slope, slopes
 from headway.models.analysis.points import checked_outputs, method_of
 from headway.models.measured.columns import Axes
@@ -146,6 +147,37 @@ class Sensitivity(Answer):
         [('cpu', 10.0), ('disk', 25.0)]
         """
         return tuple(_bottlenecks(self.solution))
+
+    @cached_property
+    def alternatives(self) -> tuple["Sensitivity", ...]:
+        """The same asked of the model's alternatives, as far as they have the outputs.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> sensitivity(catalogue_model("server-single").at(arrival_rate=200)).alternatives
+        ()
+        """
+        found = []
+        for solution in self.solution.alternatives:
+            names = [name for name in self.effects if name in solution.outputs]
+            with suppress(HeadwayError):
+                found.append(sensitivity(solution.model, names))
+        return tuple(found)
+
+    def elasticities(self, output: str, parameter: str) -> tuple[float, float]:
+        """Least and largest elasticity of all models in which the parameter means the same."""
+        meant = self.model.parameters[parameter].doc
+        having = (
+            one
+            for one in (self, *self.alternatives)
+            if parameter in one.model.parameters and one.model.parameters[parameter].doc == meant
+        )
+        each = [
+            one.effects[output][parameter].elasticity for one in having if output in one.effects
+        ]
+        known = [value for value in each if math.isfinite(value)]
+        return (min(known), max(known)) if known else (math.nan, math.nan)
 
 
 def sensitivity(model: Model, wanted: Collection[str] | None = None) -> Sensitivity:

@@ -10,7 +10,14 @@ from headway.models.analysis.sensitivity import Effect, Sensitivity
 from headway.models.language.digits import in_unit, slope_unit, with_unit
 from headway.models.language.scales import Scale
 from headway.models.language.units import Unit
-from headway.models.showing.parts.alternatives import alone_note
+from headway.models.showing.parts.alternatives import (
+    ALL,
+    OF_ALL,
+    OF_ALL_ENDS,
+    alone_note,
+    mixed_note,
+    models_document,
+)
 from headway.models.showing.solutions import labels
 from headway.models.tables.description import (
     ABSENT,
@@ -48,6 +55,7 @@ def describe(sensitivity: Sensitivity) -> Description:
                 {"station": b.station, "saturation_throughput": b.saturation_throughput}
                 for b in sensitivity.bottlenecks
             ],
+            **models_document(model),
         },
     )
 
@@ -67,6 +75,11 @@ def _records(sensitivity: Sensitivity) -> Records:
         for title in ("fewer", "more")
     }
     doubt = sensitivity.solution.approximation
+    of_all = (
+        [sensitivity.elasticities(output, name) for output, name, _ in each]
+        if sensitivity.alternatives
+        else [ABSENT] * len(each)
+    )
     return Records(
         (
             field("output", (output for output, _, _ in each)),
@@ -74,6 +87,7 @@ def _records(sensitivity: Sensitivity) -> Records:
             field("derivative", (effect.derivative for effect in effects)),
             field("elasticity", (effect.elasticity for effect in effects)),
             Field(("ci95",), ends, csv=("low", "high") if _any(ends) else ()),
+            Field((OF_ALL,), of_all, csv=OF_ALL_ENDS if _any(of_all) else ()),
             _where("change", (effect.change.value for effect in effects), shown=differs),
             *(_where(title, values, shown=differs) for title, values in steps.items()),
             *([only_csv("approximation", (doubt for _ in each))] if doubt else []),
@@ -94,6 +108,7 @@ _KEYS = (
     "fewer",
     "more",
     "ci95",
+    OF_ALL,
 )
 
 
@@ -116,7 +131,11 @@ def _by_output(rows: list[Row]) -> dict[str, dict[str, Row]]:
 
 def _tables(sensitivity: Sensitivity, scale: Scale) -> list[Table]:
     """Elasticities by output, derivatives in readable units, and what one more or fewer does."""
-    tables = [_elasticity_table(sensitivity, scale), _derivative_table(sensitivity, scale)]
+    tables = [
+        _elasticity_table(sensitivity, scale),
+        *_of_all_models(sensitivity),
+        _derivative_table(sensitivity, scale),
+    ]
     steps = _of(sensitivity, Change.WHOLE_STEP)
     counted = [step for step in steps if abs(step[2].elasticity) >= _VISIBLE]
     return [*tables, _whole_table(sensitivity, counted, scale)] if counted else tables
@@ -139,6 +158,30 @@ def _of(sensitivity: Sensitivity, change: Change) -> list[tuple[str, str, Effect
         for name, effect in effects.items()
         if effect.change is change and math.isfinite(float(sensitivity.solution[output]))
     ]
+
+
+def _of_all_models(sensitivity: Sensitivity) -> Iterator[Table]:
+    """Between which ends the elasticities lie, where there are alternatives that differ."""
+    if not sensitivity.alternatives:
+        return
+    cells: dict[str, dict[str, str]] = {}
+    for output, effects in sensitivity.effects.items():
+        for name in effects:
+            low, high = sensitivity.elasticities(output, name)
+            if high - low >= _VISIBLE:
+                cells.setdefault(name, {})[output] = f"{low:+.3f} to {high:+.3f}"
+    outputs = [o for o in sensitivity.effects if any(o in row for row in cells.values())]
+    if cells:
+        yield Table(
+            f"the same by {ALL}",
+            (
+                Column("parameter", tuple(cells)),
+                *(
+                    Column(o.replace("_", " "), tuple(row.get(o, "-") for row in cells.values()))
+                    for o in outputs
+                ),
+            ),
+        )
 
 
 def _elasticity_table(sensitivity: Sensitivity, scale: Scale) -> Table:
@@ -195,9 +238,8 @@ def _sentences(sensitivity: Sensitivity) -> list[str]:
         following = f"; relieve it, and {shown[1]} is next" if len(shown) > 1 else ""
         first = shown[0].replace(" at ", ", which saturates at ", 1)
         sentences.append(f"bottleneck: {first}{following}")
-    sentences += (
-        _warnings(sensitivity) + alone_note(sensitivity.model) + labels(sensitivity.solution)
-    )
+    spoken = mixed_note if sensitivity.alternatives else alone_note
+    sentences += _warnings(sensitivity) + spoken(sensitivity.model) + labels(sensitivity.solution)
     effects = [effect for each in sensitivity.effects.values() for effect in each.values()]
     if any(effect.half_width is not None for effect in effects):
         sentences.append("± is half of a 95% interval, from the fit")

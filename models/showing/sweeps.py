@@ -9,7 +9,14 @@ import numpy as np
 from headway.models.language.scales import Scale
 from headway.models.language.units import Unit
 from headway.models.showing.indices import index_columns
-from headway.models.showing.parts.alternatives import alone_note
+from headway.models.showing.parts.alternatives import (
+    ALL,
+    OF_ALL,
+    OF_ALL_ENDS,
+    alone_note,
+    mixed_note,
+    models_document,
+)
 from headway.models.showing.solutions import labels
 from headway.models.sweeping.reductions.reduction import Row
 from headway.models.sweeping.sweep import Sweep
@@ -48,6 +55,7 @@ def describe(swept: Sweep) -> Description:
                 "share_solving": effort.kernel_share,
             },
             "results": rows,
+            **models_document(swept.model),
         },
     )
 
@@ -66,14 +74,21 @@ def _records(swept: Sweep) -> Records:
                 for name, csv in columns.items()
             ),
             only_json("inputs", inputs),
+            *_of_all_models(swept),
             *(
                 only_csv(name, (None if at is None else at[name] for at in inputs), one.unit)
                 for name, one in known.items()
             ),
             only_csv("approximation", (swept.approximation for _ in rows)),
         ),
-        (*names, "inputs"),
+        (*names, "inputs", OF_ALL),
     )
+
+
+def _of_all_models(swept: Sweep) -> Iterator[Field]:
+    """Between which ends each result lies, where there are alternatives."""
+    if swept.alternatives:
+        yield Field((OF_ALL,), swept.values_of_all(), csv=OF_ALL_ENDS)
 
 
 _PLAIN = ("reduction", "output", "statistic", "value", "unit", "error", "points", "absent")
@@ -96,10 +111,35 @@ def _table(swept: Sweep, scale: Scale) -> Table:
         Column("statistic", tuple(row["statistic"] for row in rows)),
         Column("value", tuple(_value(row, units[row["output"]], scale) for row in rows)),
         Column("95% interval", tuple(_interval(row, units[row["output"]], scale) for row in rows)),
+        *_column_of_all(swept, scale),
         Column("at", tuple(_places(swept, scale))),
     )
     kept = tuple(column for column in columns if any(cell is not None for cell in column.cells))
     return Table(title, kept, tuple(_notes(swept)), 2)
+
+
+def _column_of_all(swept: Sweep, scale: Scale) -> Iterator[Column]:
+    """The same as a column, in words."""
+    if swept.alternatives:
+        units = _units(swept)
+        each = zip(swept.results, swept.values_of_all(), strict=True)
+        yield Column(
+            ALL,
+            tuple(
+                _ends(row, between, units[row["output"]], scale)
+                if row["measures"] != "count" and math.isfinite(between[1])
+                else None
+                for row, between in each
+            ),
+        )
+
+
+def _ends(row: Row, between: tuple[float, float], own_unit: Unit, scale: Scale) -> str:
+    """Two values of a result in words."""
+    low, high = between
+    if row["measures"] == "share":
+        return f"{four_digits(100 * low)} to {_percent(high)}"
+    return scale.ends(low, high, own_unit)
 
 
 def _index_table(swept: Sweep) -> Table:
@@ -142,12 +182,7 @@ def _percent(share: float) -> str:
 
 
 def _interval(row: Row, own_unit: Unit, scale: Scale) -> str | None:
-    if row["interval"] is None:
-        return None
-    low, high = row["interval"]
-    if row["measures"] == "share":
-        return f"{four_digits(100 * low)} to {_percent(high)}"
-    return scale.ends(low, high, own_unit)
+    return None if row["interval"] is None else _ends(row, row["interval"], own_unit, scale)
 
 
 def _places(swept: Sweep, scale: Scale) -> Iterator[str | None]:
@@ -199,7 +234,7 @@ def _notes(swept: Sweep) -> Iterator[str]:
         yield f"{count:,} points have no {name}"
     indices = (row for row in swept.results if row.get("index") and not effort.interrupted)
     yield from dict.fromkeys(_index_note(row) for row in indices)
-    yield from alone_note(swept.model)
+    yield from (mixed_note if swept.alternatives else alone_note)(swept.model)
     yield from labels(swept.first)
 
 

@@ -87,6 +87,8 @@ class Sweep(Answer):
         Time and number of points.
     first
         The solution of the first point, which shows how all were solved.
+    alternatives
+        The same of the model's alternatives that can answer it.
 
     Examples
     --------
@@ -103,6 +105,7 @@ class Sweep(Answer):
     states: tuple[State, ...]
     effort: SweepEffort
     first: Solution
+    alternatives: tuple["Sweep", ...] = ()
 
     @property
     def approximation(self) -> str:
@@ -122,6 +125,11 @@ class Sweep(Answer):
             for reduction, state in each
             for row in reduction.rows(state, sampled=self.space.sampled)
         )
+
+    def values_of_all(self) -> tuple[tuple[float, float], ...]:
+        """Least and largest value of each result by the model and its alternatives [SI]."""
+        each = np.array([[row["value"] for row in s.results] for s in (self, *self.alternatives)])
+        return tuple(zip(each.min(axis=0).tolist(), each.max(axis=0).tolist(), strict=True))
 
     @property
     def has_indices(self) -> bool:

@@ -14,6 +14,7 @@ from headway.models.running.crews import Crew, crew_of
 from headway.models.running.pool import every_core
 from headway.models.running.spreading import spread
 from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.alternatives import able_to, weighted
 from headway.models.structure.model import Model
 from headway.models.sweeping.chunks import Chunk, Chunks, Merge, Subtree, folded, joined
 from headway.models.sweeping.kernel import Done, Job, Task, block_of, work
@@ -83,8 +84,12 @@ def sweep_model(
     OutputError
         If the file cannot be written, or another sweep is writing it.
     """
-    points = suited(space_of(space), model)
-    job, first = _job(model, points, outputs, reduce, method)
+    asked = space_of(space)
+    kept = tuple(reduce)
+    able = able_to(model, lambda one: _job(one, suited(asked, one), outputs, kept, method))
+    own, *others = (one.model for one in weighted(able))
+    points = suited(asked, own)
+    job, first = _job(own, points, outputs, kept, method)
     run = _Run(job, points, first, _level(chunk), out, progress)
     with nullcontext() if out is None else only_writer(out):
         if resume:
@@ -92,7 +97,11 @@ def sweep_model(
         else:
             run.check_free()
         interrupted = run.go(crew_of(executor))
-    return run.answer(interrupted=interrupted)
+    answer = run.answer(interrupted=interrupted)
+    if interrupted or not others:
+        return replace(answer, model=able)
+    each = (sweep_model(one, asked, outputs, kept, executor, method) for one in others)
+    return replace(answer, model=able, alternatives=tuple(each))
 
 
 def _level(chunk: int | None) -> int | None:

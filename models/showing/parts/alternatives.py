@@ -18,6 +18,9 @@ from headway.numerals import four_digits
 ALL = "all models"
 """The title of a column with the least and largest answer of a model and its alternatives."""
 
+OF_ALL, OF_ALL_ENDS = "all_models", ("all_models_low", "all_models_high")
+"""The same in JSON, and its columns in CSV."""
+
 _SAME = 1e-9  # relative difference below which all say the same
 
 

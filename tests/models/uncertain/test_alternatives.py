@@ -236,3 +236,48 @@ def test_alternatives_have_none_of_their_own():
 
     with pytest.raises(ModelFileError, match="no alternatives of its own"):
         parse_model(text)
+
+
+def test_a_sensitivity_shows_between_which_ends_all_models_lie():
+    answer = both(other=SLOW).sensitivity()
+
+    at_half = {"one": 0.5, "slow": 0.75}  # U of each; R = s / (1 - U) grows by 1 / (1 - U)
+    ends = [1 / (1 - busy) for busy in at_half.values()]
+    assert answer.elasticities("response_time", "s") == pytest.approx(ends, rel=1e-6)
+    row = json.loads(answer.to_json())["outputs"]["response_time"]["s"]
+    assert row["all_models"] == pytest.approx(ends, rel=1e-6)
+    assert "+2.000 to +4.000" in str(answer)
+    assert "models, by weight: one 75%, slow 25%" in str(answer)
+    assert "all_models_low" in answer.to_csv().splitlines()[0]
+
+
+def test_parameters_that_mean_something_else_are_not_compared():
+    other = replace(
+        SLOW, parameters={n: replace(p, doc="a shift") for n, p in SLOW.parameters.items()}
+    )
+    answer = both(other=other).sensitivity()
+
+    assert answer.elasticities("response_time", "s") == pytest.approx([2, 2], rel=1e-6)
+
+
+def test_a_sweep_shows_between_which_ends_all_models_lie():
+    model = both(other=SLOW)
+    swept = model.sweep({"arrival_rate": [200.0, 400.0, 600.0]}, reduce=["moments"])
+    alone = {name: [one.at(arrival_rate=x).solve().response_time for x in (200, 400, 600)]
+             for name, one in (("one", ONE), ("slow", SLOW))}  # fmt: skip
+
+    means = sorted(float(np.mean(times)) for times in alone.values())
+    place = [row["statistic"] for row in swept.results].index("mean")
+    assert swept.values_of_all()[place] == pytest.approx(means, rel=1e-12)
+    row = json.loads(swept.to_json())["results"][place]
+    assert row["all_models"] == pytest.approx(means, rel=1e-12)
+    assert "all models" in str(swept)
+    assert "models, by weight: one 75%, slow 25%" in str(swept)
+
+
+def test_a_sweep_sets_aside_what_lacks_a_parameter():
+    swept = both().sweep({"m": [4, 5]}, reduce=["moments"])
+
+    assert swept.model.name == "pool"
+    assert "set aside, as they cannot answer this: one 75%" in str(swept)
+    assert "all_models" not in json.loads(swept.to_json())["results"][0]
