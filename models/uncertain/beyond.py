@@ -19,7 +19,7 @@ from headway.models.structure.inputs import ARRIVAL_RATE
 from headway.models.structure.model import Model
 from headway.models.structure.replicas import REPLICAS, are_copies
 
-SPREAD = 0.4
+SPREAD = 0.8
 """Standard deviation of the logarithm of what each further request weighs.
 
 Of servers that are none of the forms (`python -m tests.campaigns.strange_sizes`).
