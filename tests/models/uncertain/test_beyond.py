@@ -78,33 +78,34 @@ def test_a_model_that_was_not_fitted_has_no_measured_load():
 
 def test_bands_widen_beyond_it_by_the_law():
     """The band's ends are R at x_h + (x - x_h) f with f at the ends of its law."""
-    model = MEASURED.uncertain(SURE).at(arrival_rate=[550.0, 700.0])
+    model = MEASURED.uncertain(SURE).at(arrival_rate=[550.0, 660.0])
 
     bands = model.propagate(draws=4000)
     low, high = bands.band("response_time")
 
     ends = np.exp(SPREAD * norm.ppf([0.025, 0.975]))
-    times = 1e-3 / (1 - 1e-3 * (600 + 100 * ends))
-    assert low == pytest.approx([1e-3 / 0.45, times[0]], rel=2e-3)
-    assert high == pytest.approx([1e-3 / 0.45, times[1]], rel=2e-3)
-    assert bands.band("throughput")[1].tolist() == [550, 700]
+    times = 1e-3 / (1 - 1e-3 * (600 + 60 * ends))
+    # the ends of 4,000 draws are 0.2% of a logarithm off, and near saturation a time is more so
+    assert low == pytest.approx([1e-3 / 0.45, times[0]], rel=1e-2)
+    assert high == pytest.approx([1e-3 / 0.45, times[1]], rel=1e-2)
+    assert bands.band("throughput")[1].tolist() == [550, 660]
     said = " ".join(str(bands).split())
-    assert "it was measured to 600 1/s, and this asks for 700 1/s" in said
+    assert "it was measured to 600 1/s, and this asks for 660 1/s" in said
 
 
 def test_a_size_allows_for_what_was_not_measured():
     targets, choose = ["response_time<=5.001ms"], {"replicas": range(1, 20)}
-    known = ONE.uncertain(SURE).at(arrival_rate=4000)
-    model = MEASURED.uncertain(SURE).at(arrival_rate=4000)
+    known = ONE.uncertain(SURE).at(arrival_rate=4500)
+    model = MEASURED.uncertain(SURE).at(arrival_rate=4500)
 
     certain = size_model(known, targets, choose, "replicas", 95).best
     allowed = size_model(model, targets, choose, "replicas", 95)
 
     # R <= 5.001 ms: rate just above 800; beyond 600 so that 600 + (rate - 600) f95 <= 800
     most = 600 + 200.04 / np.exp(SPREAD * norm.ppf(0.95))
-    assert certain.values["replicas"] == 5
-    assert allowed.best.values["replicas"] == np.ceil(4000 / most)
-    assert "measure to 666.7" in " ".join(str(allowed).split())
+    assert certain.values["replicas"] == 6
+    assert allowed.best.values["replicas"] == np.ceil(4500 / most)
+    assert "measure to 642.9" in " ".join(str(allowed).split())
 
 
 def test_a_file_keeps_the_measured_load(tmp_path):
