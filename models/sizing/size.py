@@ -12,7 +12,9 @@ from headway.models.sizing.cost import Cost
 from headway.models.sizing.judge import Chance, ranked_by
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
+from headway.models.structure.outputs import percent_of
 from headway.models.tables.shown import Answer
+from headway.models.uncertain.beyond import HELD
 from headway.numerals import digits
 
 
@@ -108,6 +110,18 @@ class Size(Kept, Answer):
     looked_at: int
     proven: bool = True
     chance: Chance | None = None
+
+    @property
+    def caution(self) -> str:
+        """How often such a size held, where a fitted model gave it with a probability."""
+        if self.chance is None or not self.model.measured_to:
+            return ""
+        is_percentile = any(percent_of(goal.output) is not None for goal in self.goals)
+        what = "a percentile" if is_percentile else "a mean"
+        return (
+            f"of simulated servers that no form describes, {100 * HELD[is_percentile]:.0f}% of the "
+            f"sizes by {what} held at a stated 95%"
+        )
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={digits(value)}" for name, value in self.best.values.items())

@@ -12,8 +12,9 @@ where it saturates, fitted without an option, and sized with 95% for a rate of 2
 one sustains within a limit: by its model file, and by the bands of all plausible forms. Longer
 simulations say which size it truly needs, and what response times there are at higher loads.
 
-`headway.models.uncertain.beyond.SPREAD` was chosen by seeds 0 to 17 and 40 to 42; the figures of
-docs/accuracy/fits.md are of others, which the tests recompute from ``tests/data/strange``.
+`headway.models.uncertain.beyond.SPREAD` was chosen by seeds 0 to 17, 40 to 42, 100 to 107 and 200
+to 207; the figures of docs/accuracy/fits.md are of 300 to 324, and the tests recompute them from
+``tests/data/strange``.
 """
 
 import re

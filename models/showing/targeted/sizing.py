@@ -79,6 +79,7 @@ def _document(size: Size, rows: list[Row]) -> Row:
         "configurations": size.grid.size,
         "confidence": None if size.chance is None else 100 * size.chance.confidence,
         "draws": None if size.chance is None else size.chance.draws,
+        **({"caution": size.caution} if size.caution else {}),
         "approximation": size.solution.approximation or None,
         **models_document(size.model),
         "proven": size.proven,
@@ -171,6 +172,7 @@ def _notes(size: Size, scale: Scale) -> Iterator[str]:
             f"{', '.join(size.chance.names)}; {digits(100 * size.chance.confidence)}% is required"
         )
     yield from alone_note(size.model) if size.chance is None else mixed_note(size.model)
+    yield from [size.caution] if size.caution else []
     yield from beyond_note(size.model, size.best.values)
     yield from _binding(size, scale)
     if not size.proven:

@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from headway.models.structure.outputs import percent_of
+from headway.models.uncertain.beyond import HELD
 from tests.campaigns.strange_sizes import (
     MISSES,
     PLACE,
@@ -90,3 +92,13 @@ def test_the_page_has_what_was_stored():
     page = accuracy()
     missing = [what for what, value in lines.items() if f"| {what} | {value} |" not in page]
     assert not missing
+
+
+@pytest.mark.parametrize("output", STATISTICS)
+def test_sizes_say_how_often_they_held(output):
+    stored = read(PLACE / SIZES, Sized)
+    asked = [one for one in stored if (one.output, one.way) == (output, "model file")]
+    answered = [one.holds for one in asked if one.answer is not None]
+
+    held = HELD[percent_of(output) is not None]
+    assert held == pytest.approx(float(np.mean(answered)), abs=5e-4)

@@ -105,7 +105,11 @@ def test_a_size_allows_for_what_was_not_measured():
     most = 600 + 200.04 / np.exp(SPREAD * norm.ppf(0.95))
     assert certain.values["replicas"] == 6
     assert allowed.best.values["replicas"] == np.ceil(4500 / most)
-    assert "measure to 642.9" in " ".join(str(allowed).split())
+    said = " ".join(str(allowed).split())
+    assert "measure to 642.9" in said
+    assert "98% of the sizes by a mean held at a stated 95%" in said
+    assert json.loads(allowed.to_json())["caution"] == allowed.caution
+    assert not size_model(known, targets, choose, "replicas", 95).caution
 
 
 def test_a_file_keeps_the_measured_load(tmp_path):
