@@ -42,7 +42,8 @@ def approximated(
     queue = with_delays(network, state.rate, state.queue)
     spread = network.scv is not None
     pools = bool(network.is_pool.any())
-    turns, far = turns_at(network), apart(network)
+    turns = turns_at(network)
+    far = apart(network) if turns else None
     note = closed_note(method, pools=pools, in_order=turns, spread=spread, apart=far)
     return Lengths(method, note, state.rate, queue, growth)
 
@@ -55,6 +56,8 @@ def _within_capacity(network: Network, arrays: Closed, load: FloatArray, state: 
     room = np.where(network.is_delay[:, None], np.inf, network.servers - load)
     demands = ClassDemands(arrays.population, arrays.population / some, arrays.demand, weight, room)
     longer = longer_waits(demands)
+    if not longer.any():
+        return state
     rate, stay = demands.rate(longer), state.queue / some[:, None] + weight * longer
     kept = (longer > 0).any(axis=0)
     queue = np.where(kept, rate[:, None] * stay, state.queue)
