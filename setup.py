@@ -7,7 +7,7 @@ from setuptools import Extension, setup
 
 FOLDER = Path("queueing/compiled")
 # Without contraction a kernel rounds as its twin in Python does, on any processor.
-FLAGS = [] if sys.platform == "win32" else ["-std=c11", "-O3", "-ffp-contract=off"]
+FLAGS = ["/std:c11"] if sys.platform == "win32" else ["-std=c11", "-O3", "-ffp-contract=off"]
 
 setup(
     ext_modules=[
