@@ -102,7 +102,8 @@ def laid_out_result(
     # Who is there and is never served stays for ever.
     unserved = np.where(queue > 0, np.inf, network.service_times)
     per_visit = np.where(some, queue / np.where(some, through, 1.0), unserved)
-    per_visit = np.where(stuck, np.inf, per_visit)
+    if overload.message:
+        per_visit = np.where(stuck, np.inf, per_visit)
     busy = _busy(network, result, through * network.service_times, overload)
     went = network.visits > 0
     residence = np.where(went, network.visits * np.where(went, per_visit, 0.0), 0.0)
@@ -145,6 +146,8 @@ def _busy(network: Network, result: Lengths, work: FloatArray, overload: Overloa
 
 def _with_stuck(network: Network, overload: Overload, queue: FloatArray) -> FloatArray:
     """Open queues without end at full stations, and closed jobs that never leave them."""
+    if not overload.message:
+        return queue
     stuck = overload.stuck
     here = np.where(stuck.sum(axis=1, keepdims=True) > 1, np.nan, network.population[:, None])
     open_queue = np.where(network.rates[:, None] > 0, np.inf, 0.0)

@@ -455,14 +455,12 @@ def laid_out(
 ) -> Network:
     """Lay out as `read_network` does, also classes that no job is of for long."""
     _check_lists(stations, classes)
-    values = [
-        *(v for s in stations for v in (*s.service_times, *s.visits)),
-        *(c.arrival_rate if c.is_open else c.population for c in classes),
-        *(c.think_time for c in classes),
-        *(s.servers for s in stations),
-        *(value for s in stations for value in (*s.speeds, s.crew, *s.scv, *s.again)),
-        *(s.arrival_scv for s in stations if s.arrival_scv is not None),
-    ]
+    values: list[Amount] = []
+    for s in stations:
+        values += (*s.service_times, *s.visits, s.servers, *s.speeds, s.crew, *s.scv, *s.again)
+        values += () if s.arrival_scv is None else (s.arrival_scv,)
+    for c in classes:
+        values += (c.arrival_rate if c.is_open else c.population, c.think_time)
     shape = shape_over(values)
 
     def by_station(name: str) -> FloatArray:

@@ -93,6 +93,8 @@ def ranked(network: Network) -> NDArray[np.bool_]:
     >>> ranked(read_network([cpu], [web, batch])).tolist()
     [True]
     """
+    if not any(s.discipline.by_priority or s.discipline.by_size for s in network.stations):
+        return np.zeros(len(network.stations), bool)
     come, ranks = np.any(comers(network), axis=2), np.array([c.priority for c in network.classes])
     return np.array(
         [
@@ -165,6 +167,8 @@ def named(network: Network, here: Sequence[bool] | NDArray[np.bool_]) -> list[st
 
 @once
 def _last_at_several(network: Network) -> NDArray[np.bool_]:
+    if not network.is_pool.any():
+        return np.zeros(network.servers.shape, bool)
     alone = np.array(
         [
             s.discipline.slows and s.discipline.pool_form is not ProductForm.ANY
