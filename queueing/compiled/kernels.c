@@ -74,7 +74,8 @@ static PyObject *call(Kernel *kernel, const char *kinds, PyObject *const *values
     ROW(one_class_recursion, "rrrnniiwww") \
     ROW(lattice_planes, "rrriinnwwj") \
     ROW(steady_steps, "rrrrrrrnwwwwwww") \
-    ROW(closed_convolution, "rrrrriiriwwwwww")
+    ROW(closed_convolution, "rrrrriiriwwwwww") \
+    ROW(passing_rounds, "iirrrdnwj")
 
 #define CALLED(name, kinds) \
     static PyObject *called_##name(PyObject *module, PyObject *const *values, Py_ssize_t count) \

@@ -21,5 +21,6 @@ Kernel one_class_recursion;
 Kernel lattice_planes;
 Kernel steady_steps;
 Kernel closed_convolution;
+Kernel passing_rounds;
 
 #endif

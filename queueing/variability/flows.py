@@ -39,8 +39,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.errors import GraphError
 from headway.kinds import FloatArray
+from headway.queueing.variability.passes import groups, passed_on
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -56,7 +56,6 @@ _LEAST = 1e-300  # the same for rates and sums
 _STEEPEST = 1.0639  # w*(t) <= 8 / (3 sqrt(2 pi)) sqrt(t): spares evaluating w* where h is larger
 _DENSE = 40  # stations up to which equations are eliminated, not iterated: for speed
 _MOST_NUMBERS = 1_000_000  # of all points' equations at once: for memory
-_SETTLED, _MOST_STEPS = 1e-11, 10_000  # of the iteration: digits only
 
 
 @dataclass(frozen=True)
@@ -119,10 +118,7 @@ class Traffic:
     @cached_property
     def together(self) -> NDArray[np.bool_]:
         """Whether two stations are on a common loop, at any of the points."""
-        from scipy.sparse.csgraph import connected_components
-
-        ways = self.onward.max(axis=0, initial=0.0) > 0
-        labels = connected_components(ways, connection="strong")[1]
+        labels = groups(self.onward.max(axis=0, initial=0.0) > 0)
         return np.asarray((labels[:, None] == labels) & ~np.eye(len(labels), dtype=bool))
 
     @cached_property
@@ -279,13 +275,5 @@ def _iterated(
     weight, let, backwards = weight[0], let[0], traffic.backwards
     own = backwards @ served[0]
     constants = _constants(traffic, weight, own)[0]
-    change, passing = let * constants, let * weight
-    total = change.copy()
-    for _ in range(_MOST_STEPS):
-        change = backwards @ change
-        change *= passing
-        total += change
-        if change.max() <= _SETTLED:
-            return np.asarray(constants + weight * (backwards @ total))[None]
-    msg = "the flows between the stations do not converge; send fewer jobs round loops"
-    raise GraphError(msg)
+    total = passed_on(backwards, let * weight, let * constants)
+    return np.asarray(constants + weight * (backwards @ total))[None]

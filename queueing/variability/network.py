@@ -262,7 +262,10 @@ class _Queues:
         ways = (self.away > 0).any(axis=0)
         poisson, passing = outside, delays | exponential
         for _ in range(len(passing)):
+            before = poisson
             poisson = outside & ~(ways & ~(poisson & passing)[:, None]).any(axis=0)
+            if np.array_equal(poisson, before):
+                break
         known = delays | (poisson & (exponential | (self.servers == 1).all(axis=0)))
         tandems = self._tandems()
         constant = tandems.steady == 1

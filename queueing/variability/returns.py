@@ -21,8 +21,8 @@ Logistics 69(1), 2022 (near-immediate feedback at a bottleneck).
 import numpy as np
 
 from headway.kinds import FloatArray
+from headway.queueing.variability.passes import groups, passed_on
 
-_SETTLED, _MOST_STEPS = 1e-12, 10_000  # of the iteration: digits only
 _DENSE = 40  # stations up to which equations are solved, not iterated: for speed
 _NONE = 1e-300  # against division by 0
 _POWER = 2  # of L in a_kj
@@ -36,10 +36,8 @@ def has_loops(away: FloatArray) -> bool:
     >>> has_loops(np.eye(3, k=1)[None])
     False
     """
-    from scipy.sparse.csgraph import connected_components
-
-    reached = away.max(axis=0, initial=0.0) > 0
-    return bool(connected_components(reached, connection="strong")[0] < len(reached))
+    labels = groups(away.max(axis=0, initial=0.0) > 0)
+    return bool(labels.max(initial=-1) + 1 < labels.size)
 
 
 def near_returns(away: FloatArray, numbers: FloatArray) -> FloatArray:
@@ -102,14 +100,16 @@ def _solved_directly(away: FloatArray, near: FloatArray) -> FloatArray:
 
 
 def _iterated(away: FloatArray, near: FloatArray) -> FloatArray:
-    """The same for many stations with sparse routes, by iteration."""
+    """The same for many stations with sparse routes, by iteration.
+
+    Raises
+    ------
+    GraphError
+        If so many stations in loops do not settle.
+    """
     from scipy.sparse import csr_array
 
-    onward = [csr_array(each) for each in away]
-    back = near * away
-    for _ in range(_MOST_STEPS):
-        further = np.stack([each @ later for each, later in zip(onward, back, strict=True)])
-        before, back = back, near * (away + further)
-        if np.abs(back - before).max() <= _SETTLED:
-            break
-    return back
+    points = zip(away, near, strict=True)
+    return np.stack(
+        [passed_on(csr_array(onward), weight, weight * onward) for onward, weight in points]
+    )

@@ -116,12 +116,26 @@ def _closed_convolution(seed: int) -> Arguments:
     return *network, rate[0], *others, np.empty(points), work
 
 
+def _passing_rounds(seed: int) -> Arguments:
+    """Of routes that some leave by: rounds enough to settle, or a round of nobody."""
+    draw = random(seed)
+    rows, columns = int(draw.integers(1, 30)), int(draw.integers(1, 30))
+    onward = draw.random((rows, rows)) * (draw.random((rows, rows)) < 0.3)
+    onward *= draw.uniform(0, 0.9) / np.maximum(onward.sum(axis=1, keepdims=True), 0.1)
+    starts = np.concatenate([[0], np.cumsum((onward > 0).sum(axis=1))])
+    targets, weights = np.nonzero(onward)[1], onward[onward > 0]
+    passing, first = draw.random((2, rows, columns))
+    routes = starts.astype(np.int64), targets.astype(np.int64), weights
+    return *routes, passing, first, 1e-15, 1000, first.copy(), np.ones(1, np.int64)
+
+
 MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "inverse_polynomial": ("headway.queueing.erlang.blocking", _inverse_polynomial),
     "one_class_recursion": ("headway.queueing.closed.mva", _one_class_recursion),
     "lattice_planes": ("headway.queueing.classes.lattice_mva", _lattice_planes),
     "steady_steps": ("headway.queueing.closed.fixed_point", _steady_steps),
     "closed_convolution": ("headway.queueing.closed.convolution", _closed_convolution),
+    "passing_rounds": ("headway.queueing.variability.passes", _passing_rounds),
 }
 """The module of each twin, and arguments by seed; results are the arrays that are written."""
 
@@ -130,6 +144,7 @@ RESULTS: dict[str, Callable[[Arguments], list[object]]] = {
     "lattice_planes": _of_populations,
     "steady_steps": lambda arguments: [*arguments[8:12], arguments[13]],
     "closed_convolution": lambda arguments: [*arguments[9:13]],
+    "passing_rounds": lambda arguments: [*arguments[7:]],
 }
 """What of the arguments is compared, where some of what is written has no meaning."""
 
@@ -178,6 +193,17 @@ def test_arrays_of_the_wrong_size_are_refused(name):
         short[k] = np.zeros(0, arguments[k].dtype)
         with pytest.raises(ValueError, match=name):
             getattr(LIBRARY, name)(*short)
+
+
+@built
+def test_routes_out_of_bounds_are_refused():
+    starts, targets, *others = _passing_rounds(3)
+    for spoilt in (starts + 1, starts[::-1].copy(), np.r_[0, 99, starts[2:]]):
+        with pytest.raises(ValueError, match="the routes of each row"):
+            LIBRARY.passing_rounds(spoilt, targets, *others)
+    for place in (-1, starts.size - 1):
+        with pytest.raises(ValueError, match="routes between the rows"):
+            LIBRARY.passing_rounds(starts, np.full_like(targets, place), *others)
 
 
 @built
