@@ -217,6 +217,7 @@ def _check_exits(
 ) -> None:
     """Refuse stations from which, at any operating point, no path leads out."""
     out = {station: np.asarray(leaving[station]) > SUM_TOLERANCE for station in stations}
+    everywhere = {station for station, found in out.items() if found.all()}
     incoming: dict[Name, list[Name]] = {station: [] for station in stations}
     for source, target in routes:
         incoming[target].append(source)
@@ -224,10 +225,14 @@ def _check_exits(
     while todo:
         target = todo.pop()
         for source in incoming[target]:
+            if source in everywhere:
+                continue
             wider = out[source] | (out[target] & (routes[source, target] > 0))
             if np.any(wider != out[source]):
                 out[source] = wider
                 todo.append(source)
+                if wider.all():
+                    everywhere.add(source)
     stuck = [str(station) for station in stations if not out[station].all()]
     if stuck:
         msg = f"no job leaves the loop of {', '.join(stuck)}; lower a probability in it below 1"
