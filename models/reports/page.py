@@ -28,6 +28,7 @@ from headway.models.reports.words import (
     summary_tables,
     warnings,
 )
+from headway.models.showing.sensitivities import of_all_models
 
 SECTIONS = (
     ("data", "Question and data"),
@@ -132,6 +133,7 @@ def _tables(report: Report | ModelReport) -> dict[str, Any]:
         **_tables_of_data(report),
         "parameter_table": parameter_table(report),
         "sensitivity_table": sensitivity_table(effects, scale) if effects else None,
+        "of_all_models": of_all_models(effects) if effects else None,
         "derivative_table": derivative_table(effects, scale) if effects else None,
     }
 

@@ -131,14 +131,12 @@ def _by_output(rows: list[Row]) -> dict[str, dict[str, Row]]:
 
 def _tables(sensitivity: Sensitivity, scale: Scale) -> list[Table]:
     """Elasticities by output, derivatives in readable units, and what one more or fewer does."""
-    tables = [
-        _elasticity_table(sensitivity, scale),
-        *_of_all_models(sensitivity),
-        _derivative_table(sensitivity, scale),
-    ]
+    tables = [_elasticity_table(sensitivity, scale), _derivative_table(sensitivity, scale)]
     steps = _of(sensitivity, Change.WHOLE_STEP)
     counted = [step for step in steps if abs(step[2].elasticity) >= _VISIBLE]
-    return [*tables, _whole_table(sensitivity, counted, scale)] if counted else tables
+    whole = [_whole_table(sensitivity, counted, scale)] if counted else []
+    of_all = of_all_models(sensitivity)
+    return [*tables, *whole, *([] if of_all is None else [of_all])]
 
 
 def _shown(sensitivity: Sensitivity) -> Iterator[tuple[float, Unit]]:
@@ -160,28 +158,28 @@ def _of(sensitivity: Sensitivity, change: Change) -> list[tuple[str, str, Effect
     ]
 
 
-def _of_all_models(sensitivity: Sensitivity) -> Iterator[Table]:
-    """Between which ends the elasticities lie, where there are alternatives that differ."""
-    if not sensitivity.alternatives:
-        return
+def of_all_models(sensitivity: Sensitivity) -> Table | None:
+    """Between which ends the elasticities of a model and its alternatives lie, where they differ.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> of_all_models(catalogue_model("server-single").at(arrival_rate=200).sensitivity())
+    """
     cells: dict[str, dict[str, str]] = {}
-    for output, effects in sensitivity.effects.items():
+    for output, effects in sensitivity.effects.items() if sensitivity.alternatives else ():
         for name in effects:
             low, high = sensitivity.elasticities(output, name)
             if high - low >= _VISIBLE:
                 cells.setdefault(name, {})[output] = f"{low:+.3f} to {high:+.3f}"
-    outputs = [o for o in sensitivity.effects if any(o in row for row in cells.values())]
-    if cells:
-        yield Table(
-            f"the same by {ALL}",
-            (
-                Column("parameter", tuple(cells)),
-                *(
-                    Column(o.replace("_", " "), tuple(row.get(o, "-") for row in cells.values()))
-                    for o in outputs
-                ),
-            ),
-        )
+    if not cells:
+        return None
+    columns = [Column("parameter", tuple(cells))]
+    for output in sensitivity.effects:
+        texts = [row.get(output, "-") for row in cells.values()]
+        if any(text != "-" for text in texts):
+            columns.append(Column(output.replace("_", " "), tuple(texts)))
+    return Table(f"The same by {ALL}: change [%] per 1% of each parameter", tuple(columns))
 
 
 def _elasticity_table(sensitivity: Sensitivity, scale: Scale) -> Table:

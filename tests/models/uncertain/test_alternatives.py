@@ -10,6 +10,7 @@ from scipy.stats import norm
 from headway.errors import GraphError, ModelFileError, UnknownParameter
 from headway.models import Measurements, ModelGraph, catalogue_model, parse_model, size_model
 from headway.models.inference.server import choose_form
+from headway.models.reports.alone import report_model
 from headway.models.structure.alternatives import Alternative, together, weighted
 from headway.models.uncertain.mixture import mixture
 from headway.models.uncertain.sampling import HALF
@@ -248,6 +249,7 @@ def test_a_sensitivity_shows_between_which_ends_all_models_lie():
     assert row["all_models"] == pytest.approx(ends, rel=1e-6)
     assert "+2.000 to +4.000" in str(answer)
     assert "models, by weight: one 75%, slow 25%" in str(answer)
+    assert "+2.000 to +4.000" in report_model(both(other=SLOW)).to_html()
     assert "all_models_low" in answer.to_csv().splitlines()[0]
 
 
