@@ -27,7 +27,8 @@ def utilisation_law(throughput: Quantity, service_time: Quantity, servers: Quant
     >>> utilisation_law(800, 650e-6)
     0.52
     """
-    return throughput * service_time / servers
+    work = throughput * service_time
+    return work if type(servers) is int and servers == 1 else work / servers
 
 
 def littles_law(throughput: Quantity, residence_time: Quantity) -> Amount:

@@ -9,13 +9,14 @@ Source: Kleinrock, *Queueing Systems* I, 1975, section 4.8 (Jackson's networks).
 """
 
 from collections.abc import Hashable, Mapping, Sequence
+from functools import reduce
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import GraphError
-from headway.kinds import Amount, FloatArray, Quantity, is_symbolic
+from headway.kinds import Amount, FloatArray, Quantity, ends_of, is_symbolic
 from headway.numerals import digits
 
 Name = TypeVar("Name", bound=Hashable)
@@ -131,14 +132,18 @@ def check_routes(stations: Sequence[Name], routes: Routes[Name]) -> None:
 
 
 def _is_sound(stations: Sequence[Name], routes: Routes[Name]) -> bool:
-    """Whether single numbers make such a network; False wherever that takes a closer look."""
+    """Whether numbers make such a network, by the least and largest of each chance.
+
+    False wherever that takes a closer look.
+    """
     rest = dict.fromkeys(stations, 1.0)
     into: dict[Name, list[Name]] = {}
     for (source, target), chance in routes.items():
-        if type(chance) is not float or not 0 <= chance <= 1:
+        ends = ends_of(chance)
+        if ends is None or not (ends[0] >= 0 and ends[1] <= 1):
             return False
-        rest[source] -= chance
-        if chance > 0:
+        rest[source] -= ends[1]
+        if ends[0] > 0:
             into.setdefault(target, []).append(source)
     todo = [station for station, leaving in rest.items() if leaving > SUM_TOLERANCE]
     out = set(todo)
@@ -268,7 +273,7 @@ class _Elimination:
             self._add(source, target, probability)
 
     def _add(self, source: Amount, target: Amount, probability: Amount) -> None:
-        total = self.out_of[source].get(target, 0) + probability
+        total = _added(self.out_of[source].get(target, 0), probability)
         self.out_of[source][target] = self.into[target][source] = total
 
     def solve(self) -> dict[Amount, Amount]:
@@ -276,7 +281,8 @@ class _Elimination:
         equations = [(station, *self._remove(station)) for station in order]
         visits: dict[Amount, Amount] = {}
         for station, entry, sources in reversed(equations):
-            visits[station] = entry + sum(visits[source] * p for source, p in sources.items())
+            coming = (visits[source] * p for source, p in sources.items())
+            visits[station] = _added(entry, reduce(_added, coming, 0))
         return {station: visits[station] for station in self.out_of}
 
     def _remove(self, station: Amount) -> tuple[Amount, dict[Amount, Amount]]:
@@ -284,18 +290,27 @@ class _Elimination:
         sources, targets = self.into.pop(station), dict(self.out_of[station])
         back = sources.pop(station, None)
         stay = targets.pop(station, None)
-        scale = 1 if back is None else 1 / (1 - stay)
-        entry = self.entries.get(station, 0) * scale
-        sources = {source: probability * scale for source, probability in sources.items()}
+        entry = self.entries.get(station, 0)
+        if back is not None:
+            scale = 1 / (1 - stay)
+            entry = entry * scale
+            sources = {source: probability * scale for source, probability in sources.items()}
         for target, probability in targets.items():
             if target in self.into:
-                self.entries[target] = self.entries.get(target, 0) + entry * probability
+                self.entries[target] = _added(self.entries.get(target, 0), entry * probability)
                 self.into[target].pop(station)
                 for source, share in sources.items():
                     self._add(source, target, share * probability)
         for source in sources:
             self.out_of[source].pop(station)
         return entry, sources
+
+
+def _added(first: Amount, second: Amount) -> Amount:
+    """The sum of two amounts, of which the whole number 0 is none: arrays are not copied for it."""
+    if type(first) is int and first == 0:
+        return second
+    return first if type(second) is int and second == 0 else first + second
 
 
 def _flow_order(

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from headway.blocks import in_blocks
 from headway.errors import GraphError
 from headway.kinds import (
     Amount,
@@ -181,7 +182,9 @@ class Station(Counted, ABC):
         return self.followed.alike(arrival_rate, in_phases(self.mean_service, 1.0), stay, count)
 
 
-def while_stable(utilisation: Amount, waiting_time: Callable[[Amount], Amount]) -> Amount:
+def while_stable(
+    utilisation: Amount, waiting_time: Callable[..., Amount], *numbers: Amount
+) -> Amount:
     """Evaluate a waiting time where U < 1, and give infinity from 1 on (NaN where U is NaN).
 
     Parameters
@@ -189,7 +192,9 @@ def while_stable(utilisation: Amount, waiting_time: Callable[[Amount], Amount]) 
     utilisation
         U, a number, array or SymPy expression.
     waiting_time
-        Waiting time as a function of U, called with 0 <= U < 1 only.
+        Waiting time as a function of U, called with 0 <= U < 1 only, and of the numbers.
+    numbers
+        Numbers and arrays of which it gets the entries of the same points.
 
     Raises
     ------
@@ -202,16 +207,23 @@ def while_stable(utilisation: Amount, waiting_time: Callable[[Amount], Amount]) 
     inf
     """
     if is_symbolic(utilisation):
-        return waiting_time(utilisation)
+        return waiting_time(utilisation, *numbers)
     if isinstance(utilisation, float) and 0 <= utilisation < 1:
-        return plain(waiting_time(utilisation))
+        return plain(waiting_time(utilisation, *numbers))
     busy = np.asarray(utilisation, float)
-    stable = busy < 1
+    if busy.size and busy.min() >= 0 and busy.max() < 1:
+        return plain(in_blocks(waiting_time, busy, *numbers))
     check_arrivals(busy)
-    if stable.all():
-        return plain(waiting_time(busy))
+    stable = busy < 1
     full = np.where(np.isnan(busy), np.nan, np.inf)
-    return plain(np.where(stable, waiting_time(np.where(stable, busy, 0.0)), full))
+    waits = in_blocks(waiting_time, np.where(stable, busy, 0.0), *numbers)
+    return plain(np.where(stable, waits, full))
+
+
+def _multi_server_wait(busy: Amount, time: Amount, servers: Amount) -> Amount:
+    """W = C(m, a) S / (m - a), a = m U [s]."""
+    load = servers * busy
+    return erlang_c(servers, load) * time / (servers - load)
 
 
 def idle(utilisation: Amount) -> Amount:
@@ -323,12 +335,13 @@ class MM1(Station):
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """W = U S / (1 - U) [s]."""
         time, busy = number("service_time", self.service_time), self.utilisation(arrival_rate)
-        return while_stable(busy, lambda share: share * time / (1 - share))
+        return while_stable(busy, lambda share, time: share * time / (1 - share), time)
 
     def response_time(self, arrival_rate: Quantity) -> Amount:
         """R = S / (1 - U) [s]."""
         service_time = number("service_time", self.service_time)
-        return while_stable(self.utilisation(arrival_rate), lambda busy: service_time / (1 - busy))
+        busy = self.utilisation(arrival_rate)
+        return while_stable(busy, lambda share, time: time / (1 - share), service_time)
 
     def empty_probability(self, arrival_rate: Quantity) -> Amount:
         """Share of time without any request: 1 - U."""
@@ -420,12 +433,8 @@ class MMm(Servers):
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """W = C(m, a) S / (m - a) [s]."""
         service_time, servers = number("service_time", self.service_time), self.count
-        return while_stable(
-            self.utilisation(arrival_rate),
-            lambda busy: (
-                erlang_c(servers, servers * busy) * service_time / (servers - servers * busy)
-            ),
-        )
+        busy = self.utilisation(arrival_rate)
+        return while_stable(busy, _multi_server_wait, service_time, servers)
 
     def empty_probability(self, arrival_rate: Quantity) -> Amount:
         """Share of time without any request: 1 / (sum below m of a**k / k! + last / (1 - U))."""

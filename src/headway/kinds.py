@@ -231,10 +231,15 @@ def check_domain(name: str, value: object, good: Callable[[Any], Any], must: str
         raise InvalidParameter(msg)
 
 
-def _ends(value: object) -> tuple[float, float] | None:
+def ends_of(value: object) -> tuple[float, float] | None:
     """Least and largest entry of floats (NaN if one is); None of anything else.
 
     Two passes; checking entry by entry makes four arrays, more than many a law costs.
+
+    Examples
+    --------
+    >>> ends_of(np.array([2.0, 1.0])), ends_of(0.5), ends_of(1)
+    ((1.0, 2.0), (0.5, 0.5), None)
     """
     if type(value) is float:
         return value, value
@@ -254,14 +259,14 @@ def check_positive(name: str, value: object) -> None:
         ...
     headway.errors.InvalidParameter: service_time is 0; it must be positive and finite
     """
-    ends = _ends(value)
+    ends = ends_of(value)
     if ends is None or not (ends[0] > 0 and ends[1] < math.inf):
         check_domain(name, value, lambda x: (x > 0) & (x < math.inf), "positive and finite")
 
 
 def check_not_negative(name: str, value: object) -> None:
     """Refuse a number that is negative or not finite."""
-    ends = _ends(value)
+    ends = ends_of(value)
     if ends is None or not (ends[0] >= 0 and ends[1] < math.inf):
         check_domain(name, value, lambda x: (x >= 0) & (x < math.inf), "zero or more and finite")
 

@@ -139,8 +139,8 @@ def flow(graph: Structure, numbers: FloatArray | None, values: Values) -> Flow:
     network = _Network(graph, numbers, values)
     if not graph.losing:
         visits = network.arrivals({})
-        returns = {name: network.share(name) for name in returning(graph)}
-        return Flow({n: v * (1 - returns.get(n, 0)) for n, v in visits.items()}, visits, {})
+        stays = {name: visits[name] * (1 - network.share(name)) for name in returning(graph)}
+        return Flow({**visits, **stays}, visits, {})
     stays, admitted = _settled(graph, network, values)
     return network.answered(stays, admitted)
 

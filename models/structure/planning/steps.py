@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from headway.blocks import in_blocks
 from headway.errors import GraphError, nearest
 from headway.kinds import Amount, check_not_negative
 from headway.models.structure.parts.components import Component
@@ -219,6 +220,10 @@ def _ask(law_name: Key[Law], rate: str, part: str, values: Values) -> Amount:
     return getattr(law_name.of(values), part)(values[rate])
 
 
+def _sum(names: tuple[str, ...], values: Values) -> Amount:
+    return in_blocks(lambda *parts: reduce(operator.add, parts), *(values[name] for name in names))
+
+
 def _product_step(name: str, *factors: str) -> AnyStep:
     return number(name, factors, partial(_product, factors))
 
@@ -231,7 +236,7 @@ def _product(names: tuple[str, ...], values: Values) -> Amount:
         return product if product == product or 0.0 not in factors else 0.0
     with np.errstate(invalid="ignore"):
         product = reduce(operator.mul, factors)
-    if isinstance(product, float | np.ndarray) and np.isnan(product).any():
+    if isinstance(product, float | np.ndarray) and np.size(product) and np.isnan(np.min(product)):
         nothing = [np.asarray(values[name]) == 0 for name in names]
         return np.where(np.any(np.broadcast_arrays(*nothing), axis=0), 0.0, product)
     return product
@@ -272,7 +277,7 @@ def _system_steps(graph: Structure) -> list[AnyStep]:
     """Response time of a job; where some are lost, of those that are answered, and how many."""
     residence = [f"{name}.residence_time" for name in graph.stations]
     if not graph.losing:
-        mean = number("response_time", residence, lambda v: sum(v[part] for part in residence))
+        mean = number("response_time", residence, partial(_sum, tuple(residence)))
         return [] if mean.key in graph.outputs else [mean]
     lost = {name: f"{name}.loss_probability" for name in graph.losing}
     served = [f"{name}.throughput" for name in graph.stations]

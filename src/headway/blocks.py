@@ -1,0 +1,41 @@
+"""Laws over many operating points, in blocks that stay in the cache.
+
+An array of all points costs more to fetch than what a law calculates with it, and a law makes one
+for each of its operations.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from headway.kinds import Amount
+
+BLOCK = 16384
+"""Points whose arrays, some of 128 KiB, stay in the second-level cache: for speed."""
+
+
+def in_blocks(law: Callable[..., Amount], *numbers: Amount) -> Amount:
+    """Evaluate an elementwise law over arrays of one length block by block.
+
+    Parameters
+    ----------
+    law
+        Gives a number for each point, which depends on those of the point alone.
+    numbers
+        Its arguments: numbers, and arrays; where these have several axes, or few entries, the law
+        gets them whole.
+
+    Examples
+    --------
+    >>> in_blocks(lambda a, b: a + b, np.arange(20000.0), 1.0)[-1].item()
+    20000.0
+    """
+    sizes = {number.size for number in numbers if np.ndim(number) == 1}
+    if len(sizes) != 1 or max(map(np.ndim, numbers)) > 1 or max(sizes) <= BLOCK:
+        return law(*numbers)
+    size = sizes.pop()
+    result = np.empty(size)
+    for start in range(0, size, BLOCK):
+        part = slice(start, start + BLOCK)
+        result[part] = law(*(n[part] if np.ndim(n) else n for n in numbers))
+    return result
