@@ -22,6 +22,7 @@ from headway.queueing.numbers.laws import NumberLaw
 from headway.queueing.times.laws import GAMMA
 
 _NOTHING = 1e-20  # probabilities that are neglected: digits only
+_ALMOST = 1 - float(np.finfo(float).epsneg)  # the share next below 1: rounding only
 # Numbers are listed until p_n / p_(n-1) is the decay of the tail, to so much of 1 less it and to
 # rounding: digits only.
 _STEADY, _ROUNDING = 1e-13, 8e-16
@@ -99,8 +100,12 @@ def _decay(load: float, scv: float, again: float) -> float:
     from scipy.optimize import brentq
 
     def grown(y: float) -> float:
-        once = load * y if scv == 0 else -float(np.log1p(-load * scv * y)) / scv
-        return once - float(np.log1p(-again / (1 - again) * np.expm1(once)))
+        once = load * y if scv == 0 else -log_of_rest(load * scv * y) / scv
+        return once - log_of_rest(again / (1 - again) * float(np.expm1(once)))
+
+    def log_of_rest(share: float) -> float:
+        """log(1 - share), finite where rounding makes the share 1 or more next to the pole."""
+        return float(np.log1p(-min(share, _ALMOST)))
 
     def above(y: float) -> float:
         return (grown(y) - float(np.log1p(y))) / y
