@@ -19,6 +19,7 @@ from headway.models.structure.model import Model
 from headway.models.structure.network_kind import NetworkKind
 from headway.models.structure.parts.forks import queued_behind_forks
 from headway.models.structure.parts.keys import ANSWERED, Amounts, Values, of_class
+from headway.models.structure.parts.structure import Structure, of_structure
 from headway.models.structure.planning.variability import SPREAD
 from headway.queueing.forks.fork import BEHIND
 from headway.queueing.methods.registry import check_method
@@ -106,25 +107,36 @@ def _open_values(model: Model, method: str, _shape: tuple[int, ...]) -> tuple[Am
     model = model.network
     graph = model.graph
     check_way(graph, method)
-    targets = list(graph.outputs)
+    if graph.plan.calculates(SPREAD):
+        values = with_spread(graph, graph.plan.run(model.inputs, _targets(graph) | {SPREAD}))
+        return values, Marks(QNA, doubts_of_spread(graph, values))
+    values = graph.plan.run(model.inputs, _targets(graph))
+    return values, Marks(approximation=_doubts(model, values))
+
+
+@of_structure
+def _targets(graph: Structure) -> frozenset[str]:
+    """Numbers that an open solution has."""
+    targets = [*graph.outputs]
     if graph.stations:
         targets.append("response_time")
         targets += [f"{name}.{part}" for name in graph.stations for part in STATION_RESULTS]
         targets += [f"{name}.arrival_rate" for name in graph.stations]
         targets += ["loss_probability", ANSWERED] if graph.losing else []
-    if graph.plan.calculates(SPREAD):
-        values = with_spread(graph, graph.plan.run(model.inputs, [*targets, SPREAD]))
-        return values, Marks(QNA, doubts_of_spread(graph, values))
-    values = graph.plan.run(model.inputs, targets)
-    return values, Marks(approximation=_doubts(model, values))
+    return frozenset(targets)
+
+
+@of_structure
+def _approximate(graph: Structure) -> tuple[str, ...]:
+    """Notes on stations of approximate kinds."""
+    about = {name: station.approximation for name, station in graph.stations.items()}
+    return tuple(f"{name}: {note}" for name, note in about.items() if note)
 
 
 def _doubts(model: Model, values: Values) -> str:
     """Notes on an open solution: two moments, and flows assumed Poisson."""
     stations = model.graph.stations
-    about = {name: station.approximation for name, station in stations.items()}
-    notes = [f"{name}: {note}" for name, note in about.items() if note]
-    notes += poisson_notes(model.graph, values)
+    notes = [*_approximate(model.graph), *poisson_notes(model.graph, values)]
     if queued_behind_forks(model.graph):
         notes.append(BEHIND)
     lost = model.graph.losing

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Generic, TypeAlias
+from typing import Any, Generic, NamedTuple, TypeAlias
 
 from headway.errors import InvalidParameter
 from headway.kinds import Amount
@@ -24,8 +23,7 @@ from headway.models.structure.parts.keys import (
 from headway.models.structure.parts.structure import Structure
 
 
-@dataclass(frozen=True)
-class Step(Generic[Given]):
+class Step(NamedTuple, Generic[Given]):
     """One step of a calculation: its key, the keys that it needs, and its function.
 
     The key of a number that formulas can use is its name.
