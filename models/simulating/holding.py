@@ -58,8 +58,8 @@ def _check_source(places: Sequence[SimulatedStation], network: BlockingNetwork, 
 def _keeps_servers(place: SimulatedStation) -> bool:
     """Whether each job has its own server until it leaves, or needs none."""
     serving = place.serving
-    if serving.servers == inf and serving.speed is None:
+    if serving.servers == inf and not serving.speeds:
         return True
     in_order = not (place.shared or place.by_turns)
-    plain = serving.speed is None and serving.budget is None and isfinite(serving.servers)
+    plain = not serving.speeds and serving.budget is None and isfinite(serving.servers)
     return in_order and plain

@@ -203,7 +203,7 @@ def _times(
     graph: ModelGraph, name: str, serving: Serving, values: Mapping[str, Amount]
 ) -> dict[str, float]:
     """Mean times by class; with speeds by number present, relative to a lone job."""
-    alone = 1.0 if serving.speed is None else serving.speed(1)
+    alone = serving.speeds[0] if serving.speeds else 1.0
     own = {c: time_by(name, c) for c in graph.classes or (ALL,)}
     return {c: values[t] * alone if t in values else serving.time for c, t in own.items()}
 

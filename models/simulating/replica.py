@@ -1,23 +1,20 @@
 """One replica: simulate past its warm-up, and collect results."""
 
-import random
-from collections.abc import Iterator
-from contextlib import contextmanager
 from math import nan
 from time import perf_counter
-from typing import Any
 
-import ciw
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.models.simulating.network import Run
-from headway.models.simulating.plan import Blueprint
+from headway.models.simulating.plan import Blueprint, SimulatedStation
 from headway.models.simulating.planning import Schedule
+from headway.models.simulating.playing.rows import RowArray
+from headway.models.simulating.playing.run import Run
+from headway.models.simulating.playing.score import score_of
 from headway.models.structure.outputs import percentile_name
 from headway.models.structure.parts.keys import of_class
 
-PILOT = 2000
+PILOT = 20_000
 """Number of events in a short run that measures the speed of simulation."""
 
 Replica = dict[str, float]
@@ -38,12 +35,10 @@ def replica(
     percentiles
         Requested percentiles of the response time.
     """
-    with _seeded(key):
-        run = Run(plan)
-        run.simulate_until_max_time(planned.warm_up)
-        run.begin()
-        run.simulate_until_max_time(planned.horizon)
-        run.end()
+    run = Run(score_of(plan), *key, kept=bool(percentiles))
+    run.play(planned.warm_up)
+    run.begin()
+    run.play(planned.horizon)
     results = _system(plan, run, planned.window, percentiles) | _stations(plan, run, planned.window)
     return results | _regions(plan, run, planned.window)
 
@@ -51,38 +46,21 @@ def replica(
 def seconds_an_event(plan: Blueprint, planned: Schedule, seed: int) -> float:
     """Time to simulate an event on this machine, measured by a short run [s]."""
     share = min(1.0, PILOT / planned.events)
-    with _seeded((seed, 0)):
-        run = Run(plan)
-        began = perf_counter()
-        run.simulate_until_max_time(share * planned.horizon)
-        return (perf_counter() - began) / (share * planned.events)
-
-
-@contextmanager
-def _seeded(key: tuple[int, int]) -> Iterator[None]:
-    """Seed Ciw's random numbers, and restore the state of others."""
-    seed, number = key
-    before, generator = random.getstate(), ciw.rng
-    state = np.random.SeedSequence(seed, spawn_key=(number,)).generate_state(1, np.uint64)
-    ciw.seed(int(state[0]))
-    try:
-        yield
-    finally:
-        random.setstate(before)
-        ciw.rng = generator
+    began = perf_counter()
+    Run(score_of(plan), seed, 0, kept=False).play(share * planned.horizon)
+    return (perf_counter() - began) / (share * planned.events)
 
 
 def _system(plan: Blueprint, run: Run, window: float, percentiles: tuple[float, ...]) -> Replica:
     """Results of all jobs, and of each class."""
-    of = {name: np.frombuffer(taken) for name, taken in run.journeys.items()}
-    every = np.concatenate(list(of.values()))
-    results = _journeys(every, window, percentiles)
+    crowds = run.state.crowds
+    results = _journeys(crowds, run.journeys(), plan, window, percentiles)
     if plan.loses:
-        lost = sum(run.lost.values())
-        results["loss_probability"] = lost / max(lost + len(every), 1)
-    for name, taken in of.items() if name_classes(plan) else ():
-        own = _journeys(taken, window, percentiles)
-        results |= {of_class(name, part): value for part, value in own.items()}
+        lost, ended = int(crowds["lost"].sum()), int(crowds["ended"].sum())
+        results["loss_probability"] = lost / max(lost + ended, 1)
+    for c, jobs in enumerate(plan.classes) if name_classes(plan) else ():
+        own = _journeys(crowds[c : c + 1], run.journeys(c), plan, window, percentiles)
+        results |= {of_class(jobs.name, part): value for part, value in own.items()}
     return results
 
 
@@ -91,52 +69,73 @@ def name_classes(plan: Blueprint) -> bool:
     return bool(plan.classes[0].name)
 
 
-def _journeys(taken: FloatArray, window: float, percentiles: tuple[float, ...]) -> Replica:
-    some = len(taken) > 0
-    results = {
-        "throughput": len(taken) / window,
-        "response_time": float(taken.mean()) if some else nan,
-    }
+def _journeys(
+    crowds: RowArray,
+    times: FloatArray,
+    plan: Blueprint,
+    window: float,
+    percentiles: tuple[float, ...],
+) -> Replica:
+    """Results of the journeys of some classes; with their times where percentiles are wanted."""
+    ended = int(crowds["ended"].sum())
+    mean = float(crowds["taken"].sum()) / ended + plan.beyond if ended else nan
+    results = {"throughput": ended / window, "response_time": mean}
     for percent in percentiles:
-        value = float(np.percentile(taken, percent)) if some else nan
+        value = float(np.percentile(times, percent)) + plan.beyond if len(times) else nan
         results[percentile_name(percent)] = value
     return results
 
 
 def _stations(plan: Blueprint, run: Run, window: float) -> Replica:
     results: Replica = {}
+    further = len(plan.places)  # queues of forks' own stand after the stations of the plan
     for k, place in enumerate(plan.places):
-        tallies = [node.tally for node in run.queues_of(k)]
-        numbers = _station(tallies[:1] if place.serving.needed else tallies, window)
+        queues = run.state.queues[run.score.home == k]
+        numbers = _station(place, queues, window)
         if place.serving.needed and not place.branches:  # as busy as the queues of its parts
-            numbers["utilisation"] = _station(tallies[1:], window)["utilisation"]
+            parts = run.state.queues[run.score.home == further]
+            numbers["utilisation"] = _utilisation(place, parts, window)
+            further += 1
         if plan.blocks:
-            numbers["blocked"] = sum(each.blocked for each in tallies) / window / len(tallies)
+            held = float(queues["held_area"].sum()) / place.serving.servers
+            numbers["blocked"] = held / window / len(queues)
         for part, value in numbers.items():
             results[f"{place.name}.{part}"] = value
     return results
 
 
+def _station(place: SimulatedStation, queues: RowArray, window: float) -> Replica:
+    served = int(queues["served"].sum())
+    return {
+        "utilisation": _utilisation(place, queues, window),
+        "response_time": float(queues["stayed"].sum()) / served if served else nan,
+        "queue_length": float(queues["present_area"].sum()) / window,
+        "throughput": served / window,
+    }
+
+
+def _utilisation(place: SimulatedStation, queues: RowArray, window: float) -> float:
+    """Share of its servers that serve, or of its quota that is allotted; blocked ones do not."""
+    serving = place.serving
+    if serving.budget is not None:
+        return float(queues["allotted"].sum()) / serving.budget[0] / window
+    if not serving.crew:
+        return 0.0
+    used = queues["used_area"].sum() / serving.crew - queues["held_area"].sum() / serving.servers
+    return float(used) / window / len(queues)
+
+
 def _regions(plan: Blueprint, run: Run, window: float) -> Replica:
     """Results of regions, and of jobs that wait outside."""
     results: Replica = {}
-    for region, gate in zip(plan.regions, run.gates, strict=True):
+    for region, gate in zip(plan.regions, run.state.gates, strict=True):
+        entered, waited = int(gate["entered"]), float(gate["waiting_area"])
         numbers = {
-            "throughput": gate.entered / window,
-            "utilisation": gate.tally.used / window,
-            "full": gate.full / window,
-            "queue_length": gate.tally.present / window,
-            "waiting_time": gate.tally.present / gate.entered if gate.entered else nan,
+            "throughput": entered / window,
+            "utilisation": float(gate["inside_area"]) / region.limit / window,
+            "full": float(gate["full"]) / window,
+            "queue_length": waited / window,
+            "waiting_time": waited / entered if entered else nan,
         }
         results |= {f"{region.name}.{part}": value for part, value in numbers.items()}
     return results
-
-
-def _station(visits: list[Any], window: float) -> Replica:
-    served = sum(each.served for each in visits)
-    return {
-        "utilisation": sum(each.used for each in visits) / window / len(visits),
-        "response_time": sum(each.stayed for each in visits) / served if served else nan,
-        "queue_length": sum(each.present for each in visits) / window,
-        "throughput": served / window,
-    }

@@ -75,7 +75,8 @@ static PyObject *call(Kernel *kernel, const char *kinds, PyObject *const *values
     ROW(lattice_planes, "rrriinnwwj") \
     ROW(steady_steps, "rrrrrrrnwwwwwww") \
     ROW(closed_convolution, "rrrrriiriwwwwww") \
-    ROW(passing_rounds, "iirrrdnwj")
+    ROW(passing_rounds, "iirrrdnwj") \
+    ROW(play, "iiiiiirrriijjjjjjjjjjdn")
 
 #define CALLED(name, kinds) \
     static PyObject *called_##name(PyObject *module, PyObject *const *values, Py_ssize_t count) \

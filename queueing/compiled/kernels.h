@@ -22,5 +22,6 @@ Kernel lattice_planes;
 Kernel steady_steps;
 Kernel closed_convolution;
 Kernel passing_rounds;
+Kernel play;
 
 #endif

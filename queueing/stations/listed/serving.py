@@ -21,7 +21,7 @@ class Serving:
     Parameters
     ----------
     time
-        Mean service time of a job [s]; 1, without a unit, where there is a `speed`.
+        Mean service time of a job [s]; 1, without a unit, where there are `speeds`.
     scv
         Squared coefficient of variation of service times: 0 constant, 1 exponential, else gamma.
     servers
@@ -30,12 +30,13 @@ class Serving:
         Queues side by side, one of which a job takes at random.
     places
         Room for so many at a queue, those in service included; what finds none is lost.
-    speed
-        Jobs it serves a second with so many there, who share it [1/s]; servers otherwise.
+    speeds
+        Jobs it serves a second with 1, 2... there, who share it, the last with all more [1/s]; by
+        its servers where it is empty.
     most
         Speed that lasts, however many come: jobs a second, or servers busy.
-    used
-        Share of its servers that works with so many there.
+    crew
+        Jobs in service at most, over which its utilisation counts; 0 where it has none.
     needed
         Parts of a request that have to be done, one at each of its queues or branches; 0 where
         jobs do not fork.
@@ -51,8 +52,8 @@ class Serving:
     --------
     >>> from headway.queueing import MMm
     >>> pool = serving_of("pool", MMm(0.5, 4))
-    >>> pool.most, pool.used(3), pool.used(9)
-    (4.0, 0.75, 1.0)
+    >>> pool.most, pool.crew, pool.speeds
+    (4.0, 4.0, ())
     """
 
     time: float
@@ -60,9 +61,9 @@ class Serving:
     servers: float = 1.0
     queues: int = 1
     places: float = inf
-    speed: Callable[[int], float] | None = None
+    speeds: tuple[float, ...] = ()
     most: float = 1.0
-    used: Callable[[int], float] = lambda present: float(present > 0)
+    crew: float = 1.0
     needed: int = 0
     paces: tuple[float, ...] = ()
     budget: tuple[float, float] | None = None
@@ -70,7 +71,7 @@ class Serving:
 
     def alone(self, time: float) -> float:
         """Time of a job with this service time that nobody else is with, a quota spread [s]."""
-        spent = time if self.speed is None else time / self.speed(1)
+        spent = time / self.speeds[0] if self.speeds else time
         return spent / self.budget[0] if self.budget else spent
 
 
@@ -104,16 +105,12 @@ def joining(needed: float) -> Serving:
     >>> joining(2.0).needed
     2
     """
-    return Serving(0.0, 0.0, inf, most=inf, used=lambda _: 0.0, needed=int(needed))
+    return Serving(0.0, 0.0, inf, most=inf, crew=0.0, needed=int(needed))
 
 
 def _in_order(station: Any) -> Serving:
     servers: float = station.plain_count
-
-    def used(present: int) -> float:
-        return min(present, servers) / servers
-
-    return Serving(station.mean_service, servers=servers, most=servers, used=used)
+    return Serving(station.mean_service, servers=servers, most=servers, crew=servers)
 
 
 def _in_a_room(station: Any) -> Serving:
@@ -132,16 +129,9 @@ def _by_spread(station: Any) -> Serving:
 
 def _by_number(station: Any) -> Serving:
     """Service rates by the number of jobs there, whichever of them are served."""
-    rates = np.ravel(np.asarray(station.rates_to(), float)).tolist()
+    rates = tuple(np.ravel(np.asarray(station.rates_to(), float)).tolist())
     crew = float(np.asarray(station.crew))
-
-    def speed(present: int) -> float:
-        return float(rates[min(present, len(rates)) - 1])
-
-    def used(present: int) -> float:
-        return min(present, crew) / crew
-
-    return Serving(1.0, speed=speed, most=rates[-1], used=used, unordered=station.lawless)
+    return Serving(1.0, speeds=rates, most=rates[-1], crew=crew, unordered=station.lawless)
 
 
 def _fastest_first(station: Any) -> Serving:
@@ -149,7 +139,8 @@ def _fastest_first(station: Any) -> Serving:
     times = sorted(float(np.asarray(time, float)) for time in station.service_times)
     paces = tuple(time / times[0] for time in times)
     most = sum(1 / pace for pace in paces)
-    return Serving(times[0], servers=float(len(times)), most=most, paces=paces)
+    count = float(len(times))
+    return Serving(times[0], servers=count, most=most, crew=count, paces=paces)
 
 
 def _batches_in_a_room(station: Any) -> Serving:
@@ -166,7 +157,7 @@ def _on_a_quota(station: Any) -> Serving:
 
 
 SERVING: Mapping[str, Rule] = {
-    "Delay": lambda s: Serving(s.mean_service, 0.0, inf, most=inf, used=lambda _: 0.0),
+    "Delay": lambda s: Serving(s.mean_service, 0.0, inf, most=inf, crew=0.0),
     "MM1": _in_order,
     "MMm": _in_order,
     "Parallel": lambda s: Serving(s.mean_service, queues=int(s.plain_count)),

@@ -9,7 +9,10 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+from headway.models.simulating.playing.run import arguments
+from headway.models.simulating.playing.state import opening
 from headway.queueing.compiled.library import LIBRARY, SWITCH, TWINS, compiled
+from tests.support.played import PLAYED
 
 DIGITS = 1e-13  # both round each operation to 1e-16, in the same order or nearly so
 
@@ -129,6 +132,15 @@ def _passing_rounds(seed: int) -> Arguments:
     return *routes, passing, first, 1e-15, 1000, first.copy(), np.ones(1, np.int64)
 
 
+def _play(seed: int) -> Arguments:
+    """Networks that fill every array, by turns; the state is that after 50 events."""
+    names = ("every array", "unequal servers, fastest first", "fork, closed", "region, closed")
+    score = PLAYED[names[seed % len(names)] if seed > 1 else names[0]]()
+    state = opening(score, seed, 0, kept=True)
+    TWINS["play"](*arguments(score, state, 1e9, 50))
+    return arguments(score, state, 1e9, 300)
+
+
 MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "inverse_polynomial": ("headway.queueing.erlang.blocking", _inverse_polynomial),
     "one_class_recursion": ("headway.queueing.closed.mva", _one_class_recursion),
@@ -136,6 +148,7 @@ MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "steady_steps": ("headway.queueing.closed.fixed_point", _steady_steps),
     "closed_convolution": ("headway.queueing.closed.convolution", _closed_convolution),
     "passing_rounds": ("headway.queueing.variability.passes", _passing_rounds),
+    "play": ("headway.models.simulating.playing.loop", _play),
 }
 """The module of each twin, and arguments by seed; results are the arrays that are written."""
 

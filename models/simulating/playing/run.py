@@ -1,0 +1,102 @@
+"""Play a score in slices, so that Ctrl-C is heard and arrays grow between them."""
+
+from typing import Any
+
+import numpy as np
+
+from headway.errors import GraphError
+from headway.kinds import FloatArray
+from headway.models.simulating.playing.loop import play
+from headway.models.simulating.playing.rows import Reason, RowArray
+from headway.models.simulating.playing.score import Score
+from headway.models.simulating.playing.state import State, opening
+
+SLICE = 2**18
+"""Events of a slice."""
+
+
+class Run:
+    """A score that is being played.
+
+    Parameters
+    ----------
+    score
+        What is played.
+    seed, replica
+        Of random numbers.
+    kept
+        Whether the time of each journey is kept.
+    """
+
+    def __init__(self, score: Score, seed: int, replica: int, *, kept: bool) -> None:
+        self.score = score
+        self.state = opening(score, seed, replica, kept=kept)
+        self._journeys: list[RowArray] = []
+
+    def play(self, until: float) -> None:
+        """Play until a time [s].
+
+        Raises
+        ------
+        GraphError
+            For jobs that circulate without end while no time passes.
+        """
+        reason = Reason.MORE
+        while reason is not Reason.DONE:
+            play(*arguments(self.score, self.state, until, SLICE))
+            reason = Reason(int(self.state.clock["reason"][0]))
+            self._collect()
+            if reason is Reason.CROWDED:
+                self.state.grow(len(self.state.jobs))
+            elif reason is Reason.ENDLESS:
+                msg = "jobs circulate without end in no time; give them service times"
+                raise GraphError(msg)
+
+    def _collect(self) -> None:
+        """Take the journeys that ended out of the state."""
+        recorded = int(self.state.clock["recorded"][0])
+        if recorded:
+            self._journeys.append(self.state.journeys[:recorded].copy())
+            self.state.clock["recorded"] = 0
+
+    def begin(self) -> None:
+        """Count anew from now on: the warm-up is over."""
+        self.state.forget()
+        self._journeys = []
+
+    @property
+    def events(self) -> int:
+        """Events so far."""
+        return int(self.state.clock["events"][0])
+
+    def journeys(self, class_: int | None = None) -> FloatArray:
+        """Times of the journeys that ended, of one class or of all, in their order [s]."""
+        every = np.concatenate(self._journeys) if self._journeys else self.state.journeys[:0]
+        own = every if class_ is None else every[every["class_"] == class_]
+        return np.asarray(own["time"], float)
+
+
+def arguments(score: Score, state: State, until: float, most: int) -> tuple[Any, ...]:
+    """What `play` takes: arrays, rows of them as int64 in one line; a time, and a number of events.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> from headway.models.simulating.jobs import blueprint
+    >>> from headway.models.simulating.playing.score import score_of
+    >>> from headway.models.simulating.playing.state import opening
+    >>> model = catalogue_model("nfs-server").with_preset("raid")
+    >>> score = score_of(blueprint(model))
+    >>> state = opening(score, seed=1, replica=0, kept=False)
+    >>> play(*arguments(score, state, 1.0, 500))
+    >>> int(state.clock["events"][0])
+    500
+    """
+    arrays = (
+        *(score.stations, score.classes, score.sources, score.laws, score.routes, score.ways),
+        *(score.speeds, score.paces, score.visits, score.branches, score.home),
+        *(state.clock, state.queues, state.jobs, state.servers, state.places),
+        *(state.events, state.streams, state.gates, state.crowds, state.journeys),
+    )
+    flat = (array.view(np.int64) if array.dtype.names else array for array in arrays)
+    return (*flat, until, most)

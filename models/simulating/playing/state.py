@@ -1,0 +1,142 @@
+"""The state of a simulation: where everything stands, in arrays that grow when they are full."""
+
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.models.simulating.playing.rows import (
+    NONE,
+    Clock,
+    Crowd,
+    Event,
+    Gate,
+    Job,
+    Journey,
+    Queue,
+    RowArray,
+    Stream,
+    Where,
+    dtype_of,
+    rows,
+)
+from headway.models.simulating.playing.score import IntArray, Score
+
+SPARE = 64
+"""Jobs for which there is room at first, beyond those that circulate."""
+
+JOURNEYS = 4096
+"""Journeys that are taken out of the state together."""
+
+
+@dataclass
+class State:
+    """Where everything stands.
+
+    Parameters
+    ----------
+    clock
+        Time and counts, one row.
+    queues, jobs, streams, gates, crowds, journeys
+        Rows of each.
+    servers
+        The job at each of the unequal servers.
+    places, events
+        Where the event of each owner stands in the calendar, and the calendar. Owners are sources,
+        queues and jobs.
+    """
+
+    clock: RowArray
+    queues: RowArray
+    jobs: RowArray
+    servers: IntArray
+    places: IntArray
+    events: RowArray
+    streams: RowArray
+    gates: RowArray
+    crowds: RowArray
+    journeys: RowArray
+
+    def grow(self, count: int) -> None:
+        """Make room for so many more jobs."""
+        had = len(self.jobs)
+        fresh = rows(Job, [Job()] * count)
+        fresh["next"] = np.arange(had + 1, had + count + 1)
+        fresh["next"][-1] = self.clock["unused"][0]
+        self.clock["unused"] = had
+        self.jobs = np.concatenate((self.jobs, fresh))
+        self.places = np.concatenate((self.places, np.full(count, NONE)))
+        self.events = np.concatenate((self.events, np.zeros(count, self.events.dtype)))
+
+    def forget(self) -> None:
+        """Count anew from now on: the warm-up is over."""
+        for array, names in (
+            (self.queues, ("served", "lost", "present_area", "used_area", "held_area", "stayed")),
+            (self.queues, ("allotted",)),
+            (self.gates, ("entered", "waiting_area", "inside_area", "full")),
+            (self.crowds, ("ended", "lost", "taken")),
+            (self.clock, ("recorded",)),
+        ):
+            for name in names:
+                array[name] = 0
+
+
+def opening(score: Score, seed: int, replica: int, *, kept: bool) -> State:
+    """The state at time 0: closed jobs come, and each source has its first arrival.
+
+    Parameters
+    ----------
+    score
+        What is played.
+    seed, replica
+        Of random numbers.
+    kept
+        Whether the time of each journey is kept.
+    """
+    sources, queues = len(score.sources), len(score.home)
+    crowd = sum(score.crowd)
+    state = State(
+        rows(Clock, [Clock(kept=int(kept))]),
+        rows(Queue, [Queue()] * queues),
+        rows(Job),
+        np.full(len(score.paces), NONE),
+        np.full(sources + queues, NONE),
+        np.zeros(sources + queues, dtype_of(Event)),
+        _streams(score, seed, replica),
+        rows(Gate, map(Gate, score.limits)),
+        rows(Crowd, [Crowd()] * len(score.crowd)),
+        np.zeros(JOURNEYS if kept else 0, dtype_of(Journey)),
+    )
+    state.grow(crowd + SPARE)
+    jobs = state.jobs[:crowd]
+    jobs["class_"] = jobs["born"] = np.repeat(np.arange(len(score.crowd)), score.crowd)
+    jobs["queue"], jobs["next"] = Where.COMING, NONE
+    owners = np.concatenate((np.arange(sources), sources + queues + np.arange(crowd)))
+    _put(state, owners)
+    state.clock["unused"], state.clock["jobs"] = crowd, crowd
+    return state
+
+
+def _put(state: State, owners: IntArray) -> None:
+    """Put an event at time 0 into the calendar for each of some owners, in their order."""
+    count = len(owners)
+    state.events["owner"][:count] = owners
+    state.events["number"][:count] = np.arange(count)
+    state.places[owners] = np.arange(count)
+    state.clock["size"] = state.clock["scheduled"] = count
+
+
+def _streams(score: Score, seed: int, replica: int) -> RowArray:
+    name = f"seed {seed}, replica {replica}".encode()
+    own = np.uint64(int.from_bytes(blake2b(name, digest_size=8).digest(), "little"))
+    streams = np.zeros(len(score.keys), dtype_of(Stream))
+    streams["key"] = _mixed(score.keys ^ own).view(np.int64)
+    return streams
+
+
+def _mixed(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The finaliser of splitmix64, so that keys of like names are unlike."""
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))

@@ -1,0 +1,112 @@
+/* What is played: the score, which does not change, and the state, which is where all stands.
+
+   Each struct is a row of an array, with the fields of the class of its name in
+   headway.models.simulating.playing (score.py and state.py), in the same order. */
+#ifndef HEADWAY_EVENTS_H
+#define HEADWAY_EVENTS_H
+
+#include "kernels.h"
+
+enum { NONE = -1 };                                        /* no job, queue, region or server */
+enum { THINKING = -1, COMING = -2, AT_GATE = -3, UNUSED = -4 }; /* where a job is, if at no queue */
+enum { AT_ONCE, IN_TURN, RANKED, AT_RANDOM, SHARED, FORK, ORDERS };
+enum { LOST, AFTER_SERVICE, REPETITIVE };
+enum { RANDOM, SHORTEST, TWO_CHOICES, ROUND_ROBIN, CHOICES };
+enum { CONSTANT, EXPONENTIAL, GAMMA, HYPEREXPONENTIAL, LAWS };
+enum { DONE, MORE, CROWDED, RECORDED, ENDLESS };           /* why a call stops */
+
+/* The score */
+
+typedef struct {
+    int64_t queue, queues, choice; /* its queues: the first, how many, and how a job chooses */
+    int64_t order, interrupts;     /* who is served */
+    int64_t servers, places;       /* of each queue */
+    int64_t blocking, region;      /* the fate of who finds it full, and its region */
+    int64_t speed, speeds;         /* where its speeds by number present begin, how many */
+    int64_t pace;                  /* where the paces of its unequal servers begin */
+    int64_t branch, branches;      /* of a fork: where its branches begin, how many */
+    int64_t needed;                /* parts that have to be done */
+    double crew;                   /* most jobs that are counted as in service */
+    double share, period;          /* of a quota; no period, no quota */
+    double by_turn, by_priority, by_work;       /* first key of a rank, a sum of these */
+    double then_turn, then_priority, then_work; /* and its second */
+} Station;
+
+typedef struct { int64_t closed, waits, rounds, priority; } Class;
+typedef struct { int64_t class, station; } Source; /* no station: where its class enters */
+typedef struct { int64_t kind; double first, second, third, shift; } Law;
+typedef struct { double chance; int64_t class, station; } Way; /* cumulated; no station: leaves */
+typedef struct { int64_t station, parts; } Branch;
+
+/* The state */
+
+typedef struct {
+    double now;
+    int64_t events, scheduled, visits; /* played, put into the calendar, visits begun, so far */
+    int64_t size;                      /* events in the calendar */
+    int64_t unused;                    /* first job of the pool that is not in use */
+    int64_t jobs;                      /* in use */
+    int64_t kept, recorded;            /* whether journeys are kept, and how many are */
+    int64_t still;                     /* events since time last passed */
+    int64_t reason;                    /* why the call stopped */
+} Clock;
+
+typedef struct {
+    int64_t present, serving, waiting; /* jobs: all; at servers; in the line */
+    int64_t first, last;               /* the line, or the first of a heap */
+    int64_t served_first;              /* those at servers, where they may be interrupted */
+    int64_t held;                      /* jobs here that are held up by full stations */
+    int64_t held_first, held_last;     /* jobs elsewhere that wait for a place here */
+    int64_t come, served, lost;
+    double since, each;                /* counted up to; service that every sharer has had */
+    double rest, worked;               /* of a quota: the current period, and the work in it */
+    double present_area, used_area, held_area, stayed, allotted;
+} Queue;
+
+typedef struct {
+    int64_t class, born;               /* now, and when its journey began */
+    int64_t begun, number, round;      /* its journey: whether, which of its class; where in it */
+    int64_t queue, target, anew;       /* where it is, where it goes, whether by a new journey */
+    int64_t held, server;
+    int64_t next, previous, child;     /* in lines, lists and heaps */
+    int64_t turn, visit;               /* number of its arrival here, of its visit of all */
+    int64_t request, asked, left;      /* of a part: its request, and that visit; parts to do */
+    double began, came, work, key, second;
+} Job;
+
+typedef struct { double time; int64_t number, owner; } Event;
+typedef struct { int64_t key, next; } Stream;
+typedef struct {
+    int64_t limit, inside, waiting, first, last, entered;
+    double since, waiting_area, inside_area, full;
+} Gate;
+typedef struct { int64_t started, ended, lost; double taken; } Crowd;
+typedef struct { int64_t class; double time; } Journey;
+
+typedef struct {
+    const Station *station;
+    const Class *class;
+    const Source *source;
+    const Law *law;
+    const int64_t *row, *home;
+    const Way *way;
+    const double *speed, *pace, *visits;
+    const Branch *branch;
+    Clock *clock;
+    Queue *queue;
+    Job *job;
+    int64_t *server, *at; /* the job at each unequal server; the place of each owner's event */
+    Event *event;
+    Stream *stream;
+    Gate *gate;
+    Crowd *crowd;
+    Journey *journey;
+    ptrdiff_t stations, classes, sources, laws, rows, ways, speeds, paces, branches;
+    ptrdiff_t queues, jobs, owners, events, streams, gates, journeys;
+    double now;
+} Play;
+
+/* What is wrong with a score or a state, if anything is. */
+const char *wrong_play(const Play *p);
+
+#endif
