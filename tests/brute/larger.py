@@ -1,4 +1,4 @@
-"""Holds what is solved of larger random networks to simulations of them by Ciw.
+"""Holds what is solved of larger random networks to simulations of them.
 
 Run with ``python -m tests.brute.larger --count 200 --seed 0``.
 """
@@ -17,7 +17,7 @@ from tests.brute.drawing import LARGE
 from tests.brute.kinds import drawn
 
 CONFIDENCE = 0.99
-HALF_WIDTH = 0.04
+HALF_WIDTH = 0.01
 NO_MORE = 60.0
 """Seconds that a simulation may take; longer ones are counted as refused."""
 

@@ -74,7 +74,7 @@ def test_solved_files_have_their_laws():
 
 @pytest.mark.parametrize("name", SOLVED)
 def test_what_is_solved_agrees_with_a_simulation_of_the_model(name):
-    """Ciw, intervals of all rows together at 99%."""
+    """A simulation, intervals of all rows together at 99%."""
     model = find_model(str(PEERS / f"{name}.jsimg"))
     assert model.check(half_width=0.2).outside == ()
 

@@ -115,7 +115,7 @@ def test_one_closed_job_waits_for_the_slowest_of_its_parts(tmp_path):
 
 @pytest.mark.slow
 def test_forks_agree_with_a_simulation(tmp_path):
-    """Ciw: an open fork within its interval at 99%; closed within the 6% that the answer states.
+    """An open fork within its interval at 99%; closed within the 6% that the answer states.
 
     The queue behind the fork is taken as of Poisson arrivals, and is not looked at.
     """

@@ -1,4 +1,4 @@
-"""Forks job by job, held to exact laws and to simulations that know nothing of Ciw."""
+"""Forks job by job, held to exact laws and to other simulations."""
 
 import math
 
