@@ -10,7 +10,7 @@ from headway.models.simulating.plan import Blueprint, SimulatedStation
 from headway.models.simulating.planning import Schedule
 from headway.models.simulating.playing.rows import RowArray
 from headway.models.simulating.playing.run import Run
-from headway.models.simulating.playing.score import score_of
+from headway.models.simulating.scoring import score_of
 from headway.models.structure.outputs import percentile_name
 from headway.models.structure.parts.keys import of_class
 

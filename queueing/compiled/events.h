@@ -1,7 +1,7 @@
 /* What is played: the score, which does not change, and the state, which is where all stands.
 
    Each struct is a row of an array, with the fields of the class of its name in
-   headway.models.simulating.playing (score.py and state.py), in the same order. */
+   headway.models.simulating.playing.rows, in the same order. */
 #ifndef HEADWAY_EVENTS_H
 #define HEADWAY_EVENTS_H
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from headway.models import ModelGraph, parse_model
 from headway.models.simulating.jobs import blueprint
 from headway.models.simulating.playing.rows import Choice
-from headway.models.simulating.playing.score import score_of
+from headway.models.simulating.scoring import score_of
 from headway.queueing import (
     MG1,
     MM1,

@@ -83,7 +83,7 @@ def arguments(score: Score, state: State, until: float, most: int) -> tuple[Any,
     --------
     >>> from headway.models import catalogue_model
     >>> from headway.models.simulating.jobs import blueprint
-    >>> from headway.models.simulating.playing.score import score_of
+    >>> from headway.models.simulating.scoring import score_of
     >>> from headway.models.simulating.playing.state import opening
     >>> model = catalogue_model("nfs-server").with_preset("raid")
     >>> score = score_of(blueprint(model))

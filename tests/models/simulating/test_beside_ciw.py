@@ -16,7 +16,7 @@ import pytest
 from headway.models import ModelGraph
 from headway.models.simulating.jobs import blueprint
 from headway.models.simulating.playing.run import Run
-from headway.models.simulating.playing.score import score_of
+from headway.models.simulating.scoring import score_of
 from headway.queueing import MG1, Delay, MGm, MMm
 
 NETWORKS = 20

@@ -12,8 +12,8 @@ from headway.models.simulating.jobs import blueprint
 from headway.models.simulating.playing.loop import play
 from headway.models.simulating.playing.rows import Choice, Family, Reason
 from headway.models.simulating.playing.run import Run, arguments
-from headway.models.simulating.playing.score import score_of
 from headway.models.simulating.playing.state import opening
+from headway.models.simulating.scoring import score_of
 from headway.queueing import MM1, Discipline, MGm
 from headway.queueing.compiled.library import LIBRARY, TWINS
 from tests.brute.kinds import KINDS, drawn

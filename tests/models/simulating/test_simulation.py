@@ -17,8 +17,8 @@ from headway.models import ModelGraph
 from headway.models.simulating.jobs import blueprint
 from headway.models.simulating.playing.loop import play
 from headway.models.simulating.playing.run import arguments
-from headway.models.simulating.playing.score import score_of
 from headway.models.simulating.playing.state import opening
+from headway.models.simulating.scoring import score_of
 from headway.queueing import MD1, MG1, MM1, MM1K, Delay, MMm, Parallel
 from tests.oracles.simulation import intervals, simulate
 

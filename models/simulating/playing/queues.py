@@ -1,0 +1,391 @@
+"""The calendar, lines of jobs, and queues: the twin of ``queues.h``, in its order.
+
+Lines are linked lists of jobs; who is next by rank, and who is next to be done among those who
+share, is the first of a pairing heap (Fredman and others, Algorithmica 1, 1986).
+"""
+
+from math import ceil, floor
+
+from headway.models.simulating.playing.chance import (
+    Play,
+    choice_stream,
+    drawn,
+    order_stream,
+    sample,
+)
+from headway.models.simulating.playing.rows import NONE, Event, Job, Order, Queue, Station, Where
+
+# The calendar
+
+
+def _sooner(one: Event, other: Event) -> bool:
+    return one.time < other.time or (one.time == other.time and one.number < other.number)
+
+
+def _put(p: Play, place: int, event: Event) -> None:
+    p.event[place] = event
+    p.at[event.owner] = place
+
+
+def _rise(p: Play, place: int, event: Event) -> None:
+    while place > 0:
+        above = (place - 1) // 2
+        if not _sooner(event, p.event[above]):
+            break
+        _put(p, place, p.event[above])
+        place = above
+    _put(p, place, event)
+
+
+def _sink(p: Play, place: int, event: Event) -> None:
+    size = p.clock.size
+    while (below := 2 * place + 1) < size:
+        if below + 1 < size and _sooner(p.event[below + 1], p.event[below]):
+            below += 1
+        if not _sooner(p.event[below], event):
+            break
+        _put(p, place, p.event[below])
+        place = below
+    _put(p, place, event)
+
+
+def schedule(p: Play, owner: int, time: float) -> None:
+    """Put the event of an owner into the calendar, or move it there."""
+    place, event = p.at[owner], Event(time, p.clock.scheduled, owner)
+    p.clock.scheduled += 1
+    if place == NONE:
+        p.clock.size += 1
+        _rise(p, p.clock.size - 1, event)
+    elif _sooner(event, p.event[place]):
+        _rise(p, place, event)
+    else:
+        _sink(p, place, event)
+
+
+def cancel(p: Play, owner: int) -> None:
+    """Take the event of an owner out of the calendar."""
+    place = p.at[owner]
+    if place == NONE:
+        return
+    p.at[owner] = NONE
+    p.clock.size -= 1
+    last = p.event[p.clock.size]
+    if place == p.clock.size:
+        return
+    if _sooner(last, p.event[place]):
+        _rise(p, place, last)
+    else:
+        _sink(p, place, last)
+
+
+def _owner_of_queue(p: Play, q: int) -> int:
+    return p.sources + q
+
+
+def owner_of_job(p: Play, j: int) -> int:
+    """The owner of the next event of a job."""
+    return p.sources + p.queues + j
+
+
+# The pool of jobs, their lines, and pairing heaps
+
+
+def take(p: Play, class_: int) -> int:
+    """Take a job out of the pool; none if all are in use."""
+    j = p.clock.unused
+    if j == NONE:
+        return NONE
+    p.clock.unused = p.job[j].next
+    p.clock.jobs += 1
+    p.job[j] = Job(class_, class_, queue=Where.COMING)
+    return j
+
+
+def drop(p: Play, j: int) -> None:
+    """Give a job back to the pool."""
+    job = p.job[j]
+    job.queue, job.visit, job.next = Where.UNUSED, NONE, p.clock.unused
+    p.clock.unused = j
+    p.clock.jobs -= 1
+
+
+def append(p: Play, first: int, last: int, j: int) -> tuple[int, int]:
+    """The first and the last of a line with one more."""
+    p.job[j].next = NONE
+    if NONE in (first, last):
+        return j, j
+    p.job[last].next = j
+    return first, j
+
+
+def removed(p: Play, first: int, last: int, place: int) -> tuple[int, int, int]:
+    """A job of a line, and the first and the last of the others."""
+    before, j = NONE, first
+    while place > 0 and p.job[j].next != NONE:
+        before, j, place = j, p.job[j].next, place - 1
+    after = p.job[j].next
+    if before == NONE:
+        first = after
+    else:
+        p.job[before].next = after
+    p.job[j].next = NONE
+    return j, first, before if after == NONE else last
+
+
+def _precedes(one: Job, other: Job) -> bool:
+    return (one.key, one.second, one.turn) < (other.key, other.second, other.turn)
+
+
+def _merged(p: Play, one: int, other: int) -> int:
+    if NONE in (one, other):
+        return other if one == NONE else one
+    if _precedes(p.job[other], p.job[one]):
+        one, other = other, one
+    p.job[other].next = p.job[one].child
+    p.job[one].child = other
+    return one
+
+
+def _push(p: Play, queue: Queue, j: int) -> None:
+    p.job[j].next = p.job[j].child = NONE
+    queue.first = _merged(p, queue.first, j)
+
+
+def pop(p: Play, queue: Queue) -> int:
+    """Take the first job out of a heap."""
+    first, pairs = queue.first, NONE
+    each = p.job[first].child
+    while each != NONE:
+        one, other = each, p.job[each].next
+        each = NONE if other == NONE else p.job[other].next
+        one = _merged(p, one, other)
+        p.job[one].next, pairs = pairs, one
+    queue.first = NONE
+    while pairs != NONE:
+        after = p.job[pairs].next
+        queue.first = _merged(p, queue.first, pairs)
+        pairs = after
+    if queue.first != NONE:
+        p.job[queue.first].next = NONE
+    p.job[first].child = NONE
+    return first
+
+
+# Queues
+
+
+def is_full(p: Play, q: int) -> bool:
+    """Whether a queue is full."""
+    return p.queue[q].present >= p.station[p.home[q]].places
+
+
+def _speed_of(p: Play, station: Station, present: int) -> float:
+    most = min(present, station.speeds)
+    return p.speed[station.speed + max(most - 1, 0)]
+
+
+def count(p: Play, q: int) -> None:
+    """Count what passed at a queue since the last change."""
+    queue = p.queue[q]
+    passed, present = p.now - queue.since, float(queue.present)
+    queue.since = p.now
+    if not passed > 0 or queue.present == 0:
+        return
+    station = p.station[p.home[q]]
+    if station.order == Order.SHARED:
+        queue.each += passed * _speed_of(p, station, queue.present) / present
+    queue.present_area += passed * present
+    queue.used_area += passed * min(present, station.crew)
+    queue.held_area += passed * float(queue.held)
+
+
+def share_out(p: Play, q: int) -> None:
+    """Find when the next job at a shared queue is done: all receive speed / present."""
+    queue = p.queue[q]
+    if queue.first == NONE:
+        cancel(p, _owner_of_queue(p, q))
+        if queue.present == 0:
+            queue.each = 0.0
+        return
+    left = max(p.job[queue.first].key - queue.each, 0.0)
+    speed = _speed_of(p, p.station[p.home[q]], queue.present)
+    schedule(p, _owner_of_queue(p, q), p.now + left * float(queue.present) / speed)
+
+
+def _stretched(p: Play, station: Station, queue: Queue, work: float) -> float:
+    current, budget = float(floor(p.now / station.period)), station.share * station.period
+    queue.allotted += work
+    if current > queue.rest:
+        queue.rest, queue.worked = current, 0.0
+    current = queue.rest
+    left = min(budget - queue.worked, (current + 1) * station.period - p.now)
+    if work <= left:
+        queue.worked += work
+        return work
+    over = work - max(left, 0.0)
+    whole = float(max(ceil(over / budget) - 1, 0))
+    queue.rest = current + 1 + whole
+    queue.worked = over - whole * budget
+    end = queue.rest * station.period + queue.worked
+    return end - p.now
+
+
+def serve(p: Play, q: int, j: int) -> None:
+    """Let a job at a server, or at a shared queue, be served."""
+    station, queue, job = p.station[p.home[q]], p.queue[q], p.job[j]
+    time = job.work
+    if station.order == Order.SHARED:
+        job.key = queue.each + time
+        _push(p, queue, j)
+        share_out(p, q)
+        return
+    if station.pace != NONE and job.server != NONE:
+        time *= p.pace[station.pace + job.server]
+    if station.period > 0:
+        time = _stretched(p, station, queue, time)
+    if station.interrupts:
+        job.previous, job.next = NONE, queue.served_first
+        if job.next != NONE:
+            p.job[job.next].previous = j
+        queue.served_first = j
+    schedule(p, owner_of_job(p, j), p.now + time)
+
+
+def _start(p: Play, q: int, j: int) -> None:
+    station = p.station[p.home[q]]
+    p.queue[q].serving += 1
+    if station.pace != NONE:
+        for k in range(station.servers):
+            if p.server[station.pace + k] == NONE:
+                p.server[station.pace + k] = j
+                p.job[j].server = k
+                break
+    serve(p, q, j)
+
+
+def take_from_service(p: Play, q: int, j: int) -> None:
+    """Take a job from the list of those in service, where they may be interrupted."""
+    job = p.job[j]
+    if job.previous == NONE:
+        p.queue[q].served_first = job.next
+    else:
+        p.job[job.previous].next = job.next
+    if job.next != NONE:
+        p.job[job.next].previous = job.previous
+
+
+def _interrupted(p: Play, q: int, j: int) -> int:
+    last = each = p.queue[q].served_first
+    while each != NONE:
+        if _precedes(p.job[last], p.job[each]):
+            last = each
+        each = p.job[each].next
+    if last == NONE or p.job[last].key <= p.job[j].key:
+        return j
+    owner = owner_of_job(p, last)
+    if p.at[owner] != NONE:
+        p.job[last].work = p.event[p.at[owner]].time - p.now
+    cancel(p, owner)
+    take_from_service(p, q, last)
+    serve(p, q, j)
+    return last
+
+
+def _line_up(p: Play, q: int, j: int) -> None:
+    station, queue, job = p.station[p.home[q]], p.queue[q], p.job[j]
+    if station.order == Order.RANKED:
+        priority, turn, work = float(p.class_[job.class_].priority), float(job.turn), job.work
+        one, two = station.by_turn * turn, station.then_turn * turn
+        job.key = one + station.by_priority * priority + station.by_work * work
+        job.second = two + station.then_priority * priority + station.then_work * work
+    if queue.serving < station.servers:
+        _start(p, q, j)
+        return
+    if station.interrupts:
+        j = _interrupted(p, q, j)
+    queue.waiting += 1
+    if station.order == Order.RANKED:
+        _push(p, queue, j)
+    else:
+        queue.first, queue.last = append(p, queue.first, queue.last, j)
+
+
+def _start_next(p: Play, q: int) -> None:
+    station, queue, place = p.station[p.home[q]], p.queue[q], 0
+    if queue.first == NONE or queue.serving >= station.servers:
+        return
+    if station.order == Order.AT_RANDOM:
+        place = int(drawn(p, order_stream(p, p.home[q])) * float(queue.waiting))
+    queue.waiting -= 1
+    if station.order == Order.RANKED:
+        _start(p, q, pop(p, queue))
+        return
+    j, queue.first, queue.last = removed(p, queue.first, queue.last, place)
+    _start(p, q, j)
+
+
+# Arrivals at queues, and departures
+
+
+def arrive(p: Play, j: int, q: int) -> bool:
+    """Let a job come to a queue; whether it was not lost."""
+    k = p.home[q]
+    station, queue, job = p.station[k], p.queue[q], p.job[j]
+    count(p, q)
+    if is_full(p, q):
+        queue.lost += 1
+        p.crowd[job.born].lost += 1
+        drop(p, j)
+        return False
+    queue.present += 1
+    job.queue, job.came, job.turn, job.visit = q, p.now, queue.come, p.clock.visits
+    queue.come += 1
+    p.clock.visits += 1
+    if station.order == Order.FORK:
+        _fork_out(p, station, j)
+        return True
+    job.work = sample(p, job.class_ * p.stations + k)
+    if station.order == Order.AT_ONCE:
+        schedule(p, owner_of_job(p, j), p.now + job.work)
+    elif station.order == Order.SHARED:
+        serve(p, q, j)
+    else:
+        _line_up(p, q, j)
+    return True
+
+
+def _fork_out(p: Play, station: Station, j: int) -> None:
+    p.job[j].left = station.needed
+    for branch in p.branch[station.branch : station.branch + station.branches]:
+        k, parts = branch.station, branch.parts
+        first, queues = p.station[k].queue, p.station[k].queues
+        for seen in range(queues):
+            rest = queues - seen
+            if parts == 0:
+                break
+            if parts < rest and drawn(p, choice_stream(p, k)) * float(rest) >= float(parts):
+                continue
+            part = take(p, p.job[j].class_)
+            p.job[part].request, p.job[part].asked = j, p.job[j].visit
+            arrive(p, part, first + seen)
+            parts -= 1
+
+
+def depart(p: Play, j: int, q: int) -> None:
+    """Let a job leave a queue, and the next be served."""
+    station, queue, job = p.station[p.home[q]], p.queue[q], p.job[j]
+    count(p, q)
+    queue.present -= 1
+    queue.served += 1
+    queue.stayed += p.now - job.came
+    queue.held -= job.held
+    job.held = 0
+    if station.order == Order.SHARED:
+        share_out(p, q)
+    if station.order in (Order.SHARED, Order.AT_ONCE, Order.FORK):
+        return
+    queue.serving -= 1
+    if station.pace != NONE and job.server != NONE:
+        p.server[station.pace + job.server] = NONE
+    job.server = NONE
+    _start_next(p, q)

@@ -1,0 +1,288 @@
+"""Write a plan as a score: how its stations serve, where its classes go, what is drawn.
+
+Queues of a fork's own stand as a station after those of the plan.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from hashlib import blake2b
+from itertools import accumulate
+from math import inf, sqrt
+
+import numpy as np
+
+from headway.errors import GraphError
+from headway.kinds import FloatArray
+from headway.models.simulating.plan import Blueprint, Jobs, SimulatedStation
+from headway.models.simulating.playing.rows import (
+    NONE,
+    Branch,
+    Class,
+    Family,
+    Fate,
+    Law,
+    Order,
+    Source,
+    Station,
+    Way,
+    rows,
+)
+from headway.models.simulating.playing.score import Score
+from headway.queueing.disciplines.discipline import Discipline, Waiting
+from headway.queueing.network.blocking import Blocking
+
+_FULL = 1e-9  # chances that miss 1 by less than this sum to 1
+_FATES = {
+    Blocking.LOST: Fate.LOST,
+    Blocking.AFTER_SERVICE: Fate.AFTER_SERVICE,
+    Blocking.REPETITIVE: Fate.REPETITIVE,
+}
+
+
+def score_of(plan: Blueprint) -> Score:
+    """Write the score of a plan.
+
+    Raises
+    ------
+    GraphError
+        For a discipline whose rank is no sum of a job's turn, priority and work.
+    """
+    writing = _Writing(plan)
+    stations = [writing.station(k, place) for k, place in enumerate(plan.places)]
+    stations += [writing.own_queues(k) for k, place in enumerate(plan.places) if _own(place)]
+    names = [place.name for place in plan.places]
+    names += [f"{place.name}/queues" for place in plan.places if _own(place)]
+    sources = [source for c, jobs in enumerate(plan.classes) for source in _sources(c, jobs)]
+    routes = [row for jobs in plan.classes for row in _routes(plan, jobs, len(stations))]
+    routes += [list(_ways(jobs.ways.entry, _plainly(plan, jobs))) for jobs in plan.classes]
+    home = [k for k, station in enumerate(stations) for _ in range(station.queues)]
+    return Score(
+        rows(Station, stations),
+        rows(Class, map(_class, plan.classes, [plan.beyond] * len(plan.classes))),
+        rows(Source, (source for source, _, _ in sources)),
+        rows(Law, _laws(plan)),
+        np.array([0, *accumulate(map(len, routes))], np.int64),
+        rows(Way, (way for row in routes for way in row)),
+        np.array(writing.speeds, float),
+        np.array(writing.paces, float),
+        np.array([_visits(jobs, len(stations)) for jobs in plan.classes]),
+        rows(Branch, writing.branches),
+        np.array(home, np.int64),
+        tuple(region.limit for region in plan.regions),
+        tuple(jobs.population if jobs.is_closed else 0 for jobs in plan.classes),
+        np.array(list(map(_key, _streams(plan, names, sources))), np.uint64),
+    )
+
+
+class _Writing:
+    """Stations as they are written, one after the other, with what belongs to several of them."""
+
+    def __init__(self, plan: Blueprint) -> None:
+        self.plan = plan
+        self.queues = 0
+        self.speeds: list[float] = []
+        self.paces: list[float] = []
+        self.branches: list[Branch] = []
+        self.own = [k for k, place in enumerate(plan.places) if _own(place)]
+
+    def station(self, k: int, place: SimulatedStation) -> Station:
+        """The row of a station of the plan."""
+        serving = place.serving
+        if serving.needed:
+            row = self._fork(k, place)
+        else:
+            row = self._served(place)
+            row.places = int(min(serving.places, row.places))
+        row.blocking = _FATES[place.blocking]
+        row.region = next((r for r, one in enumerate(self.plan.regions) if k in one.stations), NONE)
+        return self._placed(row)
+
+    def own_queues(self, k: int) -> Station:
+        """The row of the queues of a fork of its own."""
+        return self._placed(Station(queues=self.plan.places[k].serving.queues))
+
+    def _placed(self, row: Station) -> Station:
+        row.queue = self.queues
+        self.queues += row.queues
+        return row
+
+    def _fork(self, k: int, place: SimulatedStation) -> Station:
+        parts = Counter(place.branches)
+        if not parts:
+            parts[len(self.plan.places) + self.own.index(k)] = place.serving.queues
+        row = Station(order=Order.FORK, needed=place.serving.needed, crew=0.0)
+        row.branch, row.branches = len(self.branches), len(parts)
+        self.branches += [Branch(station, count) for station, count in parts.items()]
+        return row
+
+    def _served(self, place: SimulatedStation) -> Station:
+        """How a station serves; a quota, unequal servers and speeds go before a discipline."""
+        serving = place.serving
+        row = Station(queues=serving.queues, crew=serving.crew)
+        row.servers = int(min(serving.servers, 2.0**53))
+        if serving.budget is not None:
+            row.share, row.period = serving.budget
+            row.crew = 0.0
+        elif serving.paces:
+            row.pace = len(self.paces)
+            self.paces += serving.paces
+        elif serving.speeds or (place.shared and serving.servers < inf):
+            row.order = Order.SHARED
+            speeds = serving.speeds or [float(n + 1) for n in range(row.servers)]
+            row.speed, row.speeds = len(self.speeds), len(speeds)
+            self.speeds += speeds
+        elif serving.servers == inf:
+            row.order = Order.AT_ONCE
+        elif place.by_turns:
+            _rank(row, place.name, place.discipline)
+        return row
+
+
+def _own(place: SimulatedStation) -> bool:
+    """Whether a station is a fork with queues of its own."""
+    return bool(place.serving.needed) and not place.branches
+
+
+def _rank(row: Station, name: str, discipline: Discipline) -> None:
+    """Write who is next by a discipline: its first two keys, as sums.
+
+    Later keys and equal ones go by the turn, which is always the last key.
+
+    Raises
+    ------
+    GraphError
+        For a rank of another form.
+    """
+    if discipline.at_random:
+        row.order = Order.AT_RANDOM
+        return
+    base = np.array(discipline.turn(Waiting(1, 1, 1.0)), float)
+    moved = (Waiting(2, 1, 1.0), Waiting(1, 2, 1.0), Waiting(1, 1, 2.0))
+    slopes = np.array([np.subtract(discipline.turn(one), base) for one in moved])
+    other = base + np.array([6.0, 3.0, 1.5]) @ slopes
+    same = np.allclose(discipline.turn(Waiting(7, 4, 2.5)), other, rtol=1e-12, atol=0)
+    keys = [key for key in slopes.T.tolist() if any(key)]
+    while keys and keys[-1] == [1.0, 0.0, 0.0]:
+        keys.pop()
+    if not same or len(keys) > 2:
+        msg = (
+            f"{name}: headway cannot simulate discipline {discipline}, whose rank is not made of "
+            "one or two sums of a job's number, priority and work"
+        )
+        raise GraphError(msg)
+    first, second = [*keys, [0.0] * 3, [0.0] * 3][:2]
+    row.order, row.interrupts = Order.RANKED, int(discipline.interrupts)
+    row.by_turn, row.by_priority, row.by_work = first
+    row.then_turn, row.then_priority, row.then_work = second
+
+
+def _class(jobs: Jobs, beyond: float) -> Class:
+    waits = jobs.is_closed and jobs.think_time + beyond > 0
+    rounds = jobs.ways.visits is not None
+    return Class(int(jobs.is_closed), int(waits), int(rounds), jobs.priority)
+
+
+def _sources(c: int, jobs: Jobs) -> list[tuple[Source, float, float]]:
+    """Sources of a class, with their rates and scvs."""
+    if jobs.streams:
+        return [(Source(c, each.station), each.rate, each.scv) for each in jobs.streams]
+    if jobs.population or not jobs.arrival_rate:
+        return []
+    return [(Source(c), jobs.arrival_rate, jobs.arrival_scv)]
+
+
+def _laws(plan: Blueprint) -> Iterator[Law]:
+    """All laws, in their order."""
+    own = [k for k, place in enumerate(plan.places) if _own(place)]
+    served = [NONE if p.serving.needed else k for k, p in enumerate(plan.places)] + own
+    for jobs in plan.classes:
+        for k in served:
+            place = plan.places[k]
+            times = (0.0, 0.0) if k == NONE else (place.times[jobs.name], place.scvs[jobs.name])
+            yield law_of(*times)
+    for jobs in plan.classes:
+        think = law_of(jobs.think_time, 1.0)
+        think.shift = plan.beyond
+        yield think
+    for c, jobs in enumerate(plan.classes):
+        for _, rate, scv in _sources(c, jobs):
+            yield _gaps(rate, scv)
+
+
+def law_of(time: float, scv: float) -> Law:
+    """Times with a mean [s] and an scv: constant, exponential or gamma-distributed.
+
+    Examples
+    --------
+    >>> law_of(2.0, 0.5)
+    Law(kind=<Family.GAMMA: 2>, first=2.0, second=1.0, third=0.0, shift=0.0)
+    """
+    if time == 0 or scv == 0:
+        return Law(Family.CONSTANT, time)
+    if scv == 1:
+        return Law(Family.EXPONENTIAL, time)
+    return Law(Family.GAMMA, 1 / scv, time * scv)
+
+
+def _gaps(rate: float, scv: float) -> Law:
+    """Times between arrivals: above an scv of 1, hyperexponential with balanced means."""
+    if scv <= 1:
+        return law_of(1 / rate, scv)
+    first = (1 + sqrt((scv - 1) / (scv + 1))) / 2
+    return Law(Family.HYPEREXPONENTIAL, first, 1 / (2 * rate * first), 1 / (2 * rate * (1 - first)))
+
+
+def _plainly(plan: Blueprint, jobs: Jobs) -> list[tuple[int, int]]:
+    """Where the columns of a class's routes go: each station in the same class."""
+    return [(plan.classes.index(jobs), k) for k in range(len(plan.places))]
+
+
+def _routes(plan: Blueprint, jobs: Jobs, stations: int) -> list[list[Way]]:
+    """Ways of a class from each station; where a round ends, the class in which the next starts."""
+    switching = jobs.ways.switching
+    to, onward = _plainly(plan, jobs), jobs.ways.onward
+    if switching is not None:
+        onward = switching.onward
+        to = [(c, k) for c in range(len(switching.classes)) for k in range(len(plan.places))]
+        ends = switching.ends.tolist()
+        to = [(c, NONE if end else k) for (c, k), end in zip(to, ends, strict=True)]
+    ways = [list(_ways(row, to)) for row in onward]
+    return ways + [[] for _ in range(stations - len(ways))]
+
+
+def _ways(chances: FloatArray, to: list[tuple[int, int]]) -> Iterator[Way]:
+    """Ways with cumulated chances; what misses 1 leaves."""
+    sums = np.cumsum(chances)
+    if abs(sums[-1] - 1) <= _FULL:
+        sums[sums >= 1 - _FULL] = 1.0
+    for chance, total, (class_, station) in zip(chances, sums.tolist(), to, strict=True):
+        if chance > 0:
+            yield Way(total, class_, station)
+
+
+def _visits(jobs: Jobs, stations: int) -> FloatArray:
+    visits = np.zeros(stations)
+    if jobs.ways.visits is not None:
+        visits[: len(jobs.ways.visits)] = jobs.ways.visits
+    return visits
+
+
+def _streams(
+    plan: Blueprint, names: list[str], sources: list[tuple[Source, float, float]]
+) -> Iterator[str]:
+    """The name of each stream, in their order: what it is drawn for."""
+    classes = [jobs.name for jobs in plan.classes]
+    for purpose, ends in (("service", "thinking"), ("routes", "entry")):
+        yield from (f"{purpose} of {c} at {name}" for c in classes for name in names)
+        yield from (f"{ends} of {c}" for c in classes)
+        if purpose == "service":
+            for source, _, _ in sources:
+                at = "" if source.station == NONE else names[source.station]
+                yield f"arrivals of {classes[source.class_]} at {at}"
+    yield from (f"rounds of {c}" for c in classes)
+    yield from (f"choice at {name}" for name in names)
+    yield from (f"order at {name}" for name in names)
+
+
+def _key(name: str) -> int:
+    return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")
