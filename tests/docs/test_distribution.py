@@ -2,6 +2,7 @@
 
 import configparser
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
@@ -36,20 +37,26 @@ def shipped():
                 yield f"{place}/{path.relative_to(ROOT / folder).as_posix()}", path
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
+def build(place, **variables):
     """Wheel and source archive of a copy, as an installer's build step makes them."""
-    place = tmp_path_factory.mktemp("clone")
     ignore = shutil.ignore_patterns("__pycache__", f"*{LIBRARY}")
     for folder in FOLDERS:
         shutil.copytree(ROOT / folder, place / folder, ignore=ignore)
     for name in (*SETUP, "CITATION.cff"):
         shutil.copy(ROOT / name, place)
     command = [sys.executable, "-c", BUILD]
-    run = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
+    environment = os.environ | variables
+    run = subprocess.run(
+        command, cwd=place, env=environment, capture_output=True, text=True, check=False
+    )
     assert run.returncode == 0, run.stderr
     (source,), (wheel,) = (sorted(place.glob(f"out/*{end}")) for end in (".tar.gz", ".whl"))
     return source, wheel
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    return build(tmp_path_factory.mktemp("clone"))
 
 
 @needs_setuptools
@@ -63,6 +70,16 @@ def test_the_wheel_holds_the_package_and_nothing_else(built):
     assert names - compiled == set(same)
     assert len(compiled) <= 1
     assert all(same.values())
+
+
+@needs_setuptools
+def test_a_machine_without_a_compiler_gets_all_but_the_kernels(tmp_path):
+    _, made = build(tmp_path, CC="no-such-compiler")
+
+    with zipfile.ZipFile(made) as wheel:
+        names = wheel.namelist()
+    assert "headway/queueing/compiled/library.py" in names
+    assert not any(name.endswith(LIBRARY) for name in names)
 
 
 @needs_setuptools
