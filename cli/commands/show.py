@@ -29,24 +29,27 @@ def command(
     plot: Drawing | None,
 ) -> None:
     """Show parameters, stations, routes, presets and assumptions."""
-    from headway.models.files.writing import beside, document, to_toml
-    from headway.models.showing.models import closed_forms, doubts_of
-    from headway.models.tables.strict import strict_json
-
     chosen = chosen_model(model, preset, settings)
     if plot is not None:
         is_formula = what == "formula"
         figure = chosen.plot_formulas(plot.dark) if is_formula else chosen.plot(plot.log, plot.dark)
         write_and_say(*rendered(figure, plot))
     if what == "toml":
+        from headway.models.files.writing import beside, to_toml
+
         click.echo(beside(Path(), to_toml(chosen)), nl=False)
     elif what == "jmva":
         from headway.models.importing.writing import to_jmva
 
         click.echo(to_jmva(chosen), nl=False)
     elif what == "json":
+        from headway.models.files.writing import document
+        from headway.models.tables.strict import strict_json
+
         click.echo(strict_json(document(chosen)))
     elif what == "formula":
+        from headway.models.showing.models import closed_forms, doubts_of
+
         forms = [f"{name} = {form}" for name, form in closed_forms(chosen).items()]
         click.echo("\n".join([*forms, *doubts_of(chosen)]))
     else:

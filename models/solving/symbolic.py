@@ -8,7 +8,6 @@ from headway.errors import GraphError, UnknownParameter, nearest
 from headway.kinds import Amount, ceiling, floor
 from headway.models.language.parameters import Parameter
 from headway.models.solving.blocking.refused import refuse_blocking
-from headway.models.solving.response_times.closed_forms import percentile_form
 from headway.models.solving.solutions.saturation import RATES
 from headway.models.solving.solutions.solution import CLASS_PARTS
 from headway.models.structure.graph import ModelGraph
@@ -90,6 +89,8 @@ def closed_form(
     refuse_blocking(graph, "closed forms")
     percent = percent_of(output, graph.classes)
     if percent is not None and output not in graph.names:
+        from headway.models.solving.response_times.closed_forms import percentile_form
+
         return whole_numbers(percentile_form(graph, percent, _given(graph, symbols or {})))
     known = graph.classes or output in graph.names
     if not known or output == "saturation_throughput":
