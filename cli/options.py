@@ -429,7 +429,6 @@ def chosen_model(
     name: str, preset: str | None, settings: tuple[str, ...], closing: tuple[str, ...] = ()
 ) -> "Model":
     """Find a model and apply its preset and settings."""
-    from headway.cli.sweeps import apply_settings
     from headway.errors import InvalidParameter
     from headway.models.importing.finding import find_model
 
@@ -441,6 +440,10 @@ def chosen_model(
             msg = "a population and arrival_rate are both given; give one of them"
             raise InvalidParameter(msg)
         model = model.closed(1)
+    if not settings and not closing:
+        return model
+    from headway.cli.sweeps import apply_settings
+
     return apply_settings(model, (*settings, *closing))
 
 

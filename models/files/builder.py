@@ -15,12 +15,6 @@ from headway.models.files.building.places import KeyLines
 from headway.models.files.building.regions import Regions
 from headway.models.files.building.sources import with_sources
 from headway.models.files.building.stations import Stations
-from headway.models.files.correlations import correlations_of
-from headway.models.files.curves import miss_curve
-from headway.models.files.draws import draws_of
-from headway.models.files.forms import form_of
-from headway.models.files.tails import tails_of
-from headway.models.files.traces import with_traces
 from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.parameters import Preset
 from headway.models.language.units import quantity, unit
@@ -35,13 +29,19 @@ class Builder(Links, Algorithms, Stations, Regions):
     """Builds a model from the entries of a file, each after those it needs."""
 
     def __init__(self, entry: schema.ModelEntry, place: KeyLines) -> None:
-        entry = with_traces(with_forks(with_sources(entry, place), place), place)
+        entry = with_forks(with_sources(entry, place), place)
+        if entry.arrivals:
+            from headway.models.files.traces import with_traces
+
+            entry = with_traces(entry, place)
         super().__init__(entry, place)
         self.valued = {n: p for n, p in entry.parameters.items() if p.formula is None}
         self.bound = {n: p for n, p in entry.parameters.items() if p.formula is not None}
 
     def miss_curve(self, file: str) -> dict[str, list[float]]:
         """Sizes and miss ratios of a file beside the model's."""
+        from headway.models.files.curves import miss_curve
+
         return miss_curve(file, self.place.source)
 
     def model(self) -> Model:
@@ -64,21 +64,43 @@ class Builder(Links, Algorithms, Stations, Regions):
             doc=entry.doc,
             source=entry.source,
             assumptions=entry.assumptions,
-            form=form_of(entry.form, bare.parameters, self.place),
             units=chosen_units(entry),
-            tails=tails_of(entry.tails, self.place),
         )
-        correlations = correlations_of(entry.correlations, model.parameters, self.place)
-        model = replace(model, correlations=correlations)
-        drawn = draws_of(entry.draws.sets if entry.draws else "", model.parameters, self.place)
+        model = self._with_draws(self._with_tables(model))
         presets = {n: self._preset(model, n, p) for n, p in entry.presets.items()}
         return replace(
             model,
-            drawn=drawn,
             presets=presets,
             measured_to={name: self._highest(model, name) for name in entry.measured},
             alternatives=self._alternatives(),
         )
+
+    def _with_tables(self, model: Model) -> Model:
+        """The model with what a fit wrote of it: the form that was tried, and measured tails."""
+        entry = self.entry
+        if entry.form is not None:
+            from headway.models.files.forms import form_of
+
+            model = replace(model, form=form_of(entry.form, model.parameters, self.place))
+        if entry.tails:
+            from headway.models.files.tails import tails_of
+
+            model = replace(model, tails=tails_of(entry.tails, self.place))
+        return model
+
+    def _with_draws(self, model: Model) -> Model:
+        """The model with what is known of its uncertain parameters together."""
+        entry = self.entry
+        if entry.correlations:
+            from headway.models.files.correlations import correlations_of
+
+            pairs = correlations_of(entry.correlations, model.parameters, self.place)
+            model = replace(model, correlations=pairs)
+        if entry.draws:
+            from headway.models.files.draws import draws_of
+
+            model = replace(model, drawn=draws_of(entry.draws.sets, model.parameters, self.place))
+        return model
 
     def _highest(self, model: Model, name: str) -> float:
         """The highest load that a model was fitted to, under the name of a parameter."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from headway.lazy import loaded
 from headway.models.files.building.forks import FORK, FORK_KEYS, JOIN, JOIN_KEYS
 from headway.models.files.building.keys import algorithm_keys, station_keys, summary
-from headway.models.files.building.links import LINK
+from headway.models.files.building.links import link_keys
 from headway.models.files.building.schema import CLASS, MODEL
 from headway.models.files.building.shapes import Json, KeyTable, TableKey, TextSchema, keyed
 from headway.models.files.building.sources import KIND, SOURCE_KEYS
@@ -49,7 +49,7 @@ def json_schema(kinds: Iterable[str] = STATIONS, disciplines: Iterable[str] = DI
     parts = {table: _algorithm(algorithm) for table, algorithm in ALGORITHMS.items()}
     definitions = {
         "station": _stations(kinds, tuple(disciplines)),
-        "link": keyed(LINK),
+        "link": keyed(link_keys()),
         "class": keyed(CLASS),
         **parts,
     }

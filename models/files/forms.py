@@ -8,7 +8,8 @@ from headway.models.files.building import schema
 from headway.models.files.building.places import KeyLines
 from headway.models.language.formula import Formula, formula
 from headway.models.language.units import unit
-from headway.models.structure.forms import CURVE, FACTS, Derived, FormTable, Load, Variant
+from headway.models.structure.forms import CURVE, FACTS, Derived, FormTable, Variant
+from headway.models.structure.loads import Load
 
 Names = Collection[str]
 

@@ -17,7 +17,7 @@ from headway.models.measured.measurements import Measurements
 from headway.models.measured.roles import DELIVERED, OFFERED
 from headway.models.measured.statistic import percentile_of
 from headway.models.signatures.sfs import curve as curve_of
-from headway.models.structure.forms import Load
+from headway.models.structure.loads import Load
 from headway.models.structure.parts.counts import counts
 
 _BEYOND = 4.0  # times the most jobs that were inside: farther no count is looked for

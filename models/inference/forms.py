@@ -12,7 +12,8 @@ from headway.kinds import FloatArray
 from headway.models.files.shipped import catalogue_model, model_names
 from headway.models.importing.finding import find_model
 from headway.models.measured.facts import Fact
-from headway.models.structure.forms import Load, Variant
+from headway.models.structure.forms import Variant
+from headway.models.structure.loads import Load
 from headway.models.structure.model import Model
 
 ALL_FORMS = "all"

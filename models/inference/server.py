@@ -53,7 +53,7 @@ from headway.models.measured.measurements import Measurements
 from headway.models.reading.loadtest import Measured, measurements_in
 from headway.models.signatures.sfs import ALL, Range
 from headway.models.structure.alternatives import Alternative, together
-from headway.models.structure.forms import Load
+from headway.models.structure.loads import Load
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
 from headway.numerals import counted

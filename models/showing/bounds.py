@@ -1,13 +1,16 @@
 """Bounds of solutions: of the system by method, and of each class."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from headway.models.language.units import unit
 from headway.models.solving.solutions.solution import Solution
 from headway.models.tables.description import Field
-from headway.queueing.bounds.common import Bounds
+
+if TYPE_CHECKING:
+    from headway.queueing.bounds.common import Bounds
 
 _BOUNDED = {"throughput": unit("1/s"), "response_time": unit("s")}
 
@@ -22,7 +25,7 @@ def bound_fields(solution: Solution) -> Iterator[Field]:
 
 
 def _fields(
-    solution: Solution, path: tuple[str, ...], name: str, bounds: Bounds
+    solution: Solution, path: tuple[str, ...], name: str, bounds: "Bounds"
 ) -> Iterator[Field]:
     for what, own_unit in _BOUNDED.items():
         ends = tuple(f"{what}_{end}" for end in ("lower", "upper"))

@@ -9,8 +9,6 @@ import numpy as np
 from headway.models.language.digits import ends, in_unit, with_unit
 from headway.models.language.scales import Scale
 from headway.models.language.units import Unit
-from headway.models.measured.arrivals import POISSON, arrivals_in_words
-from headway.models.showing.bounds import bound_fields
 from headway.models.showing.parts.alternatives import (
     all_models,
     beyond_note,
@@ -18,7 +16,6 @@ from headway.models.showing.parts.alternatives import (
     models_document,
     times_of_all,
 )
-from headway.models.showing.parts.regions import blocked_parts, region_fields, region_tables
 from headway.models.showing.parts.servers import server_fields, server_tables
 from headway.models.solving.solutions.limits import station_limits
 from headway.models.solving.solutions.marks import Marks
@@ -83,14 +80,24 @@ def _fields(solution: Solution) -> Iterator[Field]:
             values = _spread(solution[f"{name}.{part}"], solution)
             yield Field(("components", name, part), values, part_unit(part), (f"{name}_{part}",))
         yield from servers.get(name, [])
-    yield from region_fields(solution)
-    yield from bound_fields(solution)
+    yield from _limit_fields(solution)
     if solution.stations:
         yield field("bottleneck", map(str, np.ravel(solution.bottleneck)))
         yield field("saturated", map(bool, np.ravel(solution.saturated)))
         yield only_csv("method", (solution.method,) * count)
     if solution.stations or solution.approximation:
         yield only_csv("approximation", (solution.approximation,) * count)
+
+
+def _limit_fields(solution: Solution) -> Iterator[Field]:
+    """Numbers of regions, and bounds."""
+    from headway.models.showing.bounds import bound_fields
+
+    if solution.model.graph.regions:
+        from headway.models.showing.parts.regions import region_fields
+
+        yield from region_fields(solution)
+    yield from bound_fields(solution)
 
 
 def input_fields(solution: Solution, rows: Sequence[int] | None = None) -> Iterator[Field]:
@@ -108,11 +115,20 @@ def _spread(value: Any, solution: Solution) -> list[float]:
 
 def station_parts(solution: Solution) -> dict[str, tuple[str, ...]]:
     """What is told of each station: what always is, and what was asked for."""
-    always = (*solution.station_parts, *blocked_parts(solution))
+    always = _parts_of_all(solution)
     return {
         name: (*always, *(one.part for one in solution.station_requests if one.owner == name))
         for name in solution.stations
     }
+
+
+def _parts_of_all(solution: Solution) -> tuple[str, ...]:
+    """What is told of every station, among it how long servers are held up where some are."""
+    if not solution.model.graph.blocks:
+        return solution.station_parts
+    from headway.models.showing.parts.regions import blocked_parts
+
+    return (*solution.station_parts, *blocked_parts(solution))
 
 
 def head(solution: Solution) -> Row:
@@ -142,8 +158,12 @@ def _tables(solution: Solution, scale: Scale) -> list[Table]:
         tables.append(_class_table(solution, scale))
     if not solution.stations:
         return tables
-    more = [*server_tables(solution), *region_tables(solution, scale)]
-    return [*tables, _stations_table(solution, scale), *more]
+    tables += [_stations_table(solution, scale), *server_tables(solution)]
+    if solution.model.graph.regions:
+        from headway.models.showing.parts.regions import region_tables
+
+        tables += region_tables(solution, scale)
+    return tables
 
 
 def _shown(solution: Solution) -> Iterator[tuple[Any, Unit]]:
@@ -258,7 +278,11 @@ def arrival_note(model: Model) -> list[str]:
     """Say how requests arrive, where they do so more or less regularly than those of users."""
     parameter = model.parameters.get(ARRIVAL_SCV.name)
     scv = None if parameter is None else parameter.value
-    if scv is None or np.ndim(scv) or float(scv) == POISSON:
+    if scv is None or np.ndim(scv):
+        return []
+    from headway.models.measured.arrivals import POISSON, arrivals_in_words
+
+    if float(scv) == POISSON:
         return []
     words = arrivals_in_words(float(scv))
     return [f"requests arrive {words}; for those of users, at random, set {ARRIVAL_SCV.name}=1"]
@@ -318,7 +342,7 @@ def _outputs_table(solution: Solution, scale: Scale) -> Table:
 
 def _stations_table(solution: Solution, scale: Scale) -> Table:
     columns = [Column("station", solution.stations)]
-    for part in (*solution.station_parts, *blocked_parts(solution)):
+    for part in _parts_of_all(solution):
         values = [float(np.ravel(solution[f"{name}.{part}"])[0]) for name in solution.stations]
         columns.append(Column.of(part.replace("_", " "), values, part_unit(part), scale))
     return Table("stations", tuple(columns))

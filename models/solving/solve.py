@@ -21,7 +21,6 @@ from headway.models.structure.parts.forks import queued_behind_forks
 from headway.models.structure.parts.keys import ANSWERED, Amounts, Values, of_class
 from headway.models.structure.parts.structure import Structure, of_structure
 from headway.models.structure.planning.variability import SPREAD
-from headway.queueing.forks.fork import BEHIND
 from headway.queueing.methods.registry import check_method
 
 SIMULATION = "simulation"
@@ -138,6 +137,8 @@ def _doubts(model: Model, values: Values) -> str:
     stations = model.graph.stations
     notes = [*_approximate(model.graph), *poisson_notes(model.graph, values)]
     if queued_behind_forks(model.graph):
+        from headway.queueing.forks.fork import BEHIND
+
         notes.append(BEHIND)
     lost = model.graph.losing
     if lost and len(stations) > 1 and stations[lost[0]].visits:

@@ -1,6 +1,7 @@
 """Open networks with propagated variability of arrivals."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,10 +22,9 @@ from headway.models.structure.planning.variability import (
     has_renewal,
     service_scv,
 )
-from headway.queueing.flows.measured import assumed_poisson
-from headway.queueing.variability.lone import GAMMA_ARRIVALS
-from headway.queueing.variability.measured import MeasuredRegion
-from headway.queueing.variability.network import approximation
+
+if TYPE_CHECKING:
+    from headway.queueing.variability.measured import MeasuredRegion
 
 _POISSON = of_number(1.0)
 
@@ -99,6 +99,8 @@ def with_spread(graph: Structure, values: Values) -> Amounts:
 
 def doubts_of_spread(graph: Structure, values: Values) -> str:
     """Notes on approximation: what is exact about two moments has none."""
+    from headway.queueing.variability.lone import GAMMA_ARRIVALS
+
     spread = SPREAD.of(values)
     if spread.exact:
         return ""
@@ -110,11 +112,13 @@ def doubts_of_spread(graph: Structure, values: Values) -> str:
 
 def _error(graph: Structure, values: Values, spread: TwoMoments) -> str:
     """With the error of such networks: of those with Poisson arrivals, else of those without."""
+    from headway.queueing.variability.network import approximation
+
     region = region_of(graph, values)
     return region.means() if spread.poisson else approximation(region.busy)
 
 
-def region_of(graph: Structure, values: Values) -> MeasuredRegion:
+def region_of(graph: Structure, values: Values) -> "MeasuredRegion":
     """Where a network without classes lies among those that were measured.
 
     Parameters
@@ -124,6 +128,8 @@ def region_of(graph: Structure, values: Values) -> MeasuredRegion:
     values
         Utilisations, and stations made of numbers.
     """
+    from headway.queueing.variability.measured import MeasuredRegion
+
     queues = [name for name, station in graph.stations.items() if station.can.limits]
     busy = max((_most(values[f"{name}.utilisation"]) for name in queues), default=0.0)
     stations = [station_at(name).of(values) for name in queues]
@@ -145,6 +151,8 @@ def poisson_notes(graph: Structure, values: Values) -> list[str]:
     graph, values
         A network without classes that is solved station by station.
     """
+    from headway.queueing.flows.measured import assumed_poisson
+
     others = not_poisson(graph)
     kinds = [graph.stations[name].can for name in others]
     if not others:

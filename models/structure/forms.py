@@ -8,11 +8,11 @@ where they start, and what their values tell of the server.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from headway.models.language.formula import Formula
 from headway.models.language.frozen import Kept
 from headway.models.language.units import Unit
+from headway.models.structure.loads import Load
 
 CURVE = ("least_time", "most_time", "mean_time", "least_rate", "top_rate", "most_inside")
 """What start values may be made of: least, largest and mean response time [s] of the points
@@ -31,20 +31,6 @@ FACTS = (
 """Facts for forms: numbers that result pages disclose, amounts in bytes."""
 
 _NAME = re.compile(r"[^\W\d]\w*")
-
-
-class Load(StrEnum):
-    """The kind of load of a curve.
-
-    Open; a throughput that a fixed number of clients limits, so that the curve may bend back; the
-    number of clients itself; or arrivals that are offered to a room which may be full, so that
-    throughput falls short of them.
-    """
-
-    OPEN = "open"
-    CLOSED = "closed"
-    POPULATION = "population"
-    OFFERED = "offered"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from headway.kinds import Amount
-from headway.loggp.machine.parameters import LogGP
 from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.frozen import adding
 from headway.models.language.names import check_shown
@@ -25,6 +24,7 @@ from headway.models.structure.planning.plan import Plan
 from headway.numerals import counted
 
 if TYPE_CHECKING:
+    from headway.loggp.machine.parameters import LogGP
     from headway.models.structure.model import Model
 
 
@@ -101,7 +101,7 @@ class ModelGraph(TrafficBuilding):
         graph, read = self._read(expression, f"{name}")
         return replace(graph, bindings=adding(graph.bindings, name, read))
 
-    def link(self, name: str, machine: LogGP) -> "ModelGraph":
+    def link(self, name: str, machine: "LogGP") -> "ModelGraph":
         """Add a LogGP link, whose parts formulas can use: ``lan.overhead``.
 
         Its latency is turned into that of the papers. Numbers, formulas apart, are parameters

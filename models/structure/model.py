@@ -19,13 +19,11 @@ from headway.models.structure.alternatives import (
     given_values,
     still_drawn,
 )
-from headway.models.structure.closing import in_rounds
 from headway.models.structure.correlations import (
     Correlations,
     check_correlations,
     still_uncertain,
 )
-from headway.models.structure.forms import FormTable
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.inputs import (
     ARRIVAL_RATE,
@@ -36,7 +34,6 @@ from headway.models.structure.inputs import (
 )
 from headway.models.structure.meanings import Better, Meaning
 from headway.models.structure.network_kind import NetworkKind
-from headway.models.structure.one_class import alone, circulation
 from headway.models.structure.outputs import usual_meaning
 from headway.models.structure.parts.finite import in_renewal_room
 from headway.models.structure.parts.links import check_links, exposed
@@ -51,6 +48,7 @@ from headway.models.structure.verbs import End, ModelVerbs
 
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
+    from headway.models.structure.forms import FormTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +102,7 @@ class Model(Kept, ModelVerbs):
     source: str = ""
     assumptions: str = ""
     preset: str | None = None
-    form: FormTable | None = None
+    form: "FormTable | None" = None
     correlations: Correlations = field(default_factory=dict)
     units: tuple[Unit, ...] = ()
     tails: Mapping[float, float] = field(default_factory=dict)
@@ -273,11 +271,15 @@ class Model(Kept, ModelVerbs):
         """
         network = self
         if len(self.graph.classes) == 1:
+            from headway.models.structure.one_class import alone, circulation
+
             network = replace(self, graph=alone(self.graph))
             jobs = circulation(self.graph, self.inputs)
             network = network if jobs is None else network.closed(*jobs)
         if not (network.is_closed and network.graph.stations):
             return network
+        from headway.models.structure.closing import in_rounds
+
         graph = in_rounds(network.graph, network.inputs)
         return network if graph is network.graph else replace(network, graph=graph)
 

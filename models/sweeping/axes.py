@@ -1,6 +1,5 @@
 """Values of a parameter in a space: steps, choices, or a continuous range."""
 
-import hashlib
 import math
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -297,6 +296,8 @@ def described(values: FloatArray) -> Any:
     """
     if values.size <= _FEW:
         return values.tolist()
+    import hashlib  # which takes as long to load as all the rest of this file
+
     digest = hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()
     first, last = plain(values[0]), plain(values[-1])
     return {"count": values.size, "first": first, "last": last, "sha256": digest}

@@ -5,7 +5,6 @@ from typing import Any
 
 from headway.lazy import needed
 from headway.models.language.verbs import perform
-from headway.models.tables.strict import strict_json
 from headway.models.tables.table import Table
 
 
@@ -87,6 +86,8 @@ class Answer(Shown):
         >>> json.loads(solution.to_json())["points"][0]["outputs"]["response_time"]
         0.003
         """
+        from headway.models.tables.strict import strict_json
+
         return strict_json(perform(self, "document"))
 
     def to_csv(self) -> str:

@@ -4,13 +4,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from enum import Enum
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray
-from headway.queueing.disciplines.arrivals import ArrivalView, Classes, Rule
-from headway.queueing.disciplines.offered import Offered
-from headway.queueing.markov.orders import Order
+
+if TYPE_CHECKING:
+    from headway.queueing.disciplines.arrivals import ArrivalView, Classes, Rule
+    from headway.queueing.disciplines.offered import Offered
+    from headway.queueing.markov.orders import Order
 
 _Law = TypeVar("_Law")
 
@@ -154,9 +156,9 @@ class Discipline(str, metaclass=Named):
     at_random: bool = False
     scv: bool = False
     measured: bool = False
-    waits: Callable[[Offered], FloatArray] | None = None
-    stay: Rule | None = None
-    states: Callable[..., Order] | None = None
+    waits: "Callable[[Offered], FloatArray] | None" = None
+    stay: "Rule | None" = None
+    states: "Callable[..., Order] | None" = None
     rank: Rank | None = None
     times: SojournLaw = SojournLaw.UNKNOWN
     jmt: str = ""
@@ -166,7 +168,7 @@ class Discipline(str, metaclass=Named):
         """Make the text that it is."""
         return super().__new__(cls, name)
 
-    def open_waits(self, offered: Offered) -> FloatArray:
+    def open_waits(self, offered: "Offered") -> FloatArray:
         """Mean waits of open classes at one station, shape (classes, points) [s].
 
         Raises
@@ -176,11 +178,11 @@ class Discipline(str, metaclass=Named):
         """
         return self._known(self.waits, "open classes")(offered)
 
-    def visit_times(self, network: Classes, k: int, arrival: ArrivalView) -> FloatArray:
+    def visit_times(self, network: "Classes", k: int, arrival: "ArrivalView") -> FloatArray:
         """Time of a visit by approximate mean value analysis, shape (classes, points) [s]."""
         return self._known(self.stay, "closed classes")(network, k, arrival)
 
-    def chain(self, priorities: tuple[int, ...]) -> Callable[[int], Order]:
+    def chain(self, priorities: tuple[int, ...]) -> "Callable[[int], Order]":
         """Its states in a Markov chain of classes with these priorities, by number of servers."""
         states = self._known(self.states, "the Markov chain of a network")
         return partial(states, priorities) if self.by_priority else states

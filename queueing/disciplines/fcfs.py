@@ -12,16 +12,20 @@ class j takes
 Source: Kleinrock, *Queueing Systems* I, 1975, section 5.6; Reiser, IEEE Trans. Comm. 27(8), 1979.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.queueing.disciplines.arrivals import ArrivalView, Classes, everybody, pool_factor
 from headway.queueing.disciplines.discipline import Discipline, ProductForm, SojournLaw
-from headway.queueing.disciplines.offered import Offered, while_stable
 from headway.queueing.markov.orders import in_order
 
+if TYPE_CHECKING:
+    from headway.queueing.disciplines.arrivals import ArrivalView, Classes
+    from headway.queueing.disciplines.offered import Offered
 
-def waits(offered: Offered) -> FloatArray:
+
+def waits(offered: "Offered") -> FloatArray:
     """Wait of open classes, which is that of all of them, shape (classes, points) [s].
 
     Examples
@@ -30,13 +34,17 @@ def waits(offered: Offered) -> FloatArray:
     >>> waits(Offered(half, 2 * half, np.ones(1), (1, 1))).ravel().tolist()
     [0.5, 0.5]
     """
+    from headway.queueing.disciplines.offered import while_stable
+
     busy = offered.load.sum(axis=0) / offered.servers
     wait = while_stable(offered.in_service, 1 - busy, busy < 1)
     return np.tile(wait, (len(offered.load), 1))
 
 
-def stay(network: Classes, k: int, arrival: ArrivalView) -> FloatArray:
+def stay(network: "Classes", k: int, arrival: "ArrivalView") -> FloatArray:
     """Time of a visit, R_c above, shape (classes, points) [s]."""
+    from headway.queueing.disciplines.arrivals import everybody, pool_factor
+
     times, every = network.times[:, k], everybody(network)
     fast = (arrival.present * times[:, None]).sum(axis=0) / network.servers[k]
     waits = times + fast * pool_factor(network, k, arrival, arrival.present, every)

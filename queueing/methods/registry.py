@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from headway.errors import InvalidParameter, PackageError, nearest, quoted
 from headway.lazy import loaded, offered, outside, tables
-from headway.queueing.methods.method import Answers, MethodRow
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+    from headway.queueing.methods.method import MethodRow
 
 GROUP = "headway.methods"
 """Entry points by which other packages add methods: ``name = module:ROW``."""
@@ -22,7 +23,7 @@ AUTO = "auto"
 """The wish for the best method that applies."""
 
 
-def methods() -> dict[str, MethodRow]:
+def methods() -> "dict[str, MethodRow]":
     """All methods by name: headway's in the order of its table, then those of other packages.
 
     Raises
@@ -39,7 +40,7 @@ def methods() -> dict[str, MethodRow]:
 
 
 @cache
-def methods_at(places: tuple[str, ...]) -> dict[str, MethodRow]:
+def methods_at(places: tuple[str, ...]) -> "dict[str, MethodRow]":
     """Of the tables at some places, and of other packages."""
     rows: Iterable[MethodRow] = (row for place in places for row in loaded(place))
     own = {row.name: row for row in rows}
@@ -47,18 +48,18 @@ def methods_at(places: tuple[str, ...]) -> dict[str, MethodRow]:
     return own | more
 
 
-def by_least_time() -> tuple[MethodRow, ...]:
+def by_least_time() -> "tuple[MethodRow, ...]":
     """Methods that are exact by their nature, those first that are worth an estimate first."""
     return _by_least_time(tables(GROUP))
 
 
 @cache
-def _by_least_time(places: tuple[str, ...]) -> tuple[MethodRow, ...]:
+def _by_least_time(places: tuple[str, ...]) -> "tuple[MethodRow, ...]":
     rows = [row for row in methods_at(places).values() if not row.approximates]
     return tuple(sorted(rows, key=lambda row: row.least))
 
 
-def method_named(name: str) -> MethodRow:
+def method_named(name: str) -> "MethodRow":
     """A method by its name.
 
     Raises
@@ -90,6 +91,8 @@ def check_method(name: str) -> None:
     """
     if name == AUTO:
         return
+    from headway.queueing.methods.method import Answers
+
     answers = method_named(name).answers
     if Answers.MEANS not in answers:
         msg = f"method {name} does not give means: it answers {', '.join(sorted(answers))}"
@@ -108,7 +111,9 @@ def approximates(name: str) -> bool:
     return row is not None and row.approximates
 
 
-def _row(point: "EntryPoint") -> MethodRow:
+def _row(point: "EntryPoint") -> "MethodRow":
+    from headway.queueing.methods.method import MethodRow
+
     row = point.load()
     if not isinstance(row, MethodRow) or row.name != point.name:
         msg = f"it must be a MethodRow named {point.name}"

@@ -7,7 +7,7 @@ Every method takes floats, NumPy arrays or SymPy expressions.
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from headway.kinds import (
     number,
     plain,
 )
-from headway.queueing.erlang.formulas import empty_probability, erlang_c
+from headway.lazy import loaded
 from headway.queueing.flows.laws import (
     check_arrivals,
     littles_law,
@@ -32,12 +32,10 @@ from headway.queueing.flows.laws import (
 )
 from headway.queueing.stations.abilities import SERVERS, Abilities, ServiceKind
 from headway.queueing.stations.counted import Counted
-from headway.queueing.times.feedback import feedback_law
-from headway.queueing.times.laws import TimeLaw, constant, exponential, pooled
-from headway.queueing.times.phase_type import in_phases
-from headway.queueing.times.processor_sharing.exponential import exponential_sharing_law
-from headway.queueing.times.tagged_job.kinds import FcfsQueue, MultiServerQueue, TaggedDelay
-from headway.queueing.times.tagged_job.station import TaggedStation
+
+if TYPE_CHECKING:
+    from headway.queueing.times.laws import TimeLaw
+    from headway.queueing.times.tagged_job.station import TaggedStation
 
 
 class Station(Counted, ABC):
@@ -46,7 +44,7 @@ class Station(Counted, ABC):
     service_time: Quantity | str
     approximation: ClassVar[str] = ""  # what is approximate about its formulas, if anything
     can: ClassVar[Abilities] = Abilities()
-    followed: ClassVar[type[TaggedStation] | None] = None  # to a job that comes back
+    followed: ClassVar[str] = ""  # place of what a job that comes back sees of it
     lawless: ClassVar[str] = "no formula is known"  # why `time_law` refuses, where it does
     shared_as: ClassVar[type["Station"] | None] = None  # kind that it is where servers are shared
 
@@ -130,12 +128,12 @@ class Station(Counted, ABC):
         msg = f"{type(self).__name__} has no law for jobs that return directly"
         raise GraphError(msg)
 
-    def time_law(self, arrival_rate: float) -> TimeLaw:  # noqa: ARG002 - for kinds that know
+    def time_law(self, arrival_rate: float) -> "TimeLaw":  # noqa: ARG002 - for kinds that know
         """How the response time of a visit is distributed, below saturation; refused if unknown."""
         msg = f"the response time of {self.label} has no known distribution: {self.lawless}"
         raise GraphError(msg)
 
-    def shared_law(self, arrival_rate: float) -> TimeLaw:  # noqa: ARG002 - for kinds that know
+    def shared_law(self, arrival_rate: float) -> "TimeLaw":  # noqa: ARG002 - for kinds that know
         """How the response time of a visit is distributed where all present share its servers.
 
         Below saturation; refused if unknown.
@@ -163,23 +161,26 @@ class Station(Counted, ABC):
         """The station without what a discipline changes of it."""
         return self
 
-    def looped_law(self, arrival_rate: float) -> TimeLaw:
+    def looped_law(self, arrival_rate: float) -> "TimeLaw":
         """The time law of a visit of returning jobs, where it is not known in full."""
         return self.time_law(arrival_rate)
 
-    def feedback_law(self, arrival_rate: float, chance: float) -> TimeLaw | None:  # noqa: ARG002
+    def feedback_law(self, arrival_rate: float, chance: float) -> "TimeLaw | None":  # noqa: ARG002
         """How long all visits take of those who come back with a chance; None if unknown.
 
         The arrival rate [1/s] is that from elsewhere.
         """
         return None
 
-    def stop(self, arrival_rate: float, again: float) -> TaggedStation | None:  # noqa: ARG002
+    def stop(self, arrival_rate: float, again: float) -> "TaggedStation | None":  # noqa: ARG002
         """The station as a followed job that may come straight back sees it; or None."""
-        if self.followed is None:
+        from headway.queueing.times.phase_type import in_phases
+
+        if not self.followed:
             return None
+        kind: type[TaggedStation] = loaded(self.followed)
         stay, count = float(self.response_time(arrival_rate)), int(self.plain_count)
-        return self.followed.alike(arrival_rate, in_phases(self.mean_service, 1.0), stay, count)
+        return kind.alike(arrival_rate, in_phases(self.mean_service, 1.0), stay, count)
 
 
 def while_stable(
@@ -222,6 +223,8 @@ def while_stable(
 
 def _multi_server_wait(busy: Amount, time: Amount, servers: Amount) -> Amount:
     """W = C(m, a) S / (m - a), a = m U [s]."""
+    from headway.queueing.erlang.formulas import erlang_c
+
     load = servers * busy
     return erlang_c(servers, load) * time / (servers - load)
 
@@ -264,7 +267,7 @@ class Delay(Station):
     can: ClassVar[Abilities] = Abilities(
         ServiceKind.DELAY, shared=True, smooth=True, scv=0.0, chained=True
     )
-    followed: ClassVar[type[TaggedStation] | None] = TaggedDelay
+    followed: ClassVar[str] = "headway.queueing.times.tagged_job.kinds:TaggedDelay"
 
     service_time: Quantity | str
 
@@ -293,8 +296,10 @@ class Delay(Station):
         """Zero: nobody waits."""
         return arrival_rate * 0
 
-    def time_law(self, arrival_rate: float) -> TimeLaw:  # noqa: ARG002 - the same at all of them
+    def time_law(self, arrival_rate: float) -> "TimeLaw":  # noqa: ARG002 - the same at all of them
         """Constant."""
+        from headway.queueing.times.laws import constant
+
         return constant(self._number(self.service_time))
 
 
@@ -325,7 +330,7 @@ class MM1(Station):
     can: ClassVar[Abilities] = Abilities(
         ServiceKind.QUEUE, shared=True, smooth=True, exponential=True, scv=1.0, chained=True
     )
-    followed: ClassVar[type[TaggedStation] | None] = FcfsQueue
+    followed: ClassVar[str] = "headway.queueing.times.tagged_job.kinds:FcfsQueue"
 
     service_time: Quantity | str
 
@@ -347,16 +352,22 @@ class MM1(Station):
         """Share of time without any request: 1 - U."""
         return idle(self.utilisation(arrival_rate))
 
-    def time_law(self, arrival_rate: float) -> TimeLaw:
+    def time_law(self, arrival_rate: float) -> "TimeLaw":
         """Exponential with mean R."""
+        from headway.queueing.times.laws import exponential
+
         return exponential(self.response_time(arrival_rate))
 
-    def shared_law(self, arrival_rate: float) -> TimeLaw:
+    def shared_law(self, arrival_rate: float) -> "TimeLaw":
         """Coffman, Muntz and Trotter's."""
+        from headway.queueing.times.processor_sharing.exponential import exponential_sharing_law
+
         return exponential_sharing_law(arrival_rate, self.mean_service, self.mean_service, 1)
 
-    def feedback_law(self, arrival_rate: float, chance: float) -> TimeLaw:
+    def feedback_law(self, arrival_rate: float, chance: float) -> "TimeLaw":
         """Takács's."""
+        from headway.queueing.times.feedback import feedback_law
+
         return feedback_law(arrival_rate, chance, self.mean_service, 1.0)
 
 
@@ -428,7 +439,7 @@ class MMm(Servers):
         scv=1.0,
         chained=True,
     )
-    followed: ClassVar[type[TaggedStation] | None] = MultiServerQueue
+    followed: ClassVar[str] = "headway.queueing.times.tagged_job.kinds:MultiServerQueue"
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """W = C(m, a) S / (m - a) [s]."""
@@ -438,17 +449,24 @@ class MMm(Servers):
 
     def empty_probability(self, arrival_rate: Quantity) -> Amount:
         """Share of time without any request: 1 / (sum below m of a**k / k! + last / (1 - U))."""
+        from headway.queueing.erlang.formulas import empty_probability
+
         time = number("service_time", self.service_time)
         return empty_probability(self.count, arrival_rate * time)
 
-    def time_law(self, arrival_rate: float) -> TimeLaw:
+    def time_law(self, arrival_rate: float) -> "TimeLaw":
         """Exponential service and, with chance C(m, a), an exponential wait of mean S / (m - a)."""
+        from headway.queueing.erlang.formulas import erlang_c
+        from headway.queueing.times.laws import pooled
+
         time, servers = self._number(self.service_time), self._number(self.count)
         load = arrival_rate * time
         return pooled(time, erlang_c(servers, load), time / (servers - load))
 
-    def shared_law(self, arrival_rate: float) -> TimeLaw:
+    def shared_law(self, arrival_rate: float) -> "TimeLaw":
         """Of a job among the number of others, each with a server at most."""
+        from headway.queueing.times.processor_sharing.exponential import exponential_sharing_law
+
         return exponential_sharing_law(
             arrival_rate, self.mean_service, self.mean_service, int(self.plain_count)
         )

@@ -1,14 +1,16 @@
 """What every station is asked about numbers of jobs and waits beyond their means."""
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import Quantity, number
-from headway.queueing.numbers.laws import NumberLaw, delayed, served, side_by_side
-from headway.queueing.numbers.waits import NO_WAIT, WaitLaw, exponential_wait
 from headway.queueing.stations.abilities import InSearches, ServiceKind
+
+if TYPE_CHECKING:
+    from headway.queueing.numbers.laws import NumberLaw
+    from headway.queueing.numbers.waits import WaitLaw
 
 
 class Counted(InSearches):
@@ -47,7 +49,7 @@ class Counted(InSearches):
         value = getattr(self, scv) if isinstance(scv, str) else scv
         return None if value is None else float(np.asarray(number("scv", value), float))
 
-    def number_law(self, arrival_rate: float, again: float = 0.0) -> NumberLaw:
+    def number_law(self, arrival_rate: float, again: float = 0.0) -> "NumberLaw":
         """Distribution of the number of jobs.
 
         Parameters
@@ -62,6 +64,8 @@ class Counted(InSearches):
         GraphError
             For a kind whose number of jobs has no known law.
         """
+        from headway.queueing.numbers.laws import delayed, served, side_by_side
+
         arrival_rate = arrival_rate / (1 - again)
         time, count, kind = self.mean_service, int(self.plain_count), self.can.product_form
         if kind is ServiceKind.DELAY:
@@ -72,8 +76,11 @@ class Counted(InSearches):
             return side_by_side(count, arrival_rate * time / count)
         raise self._unknown("the number of jobs at")
 
-    def wait_law(self, arrival_rate: float) -> WaitLaw:
+    def wait_law(self, arrival_rate: float) -> "WaitLaw":
         """How long a visit waits before service, first come first served; refused if unknown."""
+        from headway.queueing.numbers.laws import served
+        from headway.queueing.numbers.waits import NO_WAIT, exponential_wait
+
         time, count, kind = self.mean_service, int(self.plain_count), self.can.product_form
         if kind is ServiceKind.DELAY:
             return NO_WAIT

@@ -24,7 +24,6 @@ from headway.queueing.times.processor_sharing.general import (
     alone_law,
     general_sharing_law,
 )
-from headway.queueing.times.tagged_job.station import TaggedStation
 
 SEVERAL = (
     "response times at several shared servers have a known distribution for exponential times "
@@ -56,7 +55,7 @@ class SharedMG1(MM1):
     """
 
     can: ClassVar[Abilities] = Abilities(ServiceKind.QUEUE, shared=True, insensitive=True)
-    followed: ClassVar[type[TaggedStation] | None] = None
+    followed: ClassVar[str] = ""
 
     scv: Quantity | str
 
@@ -104,7 +103,7 @@ class SharedMGm(MMm):
     can: ClassVar[Abilities] = Abilities(
         ServiceKind.QUEUE, shared=True, insensitive=True, counts=SERVERS, eased_by=SERVERS
     )
-    followed: ClassVar[type[TaggedStation] | None] = None
+    followed: ClassVar[str] = ""
 
     scv: Quantity | str
 

@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headway.errors import nearest
-from headway.loggp.machine.parameters import Convention, LogGP
-from headway.loggp.machine.platforms import PLATFORMS
 from headway.models.files.building import schema
 from headway.models.files.building.entries import Entries
 from headway.models.files.building.places import KeyLines
@@ -23,14 +21,23 @@ from headway.models.structure.parts.links import (
     settable,
 )
 
-LINK: KeyTable = {
-    "platform": TableKey(word(*PLATFORMS), "A published machine that supplies the link's numbers."),
-    "convention": TableKey(
-        word(*Convention), "How the latency is defined; as in the papers by default."
-    ),
-    **{part: TableKey(PARAMETER, doc) for part, doc in LINK_DOCS.items()},
-}
-"""What a link may say."""
+if TYPE_CHECKING:
+    from headway.loggp.machine.parameters import Convention
+
+
+def link_keys() -> KeyTable:
+    """What a link may say."""
+    from headway.loggp.machine.parameters import Convention
+    from headway.loggp.machine.platforms import PLATFORMS
+
+    machines, meanings = word(*PLATFORMS), word(*Convention)
+    return {
+        "platform": TableKey(machines, "A published machine that supplies the link's numbers."),
+        "convention": TableKey(
+            meanings, "How the latency is defined; as in the papers by default."
+        ),
+        **{part: TableKey(PARAMETER, doc) for part, doc in LINK_DOCS.items()},
+    }
 
 
 class Links(Entries):
@@ -42,13 +49,16 @@ class Links(Entries):
 
     def link(self, graph: ModelGraph, name: str) -> ModelGraph:
         """Add a LogGP link."""
+        from headway.loggp.machine.parameters import LogGP
+        from headway.loggp.machine.platforms import PLATFORMS
+
         table = dict(self.links[name])
         platform = table.pop("platform", None)
         if platform is not None and platform not in PLATFORMS:
             msg = f"unknown platform {platform!r}{nearest(str(platform), PLATFORMS)}"
             raise self.place.error(msg, "links", name, "platform")
         convention = self._convention(name, table.pop("convention", None), platform)
-        self.check_names("links", name, table, LINK)
+        self.check_names("links", name, table, link_keys())
         with self.place("links", name):
             values = by_sides(self.numbers(graph, "links", name, table, LINK_UNITS))
         if platform is not None:
@@ -92,8 +102,10 @@ class Links(Entries):
             interval=own.interval,
         )
 
-    def _convention(self, name: str, text: Any, platform: Any) -> Convention:
+    def _convention(self, name: str, text: Any, platform: Any) -> "Convention":
         """Whose meaning of latency a link's numbers have."""
+        from headway.loggp.machine.parameters import Convention
+
         place = ("links", name, "convention")
         if text is None:
             return Convention.PAPERS

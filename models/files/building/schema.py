@@ -27,7 +27,7 @@ from headway.models.files.building.shapes import (
     TextSchema,
     table,
 )
-from headway.models.structure.forms import Load
+from headway.models.structure.loads import Load
 from headway.models.structure.meanings import Better
 from headway.models.structure.parts.structure import CLASS_KEYS
 

@@ -4,13 +4,12 @@ from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from headway.errors import InvalidParameter, nearest
 from headway.kinds import Amount, check_domain
 from headway.lazy import loaded
 from headway.models.language.verbs import perform, who_does
-from headway.models.solving.solutions.queue_lengths import QueueLengths
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import (
     OUTPUTS,
@@ -19,7 +18,10 @@ from headway.models.structure.outputs import (
     on_demand,
     percentile_name,
 )
-from headway.queueing.times.laws import TimeLaw
+
+if TYPE_CHECKING:
+    from headway.models.solving.solutions.queue_lengths import QueueLengths
+    from headway.queueing.times.laws import TimeLaw
 
 
 def named_outputs(
@@ -195,7 +197,7 @@ class OnDemand:
             check_percent(percent)
         return self.answering(*map(percentile_name, percentages))
 
-    def time_laws(self) -> Sequence[Mapping[str, TimeLaw | None]]:
+    def time_laws(self) -> "Sequence[Mapping[str, TimeLaw | None]]":
         """Laws of the response time, one mapping for each operating point in flat order.
 
         Returns
@@ -218,7 +220,7 @@ class OnDemand:
         laws: Sequence[Mapping[str, TimeLaw | None]] = perform(self, "time_laws")
         return laws
 
-    def queue_lengths(self, *stations: str) -> QueueLengths[Self]:
+    def queue_lengths(self, *stations: str) -> "QueueLengths[Self]":
         """Number of jobs at stations: probabilities of 0, 1, 2..., by operating point.
 
         Exact if the solution is, for all kinds of station with a known distribution; with several

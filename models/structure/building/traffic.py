@@ -18,8 +18,6 @@ from headway.models.structure.parts.routes import check_ends
 from headway.models.structure.parts.structure import CLASS_KEYS
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.disciplines.table import DEFAULT
-from headway.queueing.forks.fork import Fork
-from headway.queueing.network.blocking import check_blocking
 from headway.queueing.stations.base import Station
 
 
@@ -74,7 +72,10 @@ class TrafficBuilding(Reading):
             msg = f"{name}: {error}"
             raise GraphError(msg) from None
         check_order(name, type(station), order)
-        check_blocking(name, blocking, can_be_full=station.can.loses)
+        if blocking:
+            from headway.queueing.network.blocking import check_blocking
+
+            check_blocking(name, blocking, can_be_full=station.can.loses)
         graph, component = self._component(name, station, [f.name for f in fields(station)])  # type: ignore[arg-type]
         by_class = visits if isinstance(visits, Mapping) else {"": visits}
         graph, read = graph._read_all(by_class, f"{name}.visits")
@@ -127,6 +128,8 @@ class TrafficBuilding(Reading):
         >>> round(answer["written.response_time"], 7)  # (12 - U) / 8 S / (1 - U)
         0.023
         """
+        from headway.queueing.forks.fork import Fork
+
         check_branches(self.stations, name, branches)
         graph, read = self._fields(name, {"needed": len(branches) if needed is None else needed})
         graph, made = graph._read_all({"": visits}, f"{name}.visits")

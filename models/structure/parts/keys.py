@@ -5,11 +5,13 @@ hand on (stations, visits, laws, numbers by class) stands under a `Key`, which s
 """
 
 from collections.abc import Mapping
-from typing import Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from headway.kinds import Amount
 from headway.queueing.stations.base import Station
-from headway.queueing.stations.returning import Returning
+
+if TYPE_CHECKING:
+    from headway.queueing.stations.returning import Returning
 
 Given = TypeVar("Given", covariant=True)
 
@@ -58,7 +60,7 @@ def offered_at(name: str) -> Key[Amount]:
     return Key(f"offered {name}")
 
 
-def law_at(name: str) -> Key[Returning]:
+def law_at(name: str) -> "Key[Returning]":
     """The law of a station that sends jobs straight back to itself."""
     return Key(f"law {name}")
 

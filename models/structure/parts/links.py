@@ -6,17 +6,17 @@ be set too: it then stands for both, until one of them is set by itself.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from headway.errors import GraphError, UnknownParameter, nearest
 from headway.kinds import Amount, check_count
-from headway.loggp.machine.conventions import in_papers
-from headway.loggp.machine.parameters import Convention, LogGP
-from headway.loggp.machine.platforms import PLATFORM_SOURCES, PLATFORMS
 from headway.models.language.formula import Formula, formula, of_number
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import ONE, unit
 from headway.models.structure.parts.components import Component
+
+if TYPE_CHECKING:
+    from headway.loggp.machine.parameters import LogGP
 
 LINK_PARTS = ("latency", "send_overhead", "receive_overhead", "gap", "gap_per_byte", "processors")
 
@@ -75,7 +75,7 @@ def by_sides(values: Mapping[str, Amount]) -> dict[str, Amount]:
     return sides | dict.fromkeys(_SIDES, values[_BOTH])
 
 
-def link_machine(name: str, machine: LogGP) -> LogGP:
+def link_machine(name: str, machine: "LogGP") -> "LogGP":
     """Convert a link's machine to the papers' convention for latency.
 
     Raises
@@ -83,6 +83,9 @@ def link_machine(name: str, machine: LogGP) -> LogGP:
     GraphError
         For another convention with a formula in it, whose numbers are not yet known.
     """
+    from headway.loggp.machine.conventions import in_papers
+    from headway.loggp.machine.parameters import Convention
+
     texts = [part for part in LINK_PARTS if isinstance(getattr(machine, part), str)]
     if texts and machine.convention is not Convention.PAPERS:
         msg = (
@@ -94,7 +97,7 @@ def link_machine(name: str, machine: LogGP) -> LogGP:
     return in_papers(machine)
 
 
-def platform_of(machine: LogGP) -> str:
+def platform_of(machine: "LogGP") -> str:
     """The name of a published machine, or nothing for any other.
 
     Examples
@@ -102,6 +105,8 @@ def platform_of(machine: LogGP) -> str:
     >>> platform_of(PLATFORMS["now"]), platform_of(LogGP(5e-6, 1e-6, 1e-6, 6e-6, 0.0))
     ('now', '')
     """
+    from headway.loggp.machine.platforms import PLATFORMS
+
     return next((name for name, known in PLATFORMS.items() if known is machine), "")
 
 
@@ -137,6 +142,8 @@ def _given(link: Component, part: str) -> float | None:
 
 def published_source(link: Component, part: str, value: Amount) -> str:
     """The source of a number of a published machine."""
+    from headway.loggp.machine.platforms import PLATFORM_SOURCES, PLATFORMS
+
     if part == "processors" or not link.platform:
         return ""
     same = getattr(PLATFORMS[link.platform], part) == value
@@ -145,6 +152,8 @@ def published_source(link: Component, part: str, value: Amount) -> str:
 
 def is_published(link: Component, part: str, value: Amount) -> bool:
     """Whether a number of a link follows from its platform's name."""
+    from headway.loggp.machine.platforms import PLATFORMS
+
     known = PLATFORMS.get(link.platform)
     return known is not None and part in LINK_PARTS and bool(getattr(known, part) == value)
 

@@ -1,6 +1,7 @@
 """Ways of single classes, checked and planned: what they name, and that every route is taken."""
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from headway.errors import GraphError, nearest
 from headway.kinds import Amount
@@ -10,8 +11,10 @@ from headway.models.structure.parts.keys import Values, arrivals_at
 from headway.models.structure.parts.routes import share_at
 from headway.models.structure.parts.structure import Structure
 from headway.models.structure.planning.flows import entry_shares
-from headway.queueing.chains.routes import At, ClassRoutes
 from headway.queueing.flows.traffic import SUM_TOLERANCE
+
+if TYPE_CHECKING:
+    from headway.queueing.chains.routes import At, ClassRoutes
 
 
 def check_ways(graph: Structure) -> None:
@@ -68,7 +71,7 @@ def _check_taken(graph: Structure) -> None:
             raise GraphError(msg)
 
 
-def visited(graph: Structure) -> set[At]:
+def visited(graph: Structure) -> "set[At]":
     """Classes at the stations that they can reach, whatever the numbers are."""
     onward: dict[str, list[Route]] = {}
     for route in (*graph.routes, *graph.class_ways.routes):
@@ -117,7 +120,7 @@ def chain_targets(graph: Structure) -> list[str]:
     return targets + [arrivals_at(name) for name in graph.arrivals]
 
 
-def class_routes(graph: Structure, values: Values) -> ClassRoutes:
+def class_routes(graph: Structure, values: Values) -> "ClassRoutes":
     """Where jobs go by class, in numbers.
 
     Parameters
@@ -125,6 +128,8 @@ def class_routes(graph: Structure, values: Values) -> ClassRoutes:
     graph, values
         A graph with classes, and the numbers of `chain_targets`.
     """
+    from headway.queueing.chains.routes import ClassRoutes
+
     onward: dict[tuple[At, At], Amount] = {}
     for source, target, chance in _steps(graph, values):
         onward[source, target] = onward.get((source, target), 0.0) + chance
@@ -139,7 +144,7 @@ def class_routes(graph: Structure, values: Values) -> ClassRoutes:
     )
 
 
-def _steps(graph: Structure, values: Values) -> Iterator[tuple[At, At, Amount]]:
+def _steps(graph: Structure, values: Values) -> "Iterator[tuple[At, At, Amount]]":
     """Every route of every class that may come to where it begins."""
     here = visited(graph)
     for (source, target), chance in graph.routes.chances(values).items():

@@ -69,7 +69,6 @@ from headway.models.structure.planning.variability import (
 )
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.returning import Returning
-from headway.queueing.stations.sorted import SortedStation
 
 Law: TypeAlias = Station | Returning
 """What answers for a station at a rate: itself, or its law with returns."""
@@ -164,6 +163,8 @@ def _station(component: Component, name: str, refused: str, values: Values) -> S
     """A station with the laws that hold under its discipline."""
     made: Station = build(component, name, values)
     if component.discipline.by_size:
+        from headway.queueing.stations.sorted import SortedStation
+
         return SortedStation(made, component.discipline, refused)
     return made.shared() if component.discipline.shares else made
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,8 +26,9 @@ from headway.models.structure.planning.flows import entry_shares
 from headway.models.structure.planning.ways import visits_given
 from headway.queueing.stations.abilities import Abilities, ServiceKind
 from headway.queueing.stations.base import Station
-from headway.queueing.variability.lone import lone_wait
-from headway.queueing.variability.network import GeneralNetwork, solve_general
+
+if TYPE_CHECKING:
+    from headway.queueing.variability.network import GeneralNetwork
 
 
 @dataclass(frozen=True)
@@ -233,6 +235,8 @@ def spread(graph: Structure, fixed: FloatArray, values: Values) -> TwoMoments:
     InvalidParameter
         For an scv that is negative or not finite.
     """
+    from headway.queueing.variability.network import solve_general
+
     queue = lone_queue(graph)
     _check_scvs(graph, values)
     if queue is not None and station_at(queue).of(values).can.scv == 1:
@@ -279,8 +283,10 @@ def _network(
     values: Values,
     numbers: Sequence[tuple[Amount, Amount, Amount]],
     fixed: FloatArray,
-) -> GeneralNetwork:
+) -> "GeneralNetwork":
     """The network of a graph with routes."""
+    from headway.queueing.variability.network import GeneralNetwork
+
     times, scvs, servers = map(_columns, zip(*numbers, strict=True))
     rates = _rates(graph, values)
     given = {name: scv_at(name).of(values) for name in graph.arrival_scvs}
@@ -294,12 +300,14 @@ def _alone(
     values: Values,
     numbers: Sequence[tuple[Amount, Amount, Amount]],
     queue: str,
-) -> GeneralNetwork:
+) -> "GeneralNetwork":
     """The network of a graph whose only queue is visited v times, straight from outside.
 
     A share v / n of the jobs, each chosen at random, comes to each of its n separate queues; where
     that is above 1 all of them do, and go straight back with probability 1 - n / v.
     """
+    from headway.queueing.variability.network import GeneralNetwork
+
     times, scvs, servers = map(_columns, zip(*numbers, strict=True))
     part, apart = arriving(station_at(queue).of(values), OWN_VISITS.of(values)[queue])
     here = np.array([name == queue for name in graph.stations])
@@ -320,6 +328,8 @@ def _renewal(graph: Structure, values: Values, queue: str) -> TwoMoments:
     Constant delays let it through as it is: those before the queue, and those after it, which get
     what the queue lets through.
     """
+    from headway.queueing.variability.lone import lone_wait
+
     station = station_at(queue).of(values)
     part, apart = arriving(station, OWN_VISITS.of(values)[queue])
     chosen, scv, servers = apply("min", part, 1.0), _outside(graph, values), station.count / apart

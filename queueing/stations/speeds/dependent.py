@@ -23,8 +23,6 @@ from headway.queueing.stations.abilities import SERVERS, Abilities, ServiceKind
 from headway.queueing.stations.base import MM1, Servers
 from headway.queueing.stations.speeds.varying import ALL, ALONE, ByLaw, Rates, Varying
 from headway.queueing.times.laws import TimeLaw, exponential
-from headway.queueing.times.tagged_job.kinds import FcfsQueue
-from headway.queueing.times.tagged_job.station import TaggedStation
 
 _ALIKE = 1e-9  # relative: rates that are k times the first, but for typed digits, are a pool's
 
@@ -266,7 +264,7 @@ class Parallel(Servers):
         eased_by=SERVERS,
         scv=1.0,
     )
-    followed: ClassVar[type[TaggedStation] | None] = FcfsQueue
+    followed: ClassVar[str] = "headway.queueing.times.tagged_job.kinds:FcfsQueue"
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """W = U S / (1 - U) [s]."""

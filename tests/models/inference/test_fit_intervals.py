@@ -18,7 +18,7 @@ from headway.models.inference.server import ServerFit, fit_server
 from headway.models.inference.side_by_side import SideBySide
 from headway.models.solving.evaluate import compiled_forms
 from headway.models.solving.symbolic import symbol
-from headway.models.structure.forms import Load
+from headway.models.structure.loads import Load
 from headway.queueing import MM1K
 from tests.support.command import headway
 from tests.support.fit_data import ONE, TWO, noisy, table

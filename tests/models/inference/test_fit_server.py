@@ -11,7 +11,7 @@ from headway.models.inference.forms import catalogue_forms, forms_for
 from headway.models.inference.quantities import ServerQuantity
 from headway.models.inference.server import fit_server
 from headway.models.inference.side_by_side import SideBySide, differences
-from headway.models.structure.forms import Load
+from headway.models.structure.loads import Load
 from tests.support.command import headway, refusal
 from tests.support.places import ROOT
 

@@ -9,7 +9,7 @@ from headway.models.inference.fitting import fit_model
 from headway.models.inference.forms import catalogue_forms, started
 from headway.models.inference.server import choose_form
 from headway.models.signatures.sfs import curve as curve_of
-from headway.models.structure.forms import Load
+from headway.models.structure.loads import Load
 from tests.campaigns.form_confusion import (
     BENT,
     CASES,

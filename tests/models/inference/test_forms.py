@@ -10,7 +10,8 @@ from headway.errors import ModelFileError, UnknownModel
 from headway.loggp import PLATFORMS
 from headway.models import catalogue_model, model_names, parse_model
 from headway.models.inference.forms import catalogue_forms, families
-from headway.models.structure.forms import CURVE, Load
+from headway.models.structure.forms import CURVE
+from headway.models.structure.loads import Load
 from headway.models.structure.parts.components import STATION_PARTS
 from headway.models.structure.parts.structure import CLASS_KEYS, RESERVED
 from tests.house import FOLDERS, modules, nodes_of

@@ -13,7 +13,7 @@ from headway.models.inference.forms import catalogue_forms
 from headway.models.inference.server import ServerFit, fit_server
 from headway.models.inference.side_by_side import SideBySide
 from headway.models.language.formula import formula
-from headway.models.structure.forms import Load
+from headway.models.structure.loads import Load
 from tests.support.command import headway
 
 IBM = data_path("sfs_results/curves/laddis-1994q1-ibm-7051-1fp.csv")

@@ -11,7 +11,8 @@ from headway.models import Measurements, catalogue_model, parse_model
 from headway.models.inference.forms import catalogue_forms, listed_forms, started
 from headway.models.inference.server import fit_server
 from headway.models.measured.facts import disclosed, fact
-from headway.models.structure.forms import FACTS, Load
+from headway.models.structure.forms import FACTS
+from headway.models.structure.loads import Load
 from tests.support.command import headway, refusal
 from tests.support.pages import model_files
 

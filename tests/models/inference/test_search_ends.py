@@ -15,7 +15,7 @@ from headway.models.inference.server import fit_server
 from headway.models.measured.matching import match
 from headway.models.measured.measurements import Measurements
 from headway.models.signatures.sfs import curve
-from headway.models.structure.forms import Load
+from headway.models.structure.loads import Load
 from headway.queueing import MM1
 from tests.campaigns.search_ends import CURVES, SOURCES, least_costs, missed
 
