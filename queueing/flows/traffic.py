@@ -175,7 +175,11 @@ def _of_matrix(
     check_matrix(stations, matrix)
     places = [k for k, station in enumerate(stations) if station in entries]
     shares = [entries[stations[k]] for k in places]
-    each = np.linalg.solve(np.eye(len(stations)) - matrix.T, np.eye(len(stations))[:, places])
+    system = 0.0 - matrix.T  # I - P^T
+    system.flat[:: len(stations) + 1] += 1.0
+    entering = np.zeros((len(stations), len(places)))
+    entering[places, np.arange(len(places))] = 1.0
+    each = np.linalg.solve(system, entering)
     if is_symbolic(*shares) or any(np.ndim(share) for share in shares):  # type: ignore[arg-type]
         rows = [sum(e * v for e, v in zip(shares, row, strict=True)) for row in each.tolist()]
         return dict(zip(stations, rows, strict=True))
