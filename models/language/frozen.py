@@ -65,8 +65,9 @@ def adding(entries: Mapping[Key, Added], key: Key, entry: Added) -> Frozen[Key, 
     >>> adding(Frozen({"cpu": 2.0}), "disk", 3.0)
     {'cpu': 2.0, 'disk': 3.0}
     """
-    longer = entries if isinstance(entries, Frozen) else Frozen(entries)
-    return Frozen(longer._entries | {key: frozen(entry)})
+    longer = Frozen(entries._entries if isinstance(entries, Frozen) else frozen({**entries}))
+    longer._entries[key] = frozen(entry)
+    return longer
 
 
 def frozen(value: Any) -> Any:

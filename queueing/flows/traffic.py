@@ -8,9 +8,9 @@ serves floats, arrays and symbols.
 Source: Kleinrock, *Queueing Systems* I, 1975, section 4.8 (Jackson's networks).
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import reduce
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,7 +104,8 @@ def solve_traffic(
     >>> solve_traffic(["a", "b"], {"a": 3.0}, {("a", "b"): 2.0})
     {'a': 3.0, 'b': 6.0}
     """
-    if len(stations) > _DENSE_LIMIT and all(np.ndim(p) == 0 for p in routes.values()):  # type: ignore[arg-type]
+    single = len(stations) > _DENSE_LIMIT and all(np.ndim(p) == 0 for p in routes.values())  # type: ignore[arg-type]
+    if single and not _go_forward(stations, routes):
         return _solve_sparse(stations, entries, routes)
     return _Elimination(stations, entries, routes).solve()
 
@@ -248,6 +249,15 @@ def _check_exits(
         raise GraphError(msg)
 
 
+def _go_forward(stations: Sequence[Name], routes: Routes[Name]) -> bool:
+    """Whether no route is part of a loop, so that elimination adds none."""
+    targets: dict[Name, list[Name]] = {station: [] for station in stations}
+    for source, target in routes:
+        targets[source].append(target)
+    place = {station: k for k, station in enumerate(_flow_order(targets, {}))}
+    return all(place[source] < place[target] for source, target in routes)
+
+
 def _solve_sparse(
     stations: Sequence[Name], entries: Mapping[Name, Quantity], routes: Routes[Name]
 ) -> dict[Name, Amount]:
@@ -317,9 +327,7 @@ def _added(first: Amount, second: Amount) -> Amount:
     return first if type(second) is int and second == 0 else first + second
 
 
-def _flow_order(
-    out_of: Mapping[Amount, Mapping[Amount, Amount]], entries: Mapping[Amount, Amount]
-) -> list[Amount]:
+def _flow_order(out_of: Mapping[Any, Iterable[Any]], entries: Mapping[Any, Amount]) -> list[Any]:
     """Order stations so that, loops apart, each comes after those that feed it."""
     finished: list[Amount] = []
     visited: set[Amount] = set()

@@ -148,3 +148,21 @@ def test_entries_of_a_matrix_may_be_arrays_or_symbols():
         for node, visits in alone.items():
             assert points[node][k] == pytest.approx(visits, rel=1e-12)
             assert float(form[node].subs(e, x)) == pytest.approx(visits, rel=1e-12)
+
+
+@pytest.mark.parametrize("loops", [False, True])
+def test_many_stations_with_loops_and_without(loops, monkeypatch):
+    draw = np.random.default_rng(int(loops))
+    count = 150
+    onward = draw.random((count, count)) * (draw.random((count, count)) < 0.02)
+    onward = onward if loops else np.triu(onward, 1)
+    onward *= 0.9 / np.maximum(onward.sum(axis=1, keepdims=True), 0.9)
+    routes = {(int(i), int(j)): float(onward[i, j]) for i, j in np.argwhere(onward)}
+    if not loops:
+        monkeypatch.setattr("headway.queueing.flows.traffic._solve_sparse", None)
+    visits = visit_ratios(range(count), {0: 0.25, 7: 0.75}, routes)
+
+    entries = np.zeros(count)
+    entries[[0, 7]] = 0.25, 0.75
+    expected = np.linalg.solve(np.eye(count) - onward.T, entries)
+    np.testing.assert_allclose([visits[k] for k in range(count)], expected, rtol=1e-12, atol=1e-15)
