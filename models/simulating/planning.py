@@ -41,6 +41,14 @@ AT_MOST = 60.0
 BEYOND = 50
 """Fewest journeys of each class in a window that exceed the highest percentile."""
 
+CROWDED_TIMES = 8.0
+"""Fewest relaxation times in a window for each share of journeys beyond the highest percentile.
+
+Long journeys come together, while a queue is long, and a short window has few such times: its
+percentile is too small on average, at p99 of ten stations that are 80% busy by 6% where windows
+have 0.7 of them, and by 0.5% where they have 7.
+"""
+
 
 @dataclass(frozen=True)
 class Schedule:
@@ -88,7 +96,9 @@ def schedule(
     warm_up = RELAXATIONS * slowest + JOURNEYS * journey
     wanted = max((BEYOND / (1 - p / 100) for p in percentiles), default=0.0)
     rarest = max(wanted, FEWEST_OF_A_CLASS) / min(rates.values())
-    window = max(WINDOW * warm_up, FEWEST / sum(rates.values()), rarest)
+    share = min((1 - p / 100 for p in percentiles), default=1.0)
+    crowded = CROWDED_TIMES * slowest / share if percentiles else 0.0
+    window = max(WINDOW * warm_up, FEWEST / sum(rates.values()), rarest, crowded)
     each = (rates[j.name] * (1 + plan.visits(j).sum()) for j in plan.crowd)
     return Schedule(warm_up, window, (warm_up + window) * float(sum(each)))
 

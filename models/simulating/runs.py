@@ -24,6 +24,13 @@ FIRST = 10
 MORE = 1.05
 """Safety factor on the estimated number of replicas."""
 
+FEW, ENOUGH, MANY = 20, 32, 40
+"""Where more than the last are needed, windows are lengthened so that the second is enough.
+
+The first are made before judging anew: few replicas may be unlike by chance. Each replica has a
+warm-up, and what a short window says of a percentile is too small on average.
+"""
+
 MOST_SEED = 2**64
 
 Progress = Callable[[str, float], None]
@@ -76,6 +83,7 @@ def simulate_model(
     planned = schedule(plan, unique, _loads(model, plan))
     series = _Series(plan, planned, int(seed), unique, _Bar(progress))
     interrupted = _until(series, half_width, at_most)
+    planned = series.planned
     effort = SimulationEffort(
         int(seed), half_width, len(series.made), planned.warm_up, planned.window, interrupted
     )
@@ -138,6 +146,12 @@ class _Series:
             self.made.append(replica(self.plan, self.planned, key, self.percentiles))
             self.bar.at(len(self.made) / count)
 
+    def lengthen(self, factor: float) -> None:
+        """Begin anew with windows that are longer by a factor."""
+        planned, self.made = self.planned, []
+        share = (planned.warm_up + factor * planned.window) / planned.horizon
+        self.planned = Schedule(planned.warm_up, factor * planned.window, share * planned.events)
+
     def wanted(self, half_width: float) -> int:
         """Replicas needed for the half width, estimated from the existing ones."""
         estimated = estimates(self.made)
@@ -153,12 +167,16 @@ def _until(series: _Series, half_width: float, at_most: float) -> bool:
     try:
         guess = seconds_an_event(series.plan, series.planned, series.seed) * series.planned.events
         _check_time(FIRST, guess, at_most, half_width)
-        began, wanted, overrun = perf_counter(), FIRST, 1.0
+        wanted, overrun = FIRST, 1.0
         while wanted > len(series.made):
+            began, made = perf_counter(), len(series.made)
             series.extend(wanted)
-            each, wanted = (perf_counter() - began) / wanted, series.wanted(half_width)
+            each, wanted = (perf_counter() - began) / (wanted - made), series.wanted(half_width)
             if wanted > len(series.made):
                 _check_time(wanted, each, at_most, half_width, overrun)
+            if wanted > MANY:
+                series.lengthen(wanted / ENOUGH)
+                wanted = FEW
             overrun = _OVERRUN
     except KeyboardInterrupt:
         if len(series.made) < 2:

@@ -397,15 +397,14 @@ static int64_t played(Play *p, double until, int64_t most)
             return ENDLESS;
         p->now = p->event[0].time;
         clock->events++;
-        if (owner < p->sources) {
+        open_hole(p);
+        if (owner < p->sources)
             source_event(p, owner);
-            continue;
-        }
-        cancel(p, owner);
-        if (owner < p->sources + p->queues)
+        else if (owner < p->sources + p->queues)
             queue_event(p, owner - p->sources);
         else
             job_event(p, owner - p->sources - p->queues);
+        close_hole(p);
     }
     return MORE;
 }

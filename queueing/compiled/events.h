@@ -104,6 +104,7 @@ typedef struct {
     ptrdiff_t stations, classes, sources, laws, rows, ways, speeds, paces, branches;
     ptrdiff_t queues, jobs, owners, events, streams, gates, journeys;
     double now;
+    int hole; /* whether the first place of the calendar is free */
 } Play;
 
 /* What is wrong with a score or a state, if anything is. */

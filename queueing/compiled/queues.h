@@ -47,7 +47,10 @@ static void schedule(Play *p, int64_t owner, double time)
 {
     int64_t place = p->at[owner];
     Event event = {time, p->clock->scheduled++, owner};
-    if (place == NONE)
+    if (place == NONE && p->hole) {
+        p->hole = 0;
+        sink(p, 0, event);
+    } else if (place == NONE)
         rise(p, p->clock->size++, event);
     else if (sooner(&event, &p->event[place]))
         rise(p, place, event);
@@ -68,6 +71,24 @@ static void cancel(Play *p, int64_t owner)
         rise(p, place, last);
     else
         sink(p, place, last);
+}
+
+/* The event that is played leaves a hole in first place, which the next that is new fills. What it
+   held is still sooner than all others, so the rest of the heap does not notice. */
+static void open_hole(Play *p)
+{
+    p->at[p->event[0].owner] = NONE;
+    p->hole = 1;
+}
+
+static void close_hole(Play *p)
+{
+    if (!p->hole)
+        return;
+    p->hole = 0;
+    Event last = p->event[--p->clock->size];
+    if (p->clock->size > 0)
+        sink(p, 0, last);
 }
 
 static int64_t owner_of_queue(const Play *p, int64_t q)

@@ -66,6 +66,7 @@ class Play:
         self.sources, self.queues = len(self.source), len(self.queue)
         self.laws, self.rows = len(self.law), len(self.row) - 1
         self.now: float = self.clock.now
+        self.hole = False
 
     def write(self, state: Sequence[Any]) -> None:
         """Write the state back."""

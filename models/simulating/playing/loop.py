@@ -11,8 +11,9 @@ from headway.kinds import FloatArray
 from headway.models.simulating.playing.chance import Play, sample
 from headway.models.simulating.playing.journeys import count_gate, finish_part, go_on, think
 from headway.models.simulating.playing.queues import (
-    cancel,
+    close_hole,
     count,
+    open_hole,
     pop,
     schedule,
     take,
@@ -66,14 +67,14 @@ def _most_new(p: Play) -> int:
 
 
 def _event(p: Play, owner: int) -> None:
+    open_hole(p)
     if owner < p.sources:
         _source_event(p, owner)
-        return
-    cancel(p, owner)
-    if owner < p.sources + p.queues:
+    elif owner < p.sources + p.queues:
         _queue_event(p, owner - p.sources)
     else:
         _job_event(p, owner - p.sources - p.queues)
+    close_hole(p)
 
 
 def _played(p: Play, until: float, most: int) -> int:

@@ -53,7 +53,10 @@ def schedule(p: Play, owner: int, time: float) -> None:
     """Put the event of an owner into the calendar, or move it there."""
     place, event = p.at[owner], Event(time, p.clock.scheduled, owner)
     p.clock.scheduled += 1
-    if place == NONE:
+    if place == NONE and p.hole:
+        p.hole = False
+        _sink(p, 0, event)
+    elif place == NONE:
         p.clock.size += 1
         _rise(p, p.clock.size - 1, event)
     elif _sooner(event, p.event[place]):
@@ -76,6 +79,22 @@ def cancel(p: Play, owner: int) -> None:
         _rise(p, place, last)
     else:
         _sink(p, place, last)
+
+
+def open_hole(p: Play) -> None:
+    """Leave the first place of the calendar to the next new event: what it held is played."""
+    p.at[p.event[0].owner] = NONE
+    p.hole = True
+
+
+def close_hole(p: Play) -> None:
+    """Fill the first place of the calendar, if it is still free."""
+    if not p.hole:
+        return
+    p.hole = False
+    p.clock.size -= 1
+    if p.clock.size > 0:
+        _sink(p, 0, p.event[p.clock.size])
 
 
 def _owner_of_queue(p: Play, q: int) -> int:

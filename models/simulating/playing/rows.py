@@ -4,8 +4,9 @@ The fields have the order of the struct; whole numbers are int64, others float64
 """
 
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 from enum import IntEnum
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -294,4 +295,5 @@ def rows(row: type[Any], values: Iterable[Any] = ()) -> RowArray:
     >>> rows(Journey, [Journey(2, 0.5)]).tolist()
     [(2, 0.5)]
     """
-    return np.array([astuple(value) for value in values], dtype_of(row))
+    dtype = dtype_of(row)
+    return np.array([*map(attrgetter(*dtype.names or ()), values)], dtype)

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from headway.errors import GraphError, InvalidParameter, Saturated, UnknownParameter
 from headway.models import ModelGraph, parse_model
@@ -283,6 +284,35 @@ def test_the_warm_up_of_a_mixed_network_is_that_of_open_jobs_among_the_closed_on
 def test_a_percentile_makes_windows_with_enough_beyond_it():
     model = one(MM1(1.0), 0.5)
     assert schedule(blueprint(model), (99.0,)).window * 0.5 == pytest.approx(5000, rel=1e-9)
+
+
+def test_windows_have_times_at_which_queues_are_long():
+    """Eight relaxation times, of 1 / (1 - sqrt 0.9)**2 s each, in a hundredth of the window."""
+    model = one(MM1(1.0), 0.9)
+    slowest = 1 / (1 - math.sqrt(0.9)) ** 2
+    assert schedule(blueprint(model), (99.0,)).window == pytest.approx(800 * slowest, rel=1e-9)
+
+
+def test_percentiles_of_a_long_row_are_not_too_small():
+    """Ten stations 80% busy: Erlang's of ten stages; in windows of 5000 journeys 6% less."""
+    graph = ModelGraph("row")
+    for k in range(10):
+        graph = graph.station(f"s{k}", MM1(0.08))
+    for k in range(9):
+        graph = graph.route(f"s{k}", f"s{k + 1}")
+    exact = stats.gamma(10, scale=0.4).ppf(0.99)
+    assert simulated(graph.at(arrival_rate=10.0), 0.05, (99,))["response_time_p99"].holds(
+        exact, SURE
+    )
+
+
+def test_many_short_windows_become_few_long_ones():
+    model = one(MM1(1.0), 0.5)
+    few, many = simulated(model, 0.1), simulated(model, 0.01)
+    assert 20 <= many.effort.replicas <= 60
+    assert many.effort.window > 10 * few.effort.window
+    assert many["response_time"].meets(0.01)
+    assert many["response_time"].holds(2.0, SURE)
 
 
 def test_intervals_are_students():
