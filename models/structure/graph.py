@@ -114,6 +114,7 @@ class ModelGraph(TrafficBuilding):
 
         Examples
         --------
+        >>> from headway.loggp import LogGP
         >>> time = "lan.send_overhead + lan.latency + lan.receive_overhead"
         >>> graph = ModelGraph("one").link("lan", LogGP(5e-6, 2e-6, 4e-6, 6e-6, 0.0))
         >>> model = graph.output("one_way", time).at()

@@ -30,6 +30,7 @@ def waits(offered: "Offered") -> FloatArray:
 
     Examples
     --------
+    >>> from headway.queueing.disciplines.offered import Offered
     >>> half = np.full((2, 1), 0.25)
     >>> waits(Offered(half, 2 * half, np.ones(1), (1, 1))).ravel().tolist()
     [0.5, 0.5]

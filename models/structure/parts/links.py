@@ -102,6 +102,8 @@ def platform_of(machine: "LogGP") -> str:
 
     Examples
     --------
+    >>> from headway.loggp import LogGP
+    >>> from headway.loggp.machine.platforms import PLATFORMS
     >>> platform_of(PLATFORMS["now"]), platform_of(LogGP(5e-6, 1e-6, 1e-6, 6e-6, 0.0))
     ('now', '')
     """
@@ -115,6 +117,7 @@ def link_parameters(links: Links) -> dict[str, Parameter]:
 
     Examples
     --------
+    >>> from headway.loggp.machine.platforms import PLATFORMS
     >>> from headway.models import ModelGraph
     >>> graph = ModelGraph("one").link("lan", PLATFORMS["now"])
     >>> part = link_parameters(graph.links)["lan.latency"]
@@ -163,6 +166,7 @@ def settable(links: Links, parameters: Parameters) -> list[str]:
 
     Examples
     --------
+    >>> from headway.loggp.machine.platforms import PLATFORMS
     >>> from headway.models import ModelGraph
     >>> graph = ModelGraph("one").link("lan", PLATFORMS["now"])
     >>> settable(graph.links, graph.at().parameters)[-1]
@@ -200,6 +204,7 @@ def exposed(
 
     Examples
     --------
+    >>> from headway.loggp import LogGP
     >>> from headway.models import ModelGraph
     >>> machine = LogGP("2 * hop", 1e-6, 1e-6, 6e-6, 0.0)
     >>> graph = ModelGraph("one").declare("hop").link("lan", machine)
