@@ -45,10 +45,10 @@ def replica(
 
 def seconds_an_event(plan: Blueprint, planned: Schedule, seed: int) -> float:
     """Time to simulate an event on this machine, measured by a short run [s]."""
-    share = min(1.0, PILOT / planned.events)
+    run = Run(score_of(plan), seed, 0, kept=False)
     began = perf_counter()
-    Run(score_of(plan), seed, 0, kept=False).play(share * planned.horizon)
-    return (perf_counter() - began) / (share * planned.events)
+    run.play(min(1.0, PILOT / planned.events) * planned.horizon)
+    return (perf_counter() - began) / max(run.events, 1)
 
 
 def _system(plan: Blueprint, run: Run, window: float, percentiles: tuple[float, ...]) -> Replica:

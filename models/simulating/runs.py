@@ -33,6 +33,12 @@ warm-up, and what a short window says of a percentile is too small on average.
 
 MOST_SEED = 2**64
 
+MOST_JOBS = 10**6
+"""The largest population; each job takes some 220 bytes, and events at the start."""
+
+FASTEST = 1e-8
+"""Less than the time of an event on any machine, to refuse before a simulation is begun [s]."""
+
 Progress = Callable[[str, float], None]
 
 
@@ -77,6 +83,7 @@ def simulate_model(
     for percent in unique:
         check_domain("percentile", percent, lambda p: (p > 0) & (p < 100), "between 0 and 100")
     plan = blueprint(model)
+    _check_population(plan)
     if unique and plan.unordered:
         msg = f"{model.name}: headway cannot simulate percentiles; {plan.unordered}"
         raise GraphError(msg)
@@ -97,6 +104,17 @@ def _named(model: Model, estimates: dict[str, Estimate]) -> dict[str, Estimate]:
     (name,) = model.graph.classes
     own = {of_class(name, part): value for part, value in estimates.items() if "." not in part}
     return estimates | own
+
+
+def _check_population(plan: Blueprint) -> None:
+    """Refuse more jobs than memory has room for."""
+    jobs = sum(jobs.population for jobs in plan.classes)
+    if jobs > MOST_JOBS:
+        msg = (
+            f"{plan.name}: headway simulates up to {MOST_JOBS:,} jobs, not {jobs:,}; give it a "
+            "smaller population, or solve it"
+        )
+        raise InvalidParameter(msg)
 
 
 def _loads(model: Model, plan: Blueprint) -> dict[str, float]:
@@ -165,7 +183,9 @@ _OVERRUN = 2.0  # times as long as is allowed one may take that seemed short eno
 def _until(series: _Series, half_width: float, at_most: float) -> bool:
     """Make replicas until every half width is met; returns whether it was interrupted."""
     try:
-        guess = seconds_an_event(series.plan, series.planned, series.seed) * series.planned.events
+        events = series.planned.events
+        _check_time(FIRST, FASTEST * events, at_most, half_width)
+        guess = seconds_an_event(series.plan, series.planned, series.seed) * events
         _check_time(FIRST, guess, at_most, half_width)
         wanted, overrun = FIRST, 1.0
         while wanted > len(series.made):

@@ -61,7 +61,7 @@ class State:
     def grow(self, count: int) -> None:
         """Make room for so many more jobs."""
         had = len(self.jobs)
-        fresh = rows(Job, [Job()] * count)
+        fresh = np.repeat(rows(Job, [Job()]), count)
         fresh["next"] = np.arange(had + 1, had + count + 1)
         fresh["next"][-1] = self.clock["unused"][0]
         self.clock["unused"] = had

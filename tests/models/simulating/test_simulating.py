@@ -380,6 +380,15 @@ def test_what_would_take_too_long_is_refused_with_an_estimate():
         one(MM1(1.0), 0.2).simulate(1e-7, at_most=1000.0)
 
 
+def test_populations_beyond_memory_or_time_are_refused_at_once():
+    crowd = ModelGraph("crowd").station("cpu", MM1(1e-9)).at()
+    with pytest.raises(InvalidParameter, match="up to 1,000,000 jobs, not 1,000,000,000; give"):
+        crowd.closed(10**9, 10.0).simulate()
+    crowd = ModelGraph("crowd").station("cpu", MM1(1.0)).at()
+    with pytest.raises(InvalidParameter, match="would take about .* more than the 5 s allowed"):
+        crowd.closed(10**6, 1.0).simulate(at_most=5.0)
+
+
 def test_what_seemed_short_at_first_is_refused_when_it_is_not(monkeypatch):
     """Few replicas may be alike by chance; with more the estimate grows without limit."""
     wanted = iter([11, 10**12])
