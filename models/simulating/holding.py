@@ -26,12 +26,15 @@ def regions_of(model: Model, places: Sequence[SimulatedStation]) -> tuple[Simula
     Raises
     ------
     GraphError
-        For structures that networks with blocking do not support, for deadlocks, and for stations
-        that do not define which job keeps a server when jobs are blocked there.
+        For structures that networks with blocking do not support, for deadlocks, for stations that
+        do not define which job keeps a server when jobs are blocked there, and for regions of
+        several classes some of which are open.
     """
     graph = model.graph
     if not graph.blocks:
         return ()
+    if graph.classes and graph.regions and not any(s.blocking for s in graph.stations.values()):
+        return _regions_of_classes(model)
     check_solvable(graph)
     point = {name: float(np.ravel(value)[0]) for name, value in model.inputs.items()}
     network = point_of(graph, point).network
@@ -40,6 +43,30 @@ def regions_of(model: Model, places: Sequence[SimulatedStation]) -> tuple[Simula
     named = zip(graph.regions, network.windows, strict=True)
     return tuple(
         SimulatedRegion(name, window.stations, int(window.limit)) for name, window in named
+    )
+
+
+def _regions_of_classes(model: Model) -> tuple[SimulatedRegion, ...]:
+    """The regions of closed classes: no law is known, so whether open ones are stable is not."""
+    graph, stations = model.graph, list(model.graph.stations)
+    open_ones = [name for name, keys in graph.classes.items() if "population" not in keys]
+    forks = [name for name, station in graph.stations.items() if station.can.joins]
+    if open_ones and not model.is_closed:
+        msg = (
+            f"{graph.name}: {next(iter(graph.regions))} blocks; headway simulates regions of "
+            f"several classes only where all are closed, and class {open_ones[0]} is open"
+        )
+        raise GraphError(msg)
+    if forks:
+        msg = f"{graph.name}: headway cannot simulate regions with forks ({forks[0]})"
+        raise GraphError(msg)
+    given = {name: float(np.ravel(value)[0]) for name, value in model.inputs.items()}
+    limits = graph.plan.run(given, [f"{name}.limit" for name in graph.regions])
+    return tuple(
+        SimulatedRegion(
+            name, tuple(map(stations.index, region.stations)), round(float(limits[f"{name}.limit"]))
+        )
+        for name, region in graph.regions.items()
     )
 
 

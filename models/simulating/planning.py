@@ -194,10 +194,13 @@ def _outside(plan: Blueprint, region: SimulatedRegion, known: Mapping[str, float
     Each of its places becomes free after the time that a lone job spends inside.
     """
     load = known.get(region.name, 0.0)
-    jobs = plan.classes[0]
-    visits = plan.visits(jobs)[list(region.stations)]
-    times = [plan.places[k].serving.alone(plan.places[k].times[jobs.name]) for k in region.stations]
-    return float(visits @ times) / region.limit / (1 - sqrt(load)) ** 2
+    places = [plan.places[k] for k in region.stations]
+    spent = [
+        plan.visits(jobs)[list(region.stations)]
+        @ [place.serving.alone(place.times[jobs.name]) for place in places]
+        for jobs in plan.crowd
+    ]
+    return float(max(spent)) / region.limit / (1 - sqrt(load)) ** 2
 
 
 def _fed(plan: Blueprint, station: int) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from headway.errors import GraphError
 from headway.models import ModelGraph, parse_model
 from headway.models.structure.parts.regions import REGION_PARTS
 from headway.models.tables.forms import document, tables
-from headway.queueing import MM1, MM1K, FastestFirst, LoadDependent
+from headway.queueing import MM1, MM1K, Delay, FastestFirst, LoadDependent
 from tests.brute.kinds import KINDS, drawn
 
 SURE = 0.99
@@ -114,3 +114,39 @@ def test_a_check_holds_regions_to_the_simulation_and_shows_them():
     said = document(check.simulation)
     assert set(said["points"][0]["regions"]["lock"]) == set(REGION_PARTS)
     assert tables(check.simulation)[-1].title == "regions"
+
+
+def crowded(limit=0):
+    """Two closed classes at a server in order of arrival, with a region around it, and a delay."""
+    graph = ModelGraph("two").job_class("web", population=3, think_time=2.0)
+    graph = graph.job_class("batch", population=2, think_time=1.0)
+    times = {"web": 0.3, "batch": 1.2}
+    graph = graph.station("cpu", MM1(1.0), service_times=times).station("wire", Delay(0.5))
+    graph = graph.route("cpu", "wire")
+    return graph.region("lock", ["cpu"], limit).at() if limit else graph.at()
+
+
+def test_a_region_of_several_classes_for_one_is_a_queue_outside():
+    """The same jobs at the same times, to the last bit; and as the chain says of the queue."""
+    held, free = (model.simulate(0.05, 3, (90,)) for model in (crowded(1), crowded()))
+    names = ("throughput", "response_time", "response_time_p90", "class web.response_time_p90")
+    assert {name: held[name] for name in names} == {name: free[name] for name in names}
+    solution = crowded().solve()
+    values = {name: float(np.ravel(solution[name])[0]) for name in names[:2]}
+    assert missed(held, values) == {}
+    assert held["lock.waiting_time"].mean > 0
+
+
+def test_a_region_of_two_at_once_holds_no_more():
+    """Seen inside: at most two, and fewer wait at the server than where all may come in."""
+    held, free = (model.simulate(0.05, 3) for model in (crowded(2), crowded()))
+    assert 0 < held["lock.full"].mean < 1
+    inside = held["cpu.queue_length"].mean + held["lock.queue_length"].mean
+    assert inside == pytest.approx(free["cpu.queue_length"].mean, rel=1e-9)
+
+
+def test_regions_of_classes_that_arrive_are_refused_by_name():
+    graph = ModelGraph("open").job_class("a", arrival_rate=0.1).job_class("b", population=1)
+    graph = graph.station("cpu", MM1(1.0)).region("lock", ["cpu"], limit=1)
+    with pytest.raises(GraphError, match="only where all are closed, and class a is open"):
+        graph.at().simulate()
