@@ -14,7 +14,7 @@ from headway.models.simulating.playing.rows import Choice, Family, Reason
 from headway.models.simulating.playing.run import Run, arguments
 from headway.models.simulating.playing.state import opening
 from headway.models.simulating.scoring import score_of
-from headway.queueing import MM1, Discipline, MGm
+from headway.queueing import MM1, Discipline, MGm, Parallel
 from headway.queueing.compiled.library import LIBRARY, TWINS
 from tests.brute.kinds import KINDS, drawn
 from tests.support.played import PLAYED
@@ -121,6 +121,39 @@ def test_another_station_leaves_its_stream_alone():
     alone, second = score(one(MM1(1.0))), score(graph.route("first", "node").at(arrival_rate=0.5))
     assert alone.keys[0] == second.keys[1]
     assert len(set(second.keys.tolist())) == len(second.keys)
+
+
+def two_queues(choice):
+    """Mean time at two servers of 1 s with queues of their own, 90% busy, by how a job chooses."""
+    what = score(ModelGraph("pair").station("cpu", Parallel(1.0, 2)).at(arrival_rate=1.8))
+    what.stations["choice"] = choice
+    run = Run(what, 1, 0, kept=False)
+    run.play(1e4)
+    run.begin()
+    run.play(4e6 if LIBRARY else 1e5)
+    return run.state.crowds["taken"][0] / run.state.crowds["ended"][0]
+
+
+def in_turn():
+    """E2/M/1, of 0.9 a second: 1 / (1 - x), x = (1.8 / (2.8 - x))**2 (Kleinrock I, 6.4)."""
+    root = 0.5
+    for _ in range(500):
+        root = (1.8 / (2.8 - root)) ** 2
+    return 1 / (1 - root)
+
+
+@pytest.mark.parametrize(
+    ("choice", "exact"),
+    [
+        (Choice.RANDOM, 10.0),
+        (Choice.SHORTEST, 5.475),
+        (Choice.TWO_CHOICES, 5.475),
+        (Choice.ROUND_ROBIN, in_turn()),
+    ],
+)
+def test_jobs_choose_among_two_queues(choice, exact):
+    """Alone M/M/1; the shorter by its Markov chain, 5.475 s; either is the shorter of all two."""
+    assert two_queues(choice) == pytest.approx(exact, rel=0.02 if LIBRARY else 0.2)
 
 
 def test_a_queue_that_grows_has_room():
