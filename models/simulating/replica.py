@@ -3,14 +3,12 @@
 from math import nan
 from time import perf_counter
 
-import numpy as np
-
-from headway.kinds import FloatArray
 from headway.models.simulating.plan import Blueprint, SimulatedStation
 from headway.models.simulating.planning import Schedule
 from headway.models.simulating.playing.rows import RowArray
 from headway.models.simulating.playing.run import Run
 from headway.models.simulating.scoring import score_of
+from headway.models.simulating.times import Times
 from headway.models.structure.outputs import percentile_name
 from headway.models.structure.parts.keys import of_class
 
@@ -54,12 +52,12 @@ def seconds_an_event(plan: Blueprint, planned: Schedule, seed: int) -> float:
 def _system(plan: Blueprint, run: Run, window: float, percentiles: tuple[float, ...]) -> Replica:
     """Results of all jobs, and of each class."""
     crowds = run.state.crowds
-    results = _journeys(crowds, run.journeys(), plan, window, percentiles)
+    results = _journeys(crowds, run.times(), plan, window, percentiles)
     if plan.loses:
         lost, ended = int(crowds["lost"].sum()), int(crowds["ended"].sum())
         results["loss_probability"] = lost / max(lost + ended, 1)
     for c, jobs in enumerate(plan.classes) if name_classes(plan) else ():
-        own = _journeys(crowds[c : c + 1], run.journeys(c), plan, window, percentiles)
+        own = _journeys(crowds[c : c + 1], run.times(c), plan, window, percentiles)
         results |= {of_class(jobs.name, part): value for part, value in own.items()}
     return results
 
@@ -71,7 +69,7 @@ def name_classes(plan: Blueprint) -> bool:
 
 def _journeys(
     crowds: RowArray,
-    times: FloatArray,
+    times: Times,
     plan: Blueprint,
     window: float,
     percentiles: tuple[float, ...],
@@ -81,8 +79,7 @@ def _journeys(
     mean = float(crowds["taken"].sum()) / ended + plan.beyond if ended else nan
     results = {"throughput": ended / window, "response_time": mean}
     for percent in percentiles:
-        value = float(np.percentile(times, percent)) + plan.beyond if len(times) else nan
-        results[percentile_name(percent)] = value
+        results[percentile_name(percent)] = times.percentile(percent) + plan.beyond
     return results
 
 

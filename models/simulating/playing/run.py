@@ -1,15 +1,16 @@
 """Play a score in slices, so that Ctrl-C is heard and arrays grow between them."""
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from headway.errors import GraphError
-from headway.kinds import FloatArray
 from headway.models.simulating.playing.loop import play
 from headway.models.simulating.playing.rows import Reason, RowArray
 from headway.models.simulating.playing.score import Score
 from headway.models.simulating.playing.state import State, opening
+from headway.models.simulating.times import NONE, Times
 
 SLICE = 2**18
 """Events of a slice."""
@@ -31,7 +32,7 @@ class Run:
     def __init__(self, score: Score, seed: int, replica: int, *, kept: bool) -> None:
         self.score = score
         self.state = opening(score, seed, replica, kept=kept)
-        self._journeys: list[RowArray] = []
+        self._times = dict.fromkeys(range(len(score.classes)), NONE)
 
     def play(self, until: float) -> None:
         """Play until a time [s].
@@ -56,24 +57,30 @@ class Run:
         """Take the journeys that ended out of the state."""
         recorded = int(self.state.clock["recorded"][0])
         if recorded:
-            self._journeys.append(self.state.journeys[:recorded].copy())
+            self.take(self.state.journeys[:recorded])
             self.state.clock["recorded"] = 0
+
+    def take(self, journeys: RowArray) -> None:
+        """Count the times of journeys that ended."""
+        for c, before in self._times.items():
+            own = journeys["time"][journeys["class_"] == c]
+            self._times[c] = before.and_those(Times.of(own)) if own.size else before
 
     def begin(self) -> None:
         """Count anew from now on: the warm-up is over."""
         self.state.forget()
-        self._journeys = []
+        self._times = dict.fromkeys(self._times, NONE)
 
     @property
     def events(self) -> int:
         """Events so far."""
         return int(self.state.clock["events"][0])
 
-    def journeys(self, class_: int | None = None) -> FloatArray:
-        """Times of the journeys that ended, of one class or of all, in their order [s]."""
-        every = np.concatenate(self._journeys) if self._journeys else self.state.journeys[:0]
-        own = every if class_ is None else every[every["class_"] == class_]
-        return np.asarray(own["time"], float)
+    def times(self, class_: int | None = None) -> Times:
+        """Times of the journeys that ended, of one class or of all."""
+        if class_ is not None:
+            return self._times[class_]
+        return reduce(Times.and_those, self._times.values())
 
 
 def arguments(score: Score, state: State, until: float, most: int) -> tuple[Any, ...]:

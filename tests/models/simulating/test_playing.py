@@ -14,6 +14,7 @@ from headway.models.simulating.playing.rows import Choice, Family, Reason
 from headway.models.simulating.playing.run import Run, arguments
 from headway.models.simulating.playing.state import opening
 from headway.models.simulating.scoring import score_of
+from headway.models.simulating.times import NONE, WIDTH, Times
 from headway.queueing import MM1, Discipline, MGm, Parallel
 from headway.queueing.compiled.library import LIBRARY, TWINS
 from tests.brute.kinds import KINDS, drawn
@@ -70,6 +71,14 @@ def test_all_that_a_score_says_is_played_here():
     assert any(s.limits for s in scores)
 
 
+class Recorded(Run):
+    """A run that keeps every time."""
+
+    def take(self, journeys):
+        self.every = [*getattr(self, "every", []), *journeys["time"].tolist()]
+        super().take(journeys)
+
+
 LAWS = {
     0.0: None,
     0.25: stats.gamma(4, scale=0.25),
@@ -81,9 +90,9 @@ LAWS = {
 @pytest.mark.parametrize("scv", LAWS)
 def test_samples_follow_their_laws(scv):
     """A delay's response times are samples; Kolmogorov and Smirnov, 1 in 1000 by chance."""
-    run = Run(score(one(MGm(1.0, 10**6, scv), 5.0)), 1, 0, kept=True)
+    run = Recorded(score(one(MGm(1.0, 10**6, scv), 5.0)), 1, 0, kept=True)
     run.play(4000.0)
-    times = run.journeys()
+    times = np.array(run.every)
     assert len(times) > 19_000
     if scv == 0:
         assert np.ptp(times) < 1e-9
@@ -165,6 +174,33 @@ def test_a_queue_that_grows_has_room():
     assert run.state.clock["jobs"][0] == present < len(run.state.jobs) <= 4 * present
 
 
+def test_percentiles_are_those_of_the_sorted_times():
+    run = Recorded(score(one(MGm(1.0, 3, 2.0), 2.0)), 1, 0, kept=True)
+    run.play(20_000.0)
+    times, kept = np.array(run.every), run.times()
+    assert kept.count == len(times) > 39_000
+    assert kept.sums.sum() == pytest.approx(times.sum(), rel=1e-12)
+    percents = [1, 25, 50, 95, 99, 99.9]
+    found = [kept.percentile(percent) for percent in percents]
+    assert found == pytest.approx(np.percentile(times, percents, method="lower"), rel=WIDTH)
+
+
+def test_times_that_are_alike_have_exact_percentiles():
+    times = Times.of(np.array([0.0, 0.0, 0.1, 0.1, 0.1]))
+    assert [times.percentile(p) for p in (0, 20, 50, 100)] == pytest.approx([0, 0, 0.1, 0.1])
+    assert math.isnan(NONE.percentile(50))
+
+
+@built
+def test_times_take_little_memory():
+    run = Run(score(one(MM1(1.0), 0.9)), 1, 0, kept=True)
+    run.play(2e5)
+    before = run.times().bins.size
+    run.play(2e6)
+    assert run.times().count > 1.7e6
+    assert run.times().bins.size < 2 * before < 100_000
+
+
 @built
 def test_memory_stays_flat():
     run = Run(score(one(MM1(1.0), 0.9)), 1, 0, kept=False)
@@ -173,7 +209,7 @@ def test_memory_stays_flat():
     run.play(4e6)
     assert run.events > 7e6
     assert run.state.jobs.nbytes <= 2 * before
-    assert run.journeys().size == 0
+    assert run.times().count == 0
 
 
 def test_slices_do_not_show():

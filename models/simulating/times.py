@@ -1,0 +1,84 @@
+"""Times of any number of journeys in bounded memory: how many took about so long, and their sum.
+
+A bin holds times that share their exponent and the first 11 bits of their mantissa. So a
+percentile, the mean of the bin in which it lies, is within 2**-11 of the sorted times' own, and
+equal to it where all times of the bin are the same.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.kinds import FloatArray
+from headway.models.language.frozen import Kept
+
+_BITS = 52 - 11  # of a double's mantissa that a bin leaves out
+
+WIDTH = 2.0**-11
+"""Relative width of a bin, and so the largest relative error of a percentile: 0.05%."""
+
+
+@dataclass(frozen=True, eq=False)
+class Times(Kept):
+    """Counts of times by bin, in rising order.
+
+    Parameters
+    ----------
+    bins
+        Leading bits of the times, each once, shape (bins,).
+    counts, sums
+        How many times there are in each, and their sum [s].
+
+    Examples
+    --------
+    >>> times = Times.of(np.array([0.2, 0.3, 0.3, 5.0]))
+    >>> times.count, round(times.percentile(50), 12)
+    (4, 0.3)
+    """
+
+    bins: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    sums: FloatArray
+
+    @classmethod
+    def of(cls, times: FloatArray) -> "Times":
+        """Those of some journeys.
+
+        Parameters
+        ----------
+        times
+            Each 0 or more, shape (journeys,) [s].
+        """
+        bins = np.ascontiguousarray(times, float).view(np.int64) >> _BITS
+        return cls(bins, np.ones(bins.size, np.int64), np.asarray(times, float)).sorted()
+
+    def sorted(self) -> "Times":
+        """The same with each bin once."""
+        bins, place = np.unique(self.bins, return_inverse=True)
+        counts = np.zeros(bins.size, np.int64)
+        np.add.at(counts, place, self.counts)
+        sums = np.asarray(np.bincount(place, self.sums, bins.size), float)
+        return Times(bins, counts, sums)
+
+    def and_those(self, others: "Times") -> "Times":
+        """Both together."""
+        pairs = zip(vars(self).values(), vars(others).values(), strict=True)
+        return Times(*(np.concatenate(pair) for pair in pairs)).sorted()
+
+    @property
+    def count(self) -> int:
+        """Number of journeys."""
+        return int(self.counts.sum())
+
+    def percentile(self, percent: float) -> float:
+        """The time that so many percent of the journeys do not exceed [s]; NaN without any."""
+        if not self.count:
+            return float("nan")
+        within = np.cumsum(self.counts)
+        place = int(np.searchsorted(within, percent / 100 * (self.count - 1), side="right"))
+        return float(self.sums[place] / self.counts[place])
+
+
+NONE = Times.of(np.zeros(0))
+"""Of no journey."""
