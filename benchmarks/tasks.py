@@ -9,7 +9,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Callable
-from itertools import count
+from itertools import count, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -229,6 +229,21 @@ def _command(*arguments: str) -> Call:
     script = "import sys; from headway.cli.main import main; sys.exit(main())"
     command = [sys.executable, "-c", script, *arguments]
     return lambda: subprocess.run(command, check=True, capture_output=True)
+
+
+@task("simulated to 10%, 10 stations in a row, 80% busy")
+def _simulated() -> Call:
+    from headway.models import ModelGraph
+    from headway.queueing import MM1
+
+    names = [f"s{k}" for k in range(10)]
+    graph = ModelGraph("row")
+    for name in names:
+        graph = graph.station(name, MM1(0.08))
+    for source, target in pairwise(names):
+        graph = graph.route(source, target)
+    model = graph.at(arrival_rate=10.0)
+    return lambda: model.simulate(half_width=0.1, at_most=1e4)
 
 
 task("cold start: solve nfs-server")(lambda: _command("solve", "nfs-server", "--preset", "raid"))

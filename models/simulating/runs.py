@@ -156,6 +156,7 @@ class _Series:
     percentiles: tuple[float, ...]
     bar: _Bar
     made: list[Replica] = field(default_factory=list)
+    shorter: tuple[Schedule, list[Replica]] | None = None
 
     def extend(self, count: int) -> None:
         """Make replicas up to a number."""
@@ -166,9 +167,15 @@ class _Series:
 
     def lengthen(self, factor: float) -> None:
         """Begin anew with windows that are longer by a factor."""
-        planned, self.made = self.planned, []
+        planned, self.shorter, self.made = self.planned, (self.planned, self.made), []
         share = (planned.warm_up + factor * planned.window) / planned.horizon
         self.planned = Schedule(planned.warm_up, factor * planned.window, share * planned.events)
+
+    def interrupt(self) -> bool:
+        """Keep what there is, of shorter windows if there are no two longer ones; whether it is."""
+        if len(self.made) < 2 and self.shorter is not None:
+            self.planned, self.made = self.shorter
+        return len(self.made) >= 2
 
     def wanted(self, half_width: float) -> int:
         """Replicas needed for the half width, estimated from the existing ones."""
@@ -199,7 +206,7 @@ def _until(series: _Series, half_width: float, at_most: float) -> bool:
                 wanted = FEW
             overrun = _OVERRUN
     except KeyboardInterrupt:
-        if len(series.made) < 2:
+        if not series.interrupt():
             raise
         return True
     return False

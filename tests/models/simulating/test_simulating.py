@@ -420,6 +420,14 @@ def test_whoever_stops_it_gets_what_is_there():
         simulate_model(model, 0.01, 1, (), math.inf, stop_after(1))
 
 
+def test_whoever_stops_it_in_a_longer_window_gets_the_shorter_ones():
+    model = one(MM1(1.0), 0.5)
+    result = simulate_model(model, 0.001, 1, (), math.inf, stop_after(11))
+    assert result.effort.interrupted
+    assert result.effort.replicas == 10
+    assert result.effort.window == schedule(blueprint(model)).window
+
+
 def test_an_answer_that_was_not_asked_for_is_named():
     simulation = simulated(one(MM1(1.0), 0.3), 0.3)
     with pytest.raises(UnknownParameter, match="has no simulated 'response_tiem'; did you"):
