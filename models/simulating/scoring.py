@@ -53,8 +53,10 @@ def score_of(plan: Blueprint) -> Score:
     names = [place.name for place in plan.places]
     names += [f"{place.name}/queues" for place in plan.places if _own(place)]
     sources = [source for c, jobs in enumerate(plan.classes) for source in _sources(c, jobs)]
-    routes = [row for jobs in plan.classes for row in _routes(plan, jobs, len(stations))]
-    routes += [list(_ways(jobs.ways.entry, _plainly(plan, jobs))) for jobs in plan.classes]
+    routes = [row for c in range(len(plan.classes)) for row in _routes(plan, c, len(stations))]
+    routes += [
+        list(_ways(jobs.ways.entry, _plainly(plan, c))) for c, jobs in enumerate(plan.classes)
+    ]
     home = [k for k, station in enumerate(stations) for _ in range(station.queues)]
     return Score(
         rows(Station, stations),
@@ -232,22 +234,22 @@ def _gaps(rate: float, scv: float) -> Law:
     return Law(Family.HYPEREXPONENTIAL, first, 1 / (2 * rate * first), 1 / (2 * rate * (1 - first)))
 
 
-def _plainly(plan: Blueprint, jobs: Jobs) -> list[tuple[int, int]]:
+def _plainly(plan: Blueprint, c: int) -> list[tuple[int, int]]:
     """Where the columns of a class's routes go: each station in the same class."""
-    return [(plan.classes.index(jobs), k) for k in range(len(plan.places))]
+    return [(c, k) for k in range(len(plan.places))]
 
 
-def _routes(plan: Blueprint, jobs: Jobs, stations: int) -> list[list[Way]]:
+def _routes(plan: Blueprint, c: int, stations: int) -> list[list[Way]]:
     """Ways of a class from each station; where a round ends, the class in which the next starts."""
-    switching = jobs.ways.switching
-    to, onward = _plainly(plan, jobs), jobs.ways.onward
+    ways = plan.classes[c].ways
+    switching, to, onward = ways.switching, _plainly(plan, c), ways.onward
     if switching is not None:
         onward = switching.onward
-        to = [(c, k) for c in range(len(switching.classes)) for k in range(len(plan.places))]
+        to = [(b, k) for b in range(len(switching.classes)) for k in range(len(plan.places))]
         ends = switching.ends.tolist()
-        to = [(c, NONE if end else k) for (c, k), end in zip(to, ends, strict=True)]
-    ways = [list(_ways(row, to)) for row in onward]
-    return ways + [[] for _ in range(stations - len(ways))]
+        to = [(b, NONE if end else k) for (b, k), end in zip(to, ends, strict=True)]
+    found = [list(_ways(row, to)) for row in onward]
+    return found + [[] for _ in range(stations - len(found))]
 
 
 def _ways(chances: FloatArray, to: list[tuple[int, int]]) -> Iterator[Way]:
