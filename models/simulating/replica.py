@@ -7,8 +7,8 @@ from headway.models.simulating.plan import Blueprint, SimulatedStation
 from headway.models.simulating.planning import Schedule
 from headway.models.simulating.playing.rows import RowArray
 from headway.models.simulating.playing.run import Run
+from headway.models.simulating.playing.times import Times
 from headway.models.simulating.scoring import score_of
-from headway.models.simulating.times import Times
 from headway.models.structure.outputs import percentile_name
 from headway.models.structure.parts.keys import of_class
 

@@ -10,7 +10,7 @@ from headway.models.simulating.playing.loop import play
 from headway.models.simulating.playing.rows import Reason, RowArray
 from headway.models.simulating.playing.score import Score
 from headway.models.simulating.playing.state import State, opening
-from headway.models.simulating.times import NONE, Times
+from headway.models.simulating.playing.times import NONE, Times
 
 SLICE = 2**18
 """Events of a slice."""

@@ -13,8 +13,8 @@ from headway.models.simulating.playing.loop import play
 from headway.models.simulating.playing.rows import Choice, Family, Reason
 from headway.models.simulating.playing.run import Run, arguments
 from headway.models.simulating.playing.state import opening
+from headway.models.simulating.playing.times import NONE, WIDTH, Times
 from headway.models.simulating.scoring import score_of
-from headway.models.simulating.times import NONE, WIDTH, Times
 from headway.queueing import MM1, Discipline, MGm, Parallel
 from headway.queueing.compiled.library import LIBRARY, TWINS
 from tests.brute.kinds import KINDS, drawn
