@@ -4,15 +4,19 @@ The table of docs/accuracy.md; tolerance: its last digit.
 """
 
 import re
+from itertools import permutations
 
+import networkx
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from headway.models import ModelGraph
 from headway.queueing import MD1, MM1
 from headway.queueing.sojourn.routed_network import GIVEN, RoutedNetwork
-from headway.queueing.times.absorption import Journey
+from headway.queueing.times.absorption import Journey, is_overtake_free
 from headway.queueing.times.inversion import percentile_of
 from tests.oracles.time_oracles import loop_exceedance
 from tests.support.pages import accuracy
@@ -97,3 +101,18 @@ def test_visits_given_in_place_of_routes():
     worst = given_for_routes(MD1(1.0), 0.95, 0.8)
     assert f"up to {-worst:.0f}% too low (feedback 0.95, 0.8 busy)" in PAGE
     assert float(re.search(r"(\d+)% too low", GIVEN)[1]) > -worst
+
+
+@given(seed=st.integers(0, 10**6))
+def test_ways_are_counted_as_paths_are(seed):
+    """At most one way leads from each station to each, and none back."""
+    random = np.random.default_rng(seed)
+    count = int(random.integers(1, 8))
+    edges = np.triu(random.random((count, count)) < random.uniform(0, 0.7), 1)
+    edges[random.integers(count), random.integers(count)] |= random.random() < 0.2
+    graph = networkx.from_numpy_array(edges, create_using=networkx.DiGraph)
+
+    pairs = permutations(range(count), 2)
+    paths = [len([*networkx.all_simple_paths(graph, *pair)]) for pair in pairs]
+    free = networkx.is_directed_acyclic_graph(graph) and max(paths, default=0) <= 1
+    assert is_overtake_free(edges) == free
