@@ -38,11 +38,14 @@ class Lowered:
         methods read but those that keep such classes apart; None where no classes do.
     merged
         How far answers are off because classes are taken together in it.
+    begun
+        How far they are off where classes are kept apart, but not where their cycles began.
     """
 
     network: Network
     chains: Network | None = None
     merged: Error = EXACT
+    begun: Error = EXACT
 
     def read_by(self, row: MethodRow) -> Network:
         """The network that a method reads."""
@@ -51,7 +54,7 @@ class Lowered:
     def error_of(self, row: MethodRow) -> Error:
         """How far the answer of a method may be off."""
         error = row.error_of(self.read_by(row))
-        return error.beside(self.merged) if row.merges else error
+        return error.beside(self.merged if row.merges else self.begun)
 
 
 def lower(model: Model) -> Lowered:
@@ -106,7 +109,7 @@ def _of_classes(model: Model) -> Lowered:
     if not model.graph.ways_by_class:
         return Lowered(read_network(stations, classes, class_ways(model.graph, values)))
     found = chained(stations, classes, class_routes(model.graph, values))
-    return Lowered(found.network, found.whole, found.merged)
+    return Lowered(found.network, found.whole, found.merged, found.begun)
 
 
 def _closed(model: Model) -> Network:

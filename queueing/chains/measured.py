@@ -7,6 +7,9 @@ times at a station are apart, and stores its rows; the tests recompute these lab
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from headway.kinds import FloatArray
 from headway.numerals import digits
 from headway.queueing.methods.method import EXACT, Error
 from headway.queueing.network.turns import OrderedStations, different_times
@@ -25,6 +28,40 @@ LAST = ((0.7, 38.2), (1.1, 146.4), (1.1, 196.1))
 
 
 _COMMAND = "python -m tests.campaigns.chain_errors"
+
+BEGUN = 12.5
+"""Largest error of response times of cycles by the class in which they begin [%].
+
+In whole chains of stations without a product form (``python -m tests.campaigns.begun_classes``).
+"""
+
+BEGUN_NOTE = (
+    "response times by class take a visit to last the same in whatever class its cycle began: "
+    f"largest error measured {digits(BEGUN)}%; all else is exact"
+)
+
+
+def begun_error(visits: FloatArray, shares: FloatArray) -> Error:
+    """How far response times of cycles by class may be off in a whole chain: its states forget it.
+
+    Parameters
+    ----------
+    visits
+        Of a cycle begun in a class (rows), shape (points, classes, classes, stations).
+    shares
+        Of the cycles of a chain that begin in each class, shape (classes, points).
+
+    Examples
+    --------
+    >>> mixed, half = np.ones((1, 2, 2, 1)), np.full((2, 1), 0.5)
+    >>> begun_error(np.eye(2)[None, :, :, None], half).exact, begun_error(mixed, half).exact
+    (True, False)
+    """
+    begin = np.moveaxis(shares, -1, 0)[:, :, None, None] > 0
+    sources = ((visits > 0) & begin).sum(axis=1)  # classes whose cycles come there in a class
+    if (sources < 2).all():
+        return EXACT
+    return Error(0.0, BEGUN, "", "python -m tests.campaigns.begun_classes")
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 
 from headway.queueing.chains.by_class import divided_by_class, merged_at
 from headway.queueing.chains.class_traffic import ClassTraffic, class_traffic, network_of
+from headway.queueing.chains.measured import begun_error
 from headway.queueing.chains.routes import ClassRoutes
 from headway.queueing.chains.whole_chain import network_by_class, solve_whole_chain
 from headway.queueing.classes.solve_classes import solve_multiclass
-from headway.queueing.methods.method import Error
+from headway.queueing.methods.method import EXACT, Error
 from headway.queueing.network.names import Method
 from headway.queueing.network.network import (
     JobClass,
@@ -26,6 +27,7 @@ from headway.queueing.network.network import (
     SharedStation,
     read_network,
 )
+from headway.queueing.network.product_form import without_form
 from headway.queueing.network.result import Result
 from headway.queueing.network.routing import Routing
 
@@ -110,6 +112,13 @@ class Chained:
     def merged(self) -> Error:
         """How far answers are off because classes of a chain are taken together."""
         return merged_at(self.traffic, self.network).error
+
+    @property
+    def begun(self) -> Error:
+        """How far response times by class are off where a whole chain keeps the classes apart."""
+        if not without_form(self.network).any():
+            return EXACT
+        return begun_error(self.traffic.cycles.visits, self.traffic.shares)
 
 
 def chained(

@@ -6,6 +6,7 @@ import numpy as np
 
 from headway.queueing.chains.by_class import assembled
 from headway.queueing.chains.class_traffic import ClassTraffic
+from headway.queueing.chains.measured import BEGUN_NOTE, begun_error
 from headway.queueing.chains.routes import ClassRoutes, entry_states
 from headway.queueing.classes.whole import most_states, whole_chain
 from headway.queueing.methods.registry import approximates
@@ -49,6 +50,8 @@ def solve_whole_chain(traffic: ClassTraffic, network: Network, method: str) -> R
         each = np.where(visits > 0, through / np.where(visits > 0, visits, 1.0), 0.0)
         rate[chain] = each.max(axis=(0, 1))
     outcome = unsolved(traffic, Method.CHAIN)
+    if not plain and not begun_error(traffic.cycles.visits, traffic.shares).exact:
+        outcome = replace(outcome, approximation=BEGUN_NOTE)
     return assembled(traffic, outcome, stay, solved.queue_length, busy, rate)
 
 
