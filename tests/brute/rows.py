@@ -18,6 +18,7 @@ from headway.models import Model, parse_model
 from headway.models.solving.applicable import Applicable, methods_of
 from headway.models.solving.lowering import lower
 from headway.models.solving.symbolic import model_form
+from headway.queueing.chains.measured import BEGUN_NOTE
 from headway.queueing.classes.fcfs import apart
 from headway.queueing.closed.measured import Apart
 from headway.queueing.methods.method import Answers, Error, Subject
@@ -178,7 +179,7 @@ def _answer(model: Model, one: Applicable, seed: int, truth: Known) -> Found:
     fault = ""
     used = {solution.method, solution.marks.again}
     if one.name not in used:
-        instead = used & {*row.otherwise} and not solution.approximation
+        instead = used & {*row.otherwise} and solution.approximation in ("", BEGUN_NOTE)
         fault = "" if instead else f"answered by {solution.method}"
     elif exact is bool(solution.approximation):
         fault = f"its row says {one.error}, its answer {solution.approximation or 'exact'!r}"
