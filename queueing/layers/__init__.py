@@ -1,0 +1,1 @@
+"""Layered services: tasks whose threads wait for the services that they call."""

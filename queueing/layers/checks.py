@@ -1,0 +1,175 @@
+"""What cannot run: names that are not there, replies that are missing, circles of calls."""
+
+from collections.abc import Iterable, Mapping
+
+import networkx as nx
+import numpy as np
+
+from headway.errors import GraphError, nearest
+from headway.kinds import Amount
+from headway.numerals import digits
+from headway.queueing.layers.flow import (
+    Choice,
+    Flow,
+    Loop,
+    Reply,
+    Series,
+    Together,
+    replies,
+    steps_of,
+)
+from headway.queueing.layers.parts import Entry, Processor, Task
+
+_SUM = 1e-6  # files round probabilities to six digits
+
+
+def check_names(
+    processors: Mapping[str, Processor], tasks: Mapping[str, Task], entries: Mapping[str, Entry]
+) -> None:
+    """Refuse names that are not there, tasks without entries, and steps of one name."""
+    for name, entry in entries.items():
+        if entry.task not in tasks:
+            msg = f"entry {name}: there is no task {entry.task!r}"
+            raise GraphError(msg + nearest(entry.task, tasks))
+    for name, task in tasks.items():
+        if task.processor not in processors:
+            msg = f"task {name}: there is no processor {task.processor!r}"
+            raise GraphError(msg + nearest(task.processor, processors))
+        _check_offer(name, task, {n: entry for n, entry in entries.items() if entry.task == name})
+    for name, entry in entries.items():
+        for called in entry.uses:
+            _check_called(name, called, tasks, entries)
+
+
+def _check_offer(name: str, task: Task, offered: Mapping[str, Entry]) -> None:
+    if not offered:
+        msg = f"task {name} has no entry; give it one, or leave it out"
+        raise GraphError(msg)
+    if task.clients and len(offered) > 1:
+        msg = f"clients {name} have {len(offered)} entries; give them one, or split them"
+        raise GraphError(msg)
+    seen: set[str] = set()
+    for entry, each in offered.items():
+        own = {step.name for step, _ in steps_of(each.flow)}
+        if both := own & seen:
+            msg = f"task {name} has two steps {min(both)!r}, one in entry {entry}; rename one"
+            raise GraphError(msg)
+        seen |= own
+
+
+def _check_called(
+    name: str, called: str, tasks: Mapping[str, Task], entries: Mapping[str, Entry]
+) -> None:
+    if called not in entries:
+        msg = f"entry {name} calls {called!r}, which is no entry"
+        raise GraphError(msg + nearest(called, entries))
+    if tasks[entries[called].task].clients:
+        msg = f"entry {name} calls {called}, an entry of clients, who serve nobody"
+        raise GraphError(msg)
+
+
+def check_flow(name: str, entry: Entry, *, clients: bool) -> None:
+    """Refuse probabilities that do not sum to 1, and replies where there can be none."""
+    _check_part(name, entry.flow)
+    answers = _answers(name, entry.flow)
+    if clients and (answers or entry.forwards or np.any(entry.arrival_rate)):
+        msg = f"entry {name} is of clients, who neither answer nor forward, nor are called"
+        raise GraphError(msg)
+    passed = np.asarray(sum(entry.forwards.values()), float)
+    if np.any(passed > 1 + _SUM) or any(np.any(np.less(p, 0)) for p in entry.forwards.values()):
+        msg = f"entry {name}: its probabilities to forward sum to {digits(passed.max())}, above 1"
+        raise GraphError(msg)
+
+
+def _check_part(name: str, flow: Flow) -> None:
+    parts: Iterable[Flow] = ()
+    match flow:
+        case Series(parts):
+            pass
+        case Choice(ways):
+            _check_chances(name, [chance for chance, _ in ways])
+            parts = [way for _, way in ways]
+        case Together(branches, needed):
+            if not 1 <= needed <= len(branches):
+                msg = (
+                    f"entry {name} cannot wait for {needed} of {len(branches)} branches; "
+                    f"the number needed is from 1 to {len(branches)}"
+                )
+                raise GraphError(msg)
+            parts = branches
+        case Loop(body, _):
+            parts = [body]
+    for part in parts:
+        _check_part(name, part)
+
+
+def _check_chances(name: str, chances: list[Amount]) -> None:
+    total = np.atleast_1d(np.asarray(sum(chances), float))
+    wrong = np.abs(total - 1) > _SUM
+    if np.any(wrong) or any(np.any(np.less(chance, 0)) for chance in chances):
+        at = float(total[np.argmax(wrong)])
+        msg = f"entry {name}: probabilities of a choice sum to {digits(at)}; they must sum to 1"
+        raise GraphError(msg)
+
+
+def _answers(name: str, flow: Flow) -> bool:
+    """Whether a flow replies, on every way the same."""
+    match flow:
+        case Reply():
+            return True
+        case Series(parts):
+            count = sum(_answers(name, part) for part in parts)
+            if count > 1:
+                msg = f"entry {name} replies twice; leave one reply out"
+                raise GraphError(msg)
+            return count == 1
+        case Choice(ways):
+            each = {_answers(name, way) for _, way in ways}
+            if len(each) > 1:
+                msg = f"entry {name} replies on some ways of a choice only; let all reply, or none"
+                raise GraphError(msg)
+            return each == {True}
+        case Together() | Loop() if replies(flow):
+            msg = f"entry {name} replies inside branches at once or a loop; reply behind them"
+            raise GraphError(msg)
+    return False
+
+
+def check_use(name: str, tasks: Mapping[str, Task], entries: Mapping[str, Entry]) -> None:
+    """Refuse entries that nobody calls, and a system in which nothing begins."""
+    called = {other for entry in entries.values() for other in entry.uses}
+    for each, entry in entries.items():
+        begins = np.any(entry.arrival_rate) or tasks[entry.task].clients
+        if each not in called and not begins:
+            msg = f"nobody calls entry {each}; call it, give it an arrival rate, or leave it out"
+            raise GraphError(msg)
+    if not any(np.any(e.arrival_rate) or tasks[e.task].clients for e in entries.values()):
+        msg = f"{name} has neither clients nor arrivals; nothing happens in it"
+        raise GraphError(msg)
+
+
+def check_circles(tasks: Mapping[str, Task], entries: Mapping[str, Entry]) -> None:
+    """Refuse requests that come back to an entry, and threads that wait for each other."""
+    if circle := _circle((name, other) for name, e in entries.items() for other in e.uses):
+        msg = f"requests go round without end: {' -> '.join(circle)}; break the circle"
+        raise GraphError(msg)
+    circle = _circle(
+        (entry.task, entries[other].task)
+        for entry in entries.values()
+        for other, _ in entry.calls()
+    )
+    if any(np.all(np.isfinite(tasks[name].threads)) for name in circle):
+        msg = (
+            f"threads can wait for each other for ever: {' -> '.join(circle)}; call a task of "
+            "another layer, or send without waiting"
+        )
+        raise GraphError(msg)
+
+
+def _circle(edges: Iterable[tuple[str, str]]) -> list[str]:
+    """A circle as names, the first again at its end; empty if there is none."""
+    try:
+        found = nx.find_cycle(nx.DiGraph(list(edges)))
+    except nx.NetworkXNoCycle:
+        return []
+    return [found[0][0], *(target for _, target in found)]

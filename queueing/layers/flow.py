@@ -1,0 +1,161 @@
+"""What a thread does for a request: steps in series, choices, branches at once, and loops.
+
+A flow is a tree. Its leaves are steps, which use a processor and call other services, and the
+reply, after which the caller goes on while the thread does the rest (its second phase).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from headway.kinds import Amount
+
+
+@dataclass(frozen=True)
+class Step:
+    """Work at the processor of the task, with calls in between.
+
+    A thread takes its demand in 1 + Y slices, Y being its calls: after each slice it makes a call
+    or goes on. By default how many calls there are to each entry is geometric with its mean, in
+    random order, so that the whole demand of exponential slices is exponential; with ``fixed``
+    numbers they are whole, and made in the order given.
+
+    Parameters
+    ----------
+    name
+        Of the step, once in a task.
+    demand
+        Mean time at a processor of speed 1, of all slices together [s], 0 or more.
+    scv
+        Squared coefficient of variation of each slice, 0 or more.
+    think_time
+        Mean exponential delay before the first slice, for which the thread is held [s].
+    calls
+        Mean calls whose reply the thread waits for, by entry.
+    sends
+        Mean messages for whose answer nobody waits, by entry.
+    fixed
+        Whether numbers of calls do not vary.
+
+    Examples
+    --------
+    >>> Step("page", 0.01, calls={"read": 2.5}).slices
+    3.5
+    """
+
+    name: str
+    demand: Amount = 0.0
+    scv: Amount = 1.0
+    think_time: Amount = 0.0
+    calls: dict[str, Amount] = field(default_factory=dict)
+    sends: dict[str, Amount] = field(default_factory=dict)
+    fixed: bool = False
+
+    @property
+    def slices(self) -> Amount:
+        """Mean slices, 1 + Y."""
+        return 1.0 + sum(self.calls.values()) + sum(self.sends.values())
+
+
+@dataclass(frozen=True)
+class Reply:
+    """Answer the request, or forward it as its entry says; the thread goes on behind it."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One part after the other."""
+
+    parts: tuple["Flow", ...]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several ways, whose probabilities sum to 1.
+
+    Parameters
+    ----------
+    ways
+        Each with its probability.
+    """
+
+    ways: tuple[tuple[Amount, "Flow"], ...]
+
+
+@dataclass(frozen=True)
+class Together:
+    """Branches at once; the flow goes on when so many of them are done.
+
+    Those that are not needed run on, and the thread is free when they too are done.
+
+    Parameters
+    ----------
+    branches
+        Two or more.
+    needed
+        How many the flow waits for, from 1 to all.
+    """
+
+    branches: tuple["Flow", ...]
+    needed: int
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A part repeated a geometric number of times.
+
+    Parameters
+    ----------
+    body
+        What is repeated.
+    mean
+        Mean number of times, 0 or more.
+    """
+
+    body: "Flow"
+    mean: Amount
+
+
+Flow: TypeAlias = Step | Reply | Series | Choice | Together | Loop
+
+
+def steps_of(flow: Flow, times: Amount = 1.0) -> Iterator[tuple[Step, Amount]]:
+    """All steps of a flow, each with how often it is done on average.
+
+    Examples
+    --------
+    >>> twice = Loop(Series((Step("look"), Choice(((0.25, Step("write")), (0.75, Reply()))))), 2.0)
+    >>> [(step.name, times) for step, times in steps_of(twice)]
+    [('look', 2.0), ('write', 0.5)]
+    """
+    match flow:
+        case Step():
+            yield flow, times
+        case Series(parts) | Together(parts):
+            for part in parts:
+                yield from steps_of(part, times)
+        case Choice(ways):
+            for chance, way in ways:
+                yield from steps_of(way, times * chance)
+        case Loop(body, mean):
+            yield from steps_of(body, times * mean)
+
+
+def replies(flow: Flow) -> bool:
+    """Whether a reply stands anywhere in a flow.
+
+    Examples
+    --------
+    >>> replies(Series((Step("look"), Reply())))
+    True
+    """
+    match flow:
+        case Reply():
+            return True
+        case Series(parts) | Together(parts):
+            return any(map(replies, parts))
+        case Choice(ways):
+            return any(replies(way) for _, way in ways)
+        case Loop(body, _):
+            return replies(body)
+    return False

@@ -1,0 +1,130 @@
+"""A layered system: tasks in layers, whose threads are held while they wait for lower ones."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from headway.kinds import Amount
+from headway.queueing.layers.checks import check_circles, check_flow, check_names, check_use
+from headway.queueing.layers.flow import Choice, Flow, Loop, Series, Step, Together, steps_of
+from headway.queueing.layers.parts import Entry, Processor, Task
+
+
+@dataclass(frozen=True)
+class LayeredSystem:
+    """Processors, tasks and entries by name, checked.
+
+    Parameters
+    ----------
+    name
+        For messages.
+    processors, tasks, entries
+        By name. Numbers are scalars, or arrays of operating points of one shape.
+
+    Raises
+    ------
+    GraphError
+        For what cannot run: names that are not there, entries that nobody calls, calls in a
+        circle, probabilities that do not sum to 1, replies that are missing or come twice.
+
+    Examples
+    --------
+    >>> web = Step("page", 0.01, calls={"read": 2.0})
+    >>> system = LayeredSystem(
+    ...     "shop",
+    ...     {"users": Processor(np.inf), "cpu": Processor(), "disk": Processor()},
+    ...     {
+    ...         "users": Task("users", 5, 1.0, clients=True),
+    ...         "web": Task("cpu", 2),
+    ...         "database": Task("disk"),
+    ...     },
+    ...     {
+    ...         "use": Entry("users", Step("use", calls={"page": 1.0})),
+    ...         "page": Entry("web", web),
+    ...         "read": Entry("database", Step("read", 0.005)),
+    ...     },
+    ... )
+    >>> [sorted(layer) for layer in system.layers]
+    [['users'], ['web'], ['database']]
+    """
+
+    name: str
+    processors: Mapping[str, Processor]
+    tasks: Mapping[str, Task]
+    entries: Mapping[str, Entry]
+
+    def __post_init__(self) -> None:
+        check_names(self.processors, self.tasks, self.entries)
+        for name, entry in self.entries.items():
+            check_flow(name, entry, clients=self.tasks[entry.task].clients)
+        check_use(self.name, self.tasks, self.entries)
+        check_circles(self.tasks, self.entries)
+
+    @cached_property
+    def entries_of(self) -> dict[str, tuple[str, ...]]:
+        """The entries of each task."""
+        return {
+            task: tuple(name for name, entry in self.entries.items() if entry.task == task)
+            for task in self.tasks
+        }
+
+    def calls(self, entry: str) -> Iterator[tuple[str, Amount]]:
+        """Entries whose reply a thread waits for when it serves an entry, with the mean number."""
+        return self.entries[entry].calls()
+
+    def sends(self, entry: str) -> Iterator[tuple[str, Amount]]:
+        """Entries to which it sends messages without waiting, with the mean number."""
+        return self.entries[entry].sends()
+
+    @cached_property
+    def layers(self) -> tuple[frozenset[str], ...]:
+        """Tasks by their layer: clients and tasks that only outsiders call, then those they use."""
+        depth = dict.fromkeys(self.tasks, 0)
+        for _ in self.tasks:
+            for name, entry in self.entries.items():
+                for called in self._uses(name):
+                    target = self.entries[called].task
+                    if target != entry.task:
+                        depth[target] = max(depth[target], depth[entry.task] + 1)
+        levels = sorted(set(depth.values()))
+        return tuple(frozenset(t for t in depth if depth[t] == level) for level in levels)
+
+    def _uses(self, entry: str) -> Iterator[str]:
+        yield from (name for name, _ in self.calls(entry))
+        yield from self.entries[entry].forwards
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the operating points."""
+        numbers = [
+            *(n for p in self.processors.values() for n in (p.servers, p.speed)),
+            *(n for t in self.tasks.values() for n in (t.threads, t.think_time)),
+            *(n for e in self.entries.values() for n in (e.arrival_rate, *e.forwards.values())),
+            *(n for e in self.entries.values() for n in _numbers(e.flow)),
+        ]
+        return np.broadcast_shapes(*map(np.shape, numbers))
+
+    def steps(self) -> Iterator[tuple[str, Step, Amount]]:
+        """Every step, with its entry and how often it is done for a request, on average."""
+        for name, entry in self.entries.items():
+            for step, times in steps_of(entry.flow):
+                yield name, step, times
+
+
+def _numbers(flow: Flow) -> Iterator[Amount]:
+    match flow:
+        case Step():
+            yield from (flow.demand, flow.scv, flow.think_time)
+            yield from (*flow.calls.values(), *flow.sends.values())
+        case Series(parts) | Together(parts):
+            for part in parts:
+                yield from _numbers(part)
+        case Choice(ways):
+            for chance, way in ways:
+                yield chance
+                yield from _numbers(way)
+        case Loop(body, mean):
+            yield mean
+            yield from _numbers(body)
