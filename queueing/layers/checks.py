@@ -137,15 +137,15 @@ def _answers(name: str, flow: Flow) -> bool:
 
 def check_use(name: str, tasks: Mapping[str, Task], entries: Mapping[str, Entry]) -> None:
     """Refuse entries that nobody calls, and a system in which nothing begins."""
+    if not any(np.any(e.arrival_rate) or tasks[e.task].clients for e in entries.values()):
+        msg = f"{name} has neither clients nor arrivals; nothing happens in it"
+        raise GraphError(msg)
     called = {other for entry in entries.values() for other in entry.uses}
     for each, entry in entries.items():
         begins = np.any(entry.arrival_rate) or tasks[entry.task].clients
         if each not in called and not begins:
             msg = f"nobody calls entry {each}; call it, give it an arrival rate, or leave it out"
             raise GraphError(msg)
-    if not any(np.any(e.arrival_rate) or tasks[e.task].clients for e in entries.values()):
-        msg = f"{name} has neither clients nor arrivals; nothing happens in it"
-        raise GraphError(msg)
 
 
 def check_circles(tasks: Mapping[str, Task], entries: Mapping[str, Entry]) -> None:
