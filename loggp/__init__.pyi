@@ -53,6 +53,12 @@ from .measuring.sizes import SizeSeries as SizeSeries
 from .measuring.sizes import find_breaks as find_breaks
 from .measuring.sizes import size_series as size_series
 from .measuring.sizes import summed_up as summed_up
+from .programs.algorithms import ALGORITHMS as ALGORITHMS
+from .programs.algorithms import Collective as Collective
+from .programs.algorithms import CollectiveAlgorithm as CollectiveAlgorithm
+from .programs.algorithms import bus_factor as bus_factor
+from .programs.algorithms import collective_time as collective_time
+from .programs.algorithms import two_level_time as two_level_time
 from .programs.burstiness import BurstinessFit as BurstinessFit
 from .programs.burstiness import GapRuns as GapRuns
 from .programs.burstiness import fit_burstiness as fit_burstiness
