@@ -90,7 +90,13 @@ class Entry:
         for step, times in steps_of(self.flow):
             yield from ((called, times * mean) for called, mean in step.sends.items())
 
+    def requests(self) -> Iterator[tuple[str, Amount]]:
+        """Requests that follow from one, by entry: calls, messages, and what is forwarded."""
+        yield from self.calls()
+        yield from self.sends()
+        yield from self.forwards.items()
+
     @property
     def uses(self) -> tuple[str, ...]:
         """Every entry that gets requests from here."""
-        return (*dict(self.calls()), *dict(self.sends()), *self.forwards)
+        return tuple(dict(self.requests()))

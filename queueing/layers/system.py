@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+import networkx as nx
 import numpy as np
 
 from headway.kinds import Amount
@@ -70,30 +71,25 @@ class LayeredSystem:
             for task in self.tasks
         }
 
-    def calls(self, entry: str) -> Iterator[tuple[str, Amount]]:
-        """Entries whose reply a thread waits for when it serves an entry, with the mean number."""
-        return self.entries[entry].calls()
-
-    def sends(self, entry: str) -> Iterator[tuple[str, Amount]]:
-        """Entries to which it sends messages without waiting, with the mean number."""
-        return self.entries[entry].sends()
+    @cached_property
+    def callers_first(self) -> tuple[str, ...]:
+        """Entries, each behind those that request it."""
+        edges = [(name, other) for name, entry in self.entries.items() for other in entry.uses]
+        graph = nx.DiGraph(edges)
+        graph.add_nodes_from(self.entries)
+        return tuple(nx.lexicographical_topological_sort(graph))
 
     @cached_property
     def layers(self) -> tuple[frozenset[str], ...]:
         """Tasks by their layer: clients and tasks that only outsiders call, then those they use."""
         depth = dict.fromkeys(self.tasks, 0)
-        for _ in self.tasks:
-            for name, entry in self.entries.items():
-                for called in self._uses(name):
-                    target = self.entries[called].task
-                    if target != entry.task:
-                        depth[target] = max(depth[target], depth[entry.task] + 1)
+        above = [(e.task, self.entries[o].task) for e in self.entries.values() for o in e.uses]
+        for _ in range(len(self.tasks) - 1):
+            for upper, lower in above:
+                if upper != lower:
+                    depth[lower] = max(depth[lower], depth[upper] + 1)
         levels = sorted(set(depth.values()))
         return tuple(frozenset(t for t in depth if depth[t] == level) for level in levels)
-
-    def _uses(self, entry: str) -> Iterator[str]:
-        yield from (name for name, _ in self.calls(entry))
-        yield from self.entries[entry].forwards
 
     @property
     def shape(self) -> tuple[int, ...]:

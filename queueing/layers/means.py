@@ -1,0 +1,144 @@
+"""Means of a layered system: what was found for each entry, and what follows from it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from headway.kinds import Amount, FloatArray
+from headway.queueing.layers.system import LayeredSystem
+
+
+@dataclass(frozen=True)
+class EntryMeans:
+    """Means of the requests for an entry, of each the shape of the operating points.
+
+    Parameters
+    ----------
+    throughput
+        Requests served [1/s].
+    waiting_time
+        From a request to the thread that takes it [s].
+    first_phase
+        From there to the answer [s]. Of clients a cycle without its think time.
+    second_phase
+        From the answer until the thread is free [s].
+
+    Examples
+    --------
+    >>> one = EntryMeans(2.0, 0.1, 0.3, 0.2)
+    >>> one.response_time, one.busy
+    (0.4, 1.0)
+    """
+
+    throughput: Amount
+    waiting_time: Amount
+    first_phase: Amount
+    second_phase: Amount
+
+    @property
+    def response_time(self) -> Amount:
+        """What the caller waits: W + S1 [s]."""
+        return self.waiting_time + self.first_phase
+
+    @property
+    def busy(self) -> Amount:
+        """Threads that serve it, X (S1 + S2), on average."""
+        return self.throughput * (self.first_phase + self.second_phase)
+
+    @property
+    def queue_length(self) -> Amount:
+        """Requests that wait for a thread, X W."""
+        return self.throughput * self.waiting_time
+
+
+@dataclass(frozen=True)
+class LayeredMeans:
+    """The means of a layered system.
+
+    Parameters
+    ----------
+    system
+        What was solved.
+    entries
+        Means of each entry; those of clients too.
+    """
+
+    system: LayeredSystem
+    entries: Mapping[str, EntryMeans]
+
+    def throughput(self, task: str) -> Amount:
+        """Requests that a task serves, or cycles of clients [1/s]."""
+        return sum(self.entries[name].throughput for name in self.system.entries_of[task])
+
+    def busy(self, task: str) -> Amount:
+        """Threads of a task that are taken, on average; clients that do not think."""
+        return sum(self.entries[name].busy for name in self.system.entries_of[task])
+
+    def utilisation(self, task: str) -> Amount:
+        """Share of the threads of a task that are taken; 0 where their number is infinite."""
+        return self.busy(task) / self.system.tasks[task].threads
+
+    def busy_by(self, processor: str) -> dict[str, Amount]:
+        """Servers of a processor that are busy, X D / speed, by task."""
+        speed = self.system.processors[processor].speed
+        tasks = [name for name, one in self.system.tasks.items() if one.processor == processor]
+        used: dict[str, Amount] = dict.fromkeys(tasks, 0.0)
+        for name, step, times in self.system.steps():
+            task = self.system.entries[name].task
+            if task in used:
+                used[task] += self.entries[name].throughput * times * step.demand / speed
+        return used
+
+    def use(self, processor: str) -> Amount:
+        """Utilisation of a processor: its busy servers over their number, or the busy ones."""
+        busy = sum(self.busy_by(processor).values())
+        servers = self.system.processors[processor].servers
+        return np.where(np.isinf(servers), busy, busy / np.where(np.isinf(servers), 1.0, servers))
+
+    def joined(self, others: "list[LayeredMeans]", system: LayeredSystem) -> "LayeredMeans":
+        """Put operating points in a row that were solved one by one."""
+        rows = [self, *others]
+
+        def column(name: str, part: str) -> FloatArray:
+            each = [np.asarray(getattr(row.entries[name], part), float) for row in rows]
+            return np.reshape(each, system.shape)
+
+        parts = [field.name for field in fields(EntryMeans)]
+        entries = {
+            name: EntryMeans(*(column(name, part) for part in parts)) for name in self.entries
+        }
+        return LayeredMeans(system, entries)
+
+
+def visits(system: LayeredSystem) -> dict[str, dict[str, Amount]]:
+    """Requests for each entry by source: for one cycle of clients, for one arrival from outside.
+
+    Sources are entries of clients, and entries with arrivals.
+
+    Examples
+    --------
+    >>> from headway.queueing.layers.flow import Step
+    >>> from headway.queueing.layers.parts import Entry, Processor, Task
+    >>> two = LayeredSystem(
+    ...     "two",
+    ...     {"cpu": Processor()},
+    ...     {"users": Task("cpu", 5, clients=True), "disk": Task("cpu")},
+    ...     {
+    ...         "use": Entry("users", Step("use", 0.1, calls={"read": 3.0})),
+    ...         "read": Entry("disk", Step("read", 0.1)),
+    ...     },
+    ... )
+    >>> visits(two)
+    {'use': {'use': 1.0, 'read': 3.0}}
+    """
+    entries, found = system.entries, {}
+    for source, entry in entries.items():
+        if system.tasks[entry.task].clients or np.any(entry.arrival_rate):
+            count: dict[str, Amount] = dict.fromkeys(entries, 0.0)
+            count[source] = 1.0
+            for name in system.callers_first:
+                for other, mean in entries[name].requests():
+                    count[other] = count[other] + count[name] * mean
+            found[source] = count
+    return found

@@ -1,0 +1,207 @@
+"""The whole chain of layered systems, against laws worked out another way."""
+
+import math
+
+import numpy as np
+import pytest
+
+from headway.errors import GraphError
+from headway.queueing.disciplines.discipline import Discipline
+from headway.queueing.layers.chain import by_chain
+from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together
+from headway.queueing.layers.means import LayeredMeans
+from headway.queueing.layers.parts import Entry, Processor, Task
+from headway.queueing.layers.system import LayeredSystem
+from headway.queueing.markov.space import shares_of_time
+
+SUMS = 1e-9  # relative
+
+
+def solved(
+    flow: Flow,
+    below: dict[str, tuple[Task, Entry]],
+    clients: int = 1,
+    processors: dict[str, Processor] | None = None,
+    think_time: float = 0.0,
+) -> LayeredMeans:
+    """Clients whose cycle is a flow, on a delay, and tasks below."""
+    system = LayeredSystem(
+        "tried",
+        {"users": Processor(math.inf), "cpu": Processor(), **(processors or {})},
+        {
+            "users": Task("users", clients, think_time, clients=True),
+            **{f"task-{name}": task for name, (task, _) in below.items()},
+        },
+        {"use": Entry("users", flow), **{name: entry for name, (_, entry) in below.items()}},
+    )
+    means = by_chain(system)
+    assert means is not None
+    return means
+
+
+def task(name: str, flow: Flow) -> tuple[Task, Entry]:
+    """A task of one thread on the processor, with its entry."""
+    return Task("cpu"), Entry(f"task-{name}", flow)
+
+
+def test_one_client_waits_for_nobody() -> None:
+    """A cycle takes the sum of all demands: X = 1 / (1 + 2.5 x (0.8 + 3 x 0.2))."""
+    means = solved(
+        Step("use", 1.0, calls={"page": 2.5}),
+        {
+            "page": task("page", Step("page", 0.8, calls={"read": 3.0})),
+            "read": task("read", Step("read", 0.2)),
+        },
+    )
+    assert means.throughput("users") == pytest.approx(1 / 4.5, rel=SUMS)
+    assert means.entries["page"].first_phase == pytest.approx(1.4, rel=SUMS)
+    assert means.entries["page"].waiting_time == pytest.approx(0.0, abs=1e-12)
+    assert means.busy("task-read") == pytest.approx(2.5 * 0.6 / 4.5, rel=SUMS)
+
+
+def test_forwarding_lets_the_first_thread_go() -> None:
+    """The client waits for both in turn: X = 1 / 3; the first thread is held for 1 s of the 2."""
+    first = Entry("task-first", Step("first", 1.0), forwards={"second": 1.0})
+    means = solved(
+        Step("use", 1.0, calls={"first": 1.0}),
+        {"first": (Task("cpu"), first), "second": task("second", Step("second", 1.0))},
+    )
+    assert means.throughput("users") == pytest.approx(1 / 3, rel=SUMS)
+    assert means.busy("task-first") == pytest.approx(1 / 3, rel=SUMS)
+    assert means.entries["second"].throughput == pytest.approx(1 / 3, rel=SUMS)
+
+
+@pytest.mark.parametrize("clients", [1, 4])
+def test_threads_without_end_are_a_closed_network(clients: int) -> None:
+    """Nobody waits for a thread, and servers are shared: mean value analysis by hand."""
+    means = solved(
+        Step("use", 0.3, calls={"page": 2.0}),
+        {"page": (Task("cpu", math.inf), Entry("task-page", Step("page", 0.5)))},
+        clients,
+        think_time=1.0,
+    )
+    queue = rate = 0.0
+    for n in range(1, clients + 1):
+        stay = 1.0 * (1 + queue)  # two calls of 0.5 s
+        rate = n / (1.3 + stay)
+        queue = rate * stay
+    assert means.throughput("users") == pytest.approx(rate, rel=SUMS)
+
+
+def test_a_single_thread_serialises_its_callers() -> None:
+    """With its own delay the thread is a server of 0.3 + 0.2 s, but of a variance of its own.
+
+    Two clients think for 1 s: the chain of (waiting or not, where the served one is) by hand.
+    """
+    means = solved(
+        Step("use", calls={"page": 1.0}),
+        {"page": (Task("far"), Entry("task-page", Series((Step("p", 0.3), Step("q", 0.2)))))},
+        2,
+        {"far": Processor(math.inf)},
+        think_time=1.0,
+    )
+    # calls are geometric with mean 1: a client calls with 1/2, first and after each answer
+    states = ["free", "p", "q", "p1", "q1"]  # the 1: the other client waits
+    rates = {
+        ("free", "p"): 2 * 0.5,
+        ("p", "q"): 1 / 0.3,
+        ("q", "free"): 0.5 / 0.2,
+        ("q", "p"): 0.5 / 0.2,
+        ("p", "p1"): 0.5,
+        ("q", "q1"): 0.5,
+        ("p1", "q1"): 1 / 0.3,
+    }
+    moves = [(states.index(a), states.index(b), rate) for (a, b), rate in rates.items()]
+    # from q1 the other is served: the one that leaves thinks, or waits again
+    moves += [(4, 1, 0.5 / 0.2), (4, 3, 0.5 / 0.2)]
+    source, target, flow = map(np.array, zip(*moves, strict=True))
+    shares = shares_of_time(source, target, flow, 5)
+    ended = (shares[2] + shares[4]) / 0.2
+    assert means.entries["page"].throughput == pytest.approx(ended, rel=SUMS)
+
+
+def test_branches_at_once_take_as_long_as_the_last_that_is_needed() -> None:
+    """Of three exponential branches the mean of the k-th is S (1/3 + 1/2 + ...)."""
+    means: dict[int, float] = {}
+    for needed in (1, 2, 3):
+        flow = Together((Step("a", 1.0), Step("b", 1.0), Step("c", 1.0)), needed)
+        found = solved(
+            Step("use", 0.5, calls={"page": 1.0}, fixed=True),
+            {"page": (Task("far"), Entry("task-page", flow))},
+            1,
+            {"far": Processor(math.inf)},
+        )
+        means[needed] = found.entries["page"].first_phase
+    assert list(means.values()) == pytest.approx([1 / 3, 5 / 6, 11 / 6], rel=SUMS)
+
+
+def test_stragglers_hold_the_thread_behind_its_answer() -> None:
+    """A thread of one is free when its last branch is: the second phase is what is left."""
+    flow = Series((Together((Step("a", 1.0), Step("b", 1.0)), 1), Reply()))
+    found = solved(
+        Step("use", 100.0, calls={"page": 1.0}, fixed=True),
+        {"page": (Task("far"), Entry("task-page", flow))},
+        1,
+        {"far": Processor(math.inf)},
+    )
+    entry = found.entries["page"]
+    assert entry.first_phase == pytest.approx(0.5, rel=SUMS)
+    assert entry.second_phase == pytest.approx(1.0, rel=SUMS)
+
+
+def test_a_second_phase_delays_the_next_request_only() -> None:
+    """One client that comes back after 2 s: it waits where the second phase is longer.
+
+    W = P(exp(1) > exp(2)) x 1 s, as what is left is exponential: 1/3 s.
+    """
+    flow = Series((Step("first", 0.5), Reply(), Step("second", 1.0)))
+    means = solved(
+        Step("use", 2.0, calls={"page": 1.0}, fixed=True),
+        {"page": (Task("far"), Entry("task-page", flow))},
+        1,
+        {"far": Processor(math.inf)},
+    )
+    # slices of 1 s before and after the call: the second slice and the next first one: Erlang-2
+    waits = (1 / (1 + 1)) ** 2  # the second phase outlives both
+    entry = means.entries["page"]
+    assert entry.waiting_time == pytest.approx(waits, rel=SUMS)
+    assert entry.first_phase == pytest.approx(0.5, rel=SUMS)
+    assert means.throughput("users") == pytest.approx(1 / (2.5 + waits), rel=SUMS)
+
+
+def test_loops_and_choices_do_as_their_means_say() -> None:
+    """A loop of mean 1.5 around a choice, for one client."""
+    body = Choice(((0.25, Step("a", 0.4)), (0.75, Step("b", 0.8))))
+    means = solved(Series((Step("use", 0.1), Loop(body, 1.5))), {})
+    assert means.throughput("users") == pytest.approx(1 / (0.1 + 1.5 * 0.7), rel=SUMS)
+
+
+@pytest.mark.parametrize("name", ["fcfs", "ps", "siro", "priority", "preemptive"])
+def test_equal_times_serve_as_many_under_every_discipline(name: str) -> None:
+    """Work is conserved: two clients at one processor, by the closed chain of M/M/1//2."""
+    system = LayeredSystem(
+        "equal",
+        {"cpu": Processor(discipline=Discipline(name))},
+        {"a": Task("cpu", 1, 1.0, clients=True), "b": Task("cpu", 1, 1.0, clients=True)},
+        {"x": Entry("a", Step("x", 0.5)), "y": Entry("b", Step("y", 0.5))},
+    )
+    means = by_chain(system)
+    assert means is not None
+    busy = 1 - 1 / (1 + 2 * 0.5 + 2 * 0.5**2)
+    assert means.use("cpu") == pytest.approx(busy, rel=SUMS)
+
+
+def test_a_chain_refuses_what_it_cannot_hold() -> None:
+    """Arrivals, messages, times of another spread, and clients that take no time."""
+    with pytest.raises(GraphError, match="exponential times"):
+        solved(Step("use", 1.0, 0.5), {})
+    with pytest.raises(GraphError, match="pile up"):
+        solved(Step("use", 1.0, sends={"log": 1.0}), {"log": task("log", Step("log", 0.5))})
+    with pytest.raises(GraphError, match="take no time"):
+        solved(Step("use"), {})
+    system = LayeredSystem(
+        "open", {"cpu": Processor()}, {"a": Task("cpu")}, {"x": Entry("a", Step("x", 0.1), 1.0)}
+    )
+    with pytest.raises(GraphError, match="arrive without end"):
+        by_chain(system)
+    assert by_chain(solved(Step("use", 1.0), {}, 3, think_time=1.0).system, 2) is None
