@@ -62,6 +62,8 @@ from .programs.algorithms import two_level_time as two_level_time
 from .programs.burstiness import BurstinessFit as BurstinessFit
 from .programs.burstiness import GapRuns as GapRuns
 from .programs.burstiness import fit_burstiness as fit_burstiness
+from .programs.collective_pieces import CollectivePiece as CollectivePiece
+from .programs.collective_pieces import Growth as Growth
 from .programs.collectives import BroadcastTree as BroadcastTree
 from .programs.collectives import all_to_all_steady_time as all_to_all_steady_time
 from .programs.collectives import all_to_all_time as all_to_all_time
@@ -83,6 +85,12 @@ from .programs.laws import overhead_run_time as overhead_run_time
 from .programs.laws import read_latency_run_time as read_latency_run_time
 from .programs.laws import serialisation_time as serialisation_time
 from .programs.laws import uniform_gap_run_time as uniform_gap_run_time
+from .programs.measured_collectives import CollectiveFit as CollectiveFit
+from .programs.measured_collectives import CollectiveLevel as CollectiveLevel
+from .programs.measured_collectives import CollectiveTimes as CollectiveTimes
+from .programs.measured_collectives import Predicted as Predicted
+from .programs.measured_collectives import collective_times as collective_times
+from .programs.measured_collectives import fit_collective as fit_collective
 from .programs.mpi import MessageLine as MessageLine
 from .programs.mpi import MpiMessages as MpiMessages
 from .programs.mpi import full_fragments as full_fragments

@@ -1,0 +1,197 @@
+"""Times of a collective operation in pieces: over sizes a protocol each, all numbers of processors.
+
+In a piece, with a start a, a time b for each step, c for each byte of the buffer, and d for each
+byte that leaves a processor,
+
+    T(n, S) = a + b steps(n) + S (c + d (n - 1) / n)
+
+a to d are 0 or more, by least squares of relative residuals; single outliers count less (Huber).
+Pieces begin where a Bayesian information criterion is least, by dynamic programming.
+"""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.loggp.measuring.breaks import LEAST_POINTS
+from headway.loggp.measuring.sizefit import LineParameter
+
+_HUBER = 2.0  # in units of the tolerance: residuals beyond count linearly
+_ROUNDS = 4  # of weighting outliers less: further ones change the sums by less than 1%
+
+Z = 1.959963984540054
+"""Half of a 95% interval of a normal law, in standard deviations."""
+
+PART_NAMES = ("start", "step", "copy", "wire")
+"""What a piece has: a, b [s] and c, d [s/B]."""
+
+
+class Growth(StrEnum):
+    """How the number of steps grows with the number n of processors."""
+
+    RING = "ring"
+    TREE = "tree"
+
+    def steps(self, count: Any) -> Any:
+        """Steps: n - 1 of a ring, log2 n of a tree."""
+        return count - 1.0 if self is Growth.RING else np.log2(count)
+
+
+@dataclass(frozen=True, eq=False)
+class CollectivePiece:
+    """The costs of an operation in a range of sizes.
+
+    Parameters
+    ----------
+    first_size, last_size
+        Smallest and largest measured size [B].
+    start, step, copy, wire
+        a and b [s], c and d [s/B], with 95% intervals.
+    covariance
+        Of the four, shape (4, 4).
+    """
+
+    first_size: float
+    last_size: float
+    start: LineParameter
+    step: LineParameter
+    copy: LineParameter
+    wire: LineParameter
+    covariance: FloatArray
+
+    @property
+    def values(self) -> FloatArray:
+        """a, b, c and d."""
+        return np.array([getattr(self, name).value for name in PART_NAMES])
+
+
+def design(count: FloatArray, size: FloatArray, growth: Growth) -> FloatArray:
+    """Factors of a, b, c and d, shape (points, 4)."""
+    ones = np.ones_like(count)
+    return np.stack([ones, growth.steps(count), size, size * (count - 1) / count], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """The best cut of measured times into pieces, with the solution of each.
+
+    Parameters
+    ----------
+    growth
+        How steps grow with n.
+    criterion
+        Sum of the costs of all pieces and the penalty for each.
+    parts
+        In order of size.
+    """
+
+    growth: Growth
+    criterion: float
+    parts: tuple["_Part", ...]
+
+    @classmethod
+    def of(
+        cls, points: tuple[FloatArray, ...], growth: Growth, used: Any, tolerance: float
+    ) -> "Pieces":
+        """Dynamic programming: best[j] = min over i of best[i] + cost of sizes i to j + penalty.
+
+        Parameters
+        ----------
+        points
+            n, S [B] and T [s], each of shape (points,); at least three sizes.
+        growth
+            How steps grow with n.
+        used
+            Places of a, b, c and d that the numbers of processors can tell apart.
+        tolerance
+            Relative misfit below which there is no further piece.
+        """
+        count, size, time = points
+        factors = design(count, size, growth) / time[:, None]
+        sizes, place = np.unique(size, return_inverse=True)
+        penalty = (used.size + 1) * math.log(time.size)
+        best: list[tuple[float, tuple[_Part, ...]]] = [(0.0, ())]
+        for end in range(1, sizes.size + 1):
+            offers: list[tuple[float, tuple[_Part, ...]]] = [(math.inf, ())]
+            for start in range(max(end - LEAST_POINTS + 1, 0)):
+                before, parts = best[start]
+                if math.isfinite(before):
+                    mine = (place >= start) & (place < end)
+                    part = _part(factors[mine], used, tolerance, (sizes[start], sizes[end - 1]))
+                    offers.append((before + part.cost + penalty, (*parts, part)))
+            best.append(min(offers, key=lambda one: one[0]))
+        return cls(growth, *best[-1])
+
+    @property
+    def residuals(self) -> FloatArray:
+        """Relative residuals, piece by piece."""
+        return np.concatenate([part.residuals for part in self.parts])
+
+    @property
+    def parameters(self) -> int:
+        """Number of parameters that are not 0."""
+        return sum(part.active.size for part in self.parts)
+
+    def described(self, deviation: float) -> tuple[CollectivePiece, ...]:
+        """The pieces with intervals, given the relative standard deviation of one measurement."""
+        return tuple(_described(part, deviation) for part in self.parts)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    first: float
+    last: float
+    values: FloatArray
+    active: Any
+    used: Any
+    weighted: FloatArray
+    residuals: FloatArray
+    cost: float
+
+
+def _part(factors: FloatArray, used: Any, tolerance: float, ends: tuple[float, float]) -> _Part:
+    """Non-negative least squares of relative residuals, outliers by their distance only."""
+    from scipy.optimize import nnls
+
+    columns = factors[:, used]
+    scale = np.sqrt((columns**2).sum(axis=0))
+    scale = np.where(scale > 0, scale, 1.0)
+    weight = np.ones(len(columns))
+    for _ in range(_ROUNDS):
+        found, _ = nnls(columns / scale * weight[:, None], weight)
+        residuals = columns @ (found / scale) - 1
+        far = np.abs(residuals) / (_HUBER * tolerance)
+        weight = 1 / np.sqrt(np.maximum(far, 1.0))
+    apart = np.abs(residuals) / tolerance
+    cost = np.where(apart <= _HUBER, apart**2, 2 * _HUBER * apart - _HUBER**2)
+    values = np.zeros(len(PART_NAMES))
+    values[used] = found / scale
+    active = used[found > 0]
+    weighted = factors * weight[:, None]
+    return _Part(*ends, values, active, used, weighted, residuals, float(cost.sum()))
+
+
+def _described(part: _Part, deviation: float) -> CollectivePiece:
+    """A piece with intervals: linear theory at the active parameters, one deviation for all."""
+    covariance = np.zeros((len(PART_NAMES), len(PART_NAMES)))
+    columns = part.weighted[:, part.active]
+    scale = np.sqrt((columns**2).sum(axis=0))
+    inverse = np.linalg.pinv((columns / scale).T @ (columns / scale))
+    covariance[np.ix_(part.active, part.active)] = deviation**2 * inverse / np.outer(scale, scale)
+    errors = np.sqrt(np.diag(covariance))
+    start, step, copy, wire = (
+        _parameter(place, part, float(error)) for place, error in enumerate(errors)
+    )
+    return CollectivePiece(float(part.first), float(part.last), start, step, copy, wire, covariance)
+
+
+def _parameter(place: int, part: _Part, error: float) -> LineParameter:
+    if place not in part.used:
+        return LineParameter(0.0, None, determined=False)
+    value = float(part.values[place])
+    low, high = max(value - Z * error, 0.0), value + Z * error
+    return LineParameter(value, (low, high), value > 0 and low > 0)
