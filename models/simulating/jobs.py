@@ -66,12 +66,13 @@ def blueprint(model: Model) -> Blueprint:
         )
         for n, s in servings.items()
     )
+    renewals = _renewals(network, servings)
     if graph.ways_by_class:
         times = np.array([[place.times[c] for place in places] for c in graph.classes])
         switching = class_switching_of(graph, values, times)
-        classes = tuple(_jobs(network, name, values, switching[name]) for name in graph.classes)
+        classes = tuple(_jobs(network, name, values, {}, switching[name]) for name in graph.classes)
     else:
-        classes = tuple(_jobs(network, name, values) for name in graph.classes or (ALL,))
+        classes = tuple(_jobs(network, name, values, renewals) for name in graph.classes or (ALL,))
     blueprint = Blueprint(model.name, places, classes, regions=regions_of(network, places))
     blueprint = replace(blueprint, beyond=_beyond(network, values, blueprint))
     _check_classes(blueprint)
@@ -99,11 +100,13 @@ def _check_turns(graph: ModelGraph) -> None:
             raise GraphError(msg)
 
 
+def _has_closed_jobs(model: Model) -> bool:
+    return model.is_closed or any("population" in keys for keys in model.graph.classes.values())
+
+
 def _check_losses(model: Model) -> None:
-    graph = model.graph
-    closed = model.is_closed or any("population" in keys for keys in graph.classes.values())
-    lossy = [name for name, station in graph.stations.items() if station.loses]
-    if closed and lossy:
+    lossy = [name for name, station in model.graph.stations.items() if station.loses]
+    if _has_closed_jobs(model) and lossy:
         msg = (
             f"{model.name}: {lossy[0]} loses jobs, so a closed network runs empty; use a station "
             "without losses"
@@ -131,8 +134,37 @@ def _numbers(model: Model) -> dict[str, Amount]:
     return graph.plan.run(given, targets)
 
 
+def _renewals(model: Model, servings: Mapping[str, Serving]) -> dict[str, float]:
+    """The scv of arrivals at stations whose kind says it.
+
+    Raises
+    ------
+    GraphError
+        Where some arrivals follow from the network, which the kind would contradict.
+    """
+    own = {n: s.arrival_scv for n, s in servings.items() if s.arrival_scv is not None}
+    if not own:
+        return {}
+    graph = model.graph
+    fed = {route.target for route in graph.routes}
+    fed |= {name for station in graph.stations.values() for name in station.branches}
+    fed |= {name for name, station in graph.stations.items() if station.visits}
+    for name in own:
+        if name in fed or _has_closed_jobs(model) or len(graph.classes) > 1:
+            msg = (
+                f"{name}: headway simulates the arrival_scv of a station only where all its jobs "
+                "come from outside, in one class; use MGm or MMmK, and give an scv to the arrivals"
+            )
+            raise GraphError(msg)
+    return own
+
+
 def _jobs(
-    model: Model, name: str, values: Mapping[str, Amount], switching: ClassSwitching | None = None
+    model: Model,
+    name: str,
+    values: Mapping[str, Amount],
+    renewals: Mapping[str, float],
+    switching: ClassSwitching | None = None,
 ) -> Jobs:
     if name in model.graph.classes:
         given = {key: values.get(of_class(name, key), 0.0) for key in _CLASS_KEYS}
@@ -146,7 +178,7 @@ def _jobs(
         _ways(model.graph, name, values) if switching is None else _class_switching_ways(switching)
     )
     priority = round(float(values.get(of_class(name, "priority"), 1.0)))
-    streams = streams_of(model.graph, rate, ways.entry, values)
+    streams = streams_of(model.graph, rate, ways.entry, values, renewals)
     people, scv = round(population), float(values.get(of_class(name, "arrival_scv"), 1.0))
     return Jobs(name, rate, people, think_time, ways, closed, priority, streams, scv)
 

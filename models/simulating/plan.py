@@ -16,6 +16,11 @@ from headway.queueing.stations.listed.serving import Serving
 ALL = ""
 """Class of the jobs of a model without classes."""
 
+SHARED_SPEED = (
+    "where the speed depends on the number present, those at the servers (in the batch) share it "
+    "equally, and the others wait in order of arrival"
+)
+
 IN_ROUNDS = (
     "the model gives visits, not routes: each job makes rounds of the stations that it still has "
     "to visit, in their order (2.4 visits are two, and a third in 40% of cases)"
@@ -174,21 +179,17 @@ class Blueprint:
         return any(place.blocking is not Blocking.LOST for place in self.places)
 
     @property
-    def unordered(self) -> str:
-        """Why percentiles of the response time are unknown; empty if they are known."""
-        reasons = ((place.name, place.serving.unordered) for place in self.places)
-        return next((f"{name}: {why}" for name, why in reasons if why), "")
-
-    @property
     def notes(self) -> tuple[str, ...]:
         """Assumptions of the simulation beyond those of the model."""
         rounds = any(jobs.ways.visits is not None for jobs in self.classes)
         thinks = any(jobs.think_time for jobs in self.classes)
+        by_number = any(p.serving.speeds and not (p.shared or p.serving.paces) for p in self.places)
         spread = any(scv not in (0.0, 1.0) for place in self.places for scv in place.scvs.values())
         notes = {
             IN_ROUNDS: rounds,
             "think times are exponential": thinks,
             SPREAD_ARRIVALS: any(jobs.streams or jobs.arrival_scv != 1 for jobs in self.classes),
+            SHARED_SPEED: by_number,
             "service times with an scv are gamma-distributed": spread,
             "the formula for response_time adds a constant to the time at stations": self.beyond,
         }

@@ -6,7 +6,7 @@ from time import perf_counter
 
 import numpy as np
 
-from headway.errors import GraphError, InvalidParameter
+from headway.errors import InvalidParameter
 from headway.kinds import check_domain
 from headway.models.simulating.estimates import Estimate, estimates, needed
 from headway.models.simulating.jobs import blueprint
@@ -84,9 +84,6 @@ def simulate_model(
         check_domain("percentile", percent, lambda p: (p > 0) & (p < 100), "between 0 and 100")
     plan = blueprint(model)
     _check_population(plan)
-    if unique and plan.unordered:
-        msg = f"{model.name}: headway cannot simulate percentiles; {plan.unordered}"
-        raise GraphError(msg)
     planned = schedule(plan, unique, _loads(model, plan))
     series = _Series(plan, planned, int(seed), unique, _Bar(progress))
     interrupted = _until(series, half_width, at_most)

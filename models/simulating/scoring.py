@@ -4,7 +4,7 @@ Queues of a fork's own stand as a station after those of the plan.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from itertools import accumulate
 from math import inf, sqrt
@@ -32,6 +32,7 @@ from headway.queueing.disciplines.discipline import Discipline, Waiting
 from headway.queueing.network.blocking import Blocking
 
 _FULL = 1e-9  # chances that miss 1 by less than this sum to 1
+_EVERYBODY = 2**53  # servers of a station that serves all who are there
 _FATES = {
     Blocking.LOST: Fate.LOST,
     Blocking.AFTER_SERVICE: Fate.AFTER_SERVICE,
@@ -118,26 +119,32 @@ class _Writing:
         return row
 
     def _served(self, place: SimulatedStation) -> Station:
-        """How a station serves; a quota, unequal servers and speeds go before a discipline."""
+        """How a station serves; kinds with a quota, a speed or unequal servers have no rank."""
         serving = place.serving
         row = Station(queues=serving.queues, crew=serving.crew)
-        row.servers = int(min(serving.servers, 2.0**53))
+        row.servers = int(min(serving.servers, _EVERYBODY))
         if serving.budget is not None:
             row.share, row.period = serving.budget
             row.crew = 0.0
+        elif place.shared and serving.servers < inf:
+            self._share(row, serving.speeds or [float(n + 1) for n in range(row.servers)])
+            row.servers = _EVERYBODY
         elif serving.paces:
-            row.pace = len(self.paces)
+            row.pace, row.any_server = len(self.paces), int(bool(serving.speeds))
             self.paces += serving.paces
-        elif serving.speeds or (place.shared and serving.servers < inf):
-            row.order = Order.SHARED
-            speeds = serving.speeds or [float(n + 1) for n in range(row.servers)]
-            row.speed, row.speeds = len(self.speeds), len(speeds)
-            self.speeds += speeds
+        elif serving.speeds:
+            self._share(row, serving.speeds)
         elif serving.servers == inf:
             row.order = Order.AT_ONCE
         elif place.by_turns:
             _rank(row, place.name, place.discipline)
         return row
+
+    def _share(self, row: Station, speeds: Sequence[float]) -> None:
+        """Let those at its servers share a speed by the number present."""
+        row.order = Order.SHARED
+        row.speed, row.speeds = len(self.speeds), len(speeds)
+        self.speeds += speeds
 
 
 def _own(place: SimulatedStation) -> bool:

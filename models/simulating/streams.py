@@ -23,7 +23,11 @@ class Stream:
 
 
 def streams_of(
-    graph: ModelGraph, rate: float, entry: FloatArray, values: Mapping[str, Amount]
+    graph: ModelGraph,
+    rate: float,
+    entry: FloatArray,
+    values: Mapping[str, Amount],
+    own: Mapping[str, float],
 ) -> tuple[Stream, ...]:
     """Arrivals from outside by station; empty if all are Poisson and form one flow.
 
@@ -35,8 +39,10 @@ def streams_of(
         The total rate [1/s], and the probability to enter at each station, shape (stations,).
     values
         The graph's numbers.
+    own
+        The scv of arrivals at stations whose kind says it; what the graph says goes before.
     """
-    scvs = {name: float(scv_at(name).of(values)) for name in graph.arrival_scvs}
+    scvs = {**own} | {name: float(scv_at(name).of(values)) for name in graph.arrival_scvs}
     if set(scvs.values()) <= {1.0}:
         return ()
     shares = zip(graph.stations, entry.tolist(), strict=True)

@@ -357,9 +357,9 @@ static void job_event(Play *p, int64_t j)
 static void queue_event(Play *p, int64_t q)
 {
     count(p, q);
-    if (p->queue[q].first == NONE)
+    if (p->queue[q].served_first == NONE)
         return;
-    int64_t j = pop(p, &p->queue[q]);
+    int64_t j = pop(p, &p->queue[q].served_first);
     if (p->job[j].request != NONE)
         finish_part(p, j);
     else

@@ -23,7 +23,7 @@ typedef struct {
     int64_t servers, places;       /* of each queue */
     int64_t blocking, region;      /* the fate of who finds it full, and its region */
     int64_t speed, speeds;         /* where its speeds by number present begin, how many */
-    int64_t pace;                  /* where the paces of its unequal servers begin */
+    int64_t pace, any_server;      /* where the paces of its unequal servers begin; who is taken */
     int64_t branch, branches;      /* of a fork: where its branches begin, how many */
     int64_t needed;                /* parts that have to be done */
     double crew;                   /* most jobs that are counted as in service */
@@ -54,7 +54,7 @@ typedef struct {
 typedef struct {
     int64_t present, serving, waiting; /* jobs: all; at servers; in the line */
     int64_t first, last;               /* the line, or the first of a heap */
-    int64_t served_first;              /* those at servers, where they may be interrupted */
+    int64_t served_first;              /* who may be interrupted; the heap of those who share */
     int64_t held;                      /* jobs here that are held up by full stations */
     int64_t held_first, held_last;     /* jobs elsewhere that wait for a place here */
     int64_t come, served, lost;

@@ -178,15 +178,15 @@ static int64_t merged(Play *p, int64_t one, int64_t other)
     return one;
 }
 
-static void push(Play *p, Queue *queue, int64_t j)
+static void push(Play *p, int64_t *heap, int64_t j)
 {
     p->job[j].next = p->job[j].child = NONE;
-    queue->first = merged(p, queue->first, j);
+    *heap = merged(p, *heap, j);
 }
 
-static int64_t pop(Play *p, Queue *queue)
+static int64_t pop(Play *p, int64_t *heap)
 {
-    int64_t first = queue->first, each = p->job[first].child, pairs = NONE;
+    int64_t first = *heap, each = p->job[first].child, pairs = NONE;
     while (each != NONE) {
         int64_t one = each, other = p->job[one].next;
         each = other == NONE ? NONE : p->job[other].next;
@@ -194,14 +194,14 @@ static int64_t pop(Play *p, Queue *queue)
         p->job[one].next = pairs;
         pairs = one;
     }
-    queue->first = NONE;
+    *heap = NONE;
     while (pairs != NONE) {
         int64_t next = p->job[pairs].next;
-        queue->first = merged(p, queue->first, pairs);
+        *heap = merged(p, *heap, pairs);
         pairs = next;
     }
-    if (queue->first != NONE)
-        p->job[queue->first].next = NONE;
+    if (*heap != NONE)
+        p->job[*heap].next = NONE;
     p->job[first].child = NONE;
     return first;
 }
@@ -223,31 +223,32 @@ static void count(Play *p, int64_t q)
 {
     Queue *queue = &p->queue[q];
     double passed = p->now - queue->since, present = (double)queue->present;
+    double sharing = (double)queue->serving;
     queue->since = p->now;
     if (!(passed > 0) || queue->present == 0)
         return;
     const Station *station = &p->station[p->home[q]];
     if (station->order == SHARED)
-        queue->each += passed * speed_of(p, station, queue->present) / present;
+        queue->each += passed * speed_of(p, station, queue->present) / sharing;
     queue->present_area += passed * present;
     queue->used_area += passed * (present < station->crew ? present : station->crew);
     queue->held_area += passed * (double)queue->held;
 }
 
-/* When the next of those who share a queue is done: all receive speed / present. */
+/* When the next of those who share a queue is done: each receives speed / sharing. */
 static void share_out(Play *p, int64_t q)
 {
     Queue *queue = &p->queue[q];
-    if (queue->first == NONE) {
+    if (queue->served_first == NONE) {
         cancel(p, owner_of_queue(p, q));
         if (queue->present == 0)
             queue->each = 0; /* it would lose digits */
         return;
     }
-    double left = p->job[queue->first].key - queue->each;
+    double left = p->job[queue->served_first].key - queue->each;
     double speed = speed_of(p, &p->station[p->home[q]], queue->present);
     left = left > 0 ? left : 0;
-    schedule(p, owner_of_queue(p, q), p->now + left * (double)queue->present / speed);
+    schedule(p, owner_of_queue(p, q), p->now + left * (double)queue->serving / speed);
 }
 
 /* Time until some work is done by a server that works for a share of each period only. */
@@ -283,7 +284,7 @@ static void serve(Play *p, int64_t q, int64_t j)
     double time = job->work;
     if (station->order == SHARED) {
         job->key = queue->each + time;
-        push(p, queue, j);
+        push(p, &queue->served_first, j);
         share_out(p, q);
         return;
     }
@@ -301,17 +302,26 @@ static void serve(Play *p, int64_t q, int64_t j)
     schedule(p, owner_of_job(p, j), p->now + time);
 }
 
+/* Let a job take the fastest of unequal servers that are free, or any of these. */
+static void take_server(Play *p, int64_t k, int64_t free, int64_t j)
+{
+    const Station *station = &p->station[k];
+    int64_t *server = &p->server[station->pace], place = 0;
+    if (station->any_server)
+        place = (int64_t)(drawn(p, choice_stream(p, k)) * (double)free);
+    for (int64_t s = 0; s < station->servers; s++)
+        if (server[s] == NONE && place-- == 0) {
+            server[s] = j;
+            p->job[j].server = s;
+        }
+}
+
 static void start(Play *p, int64_t q, int64_t j)
 {
     const Station *station = &p->station[p->home[q]];
-    p->queue[q].serving++;
     if (station->pace != NONE)
-        for (int64_t k = 0; k < station->servers; k++)
-            if (p->server[station->pace + k] == NONE) {
-                p->server[station->pace + k] = j;
-                p->job[j].server = k;
-                break;
-            }
+        take_server(p, p->home[q], station->servers - p->queue[q].serving, j);
+    p->queue[q].serving++;
     serve(p, q, j);
 }
 
@@ -365,9 +375,11 @@ static void line_up(Play *p, int64_t q, int64_t j)
         j = interrupted(p, q, j);
     queue->waiting++;
     if (station->order == RANKED)
-        push(p, queue, j);
+        push(p, &queue->first, j);
     else
         append(p, &queue->first, &queue->last, j);
+    if (station->order == SHARED)
+        share_out(p, q); /* its speed may change with the number present */
 }
 
 static void start_next(Play *p, int64_t q)
@@ -383,7 +395,7 @@ static void start_next(Play *p, int64_t q)
     }
     queue->waiting--;
     start(p, q,
-          station->order == RANKED ? pop(p, queue)
+          station->order == RANKED ? pop(p, &queue->first)
                                    : removed(p, &queue->first, &queue->last, place));
 }
 
@@ -415,8 +427,6 @@ static int arrive(Play *p, int64_t j, int64_t q)
     job->work = sample(p, job->class * p->stations + k);
     if (station->order == AT_ONCE)
         schedule(p, owner_of_job(p, j), p->now + job->work);
-    else if (station->order == SHARED)
-        serve(p, q, j);
     else
         line_up(p, q, j);
     return 1;
@@ -456,11 +466,11 @@ static void depart(Play *p, int64_t j, int64_t q)
     queue->stayed += p->now - job->came;
     queue->held -= job->held;
     job->held = 0;
-    if (station->order == SHARED)
-        share_out(p, q);
-    if (station->order == SHARED || station->order == AT_ONCE || station->order == FORK)
+    if (station->order == AT_ONCE || station->order == FORK)
         return;
     queue->serving--;
+    if (station->order == SHARED && queue->first == NONE)
+        share_out(p, q);
     if (station->pace != NONE && job->server != NONE)
         p->server[station->pace + job->server] = NONE;
     job->server = NONE;

@@ -31,7 +31,7 @@ static const char *wrong_station(const Play *p, ptrdiff_t k)
     REFUSE(OUTSIDE(s->region, NONE, p->gates), "region of a station");
     REFUSE(OUTSIDE(s->speed, 0, p->speeds + 1) || OUTSIDE(s->speeds, 0, p->speeds - s->speed + 1),
            "speeds of a station");
-    REFUSE(s->order == SHARED && s->speeds < 1, "speeds of a station");
+    REFUSE(s->order == SHARED && (s->speeds < 1 || s->servers < 1), "speeds of a station");
     REFUSE(s->pace != NONE && (OUTSIDE(s->pace, 0, p->paces) || s->queues != 1 ||
                                OUTSIDE(s->servers, 1, p->paces - s->pace + 1)), "unequal servers");
     REFUSE(s->branches && (s->order != FORK || OUTSIDE(s->branch, 0, p->branches) ||

@@ -21,6 +21,7 @@ from headway.queueing import (
     MMmK,
     Parallel,
     Quota,
+    UnequalServers,
     WakeUp,
 )
 
@@ -141,10 +142,12 @@ PLAYED = {
     "servers": lambda: _one(MMm(1.0, 3), 2.5),
     "servers in a room": lambda: _one(MMmK(1.0, 2, 4), 2.0),
     "speeds by number": lambda: _one(LoadDependent((1.0, 1.8, 2.0)), 1.2),
+    "speeds of a pool": lambda: _one(LoadDependent((1.0, 2.0, 3.0)), 2.5),
     "wakes up": lambda: _one(WakeUp(1.0, 0.5, 3), 1.8),
     "batches": lambda: _one(Batch(1.0, 0.1, 8), 2.0),
     "batches in a room": lambda: _one(BatchK(1.0, 0.1, 8, 12), 4.0),
     "a quota": lambda: _one(Quota(1.0, 0.5, 3.0), 0.3),
+    "unequal servers, any that is free": lambda: _one(UnequalServers((0.4, 0.1, 0.2)), 12.0),
     "unequal servers, fastest first": lambda: _one(FastestFirst((0.4, 0.1, 0.2)), 12.0),
     "shared": lambda: _one(MM1(1.0), discipline="ps"),
     "servers that are shared": lambda: _one(MMm(1.0, 3), 2.5, discipline="ps"),

@@ -52,9 +52,10 @@ def _job_event(p: Play, j: int) -> None:
 
 def _queue_event(p: Play, q: int) -> None:
     count(p, q)
-    if p.queue[q].first == NONE:
+    queue = p.queue[q]
+    if queue.served_first == NONE:
         return
-    j = pop(p, p.queue[q])
+    j, queue.served_first = pop(p, queue.served_first)
     if p.job[j].request != NONE:
         finish_part(p, j)
     else:

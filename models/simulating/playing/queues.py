@@ -165,29 +165,28 @@ def _merged(p: Play, one: int, other: int) -> int:
     return one
 
 
-def _push(p: Play, queue: Queue, j: int) -> None:
+def _push(p: Play, heap: int, j: int) -> int:
     p.job[j].next = p.job[j].child = NONE
-    queue.first = _merged(p, queue.first, j)
+    return _merged(p, heap, j)
 
 
-def pop(p: Play, queue: Queue) -> int:
-    """Take the first job out of a heap."""
-    first, pairs = queue.first, NONE
+def pop(p: Play, first: int) -> tuple[int, int]:
+    """The first job of a heap, and the heap of the others."""
+    heap, pairs = NONE, NONE
     each = p.job[first].child
     while each != NONE:
         one, other = each, p.job[each].next
         each = NONE if other == NONE else p.job[other].next
         one = _merged(p, one, other)
         p.job[one].next, pairs = pairs, one
-    queue.first = NONE
     while pairs != NONE:
         after = p.job[pairs].next
-        queue.first = _merged(p, queue.first, pairs)
+        heap = _merged(p, heap, pairs)
         pairs = after
-    if queue.first != NONE:
-        p.job[queue.first].next = NONE
+    if heap != NONE:
+        p.job[heap].next = NONE
     p.job[first].child = NONE
-    return first
+    return first, heap
 
 
 # Queues
@@ -212,23 +211,23 @@ def count(p: Play, q: int) -> None:
         return
     station = p.station[p.home[q]]
     if station.order == Order.SHARED:
-        queue.each += passed * _speed_of(p, station, queue.present) / present
+        queue.each += passed * _speed_of(p, station, queue.present) / float(queue.serving)
     queue.present_area += passed * present
     queue.used_area += passed * min(present, station.crew)
     queue.held_area += passed * float(queue.held)
 
 
 def share_out(p: Play, q: int) -> None:
-    """Find when the next job at a shared queue is done: all receive speed / present."""
+    """Find when the next job at a shared queue is done: each receives speed / sharing."""
     queue = p.queue[q]
-    if queue.first == NONE:
+    if queue.served_first == NONE:
         cancel(p, _owner_of_queue(p, q))
         if queue.present == 0:
             queue.each = 0.0
         return
-    left = max(p.job[queue.first].key - queue.each, 0.0)
+    left = max(p.job[queue.served_first].key - queue.each, 0.0)
     speed = _speed_of(p, p.station[p.home[q]], queue.present)
-    schedule(p, _owner_of_queue(p, q), p.now + left * float(queue.present) / speed)
+    schedule(p, _owner_of_queue(p, q), p.now + left * float(queue.serving) / speed)
 
 
 def _stretched(p: Play, station: Station, queue: Queue, work: float) -> float:
@@ -255,7 +254,7 @@ def serve(p: Play, q: int, j: int) -> None:
     time = job.work
     if station.order == Order.SHARED:
         job.key = queue.each + time
-        _push(p, queue, j)
+        queue.served_first = _push(p, queue.served_first, j)
         share_out(p, q)
         return
     if station.pace != NONE and job.server != NONE:
@@ -270,15 +269,20 @@ def serve(p: Play, q: int, j: int) -> None:
     schedule(p, owner_of_job(p, j), p.now + time)
 
 
+def _take_server(p: Play, k: int, free: int, j: int) -> None:
+    station, place = p.station[k], 0
+    if station.any_server:
+        place = int(drawn(p, choice_stream(p, k)) * float(free))
+    servers = range(station.servers)
+    p.job[j].server = [s for s in servers if p.server[station.pace + s] == NONE][place]
+    p.server[station.pace + p.job[j].server] = j
+
+
 def _start(p: Play, q: int, j: int) -> None:
     station = p.station[p.home[q]]
-    p.queue[q].serving += 1
     if station.pace != NONE:
-        for k in range(station.servers):
-            if p.server[station.pace + k] == NONE:
-                p.server[station.pace + k] = j
-                p.job[j].server = k
-                break
+        _take_server(p, p.home[q], station.servers - p.queue[q].serving, j)
+    p.queue[q].serving += 1
     serve(p, q, j)
 
 
@@ -324,9 +328,11 @@ def _line_up(p: Play, q: int, j: int) -> None:
         j = _interrupted(p, q, j)
     queue.waiting += 1
     if station.order == Order.RANKED:
-        _push(p, queue, j)
+        queue.first = _push(p, queue.first, j)
     else:
         queue.first, queue.last = append(p, queue.first, queue.last, j)
+    if station.order == Order.SHARED:
+        share_out(p, q)
 
 
 def _start_next(p: Play, q: int) -> None:
@@ -337,7 +343,8 @@ def _start_next(p: Play, q: int) -> None:
         place = int(drawn(p, order_stream(p, p.home[q])) * float(queue.waiting))
     queue.waiting -= 1
     if station.order == Order.RANKED:
-        _start(p, q, pop(p, queue))
+        j, queue.first = pop(p, queue.first)
+        _start(p, q, j)
         return
     j, queue.first, queue.last = removed(p, queue.first, queue.last, place)
     _start(p, q, j)
@@ -366,8 +373,6 @@ def arrive(p: Play, j: int, q: int) -> bool:
     job.work = sample(p, job.class_ * p.stations + k)
     if station.order == Order.AT_ONCE:
         schedule(p, owner_of_job(p, j), p.now + job.work)
-    elif station.order == Order.SHARED:
-        serve(p, q, j)
     else:
         _line_up(p, q, j)
     return True
@@ -399,11 +404,11 @@ def depart(p: Play, j: int, q: int) -> None:
     queue.stayed += p.now - job.came
     queue.held -= job.held
     job.held = 0
-    if station.order == Order.SHARED:
-        share_out(p, q)
-    if station.order in (Order.SHARED, Order.AT_ONCE, Order.FORK):
+    if station.order in (Order.AT_ONCE, Order.FORK):
         return
     queue.serving -= 1
+    if station.order == Order.SHARED and queue.first == NONE:
+        share_out(p, q)
     if station.pace != NONE and job.server != NONE:
         p.server[station.pace + job.server] = NONE
     job.server = NONE

@@ -91,6 +91,7 @@ class Station:
     speed: int = 0
     speeds: int = 0
     pace: int = NONE
+    any_server: int = 0
     branch: int = 0
     branches: int = 0
     needed: int = 0

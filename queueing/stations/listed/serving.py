@@ -31,8 +31,8 @@ class Serving:
     places
         Room for so many at a queue, those in service included; what finds none is lost.
     speeds
-        Jobs it serves a second with 1, 2... there, who share it, the last with all more [1/s]; by
-        its servers where it is empty.
+        Jobs it serves a second with 1, 2... there, the last with all more [1/s], shared equally by
+        those at its servers; in proportion to its servers where it is empty.
     most
         Speed that lasts, however many come: jobs a second, or servers busy.
     crew
@@ -42,11 +42,12 @@ class Serving:
         jobs do not fork.
     paces
         Service times of unequal servers over `time`, which is the fastest's, in order of speed;
-        whoever finds several free takes the fastest. Empty where all servers are alike.
+        whoever finds several free takes the fastest, or any where there are `speeds` too, which
+        then are those of a discipline that shares. Empty where all servers are alike.
     budget
         Share of each period that it may work, and the period [s].
-    unordered
-        Why response times beyond their mean are not fixed by what the kind says; empty if they are.
+    arrival_scv
+        How the times between its arrivals vary, where the kind says it: all must come from outside.
 
     Examples
     --------
@@ -67,7 +68,7 @@ class Serving:
     needed: int = 0
     paces: tuple[float, ...] = ()
     budget: tuple[float, float] | None = None
-    unordered: str = ""
+    arrival_scv: float | None = None
 
     def alone(self, time: float) -> float:
         """Time of a job with this service time that nobody else is with, a quota spread [s]."""
@@ -127,11 +128,34 @@ def _by_spread(station: Any) -> Serving:
     return replace(_in_order(station), scv=float(station.scv))
 
 
+def _as_arrivals_vary(station: Any) -> Serving:
+    return replace(_in_order(station), arrival_scv=float(station.arrival_scv))
+
+
+def _as_both_vary(station: Any) -> Serving:
+    return replace(_as_arrivals_vary(station), scv=float(station.scv))
+
+
+def _as_losses_vary(station: Any) -> Serving:
+    return replace(_as_arrivals_vary(station), places=float(station.places))
+
+
 def _by_number(station: Any) -> Serving:
     """Service rates by the number of jobs there, whichever of them are served."""
     rates = tuple(np.ravel(np.asarray(station.rates_to(), float)).tolist())
     crew = float(np.asarray(station.crew))
-    return Serving(1.0, speeds=rates, most=rates[-1], crew=crew, unordered=station.lawless)
+    return Serving(1.0, servers=crew, speeds=rates, most=rates[-1], crew=crew)
+
+
+def _in_batches(station: Any) -> Serving:
+    """Those in the batch share its rate; the others wait in order of arrival."""
+    return replace(_by_number(station), servers=float(station.largest_batch))
+
+
+def _any_free(station: Any) -> Serving:
+    """A job takes any free server, and stays there."""
+    times = tuple(float(np.asarray(time, float)) for time in station.service_times)
+    return replace(_by_number(station), paces=times)
 
 
 def _fastest_first(station: Any) -> Serving:
@@ -148,7 +172,7 @@ def _batches_in_a_room(station: Any) -> Serving:
     places = int(station.places)
     largest = min(int(station.largest_batch), places)
     endless = Batch(station.batch_time, station.request_time, largest)
-    return replace(_by_number(endless), places=places, unordered=station.lawless)
+    return replace(_in_batches(endless), places=places)
 
 
 def _on_a_quota(station: Any) -> Serving:
@@ -163,16 +187,18 @@ SERVING: Mapping[str, Rule] = {
     "Parallel": lambda s: Serving(s.mean_service, queues=int(s.plain_count)),
     "MM1K": _in_a_room,
     "MMmK": _in_a_room,
+    "GIMmK": _as_losses_vary,
     "MD1": lambda s: Serving(s.mean_service, scv=0.0),
     "MG1": _by_spread,
     "MGm": _by_spread,
+    "GGm": _as_both_vary,
     "SharedMG1": _by_spread,
     "SharedMGm": _by_spread,
     "LoadDependent": _by_number,
-    "Batch": _by_number,
+    "Batch": _in_batches,
     "Slowing": _by_number,
     "WakeUp": _by_number,
-    "UnequalServers": _by_number,
+    "UnequalServers": _any_free,
     "FastestFirst": _fastest_first,
     "BatchK": _batches_in_a_room,
     "Quota": _on_a_quota,

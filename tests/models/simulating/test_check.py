@@ -14,7 +14,7 @@ from headway.errors import GraphError, Saturated
 from headway.models import ModelGraph, catalogue_model
 from headway.models.simulating.check import TOGETHER
 from headway.models.simulating.estimates import together
-from headway.queueing import MD1, MG1, MM1, BatchK, Delay, LoadDependent, MGm, MMm, Quota
+from headway.queueing import MD1, MG1, MM1, MM1K, BatchK, Delay, LoadDependent, MGm, MMm, Quota
 from tests.support.command import headway, refusal
 
 
@@ -113,11 +113,16 @@ def test_closed_classes_are_checked_each():
 def test_what_is_not_solved_or_not_simulated_is_refused():
     with pytest.raises(Saturated, match="cpu: utilisation 1.20"):
         ModelGraph("one").station("cpu", MM1(1.0)).at(arrival_rate=1.2).check()
+    closed = ModelGraph("one").station("cpu", MM1K(1.0, 2)).at().closed(3)
+    with pytest.raises(GraphError, match="no closed product form"):
+        closed.check()
+
+
+def test_a_percentile_that_only_the_simulation_knows_has_no_analytic_answer():
     model = ModelGraph("one").station("cpu", LoadDependent((1.0, 2.0))).at(arrival_rate=0.5)
-    with pytest.raises(
-        GraphError, match="headway cannot simulate percentiles; cpu: rates do not determine"
-    ):
-        model.check(percentiles=(95,))
+    check = model.check(percentiles=(95,), half_width=0.2)
+    assert check["response_time_p95"].analytic is None
+    assert "rates do not determine which job is served" in check.unknown
 
 
 NFS = ["check", "nfs-server", "--preset", "raid", "--half-width", "20%"]

@@ -24,7 +24,6 @@ from headway.queueing import (
     Batch,
     BatchK,
     Delay,
-    GGm,
     LoadDependent,
     MGm,
     MMm,
@@ -87,11 +86,7 @@ def test_exact_laws_of_each_kind_lie_in_the_intervals(name):
 def test_every_kind_is_simulated_or_refused_by_name():
     shared = {"SharedMG1", "SharedMGm"}  # what `discipline = "ps"` makes of MG1 and MGm
     assert {*SERVING} - shared <= {*STATIONS}
-    assert {*STATIONS} - {*SERVING} == {"GGm", "GIMmK"}
-    with pytest.raises(
-        GraphError, match=r"node: headway cannot simulate GGm: two moments .* Delay, MM1"
-    ):
-        one(GGm(1.0, 2, 1.0, 1.0), 0.5).simulate()
+    assert {*SERVING} - shared == {*STATIONS}
 
 
 def test_a_kind_of_another_package_is_refused_by_name():
@@ -362,13 +357,6 @@ def test_percentiles_that_are_none_are_refused(percent):
 def test_wishes_that_are_none_are_refused(options, reason):
     with pytest.raises(InvalidParameter, match=reason):
         one(MM1(1.0), 0.5).simulate(**options)
-
-
-def test_percentiles_are_refused_where_a_kind_does_not_say_who_is_served():
-    with pytest.raises(
-        GraphError, match="headway cannot simulate percentiles; node: rates do not determine"
-    ):
-        one(LoadDependent((1.0, 2.0)), 0.5).simulate(percentiles=(95,))
 
 
 def test_what_would_take_too_long_is_refused_with_an_estimate():
