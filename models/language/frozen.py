@@ -1,6 +1,6 @@
 """Values that stay as they are: mappings that refuse assignment, and objects made of them."""
 
-from collections.abc import Hashable, ItemsView, Iterator, Mapping, ValuesView
+from collections.abc import Callable, Hashable, ItemsView, Iterator, Mapping, ValuesView
 from dataclasses import fields
 from typing import Any, TypeVar
 
@@ -53,6 +53,72 @@ class Frozen(Mapping[Key, Entry]):
 
     def __repr__(self) -> str:
         return repr(self._entries)
+
+
+class Awaited(Frozen[Key, Entry]):
+    """A frozen mapping, some of whose entries are calculated when they are first read.
+
+    Parameters
+    ----------
+    entries
+        Those that are known.
+    later
+        What gives the others; each takes the mapping itself.
+
+    Examples
+    --------
+    >>> numbers = Awaited({"side": 3.0}, {"area": lambda known: known["side"] ** 2})
+    >>> list(numbers), numbers["area"], numbers == {"side": 3.0, "area": 9.0}
+    (['side', 'area'], 9.0, True)
+    """
+
+    __slots__ = ("_later",)
+
+    def __init__(
+        self,
+        entries: Mapping[Key, Entry],
+        later: Mapping[Key, Callable[[Mapping[Key, Entry]], Entry]],
+    ) -> None:
+        super().__init__(entries)
+        self._later = dict(later)
+
+    def __getitem__(self, key: Key) -> Entry:
+        if key not in self._entries and key in self._later:
+            self._entries[key] = self._later[key](self)
+        return self._entries[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._entries or key in self._later
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter({**self._entries, **self._later})
+
+    def __len__(self) -> int:
+        return len({**self._entries, **self._later})
+
+    def items(self) -> ItemsView[Key, Entry]:
+        """Its entries with their keys, all calculated."""
+        return self._all().items()
+
+    def values(self) -> ValuesView[Entry]:
+        """Its entries, all calculated."""
+        return self._all().values()
+
+    def __eq__(self, other: object) -> bool:
+        return self._all() == other
+
+    def __hash__(self) -> int:
+        return hash(self._all())
+
+    def __repr__(self) -> str:
+        return repr(self._all())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle all entries, as what calculates them may not be."""
+        return Frozen, (dict(self._all()),)
+
+    def _all(self) -> Frozen[Key, Entry]:
+        return Frozen({key: self[key] for key in self})
 
 
 def adding(entries: Mapping[Key, Added], key: Key, entry: Added) -> Frozen[Key, Added]:

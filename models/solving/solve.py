@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from headway.errors import InvalidParameter
+from headway.models.language.frozen import Awaited
 from headway.models.solving.solutions.marks import QNA, Marks
 from headway.models.solving.solutions.solution import STATION_RESULTS, Solution
 from headway.models.solving.spreading import (
@@ -36,16 +37,17 @@ def solve_model(model: Model, method: str = "auto") -> Solution:
     values, marks = _means(model, method, shape)
     marks = _doubting(model, marks)
     if len(model.graph.classes) == 1:
-        values |= _same_for_each(model, Solution(model.network, values, shape, marks))
+        alone = Solution(model.network, values, shape, marks)
+        values = {**values, **_same_for_each(model, alone)}
     return Solution(model, values, shape, marks)
 
 
-def _means(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Amounts, Marks]:
+def _means(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Values, Marks]:
     """Means by the function for the model's kind of network."""
     return _SOLVERS[model.network_kind](model, method, shape)
 
 
-def _class_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Amounts, Marks]:
+def _class_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Values, Marks]:
     """Classes apart, or together where one class has the same law."""
     from headway.models.solving.classes.class_values import class_values
     from headway.models.solving.classes.rooms import as_one, of_each
@@ -59,7 +61,7 @@ def _class_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Am
     if one is None:
         return class_values(model, method)
     values, marks = _means(one, method, shape)
-    return values | of_each(model, values), marks
+    return {**values, **of_each(model, values)}, marks
 
 
 def _doubting(model: Model, marks: Marks) -> Marks:
@@ -88,28 +90,29 @@ def _same_for_each(model: Model, alone: Solution) -> Amounts:
     return values
 
 
-def _blocking_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Amounts, Marks]:
+def _blocking_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Values, Marks]:
     from headway.models.solving.blocking.blocking_values import blocking_values
 
     return blocking_values(model.network, method, shape)
 
 
-def _closed_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Amounts, Marks]:
+def _closed_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Values, Marks]:
     from headway.models.solving.closed.closed_values import closed_values
 
     check_open(model.network)
     return closed_values(model.network, method, shape)
 
 
-def _open_values(model: Model, method: str, _shape: tuple[int, ...]) -> tuple[Amounts, Marks]:
+def _open_values(model: Model, method: str, _shape: tuple[int, ...]) -> tuple[Values, Marks]:
     """Each station by its own law, or a program's formulas."""
     model = model.network
     graph = model.graph
     check_way(graph, method)
     if graph.plan.calculates(SPREAD):
-        values = with_spread(graph, graph.plan.run(model.inputs, _targets(graph) | {SPREAD}))
-        return values, Marks(QNA, doubts_of_spread(graph, values))
-    values = graph.plan.run(model.inputs, _targets(graph))
+        spread = with_spread(graph, graph.plan.run(model.inputs, _targets(graph) | {SPREAD}))
+        return spread, Marks(QNA, doubts_of_spread(graph, spread))
+    known = graph.plan.run(model.inputs, _targets(graph) - _when_read(graph))
+    values: Values = Awaited(known, graph.plan.later(known, _targets(graph)))
     return values, Marks(approximation=_doubts(model, values))
 
 
@@ -123,6 +126,13 @@ def _targets(graph: Structure) -> frozenset[str]:
         targets += [f"{name}.arrival_rate" for name in graph.stations]
         targets += ["loss_probability", ANSWERED] if graph.losing else []
     return frozenset(targets)
+
+
+@of_structure
+def _when_read(graph: Structure) -> frozenset[str]:
+    """Those that follow from the others by operational laws: half of what long arrays cost."""
+    parts = ("utilisation", "queue_length")
+    return frozenset(f"{name}.{part}" for name in graph.stations for part in parts)
 
 
 @of_structure
@@ -146,7 +156,7 @@ def _doubts(model: Model, values: Values) -> str:
     return "; ".join(notes)
 
 
-_SOLVERS: dict[NetworkKind, Callable[[Model, str, tuple[int, ...]], tuple[Amounts, Marks]]] = {
+_SOLVERS: dict[NetworkKind, Callable[[Model, str, tuple[int, ...]], tuple[Values, Marks]]] = {
     NetworkKind.PROGRAM: _open_values,
     NetworkKind.BLOCKING: _blocking_values,
     NetworkKind.CLASSES: _class_values,

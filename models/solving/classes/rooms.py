@@ -11,7 +11,7 @@ from headway.models.solving.classes.network import time_of
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
 from headway.models.structure.one_class import alone
-from headway.models.structure.parts.keys import Amounts, of_class, station_at, time_by
+from headway.models.structure.parts.keys import Amounts, Values, of_class, station_at, time_by
 
 
 def as_one(model: Model) -> Model | None:
@@ -53,7 +53,7 @@ def as_one(model: Model) -> Model | None:
     return replace(model, graph=alone(replace(graph, classes={first: {"arrival_rate": total}})))
 
 
-def of_each(model: Model, blocked: Amounts) -> Amounts:
+def of_each(model: Model, blocked: Values) -> Amounts:
     """Results of each merged class: its share of the arrivals, with the same times."""
     keys = {name: of_class(name, "arrival_rate") for name in model.graph.classes}
     values = model.graph.plan.run(model.inputs, list(keys.values()))

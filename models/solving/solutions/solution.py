@@ -67,7 +67,8 @@ class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
 
     def __post_init__(self) -> None:
         """Use the values as they are: large arrays are not copied again."""
-        object.__setattr__(self, "values", Frozen(self.values))
+        if not isinstance(self.values, Frozen):
+            object.__setattr__(self, "values", Frozen(self.values))
 
     @property
     def _value(self) -> tuple[Amount, ...]:

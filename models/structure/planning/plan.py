@@ -3,10 +3,11 @@
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from typing import Any
 
 from headway.errors import GraphError
 from headway.kinds import Amount
-from headway.models.structure.parts.keys import Amounts
+from headway.models.structure.parts.keys import Amounts, Values
 from headway.models.structure.parts.structure import Structure
 from headway.models.structure.planning.components import AnyStep
 from headway.models.structure.planning.steps import all_steps
@@ -81,6 +82,11 @@ class Plan:
             self._runs[key] = self._prepared(steps, key[1])
         run = self._runs[key]
         return _calculated(run.steps, {**given, **run.constants})
+
+    def later(self, values: Values, targets: Iterable[str]) -> dict[str, Callable[[Values], Any]]:
+        """What calculates those targets that were not yet calculated, and what these need."""
+        missing = self.needed(targets, values) - values.keys()
+        return {name: self._known(name).calculate for name in missing}
 
     def _constants(self) -> frozenset[str]:
         """Steps that give the same whatever is given, for they need nothing."""

@@ -235,6 +235,9 @@ def _product(names: tuple[str, ...], values: Values) -> Amount:
     if {*map(type, factors)} == {float}:  # these never warn
         product = math.prod(factors)
         return product if product == product or 0.0 not in factors else 0.0
+    changing = [factor for factor in factors if type(factor) is not float or factor != 1.0]
+    if len(changing) == 1:  # as with one visit: no further array of all points
+        return changing[0]
     with np.errstate(invalid="ignore"):
         product = reduce(operator.mul, factors)
     if isinstance(product, float | np.ndarray) and np.size(product) and np.isnan(np.min(product)):

@@ -8,7 +8,7 @@ import pytest
 
 from headway.errors import FormulaError, UnknownParameter
 from headway.models import ModelGraph, catalogue_model, model_names
-from headway.models.language.frozen import Frozen
+from headway.models.language.frozen import Awaited, Frozen
 from headway.queueing import MM1
 
 
@@ -125,3 +125,35 @@ def test_a_quantity_with_unit_in_a_graph_says_what_to_do():
         FormulaError, match=r"numbers here are in SI units: write 0\.005, or declare"
     ):
         ModelGraph("one").station("cpu", MM1("5 ms"))
+
+
+def test_awaited_entries_are_calculated_once_and_only_when_read():
+    asked = []
+
+    def area(known):
+        asked.append("area")
+        return known["side"] ** 2
+
+    numbers = Awaited({"side": 3.0}, {"area": area})
+    assert "area" in numbers
+    assert (list(numbers), len(numbers), asked) == (["side", "area"], 2, [])
+
+    assert numbers["area"] == numbers["area"] == 9.0
+    assert asked == ["area"]
+    whole = Frozen({"side": 3.0, "area": 9.0})
+    unread = Awaited({"side": 3.0}, {"area": area})
+    assert unread == whole
+    assert hash(unread) == hash(whole)
+    assert pickle.loads(pickle.dumps(unread)) == whole  # noqa: S301
+    assert dict(unread.items()) == dict(whole.items())
+
+
+def test_busy_shares_of_long_arrays_are_calculated_when_read():
+    rates = np.linspace(1.0, 9.0, 5)
+    solution = ModelGraph("one").station("cpu", MM1(0.1)).at().solve(rates)
+
+    # U = lambda S and Q = U / (1 - U) of an M/M/1
+    assert solution["cpu.utilisation"] == pytest.approx(rates / 10, rel=1e-12)
+    assert solution["cpu.queue_length"] == pytest.approx(rates / (10 - rates), rel=1e-12)
+    again = pickle.loads(pickle.dumps(solution))  # noqa: S301
+    assert again["cpu.queue_length"].tolist() == solution["cpu.queue_length"].tolist()
