@@ -8,6 +8,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.simulating.class_switching import ClassSwitching
+from headway.models.simulating.playing.rows import NONE
 from headway.models.simulating.streams import SPREAD_ARRIVALS, Stream
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.network.blocking import Blocking
@@ -84,9 +85,16 @@ class Jobs:
     arrival_scv: float = 1.0
 
     @property
+    def arriving(self) -> tuple[Stream, ...]:
+        """Its arrivals from outside: of each station, or one stream of all."""
+        if self.streams or self.population or not self.arrival_rate:
+            return self.streams
+        return (Stream(NONE, self.arrival_rate, self.arrival_scv),)
+
+    @property
     def burst(self) -> float:
-        """Largest scv of the times between its arrivals."""
-        return max((each.scv for each in self.streams), default=self.arrival_scv)
+        """How much the number of its arrivals varies, over that of a Poisson flow; the largest."""
+        return max((each.burst for each in self.arriving), default=1.0)
 
 
 @dataclass(frozen=True)
@@ -156,6 +164,11 @@ class Blueprint:
             for branch in place.branches:
                 total[branch] += visits
         return total
+
+    @property
+    def cycle(self) -> float:
+        """Longest time after which arrivals repeat [s]; 0 where they do not."""
+        return max((s.cycle for jobs in self.classes for s in jobs.streams), default=0.0)
 
     @property
     def is_closed(self) -> bool:

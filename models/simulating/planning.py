@@ -20,7 +20,7 @@ Source: Morse, *Queues, Inventories and Maintenance*, 1958, chapter 6 (relaxatio
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import cos, isfinite, pi, sqrt
+from math import ceil, cos, isfinite, pi, sqrt
 
 import numpy as np
 
@@ -99,6 +99,7 @@ def schedule(
     share = min((1 - p / 100 for p in percentiles), default=1.0)
     crowded = CROWDED_TIMES * slowest / share if percentiles else 0.0
     window = max(WINDOW * warm_up, FEWEST / sum(rates.values()), rarest, crowded)
+    window = plan.cycle * ceil(window / plan.cycle) if plan.cycle else window
     each = (rates[j.name] * (1 + plan.visits(j).sum()) for j in plan.crowd)
     return Schedule(warm_up, window, (warm_up + window) * float(sum(each)))
 

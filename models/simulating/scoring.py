@@ -7,21 +7,22 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from itertools import accumulate
-from math import inf, sqrt
+from math import inf
 
 import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
+from headway.models.simulating.arriving import Arriving, law_of
 from headway.models.simulating.plan import Blueprint, Jobs, SimulatedStation
 from headway.models.simulating.playing.rows import (
     NONE,
     Branch,
     Class,
-    Family,
     Fate,
     Law,
     Order,
+    Size,
     Source,
     Station,
     Way,
@@ -53,7 +54,7 @@ def score_of(plan: Blueprint) -> Score:
     stations += [writing.own_queues(k) for k, place in enumerate(plan.places) if _own(place)]
     names = [place.name for place in plan.places]
     names += [f"{place.name}/queues" for place in plan.places if _own(place)]
-    sources = [source for c, jobs in enumerate(plan.classes) for source in _sources(c, jobs)]
+    arriving = Arriving(plan)
     routes = [row for c in range(len(plan.classes)) for row in _routes(plan, c, len(stations))]
     routes += [
         list(_ways(jobs.ways.entry, _plainly(plan, c))) for c, jobs in enumerate(plan.classes)
@@ -62,8 +63,8 @@ def score_of(plan: Blueprint) -> Score:
     return Score(
         rows(Station, stations),
         rows(Class, map(_class, plan.classes, [plan.beyond] * len(plan.classes))),
-        rows(Source, (source for source, _, _ in sources)),
-        rows(Law, _laws(plan)),
+        rows(Source, arriving.sources),
+        rows(Law, (*_laws(plan), *arriving.laws)),
         np.array([0, *accumulate(map(len, routes))], np.int64),
         rows(Way, (way for row in routes for way in row)),
         np.array(writing.speeds, float),
@@ -71,9 +72,11 @@ def score_of(plan: Blueprint) -> Score:
         np.array([_visits(jobs, len(stations)) for jobs in plan.classes]),
         rows(Branch, writing.branches),
         np.array(home, np.int64),
+        rows(Size, arriving.sizes),
+        np.array(arriving.tables, float),
         tuple(region.limit for region in plan.regions),
         tuple(jobs.population if jobs.is_closed else 0 for jobs in plan.classes),
-        np.array(list(map(_key, _streams(plan, names, sources))), np.uint64),
+        np.array(list(map(_key, _streams(plan, names, arriving.sources))), np.uint64),
     )
 
 
@@ -191,17 +194,8 @@ def _class(jobs: Jobs, beyond: float) -> Class:
     return Class(int(jobs.is_closed), int(waits), int(rounds), jobs.priority)
 
 
-def _sources(c: int, jobs: Jobs) -> list[tuple[Source, float, float]]:
-    """Sources of a class, with their rates and scvs."""
-    if jobs.streams:
-        return [(Source(c, each.station), each.rate, each.scv) for each in jobs.streams]
-    if jobs.population or not jobs.arrival_rate:
-        return []
-    return [(Source(c), jobs.arrival_rate, jobs.arrival_scv)]
-
-
 def _laws(plan: Blueprint) -> Iterator[Law]:
-    """All laws, in their order."""
+    """Laws of service and of thinking, in their order."""
     own = [k for k, place in enumerate(plan.places) if _own(place)]
     served = [NONE if p.serving.needed else k for k, p in enumerate(plan.places)] + own
     for jobs in plan.classes:
@@ -213,32 +207,6 @@ def _laws(plan: Blueprint) -> Iterator[Law]:
         think = law_of(jobs.think_time, 1.0)
         think.shift = plan.beyond
         yield think
-    for c, jobs in enumerate(plan.classes):
-        for _, rate, scv in _sources(c, jobs):
-            yield _gaps(rate, scv)
-
-
-def law_of(time: float, scv: float) -> Law:
-    """Times with a mean [s] and an scv: constant, exponential or gamma-distributed.
-
-    Examples
-    --------
-    >>> law_of(2.0, 0.5)
-    Law(kind=<Family.GAMMA: 2>, first=2.0, second=1.0, third=0.0, shift=0.0)
-    """
-    if time == 0 or scv == 0:
-        return Law(Family.CONSTANT, time)
-    if scv == 1:
-        return Law(Family.EXPONENTIAL, time)
-    return Law(Family.GAMMA, 1 / scv, time * scv)
-
-
-def _gaps(rate: float, scv: float) -> Law:
-    """Times between arrivals: above an scv of 1, hyperexponential with balanced means."""
-    if scv <= 1:
-        return law_of(1 / rate, scv)
-    first = (1 + sqrt((scv - 1) / (scv + 1))) / 2
-    return Law(Family.HYPEREXPONENTIAL, first, 1 / (2 * rate * first), 1 / (2 * rate * (1 - first)))
 
 
 def _plainly(plan: Blueprint, c: int) -> list[tuple[int, int]]:
@@ -276,21 +244,20 @@ def _visits(jobs: Jobs, stations: int) -> FloatArray:
     return visits
 
 
-def _streams(
-    plan: Blueprint, names: list[str], sources: list[tuple[Source, float, float]]
-) -> Iterator[str]:
+def _streams(plan: Blueprint, names: list[str], sources: list[Source]) -> Iterator[str]:
     """The name of each stream, in their order: what it is drawn for."""
     classes = [jobs.name for jobs in plan.classes]
+    at = ["" if s.station == NONE else names[s.station] for s in sources]
+    coming = [f"{classes[s.class_]} at {place}" for s, place in zip(sources, at, strict=True)]
     for purpose, ends in (("service", "thinking"), ("routes", "entry")):
         yield from (f"{purpose} of {c} at {name}" for c in classes for name in names)
         yield from (f"{ends} of {c}" for c in classes)
         if purpose == "service":
-            for source, _, _ in sources:
-                at = "" if source.station == NONE else names[source.station]
-                yield f"arrivals of {classes[source.class_]} at {at}"
+            yield from (f"arrivals of {place}" for place in coming)
     yield from (f"rounds of {c}" for c in classes)
     yield from (f"choice at {name}" for name in names)
     yield from (f"order at {name}" for name in names)
+    yield from (f"batches of {place}" for place in coming)
 
 
 def _key(name: str) -> int:

@@ -1,11 +1,16 @@
-"""Arrivals from outside with a given variability, for a simulation."""
+"""Arrivals from outside for a simulation: single or in batches, at random, by trace or by rates."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import fsum, inf
 
-from headway.kinds import Amount, FloatArray
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import Amount, FloatArray, check_domain
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import scv_at
+from headway.queueing.flows.batch_sizes import BatchSizes
 
 SPREAD_ARRIVALS = (
     "times between arrivals do not depend on each other; with an scv below 1 they are "
@@ -14,12 +19,103 @@ SPREAD_ARRIVALS = (
 
 
 @dataclass(frozen=True)
+class RateTable:
+    """A rate of arrivals that changes with time, and repeats.
+
+    Between two changes arrivals are Poisson; the integral of the rate between two of them is
+    exponential, of mean 1, wherever it changes in between.
+
+    Parameters
+    ----------
+    starts
+        When each rate begins [s]: at 0 first, and later each time.
+    rates
+        Of arrivals, from then on [1/s].
+    period
+        After which the table begins anew [s], longer than the last start.
+
+    Raises
+    ------
+    InvalidParameter
+        For other numbers, and for rates that are all zero.
+
+    Examples
+    --------
+    >>> RateTable((0.0, 1.0), (2.0, 8.0), 3.0).mean
+    6.0
+    """
+
+    starts: tuple[float, ...]
+    rates: tuple[float, ...]
+    period: float
+
+    def __post_init__(self) -> None:
+        if len(self.starts) != len(self.rates) or not self.starts:
+            msg = f"{len(self.rates)} rates of arrivals for {len(self.starts)} times; give as many"
+            raise InvalidParameter(msg)
+        if self.starts[0] != 0 or not all(np.diff(self.starts) > 0):
+            raise InvalidParameter("times of rates must begin with 0, and only grow")
+        if not self.starts[-1] < self.period < inf:
+            msg = "the period of rates must be finite, and longer than the last of their times"
+            raise InvalidParameter(msg)
+        rates = np.array(self.rates)
+        check_domain("rate of arrivals", rates, lambda r: (r >= 0) & (r < inf), "0 or more")
+        if not rates.any():
+            raise InvalidParameter("rates of arrivals are all zero, so nobody comes; give one more")
+
+    @property
+    def mean(self) -> float:
+        """Over a period [1/s]."""
+        lengths = np.diff([*self.starts, self.period])
+        return fsum(np.array(self.rates) * lengths) / self.period
+
+    def times(self, factor: float) -> "RateTable":
+        """The same with each rate that many times as large."""
+        return replace(self, rates=tuple(factor * rate for rate in self.rates))
+
+
+@dataclass(frozen=True)
 class Stream:
-    """Arrivals at a station, by position, with their own interarrival times."""
+    """Arrivals at a station, by position, with their own interarrival times.
+
+    Parameters
+    ----------
+    station
+        Where jobs come in; -1 where their class says so.
+    rate
+        Of jobs [1/s], on average.
+    scv
+        Of the times between arrivals, or between batches.
+    batch
+        How many jobs come together; None for single ones.
+    gaps
+        Times between arrivals that are played in this order, then again from the first [s].
+    changing
+        Rates by time.
+    """
 
     station: int
     rate: float
     scv: float
+    batch: BatchSizes | None = None
+    gaps: tuple[float, ...] = ()
+    changing: RateTable | None = None
+
+    @property
+    def burst(self) -> float:
+        """How much the number of arrivals in a long time varies, over that of a Poisson flow.
+
+        Batches of X jobs whose gaps have scv c: c E[X] + Var[X] / E[X].
+        """
+        if self.batch is None:
+            return self.scv
+        mean = float(self.batch.mean)
+        return self.scv * mean + float(self.batch.second) / mean - mean
+
+    @property
+    def cycle(self) -> float:
+        """Time after which arrivals repeat [s]; 0 where they do not."""
+        return self.changing.period if self.changing is not None else fsum(self.gaps)
 
 
 def streams_of(

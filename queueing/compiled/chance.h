@@ -8,7 +8,8 @@
 
 /* Streams: the k-th number of a stream is mix(key + k odd), by the finaliser of splitmix64 (Steele,
    Lea and Flood, OOPSLA 2014). Streams stand in this order: a law each, a row of routes each, the
-   rounds of each class, the choice among queues and the order at each station. */
+   rounds of each class, the choice among queues and the order at each station, and the sizes of
+   batches of each source. */
 
 static uint64_t mixed(uint64_t z)
 {
@@ -49,6 +50,11 @@ static ptrdiff_t order_stream(const Play *p, int64_t station)
     return choice_stream(p, station) + p->stations;
 }
 
+static ptrdiff_t size_stream(const Play *p, int64_t source)
+{
+    return order_stream(p, p->stations) + source;
+}
+
 /* Samples. Who needs several numbers has a stream of its own for each sample, so the k-th sample is
    the same whatever came before. */
 
@@ -82,6 +88,29 @@ static double gamma_sample(double shape, uint64_t key)
     }
 }
 
+/* Time to the next arrival by rates that change: the k-th of a table holds from its start on, and
+   they repeat with a period. The integral of the rate from now on to then is exponential, of mean 1:
+   whole periods of it first, then piece by piece. A table: starts, rates, integral of a period. */
+static double by_rates(const Play *p, const Law *law, double left)
+{
+    int64_t count = (int64_t)law->second, k = count - 1;
+    const double *start = p->table + (int64_t)law->first, *rate = start + count;
+    double period = law->third, total = rate[count], phase = fmod(p->now, period);
+    double whole = floor(left / total), gap = whole * period;
+    left -= whole * total;
+    while (k > 0 && start[k] > phase)
+        k--;
+    for (;;) {
+        double passes = (k + 1 < count ? start[k + 1] : period) - phase;
+        if (left < rate[k] * passes)
+            return gap + left / rate[k];
+        left -= rate[k] * passes;
+        gap += passes;
+        k = k + 1 < count ? k + 1 : 0;
+        phase = start[k];
+    }
+}
+
 static double sample(Play *p, ptrdiff_t number)
 {
     const Law *law = &p->law[number];
@@ -93,10 +122,29 @@ static double sample(Play *p, ptrdiff_t number)
     if (law->kind == GAMMA)
         return law->shift +
                law->second * gamma_sample(law->first, bits((uint64_t)s->key, (uint64_t)s->next++));
+    if (law->kind == TRACE)
+        return p->table[(int64_t)law->first + s->next++ % (int64_t)law->second];
+    if (law->kind == RATES)
+        return by_rates(p, law, -log(drawn(p, number)));
     double u = drawn(p, number);
     if (u < law->first)
         return law->shift - law->second * log(u / law->first);
     return law->shift - law->third * log((1 - u) / (1 - law->first));
+}
+
+/* Jobs of the next batch of a source: k or more with probability more**(k - 1), or by a table. */
+static int64_t batch_size(Play *p, int64_t number)
+{
+    const Source *source = &p->source[number];
+    if (source->more > 0)
+        return 1 + (int64_t)(log(drawn(p, size_stream(p, number))) / log(source->more));
+    if (source->sizes == 1)
+        return p->size[source->size].jobs;
+    double chance = drawn(p, size_stream(p, number));
+    int64_t k = source->size, last = source->size + source->sizes - 1;
+    while (k < last && chance >= p->size[k].chance)
+        k++;
+    return p->size[k].jobs;
 }
 
 #endif

@@ -329,11 +329,24 @@ static void finish_part(Play *p, int64_t part)
 
 /* Events. */
 
+/* Time to the next arrival of a source: none to the next job of a batch. */
+static double next_arrival(Play *p, int64_t s)
+{
+    const Source *source = &p->source[s];
+    if (p->left[s] > 0) {
+        p->left[s]--;
+        return 0;
+    }
+    if (source->sizes || source->more > 0)
+        p->left[s] = batch_size(p, s) - 1;
+    return sample(p, p->classes * p->stations + p->classes + s);
+}
+
 static void source_event(Play *p, int64_t s)
 {
     const Source *source = &p->source[s];
     int64_t j = take(p, source->class);
-    schedule(p, s, p->now + sample(p, p->classes * p->stations + p->classes + s));
+    schedule(p, s, p->now + next_arrival(p, s));
     if (j != NONE)
         go_on(p, j, source->station);
 }
@@ -417,7 +430,7 @@ static int64_t played(Play *p, double until, int64_t most)
 /* Play until a time, or so many events. */
 const char *play(const Argument *given)
 {
-    double until = given[21].number;
+    double until = given[24].number;
     Play p = {
         .station = (const void *)given[0].counts.at, .stations = ROWS(0, Station),
         .class = (const void *)given[1].counts.at, .classes = ROWS(1, Class),
@@ -429,28 +442,32 @@ const char *play(const Argument *given)
         .pace = given[7].numbers.at, .paces = given[7].numbers.size,
         .visits = given[8].numbers.at,
         .branch = (const void *)given[9].counts.at, .branches = ROWS(9, Branch),
-        .home = given[10].counts.at, .queues = ROWS(12, Queue),
-        .clock = (void *)given[11].counts.at,
-        .queue = (void *)given[12].counts.at,
-        .job = (void *)given[13].counts.at, .jobs = ROWS(13, Job),
-        .server = given[14].counts.at,
-        .at = given[15].counts.at, .owners = given[15].counts.size,
-        .event = (void *)given[16].counts.at, .events = ROWS(16, Event),
-        .stream = (void *)given[17].counts.at, .streams = ROWS(17, Stream),
-        .gate = (void *)given[18].counts.at, .gates = ROWS(18, Gate),
-        .crowd = (void *)given[19].counts.at,
-        .journey = (void *)given[20].counts.at, .journeys = ROWS(20, Journey),
+        .home = given[10].counts.at,
+        .size = (const void *)given[11].counts.at, .sizes = ROWS(11, Size),
+        .table = given[12].numbers.at, .tables = given[12].numbers.size,
+        .queues = ROWS(14, Queue),
+        .clock = (void *)given[13].counts.at,
+        .queue = (void *)given[14].counts.at,
+        .job = (void *)given[15].counts.at, .jobs = ROWS(15, Job),
+        .server = given[16].counts.at,
+        .at = given[17].counts.at, .owners = given[17].counts.size,
+        .event = (void *)given[18].counts.at, .events = ROWS(18, Event),
+        .stream = (void *)given[19].counts.at, .streams = ROWS(19, Stream),
+        .gate = (void *)given[20].counts.at, .gates = ROWS(20, Gate),
+        .crowd = (void *)given[21].counts.at,
+        .journey = (void *)given[22].counts.at, .journeys = ROWS(22, Journey),
+        .left = given[23].counts.at,
     };
-    if (ROWS(11, Clock) != 1 || given[10].counts.size != p.queues || p.sources < 0 ||
-           given[14].counts.size != p.paces || ROWS(19, Crowd) != p.classes || p.ways < 0 ||
+    if (ROWS(13, Clock) != 1 || given[10].counts.size != p.queues || p.sources < 0 ||
+           given[16].counts.size != p.paces || ROWS(21, Crowd) != p.classes || p.ways < 0 ||
            given[8].numbers.size != p.classes * p.stations || p.branches < 0 || p.gates < 0 ||
-           p.journeys < 0 || p.jobs < 1)
+           p.journeys < 0 || p.jobs < 1 || p.sizes < 0 || given[23].counts.size != p.sources)
         return "play: sizes of the arrays";
     const char *wrong = wrong_play(&p);
     if (wrong)
         return wrong;
     p.now = p.clock->now;
-    p.clock->reason = played(&p, until, given[22].count);
+    p.clock->reason = played(&p, until, given[25].count);
     if (p.clock->reason == DONE && until > p.now) {
         p.now = until;
         for (ptrdiff_t q = 0; q < p.queues; q++)

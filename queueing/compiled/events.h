@@ -12,7 +12,7 @@ enum { THINKING = -1, COMING = -2, AT_GATE = -3, UNUSED = -4 }; /* where a job i
 enum { AT_ONCE, IN_TURN, RANKED, AT_RANDOM, SHARED, FORK, ORDERS };
 enum { LOST, AFTER_SERVICE, REPETITIVE };
 enum { RANDOM, SHORTEST, TWO_CHOICES, ROUND_ROBIN, CHOICES };
-enum { CONSTANT, EXPONENTIAL, GAMMA, HYPEREXPONENTIAL, LAWS };
+enum { CONSTANT, EXPONENTIAL, GAMMA, HYPEREXPONENTIAL, TRACE, RATES, LAWS };
 enum { DONE, MORE, CROWDED, RECORDED, ENDLESS };           /* why a call stops */
 
 /* The score */
@@ -33,10 +33,15 @@ typedef struct {
 } Station;
 
 typedef struct { int64_t closed, waits, rounds, priority; } Class;
-typedef struct { int64_t class, station; } Source; /* no station: where its class enters */
+typedef struct {
+    int64_t class, station; /* no station: where its class enters */
+    int64_t size, sizes;    /* of batches: where their sizes begin, how many; none, single jobs */
+    double more;            /* or geometric: the chance that one more job comes with the others */
+} Source;
 typedef struct { int64_t kind; double first, second, third, shift; } Law;
 typedef struct { double chance; int64_t class, station; } Way; /* cumulated; no station: leaves */
 typedef struct { int64_t station, parts; } Branch;
+typedef struct { double chance; int64_t jobs; } Size; /* of a batch; cumulated */
 
 /* The state */
 
@@ -90,8 +95,9 @@ typedef struct {
     const Law *law;
     const int64_t *row, *home;
     const Way *way;
-    const double *speed, *pace, *visits;
+    const double *speed, *pace, *visits, *table;
     const Branch *branch;
+    const Size *size;
     Clock *clock;
     Queue *queue;
     Job *job;
@@ -101,7 +107,8 @@ typedef struct {
     Gate *gate;
     Crowd *crowd;
     Journey *journey;
-    ptrdiff_t stations, classes, sources, laws, rows, ways, speeds, paces, branches;
+    int64_t *left; /* at each source: jobs of its batch that have yet to come */
+    ptrdiff_t stations, classes, sources, laws, rows, ways, speeds, paces, branches, sizes, tables;
     ptrdiff_t queues, jobs, owners, events, streams, gates, journeys;
     double now;
     int hole; /* whether the first place of the calendar is free */

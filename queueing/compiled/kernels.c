@@ -76,7 +76,7 @@ static PyObject *call(Kernel *kernel, const char *kinds, PyObject *const *values
     ROW(steady_steps, "rrrrrrrnwwwwwww") \
     ROW(closed_convolution, "rrrrriiriwwwwww") \
     ROW(passing_rounds, "iirrrdnwj") \
-    ROW(play, "iiiiiirrriijjjjjjjjjjdn")
+    ROW(play, "iiiiiirrriiirjjjjjjjjjjjdn")
 
 #define CALLED(name, kinds) \
     static PyObject *called_##name(PyObject *module, PyObject *const *values, Py_ssize_t count) \

@@ -1,5 +1,7 @@
 /* Checks of a score and a state: every size and every index, once a call of `play`. Whatever the
    arrays say, nothing else is touched. */
+#include <math.h>
+
 #include "events.h"
 
 #define OUTSIDE(value, low, high) ((value) < (low) || (value) >= (high))
@@ -14,7 +16,8 @@ static const char *wrong_sizes(const Play *p)
     REFUSE(p->stations < 1 || p->classes < 1 || p->queues < 1, "stations, classes and queues");
     REFUSE(p->laws != p->classes * p->stations + p->classes + p->sources, "a law for each sample");
     REFUSE(p->rows != p->classes * p->stations + p->classes, "a row for each class and station");
-    REFUSE(p->streams != p->laws + p->rows + p->classes + 2 * p->stations, "streams");
+    REFUSE(p->streams != p->laws + p->rows + p->classes + 2 * p->stations + p->sources,
+           "streams");
     REFUSE(p->owners != p->sources + p->queues + p->jobs || p->events != p->owners, "owners");
     REFUSE(p->clock->kept && p->journeys < 2, "room for journeys");
     return NULL;
@@ -39,6 +42,38 @@ static const char *wrong_station(const Play *p, ptrdiff_t k)
     return NULL;
 }
 
+/* Whether a law that has its numbers in the tables has all of them. */
+static int no_table(const Play *p, const Law *law)
+{
+    int traced = law->kind == TRACE, rated = law->kind == RATES;
+    double room = (double)p->tables;
+    if (!traced && !rated)
+        return 0;
+    if (!(law->first >= 0 && law->first < room && law->second >= 1 && law->second <= room))
+        return 1;
+    int64_t first = (int64_t)law->first, count = (int64_t)law->second;
+    if (first + (rated ? 2 * count + 1 : count) > p->tables)
+        return 1;
+    const double *rate = p->table + first + count;
+    double most = 0;
+    for (int64_t k = 0; rated && k < count; k++) {
+        if (!(rate[k] >= 0 && rate[k] < HUGE_VAL))
+            return 1;
+        most = rate[k] > most ? rate[k] : most;
+    }
+    return rated && !(most > 0 && rate[count] > 0 && rate[count] < HUGE_VAL && law->third > 0 &&
+                      law->third < HUGE_VAL);
+}
+
+static const char *wrong_source(const Play *p, const Source *s)
+{
+    REFUSE(OUTSIDE(s->class, 0, p->classes) || OUTSIDE(s->station, NONE, p->stations), "sources");
+    REFUSE(!(s->more >= 0 && s->more < 1), "sizes of batches");
+    REFUSE(s->sizes && (OUTSIDE(s->size, 0, p->sizes) ||
+                        OUTSIDE(s->sizes, 1, p->sizes - s->size + 1)), "sizes of batches");
+    return NULL;
+}
+
 static const char *wrong_score(const Play *p)
 {
     const char *wrong = wrong_sizes(p);
@@ -55,11 +90,14 @@ static const char *wrong_score(const Play *p)
         REFUSE(OUTSIDE(p->branch[b].station, 0, p->stations) || p->branch[b].parts < 0 ||
                p->branch[b].parts > p->station[p->branch[b].station].queues ||
                p->station[p->branch[b].station].order == FORK, "branches");
-    for (ptrdiff_t s = 0; s < p->sources; s++)
-        REFUSE(OUTSIDE(p->source[s].class, 0, p->classes) ||
-               OUTSIDE(p->source[s].station, NONE, p->stations), "sources");
+    for (ptrdiff_t s = 0; !wrong && s < p->sources; s++)
+        wrong = wrong_source(p, &p->source[s]);
+    if (wrong)
+        return wrong;
+    for (ptrdiff_t z = 0; z < p->sizes; z++)
+        REFUSE(p->size[z].jobs < 1, "sizes of batches");
     for (ptrdiff_t r = 0; r < p->laws; r++)
-        REFUSE(OUTSIDE(p->law[r].kind, 0, LAWS), "kinds of law");
+        REFUSE(OUTSIDE(p->law[r].kind, 0, LAWS) || no_table(p, &p->law[r]), "kinds of law");
     for (ptrdiff_t v = 0; v < p->classes * p->stations; v++)
         REFUSE(!(p->visits[v] >= 0 && p->visits[v] < 1e15), "visits");
     REFUSE(p->row[0] != 0 || p->row[p->rows] != p->ways, "routes");
@@ -102,6 +140,8 @@ static const char *wrong_state(const Play *p)
         REFUSE(OUTSIDE(p->event[e].owner, 0, p->owners) || p->at[p->event[e].owner] != e, "events");
     for (ptrdiff_t o = 0; o < p->owners; o++)
         REFUSE(OUTSIDE(p->at[o], NONE, c->size), "places of events");
+    for (ptrdiff_t s = 0; s < p->sources; s++)
+        REFUSE(p->left[s] < 0, "jobs of batches");
     for (ptrdiff_t s = 0; s < p->streams; s++)
         REFUSE(p->stream[s].next < 0, "streams");
     for (ptrdiff_t g = 0; g < p->gates; g++)

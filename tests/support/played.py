@@ -6,6 +6,7 @@ from headway.models import ModelGraph, parse_model
 from headway.models.simulating.jobs import blueprint
 from headway.models.simulating.playing.rows import Choice
 from headway.models.simulating.scoring import score_of
+from headway.models.simulating.streams import RateTable, Stream
 from headway.queueing import (
     MG1,
     MM1,
@@ -24,7 +25,10 @@ from headway.queueing import (
     UnequalServers,
     WakeUp,
 )
+from headway.queueing.flows.batch_sizes import BatchSizes
 
+_TABLE = BatchSizes(((1, 0.25), (2, 0.5), (7, 0.25)))
+_RATES = RateTable((0.0, 3.0, 7.0), (2.0, 0.0, 0.5), 8.0)
 SHORT = Discipline("short", by_size=True, rank=lambda job: (job.work, job.number))
 
 
@@ -77,6 +81,13 @@ def _streams():
     return score_of(blueprint(graph.arrive("a", 0.8, scv=4.0).arrive("b", 0.4, scv=0.3).at()))
 
 
+def _arriving(stream, station):
+    """A station, and arrivals at it."""
+    plan = blueprint(ModelGraph("fed").station("node", station).at(arrival_rate=stream.rate))
+    (jobs,) = plan.classes
+    return score_of(replace(plan, classes=(replace(jobs, streams=(stream,)),)))
+
+
 def _switching():
     text = """
         name = "switching"
@@ -110,11 +121,14 @@ def _fork(needed=None, closed=False):
 
 
 def _every_array():
-    """A fork, unequal servers and shared ones, one of them in a region."""
+    """A fork, unequal servers and shared ones, one of them in a region; batches by a trace."""
     graph = ModelGraph("all").station("a", MM1(0.2)).station("b", MM1(0.2))
     graph = graph.station("c", LoadDependent((5.0, 6.0))).station("d", FastestFirst((0.2, 0.1)))
     graph = graph.fork("w", ["a", "b"]).route("c", "d").route("d", "w", 0.7)
-    what = score_of(blueprint(graph.route("w", "c", 0.2).arrive("c", 2.0).at()))
+    plan = blueprint(graph.route("w", "c", 0.2).arrive("c", 2.0).at())
+    (jobs,) = plan.classes
+    stream = Stream(2, 2.0, 1.0, _TABLE, gaps=(1.5, 0.0, 2.5))
+    what = score_of(replace(plan, classes=(replace(jobs, streams=(stream,)),)))
     stations = what.stations.copy()
     stations["region"][2] = 0
     return replace(what, stations=stations, limits=(2,))
@@ -169,6 +183,13 @@ PLAYED = {
     "region, closed": lambda: _region(5),
     "region, thinking": lambda: _region(5, 1.0),
     "streams of arrivals": _streams,
+    "constant batches": lambda: _arriving(Stream(0, 1.2, 0.5, BatchSizes(constant=3.0)), MM1(0.5)),
+    "geometric batches": lambda: _arriving(
+        Stream(0, 1.2, 1.0, BatchSizes(geometric=3.0)), MM1(0.5)
+    ),
+    "batches by a table": lambda: _arriving(Stream(0, 1.2, 1.0, _TABLE), MM1K(0.5, 4)),
+    "a trace": lambda: _arriving(Stream(0, 1.2, 1.0, gaps=(0.5, 0.0, 2.0)), MM1(0.5)),
+    "rates that change": lambda: _arriving(Stream(0, 1.2, 1.0, changing=_RATES), MM1(0.5)),
     "classes that turn": _switching,
     "fork, all": lambda: _fork(),
     "fork, any of several": lambda: _fork(1.0),

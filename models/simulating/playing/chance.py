@@ -9,7 +9,7 @@ Sources: Steele, Lea and Flood, OOPSLA 2014 (splitmix64); Marsaglia and Bray, SI
 """
 
 from collections.abc import Sequence
-from math import log, sqrt
+from math import floor, fmod, log, sqrt
 from operator import attrgetter
 from typing import Any
 
@@ -25,6 +25,7 @@ from headway.models.simulating.playing.rows import (
     Journey,
     Law,
     Queue,
+    Size,
     Source,
     Station,
     Stream,
@@ -52,6 +53,8 @@ class Play:
         self.visits: list[float] = score[8].tolist()
         self.branch: list[Branch] = _read(Branch, score[9])
         self.home: list[int] = score[10].tolist()
+        self.size: list[Size] = _read(Size, score[11])
+        self.table: list[float] = score[12].tolist()
         self.clock: Clock = _read(Clock, state[0])[0]
         self.queue: list[Queue] = _read(Queue, state[1])
         self.job: list[Job] = _read(Job, state[2])
@@ -62,6 +65,7 @@ class Play:
         self.gate: list[Gate] = _read(Gate, state[7])
         self.crowd: list[Crowd] = _read(Crowd, state[8])
         self.journey: list[Journey] = _read(Journey, state[9])
+        self.left: list[int] = state[10].tolist()
         self.stations, self.classes = len(self.station), len(self.class_)
         self.sources, self.queues = len(self.source), len(self.queue)
         self.laws, self.rows = len(self.law), len(self.row) - 1
@@ -79,6 +83,7 @@ class Play:
         _write(Gate, state[7], self.gate)
         _write(Crowd, state[8], self.crowd)
         _write(Journey, state[9], self.journey)
+        state[10][:] = self.left
 
 
 def _read(row: type[Any], array: IntArray) -> list[Any]:
@@ -136,6 +141,11 @@ def order_stream(p: Play, station: int) -> int:
     return choice_stream(p, station) + p.stations
 
 
+def size_stream(p: Play, source: int) -> int:
+    """The stream of the sizes of a source's batches."""
+    return order_stream(p, p.stations) + source
+
+
 # Samples
 
 
@@ -166,6 +176,31 @@ def _gamma_sample(shape: float, key: int) -> float:
             return d * v * boost
 
 
+def _by_rates(p: Play, law: Law, left: float) -> float:
+    """Time to the next arrival by rates that change [s].
+
+    The k-th rate of a table holds from its start on, and they repeat with a period. The integral of
+    the rate from now on to then is exponential, of mean 1: whole periods of it first, then piece by
+    piece.
+    """
+    count, first = int(law.second), int(law.first)
+    start, rate = p.table[first : first + count], p.table[first + count : first + 2 * count]
+    period, total, phase = law.third, p.table[first + 2 * count], fmod(p.now, law.third)
+    whole = float(floor(left / total))
+    gap, k = whole * period, count - 1
+    left -= whole * total
+    while k > 0 and start[k] > phase:
+        k -= 1
+    while True:
+        passes = (start[k + 1] if k + 1 < count else period) - phase
+        if left < rate[k] * passes:
+            return gap + left / rate[k]
+        left -= rate[k] * passes
+        gap += passes
+        k = k + 1 if k + 1 < count else 0
+        phase = start[k]
+
+
 def sample(p: Play, number: int) -> float:
     """The next time by a law [s]."""
     law = p.law[number]
@@ -175,7 +210,27 @@ def sample(p: Play, number: int) -> float:
         return law.shift - law.first * log(drawn(p, number))
     if law.kind == Family.GAMMA:
         return law.shift + law.second * _gamma_sample(law.first, _next_key(p, number))
+    if law.kind == Family.TRACE:
+        s = p.stream[number]
+        s.next += 1
+        return p.table[int(law.first) + (s.next - 1) % int(law.second)]
+    if law.kind == Family.RATES:
+        return _by_rates(p, law, -log(drawn(p, number)))
     u = drawn(p, number)
     if u < law.first:
         return law.shift - law.second * log(u / law.first)
     return law.shift - law.third * log((1 - u) / (1 - law.first))
+
+
+def batch_size(p: Play, number: int) -> int:
+    """Jobs of the next batch of a source: k or more with chance more**(k - 1), or by a table."""
+    source = p.source[number]
+    if source.more > 0:
+        return 1 + int(log(drawn(p, size_stream(p, number))) / log(source.more))
+    if source.sizes == 1:
+        return p.size[source.size].jobs
+    chance = drawn(p, size_stream(p, number))
+    k, last = source.size, source.size + source.sizes - 1
+    while k < last and chance >= p.size[k].chance:
+        k += 1
+    return p.size[k].jobs

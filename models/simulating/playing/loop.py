@@ -8,7 +8,7 @@ rounds as it does, so both leave the same state, bit for bit.
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.models.simulating.playing.chance import Play, sample
+from headway.models.simulating.playing.chance import Play, batch_size, sample
 from headway.models.simulating.playing.journeys import count_gate, finish_part, go_on, think
 from headway.models.simulating.playing.queues import (
     close_hole,
@@ -30,10 +30,21 @@ STILL = 10_000_000
 # Events
 
 
+def _next_arrival(p: Play, s: int) -> float:
+    """Time to the next arrival of a source: none to the next job of a batch [s]."""
+    source = p.source[s]
+    if p.left[s] > 0:
+        p.left[s] -= 1
+        return 0.0
+    if source.sizes or source.more > 0:
+        p.left[s] = batch_size(p, s) - 1
+    return sample(p, p.classes * p.stations + p.classes + s)
+
+
 def _source_event(p: Play, s: int) -> None:
     source = p.source[s]
     j = take(p, source.class_)
-    schedule(p, s, p.now + sample(p, p.classes * p.stations + p.classes + s))
+    schedule(p, s, p.now + _next_arrival(p, s))
     go_on(p, j, source.station)
 
 
@@ -110,6 +121,8 @@ def play(
     visits: FloatArray,
     branches: IntArray,
     home: IntArray,
+    sizes: IntArray,
+    tables: FloatArray,
     clock: IntArray,
     queues: IntArray,
     jobs: IntArray,
@@ -120,6 +133,7 @@ def play(
     gates: IntArray,
     crowds: IntArray,
     journeys: IntArray,
+    left: IntArray,
     until: float,
     most: int,
 ) -> None:
@@ -129,7 +143,9 @@ def play(
     ----------
     stations, classes, sources, laws, routes, ways, speeds, paces, visits, branches, home
         Of a `Score`; rows as int64 in one line.
-    clock, queues, jobs, servers, places, events, streams, gates, crowds, journeys
+    sizes, tables
+        Likewise.
+    clock, queues, jobs, servers, places, events, streams, gates, crowds, journeys, left
         Of a `State`, likewise; they are written.
     until
         The time [s].
@@ -137,8 +153,8 @@ def play(
         Events.
     """
     score = (stations, classes, sources, laws, routes, ways, speeds, paces)
-    state = (clock, queues, jobs, servers, places, events, streams, gates, crowds, journeys)
-    p = Play((*score, np.ravel(visits), branches, home), state)
+    state = (clock, queues, jobs, servers, places, events, streams, gates, crowds, journeys, left)
+    p = Play((*score, np.ravel(visits), branches, home, sizes, tables), state)
     p.clock.reason = _played(p, until, most)
     if p.clock.reason == Reason.DONE and until > p.now:
         p.now = until

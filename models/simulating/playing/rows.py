@@ -48,12 +48,18 @@ class Choice(IntEnum):
 
 
 class Family(IntEnum):
-    """Families of laws: with one mean; of shape and scale; of a chance and two means."""
+    """Families of laws: with one mean; of shape and scale; of a chance and two means; by tables.
+
+    A trace has its place in the tables and its number of gaps; rates that change with time have
+    their place, the number of pieces, and the period.
+    """
 
     CONSTANT = 0
     EXPONENTIAL = 1
     GAMMA = 2
     HYPEREXPONENTIAL = 3
+    TRACE = 4
+    RATES = 5
 
 
 class Where(IntEnum):
@@ -118,10 +124,17 @@ class Class:
 
 @dataclass(slots=True)
 class Source:
-    """Arrivals of a class at a station, or where the class enters."""
+    """Arrivals of a class at a station, or where the class enters; single, or in batches.
+
+    Sizes of batches are those of a table, or geometric: ``more`` is the chance that one more job
+    comes with the others.
+    """
 
     class_: int
     station: int = NONE
+    size: int = 0
+    sizes: int = 0
+    more: float = 0.0
 
 
 @dataclass(slots=True)
@@ -150,6 +163,14 @@ class Branch:
 
     station: int
     parts: int
+
+
+@dataclass(slots=True)
+class Size:
+    """A size of batches, with cumulated chances."""
+
+    chance: float
+    jobs: int
 
 
 @dataclass(slots=True)

@@ -102,8 +102,10 @@ def arguments(score: Score, state: State, until: float, most: int) -> tuple[Any,
     arrays = (
         *(score.stations, score.classes, score.sources, score.laws, score.routes, score.ways),
         *(score.speeds, score.paces, score.visits, score.branches, score.home),
+        *(score.sizes, score.tables),
         *(state.clock, state.queues, state.jobs, state.servers, state.places),
         *(state.events, state.streams, state.gates, state.crowds, state.journeys),
+        state.left,
     )
     flat = (array.view(np.int64) if array.dtype.names else array for array in arrays)
     return (*flat, until, most)

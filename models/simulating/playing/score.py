@@ -2,7 +2,8 @@
 
 Rows stand in a fixed order, by which they are found. Laws: service by class and station, thinking
 by class, sources. Routes: by class and station, then where each class enters. Streams of random
-numbers: laws, routes, rounds by class, the choice among queues and the order of service by station.
+numbers: laws, routes, rounds by class, the choice among queues and the order of service by station,
+and the sizes of batches by source.
 """
 
 from dataclasses import dataclass
@@ -35,6 +36,11 @@ class Score:
         Of forks, one after the other.
     home
         The station of each queue.
+    sizes
+        Of batches that arrive, one source after the other.
+    tables
+        Numbers of laws that have many: gaps of traces; starts and rates of pieces, and their
+        integral over a period.
     limits
         Jobs that each region holds.
     crowd
@@ -54,6 +60,8 @@ class Score:
     visits: FloatArray
     branches: RowArray
     home: IntArray
+    sizes: RowArray
+    tables: FloatArray
     limits: tuple[int, ...]
     crowd: tuple[int, ...]
     keys: NDArray[np.uint64]

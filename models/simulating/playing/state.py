@@ -45,6 +45,8 @@ class State:
     places, events
         Where the event of each owner stands in the calendar, and the calendar. Owners are sources,
         queues and jobs.
+    left
+        Jobs of the batch of each source that have yet to come.
     """
 
     clock: RowArray
@@ -57,6 +59,7 @@ class State:
     gates: RowArray
     crowds: RowArray
     journeys: RowArray
+    left: IntArray
 
     def grow(self, count: int) -> None:
         """Make room for so many more jobs."""
@@ -107,6 +110,7 @@ def opening(score: Score, seed: int, replica: int, *, kept: bool) -> State:
         rows(Gate, map(Gate, score.limits)),
         rows(Crowd, [Crowd()] * len(score.crowd)),
         np.zeros(JOURNEYS if kept else 0, dtype_of(Journey)),
+        np.zeros(sources, np.int64),
     )
     state.grow(crowd + SPARE)
     jobs = state.jobs[:crowd]
