@@ -176,8 +176,8 @@ def test_simulation_of_a_pool(capsys):
 
     plan = blueprint(ModelGraph("pool").station("pool", station).at(arrival_rate=2000.0))
     planned = Schedule(5.0, 45.0, 2e5)  # a tenth is thrown away
-    result = replica(plan, planned, (7, 0), ())
-    ours = median(lambda: replica(plan, planned, (7, 0), ()), rounds=3)
+    result = replica(plan, planned, (), 7, 0)
+    ours = median(lambda: replica(plan, planned, (), 7, 0), rounds=3)
     difference = abs(result["response_time"] / simulated - 1)
     report(capsys, "M/M/28, 10^5 jobs simulated", ours, theirs, "ciw", difference)
 

@@ -13,6 +13,7 @@ from headway.models.language.verbs import DESCRIBE, open_door
 SHOWN: dict[str, tuple[str, str]] = {
     "Import": ("showing.solved.imports", ""),
     "Simulation": ("showing.simulated.simulations", "simulated.figures"),
+    "Simulations": ("showing.simulated.points", "simulated.figures"),
     "Check": ("showing.simulated.checks", "simulated.figures"),
     "Balance": ("showing.balance", "balance"),
     "Growth": ("showing.targeted.growth", "balance"),
@@ -67,6 +68,7 @@ PLACES: dict[str, dict[str, str]] = {
         "fit": "headway.models.inference.fitting:fit_within",
         "sensitivity": "headway.models.analysis.sensitivity:sensitivity",
         "simulate": "headway.models.simulating.runs:simulate_model",
+        "simulate_points": "headway.models.simulating.several:simulate_points",
         "check": "headway.models.simulating.check:check_model",
         "to_toml": "headway.models.files.writing:to_toml",
         "uncertain": "headway.models.structure.model:with_intervals",

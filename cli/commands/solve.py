@@ -1,9 +1,11 @@
 """``headway solve``: solve a model at its operating points."""
 
+import math
 from typing import TYPE_CHECKING
 
 import click
 
+from headway.cli.crews import CrewContext, crew_options, names_workers
 from headway.cli.main import COMMANDS, INTERRUPTED
 from headway.cli.methods import MethodName
 from headway.cli.numbers import Whole, percentile_option
@@ -61,6 +63,7 @@ EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=20
 @click.option("--uncertain", cls=_UNCERTAIN, is_flag=True, help="Add 95% bands from ci95.")
 @click.option("--draws", cls=_DRAWS, type=Whole(), metavar="N", help="Number of draws (1000).")
 @simulation_options
+@crew_options
 @format_options
 @plot_option
 def command(
@@ -77,6 +80,7 @@ def command(
     uncertain: bool,  # noqa: FBT001 - a flag
     draws: int | None,
     wish: Wish,
+    hands: CrewContext,
     output_format: Format | None,
     plot: Drawing | None,
 ) -> int:
@@ -89,7 +93,8 @@ def command(
         _refuse(laws, "fixed parameters and an analytic method")
     if method == SIMULATION and not uncertain:
         _refuse({"--draws": draws is not None}, "--uncertain")
-        return _simulated(chosen, percents, wish, output_format, plot)
+        return _simulated(chosen, percents, wish, hands, output_format, plot)
+    _refuse({"--workers or --cluster": names_workers(hands)}, f"--method {SIMULATION}")
     _refuse({"--method simulation": method == SIMULATION}, "fixed parameters, not --uncertain")
     others = {name: True for name in wish.given if name != "--seed" or not uncertain}
     _refuse(others, "--uncertain or " * ("--seed" in others) + f"--method {SIMULATION}")
@@ -141,13 +146,17 @@ def _simulated(
     model: "Model",
     percents: tuple[float, ...],
     wish: Wish,
+    hands: CrewContext,
     output_format: Format | None,
     plot: Drawing | None,
 ) -> int:
-    """Simulate a model; Ctrl-C shows the results so far."""
-    from headway.models.simulating.runs import simulate_model
+    """Simulate a model, at each of its operating points; Ctrl-C shows the results so far."""
+    from headway.models.simulating.several import simulate_points
+    from headway.models.structure.inputs import points_shape
 
-    with progress("simulating", 1) as advance:
-        answer = simulate_model(model, wish.half_width, wish.seed, percents, wish.at_most, advance)
-    present(answer, output_format, plot)
-    return INTERRUPTED if answer.effort.interrupted else 0
+    points = math.prod(points_shape(model.inputs))
+    options = wish.half_width, wish.seed, percents, wish.at_most
+    with hands as crew, progress("simulating", points) as advance:
+        answer = simulate_points(model, *options, advance, crew)
+    present(answer if points > 1 else answer.points[0], output_format, plot)
+    return INTERRUPTED if answer.interrupted else 0

@@ -85,8 +85,8 @@ def _check_point(model: Model) -> None:
         raise GraphError(msg)
     if points_shape(model.inputs) not in ((), (1,)):
         msg = (
-            f"{model.name}: headway simulates one operating point at a time; do not use lists or "
-            "ranges"
+            f"{model.name}: one simulation is of one operating point; call simulate_points for "
+            "lists and ranges, or give one value"
         )
         raise GraphError(msg)
 

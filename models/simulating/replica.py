@@ -20,7 +20,7 @@ Replica = dict[str, float]
 
 
 def replica(
-    plan: Blueprint, planned: Schedule, key: tuple[int, int], percentiles: tuple[float, ...]
+    plan: Blueprint, planned: Schedule, percentiles: tuple[float, ...], seed: int, number: int
 ) -> Replica:
     """Simulate once.
 
@@ -28,12 +28,12 @@ def replica(
     ----------
     plan, planned
         The plan, and the length of the replica.
-    key
-        Seed of all replicas, and the number of this one.
     percentiles
         Requested percentiles of the response time.
+    seed, number
+        Seed of all replicas, and the number of this one.
     """
-    run = Run(score_of(plan), *key, kept=bool(percentiles))
+    run = Run(score_of(plan), seed, number, kept=bool(percentiles))
     run.play(planned.warm_up)
     run.begin()
     run.play(planned.horizon)

@@ -1,13 +1,17 @@
 """Independent replicas of a simulation, as many as the half width requires."""
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 
 import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import check_domain
+from headway.models.running.crews import Crew, crew_of
+from headway.models.running.spreading import spread
 from headway.models.simulating.estimates import Estimate, estimates, needed
 from headway.models.simulating.jobs import blueprint
 from headway.models.simulating.plan import Blueprint
@@ -49,6 +53,7 @@ def simulate_model(
     percentiles: Sequence[float] = (),
     at_most: float = AT_MOST,
     progress: Progress | None = None,
+    executor: Executor | Crew | None = None,
 ) -> Simulation:
     """Simulate a model at one operating point until its intervals are narrow enough.
 
@@ -66,6 +71,8 @@ def simulate_model(
         The longest time it may take [s], estimated anew whenever more replicas are needed.
     progress
         Called with a message, and the share done since the last call.
+    executor
+        Plays the replicas, such as a pool of processes; the answer is the same with any.
 
     Raises
     ------
@@ -82,16 +89,27 @@ def simulate_model(
     unique = tuple(dict.fromkeys(float(percent) for percent in percentiles))
     for percent in unique:
         check_domain("percentile", percent, lambda p: (p > 0) & (p < 100), "between 0 and 100")
-    plan = blueprint(model)
-    _check_population(plan)
+    plan = _plan(model)
     planned = schedule(plan, unique, _loads(model, plan))
-    series = _Series(plan, planned, int(seed), unique, _Bar(progress))
+    bar, crew = _Bar(progress), crew_of(executor)
+    series = _Series(plan, planned, int(seed), unique, bar, crew)
     interrupted = _until(series, half_width, at_most)
     planned = series.planned
     effort = SimulationEffort(
         int(seed), half_width, len(series.made), planned.warm_up, planned.window, interrupted
     )
     return Simulation(model, _named(model, estimates(series.made)), effort, plan.notes)
+
+
+def check_simulated(model: Model) -> None:
+    """Refuse what cannot be simulated, without simulating it."""
+    _loads(model, _plan(model))
+
+
+def _plan(model: Model) -> Blueprint:
+    plan = blueprint(model)
+    _check_population(plan)
+    return plan
 
 
 def _named(model: Model, estimates: dict[str, Estimate]) -> dict[str, Estimate]:
@@ -152,15 +170,21 @@ class _Series:
     seed: int
     percentiles: tuple[float, ...]
     bar: _Bar
+    crew: Crew | None = None
     made: list[Replica] = field(default_factory=list)
     shorter: tuple[Schedule, list[Replica]] | None = None
 
     def extend(self, count: int) -> None:
         """Make replicas up to a number."""
-        while len(self.made) < count:
-            key = self.seed, len(self.made)
-            self.made.append(replica(self.plan, self.planned, key, self.percentiles))
+        one = partial(replica, self.plan, self.planned, self.percentiles, self.seed)
+        for made in spread(one, range(len(self.made), count), self.crew):
+            self.made.append(made)
             self.bar.at(len(self.made) / count)
+
+    @property
+    def hands(self) -> int:
+        """Replicas that are played at once."""
+        return self.crew.size if self.crew else 1
 
     def lengthen(self, factor: float) -> None:
         """Begin anew with windows that are longer by a factor."""
@@ -188,8 +212,8 @@ def _until(series: _Series, half_width: float, at_most: float) -> bool:
     """Make replicas until every half width is met; returns whether it was interrupted."""
     try:
         events = series.planned.events
-        _check_time(FIRST, FASTEST * events, at_most, half_width)
-        guess = seconds_an_event(series.plan, series.planned, series.seed) * events
+        _check_time(FIRST, FASTEST * events / series.hands, at_most, half_width)
+        guess = seconds_an_event(series.plan, series.planned, series.seed) * events / series.hands
         _check_time(FIRST, guess, at_most, half_width)
         wanted, overrun = FIRST, 1.0
         while wanted > len(series.made):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from headway.models.reading.loadtest import Measured
     from headway.models.running.crews import Crew
     from headway.models.simulating.check import Check
+    from headway.models.simulating.several import Simulations
     from headway.models.simulating.simulation import Simulation
     from headway.models.sizing.size import Size
     from headway.models.sweeping.reductions.reduction import Reduction
@@ -131,6 +132,7 @@ class ModelVerbs(ModelDisplay):
         seed: int = 1,
         percentiles: Sequence[float] = (),
         at_most: float = 60.0,
+        executor: "Executor | Crew | None" = None,
     ) -> "Simulation":
         """Simulate the model job by job at its operating point.
 
@@ -144,6 +146,8 @@ class ModelVerbs(ModelDisplay):
             Of the response time, each between 0 and 100, e.g. 95.
         at_most
             Time that it may take [s]: what would take longer is refused.
+        executor
+            Plays the replicas, such as a pool of processes; the answer is the same with any.
 
         Raises
         ------
@@ -159,8 +163,42 @@ class ModelVerbs(ModelDisplay):
         >>> simulation["response_time_p95"].holds(0.5991)  # 0.2 ln 20
         True
         """
-        simulation: Simulation = perform(self, "simulate", half_width, seed, percentiles, at_most)
+        options = half_width, seed, percentiles, at_most, None, executor
+        simulation: Simulation = perform(self, "simulate", *options)
         return simulation
+
+    def simulate_points(
+        self,
+        half_width: float = 0.02,
+        seed: int = 1,
+        percentiles: Sequence[float] = (),
+        at_most: float = 60.0,
+        executor: "Executor | Crew | None" = None,
+    ) -> "Simulations":
+        """Simulate the model at each of its operating points, under the same luck.
+
+        Parameters
+        ----------
+        half_width, seed, percentiles, at_most, executor
+            As for `simulate`, at each point.
+
+        Raises
+        ------
+        GraphError, Saturated, InvalidParameter
+            As there, naming the point.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> model = ModelGraph("one").station("cpu", MM1(0.1)).at(arrival_rate=[2.0, 5.0])
+        >>> [point["cpu.utilisation"].holds(busy) for point, busy in
+        ...  zip(model.simulate_points(half_width=0.2).points, (0.2, 0.5))]
+        [True, True]
+        """
+        options = half_width, seed, percentiles, at_most, None, executor
+        simulations: Simulations = perform(self, "simulate_points", *options)
+        return simulations
 
     def check(
         self,

@@ -13,6 +13,7 @@ from headway.models.plotting.looks.legends import legend
 from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import MEASURED, MODELLED, QUIET, SECOND, light_grid, literal
 from headway.models.simulating.check import Check
+from headway.models.simulating.several import Simulations
 from headway.models.simulating.simulation import Simulation, is_judged
 
 _ROW = 0.32  # inches
@@ -30,6 +31,26 @@ def simulation_figure(simulation: Simulation) -> Figure:
     axes.set_xlim(left=0)
     axes.set_xlabel(f"simulated, with 95% intervals [{shown}]")
     axes.set_title(literal(simulation.model.title))
+    return figure
+
+
+def simulations_figure(simulations: Simulations) -> Figure:
+    """Draw mean and percentiles of the response time of each point, with intervals."""
+    points, name = simulations.points, simulations.varied[0]
+    own = simulations.model.parameters[name].unit
+    loads = np.array([float(np.ravel(point.model.inputs[name])[0]) for point in points])
+    along, times = units_of(simulations).unit(own), units_of(simulations).unit(unit("s"))
+    figure = sheet(3.5)
+    axes = figure.subplots()
+    for output in (one for one in points[0].outputs if "response_time" in one):
+        means = np.array([point[output].mean for point in points]) / times.scale
+        halves = np.array([point[output].half_width() for point in points]) / times.scale
+        axes.errorbar(loads / along.scale, means, yerr=halves, fmt="o", capsize=3, label=output)
+    axes.set_xlabel(f"{literal(name)} [{along}]")
+    axes.set_ylabel(f"simulated, with 95% intervals [{times}]")
+    axes.set_ylim(bottom=0)
+    axes.set_title(literal(simulations.model.title))
+    legend(axes)
     return figure
 
 

@@ -67,11 +67,12 @@ def _tables(simulation: Simulation, scale: Scale) -> list[Table]:
         ("stations", "station", simulation.stations),
         ("regions", "region", simulation.regions),
     )
-    tables = (_parts_table(*each, scale) for each in parts if each[2] or each[0] == "stations")
+    tables = (parts_table(*each, scale) for each in parts if each[2] or each[0] == "stations")
     return [Table(simulation.model.title, columns, notes), *tables]
 
 
-def _parts_table(title: str, kind: str, each: Parts, scale: Scale) -> Table:
+def parts_table(title: str, kind: str, each: Parts, scale: Scale) -> Table:
+    """A row for each of a kind, with its numbers."""
     parts = dict.fromkeys(part for known in each.values() for part in known)
     columns = [Column(kind, tuple(each))]
     for part in parts:
@@ -159,6 +160,13 @@ def effort_document(simulation: Simulation) -> dict[str, Any]:
 def _document(simulation: Simulation) -> dict[str, Any]:
     """The JSON contract's document: as of `solve`, each number with its interval."""
     model = simulation.model
+    head = {"model": model.name, "preset": model.preset, "method": "simulation"}
+    return {**head, **effort_document(simulation), "points": [point_document(simulation)]}
+
+
+def point_document(simulation: Simulation) -> dict[str, Any]:
+    """Inputs, and numbers with intervals."""
+    model = simulation.model
     point: dict[str, Any] = {
         "inputs": inputs_document(model),
         "outputs": {name: interval_document(one) for name, one, _ in system(simulation)},
@@ -168,8 +176,7 @@ def _document(simulation: Simulation) -> dict[str, Any]:
         point["classes"] = _documents(simulation.classes)
     if simulation.regions:
         point["regions"] = _documents(simulation.regions)
-    head = {"model": model.name, "preset": model.preset, "method": "simulation"}
-    return {**head, **effort_document(simulation), "points": [point]}
+    return point
 
 
 def inputs_document(model: Model) -> dict[str, float]:

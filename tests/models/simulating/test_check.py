@@ -171,7 +171,7 @@ def test_a_picture_is_drawn(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--set", "arrival_rate=100:200:50"], "headway simulates one operating point at a time"),
+        (["--set", "arrival_rate=100:200:50"], "one simulation is of one operating point"),
         (["--percentile", "100"], "between 0 and 100"),
         (["--half-width", "0%"], "half_width is 0; it must be between 0 and 1"),
         (["--at-most", "0s"], "at_most is 0; it must be positive"),

@@ -323,7 +323,11 @@ REFUSED = {
     "over its quota": (one(Quota(1.0, 0.5, 1.0), 0.6), Saturated, "node: utilisation 1.20"),
     "nobody": (one(MM1(1.0), 0.0), InvalidParameter, "one: no jobs arrive"),
     "no time": (one(MM1(0.0), 1.0), InvalidParameter, "its jobs take no time"),
-    "several points": (one(MM1(1.0), [0.1, 0.2]), GraphError, "one operating point at a time"),
+    "several points": (
+        one(MM1(1.0), [0.1, 0.2]),
+        GraphError,
+        "is of one operating point; call simulate_points",
+    ),
     "a program": (ModelGraph("p").output("x", "1").at(), GraphError, "p is a program"),
     "closed and lossy": (
         ModelGraph("c").station("door", MMmK(1.0, 1, 2)).at().closed(3),
