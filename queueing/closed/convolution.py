@@ -474,9 +474,9 @@ def balanced_rate(
 
 def _least_stay(station: ClosedStation, population: FloatArray) -> FloatArray:
     """Least n over the speed with n jobs among the numbers that occur: 1 of servers."""
-    present = np.arange(1.0, len(station.speeds) + 1)[:, None]
-    occurs = (present <= population) | (present == 1)
-    return np.asarray(np.where(occurs, present / station.speeds, np.inf).min(axis=0))
+    most = len(station.speeds)
+    stays = np.minimum.accumulate(np.arange(1.0, most + 1)[:, None] / station.speeds)
+    return at_jobs(np.broadcast_to(stays, (most, population.size)), population.clip(1, most) - 1)
 
 
 def with_servers(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from headway.errors import HeadwayError, InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.solving.closed.circulation import Assumed, Circulation
-from headway.models.solving.solutions.roots import GRID, first_crossing, too_much
+from headway.models.solving.solutions.roots import GRID, STEPS, first_crossing, too_much
 from headway.numerals import digits
 from headway.queueing.bounds.network import least_throughput, most_throughput
 from headway.queueing.flows.fixed_points import Guess, balance
@@ -28,7 +28,8 @@ MOST_CONSISTENT = 200_000
 """The most jobs if numbers depend on the throughput; each search solves the network many times."""
 
 _BLOCK = 8192  # operating points taken together: their arrays fit into memory
-_PART = 256  # of these, whose rates are tried together: their arrays stay in the cache
+_PART = 2048  # of these, whose rates are tried together: their arrays stay in the cache
+_FEW = np.r_[0, STEPS // 2 - 1 : GRID.size : STEPS // 2]  # two rates per doubling, and the first
 _ROUNDING = 1e-12  # relative: by so much less a demand has not fallen
 
 
@@ -105,7 +106,7 @@ def _of_block(circulation: Circulation, count: int) -> FloatArray:
                 bracket.high[sure],
                 Guess(bracket.guess[sure], np.asarray(first.throughput), bracket.slope[sure]),
             )
-    rest = np.setdiff1d(np.arange(count), sure)
+    rest = np.delete(np.arange(count), sure)
     if rest.size:
         rate[rest] = _by_trying(circulation.at(rest), rest.size)
     return rate
@@ -126,39 +127,51 @@ def _by_trying(circulation: Circulation, count: int) -> FloatArray:
 
 
 def _bracket(circulation: Circulation, count: int) -> _Bracket:
-    """Brackets to search, from bounds at the rates of a grid."""
+    """Brackets to search, from bounds at the rates of a grid.
+
+    Points whose grids are the same are taken together: what changes with the rate alone is
+    calculated once for all of them. Where no demand falls on all the grid, one throughput is
+    consistent at the most, and bounds at some of its rates bracket it.
+    """
     start = too_much(lambda rate: rate / _most(circulation, rate), (count,)) / GRID[-1]
-    parts = []
-    for begin in range(0, count, _PART):
-        points = slice(begin, begin + _PART)
-        parts.append(_of_part(circulation.at(points), start[points]))
-    columns = zip(*parts, strict=True)
-    return _Bracket(*(np.concatenate(column) for column in columns))
+    columns, sure = np.empty((4, count)), np.zeros(count, bool)
+    for first in np.unique(start[np.isfinite(start)]):
+        alike, grid = np.flatnonzero(start == first), first * GRID[:, None]
+        for begin in range(0, alike.size, _PART):
+            points = alike[begin : begin + _PART]
+            part = circulation.at(points)
+            growing = np.broadcast_to(
+                _falls(part.assumed(grid), np.ones(grid.shape, bool)), points.shape
+            )
+            for own, rates in ((growing, grid[_FEW]), (~growing, grid)):
+                if own.any():
+                    some = points[own]
+                    columns[:, some], sure[some] = _of_part(circulation.at(some), rates, some.size)
+    low, high, guess, slope = columns
+    return _Bracket(low, high, guess, slope, sure)
 
 
-def _of_part(circulation: Circulation, start: FloatArray) -> tuple[NDArray[Any], ...]:
-    """The columns of a bracket, from before the first rate that may be too high."""
-    is_bracketed, points = np.isfinite(start), np.arange(start.size)
-    rates = np.where(is_bracketed, start, 1.0) * GRID[:, None]
-    low_enough = rates < np.asarray(
-        _bound(circulation, circulation.assumed(rates), least_throughput)
-    )
+def _of_part(
+    circulation: Circulation, rates: FloatArray, count: int
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Columns of a bracket, and whether it is sure, from rates of shape (rates, 1)."""
+    network, points = circulation.assumed(rates), np.arange(count)
+    shape = (len(rates), count)
+    low_enough = np.broadcast_to(rates < _bound(circulation, network, least_throughput), shape)
     low = low_enough.argmin(axis=0) - 1
-    sure = is_bracketed & (low >= 0) & ~low_enough[-1]
-    top = max(int(low.min()), 0)
-    rates, low = rates[top:], np.maximum(low - top, 0)
-    network = circulation.assumed(rates)
-    most = np.broadcast_to(_bound(circulation, network, most_throughput), rates.shape)
+    sure = (low >= 0) & ~low_enough[-1]
+    low = np.maximum(low, 0)
+    most = np.broadcast_to(_bound(circulation, network, most_throughput), shape)
     high = np.maximum((rates >= most).argmax(axis=0), 1)
-    left, right = (rates[row, points] for row in (high - 1, high))
+    left, right = rates[high - 1, 0], rates[high, 0]
     above, below = (most[row, points] for row in (high - 1, high))
     bounded = np.isfinite(above) & np.isfinite(below)  # infinite where nothing takes time
     above, below = (np.where(bounded, bound, right) for bound in (above, below))
     slope = (below - above) / (right - left)
-    guess = np.clip((above - slope * left) / (1 - slope), rates[low, points], right)
+    guess = np.clip((above - slope * left) / (1 - slope), rates[low, 0], right)
     row = np.arange(len(rates))[:, None]
     sure &= _falls(network, (row >= low) & (row < high))
-    return rates[low, points], right, guess, slope, sure
+    return np.array([rates[low, 0], right, guess, slope]), sure
 
 
 def _most(circulation: Circulation, rate: FloatArray) -> FloatArray:
@@ -178,7 +191,7 @@ def _falls(network: Assumed, within: NDArray[np.bool_]) -> NDArray[np.bool_]:
     for demand in (*demands, np.asarray(network.beyond)):
         if demand.ndim > 1:
             grown = np.diff(demand, axis=0) >= -_ROUNDING * demand[1:]
-            columns &= (grown | ~within[:-1]).all(axis=0)
+            columns = columns & (grown | ~within[:-1]).all(axis=0)
     return columns & all(s.hastens and not _changes(s) for s in network.stations)
 
 
