@@ -116,6 +116,14 @@ def complete_output(ctx: click.Context, _p: click.Parameter, text: str) -> list[
     return [f"{name}=" for name in names if name.startswith(text)]
 
 
+def complete_operation(_c: click.Context, _p: click.Parameter, text: str) -> list[str]:
+    """Complete the name of a collective operation."""
+    from headway.loggp.programs.algorithms import Collective
+
+    names = (operation.replace("-", "_") for operation in Collective)
+    return [name for name in names if name.startswith(text)]
+
+
 def complete_limit(_c: click.Context, _p: click.Parameter, text: str) -> list[str]:
     """Offer ``NAME<=`` of the response time and of common percentiles of it."""
     names = ("response_time", *(f"response_time_p{percent}" for percent in (50, 90, 95, 99)))

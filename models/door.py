@@ -41,6 +41,7 @@ SHOWN: dict[str, tuple[str, str]] = {
     "SideBySide": ("showing.fitted.side_by_side", "fits"),
     "MeasuredSizes": ("showing.sizes", "signatures"),
     "MeasuredLogp": ("showing.logp", "signatures"),
+    "MeasuredCollective": ("showing.collectives", "collectives"),
     "Reproduction": ("published.tables", ""),
 }
 """Where the ``describe`` of each kind of answer is, and its figure in `headway.models.plotting`.

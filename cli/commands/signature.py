@@ -9,6 +9,7 @@ from headway.cli.main import COMMANDS, Group
 from headway.cli.numbers import Whole
 from headway.cli.options import (
     Format,
+    complete_operation,
     format_options,
     hint_options,
     load_limits,
@@ -25,6 +26,8 @@ EXAMPLE = "Example: headway signature sfs curve.csv --from 190 --to 1060"
 USE_EXAMPLE = "Example: headway signature utilisation curve.csv --x reads_ops_s,writes_ops_s"
 LOGP_EXAMPLE = "Example: headway signature logp signature.csv --rtt 12.8us --plot signature.svg"
 LOGGP_EXAMPLE = "Example: headway signature loggp netgauge.out --pin 64KiB"
+
+COLLECTIVE_EXAMPLE = "Example: headway signature collective n2.txt n4.txt --at n=8,size=64MiB"
 
 
 @click.group("signature", cls=Group, help=COMMANDS["signature"], epilog=EXAMPLE)
@@ -154,4 +157,65 @@ def loggp(
         series = described_series(measured(file, hints))
     with progress("resampling", samples(series)) as advance:
         answer = MeasuredSizes.of(series, str(file), pinned, advance)
+    present(answer, output_format, plot)
+
+
+@command.command("collective", epilog=COLLECTIVE_EXAMPLE)
+@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option(
+    "--operation",
+    default="",
+    metavar="NAME",
+    help="Only this operation, such as all_reduce.",
+    shell_complete=complete_operation,
+)
+@click.option(
+    "--type", "datatype", default="", metavar="NAME", help="Only this type, such as half."
+)
+@click.option(
+    "--place",
+    type=click.Choice(("out-of-place", "in-place")),
+    default="out-of-place",
+    help="Where results went (out-of-place).",
+)
+@click.option(
+    "--processors",
+    default="",
+    metavar="N[,N...]",
+    help="Processors of files that do not say, in order.",
+)
+@click.option("--per-machine", type=Whole(), metavar="N", help="Processors of one machine.")
+@click.option(
+    "--at",
+    "at",
+    multiple=True,
+    metavar="n=N,size=SIZE",
+    help="Predict there, such as n=16,size=256MiB; repeatable.",
+)
+@format_options
+@plot_option
+def collective(
+    files: tuple[Path, ...],
+    operation: str,
+    datatype: str,
+    place: str,
+    processors: str,
+    per_machine: int | None,
+    at: tuple[str, ...],
+    output_format: Format | None,
+    plot: Drawing | None,
+) -> None:
+    """Fit collective operations by size and processors.
+
+    FILES are outputs of nccl-tests, the OSU or Intel MPI Benchmarks, or tables of operation, type,
+    gpus, size_bytes and time_us (CSV, Parquet). A law for each range of sizes describes all
+    numbers of processors.
+    """
+    from headway.models.signatures.collective import MeasuredCollective, asked_of, file_text
+    from headway.models.signatures.collective_files import Chosen, counts_of_option
+
+    asked = [asked_of(text) for text in at]
+    chosen = Chosen(operation, datatype, place, counts_of_option(processors))
+    texts = [file_text(path) for path in files]
+    answer = MeasuredCollective.of(texts, chosen, per_machine or 0, asked)
     present(answer, output_format, plot)

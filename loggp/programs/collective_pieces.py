@@ -176,17 +176,29 @@ def _part(factors: FloatArray, used: Any, tolerance: float, ends: tuple[float, f
 
 
 def _described(part: _Part, deviation: float) -> CollectivePiece:
-    """A piece with intervals: linear theory at the active parameters, one deviation for all."""
-    covariance = np.zeros((len(PART_NAMES), len(PART_NAMES)))
-    columns = part.weighted[:, part.active]
-    scale = np.sqrt((columns**2).sum(axis=0))
-    inverse = np.linalg.pinv((columns / scale).T @ (columns / scale))
-    covariance[np.ix_(part.active, part.active)] = deviation**2 * inverse / np.outer(scale, scale)
-    errors = np.sqrt(np.diag(covariance))
+    """A piece with intervals: linear theory at the active parameters, one deviation for all.
+
+    The upper limit of a parameter at 0 is that of the theory with all of them.
+    """
+    covariance = deviation**2 * _inverse(part.weighted, part.active)
+    beside = deviation**2 * _inverse(part.weighted, part.used)
+    active = np.isin(np.arange(len(PART_NAMES)), part.active)
+    errors = np.sqrt(np.where(active, np.diag(covariance), np.diag(beside)))
     start, step, copy, wire = (
         _parameter(place, part, float(error)) for place, error in enumerate(errors)
     )
     return CollectivePiece(float(part.first), float(part.last), start, step, copy, wire, covariance)
+
+
+def _inverse(factors: FloatArray, chosen: Any) -> FloatArray:
+    """Inverse of the normal equations of chosen columns, 0 elsewhere, shape (4, 4)."""
+    columns = factors[:, chosen]
+    scale = np.sqrt((columns**2).sum(axis=0))
+    scale = np.where(scale > 0, scale, 1.0)
+    inverse = np.zeros((len(PART_NAMES), len(PART_NAMES)))
+    own = np.linalg.pinv((columns / scale).T @ (columns / scale))
+    inverse[np.ix_(chosen, chosen)] = own / np.outer(scale, scale)
+    return inverse
 
 
 def _parameter(place: int, part: _Part, error: float) -> LineParameter:

@@ -119,6 +119,7 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.networks.imb:IMB",
     "headway.models.measured.tools.networks.iperf:IPERF3",
     "headway.models.measured.tools.networks.netperf:NETPERF",
+    "headway.models.measured.tools.networks.nccl:NCCL",
     "headway.models.measured.tools.networks.netgauge:NETGAUGE_LOGGP",
     "headway.models.measured.tools.networks.netgauge:NETGAUGE",
     "headway.models.measured.tools.networks.osu:OSU",

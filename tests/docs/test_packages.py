@@ -117,7 +117,7 @@ def test_the_lists_of_names_go_into_a_wheel():
 @pytest.mark.parametrize(
     ("room", "name", "hint"),
     [
-        ("loggp", "nothing", "; there are BlockingRequests, Break, "),
+        ("loggp", "nothing", "; there are ALGORITHMS, BlockingRequests, "),
         ("models", "Modle", "; did you mean Model?"),
         ("queueing", "mva", "; there are "),
         ("queueing", "erlang_d", "; did you mean erlang_c, erlang_b?"),

@@ -213,6 +213,7 @@ signature sfs {curve} --x throughput --y response_ms --from 100 --csv
 signature sfs {page} --json
 signature logp {logp} --rtt 12.8us --window 4
 signature loggp {sizes} --pin 64KiB
+signature collective {sizes} --operation all_gather --at n=8,size=1MiB
 reproduce thesis/table-3.3 --errata"""
 """Command lines; names in braces stand for files."""
 
@@ -279,6 +280,7 @@ def texts():
         "page": tuple(pages),
         "model": (*MODELS, *models, *whole),
         "sizes": (NETGAUGE, figures.sizes_text()),
+        "collective": (*map(sample, samples("nccl")), figures.collectives_text()),
         "bursts": (figures.logp_text(),),
         "command": tuple(COMMANDS.splitlines()),
         "tool": tools,

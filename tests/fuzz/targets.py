@@ -29,6 +29,7 @@ from headway.models.reading import gather
 from headway.models.reading.hints import Hints
 from headway.models.reading.loadtest import read_load_test
 from headway.models.showing.models import closed_forms
+from headway.models.signatures.collective import MeasuredCollective, file_text
 from headway.models.signatures.loggp import MeasuredSizes, read_sizes
 from headway.models.signatures.logp import MeasuredLogp
 from headway.models.signatures.sfs import MeasuredSignature, curve
@@ -133,6 +134,11 @@ def read_messages(_chance, path):
     _shown(MeasuredSizes.of(read_sizes(read_text(path, LARGEST_FILE), str(path)), str(path)))
 
 
+def read_collective(_chance, path):
+    """Times of collective operations, the law through them, and the next number of GPUs."""
+    _shown(MeasuredCollective.of([file_text(path)], asked=[(8, 2.0**20)]))
+
+
 def read_bursts(_chance, path):
     """Costs of bursts, and what is read off them."""
     _shown(MeasuredLogp.of(Measurements.read(path), 1e-5))
@@ -208,6 +214,7 @@ TARGETS = {
     "page": (read_table, 14),
     "model": (read_a_model, 32),
     "sizes": (read_messages, 2),
+    "collective": (read_collective, 2),
     "bursts": (read_bursts, 2),
     "command": (run_command, 12),
     "tool": (read_tool, 20),

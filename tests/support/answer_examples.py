@@ -37,6 +37,7 @@ from headway.models.reports.audited import AuditReport
 from headway.models.reports.report import make_report, server_report
 from headway.models.signatures.sfs import MeasuredSignature
 from headway.models.signatures.utilisation import MeasuredUse
+from tests.support import figures
 from tests.support.places import DATA
 
 PEERS = DATA / "peer_models"
@@ -150,6 +151,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "MeasuredSizes": lambda: MeasuredSizes.of(
         read_sizes("size_bytes,time_us\n" + "".join(f"{x},{y}\n" for x, y in TIMES), "sizes.csv")
     ),
+    "MeasuredCollective": figures.collective,
     "MeasuredLogp": lambda: MeasuredLogp.of(Measurements.parse(BURSTS, "bursts.csv"), 20.1e-6),
     "Reproduction": lambda: reproduce("thesis/table-6.2"),
 }

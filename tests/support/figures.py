@@ -27,6 +27,7 @@ from headway.models.analysis.growth import Growth, month
 from headway.models.analysis.sensitivity import sensitivity
 from headway.models.inference.server import fit_server
 from headway.models.inference.side_by_side import SideBySide
+from headway.models.signatures.collective import MeasuredCollective
 from headway.models.signatures.loggp import MeasuredSizes, read_sizes
 from headway.models.signatures.logp import MeasuredLogp
 from headway.models.signatures.sfs import MeasuredSignature
@@ -93,6 +94,18 @@ def sizes():
     return MeasuredSizes.of(read_sizes(sizes_text(), "sizes.csv"), "sizes.csv", [])
 
 
+def collectives_text():
+    """Times of an all-gather on 2, 4 and 8, by a law."""
+    return "operation,gpus,size_bytes,time_us\n" + "".join(
+        f"all_gather,{n},{2**k},{5 + 2 * n + 2**k / 1e5}\n" for n in (2, 4, 8) for k in range(8, 20)
+    )
+
+
+def collective():
+    files = [(collectives_text(), "collective.csv")]
+    return MeasuredCollective.of(files, asked=[(8, 4096.0)])
+
+
 def panels():
     levels = np.array([0.0, 10.0, 20.0])
     laws = {"law": 1 + levels / 40, "other": 1 + levels / 30}
@@ -119,6 +132,7 @@ FIGURES = {
     "sfs signature": lambda: MeasuredSignature.of(curve(RAID)).plot(),
     "logp signature": lambda: logp().plot(),
     "sizes": lambda: sizes().plot(),
+    "collective": lambda: collective().plot(),
     "tornado": lambda: sensitivity(raid().at(arrival_rate=1200.0)).plot(),
     "target": lambda: what_it_takes(
         raid().at(arrival_rate=1400.0), "response_time", 12e-3, "cpu_time"

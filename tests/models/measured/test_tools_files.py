@@ -13,6 +13,7 @@ KINDS = {
     "ycsb": "YCSB",
     "imb": "Intel MPI Benchmarks",
     "iperf3": "iperf3",
+    "nccl": "nccl-tests",
     "netperf": "netperf",
     "osu": "OSU micro-benchmarks",
     "sockperf": "sockperf",
