@@ -4,8 +4,10 @@ from itertools import accumulate
 from math import sqrt
 
 from headway.models.simulating.plan import Blueprint
-from headway.models.simulating.playing.rows import Family, Law, Size, Source
+from headway.models.simulating.playing.rows import Size, Source
 from headway.models.simulating.streams import RateTable, Stream
+from headway.queueing.playing.laws import law_of
+from headway.queueing.playing.rows import Family, Law
 
 
 class Arriving:
@@ -50,21 +52,6 @@ class Arriving:
         """Where some numbers stand."""
         self.tables += numbers
         return float(len(self.tables) - len(numbers))
-
-
-def law_of(time: float, scv: float) -> Law:
-    """Times with a mean [s] and an scv: constant, exponential or gamma-distributed.
-
-    Examples
-    --------
-    >>> law_of(2.0, 0.5)
-    Law(kind=<Family.GAMMA: 2>, first=2.0, second=1.0, third=0.0, shift=0.0)
-    """
-    if time == 0 or scv == 0:
-        return Law(Family.CONSTANT, time)
-    if scv == 1:
-        return Law(Family.EXPONENTIAL, time)
-    return Law(Family.GAMMA, 1 / scv, time * scv)
 
 
 def _gaps(rate: float, scv: float) -> Law:

@@ -11,13 +11,13 @@ from headway.errors import GraphError
 from headway.models.language.frozen import Kept
 from headway.models.language.units import Unit
 from headway.models.language.verbs import who_does
-from headway.models.simulating.estimates import Estimate, together
 from headway.models.simulating.planning import AT_MOST
 from headway.models.simulating.simulation import Simulation
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import part_unit, percentile_name
 from headway.models.tables.shown import Answer
+from headway.queueing.playing.estimates import Estimate, together
 
 TOGETHER = 0.99
 """Joint confidence of all intervals of a check."""

@@ -8,10 +8,10 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.simulating.class_switching import ClassSwitching
-from headway.models.simulating.playing.rows import NONE
 from headway.models.simulating.streams import SPREAD_ARRIVALS, Stream
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.network.blocking import Blocking
+from headway.queueing.playing.rows import NONE
 from headway.queueing.stations.listed.serving import Serving
 
 ALL = ""

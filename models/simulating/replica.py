@@ -5,12 +5,12 @@ from time import perf_counter
 
 from headway.models.simulating.plan import Blueprint, SimulatedStation
 from headway.models.simulating.planning import Schedule
-from headway.models.simulating.playing.rows import RowArray
 from headway.models.simulating.playing.run import Run
-from headway.models.simulating.playing.times import Times
 from headway.models.simulating.scoring import score_of
 from headway.models.structure.outputs import percentile_name
 from headway.models.structure.parts.keys import of_class
+from headway.queueing.playing.rows import RowArray
+from headway.queueing.playing.times import Times
 
 PILOT = 20_000
 """Number of events in a short run that measures the speed of simulation."""

@@ -12,7 +12,6 @@ from headway.errors import InvalidParameter
 from headway.kinds import check_domain
 from headway.models.running.crews import Crew, crew_of
 from headway.models.running.spreading import spread
-from headway.models.simulating.estimates import Estimate, estimates, needed
 from headway.models.simulating.jobs import blueprint
 from headway.models.simulating.plan import Blueprint
 from headway.models.simulating.planning import AT_MOST, Schedule, check_stable, schedule
@@ -21,6 +20,7 @@ from headway.models.simulating.simulation import Simulation, SimulationEffort, i
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import of_class
 from headway.numerals import digits, significant, times
+from headway.queueing.playing.estimates import Estimate, estimates, needed
 
 FIRST = 10
 """Replicas before estimating how many are needed."""

@@ -5,32 +5,31 @@ Queues of a fork's own stand as a station after those of the plan.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from hashlib import blake2b
 from itertools import accumulate
 from math import inf
 
 import numpy as np
 
-from headway.errors import GraphError
 from headway.kinds import FloatArray
-from headway.models.simulating.arriving import Arriving, law_of
+from headway.models.simulating.arriving import Arriving
 from headway.models.simulating.plan import Blueprint, Jobs, SimulatedStation
 from headway.models.simulating.playing.rows import (
-    NONE,
     Branch,
     Class,
     Fate,
-    Law,
     Order,
     Size,
     Source,
     Station,
     Way,
-    rows,
 )
 from headway.models.simulating.playing.score import Score
-from headway.queueing.disciplines.discipline import Discipline, Waiting
+from headway.queueing.disciplines.discipline import Discipline
+from headway.queueing.disciplines.ranks import keys_of
 from headway.queueing.network.blocking import Blocking
+from headway.queueing.playing.keys import key_of
+from headway.queueing.playing.laws import law_of
+from headway.queueing.playing.rows import NONE, Law, rows
 
 _FULL = 1e-9  # chances that miss 1 by less than this sum to 1
 _EVERYBODY = 2**53  # servers of a station that serves all who are there
@@ -76,7 +75,7 @@ def score_of(plan: Blueprint) -> Score:
         np.array(arriving.tables, float),
         tuple(region.limit for region in plan.regions),
         tuple(jobs.population if jobs.is_closed else 0 for jobs in plan.classes),
-        np.array(list(map(_key, _streams(plan, names, arriving.sources))), np.uint64),
+        np.array(list(map(key_of, _streams(plan, names, arriving.sources))), np.uint64),
     )
 
 
@@ -156,33 +155,11 @@ def _own(place: SimulatedStation) -> bool:
 
 
 def _rank(row: Station, name: str, discipline: Discipline) -> None:
-    """Write who is next by a discipline: its first two keys, as sums.
-
-    Later keys and equal ones go by the turn, which is always the last key.
-
-    Raises
-    ------
-    GraphError
-        For a rank of another form.
-    """
+    """Write who is next by a discipline."""
     if discipline.at_random:
         row.order = Order.AT_RANDOM
         return
-    base = np.array(discipline.turn(Waiting(1, 1, 1.0)), float)
-    moved = (Waiting(2, 1, 1.0), Waiting(1, 2, 1.0), Waiting(1, 1, 2.0))
-    slopes = np.array([np.subtract(discipline.turn(one), base) for one in moved])
-    other = base + np.array([6.0, 3.0, 1.5]) @ slopes
-    same = np.allclose(discipline.turn(Waiting(7, 4, 2.5)), other, rtol=1e-12, atol=0)
-    keys = [key for key in slopes.T.tolist() if any(key)]
-    while keys and keys[-1] == [1.0, 0.0, 0.0]:
-        keys.pop()
-    if not same or len(keys) > 2:
-        msg = (
-            f"{name}: headway cannot simulate discipline {discipline}, whose rank is not made of "
-            "one or two sums of a job's number, priority and work"
-        )
-        raise GraphError(msg)
-    first, second = [*keys, [0.0] * 3, [0.0] * 3][:2]
+    first, second = keys_of(name, discipline)
     row.order, row.interrupts = Order.RANKED, int(discipline.interrupts)
     row.by_turn, row.by_priority, row.by_work = first
     row.then_turn, row.then_priority, row.then_work = second
@@ -258,7 +235,3 @@ def _streams(plan: Blueprint, names: list[str], sources: list[Source]) -> Iterat
     yield from (f"choice at {name}" for name in names)
     yield from (f"order at {name}" for name in names)
     yield from (f"batches of {place}" for place in coming)
-
-
-def _key(name: str) -> int:
-    return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")

@@ -6,11 +6,11 @@ from typing import Any
 
 from headway.errors import UnknownParameter, nearest
 from headway.models.language.frozen import Kept
-from headway.models.simulating.estimates import Estimate
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import of_class
 from headway.models.structure.parts.regions import REGION_PARTS
 from headway.models.tables.shown import Answer
+from headway.queueing.playing.estimates import Estimate
 
 STATION_PARTS = ("utilisation", "blocked", "response_time", "queue_length", "throughput")
 """Results of a station; its response time is that of a visit."""

@@ -1,15 +1,14 @@
-/* Random numbers of streams, and samples; static, for events.c alone. */
+/* Random numbers of streams, and samples; static. To be included where Play is known: its laws and
+   streams, those of laws first, the time, and the table of laws that have many numbers. */
 #ifndef HEADWAY_CHANCE_H
 #define HEADWAY_CHANCE_H
 
 #include <math.h>
 
-#include "events.h"
+#include "rows.h"
 
 /* Streams: the k-th number of a stream is mix(key + k odd), by the finaliser of splitmix64 (Steele,
-   Lea and Flood, OOPSLA 2014). Streams stand in this order: a law each, a row of routes each, the
-   rounds of each class, the choice among queues and the order at each station, and the sizes of
-   batches of each source. */
+   Lea and Flood, OOPSLA 2014). */
 
 static uint64_t mixed(uint64_t z)
 {
@@ -33,26 +32,6 @@ static double drawn(Play *p, ptrdiff_t stream)
 {
     Stream *s = &p->stream[stream];
     return unit((uint64_t)s->key, (uint64_t)s->next++);
-}
-
-static ptrdiff_t rounds_stream(const Play *p, int64_t class)
-{
-    return p->laws + p->rows + class;
-}
-
-static ptrdiff_t choice_stream(const Play *p, int64_t station)
-{
-    return p->laws + p->rows + p->classes + station;
-}
-
-static ptrdiff_t order_stream(const Play *p, int64_t station)
-{
-    return choice_stream(p, station) + p->stations;
-}
-
-static ptrdiff_t size_stream(const Play *p, int64_t source)
-{
-    return order_stream(p, p->stations) + source;
 }
 
 /* Samples. Who needs several numbers has a stream of its own for each sample, so the k-th sample is
@@ -130,21 +109,6 @@ static double sample(Play *p, ptrdiff_t number)
     if (u < law->first)
         return law->shift - law->second * log(u / law->first);
     return law->shift - law->third * log((1 - u) / (1 - law->first));
-}
-
-/* Jobs of the next batch of a source: k or more with probability more**(k - 1), or by a table. */
-static int64_t batch_size(Play *p, int64_t number)
-{
-    const Source *source = &p->source[number];
-    if (source->more > 0)
-        return 1 + (int64_t)(log(drawn(p, size_stream(p, number))) / log(source->more));
-    if (source->sizes == 1)
-        return p->size[source->size].jobs;
-    double chance = drawn(p, size_stream(p, number));
-    int64_t k = source->size, last = source->size + source->sizes - 1;
-    while (k < last && chance >= p->size[k].chance)
-        k++;
-    return p->size[k].jobs;
 }
 
 #endif

@@ -2,7 +2,7 @@
 
    Python allocates the score and the state (events.h), and continues where a call stops: after so
    many events, at a time, or when an array is full. To be read after events.h, chance.h (random
-   numbers) and queues.h (the calendar, lines, and who is served). */
+   numbers), calendar.h, lines.h and queues.h (who is served). */
 #include "queues.h"
 
 #define STILL 10000000 /* events at one time that are taken for a loop without end */
@@ -421,11 +421,6 @@ static int64_t played(Play *p, double until, int64_t most)
     }
     return MORE;
 }
-
-/* Rows of an argument that is an array of structs; -1 if it does not hold whole ones. */
-#define ROWS(number, type) \
-    (given[number].counts.size * 8 % (ptrdiff_t)sizeof(type) \
-         ? -1 : given[number].counts.size * 8 / (ptrdiff_t)sizeof(type))
 
 /* Play until a time, or so many events. */
 const char *play(const Argument *given)

@@ -5,14 +5,12 @@
 #ifndef HEADWAY_EVENTS_H
 #define HEADWAY_EVENTS_H
 
-#include "kernels.h"
+#include "rows.h"
 
-enum { NONE = -1 };                                        /* no job, queue, region or server */
 enum { THINKING = -1, COMING = -2, AT_GATE = -3, UNUSED = -4 }; /* where a job is, if at no queue */
 enum { AT_ONCE, IN_TURN, RANKED, AT_RANDOM, SHARED, FORK, ORDERS };
 enum { LOST, AFTER_SERVICE, REPETITIVE };
 enum { RANDOM, SHORTEST, TWO_CHOICES, ROUND_ROBIN, CHOICES };
-enum { CONSTANT, EXPONENTIAL, GAMMA, HYPEREXPONENTIAL, TRACE, RATES, LAWS };
 enum { DONE, MORE, CROWDED, RECORDED, ENDLESS };           /* why a call stops */
 
 /* The score */
@@ -38,7 +36,6 @@ typedef struct {
     int64_t size, sizes;    /* of batches: where their sizes begin, how many; none, single jobs */
     double more;            /* or geometric: the chance that one more job comes with the others */
 } Source;
-typedef struct { int64_t kind; double first, second, third, shift; } Law;
 typedef struct { double chance; int64_t class, station; } Way; /* cumulated; no station: leaves */
 typedef struct { int64_t station, parts; } Branch;
 typedef struct { double chance; int64_t jobs; } Size; /* of a batch; cumulated */
@@ -79,8 +76,6 @@ typedef struct {
     double began, came, work, key, second;
 } Job;
 
-typedef struct { double time; int64_t number, owner; } Event;
-typedef struct { int64_t key, next; } Stream;
 typedef struct {
     int64_t limit, inside, waiting, first, last, entered;
     double since, waiting_area, inside_area, full;

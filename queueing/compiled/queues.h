@@ -1,95 +1,52 @@
-/* The calendar, lines of jobs, and queues; static, for events.c alone. */
+/* The pool of jobs, and queues; static, for events.c alone. */
 #ifndef HEADWAY_QUEUES_H
 #define HEADWAY_QUEUES_H
 
+#include "events.h"
+
+#include "calendar.h"
 #include "chance.h"
+#include "lines.h"
 
-/* The calendar: a heap of events by time, and by number where times are equal. Sources are its first
-   owners, then queues that are shared, then jobs. */
+/* Streams stand in this order: a law each, a row of routes each, the rounds of each class, the choice
+   among queues and the order at each station, and the sizes of batches of each source. */
 
-static int sooner(const Event *one, const Event *other)
+static ptrdiff_t rounds_stream(const Play *p, int64_t class)
 {
-    return one->time < other->time || (one->time == other->time && one->number < other->number);
+    return p->laws + p->rows + class;
 }
 
-static void put(Play *p, int64_t place, Event event)
+static ptrdiff_t choice_stream(const Play *p, int64_t station)
 {
-    p->event[place] = event;
-    p->at[event.owner] = place;
+    return p->laws + p->rows + p->classes + station;
 }
 
-static void rise(Play *p, int64_t place, Event event)
+static ptrdiff_t order_stream(const Play *p, int64_t station)
 {
-    while (place > 0) {
-        int64_t above = (place - 1) / 2;
-        if (!sooner(&event, &p->event[above]))
-            break;
-        put(p, place, p->event[above]);
-        place = above;
-    }
-    put(p, place, event);
+    return choice_stream(p, station) + p->stations;
 }
 
-static void sink(Play *p, int64_t place, Event event)
+static ptrdiff_t size_stream(const Play *p, int64_t source)
 {
-    int64_t size = p->clock->size;
-    for (int64_t below; (below = 2 * place + 1) < size; place = below) {
-        if (below + 1 < size && sooner(&p->event[below + 1], &p->event[below]))
-            below++;
-        if (!sooner(&p->event[below], &event))
-            break;
-        put(p, place, p->event[below]);
-    }
-    put(p, place, event);
+    return order_stream(p, p->stations) + source;
 }
 
-static void schedule(Play *p, int64_t owner, double time)
+/* Jobs of the next batch of a source: k or more with probability more**(k - 1), or by a table. */
+static int64_t batch_size(Play *p, int64_t number)
 {
-    int64_t place = p->at[owner];
-    Event event = {time, p->clock->scheduled++, owner};
-    if (place == NONE && p->hole) {
-        p->hole = 0;
-        sink(p, 0, event);
-    } else if (place == NONE)
-        rise(p, p->clock->size++, event);
-    else if (sooner(&event, &p->event[place]))
-        rise(p, place, event);
-    else
-        sink(p, place, event);
+    const Source *source = &p->source[number];
+    if (source->more > 0)
+        return 1 + (int64_t)(log(drawn(p, size_stream(p, number))) / log(source->more));
+    if (source->sizes == 1)
+        return p->size[source->size].jobs;
+    double chance = drawn(p, size_stream(p, number));
+    int64_t k = source->size, last = source->size + source->sizes - 1;
+    while (k < last && chance >= p->size[k].chance)
+        k++;
+    return p->size[k].jobs;
 }
 
-static void cancel(Play *p, int64_t owner)
-{
-    int64_t place = p->at[owner];
-    if (place == NONE)
-        return;
-    p->at[owner] = NONE;
-    Event last = p->event[--p->clock->size];
-    if (place == p->clock->size)
-        return;
-    if (sooner(&last, &p->event[place]))
-        rise(p, place, last);
-    else
-        sink(p, place, last);
-}
-
-/* The event that is played leaves a hole in first place, which the next that is new fills. What it
-   held is still sooner than all others, so the rest of the heap does not notice. */
-static void open_hole(Play *p)
-{
-    p->at[p->event[0].owner] = NONE;
-    p->hole = 1;
-}
-
-static void close_hole(Play *p)
-{
-    if (!p->hole)
-        return;
-    p->hole = 0;
-    Event last = p->event[--p->clock->size];
-    if (p->clock->size > 0)
-        sink(p, 0, last);
-}
+/* Owners of events: sources, then queues that are shared, then jobs. */
 
 static int64_t owner_of_queue(const Play *p, int64_t q)
 {
@@ -101,8 +58,7 @@ static int64_t owner_of_job(const Play *p, int64_t j)
     return p->sources + p->queues + j;
 }
 
-/* The pool of jobs, their lines, and pairing heaps (Fredman and others, Algorithmica 1, 1986) by
-   key, second key and turn. */
+/* The pool of jobs. */
 
 static int64_t take(Play *p, int64_t class)
 {
@@ -125,85 +81,6 @@ static void drop(Play *p, int64_t j)
     job->next = p->clock->unused;
     p->clock->unused = j;
     p->clock->jobs--;
-}
-
-static void append(Play *p, int64_t *first, int64_t *last, int64_t j)
-{
-    p->job[j].next = NONE;
-    if (*first == NONE || *last == NONE)
-        *first = j;
-    else
-        p->job[*last].next = j;
-    *last = j;
-}
-
-static int64_t removed(Play *p, int64_t *first, int64_t *last, int64_t place)
-{
-    int64_t before = NONE, j = *first;
-    for (; place > 0 && p->job[j].next != NONE; place--) {
-        before = j;
-        j = p->job[j].next;
-    }
-    int64_t next = p->job[j].next;
-    if (before == NONE)
-        *first = next;
-    else
-        p->job[before].next = next;
-    if (next == NONE)
-        *last = before;
-    p->job[j].next = NONE;
-    return j;
-}
-
-static int precedes(const Job *one, const Job *other)
-{
-    if (one->key != other->key)
-        return one->key < other->key;
-    if (one->second != other->second)
-        return one->second < other->second;
-    return one->turn < other->turn;
-}
-
-static int64_t merged(Play *p, int64_t one, int64_t other)
-{
-    if (one == NONE || other == NONE)
-        return one == NONE ? other : one;
-    if (precedes(&p->job[other], &p->job[one])) {
-        int64_t first = other;
-        other = one;
-        one = first;
-    }
-    p->job[other].next = p->job[one].child;
-    p->job[one].child = other;
-    return one;
-}
-
-static void push(Play *p, int64_t *heap, int64_t j)
-{
-    p->job[j].next = p->job[j].child = NONE;
-    *heap = merged(p, *heap, j);
-}
-
-static int64_t pop(Play *p, int64_t *heap)
-{
-    int64_t first = *heap, each = p->job[first].child, pairs = NONE;
-    while (each != NONE) {
-        int64_t one = each, other = p->job[one].next;
-        each = other == NONE ? NONE : p->job[other].next;
-        one = merged(p, one, other);
-        p->job[one].next = pairs;
-        pairs = one;
-    }
-    *heap = NONE;
-    while (pairs != NONE) {
-        int64_t next = p->job[pairs].next;
-        *heap = merged(p, *heap, pairs);
-        pairs = next;
-    }
-    if (*heap != NONE)
-        p->job[*heap].next = NONE;
-    p->job[first].child = NONE;
-    return first;
 }
 
 /* Queues: what is counted, who is served, how long. */

@@ -4,7 +4,6 @@
 
 #include "events.h"
 
-#define OUTSIDE(value, low, high) ((value) < (low) || (value) >= (high))
 #define REFUSE(wrong, words) \
     do { \
         if (wrong) \

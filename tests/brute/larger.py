@@ -11,7 +11,7 @@ import numpy as np
 
 from headway.errors import HeadwayError
 from headway.models import Model, Simulation, parse_model
-from headway.models.simulating.estimates import Estimate, together
+from headway.queueing.playing.estimates import Estimate, together
 from tests import campaigns
 from tests.brute.drawing import LARGE
 from tests.brute.kinds import drawn

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from headway.models.simulating.estimates import estimates, together
 from headway.models.simulating.jobs import blueprint
 from headway.models.simulating.planning import Schedule, schedule
 from headway.models.simulating.replica import replica
+from headway.queueing.playing.estimates import estimates, together
 
 REPLICAS = 30
 WARM_UP = 0.1

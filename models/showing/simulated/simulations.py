@@ -10,7 +10,6 @@ from headway.models.language.scales import Scale, units_of
 from headway.models.language.units import Unit, si_text, unit
 from headway.models.showing.parts.alternatives import alone_note
 from headway.models.showing.solutions import set_note
-from headway.models.simulating.estimates import CONFIDENCE, Estimate
 from headway.models.simulating.simulation import Simulation
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import part_unit
@@ -24,6 +23,7 @@ from headway.models.tables.description import (
 )
 from headway.models.tables.table import Column, Table
 from headway.numerals import MANY, digits
+from headway.queueing.playing.estimates import CONFIDENCE, Estimate
 
 _ANY = Scale()
 """Units by the size of each number."""
@@ -91,7 +91,7 @@ def shown(
 
     Examples
     --------
-    >>> from headway.models.simulating.estimates import estimate
+    >>> from headway.queueing.playing.estimates import estimate
     >>> shown(estimate([0.010, 0.012, 0.011]), unit("s"))
     '11.0 ± 2.5 ms'
     """

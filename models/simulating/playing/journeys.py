@@ -2,37 +2,22 @@
 
 from math import floor
 
-from headway.models.simulating.playing.chance import (
-    Play,
-    choice_stream,
-    drawn,
-    rounds_stream,
-    sample,
-    unit,
-)
+from headway.models.simulating.playing.chance import Play, choice_stream, rounds_stream
 from headway.models.simulating.playing.queues import (
-    append,
     arrive,
     count,
     depart,
     drop,
     is_full,
     owner_of_job,
-    removed,
-    schedule,
     serve,
     share_out,
 )
-from headway.models.simulating.playing.rows import (
-    NONE,
-    Choice,
-    Fate,
-    Gate,
-    Job,
-    Journey,
-    Order,
-    Where,
-)
+from headway.models.simulating.playing.rows import Choice, Fate, Gate, Job, Journey, Order, Where
+from headway.queueing.playing.calendar import schedule
+from headway.queueing.playing.chance import drawn, sample, unit
+from headway.queueing.playing.lines import append, removed
+from headway.queueing.playing.rows import NONE
 
 # Regions
 

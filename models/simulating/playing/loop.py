@@ -8,20 +8,15 @@ rounds as it does, so both leave the same state, bit for bit.
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.models.simulating.playing.chance import Play, batch_size, sample
+from headway.models.simulating.playing.chance import Play, batch_size
 from headway.models.simulating.playing.journeys import count_gate, finish_part, go_on, think
-from headway.models.simulating.playing.queues import (
-    close_hole,
-    count,
-    open_hole,
-    pop,
-    schedule,
-    take,
-    take_from_service,
-)
-from headway.models.simulating.playing.rows import NONE, Reason, Where
-from headway.models.simulating.playing.score import IntArray
+from headway.models.simulating.playing.queues import count, take, take_from_service
+from headway.models.simulating.playing.rows import Reason, Where
 from headway.queueing.compiled.library import compiled
+from headway.queueing.playing.calendar import close_hole, open_hole, schedule
+from headway.queueing.playing.chance import sample
+from headway.queueing.playing.lines import pop
+from headway.queueing.playing.rows import NONE, IntArray
 
 STILL = 10_000_000
 """Events at one time that are taken for a loop without end."""

@@ -1,100 +1,13 @@
-"""The calendar, lines of jobs, and queues: the twin of ``queues.h``, in its order.
-
-Lines are linked lists of jobs; who is next by rank, and who is next to be done among those who
-share, is the first of a pairing heap (Fredman and others, Algorithmica 1, 1986).
-"""
+"""The pool of jobs, and queues: the twin of ``queues.h``, in its order."""
 
 from math import ceil, floor
 
-from headway.models.simulating.playing.chance import (
-    Play,
-    choice_stream,
-    drawn,
-    order_stream,
-    sample,
-)
-from headway.models.simulating.playing.rows import NONE, Event, Job, Order, Queue, Station, Where
-
-# The calendar
-
-
-def _sooner(one: Event, other: Event) -> bool:
-    return one.time < other.time or (one.time == other.time and one.number < other.number)
-
-
-def _put(p: Play, place: int, event: Event) -> None:
-    p.event[place] = event
-    p.at[event.owner] = place
-
-
-def _rise(p: Play, place: int, event: Event) -> None:
-    while place > 0:
-        above = (place - 1) // 2
-        if not _sooner(event, p.event[above]):
-            break
-        _put(p, place, p.event[above])
-        place = above
-    _put(p, place, event)
-
-
-def _sink(p: Play, place: int, event: Event) -> None:
-    size = p.clock.size
-    while (below := 2 * place + 1) < size:
-        if below + 1 < size and _sooner(p.event[below + 1], p.event[below]):
-            below += 1
-        if not _sooner(p.event[below], event):
-            break
-        _put(p, place, p.event[below])
-        place = below
-    _put(p, place, event)
-
-
-def schedule(p: Play, owner: int, time: float) -> None:
-    """Put the event of an owner into the calendar, or move it there."""
-    place, event = p.at[owner], Event(time, p.clock.scheduled, owner)
-    p.clock.scheduled += 1
-    if place == NONE and p.hole:
-        p.hole = False
-        _sink(p, 0, event)
-    elif place == NONE:
-        p.clock.size += 1
-        _rise(p, p.clock.size - 1, event)
-    elif _sooner(event, p.event[place]):
-        _rise(p, place, event)
-    else:
-        _sink(p, place, event)
-
-
-def cancel(p: Play, owner: int) -> None:
-    """Take the event of an owner out of the calendar."""
-    place = p.at[owner]
-    if place == NONE:
-        return
-    p.at[owner] = NONE
-    p.clock.size -= 1
-    last = p.event[p.clock.size]
-    if place == p.clock.size:
-        return
-    if _sooner(last, p.event[place]):
-        _rise(p, place, last)
-    else:
-        _sink(p, place, last)
-
-
-def open_hole(p: Play) -> None:
-    """Leave the first place of the calendar to the next new event: what it held is played."""
-    p.at[p.event[0].owner] = NONE
-    p.hole = True
-
-
-def close_hole(p: Play) -> None:
-    """Fill the first place of the calendar, if it is still free."""
-    if not p.hole:
-        return
-    p.hole = False
-    p.clock.size -= 1
-    if p.clock.size > 0:
-        _sink(p, 0, p.event[p.clock.size])
+from headway.models.simulating.playing.chance import Play, choice_stream, order_stream
+from headway.models.simulating.playing.rows import Job, Order, Queue, Station, Where
+from headway.queueing.playing.calendar import cancel, schedule
+from headway.queueing.playing.chance import drawn, sample
+from headway.queueing.playing.lines import append, pop, precedes, push, removed
+from headway.queueing.playing.rows import NONE
 
 
 def _owner_of_queue(p: Play, q: int) -> int:
@@ -106,7 +19,7 @@ def owner_of_job(p: Play, j: int) -> int:
     return p.sources + p.queues + j
 
 
-# The pool of jobs, their lines, and pairing heaps
+# The pool of jobs
 
 
 def take(p: Play, class_: int) -> int:
@@ -126,67 +39,6 @@ def drop(p: Play, j: int) -> None:
     job.queue, job.visit, job.next = Where.UNUSED, NONE, p.clock.unused
     p.clock.unused = j
     p.clock.jobs -= 1
-
-
-def append(p: Play, first: int, last: int, j: int) -> tuple[int, int]:
-    """The first and the last of a line with one more."""
-    p.job[j].next = NONE
-    if NONE in (first, last):
-        return j, j
-    p.job[last].next = j
-    return first, j
-
-
-def removed(p: Play, first: int, last: int, place: int) -> tuple[int, int, int]:
-    """A job of a line, and the first and the last of the others."""
-    before, j = NONE, first
-    while place > 0 and p.job[j].next != NONE:
-        before, j, place = j, p.job[j].next, place - 1
-    after = p.job[j].next
-    if before == NONE:
-        first = after
-    else:
-        p.job[before].next = after
-    p.job[j].next = NONE
-    return j, first, before if after == NONE else last
-
-
-def _precedes(one: Job, other: Job) -> bool:
-    return (one.key, one.second, one.turn) < (other.key, other.second, other.turn)
-
-
-def _merged(p: Play, one: int, other: int) -> int:
-    if NONE in (one, other):
-        return other if one == NONE else one
-    if _precedes(p.job[other], p.job[one]):
-        one, other = other, one
-    p.job[other].next = p.job[one].child
-    p.job[one].child = other
-    return one
-
-
-def _push(p: Play, heap: int, j: int) -> int:
-    p.job[j].next = p.job[j].child = NONE
-    return _merged(p, heap, j)
-
-
-def pop(p: Play, first: int) -> tuple[int, int]:
-    """The first job of a heap, and the heap of the others."""
-    heap, pairs = NONE, NONE
-    each = p.job[first].child
-    while each != NONE:
-        one, other = each, p.job[each].next
-        each = NONE if other == NONE else p.job[other].next
-        one = _merged(p, one, other)
-        p.job[one].next, pairs = pairs, one
-    while pairs != NONE:
-        after = p.job[pairs].next
-        heap = _merged(p, heap, pairs)
-        pairs = after
-    if heap != NONE:
-        p.job[heap].next = NONE
-    p.job[first].child = NONE
-    return first, heap
 
 
 # Queues
@@ -254,7 +106,7 @@ def serve(p: Play, q: int, j: int) -> None:
     time = job.work
     if station.order == Order.SHARED:
         job.key = queue.each + time
-        queue.served_first = _push(p, queue.served_first, j)
+        queue.served_first = push(p, queue.served_first, j)
         share_out(p, q)
         return
     if station.pace != NONE and job.server != NONE:
@@ -300,7 +152,7 @@ def take_from_service(p: Play, q: int, j: int) -> None:
 def _interrupted(p: Play, q: int, j: int) -> int:
     last = each = p.queue[q].served_first
     while each != NONE:
-        if _precedes(p.job[last], p.job[each]):
+        if precedes(p.job[last], p.job[each]):
             last = each
         each = p.job[each].next
     if last == NONE or p.job[last].key <= p.job[j].key:
@@ -328,7 +180,7 @@ def _line_up(p: Play, q: int, j: int) -> None:
         j = _interrupted(p, q, j)
     queue.waiting += 1
     if station.order == Order.RANKED:
-        queue.first = _push(p, queue.first, j)
+        queue.first = push(p, queue.first, j)
     else:
         queue.first, queue.last = append(p, queue.first, queue.last, j)
     if station.order == Order.SHARED:

@@ -3,20 +3,10 @@
 The fields have the order of the struct; whole numbers are int64, others float64.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import IntEnum
-from operator import attrgetter
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-NONE = -1
-"""No job, queue, station, region or server."""
-
-RowArray = NDArray[np.void]
-"""An array of rows of one class, shape (rows,)."""
+from headway.queueing.playing.rows import NONE
 
 
 class Order(IntEnum):
@@ -45,21 +35,6 @@ class Choice(IntEnum):
     SHORTEST = 1
     TWO_CHOICES = 2
     ROUND_ROBIN = 3
-
-
-class Family(IntEnum):
-    """Families of laws: with one mean; of shape and scale; of a chance and two means; by tables.
-
-    A trace has its place in the tables and its number of gaps; rates that change with time have
-    their place, the number of pieces, and the period.
-    """
-
-    CONSTANT = 0
-    EXPONENTIAL = 1
-    GAMMA = 2
-    HYPEREXPONENTIAL = 3
-    TRACE = 4
-    RATES = 5
 
 
 class Where(IntEnum):
@@ -135,17 +110,6 @@ class Source:
     size: int = 0
     sizes: int = 0
     more: float = 0.0
-
-
-@dataclass(slots=True)
-class Law:
-    """A distribution of times, in a family with up to three parameters; and a constant more."""
-
-    kind: int = Family.CONSTANT
-    first: float = 0.0
-    second: float = 0.0
-    third: float = 0.0
-    shift: float = 0.0
 
 
 @dataclass(slots=True)
@@ -247,23 +211,6 @@ class Job:
 
 
 @dataclass(slots=True)
-class Event:
-    """An event of the calendar."""
-
-    time: float = 0.0
-    number: int = 0
-    owner: int = 0
-
-
-@dataclass(slots=True)
-class Stream:
-    """A stream of random numbers: its key, and how many were drawn."""
-
-    key: int = 0
-    next: int = 0
-
-
-@dataclass(slots=True)
 class Gate:
     """The gate of a region: who is inside, who waits, and what was counted."""
 
@@ -295,27 +242,3 @@ class Journey:
 
     class_: int = 0
     time: float = 0.0
-
-
-def dtype_of(row: type[Any]) -> np.dtype[np.void]:
-    """The type of an array of rows of a class.
-
-    Examples
-    --------
-    >>> dtype_of(Journey).itemsize, dtype_of(Journey).names
-    (16, ('class_', 'time'))
-    """
-    kinds = {int: "<i8", float: "<f8", "int": "<i8", "float": "<f8"}
-    return np.dtype([(field.name, kinds[field.type]) for field in fields(row)])
-
-
-def rows(row: type[Any], values: Iterable[Any] = ()) -> RowArray:
-    """Rows of a class as an array.
-
-    Examples
-    --------
-    >>> rows(Journey, [Journey(2, 0.5)]).tolist()
-    [(2, 0.5)]
-    """
-    dtype = dtype_of(row)
-    return np.array([*map(attrgetter(*dtype.names or ()), values)], dtype)

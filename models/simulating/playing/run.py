@@ -7,10 +7,11 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.models.simulating.playing.loop import play
-from headway.models.simulating.playing.rows import Reason, RowArray
+from headway.models.simulating.playing.rows import Reason
 from headway.models.simulating.playing.score import Score
 from headway.models.simulating.playing.state import State, opening
-from headway.models.simulating.playing.times import NONE, Times
+from headway.queueing.playing.rows import RowArray
+from headway.queueing.playing.times import NONE, Times
 
 SLICE = 2**18
 """Events of a slice."""

@@ -7,15 +7,12 @@ and the sizes of batches by source.
 """
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
-from headway.models.simulating.playing.rows import RowArray
-
-IntArray: TypeAlias = NDArray[np.int64]
+from headway.queueing.playing.rows import IntArray, RowArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,27 +1,13 @@
 """The state of a simulation: where everything stands, in arrays that grow when they are full."""
 
 from dataclasses import dataclass
-from hashlib import blake2b
 
 import numpy as np
-from numpy.typing import NDArray
 
-from headway.models.simulating.playing.rows import (
-    NONE,
-    Clock,
-    Crowd,
-    Event,
-    Gate,
-    Job,
-    Journey,
-    Queue,
-    RowArray,
-    Stream,
-    Where,
-    dtype_of,
-    rows,
-)
-from headway.models.simulating.playing.score import IntArray, Score
+from headway.models.simulating.playing.rows import Clock, Crowd, Gate, Job, Journey, Queue, Where
+from headway.models.simulating.playing.score import Score
+from headway.queueing.playing.keys import streams_of
+from headway.queueing.playing.rows import NONE, Event, IntArray, RowArray, dtype_of, rows
 
 SPARE = 64
 """Jobs for which there is room at first, beyond those that circulate."""
@@ -106,7 +92,7 @@ def opening(score: Score, seed: int, replica: int, *, kept: bool) -> State:
         np.full(len(score.paces), NONE),
         np.full(sources + queues, NONE),
         np.zeros(sources + queues, dtype_of(Event)),
-        _streams(score, seed, replica),
+        streams_of(score.keys, seed, replica),
         rows(Gate, map(Gate, score.limits)),
         rows(Crowd, [Crowd()] * len(score.crowd)),
         np.zeros(JOURNEYS if kept else 0, dtype_of(Journey)),
@@ -129,18 +115,3 @@ def _put(state: State, owners: IntArray) -> None:
     state.events["number"][:count] = np.arange(count)
     state.places[owners] = np.arange(count)
     state.clock["size"] = state.clock["scheduled"] = count
-
-
-def _streams(score: Score, seed: int, replica: int) -> RowArray:
-    name = f"seed {seed}, replica {replica}".encode()
-    own = np.uint64(int.from_bytes(blake2b(name, digest_size=8).digest(), "little"))
-    streams = np.zeros(len(score.keys), dtype_of(Stream))
-    streams["key"] = _mixed(score.keys ^ own).view(np.int64)
-    return streams
-
-
-def _mixed(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The finaliser of splitmix64, so that keys of like names are unlike."""
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))

@@ -13,8 +13,8 @@ import pytest
 from headway.errors import GraphError, Saturated
 from headway.models import ModelGraph, catalogue_model
 from headway.models.simulating.check import TOGETHER
-from headway.models.simulating.estimates import together
 from headway.queueing import MD1, MG1, MM1, MM1K, BatchK, Delay, LoadDependent, MGm, MMm, Quota
+from headway.queueing.playing.estimates import together
 from tests.support.command import headway, refusal
 
 

@@ -10,13 +10,14 @@ from headway.errors import GraphError
 from headway.models import ModelGraph, parse_model
 from headway.models.simulating.jobs import blueprint
 from headway.models.simulating.playing.loop import play
-from headway.models.simulating.playing.rows import Choice, Family, Reason
+from headway.models.simulating.playing.rows import Choice, Reason
 from headway.models.simulating.playing.run import Run, arguments
 from headway.models.simulating.playing.state import opening
-from headway.models.simulating.playing.times import NONE, WIDTH, Times
 from headway.models.simulating.scoring import score_of
 from headway.queueing import MM1, Discipline, MGm, Parallel
 from headway.queueing.compiled.library import LIBRARY, TWINS
+from headway.queueing.playing.rows import Family
+from headway.queueing.playing.times import NONE, WIDTH, Times
 from tests.brute.kinds import KINDS, drawn
 from tests.support.played import PLAYED
 

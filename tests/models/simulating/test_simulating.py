@@ -13,7 +13,6 @@ from scipy import stats
 
 from headway.errors import GraphError, InvalidParameter, Saturated, UnknownParameter
 from headway.models import ModelGraph, parse_model
-from headway.models.simulating.estimates import Estimate, estimate
 from headway.models.simulating.jobs import blueprint
 from headway.models.simulating.planning import schedule
 from headway.models.simulating.runs import simulate_model
@@ -32,6 +31,7 @@ from headway.queueing import (
     Slowing,
     WakeUp,
 )
+from headway.queueing.playing.estimates import Estimate, estimate
 from headway.queueing.stations.listed.kinds import STATIONS
 from headway.queueing.stations.listed.serving import SERVING
 

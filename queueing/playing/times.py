@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
-from headway.models.language.frozen import Kept
 
 _BITS = 52 - 11  # of a double's mantissa that a bin leaves out
 
@@ -20,7 +19,7 @@ WIDTH = 2.0**-11
 
 
 @dataclass(frozen=True, eq=False)
-class Times(Kept):
+class Times:
     """Counts of times by bin, in rising order.
 
     Parameters

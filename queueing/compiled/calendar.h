@@ -1,0 +1,92 @@
+/* The calendar: a heap of events by time, and by number where times are equal; static. To be included
+   where Play is known: the events, the place of each owner's event, and counts in its clock. */
+#ifndef HEADWAY_CALENDAR_H
+#define HEADWAY_CALENDAR_H
+
+#include "rows.h"
+
+static int sooner(const Event *one, const Event *other)
+{
+    return one->time < other->time || (one->time == other->time && one->number < other->number);
+}
+
+static void put(Play *p, int64_t place, Event event)
+{
+    p->event[place] = event;
+    p->at[event.owner] = place;
+}
+
+static void rise(Play *p, int64_t place, Event event)
+{
+    while (place > 0) {
+        int64_t above = (place - 1) / 2;
+        if (!sooner(&event, &p->event[above]))
+            break;
+        put(p, place, p->event[above]);
+        place = above;
+    }
+    put(p, place, event);
+}
+
+static void sink(Play *p, int64_t place, Event event)
+{
+    int64_t size = p->clock->size;
+    for (int64_t below; (below = 2 * place + 1) < size; place = below) {
+        if (below + 1 < size && sooner(&p->event[below + 1], &p->event[below]))
+            below++;
+        if (!sooner(&p->event[below], &event))
+            break;
+        put(p, place, p->event[below]);
+    }
+    put(p, place, event);
+}
+
+static void schedule(Play *p, int64_t owner, double time)
+{
+    int64_t place = p->at[owner];
+    Event event = {time, p->clock->scheduled++, owner};
+    if (place == NONE && p->hole) {
+        p->hole = 0;
+        sink(p, 0, event);
+    } else if (place == NONE)
+        rise(p, p->clock->size++, event);
+    else if (sooner(&event, &p->event[place]))
+        rise(p, place, event);
+    else
+        sink(p, place, event);
+}
+
+static void cancel(Play *p, int64_t owner)
+{
+    int64_t place = p->at[owner];
+    if (place == NONE)
+        return;
+    p->at[owner] = NONE;
+    Event last = p->event[--p->clock->size];
+    if (place == p->clock->size)
+        return;
+    if (sooner(&last, &p->event[place]))
+        rise(p, place, last);
+    else
+        sink(p, place, last);
+}
+
+/* The event that is played leaves a hole in first place, which the next that is new fills. What it
+   held is still sooner than all others, so the rest of the heap does not notice. */
+static void open_hole(Play *p)
+{
+    p->at[p->event[0].owner] = NONE;
+    p->hole = 1;
+}
+
+static void close_hole(Play *p)
+{
+    if (!p->hole)
+        return;
+    p->hole = 0;
+    Event last = p->event[--p->clock->size];
+    if (p->clock->size > 0)
+        sink(p, 0, last);
+}
+
+#endif

@@ -1,0 +1,21 @@
+/* Rows that event loops share: headway.queueing.playing.rows, with the fields in the same order. */
+#ifndef HEADWAY_ROWS_H
+#define HEADWAY_ROWS_H
+
+#include "kernels.h"
+
+enum { NONE = -1 }; /* no job, queue, region or server */
+enum { CONSTANT, EXPONENTIAL, GAMMA, HYPEREXPONENTIAL, TRACE, RATES, LAWS };
+
+typedef struct { int64_t kind; double first, second, third, shift; } Law;
+typedef struct { double time; int64_t number, owner; } Event;
+typedef struct { int64_t key, next; } Stream;
+
+/* Rows of an argument that is an array of structs; -1 if it does not hold whole ones. */
+#define ROWS(number, type) \
+    (given[number].counts.size * 8 % (ptrdiff_t)sizeof(type) \
+         ? -1 : given[number].counts.size * 8 / (ptrdiff_t)sizeof(type))
+
+#define OUTSIDE(value, low, high) ((value) < (low) || (value) >= (high))
+
+#endif

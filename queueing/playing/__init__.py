@@ -1,0 +1,1 @@
+"""What event loops share: rows of arrays, random numbers, the calendar, lines, and estimates."""
