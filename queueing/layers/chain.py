@@ -1,6 +1,6 @@
 """The whole Markov chain of a layered system: what every client and message does; exact."""
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.queueing.layers.means import EntryMeans, LayeredMeans, visits
-from headway.queueing.layers.program import Answer, Branch, Done, Program, Spawn
+from headway.queueing.layers.program import Answer, Branch, Call, Done, Program, Serve, Spawn, Wait
 from headway.queueing.layers.system import LayeredSystem
 from headway.queueing.layers.trees import Rules, State, Undecided, World
 from headway.queueing.markov.space import shares_of_time
@@ -51,8 +51,8 @@ def by_chain(system: LayeredSystem, most: int = MOST_STATES) -> LayeredMeans | N
     >>> round(by_chain(one).throughput("users"), 12)  # two jobs, one server, as a closed network
     0.769230769231
     """
-    _check(system)
     rules = Rules(system)
+    _check(system, rules.program)
     space = _explored(rules, most)
     if space is None:
         return None
@@ -62,7 +62,21 @@ def by_chain(system: LayeredSystem, most: int = MOST_STATES) -> LayeredMeans | N
     return _means(system, cycles, _counted(rules, space.states, shares))
 
 
-def _check(system: LayeredSystem) -> None:
+def _check(system: LayeredSystem, program: Program) -> None:
+    endless = {name for name, task in system.tasks.items() if np.all(np.isinf(task.threads))}
+    lasting = (Serve, Wait, Call, Spawn)
+    behind = behind_answer(program)
+    for at, instruction in enumerate(program.instructions):
+        name = program.entries[at]
+        leaves = isinstance(instruction, Spawn) and instruction.needed < len(instruction.starts)
+        if (leaves or (at in behind and isinstance(instruction, lasting))) and (
+            system.entries[name].task in endless
+        ):
+            msg = (
+                f"entry {name}: threads without end work behind the answer and pile up, so its "
+                "chain has no end; give the task a number of threads"
+            )
+            raise GraphError(msg)
     for name, entry in system.entries.items():
         if np.any(entry.arrival_rate):
             msg = f"entry {name}: requests arrive without end, so its chain has no end"
@@ -92,10 +106,10 @@ class _Space:
 def _explored(rules: Rules, most: int) -> _Space | None:
     """Find all states, from that in which everybody has just begun."""
     start = next(_outcomes(rules, (), None))[0]
-    number, todo = {start: 0}, [start]
+    number, todo = {start: 0}, deque([start])  # near ones first: far ones may grow without end
     moves: list[tuple[int, int, float, Counter[str]]] = []
     while todo:
-        state = todo.pop()
+        state = todo.popleft()
         for k, (_, rate) in enumerate(World(rules, state).active):
             for after, chance, cycles in _outcomes(rules, state, k):
                 if after not in number:

@@ -91,7 +91,7 @@ class LayeredSystem:
         levels = sorted(set(depth.values()))
         return tuple(frozenset(t for t in depth if depth[t] == level) for level in levels)
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         """Shape of the operating points."""
         numbers = [

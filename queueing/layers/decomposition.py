@@ -1,0 +1,433 @@
+"""Layered systems by decomposition: every server with those who can come to it, in turn.
+
+Each processor and each pool of threads is a station of its own, to which a few classes come
+(`headway.queueing.layers.others`), away for as long as the rest of their cycle takes. It is solved
+exactly as a product form (`headway.queueing.layers.finite`), with corrections for service in order
+of arrival; its waiting times make the cycles longer, and so on until nothing changes (the method
+of layers: Rolia and Sevcik, IEEE TSE 21(8), 1995; with interlock as Franks and others, IEEE TSE
+35(2), 2009, found here by cuts). docs/explanation/layers.md derives it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import isinf
+from typing import TypeVar
+
+import numpy as np
+
+from headway.errors import GraphError
+from headway.kinds import Amount, FloatArray
+from headway.queueing.layers.finite import present
+from headway.queueing.layers.means import EntryMeans, LayeredMeans
+from headway.queueing.layers.others import Class, Others, Server
+from headway.queueing.layers.passing import Conditions, Moments, time_of
+from headway.queueing.layers.sources import Sources, Work
+from headway.queueing.layers.system import LayeredSystem
+
+STEPS = 1000
+"""Steps after which it has not settled."""
+
+_SETTLED = 1e-9  # relative change of all waiting times in a step
+_DAMPING = 0.5  # of a change; without it, saturated pools swing
+_NARROW = 1e-2  # least time away, over that of service: what is nearly always there
+_NEVER = 1e-300
+
+_Key = TypeVar("_Key")
+
+
+def by_layers(system: LayeredSystem) -> LayeredMeans:
+    """Solve a layered system by decomposition; an approximation.
+
+    Parameters
+    ----------
+    system
+        Numbers may be arrays of operating points, but threads, servers and populations.
+
+    Raises
+    ------
+    GraphError
+        Where it does not settle, and for disciplines that look at priorities.
+
+    Examples
+    --------
+    >>> from headway.queueing.layers.flow import Step
+    >>> from headway.queueing.layers.parts import Entry, Processor, Task
+    >>> one = LayeredSystem(
+    ...     "one",
+    ...     {"here": Processor()},
+    ...     {"users": Task("here", 2, 2.0, clients=True)},
+    ...     {"use": Entry("users", Step("use", 0.5))},
+    ... )
+    >>> by_layers(one).throughput("users").round(9).tolist()  # which is exact here
+    0.769230769
+    """
+    ordered = {name: one.discipline for name, one in system.processors.items()}
+    ordered |= {f"task {name}": one.discipline for name, one in system.tasks.items()}
+    for name, discipline in ordered.items():
+        if discipline.by_priority or discipline.by_size:
+            msg = f"{name}: layers are not solved under discipline {discipline}; simulate it"
+            raise GraphError(msg)
+    return _Decomposition(system).solved()
+
+
+@dataclass
+class _Decomposition:
+    """Waiting times as they become known."""
+
+    system: LayeredSystem
+    delays: dict[Work, FloatArray] = field(default_factory=dict)
+    waits: dict[tuple[int, str], FloatArray] = field(default_factory=dict)
+    pressure: dict[Server, FloatArray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.sources = Sources(self.system)
+        self.others = Others(self.sources)
+        self.points = max(int(np.prod(self.system.shape)), 1)
+        self.processors = [
+            Server(name, is_task=False)
+            for name, one in self.system.processors.items()
+            if not isinf(one.servers)
+        ]
+        self.pools = [
+            Server(name, is_task=True)
+            for name, one in self.system.tasks.items()
+            if not (one.clients or isinf(one.threads))
+        ]
+        self.columns = {n: self._column(p.speed) for n, p in self.system.processors.items()}
+        self.uses = {
+            work: tuple(map(self._column, self.sources.use(work)))
+            for works in self.sources.works
+            for work in works
+        }
+
+    def _column(self, value: Amount) -> FloatArray:
+        spread = np.broadcast_to(np.asarray(value, float), self.system.shape).reshape(-1)
+        return np.asarray(np.broadcast_to(spread, self.points))
+
+    def solved(self) -> LayeredMeans:
+        """Go round until nothing changes."""
+        for _ in range(STEPS):
+            self._times()
+            self._rates()
+            change = max(self._visit_processors(), self._visit_pools())
+            if change < _SETTLED:
+                return self._means()
+        msg = f"{self.system.name}: its layers have not settled after {STEPS} steps; simulate it"
+        raise GraphError(msg)
+
+    # Times and rates
+
+    def _times(self) -> None:
+        """Times of all phases, those of called entries first."""
+        self.times: dict[Work, Moments] = {}
+        self.answers: dict[tuple[int, str], Moments] = {}
+        for k, works in enumerate(self.sources.works):
+            for name in reversed(self.system.callers_first):
+                for work in (Work(k, name), Work(k, name, second=True)):
+                    if work in works:
+                        self.times[work] = self._time(work)
+                if Work(k, name) in works:
+                    self.answers[k, name] = self._answer(k, name)
+
+    def _time(self, work: Work) -> Moments:
+        flow = self.sources.flows[work.entry, work.second]
+        speed = self.columns[self.sources.processor(work.entry)]
+        called = {
+            name: self._called(work.source, name)
+            for name in self.sources.calls(work.entry, second=work.second)
+        }
+        shares = self._shares(work)
+        delay = self.delays.get(work, self._column(1.0 if shares else 0.0))
+        return time_of(flow, Conditions(speed, delay, shares, called))
+
+    def _shares(self, work: Work) -> bool:
+        processor = self.system.processors[self.sources.processor(work.entry)]
+        return processor.discipline.shares or isinf(processor.servers)
+
+    def _called(self, source: int, entry: str) -> Moments:
+        """From a request to its answer: an exponential wait, and the first phase."""
+        wait = self.waits.get((source, entry), self._column(0.0))
+        return Moments(wait, wait**2).then(self.answers[source, entry])
+
+    def _answer(self, source: int, entry: str) -> Moments:
+        total = self.times[Work(source, entry)]
+        for name, chance in self.system.entries[entry].forwards.items():
+            total = total.then(self._called(source, name).with_chance(self._column(chance)))
+        return total
+
+    def _rates(self) -> None:
+        """Cycles of all sources, and requests for all entries [1/s]."""
+        self.cycles: dict[int, FloatArray] = {}
+        self.requests = dict.fromkeys(self.system.entries, self._column(0.0))
+        sent = dict.fromkeys(self.system.entries, self._column(0.0))
+        for name in self.system.callers_first:
+            entry = self.system.entries[name]
+            task = self.system.tasks[entry.task]
+            for k, source in enumerate(self.sources.all):
+                if source.entry != name:
+                    continue
+                if source.own is None:
+                    self.cycles[k] = self._column(entry.arrival_rate) + sent[name]
+                elif source.own.second:
+                    self.cycles[k] = self.requests[name]
+                else:
+                    cycle = self._column(task.think_time) + self.times[source.own].mean
+                    self.cycles[k] = source.population / cycle
+                    self.requests[name] = self.cycles[k]
+                for other, visits in source.visits.items():
+                    self.requests[other] = self.requests[other] + self.cycles[k] * visits
+            for other, mean in entry.sends():
+                sent[other] = sent[other] + self.requests[name] * mean
+
+    # Servers
+
+    def _visit_processors(self) -> float:
+        """Find delays at all processors anew; the largest change."""
+        change = 0.0
+        for server in self.processors:
+            found: dict[Work, FloatArray] = {}
+            known: dict[int, FloatArray] = {}
+            shares = self.system.processors[server.name].discipline.shares
+            for work, (slices, _) in self.uses.items():
+                if self.sources.processor(work.entry) != server.name or not np.any(slices):
+                    continue
+                classes = self.others.of(server, work.source, self.sources.held(work))
+                if id(classes) not in known:
+                    known[id(classes)] = self._delay(server, classes)
+                found[work] = known[id(classes)]
+            servers = float(self.system.processors[server.name].servers)
+            busy = sum((self._rate(work) * self.uses[work][1] for work in found), self._column(0.0))
+            more = self._pressed(server, busy / servers)
+            for work, delay in found.items():
+                pressed = 1 + (delay - 1) * more if shares else delay * more
+                change = max(change, self._changed(self.delays, work, pressed))
+        return change
+
+    def _rate(self, work: Work) -> FloatArray:
+        """How often work is done [1/s]."""
+        return np.asarray(self.cycles[work.source] * self.sources.works[work.source][work])
+
+    def _pressed(self, server: Server, busy: FloatArray) -> FloatArray:
+        """A factor on waiting that grows while a server would be busier than always."""
+        before = self.pressure.get(server, self._column(1.0))
+        self.pressure[server] = np.maximum(1.0, before * np.sqrt(busy))
+        return self.pressure[server]
+
+    def _changed(self, values: dict[_Key, FloatArray], key: _Key, found: FloatArray) -> float:
+        if key not in values:
+            values[key] = found
+            return np.inf
+        before = values[key]
+        values[key] = before + _DAMPING * (found - before)
+        return float(np.max(np.abs(found - before) / (np.abs(found) + 1e-3)))
+
+    def _delay(self, server: Server, classes: tuple[Class, ...]) -> FloatArray:
+        """Stretch of a slice where servers are shared, or wait before it [s]."""
+        processor = self.system.processors[server.name]
+        servers, shares = float(processor.servers), processor.discipline.shares
+        coming = []
+        for one in classes:
+            rate = time = there = self._column(0.0)
+            for work in one.visits:
+                often, (slices, busy) = self._rate(work), self.uses[work]
+                rate, time = rate + often * slices, time + often * busy
+                delay = self.delays.get(work, float(shares))
+                there = there + often * (busy * delay if shares else busy + slices * delay)
+            coming.append(_Coming(one, rate, time / np.maximum(rate, _NEVER), there))
+        seen, means = _seen(coming, servers, like=not shares)
+        k = np.arange(len(seen))[:, np.newaxis]
+        if shares:
+            return np.asarray((seen * np.maximum(1.0, (k + 1) / servers)).sum(axis=0))
+        service = _mixed(means, [one.service for one in coming])
+        return np.asarray((seen * np.maximum(0.0, k - servers + 1)).sum(axis=0) * service / servers)
+
+    def _visit_pools(self) -> float:
+        """Find waiting times for the threads of all tasks anew; the largest change."""
+        change = 0.0
+        for server in self.pools:
+            threads = float(self.system.tasks[server.name].threads)
+            busy = sum(
+                (self.requests[name] * self._occupancy(name) for name in self._offered(server)),
+                self._column(0.0),
+            )
+            more = self._pressed(server, busy / threads)
+            for k, source in enumerate(self.sources.all):
+                for name, (often, wait) in self._waits(server, k).items():
+                    if np.any(source.visits[name]):
+                        found = np.maximum(wait / np.maximum(often, _NEVER), 0.0) * more
+                        change = max(change, self._changed(self.waits, (k, name), found))
+        return change
+
+    def _offered(self, server: Server) -> tuple[str, ...]:
+        return self.system.entries_of[server.name]
+
+    def _second(self, entry: str) -> Moments:
+        """Time of the second phase."""
+        own = next((s.own for s in self.sources.all if s.entry == entry and s.own), None)
+        if own is None or not own.second:
+            return Moments(self._column(0.0), self._column(0.0))
+        return self.times[own]
+
+    def _occupancy(self, entry: str) -> FloatArray:
+        """Mean time for which a thread is held for a request, of all sources."""
+        first = sum(
+            self._rate(Work(k, entry)) * self.times[Work(k, entry)].mean
+            for k in range(len(self.sources.all))
+            if Work(k, entry) in self.times
+        )
+        return first / np.maximum(self.requests[entry], _NEVER) + self._second(entry).mean
+
+    def _waits(self, server: Server, k: int) -> dict[str, tuple[FloatArray, FloatArray]]:
+        """Requests of a source for each entry of a task, and waiting times times these."""
+        found: dict[str, tuple[FloatArray, FloatArray]] = {}
+        source = self.sources.all[k]
+        asking: list[tuple[frozenset[str], Mapping[str, Amount], Amount]] = []
+        if source.own is None:
+            asking.append((frozenset(), {source.entry: 1.0}, 1.0))
+        for work, often in self.sources.works[k].items():
+            held = self.sources.held(work)
+            asking.append((held, self.sources.calls(work.entry, second=work.second), often))
+            if work != source.own:
+                above = self.sources.all[k].held[work.entry]
+                asking.append((above, self.system.entries[work.entry].forwards, often))
+        for held, asked, often in asking:
+            for name in self._offered(server):
+                if name in asked:
+                    times = self._column(often * asked[name])
+                    wait = self._wait(server, k, held)
+                    before = found.get(name, (0.0, 0.0))
+                    found[name] = before[0] + times, before[1] + times * wait
+        return found
+
+    def _wait(self, server: Server, k: int, held: frozenset[str]) -> FloatArray:
+        """Wait for a thread, of one of a source that holds others."""
+        threads = float(self.system.tasks[server.name].threads)
+        classes = self.others.of(server, k, held)
+        lasts = any(map(self.sources.lasts, self._offered(server)))
+        if sum(one.most for one in classes) < threads and not lasts:
+            return self._column(0.0)
+        coming = [self._calling(one) for one in classes]
+        seen, means = _seen(coming, threads, like=True)
+        n = np.arange(len(seen))[:, np.newaxis]
+        service = _mixed(means, [one.service for one in coming])
+        wait = (seen * np.maximum(0.0, n - threads + 1)).sum(axis=0) * service / threads
+        waits = seen[int(threads) :].sum(axis=0)
+        away, second = self._own_cycle(server, k)
+        for one in coming:
+            if any(work.source == k for work in one.one.visits):
+                away = np.maximum(
+                    (one.one.population - one.there + one.rate * second)
+                    / np.maximum(one.rate, _NEVER),
+                    1e-9,
+                )
+        left = _mixed(means, [_left_over(one.service, one.scv, away) for one in coming])
+        wait = wait + waits * (left - service) / threads
+        if lasts and len(seen) >= threads:
+            # nobody else is in between, and its own second phase outlives its time away
+            alone = seen[int(threads) - 1]
+            wait = wait + alone * second**2 / np.maximum(second + away, _NEVER)
+        return np.asarray(wait)
+
+    def _own_cycle(self, server: Server, k: int) -> tuple[FloatArray, FloatArray]:
+        """Time away of a source between its requests for a task, and its second phases there."""
+        source, visits = self.sources.all[k], self.sources.all[k].visits
+        names = [name for name in self._offered(server) if name in visits]
+        rate = sum((self.cycles[k] * visits[name] for name in names), self._column(0.0))
+        there = sum(
+            self.cycles[k] * visits[n] * (self.waits.get((k, n), 0.0) + self.times[Work(k, n)].mean)
+            for n in names
+        )
+        second = sum(self.cycles[k] * visits[n] * self._second(n).mean for n in names)
+        rate = np.maximum(rate, _NEVER)
+        members = source.population if not isinf(source.population) else self.others.crowd
+        return np.maximum((members - there) / rate, 1e-9), second / rate
+
+    def _calling(self, one: Class) -> "_Coming":
+        """What a class does at a pool of threads."""
+        rate = held = squares = there = self._column(0.0)
+        for work in one.visits:
+            often = self.cycles[work.source] * one.visits[work]
+            first, second = self.times[work], self._second(work.entry)
+            both = first.then(second)
+            wait = self.waits.get((work.source, work.entry), 0.0)
+            rate = rate + often
+            held = held + often * both.mean
+            squares = squares + often * (both.variance + both.mean**2)
+            there = there + often * (wait + both.mean)
+        service = held / np.maximum(rate, _NEVER)
+        scv = squares / np.maximum(rate, _NEVER) / np.maximum(service, _NEVER) ** 2 - 1
+        return _Coming(one, rate, service, there, np.maximum(scv, 1e-3))
+
+    def _means(self) -> LayeredMeans:
+        entries = {}
+        for name, entry in self.system.entries.items():
+            rate = self.requests[name]
+            wait = sum(
+                self.cycles[k] * source.visits[name] * self.waits.get((k, name), 0.0)
+                for k, source in enumerate(self.sources.all)
+                if name in source.visits
+            )
+            second = self._second(name).mean
+            first = self._occupancy(name) - second
+            if self.system.tasks[entry.task].clients:
+                own = next(s.own for s in self.sources.all if s.entry == name)
+                first = self.times[own].mean if own else first
+            per = np.maximum(rate, _NEVER)
+            means = (rate, wait / per + np.zeros(self.points), first, second)
+            entries[name] = EntryMeans(*(np.reshape(one, self.system.shape) for one in means))
+        return LayeredMeans(self.system, entries)
+
+
+@dataclass(frozen=True)
+class _Coming:
+    """A class at a server: visits [1/s], service per visit and its scv, members there."""
+
+    one: Class
+    rate: FloatArray
+    service: FloatArray
+    there: FloatArray
+    scv: FloatArray | float = 1.0
+
+
+def _seen(
+    coming: list[_Coming], servers: float, *, like: bool
+) -> tuple[FloatArray, list[FloatArray]]:
+    """Numbers that one who comes sees, and the mean of each class.
+
+    In order of arrival all wait for as long, so the mean service of all takes the place of each
+    class's own (``like``).
+    """
+    if not coming:
+        return np.ones((1, 1)), []
+    total = sum(one.rate for one in coming)
+    same = sum(one.rate * one.service for one in coming) / np.maximum(total, _NEVER)
+    odds = []
+    for one in coming:
+        rate = np.maximum(one.rate, _NEVER)
+        away = (one.one.population - one.there) / rate
+        service = np.asarray(same if like else one.service)
+        if like:
+            away = away + one.service - service
+        least = _NARROW * np.maximum(service, _NEVER) / servers
+        odds.append(np.maximum(service, _NEVER) / np.maximum(away, least))
+    return present([one.one.most for one in coming], odds, servers)
+
+
+def _mixed(weights: list[FloatArray], values: list[FloatArray]) -> FloatArray | float:
+    """A mean by weights; 0 where there are none."""
+    total = sum(weights) if weights else 0.0
+    mixed = sum((w * v for w, v in zip(weights, values, strict=True)), np.zeros(1))
+    return np.asarray(mixed / np.maximum(total, _NEVER))
+
+
+def _left_over(service: FloatArray, scv: FloatArray | float, away: FloatArray) -> FloatArray:
+    """Mean rest of the service that is met, by one who left when it began, a time away before.
+
+    With phi = E[exp(-S / Z)], as the time away is exponential with mean Z: the same service is
+    still on with probability 1 - phi, and then has S - Z (1 - phi) left over in all; otherwise what
+    is met is as old as any, and has (1 + c2) S / 2 left. A gamma law of the scv stands for S.
+    """
+    phi = (1 + service * scv / away) ** (-1 / np.asarray(scv))
+    old = away / (away + service * (1 + scv) / 2)
+    rest = service * (1 + old * (scv - 1) / 2)
+    return np.asarray(service - away * (1 - phi) + phi * rest)

@@ -1,0 +1,212 @@
+"""Who else can be at a server, as the one who comes sees it.
+
+Whoever comes to a server holds threads of the tasks above. It sees what there would be without
+it: a member less of its source, and a thread less of each of those tasks (the arrival theorem,
+taken for systems with pools). Where no thread is left, nobody else passes.
+
+The others are parted into classes of those that can be there at once: a smallest cut between the
+sources and the server, through populations and pools of threads. Two tasks of one thread each, in
+the same layer, let two in; one below the other lets one in, as the same client is in both
+(interlock).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import isinf
+from typing import TypeAlias
+
+import networkx as nx
+import numpy as np
+
+from headway.kinds import Amount
+from headway.queueing.layers.sources import Sources, Work
+
+CROWD = 200
+"""Members by which a source without end is represented; its rate is kept."""
+
+Shares: TypeAlias = Mapping[Work, Amount]
+"""How often work is done in a cycle of its source."""
+
+
+@dataclass(frozen=True)
+class Class:
+    """Some of whom only so many can be at a server at once.
+
+    Parameters
+    ----------
+    most
+        How many can be there beside the one who comes.
+    population
+        How many there are in all.
+    visits
+        What they do there: at a processor the work, in front of a task the work behind the queue.
+    """
+
+    most: int
+    population: int
+    visits: Shares
+
+
+@dataclass(frozen=True)
+class Server:
+    """A processor or a task, by name."""
+
+    name: str
+    is_task: bool
+
+
+_Label: TypeAlias = tuple[str, object]
+"""A source by its number, or the pool of a task by its name."""
+
+
+class Others:
+    """Classes of the others at every server, for each that comes.
+
+    Parameters
+    ----------
+    sources
+        Of a system.
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        self.sources, self.system = sources, sources.system
+        endless = any(isinf(one.population) for one in sources.all if one.own is None)
+        clients = sum(task.threads for task in self.system.tasks.values() if task.clients)
+        self.crowd = CROWD if endless else int(clients)
+        self._known: dict[object, tuple[Class, ...]] = {}
+
+    def of(self, server: Server, source: int, held: frozenset[str]) -> tuple[Class, ...]:
+        """Classes of the others at a server, for one of a source that holds threads of tasks."""
+        limiting = frozenset(task for task in held if self._threads(task) < self.crowd)
+        key = server, source, limiting
+        if key not in self._known:
+            self._known[key] = tuple(self._classes(server, source, limiting))
+        return self._known[key]
+
+    def _threads(self, task: str) -> int:
+        """Threads of a task, of which no more are ever needed than there are members."""
+        return int(min(float(self.system.tasks[task].threads), self.crowd))
+
+    def _members(self, source: int) -> int:
+        return int(min(self.sources.all[source].population, self.crowd))
+
+    def _label(self, source: int) -> _Label:
+        """Second phases are done by the threads of their task."""
+        own = self.sources.all[source].own
+        if own is not None and own.second:
+            return "pool", self.system.entries[own.entry].task
+        return "source", source
+
+    def _classes(self, server: Server, source: int, held: frozenset[str]) -> Iterator[Class]:
+        left = {task: self._threads(task) - (task in held) for task in self.system.tasks}
+        members = [self._members(k) - (k == source) for k in range(len(self.sources.all))]
+        for k in range(len(members)):
+            kind, name = self._label(k)
+            members[k] = left[str(name)] if kind == "pool" else members[k]
+        cut = self._cut(server, members, left)
+        found: dict[_Label, dict[Work, Amount]] = {}
+        gone = {self._label(k) for k, most in enumerate(members) if most == 0}
+        for k in range(len(members)):
+            if self._label(k) in gone and self._label(k)[0] == "pool":
+                continue
+            for label, work, visits in self._parted(k, server, cut, left):
+                into = found.setdefault(label, {})
+                into[work] = into.get(work, 0.0) + visits
+        for (kind, which), visits in found.items():
+            if (kind, which) in gone:
+                continue
+            if kind == "pool":
+                yield Class(left[str(which)], self._threads(str(which)), visits)
+            else:
+                k = int(str(which))
+                yield Class(members[k], self._members(k), visits)
+
+    def _cut(self, server: Server, members: list[int], left: dict[str, int]) -> frozenset[_Label]:
+        """The populations and pools of a smallest cut before a server."""
+        graph = nx.DiGraph()
+        for task, most in left.items():
+            graph.add_edge(("in", task), ("out", task), capacity=most)
+        for k, most in enumerate(members):
+            graph.add_edge("from", ("source", k), capacity=most)
+            graph.add_edges_from(self._edges(k, server))
+        if "to" not in graph:
+            return frozenset()
+        _, (near, far) = nx.minimum_cut(graph, "from", "to")
+        labels = [
+            self._label(b[1]) if a == "from" else ("pool", b[1])
+            for a in near
+            for b in graph[a]
+            if b in far
+        ]
+        return frozenset(labels)
+
+    def _edges(self, k: int, server: Server) -> Iterator[tuple[object, object]]:
+        """Ways of a source: from requests (``ask``) through pools to work, and to the server."""
+        own = self.sources.all[k].own
+        if own is None:
+            yield ("source", k), ("ask", k, self.sources.all[k].entry)
+        for work in self.sources.works[k]:
+            at = ("source", k) if work == own else ("work", k, work.entry)
+            if self._is_at(work, server):
+                yield at, "to"
+            for called in self.sources.calls(work.entry, second=work.second):
+                yield at, ("ask", k, called)
+            if work == own:
+                continue
+            task = self.system.entries[work.entry].task
+            asked = ("ask", k, work.entry)
+            if server.is_task and task == server.name:
+                yield asked, "to"
+                continue
+            yield asked, ("in", task)
+            yield ("out", task), at
+            for onward in self.system.entries[work.entry].forwards:
+                yield asked, ("ask", k, onward)
+
+    def _is_at(self, work: Work, server: Server) -> bool:
+        if server.is_task or self.sources.processor(work.entry) != server.name:
+            return False
+        return bool(np.any(self.sources.use(work)[0]))
+
+    def _parted(
+        self, k: int, server: Server, cut: frozenset[_Label], left: dict[str, int]
+    ) -> Iterator[tuple[_Label, Work, Amount]]:
+        """What a source does at a server, by the part of the cut through which it comes."""
+        source, start = self.sources.all[k], self._label(k)
+        first = start if start in cut else None
+        asked = _Asked()
+        if source.own is None:
+            asked.add({source.entry: 1.0}, first, 1.0)
+        else:
+            if self._is_at(source.own, server):
+                yield first or start, source.own, 1.0
+            asked.add(self.sources.calls(source.entry, second=source.own.second), first, 1.0)
+        for entry in self.system.callers_first:
+            task, work = self.system.entries[entry].task, Work(k, entry)
+            at_queue = server.is_task and task == server.name
+            for label, often in asked.ways(entry):
+                if at_queue:
+                    yield label or start, work, often
+                elif left[task] > 0:
+                    within = label or (("pool", task) if ("pool", task) in cut else None)
+                    if self._is_at(work, server):
+                        yield within or start, work, often
+                    asked.add(self.sources.calls(entry), within, often)
+                    asked.add(self.system.entries[entry].forwards, label, often)
+
+
+class _Asked:
+    """Requests for entries by the part of a cut that they came through, if any yet."""
+
+    def __init__(self) -> None:
+        self._often: dict[str, dict[_Label | None, Amount]] = {}
+
+    def add(self, requests: Mapping[str, Amount], label: _Label | None, often: Amount) -> None:
+        """Add requests that follow from something so often."""
+        for entry, mean in requests.items():
+            into = self._often.setdefault(entry, {})
+            into[label] = into.get(label, 0.0) + often * mean
+
+    def ways(self, entry: str) -> list[tuple[_Label | None, Amount]]:
+        """How often an entry is requested, by part."""
+        return list(self._often.get(entry, {}).items())

@@ -1,0 +1,192 @@
+"""Who makes requests in a layered system, and how often they come where.
+
+A source is a population whose members do one thing after the other: clients, the second phases of
+an entry, which go on while the caller does something else, or requests that arrive from outside or
+are sent, of which there is no end. A member holds a thread of every task below whose entries it
+is (its stack), and is at one place at a time.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from headway.kinds import Amount
+from headway.queueing.layers.flow import (
+    Choice,
+    Flow,
+    Series,
+    replies,
+    steps_of,
+)
+from headway.queueing.layers.system import LayeredSystem
+
+NOTHING = Series(())
+"""A flow that does nothing."""
+
+
+def phases(flow: Flow) -> tuple[Flow, Flow]:
+    """What is done before the answer, and behind it.
+
+    Examples
+    --------
+    >>> before, after = phases(Series((Step("look"), Reply(), Step("note"))))
+    >>> [step.name for step, _ in steps_of(before)], [step.name for step, _ in steps_of(after)]
+    (['look'], ['note'])
+    """
+    if not replies(flow):
+        return flow, NOTHING
+    match flow:
+        case Series(parts):
+            at = next(k for k, part in enumerate(parts) if replies(part))
+            before, after = phases(parts[at])
+            return Series((*parts[:at], before)), Series((after, *parts[at + 1 :]))
+        case Choice(ways):
+            both = [(chance, phases(way)) for chance, way in ways]
+            return (
+                Choice(tuple((chance, before) for chance, (before, _) in both)),
+                Choice(tuple((chance, after) for chance, (_, after) in both)),
+            )
+    return NOTHING, NOTHING
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is done for an entry, in its second phase or not, for a source by its number."""
+
+    source: int
+    entry: str
+    second: bool = False
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source of requests.
+
+    Parameters
+    ----------
+    entry
+        What a member does in a cycle: the entry of clients, the second phase of an entry, or to
+        request one from outside.
+    own
+        What a member does itself; None outside.
+    population
+        Members; infinite outside.
+    visits
+        Requests for each entry that follow from a cycle.
+    held
+        Tasks of which a member surely holds a thread when it is at an entry that it visits.
+    """
+
+    entry: str
+    own: Work | None
+    population: float
+    visits: Mapping[str, Amount]
+    held: Mapping[str, frozenset[str]]
+
+
+class Sources:
+    """The sources of a system, and what they do at its servers.
+
+    Parameters
+    ----------
+    system
+        Its numbers may be arrays of operating points; threads and servers are scalars.
+    """
+
+    def __init__(self, system: LayeredSystem) -> None:
+        self.system = system
+        self.flows: dict[tuple[str, bool], Flow] = {}
+        for name, entry in system.entries.items():
+            self.flows[name, False], self.flows[name, True] = phases(entry.flow)
+        self._calls = {phase: _calls(flow) for phase, flow in self.flows.items()}
+        self.sent = {called for entry in system.entries.values() for called, _ in entry.sends()}
+        self.all = tuple(
+            self._source(k, name, population, second=second)
+            for k, (name, second, population) in enumerate(self._found())
+        )
+        self.works = tuple(dict(self._works(k)) for k in range(len(self.all)))
+
+    def _found(self) -> Iterator[tuple[str, bool, float]]:
+        """The entry of each source, whether it is a second phase, and its population."""
+        for name in self.system.callers_first:
+            entry = self.system.entries[name]
+            task = self.system.tasks[entry.task]
+            if task.clients:
+                yield name, False, float(task.threads)
+            elif np.any(entry.arrival_rate) or name in self.sent:
+                yield name, False, inf
+            if self.lasts(name):
+                yield name, True, float(task.threads)
+
+    def _source(self, number: int, name: str, population: float, *, second: bool) -> Source:
+        task = self.system.entries[name].task
+        inside = second or self.system.tasks[task].clients
+        own = Work(number, name, second) if inside else None
+        asked = self.calls(name, second=second) if inside else {name: 1.0}
+        visits: dict[str, Amount] = dict(asked)
+        held = dict.fromkeys(asked, frozenset({task} if second else ()))
+        for each in self.system.callers_first:
+            if each in visits:
+                through = held[each] | {self.system.entries[each].task}
+                passed = self.system.entries[each].forwards
+                for below, onward in ((through, self.calls(each)), (held[each], passed)):
+                    for called, mean in onward.items():
+                        visits[called] = visits.get(called, 0.0) + visits[each] * mean
+                        held[called] = held.get(called, below) & below
+        return Source(name, own, population, visits, held)
+
+    def lasts(self, entry: str) -> bool:
+        """Whether an entry has a second phase."""
+        return next(steps_of(self.flows[entry, True]), None) is not None
+
+    def calls(self, entry: str, *, second: bool = False) -> dict[str, Amount]:
+        """Mean calls of a phase, by entry."""
+        return self._calls[entry, second]
+
+    def onward(self, work: Work) -> dict[str, Amount]:
+        """Requests that work leads to while its source waits: calls, and what is forwarded."""
+        found = self.calls(work.entry, second=work.second)
+        if not work.second:
+            for name, chance in self.system.entries[work.entry].forwards.items():
+                found[name] = found.get(name, 0.0) + chance
+        return found
+
+    def use(self, work: Work) -> tuple[Amount, Amount]:
+        """Mean slices at the processor and their time in all [s], of work once done."""
+        slices: Amount = 0.0
+        time: Amount = 0.0
+        speed = self.system.processors[self.processor(work.entry)].speed
+        for step, times in steps_of(self.flows[work.entry, work.second]):
+            slices = slices + times * step.slices * np.not_equal(step.demand, 0)
+            time = time + times * step.demand / speed
+        return slices, time
+
+    def processor(self, entry: str) -> str:
+        """Where the steps of an entry run."""
+        return self.system.tasks[self.system.entries[entry].task].processor
+
+    def _works(self, number: int) -> Iterator[tuple[Work, Amount]]:
+        """All that a source does, with how often in a cycle."""
+        source = self.all[number]
+        if source.own is not None:
+            yield source.own, 1.0
+        yield from ((Work(number, name), visits) for name, visits in source.visits.items())
+
+    def held(self, work: Work) -> frozenset[str]:
+        """Tasks of which a thread is surely held where work is done."""
+        own = self.all[work.source].own
+        task = self.system.entries[work.entry].task
+        if work == own:
+            return frozenset({task}) if work.second else frozenset()
+        return self.all[work.source].held[work.entry] | {task}
+
+
+def _calls(flow: Flow) -> dict[str, Amount]:
+    """Mean calls of a flow, by entry."""
+    found: dict[str, Amount] = {}
+    for step, times in steps_of(flow):
+        for called, mean in step.calls.items():
+            found[called] = found.get(called, 0.0) + times * mean
+    return found

@@ -1,0 +1,153 @@
+"""Layered systems by decomposition: exact where a product form is, elsewhere near their chain."""
+
+import math
+
+import numpy as np
+import pytest
+
+from headway.errors import GraphError
+from headway.queueing.disciplines.discipline import Discipline
+from headway.queueing.layers.chain import by_chain
+from headway.queueing.layers.decomposition import by_layers
+from headway.queueing.layers.finite import present
+from headway.queueing.layers.flow import Choice, Loop, Reply, Series, Step, Together
+from headway.queueing.layers.parts import Entry, Processor, Task
+from headway.queueing.layers.passing import Moments, k_th
+from headway.queueing.layers.system import LayeredSystem
+from tests.support.layered_systems import random_system
+
+SUMS = 1e-7  # relative: the fixed point settles to 1e-9 by steps of a half
+
+
+def over(
+    page: Entry, clients: int = 3, threads: float = math.inf, think: object = 1.0
+) -> LayeredSystem:
+    """Clients on a delay, and one task on a shared processor."""
+    return LayeredSystem(
+        "over",
+        {"users": Processor(math.inf), "cpu": Processor()},
+        {"users": Task("users", clients, think, clients=True), "web": Task("cpu", threads)},
+        {"use": Entry("users", Step("use", 0.2, calls={"page": 2.0})), "page": page},
+    )
+
+
+@pytest.mark.parametrize("clients", [1, 3, 40])
+def test_one_processor_without_limits_is_a_closed_network(clients: int) -> None:
+    """Mean value analysis by hand."""
+    queue = rate = 0.0
+    for n in range(1, clients + 1):
+        stay = 0.6 * (1 + queue)
+        rate = n / (1.2 + stay)
+        queue = rate * stay
+    means = by_layers(over(Entry("web", Step("page", 0.3)), clients))
+    assert float(means.throughput("users")) == pytest.approx(rate, rel=SUMS)
+
+
+def test_what_is_done_alone_takes_its_mean() -> None:
+    """One client waits for nobody: choices, loops, forwarding and branches at once."""
+    flow = Series(
+        (
+            Choice(((0.3, Step("a", 0.2)), (0.7, Step("b", 0.4)))),
+            Loop(Step("c", 0.1), 2.0),
+        )
+    )
+    means = by_layers(over(Entry("web", flow), 1))
+    assert float(means.entries["page"].first_phase) == pytest.approx(0.34 + 0.2, rel=SUMS)
+    exact = by_chain(over(Entry("web", flow), 1))
+    assert exact is not None
+    assert float(means.throughput("users")) == pytest.approx(exact.throughput("users"), rel=SUMS)
+
+
+def test_operating_points_are_solved_together() -> None:
+    """An array of think times gives what each gives alone."""
+    page = Entry("web", Series((Step("page", 0.3), Reply(), Step("note", 0.1))))
+    times = np.array([0.1, 1.0, 10.0])
+    together = by_layers(over(page, 4, 2.0, times)).throughput("users")
+    alone = [float(by_layers(over(page, 4, 2.0, time)).throughput("users")) for time in times]
+    assert together.tolist() == pytest.approx(alone, rel=1e-6)
+
+
+def test_tasks_below_a_single_thread_do_not_wait_for_each_other() -> None:
+    """Interlock: only one is active below a pool of one, whoever shares the processor."""
+    system = LayeredSystem(
+        "interlock",
+        {"users": Processor(math.inf), "cpu": Processor()},
+        {"users": Task("users", 6, 1.0, clients=True), "top": Task("cpu"), "low": Task("cpu", 4)},
+        {
+            "use": Entry("users", Step("use", 0.5, calls={"a": 1.0}, fixed=True)),
+            "a": Entry("top", Step("a", 0.4, calls={"b": 2.0})),
+            "b": Entry("low", Step("b", 0.3)),
+        },
+    )
+    means = by_layers(system)
+    assert float(means.entries["b"].first_phase) == pytest.approx(0.3, rel=SUMS)
+    assert float(means.entries["b"].waiting_time) == pytest.approx(0.0, abs=1e-12)
+    assert float(means.busy("top")) <= 1.0 + 1e-6
+
+
+def test_random_systems_are_near_their_whole_chain() -> None:
+    """Throughput of each source; docs/accuracy/layers.md has the errors of more systems."""
+    errors = []
+    for seed in range(40):
+        system = random_system(seed, clients=3, tasks=3)
+        exact = by_chain(system, most=400)
+        if exact is None:
+            continue
+        near = by_layers(system)
+        errors += [
+            abs(float(near.throughput(name)) / exact.throughput(name) - 1)
+            for name, task in system.tasks.items()
+            if task.clients
+        ]
+    assert len(errors) > 20
+    assert np.median(errors) < 0.03
+    assert max(errors) < 0.35
+
+
+def test_numbers_at_a_station_are_those_of_a_machine_repair_model() -> None:
+    """Two classes against their chain by hand: p(0), of 2 and 1 members at one server."""
+    chances, means = present([2, 1], [np.array([0.5]), np.array([2.0])], 1)
+    weights = np.array([1.0, (2 * 0.5 + 2.0), (0.25 + 2 * 0.5 * 2.0) * 2, 0.25 * 2.0 * 6])
+    assert chances[:, 0] == pytest.approx(weights / weights.sum(), rel=1e-12)
+    assert sum(float(one[0]) for one in means) == pytest.approx(
+        float(chances[:, 0] @ np.arange(4)), rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("needed", [1, 2, 3])
+def test_branches_follow_order_statistics(needed: int) -> None:
+    """Of three exponential times: means 1/3, 5/6, 11/6, and their variances."""
+    one = Moments(np.array([1.0]), np.array([1.0]))
+    found = k_th([one, one, one], needed)
+    parts = [1 / 3, 1 / 2, 1.0][:needed]
+    assert float(found.mean[0]) == pytest.approx(sum(parts), rel=1e-4)
+    assert float(found.variance[0]) == pytest.approx(sum(p**2 for p in parts), rel=1e-3)
+
+
+def test_branches_at_once_are_near_their_chain() -> None:
+    """On a delay of its own, two of three."""
+    flow = Together((Step("a", 0.3), Step("b", 0.3), Step("c", 0.6)), 2)
+    system = over(Entry("web", flow), 1, 1.0)
+    system = LayeredSystem(
+        "branches",
+        {**system.processors, "cpu": Processor(math.inf)},
+        system.tasks,
+        system.entries,
+    )
+    exact, near = by_chain(system), by_layers(system)
+    assert exact is not None
+    assert float(near.entries["page"].first_phase) == pytest.approx(
+        exact.entries["page"].first_phase, rel=1e-3
+    )
+
+
+def test_disciplines_that_look_at_priorities_are_refused() -> None:
+    """With what to do."""
+    system = LayeredSystem(
+        "ranked",
+        {"cpu": Processor(discipline=Discipline.PRIORITY)},
+        {"a": Task("cpu", 2, 1.0, clients=True)},
+        {"x": Entry("a", Step("x", 0.5))},
+    )
+    with pytest.raises(GraphError, match="not solved under discipline priority; simulate"):
+        by_layers(system)
