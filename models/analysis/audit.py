@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from headway.models.auditing import generators, limits, runs, tails, within
+from headway.models.auditing import accelerators, generators, limits, runs, tails, within
 from headway.models.auditing.contradictions import CONTRADICTIONS
 from headway.models.auditing.finding import Finding, FindingKind, Look, Severity, each_series
 from headway.models.auditing.open_view import OpenPoint, as_open
@@ -28,6 +28,8 @@ CHECKS: dict[FindingKind, Look] = {
     generators.SATURATED: generators.is_saturated,
     generators.LITTLES_LAW: generators.breaks_littles_law,
     generators.MEAN_OF_RATE: generators.has_mean_of_rate,
+    accelerators.CONTRADICTS: accelerators.contradicts,
+    accelerators.NO_COMPUTATION: accelerators.lacks_computation,
     runs.ERRORS: runs.fails,
     runs.FALLS: each_series(runs.falls),
     runs.SHORT: runs.ends_early,

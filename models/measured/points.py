@@ -78,6 +78,8 @@ class Point(Kept):
         How the run went, where every request has a time.
     gaps
         The times between requests as they were sent, in the same files.
+    same_run
+        What all files that a run wrote alike have in common; empty where each tells of its own.
 
     Raises
     ------
@@ -119,6 +121,7 @@ class Point(Kept):
     file: str = ""
     course: Course | None = None
     gaps: Gaps | None = None
+    same_run: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be, whatever reader, table or program made it."""

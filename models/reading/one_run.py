@@ -2,7 +2,8 @@
 
 Two files tell of one run if they are of different kinds, stand in one folder, agree in every number
 that both have, and either share their name (``c8.json`` and ``c8.txt``) or count the same requests.
-Two files of one kind are repeats, however alike they are.
+Two files of one kind are repeats, however alike they are, unless their points name the same run:
+each host of it wrote the totals.
 """
 
 import re
@@ -86,12 +87,20 @@ def runs_of(outputs: Sequence[Output]) -> Iterator[tuple[Output, list[Output]]]:
 def _marks(output: Output) -> list[Hashable]:
     """What outputs of one run have in common: the folder with the name, or with the requests."""
     path, samples = PurePath(output.name), tuple(point.samples for point in output.points)
-    named: list[Hashable] = [(path.parent, _stem(path))]
+    named: list[Hashable] = [(path.parent, _stem(path)), *_hosts(output)]
     return named if None in samples else [*named, (path.parent, samples)]
+
+
+def _hosts(output: Output) -> list[Hashable]:
+    """What the same totals of other hosts have in common; nothing where a file stands alone."""
+    runs = tuple(point.same_run for point in output.points)
+    return [runs] if runs and all(runs) else []
 
 
 def _is_of(group: Sequence[Output], output: Output) -> bool:
     """Whether an output is of the run that others are of, and the only one of its kind."""
+    if _hosts(output) and _hosts(output) == _hosts(group[0]):
+        return True
     kinds = (each.kind for each in group)
     return output.kind not in kinds and all(_is_same_run(each, output) for each in group)
 

@@ -45,7 +45,11 @@ READERS = (
 )
 """Where headway's own readers are, in the order in which they are asked."""
 
+TABLES = ("headway.models.measured.tools.mlperf_storage:MLPERF_STORAGE_CSV",)
+"""Where readers of tables with known titles are: units in them make no CSV of these."""
+
 TOOLS: tuple[str, ...] = (
+    *TABLES,
     "headway.models.measured.tools.fio:FIO",
     "headway.models.measured.tools.printed.fio_text:FIO_TEXT",
     "headway.models.measured.tools.inference:INFERENCE_PERF",
@@ -62,6 +66,7 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.ior:IOR_JSON",
     "headway.models.measured.tools.ior:IOR_CSV",
     "headway.models.measured.tools.ior:MDTEST",
+    "headway.models.measured.tools.mlperf_storage:MLPERF_STORAGE",
     "headway.models.measured.tools.monitors.sar:SAR_JSON",
     "headway.models.measured.tools.monitors.mpstat:MPSTAT",
     "headway.models.measured.tools.monitors.iostat:IOSTAT",
@@ -349,7 +354,7 @@ def _read(reader: Reader, text: str, source: str) -> Measurements:
 def _own(text: str) -> Reader | None:
     """The reader of headway's own that knows a text; a column with a unit makes it our CSV."""
     if _CSV_HEADER.match(text) and _has_unit(text):
-        return CSV
+        return next((each for each in map(loaded, TABLES) if each.recognises(text)), CSV)
     known = (reader for reader in map(loaded, (*READERS, *TOOLS)) if reader.recognises(text))
     return next(known, CSV if not is_html(text) and _has_unit(text) else None)
 
