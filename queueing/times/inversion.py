@@ -8,7 +8,7 @@ ORSA J. Computing 7(1), 1995; Choudhury, Lucantoni and Whitt, "Multidimensional 
 inversion with applications to the transient M/G/1 queue", Ann. Appl. Prob. 4(3), 1994 (rounding).
 """
 
-from math import comb, exp, log, pi
+from math import comb, exp, inf, log, pi
 
 import numpy as np
 
@@ -24,6 +24,8 @@ _FEWEST, _MOST = 40, 2560  # least and largest number of terms, over l
 _AGREED = 1e-12  # difference of two results at which n is enough
 _ROUNDING = 4e-16  # relative rounding error of a term of the sum
 _SAME = 1e-13  # relative difference of times that are the same but for rounding
+_NEWTON = 12  # steps of Newton's method before bisection is safer: 4 where the law is smooth
+_NEAR = 1e-7  # log(P(T > t) / tail) before the last step, which leaves about its square
 _AT_A_JUMP = 1e-11  # relative: a percentile so near to a constant time is that time
 _NEVER = 1e-300  # in place of a probability of 0, whose logarithm is not finite
 _INSTANT = 1e-9  # share of the mean below which a time counts as 0: below the error of inversion
@@ -61,21 +63,46 @@ def percentile_of(law: TimeLaw, share: float) -> float:
     >>> round(percentile_of(exponential(1.0), 0.95), 9)
     2.995732274
     """
-    from scipy.optimize import brentq
-
     tail = 1 - share
 
     def above(time: float) -> float:
         return log(max(exceedance(law, time), _NEVER) / tail)
 
     low, high = 0.0, -law.mean * log(tail)
+    if len(law.pieces) == 1 and high > 0:
+        shift = law.pieces[0].shift
+        root = _smooth_root(law.pieces[0].transform, tail, max(high - shift, law.mean - shift))
+        if root is not None:
+            return shift + root
     if above(low) <= 0:
         return 0.0
     while above(high) > 0:
         low, high = high, 2 * high
-    root: float = brentq(above, low, high, xtol=_SAME * high, rtol=_SAME)
+    from scipy.optimize import brentq
+
+    root = brentq(above, low, high, xtol=_SAME * high, rtol=_SAME)
     jumps = (p.shift for p in law.pieces if abs(p.shift - root) <= _AT_A_JUMP * root)
     return next(jumps, root)
+
+
+def _smooth_root(transform: Transform, tail: float, time: float) -> float | None:
+    """Where log(P(T > t) / tail) is 0, by Newton's method from a time; None if that is not found.
+
+    The slope is that of the hazard, -f(t) / P(T > t), from the same terms of the series.
+    """
+    first = time
+    for _ in range(_NEWTON if time > 0 else 0):
+        share, density = invert_with_slope(lambda s: transform(s) / s, time)
+        late = 1 - float(share)
+        if late <= 0 or density <= 0:
+            return None
+        off = log(late / tail)
+        time += off * late / float(density)
+        if not _INSTANT * first < time < inf:
+            return None
+        if abs(off) <= _NEAR:
+            return time
+    return None
 
 
 def _within(piece: Piece, time: float, mean: float) -> float:

@@ -216,7 +216,7 @@ def _stepwise(rate: float, shares: FloatArray, beyond: float, ratio: float) -> T
     def law(s: ComplexArray) -> ComplexArray:
         step = rate / (rate + s)
         tail = beyond * step ** len(shares) * (1 - ratio) * step / (1 - ratio * step)
-        powers = step ** np.arange(1, _AT_ONCE + 1)[:, None]
+        powers = np.cumprod(np.broadcast_to(step, (_AT_ONCE, *step.shape)), axis=0)
         sums = np.einsum("ij,jk->ik", blocks, powers)  # not @: threads cost more than they give
         total = np.zeros_like(s)
         for block in sums[::-1]:

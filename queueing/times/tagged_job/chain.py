@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from functools import cached_property, reduce
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import coo_array, csr_array, vstack
 
 from headway.kinds import FloatArray
 from headway.queueing.times.tagged_job.kinds import TaggedDelay
@@ -170,17 +170,19 @@ class LoopChain:
         """a_n by exit, of a tagged job that enters at a station, shape (steps, exits)."""
         steps, on, arrivals = self._steps
         inside = arrivals @ self._arrival(entry)
-        exits = [part.here[self._service_rates[part.here] > 0] for part in self.parts]
-        shares = self.loop.exit_probabilities / self.step_rate
-        ends = [
-            (here, self._service_rates[here] * p) for here, p in zip(exits, shares, strict=True)
-        ]
+        rates = self._service_rates
+        exits = np.zeros((len(self.parts), self.size))
+        for k, part in enumerate(self.parts):
+            exits[k, part.here] = rates[part.here] * self.loop.exit_probabilities[k]
         few = truncation_of(self.loop).inside
         fewest = 2 * LAST + sum(len(stop.own.start) + 1 for stop in self.loop.stops)
-        left: list[list[float]] = []
+        every = vstack([steps, on, csr_array(exits / self.step_rate)], format="csr")
+        ends = self.size + on.shape[0]
+        left: list[FloatArray] = []
         while len(left) < fewest or inside.sum() > few:
-            left.append([float((inside[here] * p).sum()) for here, p in ends])
-            inside = steps @ inside + arrivals @ (on @ inside)
+            after = every @ inside  # one product, as each call costs more than its sums
+            left.append(after[ends:])
+            inside = after[: self.size] + arrivals @ after[self.size : ends]
         return np.array(left)
 
     def _arrival(self, entry: int) -> FloatArray:
