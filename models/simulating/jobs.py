@@ -73,7 +73,7 @@ def blueprint(model: Model) -> Blueprint:
         classes = tuple(_jobs(network, name, values, {}, switching[name]) for name in graph.classes)
     else:
         classes = tuple(_jobs(network, name, values, renewals) for name in graph.classes or (ALL,))
-    blueprint = Blueprint(model.name, places, classes, regions=regions_of(network, places))
+    blueprint = Blueprint(model.name, places, classes, regions=regions_of(network))
     blueprint = replace(blueprint, beyond=_beyond(network, values, blueprint))
     _check_classes(blueprint)
     return blueprint

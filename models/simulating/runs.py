@@ -8,14 +8,14 @@ from time import perf_counter
 
 import numpy as np
 
-from headway.errors import InvalidParameter
+from headway.errors import GraphError, InvalidParameter
 from headway.kinds import check_domain
 from headway.models.running.crews import Crew, crew_of
 from headway.models.running.spreading import spread
 from headway.models.simulating.jobs import blueprint
 from headway.models.simulating.plan import Blueprint
 from headway.models.simulating.planning import AT_MOST, Schedule, check_stable, schedule
-from headway.models.simulating.replica import Replica, replica, seconds_an_event
+from headway.models.simulating.replica import Replica, measured_loads, replica, seconds_an_event
 from headway.models.simulating.simulation import Simulation, SimulationEffort, is_judged
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import of_class
@@ -135,12 +135,16 @@ def _check_population(plan: Blueprint) -> None:
 def _loads(model: Model, plan: Blueprint) -> dict[str, float]:
     """Loads of stations after losses, and utilisations of stations that block.
 
-    They come from the solver; no queue may grow without limit.
+    They come from the solver, or from a first simulation where no law is known; no queue may grow
+    without limit.
     """
     if plan.is_closed or not (plan.loses or plan.blocks or plan.regions):
         check_stable(plan)
         return {}
-    solved = model.solve().require_stable()
+    try:
+        solved = model.solve().require_stable()
+    except GraphError:
+        return measured_loads(plan)
     parts = ("utilisation", "blocked") if plan.blocks else ("utilisation",)
     busy = {name: [f"{name}.{part}" for part in parts] for name in solved.stations}
     busy |= {region.name: [f"{region.name}.utilisation"] for region in plan.regions}

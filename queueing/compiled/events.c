@@ -7,6 +7,43 @@
 
 #define STILL 10000000 /* events at one time that are taken for a loop without end */
 
+/* Arrivals with all that follows: the parts of a request that forks. */
+
+static void pass(Play *p, int64_t j, int64_t from, int64_t to);
+
+/* Send the parts of a request to different queues of each branch, any of them alike. Each enters
+   regions as a job does. */
+static void fork_out(Play *p, const Station *station, int64_t j)
+{
+    p->job[j].left = station->needed;
+    for (int64_t b = station->branch; b < station->branch + station->branches; b++) {
+        int64_t k = p->branch[b].station, parts = p->branch[b].parts;
+        int64_t queue = p->station[k].queue, queues = p->station[k].queues;
+        for (int64_t seen = 0; seen < queues && parts > 0; seen++) {
+            int64_t rest = queues - seen;
+            if (parts < rest && drawn(p, choice_stream(p, k)) * (double)rest >= (double)parts)
+                continue;
+            int64_t part = take(p, p->job[j].class);
+            if (part == NONE)
+                return; /* never: room is made before each event */
+            p->job[part].request = j;
+            p->job[part].asked = p->job[j].visit;
+            pass(p, part, COMING, queue + seen);
+            parts--;
+        }
+    }
+}
+
+/* Let a job come to a queue; whether it was not lost. */
+static int come(Play *p, int64_t j, int64_t q)
+{
+    if (!arrive(p, j, q))
+        return 0;
+    if (p->station[p->home[q]].order == FORK)
+        fork_out(p, &p->station[p->home[q]], j);
+    return 1;
+}
+
 /* Regions: jobs that find no place wait outside, in order of arrival. */
 
 static void count_gate(Play *p, Gate *gate)
@@ -26,7 +63,7 @@ static void admit(Play *p, Gate *gate)
         gate->waiting--;
         gate->entered++;
         if (p->job[j].target != NONE)
-            gate->inside += arrive(p, j, p->job[j].target);
+            gate->inside += come(p, j, p->job[j].target);
     }
 }
 
@@ -49,7 +86,7 @@ static void pass(Play *p, int64_t j, int64_t from, int64_t to)
 {
     int64_t here = region_of(p, from), there = region_of(p, to), anew = p->job[j].anew;
     if (there == NONE || (there == here && !anew))
-        arrive(p, j, to);
+        come(p, j, to);
     else {
         Gate *gate = &p->gate[there];
         count_gate(p, gate);
@@ -198,8 +235,8 @@ static void think(Play *p, int64_t j)
 /* A job leaves: a closed one thinks before its next journey. */
 static void leave(Play *p, int64_t j, int64_t from)
 {
-    int64_t is_part = p->job[j].request != NONE, here = is_part ? NONE : region_of(p, from);
-    if (p->class[p->job[j].class].closed && !is_part)
+    int64_t here = region_of(p, from);
+    if (p->class[p->job[j].class].closed && p->job[j].request == NONE)
         think(p, j);
     else
         drop(p, j);

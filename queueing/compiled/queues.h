@@ -278,8 +278,6 @@ static void start_next(Play *p, int64_t q)
 
 /* Arrivals at queues, and departures. */
 
-static int fork_out(Play *p, const Station *station, int64_t j);
-
 /* Let a job come to a queue; whether it was not lost. */
 static int arrive(Play *p, int64_t j, int64_t q)
 {
@@ -300,35 +298,12 @@ static int arrive(Play *p, int64_t j, int64_t q)
     job->turn = queue->come++;
     job->visit = p->clock->visits++;
     if (station->order == FORK)
-        return fork_out(p, station, j);
+        return 1; /* its parts are sent by events.c */
     job->work = sample(p, job->class * p->stations + k);
     if (station->order == AT_ONCE)
         schedule(p, owner_of_job(p, j), p->now + job->work);
     else
         line_up(p, q, j);
-    return 1;
-}
-
-/* Send the parts of a request to different queues of each branch, any of them alike. */
-static int fork_out(Play *p, const Station *station, int64_t j)
-{
-    p->job[j].left = station->needed;
-    for (int64_t b = station->branch; b < station->branch + station->branches; b++) {
-        int64_t k = p->branch[b].station, parts = p->branch[b].parts;
-        int64_t queue = p->station[k].queue, queues = p->station[k].queues;
-        for (int64_t seen = 0; seen < queues && parts > 0; seen++) {
-            int64_t rest = queues - seen;
-            if (parts < rest && drawn(p, choice_stream(p, k)) * (double)rest >= (double)parts)
-                continue;
-            int64_t part = take(p, p->job[j].class);
-            if (part == NONE)
-                return 1; /* never: room is made before each event */
-            p->job[part].request = j;
-            p->job[part].asked = p->job[j].visit;
-            arrive(p, part, queue + seen);
-            parts--;
-        }
-    }
     return 1;
 }
 

@@ -120,6 +120,11 @@ def _fork(needed=None, closed=False):
     return score_of(blueprint(graph.at().closed(5, 1.0) if closed else graph.at(arrival_rate=0.9)))
 
 
+def _parts_in_a_region():
+    graph = ModelGraph("fork").station("a", MM1(0.4)).station("b", MM1(0.5)).fork("w", ["a", "b"])
+    return score_of(blueprint(graph.region("lock", ["a"], 1).arrive("w", 1.2).at()))
+
+
 def _every_array():
     """A fork, unequal servers and shared ones, one of them in a region; batches by a trace."""
     graph = ModelGraph("all").station("a", MM1(0.2)).station("b", MM1(0.2))
@@ -194,6 +199,7 @@ PLAYED = {
     "fork, all": lambda: _fork(),
     "fork, any of several": lambda: _fork(1.0),
     "fork, closed": lambda: _fork(2.0, closed=True),
+    "fork, parts in a region": _parts_in_a_region,
     "fork of its own": lambda: _one(ForkJoin(1.0, 3, 2)),
     "time beside stations": _beside,
     "every array": _every_array,

@@ -12,12 +12,51 @@ from headway.models.simulating.playing.queues import (
     owner_of_job,
     serve,
     share_out,
+    take,
 )
-from headway.models.simulating.playing.rows import Choice, Fate, Gate, Job, Journey, Order, Where
+from headway.models.simulating.playing.rows import (
+    Choice,
+    Fate,
+    Gate,
+    Job,
+    Journey,
+    Order,
+    Station,
+    Where,
+)
 from headway.queueing.playing.calendar import schedule
 from headway.queueing.playing.chance import drawn, sample, unit
 from headway.queueing.playing.lines import append, removed
 from headway.queueing.playing.rows import NONE
+
+# Arrivals with all that follows
+
+
+def _fork_out(p: Play, station: Station, j: int) -> None:
+    p.job[j].left = station.needed
+    for branch in p.branch[station.branch : station.branch + station.branches]:
+        k, parts = branch.station, branch.parts
+        first, queues = p.station[k].queue, p.station[k].queues
+        for seen in range(queues):
+            rest = queues - seen
+            if parts == 0:
+                break
+            if parts < rest and drawn(p, choice_stream(p, k)) * float(rest) >= float(parts):
+                continue
+            part = take(p, p.job[j].class_)
+            p.job[part].request, p.job[part].asked = j, p.job[j].visit
+            _pass(p, part, Where.COMING, first + seen)
+            parts -= 1
+
+
+def _come(p: Play, j: int, q: int) -> bool:
+    if not arrive(p, j, q):
+        return False
+    station = p.station[p.home[q]]
+    if station.order == Order.FORK:
+        _fork_out(p, station, j)
+    return True
+
 
 # Regions
 
@@ -37,7 +76,7 @@ def _admit(p: Play, gate: Gate) -> None:
         j, gate.first, gate.last = removed(p, gate.first, gate.last, 0)
         gate.waiting -= 1
         gate.entered += 1
-        gate.inside += arrive(p, j, p.job[j].target)
+        gate.inside += _come(p, j, p.job[j].target)
 
 
 def _region_of(p: Play, q: int) -> int:
@@ -56,7 +95,7 @@ def _leave_region(p: Play, region: int) -> None:
 def _pass(p: Play, j: int, origin: int, to: int) -> None:
     here, there, anew = _region_of(p, origin), _region_of(p, to), p.job[j].anew
     if there == NONE or (there == here and not anew):
-        arrive(p, j, to)
+        _come(p, j, to)
     else:
         gate = p.gate[there]
         count_gate(p, gate)
@@ -185,9 +224,8 @@ def think(p: Play, j: int) -> None:
 
 
 def _leave(p: Play, j: int, origin: int) -> None:
-    is_part = p.job[j].request != NONE
-    here = NONE if is_part else _region_of(p, origin)
-    if p.class_[p.job[j].class_].closed and not is_part:
+    here = _region_of(p, origin)
+    if p.class_[p.job[j].class_].closed and p.job[j].request == NONE:
         think(p, j)
     else:
         drop(p, j)

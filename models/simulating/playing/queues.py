@@ -220,31 +220,13 @@ def arrive(p: Play, j: int, q: int) -> bool:
     queue.come += 1
     p.clock.visits += 1
     if station.order == Order.FORK:
-        _fork_out(p, station, j)
-        return True
+        return True  # its parts are sent by journeys.py
     job.work = sample(p, job.class_ * p.stations + k)
     if station.order == Order.AT_ONCE:
         schedule(p, owner_of_job(p, j), p.now + job.work)
     else:
         _line_up(p, q, j)
     return True
-
-
-def _fork_out(p: Play, station: Station, j: int) -> None:
-    p.job[j].left = station.needed
-    for branch in p.branch[station.branch : station.branch + station.branches]:
-        k, parts = branch.station, branch.parts
-        first, queues = p.station[k].queue, p.station[k].queues
-        for seen in range(queues):
-            rest = queues - seen
-            if parts == 0:
-                break
-            if parts < rest and drawn(p, choice_stream(p, k)) * float(rest) >= float(parts):
-                continue
-            part = take(p, p.job[j].class_)
-            p.job[part].request, p.job[part].asked = j, p.job[j].visit
-            arrive(p, part, first + seen)
-            parts -= 1
 
 
 def depart(p: Play, j: int, q: int) -> None:

@@ -41,7 +41,7 @@ class Run:
         Raises
         ------
         GraphError
-            For jobs that circulate without end while no time passes.
+            For jobs that circulate without end while no time passes, and where none can move.
         """
         reason = Reason.MORE
         while reason is not Reason.DONE:
@@ -53,6 +53,9 @@ class Run:
             elif reason is Reason.ENDLESS:
                 msg = "jobs circulate without end in no time; give them service times"
                 raise GraphError(msg)
+        if self.state.clock["jobs"][0] and not self.state.clock["size"][0]:
+            msg = "deadlock: each job waits for the place of another; give more capacity"
+            raise GraphError(msg)
 
     def _collect(self) -> None:
         """Take the journeys that ended out of the state."""

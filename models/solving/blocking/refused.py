@@ -43,22 +43,38 @@ def check_solvable(graph: Structure) -> None:
         For several classes, visits instead of routes, and routes or stations that use the
         throughput.
     """
+    if reason := unsolved(graph):
+        raise GraphError(reason)
+    check_formulas(graph)
+
+
+def unsolved(graph: Structure) -> str:
+    """Why a network with blocking has no law, whatever its numbers; empty if it has one."""
     who = _who(graph)
     if graph.classes:
-        msg = f"{graph.name}: {who} blocks; headway solves this for one class only"
-        raise GraphError(msg)
+        return f"{graph.name}: {who} blocks; headway solves this for one class only"
     waiting = [name for name, station in graph.stations.items() if station.can.joins]
     if waiting:
-        msg = f"{graph.name}: {who} blocks; headway cannot combine this with forks ({waiting[0]})"
-        raise GraphError(msg)
+        return f"{graph.name}: {who} blocks; headway cannot combine this with forks ({waiting[0]})"
     given = [name for name, station in graph.stations.items() if station.visits]
     if given:
-        msg = f"{given[0]} has visits, but {who} blocks jobs; give routes instead of visits"
-        raise GraphError(msg)
+        return f"{given[0]} has visits, but {who} blocks jobs; give routes instead of visits"
+    return ""
+
+
+def check_formulas(graph: Structure) -> None:
+    """Refuse numbers that follow from the throughput, which blocking in turn decides.
+
+    Raises
+    ------
+    GraphError
+        For routes, stations or limits that use the throughput.
+    """
     used = {name for route in graph.routes.changing for name in route.probability.names}
     parts = [f for s in graph.stations.values() for each in s.formulas().values() for f in each]
     used |= {name for f in (*parts, *(r.limit for r in graph.regions.values())) for name in f.names}
     if used & {"throughput"} or any(_is_answer(graph, name) for name in used):
+        who = _who(graph)
         msg = f"{graph.name}: {who} blocks jobs; formulas of stations cannot use the throughput"
         raise GraphError(msg)
 

@@ -6,7 +6,7 @@ All intervals are of 99%, at fixed seeds.
 import numpy as np
 import pytest
 
-from headway.errors import GraphError
+from headway.errors import GraphError, Saturated
 from headway.models import ModelGraph, parse_model
 from headway.models.structure.parts.regions import REGION_PARTS
 from headway.models.tables.forms import document, tables
@@ -92,17 +92,45 @@ def test_the_fastest_that_is_free_serves(rate):
     assert missed(simulation, {name: float(np.ravel(solution[name])[0]) for name in names}) == {}
 
 
-def test_what_is_not_said_of_stations_that_hold_up_is_refused_by_name():
-    graph = ModelGraph("two").station("a", LoadDependent((1.0, 2.0)))
-    graph = graph.station("b", MM1K(1.0, 2), blocking="after service").route("a", "b")
-    with pytest.raises(
-        GraphError, match="a: headway cannot simulate which job keeps a server there when b"
-    ):
-        graph.at(arrival_rate=0.1).simulate()
+def sharing(discipline, population):
+    """A server, and behind it one with room for two, who hold up jobs at the first."""
+    graph = ModelGraph("two").station("a", MM1(1.0), discipline=discipline)
+    graph = graph.station("b", MM1K(0.8, 2), blocking="after service").route("a", "b")
+    return graph.at().closed(population, 0.0)
+
+
+def held_up(rates):
+    """Throughput of two servers of which the second never waits for the first to be full.
+
+    State k: the first has served k of the jobs that the second has not; a birth and death chain.
+    """
+    ratios = np.cumprod([1.0, *(rate * 0.8 for rate in rates)])
+    return float((1 - ratios[0] / ratios.sum()) / 0.8)
+
+
+@pytest.mark.parametrize(("discipline", "shares"), [("fcfs", [1, 1, 1]), ("ps", [1, 1, 1, 0.5])])
+def test_a_job_that_is_held_up_keeps_its_server_or_its_share_of_it(discipline, shares):
+    """Of four jobs one is held up: the other gets nothing in order of arrival, half if shared."""
+    simulation = sharing(discipline, 4).simulate(0.02, seed=3)
+    assert missed(simulation, {"throughput": held_up(shares)}) == {}
+
+
+def test_stations_of_every_kind_hold_up_jobs():
+    """Of speeds by number: in order, so the job that is held up keeps the server."""
+    graph = ModelGraph("two").station("a", LoadDependent((1.0, 1.0)))
+    graph = graph.station("b", MM1K(0.8, 2), blocking="after service").route("a", "b")
+    simulation = graph.at().closed(4).simulate(0.02, seed=3)
+    assert missed(simulation, {"throughput": held_up([1, 1, 1])}) == {}
+
+
+def test_a_deadlock_is_refused_before_or_when_it_is_reached():
     ring = ModelGraph("ring").station("a", MM1K(1.0, 1), blocking="after service")
     ring = ring.station("b", MM1K(1.0, 1), blocking="after service").route("a", "b")
     with pytest.raises(GraphError, match="deadlock"):
         ring.at().closed(2).simulate()
+    ring = ring.job_class("x", population=1).job_class("y", population=1)
+    with pytest.raises(GraphError, match="deadlock: each job waits for the place of another"):
+        ring.at().simulate()
 
 
 def test_a_check_holds_regions_to_the_simulation_and_shows_them():
@@ -145,8 +173,46 @@ def test_a_region_of_two_at_once_holds_no_more():
     assert inside == pytest.approx(free["cpu.queue_length"].mean, rel=1e-9)
 
 
-def test_regions_of_classes_that_arrive_are_refused_by_name():
-    graph = ModelGraph("open").job_class("a", arrival_rate=0.1).job_class("b", population=1)
-    graph = graph.station("cpu", MM1(1.0)).region("lock", ["cpu"], limit=1)
-    with pytest.raises(GraphError, match="only where all are closed, and class a is open"):
-        graph.at().simulate()
+def arriving(limit, rate=1.0):
+    graph = ModelGraph("open").job_class("x", arrival_rate=rate).job_class("y", arrival_rate=rate)
+    graph = graph.station("a", MM1(0.1)).station("b", MM1(0.2)).route("a", "b")
+    return graph.region("lock", ["a", "b"], limit).at() if limit else graph.at()
+
+
+def test_a_region_for_one_is_a_server_of_all_classes_that_arrive():
+    """M/G/1 of 0.3 s and scv 5 / 9, by Pollaczek and Khinchine, whichever class comes."""
+    simulation = arriving(1).simulate(0.1, seed=3)
+    waits = 0.6 * (1 + 5 / 9) / 2 * 0.3 / (1 - 0.6)
+    assert missed(simulation, {"lock.waiting_time": waits, "response_time": waits + 0.3}) == {}
+
+
+def test_a_region_that_lets_too_few_in_is_refused():
+    with pytest.raises(Saturated, match="lock: its queue grows without limit"):
+        arriving(1, 2.0).simulate()
+
+
+def test_regions_of_classes_that_arrive_and_of_others():
+    """One that circulates and one that comes, at one server: a region for one is its queue."""
+    graph = ModelGraph("mixed").job_class("x", arrival_rate=0.2)
+    graph = graph.job_class("y", population=2, think_time=3.0).station("cpu", MM1(1.0))
+    free, held = (each.at().simulate(0.1, 3) for each in (graph, graph.region("l", ["cpu"], 1)))
+    assert missed(held, {"response_time": free["response_time"].mean}) == {}
+    assert held["l.full"].mean > 0.1
+
+
+def forked(limit=0):
+    """A fork to two servers, one of them alone in a region."""
+    graph = ModelGraph("fork").station("a", MM1(0.4)).station("b", MM1(0.5)).fork("w", ["a", "b"])
+    graph = graph.region("lock", ["a"], limit) if limit else graph
+    return graph.arrive("w", 0.8).at()
+
+
+def test_parts_enter_regions_as_jobs_do():
+    """A region for one around one server is its queue, to the last bit; for none other time."""
+    held, free = (model.simulate(0.1, 3, (90,)) for model in (forked(1), forked()))
+    names = ("throughput", "b.queue_length")
+    assert all(held[name].mean == pytest.approx(free[name].mean, rel=0.1) for name in names)
+    value = free["response_time_p90"].mean
+    assert missed(held, {"response_time_p90": value}) == {}
+    assert held["a.queue_length"].mean == pytest.approx(held["a.utilisation"].mean, rel=1e-9)
+    assert held["lock.queue_length"].mean > 0.05
