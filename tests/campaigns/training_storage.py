@@ -1,0 +1,167 @@
+"""The law of accelerators on published results of MLPerf Storage: docs/accuracy/mlperf-storage.md.
+
+    python -m tests.campaigns.training_storage                 prints the tables, three seconds
+    python -m tests.campaigns.training_storage --plot FILE     draws the picture too
+
+Each configuration is a system, a workload, an accelerator and a number of accelerators, run five
+times. Where a system has three numbers of accelerators, the highest is left out and predicted from
+the others.
+"""
+
+import argparse
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+from scipy.optimize import least_squares
+
+from headway.models import catalogue_model, data_path
+from headway.models.auditing.accelerators import LAW, law_error
+from headway.models.measured.points import Point
+from headway.models.measured.tools.mlperf_storage import ACCELERATOR
+from headway.models.reading.loadtest import read_load_test
+
+STARTS = ((1e-3, 1e-5), (0.05, 1e-3), (0.3, 1e-2))
+"""Delay and service time that a fit starts from, in times of computation."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """Runs of one number of accelerators on one system."""
+
+    name: str
+    accelerators: int
+    runs: tuple[Point, ...]
+
+    @property
+    def compute(self) -> float | None:
+        """The published time of computation [s]."""
+        return self.runs[0].think_time
+
+    @property
+    def busy(self) -> float:
+        """Mean utilisation of the accelerators."""
+        return float(np.mean([run.utilisation[ACCELERATOR] for run in self.runs]))
+
+    @property
+    def stalls(self) -> list[float]:
+        """How long an accelerator waited for a batch, in each run [s]."""
+        return [run.response_time for run in self.runs if run.response_time is not None]
+
+    @property
+    def error(self) -> float | None:
+        """The largest error of the law."""
+        errors = [error for run in self.runs if (error := law_error(run)) is not None]
+        return max(errors, key=abs) if errors else None
+
+
+def configurations() -> list[Configuration]:
+    """All that ship, by system and number of accelerators."""
+    groups: dict[tuple[str, float], list[Point]] = defaultdict(list)
+    for point in read_load_test([str(data_path("mlperf_storage/runs.csv"))]).points:
+        groups[point.name, point.load].append(point)
+    return [
+        Configuration(name, int(load), tuple(groups[name, load])) for name, load in sorted(groups)
+    ]
+
+
+def law(every: Sequence[Configuration]) -> Iterator[str]:
+    """Lines of the table of stalls and errors of the law."""
+    yield "| system, workload, hosts | accelerators | AU | stall of a batch [ms] | law |"
+    yield "|---|---|---|---|---|"
+    for one in every:
+        stalls = (
+            [f"{1e3 * each:.3g}" for each in (min(one.stalls), max(one.stalls))]
+            if one.stalls
+            else []
+        )
+        stall = "not known" if not stalls else " to ".join(dict.fromkeys(stalls))
+        error = "-" if one.error is None else f"{100 * one.error:+.1f}%"
+        named = f"**{error}**" if one.error is not None and abs(one.error) > LAW else error
+        yield f"| {one.name} | {one.accelerators} | {100 * one.busy:.1f}% | {stall} | {named} |"
+
+
+def counts(every: Sequence[Configuration]) -> str:
+    """How many configurations keep the law."""
+    errors = [one.error for one in every if one.error is not None]
+    kept = sum(abs(error) <= LAW for error in errors)
+    return (
+        f"{len(every)} configurations: {kept} keep the law within 1% in every run, "
+        f"{len(errors) - kept} do not and are named, {len(every) - len(errors)} have no known Z"
+    )
+
+
+def utilisation(accelerators: int, compute: float, delay: float, service: float) -> float:
+    """AU of the catalogue's closed model."""
+    model = catalogue_model("training-storage")
+    at = model.at(population=accelerators, compute_time=compute, delay=delay, service_time=service)
+    return float(at.solve().values["compute.utilisation"])
+
+
+def queued(lower: Sequence[Configuration], accelerators: int) -> float:
+    """AU predicted by a delay and a queue, fitted to lower loads."""
+    compute = lower[0].compute or 0.0
+
+    def off(logs: np.ndarray) -> list[float]:
+        delay, service = compute * np.exp(logs)
+        return [utilisation(c.accelerators, compute, delay, service) - c.busy for c in lower]
+
+    fits = [least_squares(off, np.log(start)) for start in STARTS]
+    delay, service = compute * np.exp(min(fits, key=lambda fit: fit.cost).x)
+    return utilisation(accelerators, compute, delay, service)
+
+
+def left_out(every: Sequence[Configuration]) -> Iterator[str]:
+    """Lines of the table of highest loads that were left out."""
+    yield "| system, workload, hosts | accelerators | AU | a delay alone | a delay and a queue |"
+    yield "|---|---|---|---|---|"
+    groups: dict[str, list[Configuration]] = defaultdict(list)
+    for one in every:
+        groups[one.name].append(one)
+    for name, some in groups.items():
+        if len(some) < 3 or some[0].compute is None:
+            continue
+        *lower, top = some
+        told = (lower[-1].busy, queued(lower, top.accelerators))
+        cells = [f"{100 * au:.1f}% ({100 * (au - top.busy):+.1f})" for au in told]
+        loads = ", ".join(str(one.accelerators) for one in some)
+        yield f"| {name} | {loads} | {100 * top.busy:.1f}% | {' | '.join(cells)} |"
+
+
+def figure(every: Sequence[Configuration]) -> Figure:
+    """Stall over time of computation by accelerators, and the error of the law by it."""
+    drawn = Figure(figsize=(7.5, 6.5), layout="constrained")
+    above, below = drawn.subplots(2, 1, sharex=True)
+    for mark, workload in zip("osD", ("unet3d", "resnet50", "cosmoflow"), strict=True):
+        some = [one for one in every if f": {workload} " in one.name and one.compute]
+        count = [one.accelerators for one in some]
+        above.plot(
+            count, [np.mean(one.stalls) / (one.compute or 1) for one in some], mark, label=workload
+        )
+        below.plot(count, [100 * (one.error or 0) for one in some], mark, label=workload)
+    above.set_xscale("log")
+    above.set_yscale("log")
+    above.set_ylabel("stall / time of computation")
+    below.axhspan(-100 * LAW, 100 * LAW, color="0.85")
+    below.set_ylabel("throughput against N AU / Z [%]")
+    below.set_xlabel("accelerators N")
+    above.legend(frameon=False)
+    return drawn
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--plot", type=Path)
+    given = parser.parse_args()
+    every = configurations()
+    print("\n".join([counts(every), "", *law(every), "", *left_out(every)]))
+    if given.plot:
+        figure(every).savefig(given.plot)
+
+
+if __name__ == "__main__":
+    main()
