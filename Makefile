@@ -94,7 +94,8 @@ sanitize: $(READY)
 	    -I$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("include"))') \
 	    queueing/compiled/*.c -lm -o $(SANITIZED)/headway/queueing/compiled/_kernels.abi3.so
 	PYTHONPATH=$(SANITIZED) ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) \
-	    HEADWAY_KERNELS=$(SANITIZED) $(BIN)/python -m pytest -q -n0 tests/queueing/compiled tests/models/simulating/test_playing.py
+	    HEADWAY_KERNELS=$(SANITIZED) $(BIN)/python -m pytest -q -n0 tests/queueing/compiled tests/models/simulating/test_playing.py \
+	    tests/queueing/layers/test_playing.py
 
 # Spoilt inputs, then the property tests on random examples; both say again how to repeat them.
 SEED := $(or $(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))

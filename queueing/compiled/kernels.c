@@ -76,7 +76,8 @@ static PyObject *call(Kernel *kernel, const char *kinds, PyObject *const *values
     ROW(steady_steps, "rrrrrrrnwwwwwww") \
     ROW(closed_convolution, "rrrrriiriwwwwww") \
     ROW(passing_rounds, "iirrrdnwj") \
-    ROW(play, "iiiiiirrriiirjjjjjjjjjjjdn")
+    ROW(play, "iiiiiirrriiirjjjjjjjjjjjdn") \
+    ROW(play_program, "iiiiijjjjjjjjdn")
 
 #define CALLED(name, kinds) \
     static PyObject *called_##name(PyObject *module, PyObject *const *values, Py_ssize_t count) \

@@ -23,5 +23,6 @@ Kernel steady_steps;
 Kernel closed_convolution;
 Kernel passing_rounds;
 Kernel play;
+Kernel play_program;
 
 #endif

@@ -12,6 +12,8 @@ import pytest
 from headway.models.simulating.playing.run import arguments
 from headway.models.simulating.playing.state import opening
 from headway.queueing.compiled.library import LIBRARY, SWITCH, TWINS, compiled
+from headway.queueing.layers import score as layers
+from tests.support.layers import layered_system
 from tests.support.played import PLAYED
 
 DIGITS = 1e-13  # both round each operation to 1e-16, in the same order or nearly so
@@ -141,6 +143,14 @@ def _play(seed: int) -> Arguments:
     return arguments(score, state, 1e9, 300)
 
 
+def _play_program(seed: int) -> Arguments:
+    """Layered systems that use all that there is; the state is that after 50 events."""
+    score = layers.score_of(layered_system(seed))
+    state = layers.opening(score, seed, 0)
+    TWINS["play_program"](*layers.arguments(score, state, 1e9, 50))
+    return layers.arguments(score, state, 1e9, 300)
+
+
 MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "inverse_polynomial": ("headway.queueing.erlang.blocking", _inverse_polynomial),
     "one_class_recursion": ("headway.queueing.closed.mva", _one_class_recursion),
@@ -148,6 +158,7 @@ MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "steady_steps": ("headway.queueing.closed.fixed_point", _steady_steps),
     "closed_convolution": ("headway.queueing.closed.convolution", _closed_convolution),
     "passing_rounds": ("headway.queueing.variability.passes", _passing_rounds),
+    "play_program": ("headway.queueing.layers.loop", _play_program),
     "play": ("headway.models.simulating.playing.loop", _play),
 }
 """The module of each twin, and arguments by seed; results are the arrays that are written."""

@@ -1,0 +1,73 @@
+"""Random layered systems that use all that a layered system has."""
+
+from math import inf
+from random import Random
+
+from headway.queueing.disciplines.discipline import Discipline
+from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together
+from headway.queueing.layers.parts import Entry, Processor, Task
+from headway.queueing.layers.system import LayeredSystem
+
+_SCVS = (0.0, 0.25, 1.0, 1.0, 3.0)
+_AT_PROCESSORS = ("ps", "fcfs", "siro", "priority", "preemptive", "lcfs")
+_AT_TASKS = ("fcfs", "siro", "priority")
+
+
+def layered_system(seed: int) -> LayeredSystem:
+    """Draw a system: two tasks of clients, arrivals, and four tasks that serve."""
+    draw = Random(seed)
+    processors = {
+        "users": Processor(inf),
+        "cpu": _processor(draw, seed),
+        "disk": _processor(draw, seed + 1),
+    }
+    tasks = {
+        "people": Task("users", draw.randint(1, 4), draw.choice((0.0, 1.0)), clients=True),
+        "robots": Task("cpu", draw.randint(1, 3), 0.5, clients=True, priority=2),
+        "web": _task(draw, "cpu"),
+        "index": _task(draw, "disk"),
+        "data": _task(draw, "disk"),
+        "log": _task(draw, "cpu"),
+    }
+    calls = {"page": draw.uniform(0.3, 2), "find": 1.0}
+    entries = {
+        "use": Entry("people", Step("use", 0.1, calls=calls)),
+        "crawl": Entry("robots", Step("crawl", 0.2, calls={"page": 2.0}, fixed=True)),
+        "page": Entry("web", _flow(draw, "page", {"read": 1.5}, {"note": 0.5}), priority=2),
+        "find": Entry("web", _flow(draw, "find", {}, {}), 0.1, {"look": 0.4, "read": 0.3}),
+        "look": Entry("index", _flow(draw, "look", {"read": 0.7}, {})),
+        "read": Entry("data", _flow(draw, "read", {}, {}), 0.2),
+        "note": Entry("log", _flow(draw, "note", {}, {}), forwards={"keep": 0.5}),
+        "keep": Entry("data", _flow(draw, "keep", {}, {}), priority=3),
+    }
+    return LayeredSystem(f"drawn {seed}", processors, tasks, entries)
+
+
+def _processor(draw: Random, number: int) -> Processor:
+    discipline = Discipline(_AT_PROCESSORS[number % len(_AT_PROCESSORS)])
+    return Processor(draw.randint(1, 2), discipline, draw.choice((1.0, 2.0)))
+
+
+def _task(draw: Random, processor: str) -> Task:
+    threads = draw.choice((1, 2, 3, inf))
+    discipline = Discipline(draw.choice(_AT_TASKS))
+    return Task(processor, threads, discipline=discipline, priority=draw.randint(1, 3))
+
+
+def _flow(draw: Random, name: str, calls: dict[str, float], sends: dict[str, float]) -> Flow:
+    """A step with calls, a part of some kind, and at times a second phase."""
+
+    def step(number: int, mean: float = 0.05) -> Step:
+        return Step(f"{name} {number}", draw.uniform(0.2, 1) * mean, draw.choice(_SCVS))
+
+    first = Step(name, 0.05, draw.choice(_SCVS), draw.choice((0.0, 0.1)), calls, sends)
+    part: Flow = draw.choice(
+        (
+            Choice(((0.3, step(1)), (0.7, step(2)))),
+            Loop(Series((step(1), step(2))), 1.5),
+            Together((step(1), Series((step(2), step(3))), step(4)), draw.randint(1, 3)),
+            Together((Together((step(1), step(2)), 1), step(3)), 2),
+        )
+    )
+    second = (Reply(), step(5)) if draw.random() < 0.5 else ()
+    return Series((first, part, *second))
