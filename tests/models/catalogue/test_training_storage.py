@@ -41,12 +41,8 @@ def test_without_prefetching_it_is_the_machine_repairman_with_a_delay(population
 def test_a_window_hides_waits_until_storage_is_full():
     """8 accelerators: 3 ms a batch are a tenth of what storage can give."""
     model = catalogue_model("training-storage")
-    busy = [
-        model.at(population=8 * (1 + window), prefetch=window)
-        .solve()
-        .station("compute")
-        .utilisation
-        for window in (0, 1, 3)
-    ]
+    loads = [(8 * (1 + window), window) for window in (0, 1, 3)]
+    solved = [model.at(population=jobs, prefetch=window).solve() for jobs, window in loads]
+    busy = [each.values["compute.utilisation"] for each in solved]
     assert busy[0] < busy[1] < busy[2] <= 1 + 1e-12
     assert busy[2] > 0.999
