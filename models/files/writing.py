@@ -23,6 +23,7 @@ from headway.models.structure.parts.components import Component, Route
 from headway.models.structure.parts.links import is_published, link_parameters, published_source
 from headway.models.structure.parts.regions import Region
 from headway.queueing.disciplines.table import DEFAULT
+from headway.queueing.stations.choosing import QueueChoice
 
 
 def to_toml(model: Model) -> str:
@@ -180,6 +181,8 @@ def _fields(component: Component) -> dict[str, Any]:
         table["discipline"] = str(component.discipline)
     if component.blocking:
         table["blocking"] = component.blocking
+    if component.choice is not QueueChoice.RANDOM:
+        table["route"] = str(component.choice)
     return table
 
 

@@ -30,6 +30,7 @@ from headway.models.structure.parts.routes import MOST_SHOWN
 from headway.models.structure.parts.structure import CLASS_KEYS
 from headway.models.tables.table import Column, Table
 from headway.numerals import digits
+from headway.queueing.stations.choosing import QueueChoice
 
 _MOST_LISTED = 12
 
@@ -172,7 +173,12 @@ def _kind(component: Component) -> str:
     stages = f" through {', '.join(component.labels)}" if component.labels else ""
     branches = f" to {', '.join(component.branches)}" if component.branches else ""
     blocking = f", blocking {component.blocking}" if component.blocking else ""
-    return kind_text(component, stages + branches) + blocking
+    chosen = component.choice is not QueueChoice.RANDOM
+    return (
+        kind_text(component, stages + branches)
+        + blocking
+        + (f", route {component.choice}" if chosen else "")
+    )
 
 
 def _region_table(graph: ModelGraph) -> Table:

@@ -63,6 +63,7 @@ def blueprint(model: Model) -> Blueprint:
             _scvs(graph, n, s, values),
             _branches(graph, n),
             Blocking(graph.stations[n].blocking),
+            graph.stations[n].choice,
         )
         for n, s in servings.items()
     )

@@ -12,6 +12,7 @@ from headway.models.simulating.streams import SPREAD_ARRIVALS, Stream
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.network.blocking import Blocking
 from headway.queueing.playing.rows import NONE
+from headway.queueing.stations.choosing import QueueChoice
 from headway.queueing.stations.listed.serving import Serving
 
 ALL = ""
@@ -103,7 +104,7 @@ class SimulatedStation:
 
     Means [s] and squared coefficients of variation. For a fork, the positions of the stations that
     its parts go to; none if it has its own queues. For limited room, the fate of jobs from other
-    stations that find it full.
+    stations that find it full. For several queues, how a job chooses.
     """
 
     name: str
@@ -113,6 +114,7 @@ class SimulatedStation:
     scvs: Mapping[str, float]
     branches: tuple[int, ...] = ()
     blocking: Blocking = Blocking.LOST
+    choice: QueueChoice = QueueChoice.RANDOM
 
     @property
     def shared(self) -> bool:

@@ -15,6 +15,7 @@ from headway.models.simulating.arriving import Arriving
 from headway.models.simulating.plan import Blueprint, Jobs, SimulatedStation
 from headway.models.simulating.playing.rows import (
     Branch,
+    Choice,
     Class,
     Fate,
     Order,
@@ -30,6 +31,7 @@ from headway.queueing.network.blocking import Blocking
 from headway.queueing.playing.keys import key_of
 from headway.queueing.playing.laws import law_of
 from headway.queueing.playing.rows import NONE, Law, rows
+from headway.queueing.stations.choosing import QueueChoice
 
 _FULL = 1e-9  # chances that miss 1 by less than this sum to 1
 _EVERYBODY = 2**53  # servers of a station that serves all who are there
@@ -38,6 +40,7 @@ _FATES = {
     Blocking.AFTER_SERVICE: Fate.AFTER_SERVICE,
     Blocking.REPETITIVE: Fate.REPETITIVE,
 }
+_CHOICES = {choice: Choice[choice.name] for choice in QueueChoice}
 
 
 def score_of(plan: Blueprint) -> Score:
@@ -123,7 +126,7 @@ class _Writing:
     def _served(self, place: SimulatedStation) -> Station:
         """How a station serves; kinds with a quota, a speed or unequal servers have no rank."""
         serving = place.serving
-        row = Station(queues=serving.queues, crew=serving.crew)
+        row = Station(queues=serving.queues, crew=serving.crew, choice=_CHOICES[place.choice])
         row.servers = int(min(serving.servers, _EVERYBODY))
         if serving.budget is not None:
             row.share, row.period = serving.budget

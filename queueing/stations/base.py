@@ -47,6 +47,7 @@ class Station(Counted, ABC):
     followed: ClassVar[str] = ""  # place of what a job that comes back sees of it
     lawless: ClassVar[str] = "no formula is known"  # why `time_law` refuses, where it does
     shared_as: ClassVar[type["Station"] | None] = None  # kind that it is where servers are shared
+    chosen_as: ClassVar[type["Station"] | None] = None  # kind that it is under another choice
 
     def _number(self, value: Amount) -> Amount:
         """One of its numbers as a float, or an array of floats."""
@@ -155,6 +156,18 @@ class Station(Counted, ABC):
         if kind is None:
             return self
         return kind(**{one.name: getattr(self, one.name) for one in fields(kind)})  # type: ignore[arg-type]
+
+    def chosen(self, name: str) -> "Station":
+        """The station with this name, whose queues are chosen in another way than at random.
+
+        Examples
+        --------
+        >>> from headway.queueing import Parallel
+        >>> Parallel(0.5, 4).chosen("cpu").utilisation(4.0)
+        0.5
+        """
+        kind: Callable[..., Station] | None = self.chosen_as
+        return self if kind is None else kind(self.service_time, self.count, name)
 
     @property
     def bare(self) -> "Station":

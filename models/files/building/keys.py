@@ -12,6 +12,8 @@ from headway.models.language.algorithms import Algorithm
 from headway.queueing.disciplines.table import DISCIPLINES
 from headway.queueing.network.blocking import Blocking
 from headway.queueing.stations.base import Station
+from headway.queueing.stations.choosing import QueueChoice
+from headway.queueing.stations.listed.replicated import REPLICATED
 
 FILE_KEYS = {"places": "capacity"}
 """Numbers of stations that model files call otherwise than Python does."""
@@ -21,6 +23,12 @@ BY_CLASS = ("service_time", "scv")
 
 VISITS = TableKey(
     Several(listed=False), "Mean visits per job, in place of routes; or a table by class."
+)
+
+COPIES = TableKey(Plain(), "Equal copies of the station, each with its own queue; 1 by default.")
+
+ROUTE = TableKey(
+    TextSchema(tuple(QueueChoice)), "How a job chooses among the queues; random by default."
 )
 
 _LIST = Several(one=False, by_class=False)
@@ -39,9 +47,11 @@ def station_keys(kind: type[Station], disciplines: Iterable[str] = DISCIPLINES) 
 
     Examples
     --------
-    >>> from headway.queueing import MM1K
+    >>> from headway.queueing import MM1K, Parallel
     >>> list(station_keys(MM1K))
     ['service_time', 'capacity', 'visits', 'discipline', 'blocking']
+    >>> list(station_keys(Parallel))
+    ['service_time', 'servers', 'visits', 'discipline', 'blocking', 'route']
     """
     return _station_keys(kind, tuple(disciplines))
 
@@ -59,6 +69,8 @@ def _station_keys(kind: type[Station], disciplines: tuple[str, ...]) -> KeyTable
     if by_name and "service_time" not in own:  # kinds that say it by other numbers
         words = "The service time of a job that is alone at the station, by class."
         own["service_time"] = TableKey(Several(one=False, listed=False), words)
+    copied = {"replicas": COPIES} if kind.__name__ in REPLICATED else {}
+    chosen = {"route": ROUTE} if copied or kind.chosen_as else {}
     return own | {
         "visits": VISITS,
         "discipline": TableKey(
@@ -68,6 +80,8 @@ def _station_keys(kind: type[Station], disciplines: tuple[str, ...]) -> KeyTable
             TextSchema(tuple(Blocking)),
             "What happens to jobs that find the station full; lost by default.",
         ),
+        **copied,
+        **chosen,
     }
 
 

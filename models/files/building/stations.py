@@ -11,6 +11,7 @@ from headway.models.language.units import ONE, unit
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.structure import CLASS_KEYS, CLASS_PLACES
 from headway.queueing.disciplines.table import DEFAULT
+from headway.queueing.stations.choosing import QueueChoice
 from headway.queueing.stations.listed.kinds import station_kind
 
 _PYTHON_KEYS = {file: python for python, file in FILE_KEYS.items()}
@@ -35,6 +36,7 @@ class Stations(Entries):
         table = {_PYTHON_KEYS.get(key, key): entry for key, entry in given.items()}
         visits, blocking = table.pop("visits", None), str(table.pop("blocking", ""))
         discipline = str(table.pop("discipline", DEFAULT))
+        route = str(table.pop("route", QueueChoice.RANDOM))
         values = self.numbers(graph, "stations", name, table, units_of(made))
         by_class = {key: values[key] for key in BY_CLASS if isinstance(table.get(key), dict)}
         values |= {key: next(iter(each.values()), 0.0) for key, each in by_class.items()}
@@ -42,7 +44,9 @@ class Stations(Entries):
         known = {field.name for field in fields(made)}  # type: ignore[arg-type]
         station = made(**{key: value for key, value in values.items() if key in known})
         times, scvs = (by_class.get(key) for key in BY_CLASS)
-        return graph.station(name, station, read.get("visits"), times, discipline, scvs, blocking)
+        copies = values.get("replicas")
+        how = (discipline, scvs, blocking, copies, route)
+        return graph.station(name, station, read.get("visits"), times, *how)
 
     def _fork(self, graph: ModelGraph, name: str) -> ModelGraph:
         """Add a fork."""

@@ -27,6 +27,7 @@ from headway.queueing.network.network import JobClass, SharedStation
 from headway.queueing.network.ranks import check_priority
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
+from headway.queueing.stations.choosing import ChosenParallel, QueueChoice
 from headway.queueing.stations.listed.kinds import product_form_kinds
 
 
@@ -59,7 +60,9 @@ def targets_of(graph: ModelGraph) -> list[str]:
             _check_arrivals(graph, name)
         if not station.can.shared:
             known = ", ".join(product_form_kinds(shared=True))
-            msg = f"{name}: several classes cannot share a {station.kind.__name__}; use {known}"
+            msg = f"{name}: several classes cannot share a {station.label}; use {known}"
+            if station.choice is not QueueChoice.RANDOM:
+                msg = f"{name}: {ChosenParallel.lawless}"
             raise GraphError(msg)
         targets += [f"{name}.{part}" for part in station.fields]
         targets.append(station_at(name))

@@ -19,6 +19,8 @@ from headway.models.structure.parts.structure import CLASS_KEYS
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.disciplines.table import DEFAULT
 from headway.queueing.stations.base import Station
+from headway.queueing.stations.choosing import QueueChoice, queue_choice
+from headway.queueing.stations.listed.replicated import replicated
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +36,8 @@ class TrafficBuilding(Reading):
         discipline: str = DEFAULT,
         scvs: Mapping[str, Expression] | None = None,
         blocking: str = "",
+        replicas: Expression | None = None,
+        route: str = QueueChoice.RANDOM,
     ) -> Self:
         """Add a station; the first one is where jobs arrive unless `arrive` says otherwise.
 
@@ -57,6 +61,11 @@ class TrafficBuilding(Reading):
             What becomes of those who find it full, of a kind with ``places``: ``after service``
             holds them up at the server that has served them, ``repetitive`` serves them once
             more and draws where they go anew; left out they are lost. Those from outside are lost.
+        replicas
+            Equal copies of it, each with its own queue; its answers are those of all together.
+        route
+            How a job chooses among them, or among the queues of a `Parallel`: ``random``,
+            ``round-robin``, ``two-choices`` (the shorter of two drawn at random) or ``shortest``.
 
         Examples
         --------
@@ -68,7 +77,9 @@ class TrafficBuilding(Reading):
         """
         try:
             order = Discipline(discipline)
-        except InvalidParameter as error:
+            station = station if replicas is None else replicated(station, replicas)
+            choice = queue_choice(route, type(station))
+        except (GraphError, InvalidParameter) as error:
             msg = f"{name}: {error}"
             raise GraphError(msg) from None
         check_order(name, type(station), order)
@@ -88,6 +99,7 @@ class TrafficBuilding(Reading):
             discipline=order,
             scvs=_of_any(name, station, spreads),
             blocking=str(blocking),
+            choice=choice,
         )
         return replace(graph, stations=adding(graph.stations, name, component))
 

@@ -8,6 +8,7 @@ from headway.models.language.frozen import Kept
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.disciplines.table import DEFAULT
 from headway.queueing.stations.abilities import Abilities
+from headway.queueing.stations.choosing import QueueChoice
 
 STATION_PARTS = (
     "visits",
@@ -48,6 +49,8 @@ class Component(Kept):
         The published machine that a link's numbers are of, where it was given no others.
     blocking
         What becomes of those who find a station full, `headway.queueing.Blocking`.
+    choice
+        How a job chooses among the queues of a station.
     """
 
     kind: type
@@ -60,10 +63,13 @@ class Component(Kept):
     platform: str = ""
     scvs: Mapping[str, Formula] = field(default_factory=dict)
     blocking: str = ""
+    choice: QueueChoice = QueueChoice.RANDOM
 
     @property
     def serves_as(self) -> type:
-        """The kind whose laws hold under its discipline: another one where servers are shared."""
+        """The kind whose laws hold under its discipline and choice: another one for some."""
+        if self.choice is not QueueChoice.RANDOM:
+            return getattr(self.kind, "chosen_as", None) or self.kind
         shared = self.discipline.shares and getattr(self.kind, "shared_as", None)
         return shared or self.kind
 
@@ -75,9 +81,10 @@ class Component(Kept):
 
     @property
     def label(self) -> str:
-        """Its kind, and a discipline that changes what the kind can do."""
+        """Its kind, and a discipline or choice that changes what the kind can do."""
         sorted_by = f" under discipline {self.discipline}" if self.discipline.by_size else ""
-        return self.kind.__name__ + sorted_by
+        chosen = self.choice is not QueueChoice.RANDOM
+        return self.kind.__name__ + sorted_by + (f" with route {self.choice}" if chosen else "")
 
     @property
     def approximation(self) -> str:

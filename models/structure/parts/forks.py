@@ -51,7 +51,7 @@ def check_branches(stations: Mapping[str, Component], name: str, branches: Seque
 
 
 def _check_kind(name: str, branch: str, station: Component) -> None:
-    kind = station.kind.__name__
+    kind = station.label
     if station.branches:
         msg = f"{name}: its branch {branch} is a fork too; nested forks are not supported"
     elif station.can.loses:

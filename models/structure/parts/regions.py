@@ -54,7 +54,7 @@ def check_region(
             msg = f"region {name}: {member} is already in region {taken[member]}; keep it in one"
             raise GraphError(msg)
         if stations[member].can.product_form not in set(ServiceKind):
-            kind = stations[member].kind.__name__
+            kind = stations[member].label
             msg = (
                 f"region {name}: {member} is {kind}, which has no product form; use MM1, MMm "
                 "or Delay"

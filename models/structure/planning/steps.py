@@ -68,6 +68,7 @@ from headway.models.structure.planning.variability import (
     waiting_steps,
 )
 from headway.queueing.stations.base import Station
+from headway.queueing.stations.choosing import QueueChoice
 from headway.queueing.stations.returning import Returning
 
 Law: TypeAlias = Station | Returning
@@ -160,8 +161,10 @@ def _making(name: str, component: Component, parts: list[str], refused: str) -> 
 
 
 def _station(component: Component, name: str, refused: str, values: Values) -> Station:
-    """A station with the laws that hold under its discipline."""
+    """A station with the laws that hold under its discipline and its choice among queues."""
     made: Station = build(component, name, values)
+    if component.choice is not QueueChoice.RANDOM:
+        return made.chosen(name)
     if component.discipline.by_size:
         from headway.queueing.stations.sorted import SortedStation
 

@@ -144,7 +144,7 @@ def _why_not(graph: Structure, who: str) -> str:
         if not _goes_through(station.can, alone=alone == name):
             return (
                 f"{name}: headway cannot propagate variability through a "
-                f"{station.kind.__name__}; delete the scv of arrivals"
+                f"{station.label}; delete the scv of arrivals"
             )
         if not station.discipline.in_turn and station.can.limits:
             return (

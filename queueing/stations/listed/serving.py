@@ -27,7 +27,7 @@ class Serving:
     servers
         Servers of a queue; infinitely many serve everybody at once.
     queues
-        Queues side by side, one of which a job takes at random.
+        Queues side by side, one of which a job takes.
     places
         Room for so many at a queue, those in service included; what finds none is lost.
     speeds
@@ -124,6 +124,10 @@ def _all_at_once(station: Any) -> Serving:
     return Serving(station.mean_service, float(station.scv), queues=count, needed=needed)
 
 
+def _side_by_side(station: Any) -> Serving:
+    return Serving(station.mean_service, queues=int(station.plain_count))
+
+
 def _by_spread(station: Any) -> Serving:
     return replace(_in_order(station), scv=float(station.scv))
 
@@ -184,7 +188,8 @@ SERVING: Mapping[str, Rule] = {
     "Delay": lambda s: Serving(s.mean_service, 0.0, inf, most=inf, crew=0.0),
     "MM1": _in_order,
     "MMm": _in_order,
-    "Parallel": lambda s: Serving(s.mean_service, queues=int(s.plain_count)),
+    "Parallel": _side_by_side,
+    "ChosenParallel": _side_by_side,
     "MM1K": _in_a_room,
     "MMmK": _in_a_room,
     "GIMmK": _as_losses_vary,

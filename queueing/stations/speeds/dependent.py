@@ -20,7 +20,8 @@ from headway.kinds import (
     plain,
 )
 from headway.queueing.stations.abilities import SERVERS, Abilities, ServiceKind
-from headway.queueing.stations.base import MM1, Servers
+from headway.queueing.stations.base import MM1, Servers, Station
+from headway.queueing.stations.choosing import ChosenParallel
 from headway.queueing.stations.speeds.varying import ALL, ALONE, ByLaw, Rates, Varying
 from headway.queueing.times.laws import TimeLaw, exponential
 
@@ -265,6 +266,7 @@ class Parallel(Servers):
         scv=1.0,
     )
     followed: ClassVar[str] = "headway.queueing.times.tagged_job.kinds:FcfsQueue"
+    chosen_as: ClassVar[type[Station] | None] = ChosenParallel
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """W = U S / (1 - U) [s]."""

@@ -1,0 +1,94 @@
+"""Servers with a queue each, of which a job chooses one by what it finds there, or in turn.
+
+Each server is busy for the same share of the time, U = lambda S / m, as under a choice at random.
+How long jobs wait depends on all queues together: for more than two of them no formula is known.
+
+Source: Mitzenmacher, IEEE Transactions on Parallel and Distributed Systems 12(10), 2001 (the power
+of two choices).
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar, NoReturn
+
+from headway.errors import GraphError, InvalidParameter, nearest
+from headway.kinds import Quantity
+from headway.queueing.stations.abilities import SERVERS, Abilities
+from headway.queueing.stations.base import Servers, Station
+
+
+class QueueChoice(StrEnum):
+    """How a job chooses among the queues of a station."""
+
+    RANDOM = "random"
+    ROUND_ROBIN = "round-robin"
+    TWO_CHOICES = "two-choices"
+    SHORTEST = "shortest"
+
+
+def queue_choice(word: str, kind: type[Station]) -> QueueChoice:
+    """Read how jobs choose among the queues of a kind of station.
+
+    Raises
+    ------
+    InvalidParameter
+        For a word that is none of these.
+    GraphError
+        For a kind with one queue.
+
+    Examples
+    --------
+    >>> from headway.queueing import Parallel
+    >>> queue_choice("shortest", Parallel).name
+    'SHORTEST'
+    """
+    if word not in set(QueueChoice):
+        words = ", ".join(QueueChoice)
+        msg = f"unknown route {word!r}{nearest(word, list(QueueChoice))}; it must be one of {words}"
+        raise InvalidParameter(msg)
+    if kind.chosen_as is None and word != QueueChoice.RANDOM:
+        msg = "route chooses among several queues; add replicas = 2, or more, to an MM1"
+        raise GraphError(msg)
+    return QueueChoice(word)
+
+
+@dataclass(frozen=True)
+class ChosenParallel(Servers):
+    """m servers, each with its own queue, chosen in another way than at random.
+
+    Parameters
+    ----------
+    service_time
+        Mean service time S of one server [s], 0 or more.
+    servers
+        Number of servers m, a whole number of 1 or more.
+    name
+        What refusals call it.
+
+    Raises
+    ------
+    InvalidParameter
+        For a service time that is negative or not finite, or servers that are not 1, 2, 3...
+
+    Examples
+    --------
+    >>> ChosenParallel(service_time=0.5, servers=4).utilisation(4.0)
+    0.5
+    """
+
+    can: ClassVar[Abilities] = Abilities(counts=SERVERS)
+    lawless: ClassVar[str] = (
+        "queues that are not chosen at random have no formula; use --method simulation, "
+        'or route = "random"'
+    )
+    name: str = ""
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return "a station whose queues are not chosen at random"
+
+    def waiting_time(self, arrival_rate: Quantity) -> NoReturn:  # noqa: ARG002 - of no rate
+        """Refuse: it is not known."""
+        msg = f"{self.name}: {self.lawless}".removeprefix(": ")
+        raise GraphError(msg)
