@@ -19,6 +19,8 @@ from .disciplines.discipline import Discipline as Discipline
 from .erlang.formulas import empty_probability as empty_probability
 from .erlang.formulas import erlang_b as erlang_b
 from .erlang.formulas import erlang_c as erlang_c
+from .erlang.impatience import ImpatientQueue as ImpatientQueue
+from .erlang.impatience import erlang_a as erlang_a
 from .flows.laws import forced_flow_law as forced_flow_law
 from .flows.laws import interactive_response_time as interactive_response_time
 from .flows.laws import knee_population as knee_population
