@@ -58,6 +58,7 @@ from .programs.algorithms import Collective as Collective
 from .programs.algorithms import CollectiveAlgorithm as CollectiveAlgorithm
 from .programs.algorithms import bus_factor as bus_factor
 from .programs.algorithms import collective_time as collective_time
+from .programs.algorithms import ring_all_reduce_time as ring_all_reduce_time
 from .programs.algorithms import two_level_time as two_level_time
 from .programs.burstiness import BurstinessFit as BurstinessFit
 from .programs.burstiness import GapRuns as GapRuns

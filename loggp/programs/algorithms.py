@@ -447,6 +447,51 @@ def _combined(row: CollectiveAlgorithm, machine: LogGP, size: Any) -> Any:
     return row.combined(machine.processors, size)
 
 
+def ring_all_reduce_time(
+    processors: Quantity,
+    size: Quantity,
+    latency: Quantity,
+    overhead: Quantity,
+    gap: Quantity,
+    gap_per_byte: Quantity,
+) -> Amount:
+    """Time of an all-reduce by a ring, for formulas of model files: 0 for one processor [s].
+
+    (2 (n - 1) - 1) max(g, M) + M + (2 S (n - 1) / n - 2 (n - 1)) G with M = L + 2 o, the law of
+    `collective_time` also where n does not divide S.
+
+    Parameters
+    ----------
+    processors
+        n, 1 or more.
+    size
+        S, bytes of the whole buffer, n or more.
+    latency, overhead, gap
+        L, o and g [s], 0 or more.
+    gap_per_byte
+        G [s/B], 0 or more.
+
+    Raises
+    ------
+    InvalidParameter
+        For a value outside its domain.
+
+    Examples
+    --------
+    >>> round(ring_all_reduce_time(8, 2**20, 5e-6, 1e-6, 4e-6, 1e-9) * 1e6, 3)
+    1932.994
+    >>> ring_all_reduce_time(1, 2**20, 5e-6, 1e-6, 4e-6, 1e-9)
+    0.0
+    """
+    check_count("processors", processors)
+    check_domain("size", size, lambda one: one >= 1, "1 or more")
+    machine = LogGP(latency, overhead, overhead, gap, gap_per_byte, processors)
+    count: Any = processors
+    rounds = 2 * (count - 1)
+    time = rounds_time(machine, rounds, size * rounds / count)
+    return plain(apply("where", count > 1, time, 0.0))
+
+
 _INSIDE, _ACROSS = 0, 1
 _LEVELS: dict[Collective, tuple[tuple[int, Collective, bool], ...]] = {
     _AR: ((_INSIDE, _RS, False), (_ACROSS, _AR, True), (_INSIDE, _AG, False)),

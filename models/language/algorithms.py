@@ -207,6 +207,7 @@ _LAWS = {
         "bulk_gap_run_time",
         "mpi_overhead_run_time",
     ),
+    "headway.loggp.programs.algorithms": ("ring_all_reduce_time",),
     "headway.loggp.programs.barriers": ("mean_interruptions", "slowest_regular", "usable_share"),
     "headway.loggp.programs.related": ("bsp_superstep_time", "qsm_phase_time"),
     "headway.loggp.machine.routers": ("interface_gap",),
