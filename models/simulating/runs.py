@@ -126,8 +126,9 @@ def _check_population(plan: Blueprint) -> None:
     jobs = sum(jobs.population for jobs in plan.classes)
     if jobs > MOST_JOBS:
         msg = (
-            f"{plan.name}: headway simulates up to {MOST_JOBS:,} jobs, not {jobs:,}; give it a "
-            "smaller population, or solve it"
+            f"{plan.name}: headway simulates up to {MOST_JOBS:,} jobs, not {jobs:,}, which would "
+            f"take {_rounded(FIRST * FASTEST * schedule(plan).events)} or more; give it a smaller "
+            "population, or solve it"
         )
         raise InvalidParameter(msg)
 

@@ -19,7 +19,7 @@ from headway.models.simulating.playing.run import Run
 from headway.models.simulating.scoring import score_of
 from headway.queueing import MG1, Delay, MGm, MMm
 
-NETWORKS = 20
+NETWORKS = 30
 VISITS = 40_000
 PARTS = 10
 NAMES = ("a", "b")
