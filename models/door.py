@@ -6,7 +6,7 @@ Values stand below those who solve, fit, show and draw them. What they are asked
 
 import re
 
-from headway import queueing as queueing  # whose methods stand before those for models
+import headway.queueing  # noqa: F401 - its methods stand before those for models
 from headway.lazy import open_table
 from headway.models.language.verbs import DESCRIBE, open_door
 

@@ -12,7 +12,6 @@ from headway.errors import PackageError, UnknownModel, nearest
 from headway.lazy import offered, outside
 from headway.models.files.intake import is_given
 from headway.models.files.reading import parse_model
-from headway.models.files.separated import rows_of
 from headway.models.structure.model import Model
 
 if TYPE_CHECKING:
@@ -147,6 +146,8 @@ def data_rows(name: str) -> list[Row]:
     >>> data_rows("io_node_compute/table_4_measured_execution")[0]["run_time_s"]
     '89.2'
     """
+    from headway.models.files.separated import rows_of
+
     path = data_path(f"{name}.csv")
     (_, titles), *rows = rows_of(path.read_text(encoding="utf-8"), path.name)
     return [dict(zip(titles, cells, strict=True)) for _, cells in rows]

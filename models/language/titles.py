@@ -54,10 +54,10 @@ _SHARES = {"percent": "%", "pct": "%", "%": "%"}
 _SQUARES = {"s2": "s^2"}  # the only square that answers have: a variance of times
 _KNOWN = {**_TIMES, **_SQUARES, **_DATA, **_COUNTS, **dict.fromkeys(_WORK, "op"), **_RATES}
 _PARTS = r"[\s_,;:#/-]+"
-_STATISTIC = re.compile(
+_STATISTIC = (
     r"p\d+(?:\.\d+)?|\d+(?:\.\d+)?(?:th|st|nd|rd|%)|max|maximum|med|median|std|stddev|sd|percentile"
 )
-_BRACKETS = re.compile(r"[\[(]([^][()]*)[\])]")
+_BRACKETS = r"[\[(]([^][()]*)[\])]"
 
 
 @lru_cache(maxsize=4096)
@@ -139,7 +139,7 @@ def plain_title(title: str) -> str:
 
 def _from_brackets(title: str) -> tuple[str, Unit | None] | None:
     """Name and unit of a title with brackets; None where no bracket holds a unit."""
-    for match in reversed(list(_BRACKETS.finditer(title))):
+    for match in reversed(list(re.finditer(_BRACKETS, title))):
         pieces = [piece.strip() for piece in re.split("[,;]", match[1])]
         for piece in pieces:
             in_unit = _unit_or_none(piece)
@@ -209,7 +209,7 @@ def _is_statistic(words: Sequence[str], index: int) -> bool:
     """Whether a word only says which statistic of the quantity it is."""
     word = words[index]
     follows = word.isdigit() and re.fullmatch(r"p\d\d", words[index - 1]) is not None
-    return follows or word in FILLING or _STATISTIC.fullmatch(word) is not None
+    return follows or word in FILLING or re.fullmatch(_STATISTIC, word) is not None
 
 
 def _first_of_unit(words: tuple[str, ...]) -> int:

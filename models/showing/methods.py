@@ -1,13 +1,15 @@
 """Methods of solution as tables, JSON and CSV: all of them, or those for a model."""
 
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headway.models.language.units import unit
-from headway.models.solving.applicable import Applicable, ModelMethods
 from headway.models.tables.table import Column, Table
 from headway.queueing.methods.method import Error, MethodRow
 from headway.queueing.methods.registry import methods
+
+if TYPE_CHECKING:
+    from headway.models.solving.applicable import Applicable, ModelMethods
 
 
 def methods_tables() -> list[Table]:
@@ -69,7 +71,7 @@ def _needs(row: MethodRow) -> str:
     return "; ".join(own)
 
 
-def model_methods_table(found: ModelMethods) -> Table:
+def model_methods_table(found: "ModelMethods") -> Table:
     """The methods for a model: those that apply first."""
     rows = sorted(found.methods, key=lambda one: not one.applies)
     columns = (
@@ -86,11 +88,11 @@ def model_methods_table(found: ModelMethods) -> Table:
     return Table(f"methods for {found.model}", columns, notes)
 
 
-def _error(one: Applicable) -> str:
+def _error(one: "Applicable") -> str:
     return one.reason if one.error is None else str(one.error)
 
 
-def model_methods_document(found: ModelMethods) -> dict[str, Any]:
+def model_methods_document(found: "ModelMethods") -> dict[str, Any]:
     """The JSON contract's document for `methods` with a model."""
     return {
         "model": found.model,

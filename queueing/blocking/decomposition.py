@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from math import inf, isfinite
 
 import numpy as np
-from scipy.optimize import brentq
 
 from headway.errors import GraphError, Saturated
 from headway.kinds import FloatArray
@@ -81,6 +80,8 @@ class IsolatedStation:
         Saturated
             For more than it can serve.
         """
+        from scipy.optimize import brentq
+
         unit = 1 / service
 
         def miss(log: float) -> float:

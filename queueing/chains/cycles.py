@@ -21,7 +21,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
@@ -133,6 +132,8 @@ class _RoutingChain:
 
     def chains(self) -> tuple[tuple[int, ...], ...]:
         """Classes that change into one another, as chains; refuse open classes in closed chains."""
+        from scipy.sparse.csgraph import connected_components
+
         here = self.reach(np.ones(len(self.starts), bool))
         source, target = np.nonzero(self.edges & here[:, None])
         count = len(self.starts)
@@ -252,6 +253,8 @@ def closed_shares(cycles: Cycles, chain: tuple[int, ...], names: Sequence[str]) 
     GraphError
         Where jobs end up in one class or another for ever.
     """
+    from scipy.sparse.csgraph import connected_components
+
     ends = np.nan_to_num(cycles.ends[:, chain][:, :, chain])
     turns = _some(ends > 0, 0)
     count, labels = connected_components(turns, connection="strong")

@@ -90,3 +90,7 @@ def test_a_closed_form_needs_sympy_and_no_scipy(model):
 
     assert "sympy" in modules
     assert modules.isdisjoint(OTHERS - {"sympy"})
+
+
+def test_the_table_of_methods_needs_numpy_alone():
+    assert loaded("methods").isdisjoint(OTHERS)

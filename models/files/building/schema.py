@@ -178,7 +178,6 @@ def structure(document: dict[str, Any]) -> ModelEntry:
     return entry
 
 
-@dataclass(frozen=True)
 class _Ends(Schema):
     """Both ends of an interval; one that is not known is empty text."""
 
@@ -194,7 +193,6 @@ class _Ends(Schema):
         return {"type": "array", "items": _PLAIN.described(), "minItems": 2, "maxItems": 2}
 
 
-@dataclass(frozen=True)
 class _Shares(Schema):
     """A station, or a table of shares by station."""
 
@@ -383,7 +381,6 @@ _NUMBERS = Several()
 _SETS = "A line of names of parameters with ci95, then a line of SI values for each set."
 
 
-@dataclass(frozen=True)
 class _WholeModel(Schema):
     """A model inside a model file, with the same keys."""
 

@@ -88,7 +88,6 @@ class TextSchema(Schema):
         return {"type": "string", **({"enum": list(self.choices)} if self.choices else {})}
 
 
-@dataclass(frozen=True)
 class Plain(Schema):
     """A number, a quantity with unit, or a formula."""
 
@@ -103,7 +102,6 @@ class Plain(Schema):
         return {"type": ["string", "number"]}
 
 
-@dataclass(frozen=True)
 class RealSchema(Schema):
     """A finite number without unit."""
 
