@@ -211,9 +211,11 @@ def collective(
     gpus, size_bytes and time_us (CSV, Parquet). A law for each range of sizes describes all
     numbers of processors.
     """
+    from headway.kinds import check_count
     from headway.models.signatures.collective import MeasuredCollective, asked_of, file_text
     from headway.models.signatures.collective_files import Chosen, counts_of_option
 
+    check_count("--per-machine", 1 if per_machine is None else per_machine)
     asked = [asked_of(text) for text in at]
     chosen = Chosen(operation, datatype, place, counts_of_option(processors))
     texts = [file_text(path) for path in files]

@@ -268,10 +268,15 @@ def asked_of(text: str) -> tuple[int, float]:
     >>> asked_of("n=16,size=256MiB")
     (16, 268435456.0)
     """
-    parts = (part.partition("=") for part in text.split(","))
+    parts = [part.partition("=") for part in text.split(",")]
     given = {name.strip(): value.strip() for name, _, value in parts}
     count = given.get("n", "")
-    if given.keys() != {"n", "size"} or not count.isascii() or not count.isdigit():
+    if (
+        len(parts) != len(given)
+        or given.keys() != {"n", "size"}
+        or not count.isascii()
+        or not count.isdigit()
+    ):
         msg = f"--at: {quoted(text)} is not like n=16,size=256MiB"
         raise MeasurementError(msg)
     size = quantity(given["size"], unit("B"), "--at size")

@@ -193,6 +193,8 @@ def test_asked_sizes_have_units():
     [
         (table((2, 4)), ("--at", "n=8"), "'n=8' is not like n=16,size=256MiB"),
         (table((2, 4)), ("--at", "n=x,size=1MB"), "is not like n=16,size=256MiB"),
+        (table((2, 4)), ("--at", "n=8,n=4,size=1MB"), "is not like n=16,size=256MiB"),
+        (table((2, 4)), ("--per-machine", "0"), "--per-machine is 0; it must be a whole number"),
         (table((2, 4)), ("--at", "n=8,size=1s"), "size"),
         (table((2, 4)), ("--at", "n=8,size=0.5B"), "must be a whole number of bytes"),
         (table((2, 4)), ("--at", "n=3,size=1KiB"), "1024 B do not divide among 3 processors"),
