@@ -40,7 +40,7 @@ _SWITCH = 4.0
 largest measured. Found in the same way: without it most of what bands missed was at the changes."""
 
 _NODE = 8
-"""Processors beyond which a node may end: the most that share a board today."""
+"""Processors at which a node may end, the most that share a board: none if more were measured."""
 
 
 @dataclass(frozen=True)
@@ -353,7 +353,7 @@ def _check_beyond(level: CollectiveLevel, processors: int, per_machine: int, nea
     if processors > 2 * level.counts[-1]:
         msg = f"n = {processors} is more than twice the most, {nearest}; measure nearer"
         raise MeasurementError(msg)
-    if not level.per_machine and not per_machine and level.counts[-1] >= _NODE:
+    if not level.per_machine and not per_machine and level.counts[-1] == _NODE:
         msg = (
             f"n = {processors} may cross the boundary of a node, {nearest}; state how many "
             "processors a node has (per_machine)"

@@ -130,6 +130,11 @@ def test_a_stated_node_lets_more_be_predicted():
     assert fit.predicted(16, 2.0**12).time == pytest.approx(law(16, 2.0**12, SMALL), rel=1e-6)
 
 
+def test_more_than_a_node_was_measured_so_more_can_be_predicted():
+    fit = fit_collective(two_protocols((8, 16, 32)))
+    assert fit.predicted(64, 2.0**12).time == pytest.approx(law(64, 2.0**12, SMALL), rel=1e-6)
+
+
 def test_much_longer_messages_are_refused():
     fit = fit_collective(two_protocols((2, 4)))
     assert fit.predicted(4, 4 * SIZES[-1]).notes == ("beyond the largest measured size, 512 MiB",)
