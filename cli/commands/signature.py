@@ -212,7 +212,8 @@ def collective(
     numbers of processors.
     """
     from headway.kinds import check_count
-    from headway.models.signatures.collective import MeasuredCollective, asked_of, file_text
+    from headway.models.reading.texts import file_text
+    from headway.models.signatures.collective import MeasuredCollective, asked_of
     from headway.models.signatures.collective_files import Chosen, counts_of_option
 
     check_count("--per-machine", 1 if per_machine is None else per_machine)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -16,12 +15,7 @@ from headway.loggp.programs.measured_collectives import (
     Predicted,
     fit_collective,
 )
-from headway.models.files.intake import read_bytes
-from headway.models.files.packed import unpacked_whole
-from headway.models.files.shipped import shipped_or_own
 from headway.models.language.units import quantity, unit
-from headway.models.measured.measurements import LARGEST_FILE
-from headway.models.reading.recognise import decoded
 from headway.models.signatures.collective_files import Chosen, chosen_times
 from headway.models.tables.shown import Answer
 from headway.numerals import digits
@@ -122,6 +116,7 @@ class MeasuredCollective(Answer):
         Examples
         --------
         >>> from headway.models import data_path
+        >>> from headway.models.reading.texts import file_text
         >>> given = file_text(data_path("gpu_collectives/gb200_2_29_2.csv"))
         >>> MeasuredCollective.of([given], Chosen("all_gather", "half")).fit.levels[0].counts
         (2, 4)
@@ -148,6 +143,7 @@ class MeasuredCollective(Answer):
         Examples
         --------
         >>> from headway.models import data_path
+        >>> from headway.models.reading.texts import file_text
         >>> given = file_text(data_path("gpu_collectives/gb200_2_29_2.csv"))
         >>> MeasuredCollective.of([given], Chosen("all_gather", "half")).times.time.size
         42
@@ -161,6 +157,7 @@ class MeasuredCollective(Answer):
         Examples
         --------
         >>> from headway.models import data_path
+        >>> from headway.models.reading.texts import file_text
         >>> given = file_text(data_path("gpu_collectives/gb200_2_29_2.csv"))
         >>> answer = MeasuredCollective.of([given], Chosen("all_gather", "half"))
         >>> [(one.processors, round(one.bus_bandwidth / 1e9)) for one in answer.quoted]
@@ -184,6 +181,7 @@ class MeasuredCollective(Answer):
         Examples
         --------
         >>> from headway.models import data_path
+        >>> from headway.models.reading.texts import file_text
         >>> given = file_text(data_path("gpu_collectives/gb200_2_29_2.csv"))
         >>> answer = MeasuredCollective.of([given], Chosen("all_gather", "half"))
         >>> answer.median_error < 0.04
@@ -198,6 +196,7 @@ class MeasuredCollective(Answer):
         Examples
         --------
         >>> from headway.models import data_path
+        >>> from headway.models.reading.texts import file_text
         >>> given = file_text(data_path("gpu_collectives/gb200_2_29_2.csv"))
         >>> answer = MeasuredCollective.of([given], Chosen("all_gather", "half"))
         >>> answer.warnings
@@ -284,18 +283,3 @@ def asked_of(text: str) -> tuple[int, float]:
         msg = f"--at: size is {digits(size)} B; it must be a whole number of bytes, 1 or more"
         raise MeasurementError(msg)
     return int(count[:9]), size
-
-
-def file_text(path: Path) -> tuple[str, str]:
-    """The text of a file and its name: also of Parquet, compressed, or shipped with headway.
-
-    Raises
-    ------
-    MeasurementError
-        For a file that is missing, too large or no text.
-    PackageError
-        For Parquet where pandas and pyarrow are not installed.
-    """
-    own = shipped_or_own(path)
-    content = unpacked_whole(read_bytes(own, LARGEST_FILE), str(path), LARGEST_FILE)
-    return decoded(content, str(path)), str(path)

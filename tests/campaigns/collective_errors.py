@@ -18,7 +18,7 @@ from headway.errors import MeasurementError
 from headway.loggp import CollectiveFit, CollectiveTimes, fit_collective
 from headway.loggp.programs.measured_collectives import MODEL_ERROR
 from headway.models import data_path
-from headway.models.signatures.collective import file_text
+from headway.models.reading.texts import file_text
 from headway.models.signatures.collective_files import Chosen, chosen_times
 
 SYSTEMS = {

@@ -28,8 +28,9 @@ from headway.models.measured.measurements import LARGEST_FILE
 from headway.models.reading import gather
 from headway.models.reading.hints import Hints
 from headway.models.reading.loadtest import read_load_test
+from headway.models.reading.texts import file_text
 from headway.models.showing.models import closed_forms
-from headway.models.signatures.collective import MeasuredCollective, file_text
+from headway.models.signatures.collective import MeasuredCollective
 from headway.models.signatures.loggp import MeasuredSizes, read_sizes
 from headway.models.signatures.logp import MeasuredLogp
 from headway.models.signatures.sfs import MeasuredSignature, curve

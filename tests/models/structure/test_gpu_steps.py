@@ -8,7 +8,8 @@ import pytest
 from headway.errors import InvalidParameter
 from headway.loggp import LogGP, Pipeline, Stage, collective_time, ring_all_reduce_time
 from headway.models import catalogue_model, data_path
-from headway.models.signatures.collective import MeasuredCollective, file_text
+from headway.models.reading.texts import file_text
+from headway.models.signatures.collective import MeasuredCollective
 from headway.models.signatures.collective_files import Chosen
 
 FIVE = {"latency": 5e-6, "overhead": 1e-6, "gap": 4e-6, "gap_per_byte": 1e-9}
