@@ -194,5 +194,13 @@ METHODS = (
         error="headway.queueing.closed.forked:error",
         approximates=True,
     ),
+    MethodRow(
+        "layers",
+        "each layer of services in turn, with the others as delays",
+        (),
+        {Subject.LAYERED: "headway.queueing.layers.solve:in_layers"},
+        error="headway.queueing.layers.measured:LAYERS_ERROR",
+        approximates=True,
+    ),
 )
 """All of them."""

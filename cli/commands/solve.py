@@ -91,11 +91,12 @@ def command(
     laws = {"--show": quantities is not None, "--queue-lengths": queue_lengths is not None}
     if method == SIMULATION or uncertain:
         _refuse(laws, "fixed parameters and an analytic method")
-    if method == SIMULATION and not uncertain:
+    if method == SIMULATION and not (uncertain or chosen.graph.layers):
         _refuse({"--draws": draws is not None}, "--uncertain")
         return _simulated(chosen, percents, wish, hands, output_format, plot)
     _refuse({"--workers or --cluster": names_workers(hands)}, f"--method {SIMULATION}")
-    _refuse({"--method simulation": method == SIMULATION}, "fixed parameters, not --uncertain")
+    alone = method == SIMULATION and not chosen.graph.layers
+    _refuse({"--method simulation": alone}, "fixed parameters, not --uncertain")
     others = {name: True for name in wish.given if name != "--seed" or not uncertain}
     _refuse(others, "--uncertain or " * ("--seed" in others) + f"--method {SIMULATION}")
     if uncertain:

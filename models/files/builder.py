@@ -132,7 +132,12 @@ class Builder(Links, Algorithms, Stations, Regions):
                 adder = _ADDERS.get(kind)
                 graph = adder(self, graph, name) if adder else self.algorithm(graph, kind, name)
         graph = self.regions(self.arrivals(self.routes(self._in_file_order(graph))))
-        return self._outputs(self.job_classes(graph))
+        graph = self.job_classes(graph)
+        if self.entry.tasks or self.entry.processors:
+            from headway.models.files.building.layers import LayersOfFile
+
+            graph = LayersOfFile(self.entry, self.place).layers(graph)
+        return self._outputs(graph)
 
     def _in_file_order(self, graph: ModelGraph) -> ModelGraph:
         entry = self.entry
@@ -179,8 +184,11 @@ class Builder(Links, Algorithms, Stations, Regions):
         return graph.bind(name, str(entry.formula))
 
     def _outputs(self, graph: ModelGraph) -> ModelGraph:
-        if not graph.stations and not self.entry.outputs:
-            msg = "a model needs stations or outputs; add [stations.NAME] or [outputs.NAME]"
+        if not (graph.stations or graph.layers or self.entry.outputs):
+            msg = (
+                "a model needs stations, tasks or outputs; add [stations.NAME], [tasks.NAME] or "
+                "[outputs.NAME]"
+            )
             raise self.place.error(msg)
         for name, entry in self.entry.outputs.items():
             with self.place("outputs", name):

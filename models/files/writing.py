@@ -23,7 +23,7 @@ from headway.models.structure.parts.components import Component, Route
 from headway.models.structure.parts.links import is_published, link_parameters, published_source
 from headway.models.structure.parts.regions import Region
 from headway.queueing.disciplines.table import DEFAULT
-from headway.queueing.stations.choosing import QueueChoice
+from headway.queueing.stations.abilities import QueueChoice
 
 
 def to_toml(model: Model) -> str:

@@ -30,7 +30,7 @@ from headway.models.structure.parts.routes import MOST_SHOWN
 from headway.models.structure.parts.structure import CLASS_KEYS
 from headway.models.tables.table import Column, Table
 from headway.numerals import digits
-from headway.queueing.stations.choosing import QueueChoice
+from headway.queueing.stations.abilities import QueueChoice
 
 _MOST_LISTED = 12
 

@@ -58,6 +58,10 @@ _KEYS = (
     "bottleneck",
     "saturated",
     "regions",
+    "clients",
+    "entries",
+    "tasks",
+    "processors",
     "bounds",
     "class_bounds",
 )
@@ -90,9 +94,14 @@ def _fields(solution: Solution) -> Iterator[Field]:
 
 
 def _limit_fields(solution: Solution) -> Iterator[Field]:
-    """Numbers of regions, and bounds."""
+    """Numbers of layers and of regions, and bounds."""
     from headway.models.showing.bounds import bound_fields
 
+    if solution.model.graph.layers:
+        from headway.models.showing.parts.layers import layer_fields
+
+        yield from layer_fields(solution, solution.model.graph.layers)
+        yield only_csv("method", (solution.method,) * int(np.prod(solution.shape)))
     if solution.model.graph.regions:
         from headway.models.showing.parts.regions import region_fields
 
@@ -135,7 +144,7 @@ def head(solution: Solution) -> Row:
     """What JSON says of a solution beside its points."""
     model = solution.model
     document: Row = {"model": model.name, "preset": model.preset}
-    if solution.stations:
+    if solution.stations or model.graph.layers:
         document |= {"method": solution.method, "approximation": solution.approximation or None}
         document |= {"no_bounds": reason} if (reason := solution.no_bounds) else {}
     elif solution.approximation:
@@ -156,6 +165,10 @@ def _tables(solution: Solution, scale: Scale) -> list[Table]:
     tables = [_outputs_table(solution, scale)]
     if solution.classes:
         tables.append(_class_table(solution, scale))
+    if solution.model.graph.layers:
+        from headway.models.showing.parts.layers import layer_tables
+
+        return tables + layer_tables(solution, solution.model.graph.layers, scale)
     if not solution.stations:
         return tables
     tables += [_stations_table(solution, scale), *server_tables(solution)]
@@ -252,7 +265,8 @@ def _cells(values: Any) -> tuple[float, ...]:
 def labels(solution: Solution) -> list[str]:
     """Say how it was solved, and what is not exact about it: a line each, for every answer."""
     exact = "" if solution.approximation or solution.method == "exact" else " (exact)"
-    usual = not solution.stations or solution.method == Marks.method
+    layers = solution.model.graph.layers
+    usual = not (solution.stations or layers) or solution.method == Marks.method
     notes = [] if usual else [f"method: {solution.method}{exact}"]
     doubt = [f"approximate: {solution.approximation}"] if solution.approximation else []
     return notes + doubt
@@ -291,6 +305,10 @@ def arrival_note(model: Model) -> list[str]:
 def notes_of(solution: Solution, scale: Scale | None = None) -> list[str]:
     """Say what was set, how it was solved, which points are saturated, where saturation lies."""
     notes = set_note(solution.model, swept(solution), scale) + labels(solution)
+    if solution.model.graph.layers:
+        from headway.models.showing.parts.layers import layer_notes
+
+        notes += layer_notes(solution, solution.model.graph.layers)
     if not solution.stations:
         return notes
     saturated = [f"saturated: {solution.saturation_message}"] * int(solution.saturated.any())

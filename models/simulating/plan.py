@@ -12,7 +12,7 @@ from headway.models.simulating.streams import SPREAD_ARRIVALS, Stream
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.network.blocking import Blocking
 from headway.queueing.playing.rows import NONE
-from headway.queueing.stations.choosing import QueueChoice
+from headway.queueing.stations.abilities import QueueChoice
 from headway.queueing.stations.listed.serving import Serving
 
 ALL = ""

@@ -31,7 +31,7 @@ from headway.queueing.network.blocking import Blocking
 from headway.queueing.playing.keys import key_of
 from headway.queueing.playing.laws import law_of
 from headway.queueing.playing.rows import NONE, Law, rows
-from headway.queueing.stations.choosing import QueueChoice
+from headway.queueing.stations.abilities import QueueChoice
 
 _FULL = 1e-9  # chances that miss 1 by less than this sum to 1
 _EVERYBODY = 2**53  # servers of a station that serves all who are there

@@ -31,7 +31,7 @@ SIMULATION = "simulation"
 def solve_model(model: Model, method: str = "auto") -> Solution:
     """Solve an open, closed or mixed network, or evaluate a model of a program."""
     model = propagating(model) if method == QNA else model
-    if model.network_kind is not NetworkKind.BLOCKING:  # which has names of its own
+    if model.network_kind not in _OWN_NAMES:
         _check_method(method)
     shape = points_shape(model.inputs)
     values, marks = _means(model, method, shape)
@@ -96,6 +96,12 @@ def _blocking_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple
     return blocking_values(model.network, method, shape)
 
 
+def _layered_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Amounts, Marks]:
+    from headway.models.solving.layered.layered_values import layered_values
+
+    return layered_values(model.network, method, shape)
+
+
 def _closed_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Values, Marks]:
     from headway.models.solving.closed.closed_values import closed_values
 
@@ -158,8 +164,12 @@ def _doubts(model: Model, values: Values) -> str:
 
 _SOLVERS: dict[NetworkKind, Callable[[Model, str, tuple[int, ...]], tuple[Values, Marks]]] = {
     NetworkKind.PROGRAM: _open_values,
+    NetworkKind.LAYERED: _layered_values,
     NetworkKind.BLOCKING: _blocking_values,
     NetworkKind.CLASSES: _class_values,
     NetworkKind.CLOSED: _closed_values,
     NetworkKind.OPEN: _open_values,
 }
+
+_OWN_NAMES = (NetworkKind.BLOCKING, NetworkKind.LAYERED)
+"""Kinds whose solvers know names of methods of their own."""

@@ -37,7 +37,7 @@ def parameters_of(graph: ModelGraph) -> dict[str, Parameter]:
     ['s', 'arrival_rate']
     """
     names = list(graph.parameters)
-    if "population" in names:
+    if "population" in names and not graph.layers:
         names += ["think_time"] * ("think_time" not in names)
     elif graph.needs_arrival_rate:
         names.append(ARRIVAL_RATE)

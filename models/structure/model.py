@@ -296,6 +296,8 @@ class Model(Kept, ModelVerbs):
         ('one open class', 'one closed class')
         """
         network = self.network
+        if network.graph.layers:
+            return NetworkKind.LAYERED
         if not network.graph.stations:
             return NetworkKind.PROGRAM
         if network.graph.blocks:
@@ -307,7 +309,7 @@ class Model(Kept, ModelVerbs):
     @property
     def is_closed(self) -> bool:
         """Whether a population circulates, rather than jobs arriving from outside."""
-        return "population" in self.parameters and not self.graph.classes
+        return "population" in self.parameters and not (self.graph.classes or self.graph.layers)
 
     def closed(self, population: Number, think_time: Number | str | None = None) -> "Model":
         """Close the network: the same graph, with a population instead of arrivals.

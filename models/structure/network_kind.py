@@ -11,6 +11,7 @@ class NetworkKind(StrEnum):
     """
 
     PROGRAM = "a program without stations"
+    LAYERED = "layered services"
     BLOCKING = "stations that block, or regions"
     CLASSES = "several classes"
     CLOSED = "one closed class"

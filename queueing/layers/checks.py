@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 
 from headway.errors import GraphError, nearest
-from headway.kinds import Amount
+from headway.kinds import Amount, check_count, check_not_negative, check_positive
 from headway.numerals import digits
 from headway.queueing.layers.flow import (
     Choice,
@@ -14,6 +14,7 @@ from headway.queueing.layers.flow import (
     Loop,
     Reply,
     Series,
+    Step,
     Together,
     replies,
     steps_of,
@@ -39,6 +40,47 @@ def check_names(
     for name, entry in entries.items():
         for called in entry.uses:
             _check_called(name, called, tasks, entries)
+
+
+def check_numbers(
+    processors: Mapping[str, Processor], tasks: Mapping[str, Task], entries: Mapping[str, Entry]
+) -> None:
+    """Refuse numbers outside their domain.
+
+    Raises
+    ------
+    InvalidParameter
+        Naming the number, its value and what it must be.
+    """
+    for name, one in processors.items():
+        check_positive(f"speed of {name}", one.speed)
+        _check_limit(f"servers of {name}", one.servers)
+    for name, task in tasks.items():
+        check_not_negative(f"think_time of {name}", task.think_time)
+        if task.clients:
+            check_count(f"population of {name}", task.threads)
+        _check_limit(f"{'population' if task.clients else 'threads'} of {name}", task.threads)
+    for name, entry in entries.items():
+        check_not_negative(f"arrival_rate of {name}", entry.arrival_rate)
+        for step, times in steps_of(entry.flow):
+            check_not_negative(f"times that {step.name} is done", times)
+            _check_step(step)
+
+
+def _check_step(step: Step) -> None:
+    for what in ("demand", "scv", "think_time"):
+        check_not_negative(f"{what} of {step.name}", getattr(step, what))
+    for called, mean in (*step.calls.items(), *step.sends.items()):
+        if step.fixed:
+            check_count(f"calls from {step.name} to {called}, which are fixed,", mean)
+        check_not_negative(f"calls from {step.name} to {called}", mean)
+
+
+def _check_limit(name: str, number: Amount) -> None:
+    """Servers, threads and clients are whole, 1 or more, or without limit."""
+    values = np.asarray(number, float)
+    check_positive(name, np.where(np.isinf(values), 1.0, values))
+    check_count(name, np.where(np.isinf(values), 1.0, values))
 
 
 def _check_offer(name: str, task: Task, offered: Mapping[str, Entry]) -> None:

@@ -28,9 +28,11 @@ STEPS = 1000
 """Steps after which it has not settled."""
 
 _SETTLED = 1e-9  # relative change of all waiting times in a step
-_DAMPING = 0.5  # of a change; without it, saturated pools swing
+_DAMPING = 0.5, 0.01  # most and least share of a change that is made in a step
+_SWINGING, _CALM = 0.7, 1.1  # factors on that share while changes grow, and while they shrink
 _NARROW = 1e-2  # least time away, over that of service: what is nearly always there
 _NEVER = 1e-300
+_SMALL = 1e-6  # a delay that makes no difference, over the longest demand
 
 _Key = TypeVar("_Key")
 
@@ -77,7 +79,6 @@ class _Decomposition:
     system: LayeredSystem
     delays: dict[Work, FloatArray] = field(default_factory=dict)
     waits: dict[tuple[int, str], FloatArray] = field(default_factory=dict)
-    pressure: dict[Server, FloatArray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.sources = Sources(self.system)
@@ -94,6 +95,8 @@ class _Decomposition:
             if not (one.clients or isinf(one.threads))
         ]
         self.columns = {n: self._column(p.speed) for n, p in self.system.processors.items()}
+        longest = max(float(np.max(step.demand)) for _, step, _ in self.system.steps())
+        self.small = _SMALL * longest or _SMALL
         self.uses = {
             work: tuple(map(self._column, self.sources.use(work)))
             for works in self.sources.works
@@ -106,12 +109,17 @@ class _Decomposition:
 
     def solved(self) -> LayeredMeans:
         """Go round until nothing changes."""
+        before = self._column(np.inf)
+        self.damping = self._column(_DAMPING[0])
         for _ in range(STEPS):
             self._times()
             self._rates()
-            change = max(self._visit_processors(), self._visit_pools())
-            if change < _SETTLED:
+            change = np.maximum(self._visit_processors(), self._visit_pools())
+            if np.max(change) < _SETTLED:
                 return self._means()
+            factor = np.where(change > before, _SWINGING, _CALM)
+            self.damping = np.clip(self.damping * factor, *_DAMPING[::-1])
+            before = change
         msg = f"{self.system.name}: its layers have not settled after {STEPS} steps; simulate it"
         raise GraphError(msg)
 
@@ -181,13 +189,12 @@ class _Decomposition:
 
     # Servers
 
-    def _visit_processors(self) -> float:
+    def _visit_processors(self) -> FloatArray:
         """Find delays at all processors anew; the largest change."""
-        change = 0.0
+        change = self._column(0.0)
         for server in self.processors:
             found: dict[Work, FloatArray] = {}
             known: dict[int, FloatArray] = {}
-            shares = self.system.processors[server.name].discipline.shares
             for work, (slices, _) in self.uses.items():
                 if self.sources.processor(work.entry) != server.name or not np.any(slices):
                     continue
@@ -195,31 +202,21 @@ class _Decomposition:
                 if id(classes) not in known:
                     known[id(classes)] = self._delay(server, classes)
                 found[work] = known[id(classes)]
-            servers = float(self.system.processors[server.name].servers)
-            busy = sum((self._rate(work) * self.uses[work][1] for work in found), self._column(0.0))
-            more = self._pressed(server, busy / servers)
             for work, delay in found.items():
-                pressed = 1 + (delay - 1) * more if shares else delay * more
-                change = max(change, self._changed(self.delays, work, pressed))
+                change = np.maximum(change, self._changed(self.delays, work, delay))
         return change
 
     def _rate(self, work: Work) -> FloatArray:
         """How often work is done [1/s]."""
         return np.asarray(self.cycles[work.source] * self.sources.works[work.source][work])
 
-    def _pressed(self, server: Server, busy: FloatArray) -> FloatArray:
-        """A factor on waiting that grows while a server would be busier than always."""
-        before = self.pressure.get(server, self._column(1.0))
-        self.pressure[server] = np.maximum(1.0, before * np.sqrt(busy))
-        return self.pressure[server]
-
-    def _changed(self, values: dict[_Key, FloatArray], key: _Key, found: FloatArray) -> float:
+    def _changed(self, values: dict[_Key, FloatArray], key: _Key, found: FloatArray) -> FloatArray:
         if key not in values:
             values[key] = found
-            return np.inf
+            return self._column(np.inf)
         before = values[key]
-        values[key] = before + _DAMPING * (found - before)
-        return float(np.max(np.abs(found - before) / (np.abs(found) + 1e-3)))
+        values[key] = before + self.damping * (found - before)
+        return np.asarray(np.abs(found - before) / (np.abs(found) + self.small))
 
     def _delay(self, server: Server, classes: tuple[Class, ...]) -> FloatArray:
         """Stretch of a slice where servers are shared, or wait before it [s]."""
@@ -241,21 +238,15 @@ class _Decomposition:
         service = _mixed(means, [one.service for one in coming])
         return np.asarray((seen * np.maximum(0.0, k - servers + 1)).sum(axis=0) * service / servers)
 
-    def _visit_pools(self) -> float:
+    def _visit_pools(self) -> FloatArray:
         """Find waiting times for the threads of all tasks anew; the largest change."""
-        change = 0.0
+        change = self._column(0.0)
         for server in self.pools:
-            threads = float(self.system.tasks[server.name].threads)
-            busy = sum(
-                (self.requests[name] * self._occupancy(name) for name in self._offered(server)),
-                self._column(0.0),
-            )
-            more = self._pressed(server, busy / threads)
             for k, source in enumerate(self.sources.all):
                 for name, (often, wait) in self._waits(server, k).items():
                     if np.any(source.visits[name]):
-                        found = np.maximum(wait / np.maximum(often, _NEVER), 0.0) * more
-                        change = max(change, self._changed(self.waits, (k, name), found))
+                        found = np.maximum(wait / np.maximum(often, _NEVER), 0.0)
+                        change = np.maximum(change, self._changed(self.waits, (k, name), found))
         return change
 
     def _offered(self, server: Server) -> tuple[str, ...]:
@@ -307,7 +298,7 @@ class _Decomposition:
         if sum(one.most for one in classes) < threads and not lasts:
             return self._column(0.0)
         coming = [self._calling(one) for one in classes]
-        seen, means = _seen(coming, threads, like=True)
+        seen, means = _seen(coming, threads, like=threads == 1)
         n = np.arange(len(seen))[:, np.newaxis]
         service = _mixed(means, [one.service for one in coming])
         wait = (seen * np.maximum(0.0, n - threads + 1)).sum(axis=0) * service / threads
@@ -323,9 +314,9 @@ class _Decomposition:
         left = _mixed(means, [_left_over(one.service, one.scv, away) for one in coming])
         wait = wait + waits * (left - service) / threads
         if lasts and len(seen) >= threads:
-            # nobody else is in between, and its own second phase outlives its time away
-            alone = seen[int(threads) - 1]
-            wait = wait + alone * second**2 / np.maximum(second + away, _NEVER)
+            # no other thread is free, and its own second phase outlives its time away
+            full = seen[int(threads) - 1 :].sum(axis=0)
+            wait = wait + full * second**2 / np.maximum(second + away, _NEVER)
         return np.asarray(wait)
 
     def _own_cycle(self, server: Server, k: int) -> tuple[FloatArray, FloatArray]:

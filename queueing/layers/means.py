@@ -1,11 +1,11 @@
 """Means of a layered system: what was found for each entry, and what follows from it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
-from headway.kinds import Amount, FloatArray
+from headway.kinds import Amount
 from headway.queueing.layers.system import LayeredSystem
 
 
@@ -95,20 +95,6 @@ class LayeredMeans:
         busy = sum(self.busy_by(processor).values())
         servers = self.system.processors[processor].servers
         return np.where(np.isinf(servers), busy, busy / np.where(np.isinf(servers), 1.0, servers))
-
-    def joined(self, others: "list[LayeredMeans]", system: LayeredSystem) -> "LayeredMeans":
-        """Put operating points in a row that were solved one by one."""
-        rows = [self, *others]
-
-        def column(name: str, part: str) -> FloatArray:
-            each = [np.asarray(getattr(row.entries[name], part), float) for row in rows]
-            return np.reshape(each, system.shape)
-
-        parts = [field.name for field in fields(EntryMeans)]
-        entries = {
-            name: EntryMeans(*(column(name, part) for part in parts)) for name in self.entries
-        }
-        return LayeredMeans(system, entries)
 
 
 def visits(system: LayeredSystem) -> dict[str, dict[str, Amount]]:

@@ -77,7 +77,7 @@ class Others:
 
     def of(self, server: Server, source: int, held: frozenset[str]) -> tuple[Class, ...]:
         """Classes of the others at a server, for one of a source that holds threads of tasks."""
-        limiting = frozenset(task for task in held if self._threads(task) < self.crowd)
+        limiting = frozenset(task for task in held if self._threads(task) <= self.crowd)
         key = server, source, limiting
         if key not in self._known:
             self._known[key] = tuple(self._classes(server, source, limiting))

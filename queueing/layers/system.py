@@ -8,7 +8,13 @@ import networkx as nx
 import numpy as np
 
 from headway.kinds import Amount
-from headway.queueing.layers.checks import check_circles, check_flow, check_names, check_use
+from headway.queueing.layers.checks import (
+    check_circles,
+    check_flow,
+    check_names,
+    check_numbers,
+    check_use,
+)
 from headway.queueing.layers.flow import Choice, Flow, Loop, Series, Step, Together, steps_of
 from headway.queueing.layers.parts import Entry, Processor, Task
 
@@ -57,6 +63,7 @@ class LayeredSystem:
     entries: Mapping[str, Entry]
 
     def __post_init__(self) -> None:
+        check_numbers(self.processors, self.tasks, self.entries)
         check_names(self.processors, self.tasks, self.entries)
         for name, entry in self.entries.items():
             check_flow(name, entry, clients=self.tasks[entry.task].clients)

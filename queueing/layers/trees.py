@@ -5,7 +5,7 @@ state taken apart, in which the program is followed. What is drawn by chance on 
 before (`World.decisions`), so that all outcomes are found by following all decisions.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import inf
@@ -151,7 +151,8 @@ class World:
 
     def __init__(self, rules: Rules, state: State, decisions: tuple[int, ...] = ()) -> None:
         self.rules, self.decisions = rules, decisions
-        self.chance, self.drawn, self.still = 1.0, 0, 0
+        self.chance, self.drawn = 1.0, 0
+        self.ready: deque[Token] = deque()
         self.cycles: Counter[str] = Counter()
         self.roots: list[Thread | Request] = []
         self.lines = {place: Line() for place in rules.places}
@@ -236,7 +237,8 @@ class World:
                 thread = Thread()
                 thread.main = Token(thread, self.rules.program.starts[name])
                 self.roots.append(thread)
-                self.run(thread.main)
+                self.ready.append(thread.main)
+        self._settle()
 
     @property
     def active(self) -> list[tuple[Token, float]]:
@@ -277,7 +279,8 @@ class World:
             line.served.remove(token)
             self._next(instruction.processor)
         token.address += 1
-        self.run(token)
+        self.ready.append(token)
+        self._settle()
 
     # Queues
 
@@ -316,7 +319,7 @@ class World:
         who.thread = thread
         thread.main = Token(thread, self.rules.program.starts[who.entry])
         self.lines[place].served.append(thread)
-        self.run(thread.main)
+        self.ready.append(thread.main)
 
     def _ask(self, request: Request) -> None:
         place = f"task {self.rules.system.entries[request.entry].task}"
@@ -335,21 +338,25 @@ class World:
         self.chance *= chances[which]
         return which
 
-    def run(self, token: Token) -> None:
-        """Follow a token to where it takes time, waits or ends.
+    def _settle(self) -> None:
+        """Follow those that are ready, in order, to where they take time, wait or end.
 
         Raises
         ------
         GraphError
             For a loop that takes no time.
         """
-        going: Token | None = token
-        while going is not None:
-            self.still += 1
-            if self.still > _STILL:
-                msg = f"{self.rules.system.name}: its clients take no time; give a step a demand"
-                raise GraphError(msg)
-            going = self._follow(going)
+        still = 0
+        while self.ready:
+            going: Token | None = self.ready.popleft()
+            while going is not None:
+                still += 1
+                if still > _STILL:
+                    msg = (
+                        f"{self.rules.system.name}: its clients take no time; give a step a demand"
+                    )
+                    raise GraphError(msg)
+                going = self._follow(going)
 
     def _follow(self, token: Token) -> Token | None:
         """Do an instruction; the token that goes on at once."""
@@ -362,7 +369,8 @@ class World:
             case Answer(forwards):
                 self._answer(token, forwards)
             case Done():
-                return self._done(token)
+                self._done(token)
+                return None
             case instruction:
                 self._stop(token, instruction)
                 return None
@@ -380,8 +388,7 @@ class World:
             case Spawn(starts, needed):
                 token.left = needed
                 token.branches = [Token(token.thread, start, token) for start in starts]
-                for branch in list(token.branches):
-                    self.run(branch)
+                self.ready.extend(token.branches)
 
     def _send(self, message: Request) -> None:
         self.roots.append(message)
@@ -408,9 +415,9 @@ class World:
         elif caller is not None:
             caller.request = None
             caller.address += 1
-            self.run(caller)
+            self.ready.append(caller)
 
-    def _done(self, token: Token) -> Token | None:
+    def _done(self, token: Token) -> None:
         thread = token.thread
         if token is thread.main:
             thread.main = None
@@ -418,19 +425,18 @@ class World:
             thread.loose.remove(token)
         else:
             self._branch_done(token, token.parent)
-            return None
         if thread.main is not None or thread.loose:
-            return None
+            return
         entry = self.rules.program.entries[token.address]
         task = self.rules.system.entries[entry].task
         if self.rules.system.tasks[task].clients:
             self.cycles[entry] += 1
             thread.main = Token(thread, self.rules.program.starts[entry])
-            return thread.main
+            self.ready.append(thread.main)
+            return
         self.roots.remove(thread)
         self.lines[f"task {task}"].served.remove(thread)
         self._next(f"task {task}")
-        return None
 
     def _branch_done(self, token: Token, parent: Token) -> None:
         """The parent goes on behind the last branch that it needs; others become loose."""
@@ -443,4 +449,4 @@ class World:
         parent.thread.loose += parent.branches
         parent.branches = []
         parent.address += 1
-        self.run(parent)
+        self.ready.append(parent)

@@ -40,6 +40,7 @@ class Subject(StrEnum):
     ONE_CLASS = "one class of jobs"
     BLOCKING = "networks that block, or have regions"
     MODEL = "a model"
+    LAYERED = "layered services"
 
 
 @dataclass(frozen=True)

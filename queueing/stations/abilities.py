@@ -20,6 +20,15 @@ class ServiceKind(StrEnum):
     VARYING = "varying"
 
 
+class QueueChoice(StrEnum):
+    """How a job chooses among the queues of a station."""
+
+    RANDOM = "random"
+    ROUND_ROBIN = "round-robin"
+    TWO_CHOICES = "two-choices"
+    SHORTEST = "shortest"
+
+
 SERVERS = frozenset({"servers"})
 """What a kind counts of which more eases it, where that is its servers alone."""
 

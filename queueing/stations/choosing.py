@@ -8,22 +8,12 @@ of two choices).
 """
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import ClassVar, NoReturn
 
 from headway.errors import GraphError, InvalidParameter, nearest
 from headway.kinds import Quantity
-from headway.queueing.stations.abilities import SERVERS, Abilities
+from headway.queueing.stations.abilities import SERVERS, Abilities, QueueChoice
 from headway.queueing.stations.base import Servers, Station
-
-
-class QueueChoice(StrEnum):
-    """How a job chooses among the queues of a station."""
-
-    RANDOM = "random"
-    ROUND_ROBIN = "round-robin"
-    TWO_CHOICES = "two-choices"
-    SHORTEST = "shortest"
 
 
 def queue_choice(word: str, kind: type[Station]) -> QueueChoice:

@@ -11,9 +11,9 @@ from headway.models.files.building.shapes import KeyTable, Plain, Several, Table
 from headway.models.language.algorithms import Algorithm
 from headway.queueing.disciplines.table import DISCIPLINES
 from headway.queueing.network.blocking import Blocking
+from headway.queueing.stations.abilities import QueueChoice
 from headway.queueing.stations.base import Station
-from headway.queueing.stations.choosing import QueueChoice
-from headway.queueing.stations.listed.replicated import REPLICATED
+from headway.queueing.stations.listed.kinds import REPLICATED
 
 FILE_KEYS = {"places": "capacity"}
 """Numbers of stations that model files call otherwise than Python does."""

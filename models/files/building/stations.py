@@ -11,7 +11,7 @@ from headway.models.language.units import ONE, unit
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.structure import CLASS_KEYS, CLASS_PLACES
 from headway.queueing.disciplines.table import DEFAULT
-from headway.queueing.stations.choosing import QueueChoice
+from headway.queueing.stations.abilities import QueueChoice
 from headway.queueing.stations.listed.kinds import station_kind
 
 _PYTHON_KEYS = {file: python for python, file in FILE_KEYS.items()}

@@ -25,9 +25,9 @@ from headway.models.structure.planning.by_class import chain_targets
 from headway.models.structure.planning.ways import again_at
 from headway.queueing.network.network import JobClass, SharedStation
 from headway.queueing.network.ranks import check_priority
-from headway.queueing.stations.abilities import ServiceKind
+from headway.queueing.stations.abilities import QueueChoice, ServiceKind
 from headway.queueing.stations.base import Station
-from headway.queueing.stations.choosing import ChosenParallel, QueueChoice
+from headway.queueing.stations.choosing import ChosenParallel
 from headway.queueing.stations.listed.kinds import product_form_kinds
 
 

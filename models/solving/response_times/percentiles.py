@@ -256,6 +256,8 @@ def _check_open(solution: "Solution") -> None:
         raise at_a_pace(name)
     if not solution.stations:
         msg = f"{name}: a program's run time is one number, without percentiles"
+        if solution.model.graph.layers:
+            msg = f"{name}: percentiles of layered services are not known yet"
         raise GraphError(msg)
     with _named(solution):
         if not is_followed(solution.model.network.graph):

@@ -149,6 +149,8 @@ class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
         ('throughput', 'response_time', 'saturation_throughput')
         """
         own = tuple(self.model.graph.outputs)
+        if self.model.graph.layers:
+            return ("throughput", "response_time", *own)
         if not self.stations:
             return own
         standard = ["throughput", "response_time"]

@@ -18,9 +18,8 @@ from headway.models.structure.parts.routes import check_ends
 from headway.models.structure.parts.structure import CLASS_KEYS
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.disciplines.table import DEFAULT
+from headway.queueing.stations.abilities import QueueChoice
 from headway.queueing.stations.base import Station
-from headway.queueing.stations.choosing import QueueChoice, queue_choice
-from headway.queueing.stations.listed.replicated import replicated
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +76,11 @@ class TrafficBuilding(Reading):
         """
         try:
             order = Discipline(discipline)
-            station = station if replicas is None else replicated(station, replicas)
-            choice = queue_choice(route, type(station))
+            if replicas is not None:
+                from headway.queueing.stations.listed.replicated import replicated
+
+                station = replicated(station, replicas)
+            choice = QueueChoice.RANDOM if route == QueueChoice.RANDOM else _chosen(route, station)
         except (GraphError, InvalidParameter) as error:
             msg = f"{name}: {error}"
             raise GraphError(msg) from None
@@ -393,3 +395,9 @@ def _of_any(name: str, station: Station, scvs: dict[str, Any]) -> dict[str, Any]
         msg = f"{name}: a {type(station).__name__} has no scv; use MG1, MGm or GGm"
         raise GraphError(msg)
     return scvs
+
+
+def _chosen(route: str, station: Station) -> QueueChoice:
+    from headway.queueing.stations.choosing import queue_choice
+
+    return queue_choice(route, type(station))

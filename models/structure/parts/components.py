@@ -7,8 +7,7 @@ from headway.models.language.formula import Formula
 from headway.models.language.frozen import Kept
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.disciplines.table import DEFAULT
-from headway.queueing.stations.abilities import Abilities
-from headway.queueing.stations.choosing import QueueChoice
+from headway.queueing.stations.abilities import Abilities, QueueChoice
 
 STATION_PARTS = (
     "visits",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from itertools import chain
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.formula import Formula
@@ -15,6 +15,9 @@ from headway.models.structure.parts.components import STATION_PARTS, Component
 from headway.models.structure.parts.links import LINK_KEYS
 from headway.models.structure.parts.regions import REGION_PARTS, Region
 from headway.models.structure.parts.routes import Routes, routes_of
+
+if TYPE_CHECKING:
+    from headway.models.structure.parts.layers import Layers
 
 RESERVED = frozenset({"arrival_rate", "throughput", "response_time", "saturation_throughput"})
 CLASS_KEYS = {
@@ -27,6 +30,9 @@ CLASS_KEYS = {
 """Numbers of a class of jobs, and what they mean."""
 
 CLASS_PLACES = ("arrives", "reference")
+
+LAYER_PARTS = ("throughput", "response_time", "utilisation", "waiting_time", "busy")
+"""What formulas may ask of a processor or a task."""
 
 
 Found = TypeVar("Found")
@@ -59,6 +65,8 @@ class Structure(Kept):
         Routes of single classes, where they come in, and where rounds begin.
     regions
         Stations that together hold so many jobs.
+    layers
+        Tasks that call each other, in place of stations.
     """
 
     name: str
@@ -74,6 +82,7 @@ class Structure(Kept):
     class_ways: ClassRouting = field(default_factory=ClassRouting)
     regions: Mapping[str, Region] = field(default_factory=dict)
     arrival_scvs: Mapping[str, Formula] = field(default_factory=dict)
+    layers: "Layers | None" = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "routes", routes_of(self.routes, tuple(self.stations)))
@@ -105,6 +114,8 @@ class Structure(Kept):
         >>> graph.needs_arrival_rate, graph.arrive("cpu", 5.0).needs_arrival_rate
         (True, False)
         """
+        if self.layers is not None:
+            return "arrival_rate" in self.layers.names
         if not self.stations or self.classes:
             return False
         rates = self.arrivals.values()
@@ -154,6 +165,8 @@ class Structure(Kept):
             parts += ("blocked", "call_blocking") if self.blocks else ()
         if component in self.regions:
             parts += ("limit", *REGION_PARTS)
+        if self.layers and (component in self.layers.tasks or component in self.layers.processors):
+            parts += LAYER_PARTS
         return parts
 
     @cached_property
@@ -213,7 +226,8 @@ class Structure(Kept):
 
     @property
     def _components(self) -> tuple[Mapping[str, object], ...]:
-        return self.stations, self.regions, self.links, *self.algorithms.values()
+        layered = (self.layers.tasks, self.layers.processors) if self.layers else ()
+        return self.stations, self.regions, self.links, *self.algorithms.values(), *layered
 
 
 def of_structure(find: Callable[[Structure], Found]) -> Callable[[Structure], Found]:

@@ -67,8 +67,8 @@ from headway.models.structure.planning.variability import (
     unknown_waits,
     waiting_steps,
 )
+from headway.queueing.stations.abilities import QueueChoice
 from headway.queueing.stations.base import Station
-from headway.queueing.stations.choosing import QueueChoice
 from headway.queueing.stations.returning import Returning
 
 Law: TypeAlias = Station | Returning

@@ -35,6 +35,9 @@ STATIONS = {
 }
 """Module that holds each kind of headway's own."""
 
+REPLICATED = {"MM1": "Parallel"}
+"""The kind that several of a kind are: with its service time, and a server for each."""
+
 
 class Written(NamedTuple):
     """A kind that model files write and that is several stations, or a network of its own.

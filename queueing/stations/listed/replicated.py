@@ -11,10 +11,7 @@ from collections.abc import Callable
 from headway.errors import GraphError
 from headway.kinds import Quantity, check_count
 from headway.queueing.stations.base import Station
-from headway.queueing.stations.listed.kinds import station_kind
-
-REPLICATED = {"MM1": "Parallel"}
-"""The kind that several of a kind are: with its service time, and a server for each."""
+from headway.queueing.stations.listed.kinds import REPLICATED, station_kind
 
 
 def replicated(station: Station, replicas: Quantity | str) -> Station:

@@ -324,6 +324,10 @@ def everything(at_processor: str, at_task: str, needed: int = 1) -> LayeredSyste
     [
         ("ps", "fcfs", 1),
         ("preemptive", "siro", 1),
+        ("fcfs", "fcfs", 1),
+        ("fcfs", "siro", 2),
+        ("priority", "priority", 2),
+        ("siro", "fcfs", 1),
     ],
 )
 def test_means_are_those_of_the_whole_chain(at_processor: str, at_task: str, needed: int) -> None:
@@ -374,7 +378,7 @@ def test_requests_that_pile_up_are_refused() -> None:
     ("task", "message"),
     [
         (Task("cpu", discipline=Discipline.SHARING), "task server: requests cannot get threads by"),
-        (Task("cpu", 1.5), r"threads of task server: 1\.5 cannot be played"),
+        (Task("cpu", 1.5), r"threads of server is 1\.5; it must be a whole number"),
     ],
 )
 def test_what_cannot_be_played_is_refused(task: Task, message: str) -> None:

@@ -1,0 +1,200 @@
+"""Layered services of a model file: processors, tasks and their entries."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import inf
+from typing import Any
+
+from headway.errors import nearest
+from headway.models.files.building import schema
+from headway.models.files.building.entries import Entries
+from headway.models.files.building.expressions import FIELD_UNITS, expression
+from headway.models.language.formula import Formula, of_number
+from headway.models.language.units import ONE, unit
+from headway.models.structure.graph import ModelGraph
+from headway.models.structure.parts.layers import Layers
+from headway.queueing.disciplines.table import find_discipline
+from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together
+from headway.queueing.layers.parts import Entry, Processor, Task
+
+UNLIMITED = "unlimited"
+"""How many servers or threads there are where their number is no limit."""
+
+_UNITS = {**FIELD_UNITS, "demand": unit("s")}
+_REPLY = "reply"
+
+
+class LayersOfFile(Entries):
+    """Adds layered services to a graph."""
+
+    def layers(self, graph: ModelGraph) -> ModelGraph:
+        """Add processors, tasks and entries."""
+        if not self.entry.tasks:
+            msg = "processors run tasks; add [tasks.NAME], or use stations"
+            raise self.place.error(msg, "processors")
+        if self.entry.stations:
+            msg = "a model has stations or tasks, not both; move one of them to another file"
+            raise self.place.error(msg, "tasks")
+        self.graph = graph
+        processors = {n: self._processor(n, p) for n, p in self.entry.processors.items()}
+        tasks, entries = {}, {}
+        for name, task in self.entry.tasks.items():
+            if not task.processor and task.population is None:
+                msg = f"task {name} has no processor; name one, or give it a population"
+                raise self.place.error(msg, "tasks", name)
+            if not task.processor:
+                processors[name] = Processor(of_number(inf), speed=of_number(1.0))
+            tasks[name] = self._task(name, task)
+            for called, entry in task.entries.items():
+                if called in entries:
+                    msg = f"there are two entries {called}; rename one"
+                    raise self.place.error(msg, "tasks", name, "entries", called)
+                entries[called] = self._entry(name, called, entry)
+        return replace(graph, layers=Layers(processors, tasks, entries))
+
+    def _number(self, value: schema.Scalar, *keys: str) -> Formula:
+        """A number as a formula, in the unit of its key."""
+        with self.place(*keys):
+            if value == UNLIMITED and keys[-1] in ("servers", "threads"):
+                return of_number(inf)
+            name = ".".join(keys[1:])
+            text = expression(value, self.graph, _UNITS.get(keys[-1], ONE), name)
+            _, read = self.graph._read(text, name)
+            return read
+
+    def _processor(self, name: str, entry: schema.ProcessorEntry) -> Processor:
+        keys = "processors", name
+        with self.place(*keys, "discipline"):
+            discipline = find_discipline(entry.discipline)
+        servers = self._number(entry.servers, *keys, "servers")
+        return Processor(servers, discipline, self._number(entry.speed, *keys, "speed"))
+
+    def _task(self, name: str, entry: schema.TaskEntry) -> Task:
+        keys = "tasks", name
+        clients = entry.population is not None
+        if clients and entry.threads != 1:
+            msg = f"task {name} has a population and threads; delete one"
+            raise self.place.error(msg, *keys, "threads")
+        with self.place(*keys, "discipline"):
+            discipline = find_discipline(entry.discipline)
+        members = entry.population if entry.population is not None else entry.threads
+        return Task(
+            entry.processor or name,
+            self._number(members, *keys, "population" if clients else "threads"),
+            self._number(entry.think_time, *keys, "think_time"),
+            clients,
+            discipline,
+            entry.priority,
+        )
+
+    def _entry(self, task: str, name: str, entry: schema.ServiceEntry) -> Entry:
+        keys = "tasks", task, "entries", name
+        return Entry(
+            task,
+            self._flow(entry, name, keys),
+            self._number(entry.arrival_rate, *keys, "arrival_rate"),
+            self._numbers(entry.forwards, *keys, "forwards"),
+            entry.priority,
+        )
+
+    def _numbers(self, table: Mapping[str, schema.Scalar], *keys: str) -> dict[str, Formula]:
+        return {name: self._number(value, *keys, name) for name, value in table.items()}
+
+    def _flow(self, entry: schema.ServiceEntry, name: str, keys: tuple[str, ...]) -> Flow:
+        own = self._step(name, entry, keys)
+        after = entry.second_phase
+        if not entry.activities and entry.flow:
+            msg = f"entry {name} has a flow without activities; add [... .activities.NAME]"
+            raise self.place.error(msg, *keys, "flow")
+        if not entry.activities:
+            if after is None:
+                return own
+            second = self._step(f"{name}, second phase", after, (*keys, "second_phase"))
+            return Series((own, Reply(), second))
+        if after is not None or entry.demand or entry.calls or entry.sends:
+            msg = f"entry {name} has activities; give them its demand, calls and second phase"
+            raise self.place.error(msg, *keys)
+        steps = {
+            each: self._step(f"{name}: {each}", activity, (*keys, "activities", each))
+            for each, activity in entry.activities.items()
+        }
+        used: list[str] = []
+        flow = self._part(entry.flow or list(steps), steps, used, (*keys, "flow"))
+        for each in steps:
+            if used.count(each) != 1:
+                often = "twice" if each in used else "nowhere"
+                msg = f"activity {each} stands {often} in the flow of {name}; it stands there once"
+                raise self.place.error(msg, *keys, "flow")
+        return flow
+
+    def _step(
+        self, name: str, entry: schema.ServiceEntry | schema.StepEntry, keys: tuple[str, ...]
+    ) -> Step:
+        return Step(
+            name,
+            self._number(entry.demand, *keys, "demand"),
+            self._number(entry.scv, *keys, "scv"),
+            self._number(entry.think_time, *keys, "think_time"),
+            self._numbers(entry.calls, *keys, "calls"),
+            self._numbers(entry.sends, *keys, "sends"),
+            entry.fixed,
+        )
+
+    def _part(
+        self, part: Any, steps: Mapping[str, Step], used: list[str], keys: tuple[str, ...]
+    ) -> Flow:
+        """A part of a flow: the name of an activity, a list in series, or a table."""
+        if part == _REPLY:
+            return Reply()
+        if isinstance(part, str):
+            if part not in steps:
+                msg = f"there is no activity {part!r}{nearest(part, [*steps, _REPLY])}"
+                raise self.place.error(msg, *keys)
+            used.append(part)
+            return steps[part]
+        if isinstance(part, list):
+            return Series(tuple(self._part(each, steps, used, keys) for each in part))
+        kinds = [key for key in _PARTS if isinstance(part, dict) and key in part]
+        if len(kinds) != 1 or set(part) - {kinds[0], *_PARTS[kinds[0]]}:
+            msg = (
+                "a part of a flow is the name of an activity, 'reply', a list of parts, or a table "
+                "with together (and needed), choice, or loop (and times)"
+            )
+            raise self.place.error(msg, *keys)
+        return self._composed(kinds[0], part, steps, used, keys)
+
+    def _composed(
+        self,
+        kind: str,
+        part: Mapping[str, Any],
+        steps: Mapping[str, Step],
+        used: list[str],
+        keys: tuple[str, ...],
+    ) -> Flow:
+        if kind == "loop":
+            body = self._part(part["loop"], steps, used, keys)
+            return Loop(body, self._number(part.get("times", 1.0), *keys, "times"))
+        inside = part[kind]
+        if not isinstance(inside, list) or not inside:
+            msg = f"{kind} is a list of parts"
+            raise self.place.error(msg, *keys)
+        if kind == "together":
+            branches = tuple(self._part(each, steps, used, keys) for each in inside)
+            needed = part.get("needed", len(branches))
+            if not isinstance(needed, int):
+                msg = "needed is a whole number of branches"
+                raise self.place.error(msg, *keys)
+            return Together(branches, needed)
+        ways = []
+        for way in inside:
+            if not isinstance(way, list) or len(way) != 2:
+                msg = 'choice is a list of pairs: [[0.3, "one"], [0.7, "other"]]'
+                raise self.place.error(msg, *keys)
+            ways.append(
+                (self._number(way[0], *keys, "probability"), self._part(way[1], steps, used, keys))
+            )
+        return Choice(tuple(ways))
+
+
+_PARTS = {"together": {"needed"}, "choice": set(), "loop": {"times"}}
+"""Tables in a flow, and what else stands in each."""

@@ -1,0 +1,108 @@
+"""What solutions say of layered services: of clients, entries, tasks and processors."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from headway.models.language.scales import Scale
+from headway.models.language.units import ONE, Unit, unit
+from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.parts.layers import Layers
+from headway.models.tables.description import Field
+from headway.models.tables.table import Column, Table
+from headway.numerals import significant
+
+_RATE, _TIME = unit("1/s"), unit("s")
+_UNITS: dict[str, Unit] = {
+    "throughput": _RATE,
+    "response_time": _TIME,
+    "waiting_time": _TIME,
+    "service_time": _TIME,
+    "second_phase": _TIME,
+    "utilisation": ONE,
+    "busy": ONE,
+}
+_PARTS = {
+    "clients": ("throughput", "response_time"),
+    "entries": (
+        "throughput",
+        "response_time",
+        "waiting_time",
+        "service_time",
+        "second_phase",
+        "busy",
+    ),
+    "tasks": ("throughput", "utilisation", "busy", "waiting_time", "response_time"),
+    "processors": ("utilisation", "busy"),
+}
+"""What is told of each kind of part, by its key in JSON."""
+
+_FULL = 0.95  # share of threads taken from which a pool is said to be full; chosen
+_IDLE = 0.8  # use below which its processor is said to have room; chosen
+
+
+def _names(layers: Layers) -> dict[str, tuple[str, ...]]:
+    clients = tuple(name for name, task in layers.tasks.items() if task.clients)
+    own = {layers.tasks[name].processor for name in clients}
+    return {
+        "clients": clients,
+        "entries": tuple(n for n, e in layers.entries.items() if e.task not in clients),
+        "tasks": tuple(name for name in layers.tasks if name not in clients),
+        "processors": tuple(n for n in layers.processors if n not in layers.tasks or n not in own),
+    }
+
+
+def layer_fields(solution: Solution, layers: Layers) -> Iterator[Field]:
+    """Each number of each part, over the operating points."""
+    for kind, names in _names(layers).items():
+        for name in names:
+            for part in _PARTS[kind]:
+                values = np.broadcast_to(solution[f"{name}.{part}"], solution.shape).ravel()
+                csv = (f"{name}_{part}",)
+                yield Field((kind, name, part), values.tolist(), _UNITS[part], csv)
+
+
+def layer_tables(solution: Solution, layers: Layers, scale: Scale) -> list[Table]:
+    """A table of each kind of part, at a single operating point."""
+    tables = []
+    for kind, names in _names(layers).items():
+        columns = [Column(_SINGULAR[kind], names)]
+        for part in _PARTS[kind]:
+            values = [float(np.ravel(solution[f"{name}.{part}"])[0]) for name in names]
+            if part == "second_phase" and not any(values):
+                continue
+            columns.append(Column.of(part.replace("_", " "), values, _UNITS[part], scale))
+        if names:
+            tables.append(Table(kind, tuple(columns)))
+    return tables
+
+
+_SINGULAR = {"clients": "clients", "entries": "entry", "tasks": "task", "processors": "processor"}
+
+
+def layer_notes(solution: Solution, layers: Layers) -> list[str]:
+    """Say which pool of threads is full while its processor is not, and what is busiest."""
+    if np.prod(solution.shape) != 1:
+        return []
+    names = _names(layers)
+
+    def use(name: str) -> float:
+        return float(np.ravel(solution[f"{name}.utilisation"])[0])
+
+    notes = []
+    for name in names["tasks"]:
+        processor = layers.tasks[name].processor
+        if use(name) >= _FULL and use(processor) < _IDLE:
+            notes.append(
+                f"the threads of {name} are full ({_percent(use(name))} taken) while its processor "
+                f"{processor} is {_percent(use(processor))} busy: give it more threads, or make "
+                "what they wait for faster"
+            )
+    busiest = max((*names["tasks"], *names["processors"]), key=use, default="")
+    if busiest:
+        notes.append(f"busiest: {busiest}, {_percent(use(busiest))}")
+    return notes
+
+
+def _percent(share: float) -> str:
+    return f"{significant(100 * share, 3)}%"

@@ -1,0 +1,72 @@
+"""Layered services of a graph: processors, tasks and entries, with a formula for each number."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+from headway.kinds import Amount
+from headway.models.language.formula import Formula
+from headway.queueing.layers.parts import Entry, Processor, Task
+from headway.queueing.layers.system import LayeredSystem
+
+
+@dataclass(frozen=True)
+class Layers:
+    """The parts of `headway.queueing.layers.system.LayeredSystem`, whose numbers are formulas.
+
+    Parameters
+    ----------
+    processors, tasks, entries
+        By name.
+    """
+
+    processors: Mapping[str, Processor]
+    tasks: Mapping[str, Task]
+    entries: Mapping[str, Entry]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names that its formulas use."""
+        return frozenset().union(*(each.names for each in _formulas(self)))
+
+    def at(self, name: str, values: Mapping[str, Amount]) -> LayeredSystem:
+        """The system with numbers.
+
+        Parameters
+        ----------
+        name
+            Of the model.
+        values
+            Of every name that its formulas use, scalars or arrays of operating points.
+
+        Raises
+        ------
+        GraphError, InvalidParameter
+            For what cannot run, and numbers outside their domain.
+        """
+        parts = _evaluated(self, values)
+        return LayeredSystem(name, parts.processors, parts.tasks, parts.entries)
+
+
+def _formulas(part: Any) -> Iterator[Formula]:
+    if isinstance(part, Formula):
+        yield part
+    elif isinstance(part, Mapping):
+        yield from (each for value in part.values() for each in _formulas(value))
+    elif isinstance(part, tuple):
+        yield from (each for value in part for each in _formulas(value))
+    elif is_dataclass(part) and not isinstance(part, str):
+        yield from (e for field in fields(part) for e in _formulas(getattr(part, field.name)))
+
+
+def _evaluated(part: Any, values: Mapping[str, Amount]) -> Any:
+    if isinstance(part, Formula):
+        return part.evaluate(values)
+    if isinstance(part, Mapping):
+        return {key: _evaluated(value, values) for key, value in part.items()}
+    if isinstance(part, tuple):
+        return tuple(_evaluated(value, values) for value in part)
+    if is_dataclass(part) and not isinstance(part, str | type):
+        made = {f.name: _evaluated(getattr(part, f.name), values) for f in fields(part)}
+        return replace(part, **made)
+    return part

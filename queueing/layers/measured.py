@@ -1,0 +1,24 @@
+"""How far layers may be off, as measured.
+
+``python -m tests.campaigns.layer_errors`` solves random layered systems by layers and by their
+whole chain; rows are stored in `tests/data/layer_errors.csv`.
+"""
+
+from headway.queueing.methods.method import Error
+
+THROUGHPUT, TIMES = 20.0, 60.0
+"""Largest errors of throughputs of clients, and of response times of entries [%]."""
+
+USUAL_THROUGHPUT, USUAL_TIMES = 8.0, 15.0
+"""Errors that nine of ten stay below [%]."""
+
+LAYERS_NOTE = (
+    f"layers taken one by one; measured errors of throughput: {USUAL_THROUGHPUT:g}% in nine of ten "
+    f"systems, {THROUGHPUT:g}% at most; of times of entries: {USUAL_TIMES:g}% and {TIMES:g}%"
+)
+"""The label of an answer."""
+
+LAYERS_ERROR = Error(
+    THROUGHPUT, TIMES, "among random layered systems", "python -m tests.campaigns.layer_errors"
+)
+"""The error of the method."""

@@ -1,0 +1,187 @@
+"""Layered services in model files: what they mean, what they answer, and what they refuse."""
+
+import json
+
+import numpy as np
+import pytest
+
+from headway.errors import HeadwayError
+from headway.models import parse_model
+from headway.queueing.layers.flow import Choice, Loop, Reply, Series, Step, Together
+
+SHOP = """
+name = "shop"
+[parameters]
+users = 12
+web_threads = 2
+read_time = "6 ms"
+[processors.cpu]
+servers = 2
+[processors.disk]
+[tasks.users]
+population = "users"
+think_time = "1 s"
+[tasks.users.entries.visit]
+calls = { page = 3 }
+[tasks.web]
+processor = "cpu"
+threads = "web_threads"
+[tasks.web.entries.page]
+demand = "5 ms"
+calls = { read = 2.5 }
+second_phase = { demand = "1 ms" }
+[tasks.database]
+processor = "disk"
+threads = 2
+[tasks.database.entries.read]
+demand = "read_time"
+[outputs]
+busy = "web.utilisation"
+"""
+
+FLOW = """
+name = "flow"
+[processors.cpu]
+[tasks.users]
+population = 1
+[tasks.users.entries.visit]
+calls = { page = 1 }
+fixed = true
+[tasks.web]
+processor = "cpu"
+[tasks.web.entries.page]
+flow = [
+    "parse",
+    { together = ["left", ["right", "more"]], needed = 1 },
+    { choice = [[0.25, "hit"], [0.75, { loop = "miss", times = 2 }]] },
+    "reply",
+    "log",
+]
+[tasks.web.entries.page.activities]
+parse = "1 ms"
+left = "2 ms"
+right = "3 ms"
+more = "4 ms"
+hit = "5 ms"
+miss = "6 ms"
+log = "7 ms"
+"""
+
+
+def test_answers_follow_the_utilisation_law():
+    """Busy servers are X D, threads X (S1 + S2), and clients obey N = X (R + Z)."""
+    solution = parse_model(SHOP).solve()
+    rate = solution["users.throughput"]
+    assert solution.method == "chain"
+    assert solution.approximation == ""
+    assert solution["cpu.busy"] == pytest.approx(rate * 3 * 0.006, rel=1e-9)
+    assert solution["disk.utilisation"] == pytest.approx(rate * 7.5 * 0.006, rel=1e-9)
+    held = solution["page.service_time"] + solution["page.second_phase"]
+    assert solution["web.busy"] == pytest.approx(rate * 3 * held, rel=1e-9)
+    assert rate * (solution["users.response_time"] + 1.0) == pytest.approx(12, rel=1e-9)
+    assert solution["busy"] == solution["web.utilisation"]
+
+
+@pytest.mark.parametrize("method", ["layers", "simulation"])
+def test_other_methods_are_labelled_and_near(method):
+    """Within their measured errors of the whole chain."""
+    model = parse_model(SHOP)
+    exact, near = model.solve(), model.solve(method=method)
+    assert near.method == method
+    assert near.approximation
+    assert near.throughput == pytest.approx(exact.throughput, rel=0.05)
+
+
+def test_many_points_are_solved_at_once_in_their_order():
+    """Points that differ in threads, and others that do not."""
+    model = parse_model(SHOP)
+    swept = model.at(web_threads=[3.0, 1.0, 3.0], read_time=[0.006, 0.006, 0.012]).solve()
+    alone = [
+        model.at(web_threads=n, read_time=t).solve(method="layers").throughput
+        for n, t in ((3, 0.006), (1, 0.006), (3, 0.012))
+    ]
+    assert swept.method == "layers"
+    assert np.asarray(swept.throughput).tolist() == pytest.approx(alone, rel=1e-6)
+
+
+def test_a_flow_has_the_parts_of_the_file():
+    """Series, branches, a choice, a loop and the reply before the end."""
+    layers = parse_model(FLOW).graph.layers
+    flow = layers.at("flow", {}).entries["page"].flow
+    assert isinstance(flow, Series)
+    parse, together, choice, reply, log = flow.parts
+    assert isinstance(parse, Step)
+    assert isinstance(together, Together)
+    assert together.needed == 1
+    assert isinstance(choice, Choice)
+    assert isinstance(choice.ways[1][1], Loop)
+    assert isinstance(reply, Reply)
+    assert log.demand == 0.007
+
+
+def test_json_has_every_part():
+    """By kind and name, at each point."""
+    point = json.loads(parse_model(SHOP).solve().to_json())["points"][0]
+    assert set(point["clients"]["users"]) == {"throughput", "response_time"}
+    assert set(point["tasks"]) == {"web", "database"}
+    assert point["entries"]["page"]["waiting_time"] > 0
+    assert set(point["processors"]["cpu"]) == {"utilisation", "busy"}
+
+
+def test_a_pool_that_is_full_is_said_in_a_sentence():
+    """With its processor, which has room."""
+    notes = parse_model(SHOP.replace("users = 12", "users = 60")).solve().tables()[0].notes
+    assert any(note.startswith("the threads of web are full") for note in notes)
+
+
+REFUSED = {
+    "a circle": (
+        'demand = "read_time"',
+        'demand = "read_time"\ncalls = { page = 1 }',
+        "requests go round without end: page -> read -> page",
+    ),
+    "nobody calls": ("calls = { page = 3 }", "demand = 1", "nobody calls entry page"),
+    "no processor": ('processor = "cpu"\n', "", "task web has no processor; name one"),
+    "wrong processor": ('processor = "cpu"', 'processor = "cup"', "no processor 'cup'"),
+    "no threads": ("web_threads = 2", "web_threads = 0", "threads of web is 0; it must be"),
+    "half a thread": ("web_threads = 2", "web_threads = 1.5", "threads of web is 1.5; it must be"),
+    "negative": ('demand = "5 ms"', 'demand = "-5 ms"', "demand of page is -0.005; it must be"),
+    "unknown call": ("{ read = 2.5 }", "{ reed = 2.5 }", "calls 'reed', which is no entry"),
+    "unknown key": ("servers = 2", "server = 2", "unknown key server"),
+    "both": ("[outputs]", '[stations.x]\nkind = "Delay"\n[outputs]', "stations or tasks, not both"),
+    "a population and threads": (
+        'think_time = "1 s"',
+        'think_time = "1 s"\nthreads = 3',
+        "has a population and threads",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_run_is_refused_in_one_line(case):
+    """Where it is, and how to mend it."""
+    old, new, words = REFUSED[case]
+    assert old in SHOP
+    with pytest.raises(HeadwayError, match=words) as refused:
+        parse_model(SHOP.replace(old, new, 1)).solve()
+    assert "\n" not in str(refused.value)
+
+
+FLOWS = {
+    "a join of nothing": ("{ together = [", "{ join = [", "a part of a flow is the name"),
+    "too many needed": ("needed = 1", "needed = 3", "cannot wait for 3 of 2 branches"),
+    "chances": ("[0.75, {", "[0.7, {", "probabilities of a choice sum to 0.95"),
+    "twice": ('"reply",\n', '"reply", "parse", "reply",\n', "stands twice in the flow"),
+    "two replies": ('"reply",\n', '"reply", "reply",\n', "replies twice"),
+    "left out": ('    "log",\n', "", "activity log stands nowhere in the flow"),
+    "unknown": ('    "log",\n', '    "lag", "log",\n', "no activity 'lag'; did you mean log"),
+}
+
+
+@pytest.mark.parametrize("case", FLOWS)
+def test_a_flow_that_cannot_be_is_refused(case):
+    """In one line."""
+    old, new, words = FLOWS[case]
+    assert old in FLOW
+    with pytest.raises(HeadwayError, match=words):
+        parse_model(FLOW.replace(old, new, 1)).solve()
