@@ -110,7 +110,7 @@ def _explored(rules: Rules, most: int) -> _Space | None:
     moves: list[tuple[int, int, float, Counter[str]]] = []
     while todo:
         state = todo.popleft()
-        for k, (_, rate) in enumerate(World(rules, state).active):
+        for k, rate in _unlike(World(rules, state), state):
             for after, chance, cycles in _outcomes(rules, state, k):
                 if after not in number:
                     number[after] = len(number)
@@ -123,6 +123,14 @@ def _explored(rules: Rules, most: int) -> _Space | None:
     counts = {name: np.array([each[name] for each in cycled], float) for name in clients}
     ends = np.array(source, np.intp), np.array(target, np.intp)
     return _Space(tuple(number), *ends, np.array(rates), counts)
+
+
+def _unlike(world: World, state: State) -> Iterator[tuple[int, float]]:
+    """Active tokens by number, those of equal trees once, with the rate of all of them."""
+    alike = Counter(state)
+    for k, (_, rate, at) in enumerate(world.active):
+        if at == 0 or state[at] != state[at - 1]:
+            yield k, rate * alike[state[at]]
 
 
 def _outcomes(

@@ -21,7 +21,7 @@ from headway.queueing.layers.finite import present
 from headway.queueing.layers.means import EntryMeans, LayeredMeans
 from headway.queueing.layers.others import Class, Others, Server
 from headway.queueing.layers.passing import Conditions, Moments, time_of
-from headway.queueing.layers.sources import Sources, Work
+from headway.queueing.layers.sources import Sources, Stacks, Work
 from headway.queueing.layers.system import LayeredSystem
 
 STEPS = 1000
@@ -198,10 +198,12 @@ class _Decomposition:
             for work, (slices, _) in self.uses.items():
                 if self.sources.processor(work.entry) != server.name or not np.any(slices):
                     continue
-                classes = self.others.of(server, work.source, self.sources.held(work))
-                if id(classes) not in known:
-                    known[id(classes)] = self._delay(server, classes)
-                found[work] = known[id(classes)]
+                found[work] = self._column(0.0)
+                for held, share in self.sources.held(work).items():
+                    classes = self.others.of(server, work.source, held)
+                    if id(classes) not in known:
+                        known[id(classes)] = self._delay(server, classes)
+                    found[work] = found[work] + share * known[id(classes)]
             for work, delay in found.items():
                 change = np.maximum(change, self._changed(self.delays, work, delay))
         return change
@@ -272,20 +274,22 @@ class _Decomposition:
         """Requests of a source for each entry of a task, and waiting times times these."""
         found: dict[str, tuple[FloatArray, FloatArray]] = {}
         source = self.sources.all[k]
-        asking: list[tuple[frozenset[str], Mapping[str, Amount], Amount]] = []
+        asking: list[tuple[Stacks, Mapping[str, Amount], Amount]] = []
         if source.own is None:
-            asking.append((frozenset(), {source.entry: 1.0}, 1.0))
+            asking.append(({frozenset(): 1.0}, {source.entry: 1.0}, 1.0))
         for work, often in self.sources.works[k].items():
             held = self.sources.held(work)
             asking.append((held, self.sources.calls(work.entry, second=work.second), often))
             if work != source.own:
-                above = self.sources.all[k].held[work.entry]
-                asking.append((above, self.system.entries[work.entry].forwards, often))
-        for held, asked, often in asking:
+                passed = self.system.entries[work.entry].forwards
+                asking.append((source.stacks[work.entry], passed, often))
+        for stacks, asked, often in asking:
             for name in self._offered(server):
                 if name in asked:
                     times = self._column(often * asked[name])
-                    wait = self._wait(server, k, held)
+                    wait = self._column(0.0)
+                    for stack, share in stacks.items():
+                        wait = wait + share * self._wait(server, k, stack)
                     before = found.get(name, (0.0, 0.0))
                     found[name] = before[0] + times, before[1] + times * wait
         return found
@@ -304,13 +308,6 @@ class _Decomposition:
         wait = (seen * np.maximum(0.0, n - threads + 1)).sum(axis=0) * service / threads
         waits = seen[int(threads) :].sum(axis=0)
         away, second = self._own_cycle(server, k)
-        for one in coming:
-            if any(work.source == k for work in one.one.visits):
-                away = np.maximum(
-                    (one.one.population - one.there + one.rate * second)
-                    / np.maximum(one.rate, _NEVER),
-                    1e-9,
-                )
         left = _mixed(means, [_left_over(one.service, one.scv, away) for one in coming])
         wait = wait + waits * (left - service) / threads
         if lasts and len(seen) >= threads:
@@ -320,18 +317,17 @@ class _Decomposition:
         return np.asarray(wait)
 
     def _own_cycle(self, server: Server, k: int) -> tuple[FloatArray, FloatArray]:
-        """Time away of a source between its requests for a task, and its second phases there."""
-        source, visits = self.sources.all[k], self.sources.all[k].visits
+        """Time away between requests of those with whom a source comes, and its second phases."""
+        visits = self.sources.all[k].visits
         names = [name for name in self._offered(server) if name in visits]
         rate = sum((self.cycles[k] * visits[name] for name in names), self._column(0.0))
-        there = sum(
-            self.cycles[k] * visits[n] * (self.waits.get((k, n), 0.0) + self.times[Work(k, n)].mean)
-            for n in names
-        )
         second = sum(self.cycles[k] * visits[n] * self._second(n).mean for n in names)
-        rate = np.maximum(rate, _NEVER)
-        members = source.population if not isinf(source.population) else self.others.crowd
-        return np.maximum((members - there) / rate, 1e-9), second / rate
+        second = second / np.maximum(rate, _NEVER)
+        everybody = self.others.of(server, -1, frozenset())
+        mine = next(c for c in everybody if any(work.source == k for work in c.visits))
+        all_ = self._calling(mine)
+        away = (mine.population - all_.there) / np.maximum(all_.rate, _NEVER) + second
+        return np.maximum(away, 1e-9), second
 
     def _calling(self, one: Class) -> "_Coming":
         """What a class does at a pool of threads."""

@@ -19,8 +19,9 @@ from headway.queueing.layers.system import LayeredSystem
 EVENTS = 2_000_000
 """Events of a simulation: about a second; chosen."""
 
-UNASKED_STATES = 1_000
-"""States of a chain that is tried without being asked for: about a second; chosen."""
+UNASKED_STATES, UNASKED_TREES = 1_000, 5_000
+"""States of a chain that is tried without being asked for, and states times clients: about a
+second; chosen."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,9 @@ def _small_chain(system: LayeredSystem) -> tuple[LayeredMeans, str] | None:
     """A chain that nobody asked for: of one operating point, and small."""
     if np.prod(system.shape) > 1:
         return None
+    clients = sum(float(np.max(t.threads)) for t in system.tasks.values() if t.clients)
     try:
-        return _by_chain(system, UNASKED_STATES)
+        return _by_chain(system, int(min(UNASKED_STATES, UNASKED_TREES / max(clients, 1.0))))
     except GraphError:
         return None
 

@@ -9,6 +9,7 @@ is (its stack), and is at one place at a time.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import inf
+from typing import TypeAlias
 
 import numpy as np
 
@@ -21,6 +22,8 @@ from headway.queueing.layers.flow import (
     steps_of,
 )
 from headway.queueing.layers.system import LayeredSystem
+
+_NEVER = 1e-300
 
 NOTHING = Series(())
 """A flow that does nothing."""
@@ -60,6 +63,13 @@ class Work:
     second: bool = False
 
 
+Stacks: TypeAlias = Mapping[frozenset[str], Amount]
+"""Tasks of which threads are held, with the share of visits."""
+
+MOST_STACKS = 8
+"""Ways to an entry that are told apart; chosen."""
+
+
 @dataclass(frozen=True)
 class Source:
     """A source of requests.
@@ -75,15 +85,16 @@ class Source:
         Members; infinite outside.
     visits
         Requests for each entry that follow from a cycle.
-    held
-        Tasks of which a member surely holds a thread when it is at an entry that it visits.
+    stacks
+        Of each entry that it visits, the tasks of which a member holds a thread when it asks, with
+        the share of its visits; where there are many ways, those that it surely holds.
     """
 
     entry: str
     own: Work | None
     population: float
     visits: Mapping[str, Amount]
-    held: Mapping[str, frozenset[str]]
+    stacks: Mapping[str, Stacks]
 
 
 class Sources:
@@ -125,17 +136,28 @@ class Sources:
         inside = second or self.system.tasks[task].clients
         own = Work(number, name, second) if inside else None
         asked = self.calls(name, second=second) if inside else {name: 1.0}
-        visits: dict[str, Amount] = dict(asked)
-        held = dict.fromkeys(asked, frozenset({task} if second else ()))
+        start = frozenset({task} if second else ())
+        ways: dict[str, dict[frozenset[str], Amount]] = {
+            called: {start: mean} for called, mean in asked.items()
+        }
         for each in self.system.callers_first:
-            if each in visits:
-                through = held[each] | {self.system.entries[each].task}
+            if each in ways:
+                ways[each] = _few(ways[each])
                 passed = self.system.entries[each].forwards
-                for below, onward in ((through, self.calls(each)), (held[each], passed)):
-                    for called, mean in onward.items():
-                        visits[called] = visits.get(called, 0.0) + visits[each] * mean
-                        held[called] = held.get(called, below) & below
-        return Source(name, own, population, visits, held)
+                for stack, often in ways[each].items():
+                    below = stack | {self.system.entries[each].task}
+                    for held, onward in ((below, self.calls(each)), (stack, passed)):
+                        for called, mean in onward.items():
+                            into = ways.setdefault(called, {})
+                            into[held] = into.get(held, 0.0) + often * mean
+        visits = {called: sum(each.values()) for called, each in ways.items()}
+        stacks = {
+            called: {
+                held: often / np.maximum(visits[called], _NEVER) for held, often in each.items()
+            }
+            for called, each in ways.items()
+        }
+        return Source(name, own, population, visits, stacks)
 
     def lasts(self, entry: str) -> bool:
         """Whether an entry has a second phase."""
@@ -174,13 +196,21 @@ class Sources:
             yield source.own, 1.0
         yield from ((Work(number, name), visits) for name, visits in source.visits.items())
 
-    def held(self, work: Work) -> frozenset[str]:
-        """Tasks of which a thread is surely held where work is done."""
+    def held(self, work: Work) -> Stacks:
+        """Tasks of which a thread is held where work is done, with the share of each way."""
         own = self.all[work.source].own
         task = self.system.entries[work.entry].task
         if work == own:
-            return frozenset({task}) if work.second else frozenset()
-        return self.all[work.source].held[work.entry] | {task}
+            return {frozenset({task} if work.second else ()): 1.0}
+        stacks = self.all[work.source].stacks[work.entry]
+        return {stack | {task}: share for stack, share in stacks.items()}
+
+
+def _few(ways: dict[frozenset[str], Amount]) -> dict[frozenset[str], Amount]:
+    """Ways to an entry, or what all of them share where they are many."""
+    if len(ways) <= MOST_STACKS:
+        return ways
+    return {frozenset.intersection(*ways): sum(ways.values())}
 
 
 def _calls(flow: Flow) -> dict[str, Amount]:

@@ -241,12 +241,16 @@ class World:
         self._settle()
 
     @property
-    def active(self) -> list[tuple[Token, float]]:
-        """Tokens that take time now, with the rate at which each ends [1/s]."""
-        return [(token, self._rate(token)) for token in self._timed()]
+    def active(self) -> list[tuple[Token, float, int]]:
+        """Tokens that take time now, the rate at which each ends [1/s], and its tree by number."""
+        return [
+            (token, self._rate(token), at)
+            for at, root in enumerate(self.roots)
+            for token in self._timed(root)
+        ]
 
-    def _timed(self) -> Iterator[Token]:
-        todo: list[Thread | Request | Token] = list(self.roots)
+    def _timed(self, root: Thread | Request | Token) -> Iterator[Token]:
+        todo = [root]
         while todo:
             match todo.pop(0):
                 case Thread(_, main, loose):

@@ -148,7 +148,11 @@ REFUSED = {
     "negative": ('demand = "5 ms"', 'demand = "-5 ms"', "demand of page is -0.005; it must be"),
     "unknown call": ("{ read = 2.5 }", "{ reed = 2.5 }", "calls 'reed', which is no entry"),
     "unknown key": ("servers = 2", "server = 2", "unknown key server"),
-    "both": ("[outputs]", '[stations.x]\nkind = "Delay"\n[outputs]', "stations or tasks, not both"),
+    "both": (
+        "[outputs]",
+        '[stations.x]\nkind = "Delay"\nservice_time = 1\n[outputs]',
+        "stations or tasks, not both",
+    ),
     "a population and threads": (
         'think_time = "1 s"',
         'think_time = "1 s"\nthreads = 3',

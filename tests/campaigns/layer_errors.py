@@ -1,0 +1,64 @@
+"""What layers taken one by one miss of the whole chain.
+
+``python -m tests.campaigns.layer_errors --count 300`` solves random layered systems by layers, and
+state by state where there are up to 1,500 states. Rows are stored in `tests/data/layer_errors.csv`:
+the relative error of each throughput of clients, and of each response time of an entry.
+
+The label of `headway.queueing.layers.measured` rests on it.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from headway.queueing.layers.chain import by_chain
+from headway.queueing.layers.decomposition import by_layers
+from headway.queueing.layers.flow import replies
+from tests import campaigns
+from tests.support.layered_systems import random_system
+
+PAGE = Path("tests/data/layer_errors.csv")
+TITLES = ("seed", "kind", "number", "error")
+STATES = 1500
+
+
+def errors(seed):
+    """Seed, whether there are second phases, which number, and relative error [%]."""
+    system = random_system(seed)
+    exact = by_chain(system, STATES)
+    if exact is None:
+        return []
+    near = by_layers(system)
+    second = any(replies(entry.flow) for entry in system.entries.values())
+    kind = "second phases" if second else "one phase"
+    rows = []
+    for name, entry in system.entries.items():
+        number = "throughput" if system.tasks[entry.task].clients else "response_time"
+        found, right = (float(getattr(m.entries[name], number)) for m in (near, exact))
+        rows.append((seed, kind, number, f"{100 * (found / right - 1):.3f}"))
+    return rows
+
+
+def table(rows):
+    """The table of the page: how many numbers, and their errors [%]."""
+    lines = [
+        "| systems with | number | how many | median | nine of ten below | largest |",
+        "|---|---|---|---|---|---|",
+    ]
+    for kind in ("one phase", "second phases"):
+        for number in ("throughput", "response_time"):
+            each = [abs(float(row[3])) for row in rows if (row[1], row[2]) == (kind, number)]
+            most = f"{np.median(each):.1f}% | {np.quantile(each, 0.9):.1f}% | {max(each):.1f}%"
+            lines.append(f"| {kind} | {number.replace('_', ' ')} | {len(each)} | {most} |")
+    return lines
+
+
+def main():
+    """Store the rows, and print the table of the page."""
+    rows = [row for each in campaigns.seeded(errors, __doc__, 300) for row in each]
+    campaigns.store(PAGE, TITLES, rows)
+    print("\n".join(table(rows)))
+
+
+if __name__ == "__main__":
+    campaigns.run(__spec__)

@@ -1,0 +1,42 @@
+"""The label of layers, and its page, follow from what was measured."""
+
+import numpy as np
+
+from headway.queueing.layers import measured
+from tests import campaigns
+from tests.campaigns import layer_errors
+from tests.support.places import ROOT
+
+
+def _errors(number):
+    rows = campaigns.stored_rows(ROOT / layer_errors.PAGE)
+    return np.abs([float(row["error"]) for row in rows if row["number"] == number])
+
+
+def test_the_label_holds_all_that_was_measured():
+    """The largest errors, and what nine of ten stay below."""
+    for number, usual, most in (
+        ("throughput", measured.USUAL_THROUGHPUT, measured.THROUGHPUT),
+        ("response_time", measured.USUAL_TIMES, measured.TIMES),
+    ):
+        errors = _errors(number)
+        assert errors.size > 200
+        assert np.quantile(errors, 0.9) <= usual <= 2 * np.quantile(errors, 0.9)
+        assert errors.max() <= most <= 1.5 * errors.max()
+
+
+def test_the_page_has_the_table_of_the_rows():
+    """Line by line."""
+    rows = [list(row.values()) for row in campaigns.stored_rows(ROOT / layer_errors.PAGE)]
+    page = (ROOT / "docs/accuracy/layers.md").read_text(encoding="utf-8")
+    for line in layer_errors.table(rows):
+        assert line in page
+
+
+def test_stored_errors_are_found_again():
+    """Of a few systems, to a tenth of a percent."""
+    stored = campaigns.stored_rows(ROOT / layer_errors.PAGE)
+    for seed in ("8", "9", "10"):
+        before = [float(row["error"]) for row in stored if row["seed"] == seed]
+        again = [float(row[3]) for row in layer_errors.errors(int(seed))]
+        assert np.allclose(before, again, atol=0.1)
