@@ -126,7 +126,7 @@ def replaced(old, new):
         (SERVER + '[[routes]]\nfrom = "cpu"\n', "m.toml:10 [routes]: the key 'to' is missing"),
         ("name = ", "not TOML"),
         ("name = 3", "m.toml:1 [name]"),
-        ('name = "x"', "needs stations or outputs"),
+        ('name = "x"', "needs stations, tasks or outputs"),
         ("a = [" * 5000, "not TOML"),
         (SERVER + "speed = 3\n", "unknown key speed"),
         ("name = 'x'\ndoc = 3\n", "m.toml:2 [doc]: must be text"),
