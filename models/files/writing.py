@@ -42,6 +42,9 @@ def to_toml(model: Model) -> str:
     """
     import tomli_w
 
+    if model.graph.layers:
+        msg = f"{model.name}: layered services are not written as a model file; change its own file"
+        raise ModelFileError(msg)
     tables = document(model)
     if wrong := too_many(tables):
         msg = f"{model.name}: {wrong} in a file; keep it in Python"

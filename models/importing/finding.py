@@ -7,7 +7,7 @@ from headway.models.files.reading import read_model
 from headway.models.files.shipped import catalogue_model, is_own
 from headway.models.structure.model import Model
 
-ENDINGS = (".jmva", ".jsimg", ".jsimgz", ".pmif", ".xml")
+ENDINGS = (".jmva", ".jsimg", ".jsimgz", ".pmif", ".lqnx", ".xml")
 """Endings of other tools' files: JMT's analytic, simulation and compressed ones; PMIF's."""
 
 
@@ -31,9 +31,9 @@ def find_model(name_or_path: str) -> Model:
     if is_own(name_or_path):
         return catalogue_model(name_or_path)
     if is_foreign(name_or_path):
-        from headway.models.importing.reader import read_foreign  # most commands need no XML
+        from headway.models.importing.reader import model_of  # most commands need no XML
 
-        return read_foreign(name_or_path).model
+        return model_of(name_or_path)
     is_path = name_or_path.endswith(".toml") or "/" in name_or_path or name_or_path == STDIN
     if is_path or os.path.isfile(name_or_path):  # noqa: PTH113 - takes any name at all
         return read_model(name_or_path)

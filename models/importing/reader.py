@@ -1,6 +1,7 @@
 """Read other tools' files, recognised by content: the model, and what else the file says."""
 
 from pathlib import Path
+from xml.etree.ElementTree import Element
 
 from headway.errors import ModelFileError, quoted
 from headway.models.importing.building import Imported, imported
@@ -8,6 +9,7 @@ from headway.models.importing.jmva import read_jmva
 from headway.models.importing.jsim import read_jsim
 from headway.models.importing.pmif import read_pmif
 from headway.models.importing.safe_xml import read_xml
+from headway.models.structure.model import Model
 
 _READERS = {
     "model": read_jmva,
@@ -16,6 +18,26 @@ _READERS = {
     "QueueingNetworkModel": read_pmif,
 }
 """Readers by root element."""
+
+LAYERED = "lqn-model"
+"""Root element of layered services."""
+
+
+def model_of(path: str | Path) -> Model:
+    """Read a model of another tool: a network of stations, or layered services.
+
+    Raises
+    ------
+    ModelFileError
+        As `read_foreign`.
+    """
+    file = Path(path)
+    root = read_xml(file)
+    if root.tag == LAYERED:
+        from headway.models.importing.lqnx import read_lqnx
+
+        return read_lqnx(root, file.stem, str(file))
+    return _imported(root, file).model
 
 
 def read_foreign(path: str | Path) -> Imported:
@@ -32,7 +54,13 @@ def read_foreign(path: str | Path) -> Imported:
         For a file of another kind, or for parts that headway does not support; names them.
     """
     file = Path(path)
-    root = read_xml(file)
+    return _imported(read_xml(file), file)
+
+
+def _imported(root: Element, file: Path) -> Imported:
+    if root.tag == LAYERED:
+        msg = f"{file}: layered services are solved from this file; headway writes no other of them"
+        raise ModelFileError(msg)
     if root.tag not in _READERS:
         known = "model (JMVA), archive (JSIMg), QueueingNetworkModel (PMIF)"
         msg = f"{file}: unknown root element {quoted(root.tag)}; it must be one of {known}"

@@ -81,6 +81,9 @@ def blueprint(model: Model) -> Blueprint:
 
 
 def _check_point(model: Model) -> None:
+    if model.graph.layers:
+        msg = f"{model.name} has layers of services; simulate it by solving it by method simulation"
+        raise GraphError(msg)
     if not model.graph.stations:
         msg = f"{model.name} is a program without stations; there is nothing to simulate"
         raise GraphError(msg)

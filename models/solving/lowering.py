@@ -100,6 +100,9 @@ def check_stations(model: Model) -> None:
         Naming it.
     """
     if not model.graph.stations:
+        if model.graph.layers:
+            msg = f"{model.name} has layers of services: chain, layers and simulation solve it"
+            raise GraphError(msg)
         msg = f"{model.name} is a program without stations, so no method solves it: it is evaluated"
         raise GraphError(msg)
 

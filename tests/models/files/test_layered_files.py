@@ -189,3 +189,16 @@ def test_a_flow_that_cannot_be_is_refused(case):
     assert old in FLOW
     with pytest.raises(HeadwayError, match=words):
         parse_model(FLOW.replace(old, new, 1)).solve()
+
+
+def test_what_layers_cannot_do_yet_is_said():
+    """By one line each: nothing is left out of a file, and no other law is taken."""
+    model = parse_model(SHOP)
+    for ask, words in (
+        (model.to_toml, "not written as a model file"),
+        (model.simulate, "method simulation"),
+        (lambda: model.solve().with_percentiles([95]), "not known yet"),
+        (lambda: model.solve(method="convolution"), "does not solve layered services"),
+    ):
+        with pytest.raises(HeadwayError, match=words):
+            ask()

@@ -1,0 +1,414 @@
+"""LQNX files: layered queueing networks, with phases or graphs of activities."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from math import inf
+from typing import TypeVar
+from xml.etree.ElementTree import Element
+
+from headway.errors import GraphError, InvalidParameter, ModelFileError, nearest, quoted
+from headway.kinds import number_of
+from headway.models.importing.foreign.naming import plain_names
+from headway.models.language.formula import formula, of_number
+from headway.models.language.parameters import Parameter
+from headway.models.language.units import ONE, unit
+from headway.models.structure.graph import ModelGraph
+from headway.models.structure.model import Model
+from headway.models.structure.parts.layers import Layers
+from headway.queueing.disciplines.discipline import Discipline
+from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together
+from headway.queueing.layers.parts import Entry, Processor, Task
+
+_AT_PROCESSORS = {
+    "fcfs": Discipline.FCFS,
+    "ps": Discipline.SHARING,
+    "inf": Discipline.SHARING,
+    "rand": Discipline.RANDOM,
+    "hol": Discipline.PRIORITY,
+    "pp": Discipline.PREEMPTIVE,
+}
+_AT_TASKS = {
+    "ref": Discipline.FCFS,
+    "fcfs": Discipline.FCFS,
+    "inf": Discipline.FCFS,
+    "rand": Discipline.RANDOM,
+    "hol": Discipline.PRIORITY,
+    "pri": Discipline.PRIORITY,
+}
+_CALLS = {"synch-call": True, "asynch-call": False}
+_MOST_PARTS = 2_000  # steps of a flow with its choices written out
+_DEEPEST = 150  # activities in a row: Python's own stack
+
+Known = TypeVar("Known")
+
+
+def read_lqnx(root: Element, name: str, source: str) -> Model:
+    """Read the root of an LQNX file.
+
+    Populations, threads, servers and think times are parameters.
+
+    Parameters
+    ----------
+    root, name
+        Its element ``lqn-model``, and what to call the model.
+    source
+        The file's name, for messages.
+
+    Raises
+    ------
+    ModelFileError
+        For missing parts, and those that headway does not support.
+
+    Examples
+    --------
+    >>> from headway.models.importing.safe_xml import parse_xml
+    >>> text = b'''<lqn-model name="one"><processor name="here" scheduling="inf">
+    ... <task name="users" scheduling="ref" multiplicity="3" think-time="2">
+    ... <entry name="use" type="PH1PH2"><entry-phase-activities>
+    ... <activity name="use" phase="1" host-demand-mean="0.5"/>
+    ... </entry-phase-activities></entry></task></processor></lqn-model>'''
+    >>> model = read_lqnx(parse_xml(text, "one.lqnx"), "one", "one.lqnx")
+    >>> round(float(model.solve().throughput), 12), list(model.parameters)
+    (1.2, ['users_population', 'users_think_time'])
+    """
+    reading = _Reading(source)
+    try:
+        layers = reading.layers(root)
+        graph = ModelGraph(name)
+        for each in reading.parameters:
+            graph = graph.declare(each)
+        model = Model.of(replace(graph, layers=layers)).at(reading.values)
+        layers.at(name, reading.values)
+    except (GraphError, InvalidParameter) as error:
+        msg = f"{source}: {error}"
+        raise ModelFileError(msg) from None
+    own = {n: reading.parameters[n].at(reading.values[n]) for n in reading.parameters}
+    doc = root.get("description", "") or "a layered queueing network"
+    return replace(model, parameters=own, doc=doc)
+
+
+class _Reading:
+    """The parts of a file as they are read."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.parameters: dict[str, Parameter] = {}
+        self.values: dict[str, float] = {}
+
+    def wrong(self, place: str, what: str) -> ModelFileError:
+        return ModelFileError(f"{self.source}: {place}: {what}")
+
+    def layers(self, root: Element) -> Layers:
+        """Processors, tasks and entries of the whole file."""
+        processors: dict[str, Processor] = {}
+        tasks: dict[str, Task] = {}
+        entries: dict[str, Entry] = {}
+        found = [one.get("name", "") for part in ("processor", "task") for one in root.iter(part)]
+        self.plain = plain_names(found)
+        for part in root:
+            if part.tag not in ("processor", "solver-params", "plot-control", "pragma", "spex"):
+                what = f"headway does not read <{part.tag}>; leave it out"
+                raise self.wrong("lqn-model", what)
+        for processor in root.iter("processor"):
+            name = self.name_of(processor)
+            self.once("processor", name, processors)
+            processors[name] = self.processor(name, processor)
+            for task in processor.findall("task"):
+                called = self.name_of(task)
+                self.once("task", called, tasks)
+                tasks[called] = self.task(called, name, task)
+                for each, entry in self.entries(called, task):
+                    self.once("entry", each, entries)
+                    entries[each] = entry
+        if not tasks:
+            raise self.wrong("lqn-model", "it has no task")
+        return Layers(processors, tasks, entries)
+
+    def once(self, kind: str, name: str, known: Mapping[str, object]) -> None:
+        """Refuse a name that was there before."""
+        if name in known:
+            msg = f"{self.source}: {kind} {name} is there twice; rename one"
+            raise ModelFileError(msg)
+
+    def name_of(self, element: Element) -> str:
+        name = element.get("name", "")
+        if not name:
+            raise self.wrong(element.tag, "it has no name")
+        return name
+
+    def number(self, element: Element, key: str, place: str, default: float) -> float:
+        text = element.get(key)
+        if text is None:
+            return default
+        value = number_of(text)
+        if value is None:
+            raise self.wrong(place, f"{key} is {quoted(text)}; it must be a number")
+        return value
+
+    def known(
+        self, words: Mapping[str, Known], element: Element, default: str, place: str
+    ) -> Known:
+        word = element.get("scheduling", default)
+        if word not in words:
+            what = f"scheduling {quoted(word)} is not supported{nearest(word, words)}"
+            raise self.wrong(place, what)
+        return words[word]
+
+    def parameter(self, name: str, value: float, seconds: bool = False) -> str:  # noqa: FBT001, FBT002
+        """A number that is worth a name of its own."""
+        self.parameters[name] = Parameter(name, None, unit("s") if seconds else ONE, 0.0)
+        self.values[name] = value
+        return name
+
+    def processor(self, name: str, element: Element) -> Processor:
+        place = f"processor {name}"
+        self.refuse(element, place, replication="1")
+        if element.find("group") is not None:
+            raise self.wrong(place, "<group> is not supported")
+        discipline = self.known(_AT_PROCESSORS, element, "fcfs", place)
+        servers = self.number(element, "multiplicity", place, 1.0)
+        endless = element.get("scheduling") == "inf" or servers == inf
+        speed = of_number(self.number(element, "speed-factor", place, 1.0))
+        if endless:
+            return Processor(of_number(inf), Discipline.SHARING, speed)
+        named = of_number(servers)
+        if servers > 1:
+            named = formula(self.parameter(f"{self.plain[name]}_servers", servers))
+        return Processor(named, discipline, speed)
+
+    def refuse(self, element: Element, place: str, **usual: str) -> None:
+        """Refuse attributes with other values than the usual ones."""
+        for key, value in usual.items():
+            name = key.replace("_", "-")
+            if element.get(name, value) != value:
+                raise self.wrong(place, f"{name} {quoted(element.get(name, ''))} is not supported")
+
+    def task(self, name: str, processor: str, element: Element) -> Task:
+        place = f"task {name}"
+        self.refuse(element, place, replication="1", queue_length="0", initially="")
+        for part in element:
+            if part.tag in ("fan-in", "fan-out") or part.tag.startswith("rw"):
+                raise self.wrong(place, f"<{part.tag}> is not supported")
+        discipline = self.known(_AT_TASKS, element, "fcfs", place)
+        clients = element.get("scheduling") == "ref"
+        threads = self.number(element, "multiplicity", place, 1.0)
+        plain = self.plain[name]
+        if element.get("scheduling") == "inf" or threads == inf:
+            members = of_number(inf)
+        elif clients:
+            members = formula(self.parameter(f"{plain}_population", threads))
+        else:
+            members = formula(self.parameter(f"{plain}_threads", threads))
+        think = self.number(element, "think-time", place, 0.0)
+        thinks = of_number(think)
+        if think:
+            thinks = formula(self.parameter(f"{plain}_think_time", think, seconds=True))
+        rank = self.number(element, "priority", place, 0.0)
+        return Task(processor, members, thinks, clients, discipline, int(rank))
+
+    def entries(self, task: str, element: Element) -> Iterator[tuple[str, Entry]]:
+        graph = element.find("task-activities")
+        activities = None if graph is None else _Activities(self, task, graph)
+        for entry in element.findall("entry"):
+            name = self.name_of(entry)
+            place = f"entry {name}"
+            for part in entry:
+                if part.tag not in ("forwarding", "entry-phase-activities") and not (
+                    part.tag.startswith("result-") or part.tag.endswith("histogram")
+                ):
+                    raise self.wrong(place, f"<{part.tag}> is not supported")
+            self.refuse(entry, place, semaphore="", rwlock="")
+            phases = entry.find("entry-phase-activities")
+            if phases is not None:
+                flow = self.phases(phases, place)
+            elif activities is not None:
+                flow = activities.flow(name)
+            else:
+                raise self.wrong(place, "it has no activities")
+            forwards = {
+                one.get("dest", ""): of_number(self.number(one, "prob", place, 1.0))
+                for one in entry.findall("forwarding")
+            }
+            rate = of_number(self.number(entry, "open-arrival-rate", place, 0.0))
+            rank = int(self.number(entry, "priority", place, 0.0))
+            yield name, Entry(task, flow, rate, forwards, rank)
+
+    def phases(self, element: Element, place: str) -> Flow:
+        """The first phase, the reply, and others behind it."""
+        by_phase = {
+            int(self.number(one, "phase", place, 1.0)): self.step(one, place)
+            for one in element.findall("activity")
+        }
+        first = by_phase.pop(1, Step(f"{place}, first phase"))
+        later = [by_phase[k] for k in sorted(by_phase)]
+        return Series((first, Reply(), *later)) if later else first
+
+    def step(self, element: Element, place: str) -> Step:
+        name = self.name_of(element)
+        where = f"{place}: activity {name}"
+        calls: dict[bool, dict[str, object]] = {True: {}, False: {}}
+        for part in element:
+            if part.tag in _CALLS:
+                mean = self.number(part, "calls-mean", where, 1.0)
+                calls[_CALLS[part.tag]][part.get("dest", "")] = of_number(mean)
+            elif not (part.tag.startswith("result-") or part.tag.endswith("histogram")):
+                raise self.wrong(where, f"<{part.tag}> is not supported")
+        demand, scv, think = (
+            of_number(self.number(element, key, where, default))
+            for key, default in (
+                ("host-demand-mean", 0.0),
+                ("host-demand-cvsq", 1.0),
+                ("think-time", 0.0),
+            )
+        )
+        fixed = element.get("call-order", "STOCHASTIC").upper() == "DETERMINISTIC"
+        return Step(name, demand, scv, think, calls[True], calls[False], fixed)
+
+
+@dataclass(frozen=True)
+class _Join:
+    """Where branches at once meet: how many are needed, and what follows."""
+
+    number: int
+    needed: int
+
+
+class _Activities:
+    """The graph of a task's activities, written out as the flow of each entry."""
+
+    def __init__(self, reading: _Reading, task: str, element: Element) -> None:
+        self.reading, self.place = reading, f"task {task}"
+        self.steps: dict[str, Step] = {}
+        self.starts: dict[str, str] = {}
+        self.replies: dict[str, set[str]] = {}
+        self.onward: dict[str, tuple[Element, _Join | None]] = {}
+        self.after: dict[int, Element | None] = {}
+        self.written = 0
+        self.path: list[str] = []
+        for one in element.findall("activity"):
+            step = reading.step(one, self.place)
+            self.steps[step.name] = step
+            if bound := one.get("bound-to-entry"):
+                self.starts[bound] = step.name
+        for one in element.findall("reply-entry"):
+            for reply in one.findall("reply-activity"):
+                self.replies.setdefault(reply.get("name", ""), set()).add(one.get("name", ""))
+        for number, one in enumerate(element.findall("precedence")):
+            self._precedence(number, one)
+
+    def _precedence(self, number: int, element: Element) -> None:
+        before = [part for part in element if part.tag.startswith("pre")]
+        after = [part for part in element if part.tag.startswith("post")]
+        if len(before) != 1:
+            raise self.reading.wrong(self.place, "a precedence needs one <pre>")
+        names = [one.get("name", "") for one in before[0].findall("activity")]
+        join = None
+        if before[0].tag == "pre-AND":
+            place = f"{self.place}: join"
+            needed = int(self.reading.number(before[0], "quorum", place, 0.0)) or len(names)
+            join = _Join(number, needed)
+            self.after[number] = after[0] if after else None
+        for name in names:
+            if name not in self.steps:
+                what = f"a precedence names {quoted(name)}, which is no activity"
+                raise self.reading.wrong(self.place, what)
+            if after or join:
+                self.onward[name] = (after[0] if after else element, join)
+
+    def flow(self, entry: str) -> Flow:
+        """What is done for an entry, from the activity that is bound to it."""
+        place = f"entry {entry}"
+        if entry not in self.starts:
+            raise self.reading.wrong(place, "no activity is bound to it")
+        flow, join = self._from(self.starts[entry], entry)
+        if join is not None:
+            what = "its activities meet in a join without a fork"
+            raise self.reading.wrong(place, what)
+        return flow
+
+    def _from(self, name: str, entry: str) -> tuple[Flow, _Join | None]:
+        """What is done from an activity on, to the end or to a join."""
+        if name not in self.steps:
+            what = f"{quoted(name)} is no activity"
+            raise self.reading.wrong(self.place, what)
+        self.written += 1
+        if name in self.path:
+            what = f"its activities go round: {' -> '.join([*self.path, name])}; use a loop"
+            raise self.reading.wrong(self.place, what)
+        if self.written > _MOST_PARTS or len(self.path) > _DEEPEST:
+            what = f"its activities have more than {_MOST_PARTS:,} ways, or {_DEEPEST} in a row"
+            raise self.reading.wrong(self.place, what)
+        self.path.append(name)
+        found = self._behind(name, entry)
+        self.path.pop()
+        return found
+
+    def _behind(self, name: str, entry: str) -> tuple[Flow, _Join | None]:
+        parts: list[Flow] = [self.steps[name]]
+        if entry in self.replies.get(name, ()):
+            parts.append(Reply())
+        if name not in self.onward:
+            return Series(tuple(parts)), None
+        after, join = self.onward[name]
+        if join is not None:
+            return Series(tuple(parts)), join
+        rest, met = self._post(after, entry)
+        return Series((*parts, *rest)), met
+
+    def _post(self, after: Element | None, entry: str) -> tuple[list[Flow], _Join | None]:
+        """What follows: one activity, a choice, branches at once, or loops."""
+        if after is None:
+            return [], None
+        members = after.findall("activity")
+        names = [one.get("name", "") for one in members]
+        if after.tag == "post":
+            flow, met = self._from(names[0], entry)
+            return [flow], met
+        if after.tag == "post-OR":
+            return self._choice(members, entry)
+        if after.tag == "post-LOOP":
+            return self._loops(after, members, entry)
+        if after.tag == "post-AND":
+            return self._fork(names, entry)
+        raise self.reading.wrong(self.place, f"<{after.tag}> is not supported")
+
+    def _choice(self, members: list[Element], entry: str) -> tuple[list[Flow], _Join | None]:
+        ways, meets = [], []
+        for one in members:
+            chance = self.reading.number(one, "prob", self.place, 1.0)
+            flow, met = self._from(one.get("name", ""), entry)
+            ways.append((of_number(chance), flow))
+            meets.append(met)
+        if len(set(meets)) > 1:
+            what = "some ways of a choice lead to a join and others do not"
+            raise self.reading.wrong(self.place, what)
+        return [Choice(tuple(ways))], meets[0]
+
+    def _loops(
+        self, after: Element, members: list[Element], entry: str
+    ) -> tuple[list[Flow], _Join | None]:
+        parts: list[Flow] = []
+        for one in members:
+            count = self.reading.number(one, "count", self.place, 1.0)
+            body, met = self._from(one.get("name", ""), entry)
+            if met is not None:
+                raise self.reading.wrong(self.place, "a loop leads to a join outside it")
+            parts.append(Loop(body, of_number(count)))
+        end = after.get("end")
+        if not end:
+            return parts, None
+        flow, met = self._from(end, entry)
+        return [*parts, flow], met
+
+    def _fork(self, names: list[str], entry: str) -> tuple[list[Flow], _Join | None]:
+        each = [self._from(name, entry) for name in names]
+        meets = {met for _, met in each}
+        if len(meets) != 1:
+            raise self.reading.wrong(self.place, "branches of a fork do not meet in one join")
+        join = meets.pop()
+        needed = len(each) if join is None else join.needed
+        together = Together(tuple(flow for flow, _ in each), needed)
+        if join is None:
+            return [together], None
+        rest, met = self._post(self.after[join.number], entry)
+        return [together, *rest], met

@@ -1,0 +1,151 @@
+"""LQNX files: what they mean, against laws and the event loop, and what is refused."""
+
+import pytest
+
+from headway.errors import ModelFileError
+from headway.models import find_model
+from headway.queueing.layers.flow import Choice, Loop, Reply, Together
+from headway.queueing.layers.playing import play_layers
+from tests.support.places import ROOT
+
+FILES = ROOT / "tests/data/lqn"
+RANDOM = sorted(FILES.glob("model_*.lqnx"))
+
+
+def written(tmp_path, inside, users='<synch-call dest="e" calls-mean="1"/>'):
+    """A file with one kind of clients and what else is given."""
+    path = tmp_path / "one.lqnx"
+    path.write_text(
+        f"""<lqn-model name="one"><processor name="p" scheduling="inf">
+        <task name="u" scheduling="ref" multiplicity="1"><entry name="u" type="PH1PH2">
+        <entry-phase-activities><activity name="u1" phase="1" host-demand-mean="1">{users}
+        </activity></entry-phase-activities></entry></task>{inside}</processor></lqn-model>"""
+    )
+    return str(path)
+
+
+def activities(graph, first="a"):
+    """A task whose entry begins with an activity of a graph."""
+    each = "".join(
+        f'<activity name="{name}" host-demand-mean="1"'
+        + (' bound-to-entry="e"' if name == first else "")
+        + "/>"
+        for name in "abcd"
+    )
+    return f"""<task name="t"><entry name="e" type="NONE"/><task-activities>{each}{graph}
+    </task-activities></task>"""
+
+
+def test_the_example_is_a_closed_network_of_two_queues():
+    """Ten clients think for 5 s, and share two processors of 1 s and 2.5 x 0.8 s: by hand."""
+    queues, rate = [0.0, 0.0], 0.0
+    for n in range(1, 11):
+        stays = [demand * (1 + queue) for demand, queue in zip((1.0, 2.0), queues, strict=True)]
+        rate = n / (5.0 + sum(stays))
+        queues = [rate * stay for stay in stays]
+    solution = find_model(str(FILES / "example.lqnx")).solve(method="exact")
+    assert solution.throughput == pytest.approx(rate, rel=1e-9)
+
+
+def test_a_forwarded_request_is_waited_for():
+    """Three times of 1 s in turn: X = 1/3."""
+    solution = find_model(str(FILES / "simple-forwarding.lqnx")).solve()
+    assert solution.throughput == pytest.approx(1 / 3, rel=1e-9)
+    assert solution.method == "chain"
+
+
+@pytest.mark.parametrize("path", RANDOM, ids=lambda path: path.stem[6:])
+def test_random_models_are_those_of_the_event_loop(path):
+    """The whole chain lies in its 99.9% interval."""
+    model = find_model(str(path))
+    played = play_layers(model.graph.layers.at("played", model.inputs), 400_000, seed=5)
+    exact = model.solve(method="exact")
+    assert played.clients["c0"].throughput.holds(float(exact["c0.throughput"]), 0.999)
+
+
+def test_numbers_are_parameters():
+    """Clients and threads by the name of their task, so that they can be set and sized."""
+    model = find_model(str(RANDOM[0]))
+    assert {"c0_population", "t0_threads"} <= set(model.parameters)
+    more = model.at(c0_population=1).solve().throughput
+    assert more < model.solve().throughput
+
+
+def test_graphs_of_activities_are_flows(tmp_path):
+    """A fork with a quorum, behind it a choice and a loop, and a reply before the end."""
+    graph = """
+    <precedence><pre><activity name="a"/></pre>
+      <post-AND><activity name="b"/><activity name="c"/></post-AND></precedence>
+    <precedence><pre-AND quorum="1"><activity name="b"/><activity name="c"/></pre-AND>
+      <post><activity name="d"/></post></precedence>
+    <reply-entry name="e"><reply-activity name="d"/></reply-entry>"""
+    model = find_model(written(tmp_path, activities(graph)))
+    flow = model.graph.layers.at("x", model.inputs).entries["e"].flow
+    together = next(part for part in flow.parts if isinstance(part, Together))
+    assert together.needed == 1
+    assert any(isinstance(part, Reply) for part in flow.parts[-1].parts)
+    looped = """
+    <precedence><pre><activity name="a"/></pre>
+      <post-OR><activity name="b" prob="0.3"/><activity name="c" prob="0.7"/></post-OR></precedence>
+    <precedence><pre-OR><activity name="b"/><activity name="c"/></pre-OR>
+      <post-LOOP end="a"><activity name="d" count="3"/></post-LOOP></precedence>"""
+    with pytest.raises(ModelFileError, match="go round: a -> b -> a"):
+        find_model(written(tmp_path, activities(looped)))
+    looped = looped.replace('<post-LOOP end="a">', "<post-LOOP>")
+    model = find_model(written(tmp_path, activities(looped)))
+    flow = model.graph.layers.at("x", model.inputs).entries["e"].flow
+    choice = next(part for part in flow.parts if isinstance(part, Choice))
+    assert isinstance(choice.ways[0][1].parts[-1], Loop)
+    solution = model.solve()
+    assert solution.throughput == pytest.approx(1 / (1 + 1 + 1 + 3), rel=1e-9)
+
+
+REFUSED = {
+    "semaphore": ('<task name="t" scheduling="semaphore"/>', "scheduling 'semaphore' is not"),
+    "rwlock": ('<task name="t" scheduling="rwlock"/>', "scheduling 'rwlock' is not supported"),
+    "replication": ('<task name="t" replication="2"/>', "replication '2' is not supported"),
+    "fan": ('<task name="t"><fan-in source="u" value="2"/></task>', "<fan-in> is not supported"),
+    "no entry": ('<task name="t"/>', "task t has no entry"),
+    "no call": ("", "calls 'e', which is no entry"),
+    "twice": ('<task name="u"/>', "task u is there twice"),
+    "unbound": (
+        '<task name="t"><entry name="e" type="NONE"/><task-activities/></task>',
+        "no activity is bound",
+    ),
+    "join": (
+        activities(
+            '<precedence><pre-AND><activity name="a"/></pre-AND><post><activity name="b"/></post>'
+            "</precedence>"
+        ),
+        "a join without a fork",
+    ),
+    "unknown activity": (
+        activities(
+            '<precedence><pre><activity name="a"/></pre><post><activity name="z"/></post>'
+            "</precedence>"
+        ),
+        "'z' is no activity",
+    ),
+    "chances": (
+        activities(
+            '<precedence><pre><activity name="a"/></pre><post-OR><activity name="b" prob="0.5"/>'
+            '<activity name="c" prob="0.4"/></post-OR></precedence>'
+        ),
+        "probabilities of a choice sum to 0.9",
+    ),
+    "demand": (
+        '<task name="t"><entry name="e" type="PH1PH2"><entry-phase-activities><activity name="a" '
+        'phase="1" host-demand-mean="much"/></entry-phase-activities></entry></task>',
+        "host-demand-mean is 'much'; it must be a number",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_not_supported_is_refused_by_name(case, tmp_path):
+    """In one line, with the file."""
+    inside, words = REFUSED[case]
+    with pytest.raises(ModelFileError, match=words) as refused:
+        find_model(written(tmp_path, inside))
+    assert "\n" not in str(refused.value)
+    assert "one.lqnx" in str(refused.value)
