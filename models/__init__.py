@@ -6,8 +6,8 @@ Models
     catalogue_model, model_names, read_model, parse_model, find_model, import_model, to_jmva,
     ModelGraph, Model, Parameter, Preset, Import
 Answers
-    Solution, Comparison, Builds, Fit, Sensitivity, Propagation, Sweep, Simulation, Check, Report,
-    Reproduction
+    Solution, Comparison, Builds, Fit, Sensitivity, Propagation, Sweep, Simulation, Simulations,
+    Check, Report, Reproduction
 Questions to a model (also methods, as in ``model.fit``)
     compare, compare_builds, fit_model, size_model, global_sensitivity, make_report, balance,
     what_it_takes, what_all_take

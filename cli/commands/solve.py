@@ -41,15 +41,13 @@ EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=20
 @preset_option
 @set_option
 @closed_options
-@click.option(
-    "--population", metavar="RANGE", help="Close the network, for each of 1:200 or 10,20,50."
-)
+@click.option("--population", metavar="RANGE", help="Close it, for each of 1:200 or 10,20,50.")
 @click.option(
     "--method",
     metavar="NAME",
     type=MethodName(),
     default="auto",
-    help="auto, or one that 'headway methods' lists: exact, linearizer, qna, simulation...",
+    help="auto, exact, qna... or any of 'headway methods'.",
 )
 @percentile_option("Add percentiles of the response time: 50,95,99.")
 @click.option(

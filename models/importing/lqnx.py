@@ -162,7 +162,7 @@ class _Reading:
 
     def processor(self, name: str, element: Element) -> Processor:
         place = f"processor {name}"
-        self.refuse(element, place, replication="1")
+        self.refuse(element, place, {"replication": "1"})
         if element.find("group") is not None:
             raise self.wrong(place, "<group> is not supported")
         discipline = self.known(_AT_PROCESSORS, element, "fcfs", place)
@@ -176,16 +176,15 @@ class _Reading:
             named = formula(self.parameter(f"{self.plain[name]}_servers", servers))
         return Processor(named, discipline, speed)
 
-    def refuse(self, element: Element, place: str, **usual: str) -> None:
+    def refuse(self, element: Element, place: str, usual: Mapping[str, str]) -> None:
         """Refuse attributes with other values than the usual ones."""
-        for key, value in usual.items():
-            name = key.replace("_", "-")
+        for name, value in usual.items():
             if element.get(name, value) != value:
                 raise self.wrong(place, f"{name} {quoted(element.get(name, ''))} is not supported")
 
     def task(self, name: str, processor: str, element: Element) -> Task:
         place = f"task {name}"
-        self.refuse(element, place, replication="1", queue_length="0", initially="")
+        self.refuse(element, place, {"replication": "1", "queue-length": "0", "initially": ""})
         for part in element:
             if part.tag in ("fan-in", "fan-out") or part.tag.startswith("rw"):
                 raise self.wrong(place, f"<{part.tag}> is not supported")
@@ -217,7 +216,7 @@ class _Reading:
                     part.tag.startswith("result-") or part.tag.endswith("histogram")
                 ):
                     raise self.wrong(place, f"<{part.tag}> is not supported")
-            self.refuse(entry, place, semaphore="", rwlock="")
+            self.refuse(entry, place, {"semaphore": "", "rwlock": ""})
             phases = entry.find("entry-phase-activities")
             if phases is not None:
                 flow = self.phases(phases, place)

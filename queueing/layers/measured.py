@@ -4,6 +4,7 @@
 whole chain; rows are stored in `tests/data/layer_errors.csv`.
 """
 
+from headway.numerals import digits
 from headway.queueing.methods.method import Error
 
 THROUGHPUT, TIMES = 26.0, 56.0
@@ -13,8 +14,9 @@ USUAL_THROUGHPUT, USUAL_TIMES = 8.0, 14.0
 """Errors that nine of ten stay below [%]."""
 
 LAYERS_NOTE = (
-    f"layers taken one by one; measured errors of throughput: {USUAL_THROUGHPUT:g}% in nine of ten "
-    f"systems, {THROUGHPUT:g}% at most; of times of entries: {USUAL_TIMES:g}% and {TIMES:g}%"
+    f"layers taken one by one; measured errors of throughput: {digits(USUAL_THROUGHPUT)}% in nine "
+    f"of ten systems, {digits(THROUGHPUT)}% at most; of times of entries: {digits(USUAL_TIMES)}% "
+    f"and {digits(TIMES)}%"
 )
 """The label of an answer."""
 

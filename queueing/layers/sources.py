@@ -34,6 +34,7 @@ def phases(flow: Flow) -> tuple[Flow, Flow]:
 
     Examples
     --------
+    >>> from headway.queueing.layers.flow import Reply, Step
     >>> before, after = phases(Series((Step("look"), Reply(), Step("note"))))
     >>> [step.name for step, _ in steps_of(before)], [step.name for step, _ in steps_of(after)]
     (['look'], ['note'])

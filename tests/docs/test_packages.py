@@ -120,7 +120,7 @@ def test_the_lists_of_names_go_into_a_wheel():
         ("loggp", "nothing", "; there are ALGORITHMS, BlockingRequests, "),
         ("models", "Modle", "; did you mean Model?"),
         ("queueing", "mva", "; there are "),
-        ("queueing", "erlang_d", "; did you mean erlang_c, erlang_b?"),
+        ("queueing", "erlang_d", "; did you mean erlang_c, erlang_b, erlang_a?"),
     ],
 )
 def test_an_unknown_name_is_refused_with_the_nearest(room, name, hint):

@@ -9,6 +9,12 @@ from headway.errors import nearest
 from headway.models.files.building import schema
 from headway.models.files.building.entries import Entries
 from headway.models.files.building.expressions import FIELD_UNITS, expression
+from headway.models.files.building.services import (
+    ProcessorEntry,
+    ServiceEntry,
+    StepEntry,
+    TaskEntry,
+)
 from headway.models.language.formula import Formula, of_number
 from headway.models.language.units import ONE, unit
 from headway.models.structure.graph import ModelGraph
@@ -62,14 +68,14 @@ class LayersOfFile(Entries):
             _, read = self.graph._read(text, name)
             return read
 
-    def _processor(self, name: str, entry: schema.ProcessorEntry) -> Processor:
+    def _processor(self, name: str, entry: ProcessorEntry) -> Processor:
         keys = "processors", name
         with self.place(*keys, "discipline"):
             discipline = find_discipline(entry.discipline)
         servers = self._number(entry.servers, *keys, "servers")
         return Processor(servers, discipline, self._number(entry.speed, *keys, "speed"))
 
-    def _task(self, name: str, entry: schema.TaskEntry) -> Task:
+    def _task(self, name: str, entry: TaskEntry) -> Task:
         keys = "tasks", name
         clients = entry.population is not None
         if clients and entry.threads != 1:
@@ -87,7 +93,7 @@ class LayersOfFile(Entries):
             entry.priority,
         )
 
-    def _entry(self, task: str, name: str, entry: schema.ServiceEntry) -> Entry:
+    def _entry(self, task: str, name: str, entry: ServiceEntry) -> Entry:
         keys = "tasks", task, "entries", name
         return Entry(
             task,
@@ -100,7 +106,7 @@ class LayersOfFile(Entries):
     def _numbers(self, table: Mapping[str, schema.Scalar], *keys: str) -> dict[str, Formula]:
         return {name: self._number(value, *keys, name) for name, value in table.items()}
 
-    def _flow(self, entry: schema.ServiceEntry, name: str, keys: tuple[str, ...]) -> Flow:
+    def _flow(self, entry: ServiceEntry, name: str, keys: tuple[str, ...]) -> Flow:
         own = self._step(name, entry, keys)
         after = entry.second_phase
         if not entry.activities and entry.flow:
@@ -127,9 +133,7 @@ class LayersOfFile(Entries):
                 raise self.place.error(msg, *keys, "flow")
         return flow
 
-    def _step(
-        self, name: str, entry: schema.ServiceEntry | schema.StepEntry, keys: tuple[str, ...]
-    ) -> Step:
+    def _step(self, name: str, entry: ServiceEntry | StepEntry, keys: tuple[str, ...]) -> Step:
         return Step(
             name,
             self._number(entry.demand, *keys, "demand"),

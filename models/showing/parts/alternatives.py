@@ -12,7 +12,6 @@ from headway.models.structure.alternatives import weighted
 from headway.models.structure.inputs import ARRIVAL_RATE
 from headway.models.structure.model import Model
 from headway.models.tables.table import Column
-from headway.models.uncertain.beyond import share_of_measured
 from headway.numerals import four_digits
 
 ALL = "all models"
@@ -79,6 +78,10 @@ def beyond_note(model: Model, values: Mapping[str, float] | None = None) -> list
     values
         Values that parameters are given beside [SI].
     """
+    if not model.measured_to:
+        return []
+    from headway.models.uncertain.beyond import share_of_measured
+
     own, *_ = weighted(model)
     columns = {name: np.array(value) for name, value in (values or {}).items()}
     share = float(np.max(share_of_measured(own.model, columns)))

@@ -312,8 +312,25 @@ service_time = "8 ms"
 servers = 2
 """
 )
-WHOLE = [tomllib.loads(text) for text in (EVERYTHING, CLASSED, POOLED, FORKED, SOURCED, SEVERAL)]
+LAYERED = """
+name = "layered"
+[processors.cpu]
+servers = 2
+[tasks.users]
+population = 3
+[tasks.users.entries.visit]
+calls = { page = 1 }
+[tasks.web]
+processor = "cpu"
+[tasks.web.entries.page]
+flow = ["look", "reply", "note"]
+activities = { look = { demand = 0.1 }, note = { demand = 0.2 } }
+"""
+TEXTS = (EVERYTHING, CLASSED, POOLED, FORKED, SOURCED, SEVERAL, LAYERED)
+WHOLE = [tomllib.loads(text) for text in TEXTS]
 NAMED = {"stations", "links", "pipelines", "contention", "caches", "classes", "regions"}
+NAMED |= {"processors", "tasks"}
+IN_TASKS = {"entries", "calls", "activities"}
 FREE = {"parameters", "outputs", "arrivals", "presets", "correlations", "tails", "measured", *NAMED}
 FREE_OF_FORM = {"start", "least", "most", "disclosed", "derived"}
 
@@ -343,6 +360,7 @@ def has_fixed_keys(path):
     ):
         return False
     names = len(path) == 1 and path[0] in FREE
+    names |= path[:1] == ("tasks",) and path[-1] in IN_TASKS
     return not names and not (path[:1] == ("form",) and path[-1] in FREE_OF_FORM)
 
 

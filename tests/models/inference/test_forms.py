@@ -132,6 +132,8 @@ def test_no_room_that_solves_or_fits_names_a_parameter_of_a_form():
         f"headway.models.{room}" for room in ("analysis", "inference", "solving", "showing")
     )
     values = [(room, text) for room, text in general_texts() if room.startswith(rooms)]
+    # steps, growth and bandwidth of a collective are its own, under keys of these names
+    values = [each for each in values if each[0] != "headway.models.showing.collectives"]
 
     assert {"touched_per_load", "cpu_time", "delay", "growth", "full_load"} <= own
     assert [(room, text) for room, text in values if text in own] == []

@@ -126,6 +126,8 @@ OTHERS -= {"server-batch-room", "server-pool-room", "server-room"}  # rooms: sum
 OTHERS -= {"server-wakeup"}  # its chain's sum goes over the servers; its page reads a table
 OTHERS -= {"nfs-server", "server", "server-pool", "server-cache", "server-contention"}
 OTHERS -= {"program-overhead", "program-gap"}
+OTHERS -= {"decode-step", "training-storage"}  # batches and a population: their pages read tables
+OTHERS -= {"training-step"}  # its processors are whole numbers only
 OTHERS -= {"nfs-server-raid5"}  # forks, which have no closed form
 
 

@@ -84,7 +84,8 @@ def test_exact_laws_of_each_kind_lie_in_the_intervals(name):
 
 
 def test_every_kind_is_simulated_or_refused_by_name():
-    shared = {"SharedMG1", "SharedMGm"}  # what `discipline = "ps"` makes of MG1 and MGm
+    # what `discipline = "ps"` makes of MG1 and MGm, and `route` of replicas
+    shared = {"SharedMG1", "SharedMGm", "ChosenParallel"}
     assert {*SERVING} - shared <= {*STATIONS}
     assert {*SERVING} - shared == {*STATIONS}
 
