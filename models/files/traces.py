@@ -39,15 +39,17 @@ def with_traces(entry: ModelEntry, place: KeyLines) -> ModelEntry:
 
 
 def _arriving(entry: ArrivalEntry, folder: Path) -> ArrivalEntry:
-    some = entry.rate is not None or entry.scv is not None
+    some = any(given is not None for given in (entry.rate, entry.scv, entry.batch))
     if entry.trace:
         if some:
-            raise InvalidParameter("a trace sets rate and scv; delete those, or the trace")
+            raise InvalidParameter(
+                "a trace sets rate and scv, and takes no batch; delete those, or the trace"
+            )
         return of_trace(folder / entry.trace, entry.column)
     if entry.column:
         raise InvalidParameter("column needs a trace; add trace, or delete column")
     if not some:
-        raise InvalidParameter("arrivals need rate, scv or trace; give one")
+        raise InvalidParameter("arrivals need rate, scv, batch or trace; give one")
     return entry
 
 

@@ -233,11 +233,15 @@ def _algorithm(table: str, component: Component) -> dict[str, Any]:
     return labels | _fields(component)
 
 
-def _arrival(graph: ModelGraph, name: str) -> str | float | dict[str, str | float]:
+def _arrival(graph: ModelGraph, name: str) -> str | float | dict[str, Any]:
     rate = _expression(graph.arrivals[name])
-    if name not in graph.arrival_scvs:
-        return rate
-    return {"rate": rate, "scv": _expression(graph.arrival_scvs[name])}
+    table: dict[str, Any] = {}
+    if name in graph.arrival_scvs:
+        table["scv"] = _expression(graph.arrival_scvs[name])
+    if name in graph.arrival_batches:
+        numbers = {key: _expression(read) for key, read in graph.arrival_batches[name].numbers}
+        table["batch"] = numbers.get("", numbers)
+    return {"rate": rate, **table} if table else rate
 
 
 def _route(route: Route) -> dict[str, Any]:

@@ -97,8 +97,9 @@ def _check(model: Model, network: Model) -> None:
         source = f"class {name}" if name else "every class"
         why = f"{source} becomes {route.becomes} after {route.source}; no class changes in JMVA"
         raise _refused(model, why)
-    if model.graph.spreads:
-        raise _refused(model, "its arrivals have an scv, but JMVA's are Poisson")
+    if model.graph.spreads or model.graph.arrival_batches:
+        how = "come in batches" if model.graph.arrival_batches else "have an scv"
+        raise _refused(model, f"its arrivals {how}, but JMVA's are Poisson")
     for name, station in network.graph.stations.items():
         if station.can.product_form in (None, ServiceKind.PARALLEL):
             raise _refused(model, f"JMVA has no {station.label}, as at {name}")

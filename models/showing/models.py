@@ -198,8 +198,11 @@ def _route_table(model: Model) -> Table:
     source, rate = ("(clients)", "population") if closed else ("(arrivals)", "arrival_rate")
     start = graph.class_ways.references.get(EVERY) or next(iter(graph.stations))
     spread = {n: f", scv {f.text}" for n, f in graph.arrival_scvs.items()}
+    batches = {n: f", batches of {batch.text}" for n, batch in graph.arrival_batches.items()}
     rates = {n: number_text(f, RATE, scale) for n, f in graph.arrivals.items()}
-    entries = {n: text + spread.get(n, "") for n, text in rates.items()} or {start: rate}
+    entries = {n: text + spread.get(n, "") + batches.get(n, "") for n, text in rates.items()} or {
+        start: rate
+    }
     entries = {} if graph.class_ways.by_class and not graph.arrivals else entries
     rows = [(source, name, text, "", "") for name, text in entries.items()]
     routes = (*islice(graph.routes, MOST_SHOWN), *graph.class_ways.routes)[:MOST_SHOWN]

@@ -21,6 +21,7 @@ from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import (
     arrivals_at,
+    batch_at,
     of_class,
     scv_at,
     scv_by,
@@ -123,6 +124,7 @@ def _numbers(model: Model) -> dict[str, Amount]:
     graph = model.graph
     targets = chain_targets(graph)
     targets += [scv_at(name) for name in graph.arrival_scvs]
+    targets += [batch_at(name) for name in graph.arrival_batches]
     targets += [of_class(name, key) for name, keys in graph.classes.items() for key in keys]
     for name, station in graph.stations.items():
         targets.append(station_at(name))

@@ -8,7 +8,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.simulating.class_switching import ClassSwitching
-from headway.models.simulating.streams import SPREAD_ARRIVALS, Stream
+from headway.models.simulating.streams import BATCHES, CHANGING, SPREAD_ARRIVALS, TRACED, Stream
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.network.blocking import Blocking
 from headway.queueing.playing.rows import NONE
@@ -200,10 +200,14 @@ class Blueprint:
         thinks = any(jobs.think_time for jobs in self.classes)
         by_number = any(p.serving.speeds and not (p.shared or p.serving.paces) for p in self.places)
         spread = any(scv not in (0.0, 1.0) for place in self.places for scv in place.scvs.values())
+        streams = [stream for jobs in self.classes for stream in jobs.arriving]
         notes = {
             IN_ROUNDS: rounds,
             "think times are exponential": thinks,
-            SPREAD_ARRIVALS: any(jobs.streams or jobs.arrival_scv != 1 for jobs in self.classes),
+            SPREAD_ARRIVALS: any(s.scv != 1 and not s.gaps for s in streams),
+            BATCHES: any(s.batch is not None for s in streams),
+            TRACED: any(s.gaps for s in streams),
+            CHANGING: any(s.changing is not None for s in streams),
             SHARED_SPEED: by_number,
             "service times with an scv are gamma-distributed": spread,
             "the formula for response_time adds a constant to the time at stations": self.beyond,

@@ -9,13 +9,18 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.kinds import Amount, FloatArray, check_domain
 from headway.models.structure.graph import ModelGraph
-from headway.models.structure.parts.keys import scv_at
+from headway.models.structure.parts.keys import batch_at, scv_at
 from headway.queueing.flows.batch_sizes import BatchSizes
 
 SPREAD_ARRIVALS = (
     "times between arrivals do not depend on each other; with an scv below 1 they are "
     "gamma-distributed, above 1 hyperexponential with balanced means"
 )
+
+
+BATCHES = "a batch comes in at one station, all its jobs at the same time"
+TRACED = "times between arrivals are those of a trace, in its order, and again from its start"
+CHANGING = "rates of arrivals change with time; answers are averages over whole periods"
 
 
 @dataclass(frozen=True)
@@ -139,11 +144,12 @@ def streams_of(
         The scv of arrivals at stations whose kind says it; what the graph says goes before.
     """
     scvs = {**own} | {name: float(scv_at(name).of(values)) for name in graph.arrival_scvs}
-    if set(scvs.values()) <= {1.0}:
+    batches = {name: batch_at(name).of(values) for name in graph.arrival_batches}
+    if set(scvs.values()) <= {1.0} and not batches:
         return ()
     shares = zip(graph.stations, entry.tolist(), strict=True)
     return tuple(
-        Stream(k, rate * share, scvs.get(name, 1.0))
+        Stream(k, rate * share, scvs.get(name, 1.0), batches.get(name))
         for k, (name, share) in enumerate(shares)
         if share
     )

@@ -35,7 +35,13 @@ def resources(model: Model, goals: Sequence[Goal], names: Sequence[str]) -> tupl
     ('disks',)
     """
     graph = model.graph
-    if not graph.stations or graph.classes or model.is_closed or propagates(graph):
+    if (
+        not graph.stations
+        or graph.classes
+        or model.is_closed
+        or propagates(graph)
+        or graph.arrival_batches
+    ):
         return ()
     if not all(_helped(graph, goal) for goal in goals):
         return ()

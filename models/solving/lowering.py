@@ -15,6 +15,7 @@ from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
 from headway.models.structure.network_kind import NetworkKind
 from headway.models.structure.parts.keys import VISITS, station_at
+from headway.models.structure.planning.batches import check_batches
 from headway.models.structure.planning.by_class import class_routes
 from headway.queueing.blocking.methods import network_that_blocks
 from headway.queueing.chains.solve_chains import chained
@@ -79,6 +80,7 @@ def lower(model: Model) -> Lowered:
     (True, (1, 1, 1))
     """
     check_stations(model)
+    check_batches(model.network.graph)
     if model.network_kind is NetworkKind.BLOCKING:
         point = point_of(
             model.network.graph, points_of(model.inputs, points_shape(model.inputs))[0]

@@ -60,7 +60,7 @@ def one_of_replicas(graph: ModelGraph) -> ModelGraph:
     Raises
     ------
     GraphError
-        For a program, and where jobs circulate.
+        For a program, where jobs circulate, and where they arrive in batches.
 
     Examples
     --------
@@ -72,6 +72,9 @@ def one_of_replicas(graph: ModelGraph) -> ModelGraph:
     if not have_copies(graph):
         why = "jobs circulate in it, and none arrive" if graph.stations else "it has no stations"
         msg = f"{graph.name} has no replicas: {why}"
+        raise GraphError(msg)
+    if graph.arrival_batches:
+        msg = f"{graph.name} has no replicas: its batches would be split; delete batch"
         raise GraphError(msg)
     arrivals: Mapping[str, Formula] = graph.arrivals
     if not graph.classes:

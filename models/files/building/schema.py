@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from headway.models.files.building.arrivals import ARRIVAL, ArrivalEntry
 from headway.models.files.building.services import PROCESSOR, TASK, ProcessorEntry, TaskEntry
 from headway.models.files.building.shapes import (
     Fault,
@@ -32,7 +33,7 @@ from headway.models.structure.loads import Load
 from headway.models.structure.meanings import Better
 from headway.models.structure.parts.structure import CLASS_KEYS
 
-__all__ = ["Fault", "Keys", "Number", "Scalar", "structure"]
+__all__ = ["ArrivalEntry", "Fault", "Keys", "Number", "Scalar", "structure"]
 
 
 class ParameterEntry(NamedTuple):
@@ -56,18 +57,6 @@ class OutputEntry(NamedTuple):
     doc: str = ""
     source: str = ""
     better: str = ""
-
-
-class ArrivalEntry(NamedTuple):
-    """``[arrivals] STATION``: a rate, and how the times between arrivals vary, or a trace of them.
-
-    The trace is a table with a column of those times.
-    """
-
-    rate: Scalar | None = None
-    scv: Scalar | None = None
-    trace: str = ""
-    column: str = ""
 
 
 class RouteEntry(NamedTuple):
@@ -231,26 +220,6 @@ class _Settings(Schema):
 
 
 @dataclass(frozen=True)
-class _Arrival(Schema):
-    """A rate alone, or a table."""
-
-    entry: FieldsTable
-
-    def __call__(self, value: Any, keys: Keys) -> ArrivalEntry:
-        """Read an arrival."""
-        arrival: ArrivalEntry = (
-            self.entry(value, keys)
-            if isinstance(value, dict)
-            else ArrivalEntry(_PLAIN(value, keys))
-        )
-        return arrival
-
-    def described(self) -> Json:
-        """Describe both."""
-        return self.entry.described()
-
-
-@dataclass(frozen=True)
 class _Route(Schema):
     """A route leads to a station, or to several in parallel."""
 
@@ -330,16 +299,6 @@ _REGION = FieldsTable(
         "stations": TableKey(_NAMES, "The stations that share the limit."),
         "limit": TableKey(_PLAIN, "The largest number of jobs inside; further jobs wait outside."),
     },
-)
-_ARRIVAL = FieldsTable(
-    ArrivalEntry,
-    {
-        "rate": TableKey(_PLAIN, "The arrival rate [1/s]; the parameter arrival_rate by default."),
-        "scv": TableKey(_PLAIN, "Squared coefficient of variation of the interarrival times."),
-        "trace": TableKey(_TEXT, "A CSV file in the same folder with measured interarrival times."),
-        "column": TableKey(_TEXT, "The column of the trace with these times."),
-    },
-    short="rate",
 )
 CLASS: KeyTable = {
     **{name: TableKey(_PLAIN, doc) for name, doc in CLASS_KEYS.items()},
@@ -432,9 +391,7 @@ _MODEL = FieldsTable(
             "Classes of jobs by name.",
         ),
         "routes": TableKey(ListOf(_Route(_ROUTE)), "Where jobs go from each station."),
-        "arrivals": TableKey(
-            TableOf(_Arrival(_ARRIVAL)), "The rate at which jobs enter, by station."
-        ),
+        "arrivals": TableKey(TableOf(ARRIVAL), "The rate at which jobs enter, by station."),
         "outputs": TableKey(TableOf(_OUTPUT), "Results computed by formulas, by name."),
         "presets": TableKey(TableOf(_Settings(_ABOUT)), "Published sets of values, by name."),
         "form": TableKey(

@@ -1,13 +1,15 @@
 """Stations of a model file, and who comes to them: classes, routes and arrivals."""
 
+from collections.abc import Mapping
 from dataclasses import fields
 
 from headway.models.files.building.entries import Entries
 from headway.models.files.building.expressions import expression, units_of
 from headway.models.files.building.forks import FORK, FORK_KEYS, branches_of
 from headway.models.files.building.keys import BY_CLASS, FILE_KEYS, station_keys
-from headway.models.files.building.schema import CLASS
+from headway.models.files.building.schema import CLASS, Scalar
 from headway.models.language.units import ONE, unit
+from headway.models.structure.building.reading import Expression
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.structure import CLASS_KEYS, CLASS_PLACES
 from headway.queueing.disciplines.table import DEFAULT
@@ -75,8 +77,17 @@ class Stations(Entries):
                 text = "arrival_rate" if entry.rate is None else entry.rate
                 rate = expression(text, graph, unit("op/s"), what)
                 scv = None if entry.scv is None else expression(entry.scv, graph, ONE, what)
-                graph = graph.arrive(name, rate, scv)
+                batch = None if entry.batch is None else self._batch(entry.batch, graph, what)
+                graph = graph.arrive(name, rate, scv, batch)
         return graph
+
+    def _batch(
+        self, entry: Scalar | Mapping[str, Scalar], graph: ModelGraph, what: str
+    ) -> Expression | dict[str, Expression]:
+        """Jobs that arrive together: a number, or numbers by size or by word."""
+        if isinstance(entry, str | int | float):
+            return expression(entry, graph, ONE, what)
+        return {key: expression(one, graph, ONE, what) for key, one in entry.items()}
 
     def job_classes(self, graph: ModelGraph) -> ModelGraph:
         """Add classes of jobs."""

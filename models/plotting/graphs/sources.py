@@ -59,7 +59,9 @@ def sources_of(graph: ModelGraph, terminals: str | None, scale: Scale) -> Iterat
         for name, rate in graph.arrivals.items():
             spread = graph.arrival_scvs.get(name)
             scv = f"\nscv {spread.text}" if spread else ""
-            words = f"arrivals\n{number_text(rate, RATE, scale)}{scv}"
+            batch = graph.arrival_batches.get(name)
+            sizes = f"\nbatches of {batch.text}" if batch else ""
+            words = f"arrivals\n{number_text(rate, RATE, scale)}{scv}{sizes}"
             yield Source(f"(arrivals at {name})", words, {name: ""})
     else:
         names = list(graph.stations)

@@ -18,6 +18,7 @@ from headway.models.structure.graph import ModelGraph
 from headway.models.structure.network_kind import NetworkKind
 from headway.models.structure.parts.keys import VISITS, share_of, station_at
 from headway.models.structure.parts.orders import check_exponential
+from headway.models.structure.planning.batches import refuse_batches
 from headway.models.structure.planning.flows import returning
 from headway.models.structure.planning.ways import shares
 from headway.queueing.marginals.closed import Marginal, closed_marginal
@@ -92,6 +93,7 @@ def wait_laws(solution: "Solution", station: str) -> WaitLaws:
     """
     check_has_queues(solution)
     refuse_blocking(solution.model.graph, "waiting times at stations")
+    refuse_batches(solution.model.graph, "waiting times at stations")
     with named(solution, station):
         network, kind = solution.model.network, solution.model.network_kind
         if kind is NetworkKind.CLASSES:
@@ -129,6 +131,7 @@ def stay_laws(solution: "Solution", station: str) -> WaitLaws:
     """
     check_has_queues(solution)
     refuse_blocking(solution.model.graph, "response times at stations")
+    refuse_batches(solution.model.graph, "response times at stations")
     with named(solution, station):
         network = solution.model.network
         _check_visits(network.graph, station)
@@ -179,6 +182,7 @@ def check_has_queues(solution: "Solution") -> None:
     if not solution.stations:
         msg = f"{name}: a program has no queues"
         raise GraphError(msg)
+    refuse_batches(solution.model.graph, "distributions of numbers of jobs")
     if solution.method == QNA:
         msg = (
             f"{name}: propagated variability gives only mean numbers of jobs, because two moments "

@@ -38,6 +38,7 @@ from headway.models.structure.network_kind import NetworkKind
 from headway.models.structure.outputs import Request
 from headway.models.structure.parts.keys import OWN_VISITS, VISITS, scv_at, station_at
 from headway.models.structure.parts.orders import check_turns_known
+from headway.models.structure.planning.batches import refuse_batches
 from headway.models.structure.planning.ways import shares, visits_given, ways_of
 from headway.queueing.sojourn.feed_forward_percentiles import (
     Precision,
@@ -78,6 +79,7 @@ def percentiles(solution: "Solution", requests: Sequence[Request]) -> "Solution"
         If the distribution is unknown, with the reason.
     """
     refuse_blocking(solution.model.graph, "percentiles")
+    refuse_batches(solution.model.graph, "percentiles")
     percents = list(dict.fromkeys(one.number for one in requests))
     for percent in percents:
         _check(solution, percent)
@@ -124,6 +126,7 @@ def exceedances(solution: "Solution", requests: Sequence[Request]) -> "Solution"
 def time_laws(solution: "Solution") -> list[Laws]:
     """Laws of the response time at each operating point; see `OnDemand.time_laws`."""
     refuse_blocking(solution.model.graph, "laws of times")
+    refuse_batches(solution.model.graph, "laws of times")
     _check_open(solution)
     return [_laws(solution.point(k)) for k in range(int(np.prod(solution.shape)))]
 
@@ -171,6 +174,7 @@ def search_percentile(solution: "Solution", percent: float) -> FloatArray:
         As for `percentiles`, and one percentage.
     """
     refuse_blocking(solution.model.graph, "percentiles")
+    refuse_batches(solution.model.graph, "percentiles")
     _check(solution, percent)
     share = percent / 100
     if not all_at_once(solution, for_search=True):

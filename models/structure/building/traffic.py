@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from headway.errors import GraphError, InvalidParameter, nearest
 from headway.models.language.frozen import adding
 from headway.models.structure.building.reading import Expression, Reading
+from headway.models.structure.parts.batches import Batch
 from headway.models.structure.parts.class_ways import EVERY
 from headway.models.structure.parts.components import Component, Route
 from headway.models.structure.parts.forks import check_branches
@@ -356,7 +357,11 @@ class TrafficBuilding(Reading):
         return replace(self, routes=self.routes.with_matrix(names, matrix, closed=closed))
 
     def arrive(
-        self, station: str, rate: Expression = "arrival_rate", scv: Expression | None = None
+        self,
+        station: str,
+        rate: Expression = "arrival_rate",
+        scv: Expression | None = None,
+        batch: Expression | Mapping[Any, Expression] | None = None,
     ) -> Self:
         """Let jobs arrive at a station with a rate [1/s]; may be called for several.
 
@@ -368,6 +373,9 @@ class TrafficBuilding(Reading):
             Squared coefficient of variation of the times between them, 0 or more: 1 for Poisson
             arrivals, as they are where no place says one. With it, variability is propagated
             through the whole network (`headway.queueing.variability`).
+        batch
+            How many jobs arrive together, 1 or more: a whole number; ``{"mean": 4}`` for geometric
+            sizes; or probabilities by size, ``{1: 0.5, 2: 0.5}``. The rate remains that of jobs.
 
         Examples
         --------
@@ -377,16 +385,24 @@ class TrafficBuilding(Reading):
         >>> solution = one.at().solve()
         >>> round(solution.response_time, 2), round(solution["cpu.departure_scv"], 2)
         (1.03, 2.08)
+        >>> round(ModelGraph("one").station("cpu", MM1(0.1)).arrive("cpu", 8.0, batch=3)
+        ...     .at().solve().response_time, 3)
+        1.0
         """
         if station not in self.stations:
             msg = f"arrivals: there is no station {station!r}{nearest(station, self.stations)}"
             raise GraphError(msg)
         graph, read = self._read(rate, f"arrivals at {station}")
         graph = replace(graph, arrivals=adding(graph.arrivals, station, read))
-        if scv is None:
+        if scv is not None:
+            graph, spread = graph._read(scv, f"scv of arrivals at {station}")
+            graph = replace(graph, arrival_scvs=adding(graph.arrival_scvs, station, spread))
+        if batch is None:
             return graph
-        graph, spread = graph._read(scv, f"scv of arrivals at {station}")
-        return replace(graph, arrival_scvs=adding(graph.arrival_scvs, station, spread))
+        given = batch if isinstance(batch, Mapping) else {"": batch}
+        graph, numbers = graph._read_all(given, f"batch of arrivals at {station}")
+        together = Batch(tuple((str(key), read) for key, read in numbers.items()))
+        return replace(graph, arrival_batches=adding(graph.arrival_batches, station, together))
 
 
 def _of_any(name: str, station: Station, scvs: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from headway.kinds import Amount
 from headway.queueing.stations.base import Station
 
 if TYPE_CHECKING:
+    from headway.queueing.flows.batch_sizes import BatchSizes
     from headway.queueing.stations.returning import Returning
 
 Given = TypeVar("Given", covariant=True)
@@ -78,6 +79,11 @@ def arrivals_at(name: str) -> Key[Amount]:
 def scv_at(name: str) -> Key[Amount]:
     """How the times between arrivals from outside vary at a station: their scv."""
     return Key(f"scv of arrivals at {name}")
+
+
+def batch_at(name: str) -> "Key[BatchSizes]":
+    """How many jobs arrive together at a station from outside."""
+    return Key(f"batches at {name}")
 
 
 def share_of(source: str, target: str) -> Key[Amount]:

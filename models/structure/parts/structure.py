@@ -10,6 +10,7 @@ from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.formula import Formula
 from headway.models.language.frozen import Kept
 from headway.models.language.names import check_shown
+from headway.models.structure.parts.batches import Batch
 from headway.models.structure.parts.class_ways import ClassRouting
 from headway.models.structure.parts.components import STATION_PARTS, Component
 from headway.models.structure.parts.links import LINK_KEYS
@@ -59,6 +60,8 @@ class Structure(Kept):
     arrival_scvs
         Squared coefficient of variation of the times between arrivals from outside, by station;
         where there are any, variability is propagated through the whole network.
+    arrival_batches
+        How many jobs arrive together, by station; where none is given they come one by one.
     classes
         Arrival rate, or population and think time, and priority of each class of jobs.
     class_ways
@@ -82,6 +85,7 @@ class Structure(Kept):
     class_ways: ClassRouting = field(default_factory=ClassRouting)
     regions: Mapping[str, Region] = field(default_factory=dict)
     arrival_scvs: Mapping[str, Formula] = field(default_factory=dict)
+    arrival_batches: Mapping[str, Batch] = field(default_factory=dict)
     layers: "Layers | None" = None
 
     def __post_init__(self) -> None:

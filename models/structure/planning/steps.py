@@ -39,6 +39,7 @@ from headway.models.structure.parts.keys import (
 from headway.models.structure.parts.orders import check_priorities
 from headway.models.structure.parts.routes import share_at
 from headway.models.structure.parts.structure import Structure
+from headway.models.structure.planning.batches import batch_steps, batch_waiting_steps
 from headway.models.structure.planning.by_class import check_ways
 from headway.models.structure.planning.components import (
     AnyStep,
@@ -135,7 +136,9 @@ def _station_steps(graph: Structure, name: str, *, by_moments: bool) -> list[Any
     rate, response = f"{name}.arrival_rate", f"{name}.response_time"
     law_steps, law = _law_steps(graph, name)
     answers = ["throughput", "utilisation"]
-    answers += [] if by_moments else ["waiting_time", "response_time"]
+    waits = waiting_steps(name) if by_moments else []
+    waits = batch_waiting_steps(graph, name) if graph.arrival_batches else waits
+    answers += [] if waits else ["waiting_time", "response_time"]
     answers += ["loss_probability"] if component.loses else []
     return [
         *component_steps(name, component),
@@ -145,7 +148,7 @@ def _station_steps(graph: Structure, name: str, *, by_moments: bool) -> list[Any
         *law_steps,
         *(number(f"{name}.{part}", law, partial(_ask, *law, part)) for part in answers),
         step(offered_at(name), law, partial(_ask, *law, "offered")),
-        *(waiting_steps(name) if by_moments else ()),
+        *waits,
         *_residence_steps(graph, name, law),
         _product_step(f"{name}.queue_length", f"{name}.throughput", response),
     ]
@@ -271,7 +274,8 @@ def all_steps(graph: Structure) -> list[AnyStep]:
         steps += _traffic_steps(graph)
         by_moments = propagates(graph)
         steps += spread_steps(graph) if by_moments else []
-        if graph.spreads:
+        steps += batch_steps(graph)
+        if graph.spreads and not graph.arrival_batches:
             check_spread(graph)
         check_reached(graph)
         for name in graph.stations:

@@ -76,6 +76,8 @@ def propagates(graph: Structure) -> bool:
     >>> propagates(one.route("a", "b")), propagates(one.route("b", "a"))
     (True, False)
     """
+    if graph.arrival_batches:
+        return False
     return bool(graph.arrival_scvs) or (not graph.classes and _is_fed_by_services(graph))
 
 

@@ -301,7 +301,7 @@ def test_a_trace_gives_rate_and_scv(tmp_path):
         (GAPS, 'trace = "gaps.csv", column = "gap"', "has no column 'gap'"),
         (GAPS, 'trace = "gaps.csv", column = "gap_ms", scv = 2', "delete those, or the trace"),
         (GAPS, 'column = "gap_ms"', "column needs a trace"),
-        (GAPS, "", "arrivals need rate, scv or trace"),
+        (GAPS, "", "arrivals need rate, scv, batch or trace"),
         (GAPS, 'rate = "5 /s", spread = 2', "unknown key spread"),
         (GAPS, 'rate = "5 /s", scv = -2', "scv of arrivals at x"),
     ],
