@@ -21,7 +21,6 @@ from headway.models.structure.network_kind import NetworkKind
 from headway.models.structure.parts.forks import queued_behind_forks
 from headway.models.structure.parts.keys import ANSWERED, Amounts, Values, of_class
 from headway.models.structure.parts.structure import Structure, of_structure
-from headway.models.structure.planning.batches import refuse_batches
 from headway.models.structure.planning.variability import SPREAD
 from headway.queueing.methods.registry import check_method
 
@@ -45,7 +44,9 @@ def solve_model(model: Model, method: str = "auto") -> Solution:
 
 def _means(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Values, Marks]:
     """Means by the function for the model's kind of network."""
-    if model.network_kind is not NetworkKind.OPEN:
+    if model.graph.arrival_batches and model.network_kind is not NetworkKind.OPEN:
+        from headway.models.structure.planning.batches import refuse_batches
+
         refuse_batches(model.graph, f"laws of {model.network_kind}")
     return _SOLVERS[model.network_kind](model, method, shape)
 

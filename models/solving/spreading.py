@@ -13,7 +13,6 @@ from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import Amounts, Values, station_at
 from headway.models.structure.parts.structure import Structure
-from headway.models.structure.planning.batches import refuse_batches
 from headway.models.structure.planning.flows import not_poisson
 from headway.models.structure.planning.variability import (
     SPREAD,
@@ -42,7 +41,10 @@ def propagating(model: Model) -> Model:
     if not graph.stations:
         msg = f"{model.name} is a program without stations, so there is no variability to propagate"
         raise GraphError(msg)
-    refuse_batches(graph, "flows by two moments")
+    if graph.arrival_batches:
+        from headway.models.structure.planning.batches import refuse_batches
+
+        refuse_batches(graph, "flows by two moments")
     propagated = replace(model, graph=_saying(graph))
     check_spread(propagated.graph)
     check_open(propagated.network)

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from headway.errors import GraphError, InvalidParameter, nearest
 from headway.models.language.frozen import adding
 from headway.models.structure.building.reading import Expression, Reading
-from headway.models.structure.parts.batches import Batch
 from headway.models.structure.parts.class_ways import EVERY
 from headway.models.structure.parts.components import Component, Route
 from headway.models.structure.parts.forks import check_branches
@@ -401,6 +400,8 @@ class TrafficBuilding(Reading):
             return graph
         given = batch if isinstance(batch, Mapping) else {"": batch}
         graph, numbers = graph._read_all(given, f"batch of arrivals at {station}")
+        from headway.models.structure.parts.batches import Batch
+
         together = Batch(tuple((str(key), read) for key, read in numbers.items()))
         return replace(graph, arrival_batches=adding(graph.arrival_batches, station, together))
 

@@ -10,7 +10,6 @@ from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.formula import Formula
 from headway.models.language.frozen import Kept
 from headway.models.language.names import check_shown
-from headway.models.structure.parts.batches import Batch
 from headway.models.structure.parts.class_ways import ClassRouting
 from headway.models.structure.parts.components import STATION_PARTS, Component
 from headway.models.structure.parts.links import LINK_KEYS
@@ -18,6 +17,7 @@ from headway.models.structure.parts.regions import REGION_PARTS, Region
 from headway.models.structure.parts.routes import Routes, routes_of
 
 if TYPE_CHECKING:
+    from headway.models.structure.parts.batches import Batch
     from headway.models.structure.parts.layers import Layers
 
 RESERVED = frozenset({"arrival_rate", "throughput", "response_time", "saturation_throughput"})
@@ -85,7 +85,7 @@ class Structure(Kept):
     class_ways: ClassRouting = field(default_factory=ClassRouting)
     regions: Mapping[str, Region] = field(default_factory=dict)
     arrival_scvs: Mapping[str, Formula] = field(default_factory=dict)
-    arrival_batches: Mapping[str, Batch] = field(default_factory=dict)
+    arrival_batches: "Mapping[str, Batch]" = field(default_factory=dict)
     layers: "Layers | None" = None
 
     def __post_init__(self) -> None:

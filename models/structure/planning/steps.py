@@ -39,7 +39,6 @@ from headway.models.structure.parts.keys import (
 from headway.models.structure.parts.orders import check_priorities
 from headway.models.structure.parts.routes import share_at
 from headway.models.structure.parts.structure import Structure
-from headway.models.structure.planning.batches import batch_steps, batch_waiting_steps
 from headway.models.structure.planning.by_class import check_ways
 from headway.models.structure.planning.components import (
     AnyStep,
@@ -137,7 +136,10 @@ def _station_steps(graph: Structure, name: str, *, by_moments: bool) -> list[Any
     law_steps, law = _law_steps(graph, name)
     answers = ["throughput", "utilisation"]
     waits = waiting_steps(name) if by_moments else []
-    waits = batch_waiting_steps(graph, name) if graph.arrival_batches else waits
+    if graph.arrival_batches:
+        from headway.models.structure.planning.batches import batch_waiting_steps
+
+        waits = batch_waiting_steps(graph, name)
     answers += [] if waits else ["waiting_time", "response_time"]
     answers += ["loss_probability"] if component.loses else []
     return [
@@ -274,7 +276,10 @@ def all_steps(graph: Structure) -> list[AnyStep]:
         steps += _traffic_steps(graph)
         by_moments = propagates(graph)
         steps += spread_steps(graph) if by_moments else []
-        steps += batch_steps(graph)
+        if graph.arrival_batches:
+            from headway.models.structure.planning.batches import batch_steps
+
+            steps += batch_steps(graph)
         if graph.spreads and not graph.arrival_batches:
             check_spread(graph)
         check_reached(graph)
