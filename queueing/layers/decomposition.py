@@ -245,6 +245,8 @@ class _Decomposition:
         change = self._column(0.0)
         for server in self.pools:
             for k, source in enumerate(self.sources.all):
+                if source.visits.keys().isdisjoint(self._offered(server)):
+                    continue
                 for name, (often, wait) in self._waits(server, k).items():
                     if np.any(source.visits[name]):
                         found = np.maximum(wait / np.maximum(often, _NEVER), 0.0)
@@ -274,6 +276,7 @@ class _Decomposition:
         """Requests of a source for each entry of a task, and waiting times times these."""
         found: dict[str, tuple[FloatArray, FloatArray]] = {}
         source = self.sources.all[k]
+        cycle = self._own_cycle(server, k)
         asking: list[tuple[Stacks, Mapping[str, Amount], Amount]] = []
         if source.own is None:
             asking.append(({frozenset(): 1.0}, {source.entry: 1.0}, 1.0))
@@ -289,13 +292,15 @@ class _Decomposition:
                     times = self._column(often * asked[name])
                     wait = self._column(0.0)
                     for stack, share in stacks.items():
-                        wait = wait + share * self._wait(server, k, stack)
+                        wait = wait + share * self._wait(server, k, stack, cycle)
                     before = found.get(name, (0.0, 0.0))
                     found[name] = before[0] + times, before[1] + times * wait
         return found
 
-    def _wait(self, server: Server, k: int, held: frozenset[str]) -> FloatArray:
-        """Wait for a thread, of one of a source that holds others."""
+    def _wait(
+        self, server: Server, k: int, held: frozenset[str], cycle: tuple[FloatArray, FloatArray]
+    ) -> FloatArray:
+        """Wait for a thread, of one of a source that holds others and has a cycle of its own."""
         threads = float(self.system.tasks[server.name].threads)
         classes = self.others.of(server, k, held)
         lasts = any(map(self.sources.lasts, self._offered(server)))
@@ -307,7 +312,7 @@ class _Decomposition:
         service = _mixed(means, [one.service for one in coming])
         wait = (seen * np.maximum(0.0, n - threads + 1)).sum(axis=0) * service / threads
         waits = seen[int(threads) :].sum(axis=0)
-        away, second = self._own_cycle(server, k)
+        away, second = cycle
         left = _mixed(means, [_left_over(one.service, one.scv, away) for one in coming])
         wait = wait + waits * (left - service) / threads
         if lasts and len(seen) >= threads:
@@ -411,8 +416,9 @@ def _left_over(service: FloatArray, scv: FloatArray | float, away: FloatArray) -
     """Mean rest of the service that is met, by one who left when it began, a time away before.
 
     With phi = E[exp(-S / Z)], as the time away is exponential with mean Z: the same service is
-    still on with probability 1 - phi, and then has S - Z (1 - phi) left over in all; otherwise what
-    is met is as old as any, and has (1 + c2) S / 2 left. A gamma law of the scv stands for S.
+    still on with probability 1 - phi, and then has S - Z (1 - phi) left over in all. Otherwise what
+    is met lies between one that has just begun, S, and one met at any time, (1 + c2) S / 2, the
+    nearer to the second the longer Z is. A gamma law of the scv stands for S.
     """
     phi = (1 + service * scv / away) ** (-1 / np.asarray(scv))
     old = away / (away + service * (1 + scv) / 2)
