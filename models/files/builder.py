@@ -30,11 +30,11 @@ class Builder(Links, Algorithms, Stations, Regions):
 
     def __init__(self, entry: schema.ModelEntry, place: KeyLines) -> None:
         entry = with_forks(with_sources(entry, place), place)
-        if entry.arrivals:
-            from headway.models.files.traces import with_traces
-
-            entry = with_traces(entry, place)
         super().__init__(entry, place)
+        if entry.arrivals:
+            from headway.models.files.traces import courses_of
+
+            self.courses = courses_of(entry, place)
         self.valued = {n: p for n, p in entry.parameters.items() if p.formula is None}
         self.bound = {n: p for n, p in entry.parameters.items() if p.formula is not None}
 

@@ -23,6 +23,7 @@ from headway.models.structure.parts.components import Component, Route
 from headway.models.structure.parts.links import is_published, link_parameters, published_source
 from headway.models.structure.parts.regions import Region
 from headway.queueing.disciplines.table import DEFAULT
+from headway.queueing.flows.courses import Course, Trace
 from headway.queueing.stations.abilities import QueueChoice
 
 
@@ -234,6 +235,8 @@ def _algorithm(table: str, component: Component) -> dict[str, Any]:
 
 
 def _arrival(graph: ModelGraph, name: str) -> str | float | dict[str, Any]:
+    if name in graph.arrival_courses:
+        return _course(graph.arrival_courses[name])
     rate = _expression(graph.arrivals[name])
     table: dict[str, Any] = {}
     if name in graph.arrival_scvs:
@@ -242,6 +245,14 @@ def _arrival(graph: ModelGraph, name: str) -> str | float | dict[str, Any]:
         numbers = {key: _expression(read) for key, read in graph.arrival_batches[name].numbers}
         table["batch"] = numbers.get("", numbers)
     return {"rate": rate, **table} if table else rate
+
+
+def _course(course: Course) -> dict[str, Any]:
+    """Rates by time, or a trace; a file may have as many entries as any."""
+    if isinstance(course, Trace):
+        return {"trace": list(course.gaps)}
+    times = {f"{start!r} s": rate for start, rate in zip(course.starts, course.rates, strict=True)}
+    return {"rates": times, "period": course.period}
 
 
 def _route(route: Route) -> dict[str, Any]:

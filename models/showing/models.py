@@ -200,9 +200,9 @@ def _route_table(model: Model) -> Table:
     spread = {n: f", scv {f.text}" for n, f in graph.arrival_scvs.items()}
     batches = {n: f", batches of {batch.text}" for n, batch in graph.arrival_batches.items()}
     rates = {n: number_text(f, RATE, scale) for n, f in graph.arrivals.items()}
-    entries = {n: text + spread.get(n, "") + batches.get(n, "") for n, text in rates.items()} or {
-        start: rate
-    }
+    courses = {n: f", {course.words}" for n, course in graph.arrival_courses.items()}
+    said = {n: "".join(part.get(n, "") for part in (spread, batches, courses)) for n in rates}
+    entries = {n: text + said[n] for n, text in rates.items()} or {start: rate}
     entries = {} if graph.class_ways.by_class and not graph.arrivals else entries
     rows = [(source, name, text, "", "") for name, text in entries.items()]
     routes = (*islice(graph.routes, MOST_SHOWN), *graph.class_ways.routes)[:MOST_SHOWN]

@@ -5,7 +5,8 @@ from math import sqrt
 
 from headway.models.simulating.plan import Blueprint
 from headway.models.simulating.playing.rows import Size, Source
-from headway.models.simulating.streams import RateTable, Stream
+from headway.models.simulating.streams import Stream
+from headway.queueing.flows.courses import RateTable
 from headway.queueing.playing.laws import law_of
 from headway.queueing.playing.rows import Family, Law
 

@@ -1,16 +1,15 @@
 """Arrivals from outside for a simulation: single or in batches, at random, by trace or by rates."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from math import fsum, inf
+from dataclasses import dataclass
+from math import fsum
 
-import numpy as np
-
-from headway.errors import InvalidParameter
-from headway.kinds import Amount, FloatArray, check_domain
+from headway.errors import GraphError
+from headway.kinds import Amount, FloatArray
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import batch_at, scv_at
 from headway.queueing.flows.batch_sizes import BatchSizes
+from headway.queueing.flows.courses import RateTable, Trace
 
 SPREAD_ARRIVALS = (
     "times between arrivals do not depend on each other; with an scv below 1 they are "
@@ -21,62 +20,6 @@ SPREAD_ARRIVALS = (
 BATCHES = "a batch comes in at one station, all its jobs at the same time"
 TRACED = "times between arrivals are those of a trace, in its order, and again from its start"
 CHANGING = "rates of arrivals change with time; answers are averages over whole periods"
-
-
-@dataclass(frozen=True)
-class RateTable:
-    """A rate of arrivals that changes with time, and repeats.
-
-    Between two changes arrivals are Poisson; the integral of the rate between two of them is
-    exponential, of mean 1, wherever it changes in between.
-
-    Parameters
-    ----------
-    starts
-        When each rate begins [s]: at 0 first, and later each time.
-    rates
-        Of arrivals, from then on [1/s].
-    period
-        After which the table begins anew [s], longer than the last start.
-
-    Raises
-    ------
-    InvalidParameter
-        For other numbers, and for rates that are all zero.
-
-    Examples
-    --------
-    >>> RateTable((0.0, 1.0), (2.0, 8.0), 3.0).mean
-    6.0
-    """
-
-    starts: tuple[float, ...]
-    rates: tuple[float, ...]
-    period: float
-
-    def __post_init__(self) -> None:
-        if len(self.starts) != len(self.rates) or not self.starts:
-            msg = f"{len(self.rates)} rates of arrivals for {len(self.starts)} times; give as many"
-            raise InvalidParameter(msg)
-        if self.starts[0] != 0 or not all(np.diff(self.starts) > 0):
-            raise InvalidParameter("times of rates must begin with 0, and only grow")
-        if not self.starts[-1] < self.period < inf:
-            msg = "the period of rates must be finite, and longer than the last of their times"
-            raise InvalidParameter(msg)
-        rates = np.array(self.rates)
-        check_domain("rate of arrivals", rates, lambda r: (r >= 0) & (r < inf), "0 or more")
-        if not rates.any():
-            raise InvalidParameter("rates of arrivals are all zero, so nobody comes; give one more")
-
-    @property
-    def mean(self) -> float:
-        """Over a period [1/s]."""
-        lengths = np.diff([*self.starts, self.period])
-        return fsum(np.array(self.rates) * lengths) / self.period
-
-    def times(self, factor: float) -> "RateTable":
-        """The same with each rate that many times as large."""
-        return replace(self, rates=tuple(factor * rate for rate in self.rates))
 
 
 @dataclass(frozen=True)
@@ -145,11 +88,32 @@ def streams_of(
     """
     scvs = {**own} | {name: float(scv_at(name).of(values)) for name in graph.arrival_scvs}
     batches = {name: batch_at(name).of(values) for name in graph.arrival_batches}
-    if set(scvs.values()) <= {1.0} and not batches:
+    courses = rate > 0 and bool(graph.arrival_courses)
+    if set(scvs.values()) <= {1.0} and not (batches or courses):
         return ()
+    _check_courses(graph)
     shares = zip(graph.stations, entry.tolist(), strict=True)
     return tuple(
-        Stream(k, rate * share, scvs.get(name, 1.0), batches.get(name))
+        _stream(graph, k, name, rate * share, scvs.get(name, 1.0), batches.get(name))
         for k, (name, share) in enumerate(shares)
         if share
     )
+
+
+def _stream(
+    graph: ModelGraph, k: int, name: str, rate: float, scv: float, batch: BatchSizes | None
+) -> Stream:
+    course = graph.arrival_courses.get(name)
+    if isinstance(course, Trace):
+        return Stream(k, rate, scv, gaps=course.gaps)
+    return Stream(k, rate, scv, batch, changing=course)
+
+
+def _check_courses(graph: ModelGraph) -> None:
+    """Refuse arrivals by time beside classes, whose arrivals have rates of their own."""
+    if graph.arrival_courses and graph.classes:
+        msg = (
+            f"{graph.name}: arrivals at {next(iter(graph.arrival_courses))} follow time, which "
+            "headway simulates of jobs without classes; delete the classes, or rates and trace"
+        )
+        raise GraphError(msg)

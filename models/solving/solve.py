@@ -48,6 +48,10 @@ def _means(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Values, M
         from headway.models.structure.planning.batches import refuse_batches
 
         refuse_batches(model.graph, f"laws of {model.network_kind}")
+    if model.graph.arrival_courses:
+        from headway.models.structure.planning.courses import check_steady
+
+        check_steady(model.graph)
     return _SOLVERS[model.network_kind](model, method, shape)
 
 

@@ -392,7 +392,7 @@ class Model(Kept, ModelVerbs):
         rates = graph.arrivals or {place: formula("arrival_rate")}
         scv_there = formula(ARRIVAL_SCV.name)
         scvs = {place: scv_of_share(scv_there) if are_copies(self.parameters) else scv_there}
-        varied = replace(graph.declare(ARRIVAL_SCV.name), arrivals=rates)
+        varied = replace(graph.declare(ARRIVAL_SCV.name), arrivals=rates, arrival_courses={})
         varied = (
             in_renewal_room(varied, scvs[place])
             if graph.losing

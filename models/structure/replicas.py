@@ -73,8 +73,9 @@ def one_of_replicas(graph: ModelGraph) -> ModelGraph:
         why = "jobs circulate in it, and none arrive" if graph.stations else "it has no stations"
         msg = f"{graph.name} has no replicas: {why}"
         raise GraphError(msg)
-    if graph.arrival_batches:
-        msg = f"{graph.name} has no replicas: its batches would be split; delete batch"
+    if graph.arrival_batches or graph.arrival_courses:
+        what = ("batches", "batch") if graph.arrival_batches else ("trace or rates", "those")
+        msg = f"{graph.name} has no replicas: its {what[0]} would be split; delete {what[1]}"
         raise GraphError(msg)
     arrivals: Mapping[str, Formula] = graph.arrivals
     if not graph.classes:

@@ -8,11 +8,13 @@ from headway.models.files.building.expressions import expression, units_of
 from headway.models.files.building.forks import FORK, FORK_KEYS, branches_of
 from headway.models.files.building.keys import BY_CLASS, FILE_KEYS, station_keys
 from headway.models.files.building.schema import CLASS, Scalar
+from headway.models.language.frozen import Frozen
 from headway.models.language.units import ONE, unit
 from headway.models.structure.building.reading import Expression
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.structure import CLASS_KEYS, CLASS_PLACES
 from headway.queueing.disciplines.table import DEFAULT
+from headway.queueing.flows.courses import Course
 from headway.queueing.stations.abilities import QueueChoice
 from headway.queueing.stations.listed.kinds import station_kind
 
@@ -21,6 +23,9 @@ _PYTHON_KEYS = {file: python for python, file in FILE_KEYS.items()}
 
 class Stations(Entries):
     """Adds stations to a graph, and routes, arrivals and classes of jobs."""
+
+    courses: Mapping[str, Course] = Frozen({})
+    """Arrivals that follow time, by station."""
 
     def station(self, graph: ModelGraph, name: str) -> ModelGraph:
         """Add a station."""
@@ -78,7 +83,7 @@ class Stations(Entries):
                 rate = expression(text, graph, unit("op/s"), what)
                 scv = None if entry.scv is None else expression(entry.scv, graph, ONE, what)
                 batch = None if entry.batch is None else self._batch(entry.batch, graph, what)
-                graph = graph.arrive(name, rate, scv, batch)
+                graph = graph.arrive(name, rate, scv, batch, self.courses.get(name))
         return graph
 
     def _batch(

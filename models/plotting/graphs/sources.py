@@ -61,7 +61,9 @@ def sources_of(graph: ModelGraph, terminals: str | None, scale: Scale) -> Iterat
             scv = f"\nscv {spread.text}" if spread else ""
             batch = graph.arrival_batches.get(name)
             sizes = f"\nbatches of {batch.text}" if batch else ""
+            course = graph.arrival_courses.get(name)
             words = f"arrivals\n{number_text(rate, RATE, scale)}{scv}{sizes}"
+            words += f"\n{course.words}" if course else ""
             yield Source(f"(arrivals at {name})", words, {name: ""})
     else:
         names = list(graph.stations)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike
 
@@ -20,6 +20,9 @@ from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.disciplines.table import DEFAULT
 from headway.queueing.stations.abilities import QueueChoice
 from headway.queueing.stations.base import Station
+
+if TYPE_CHECKING:
+    from headway.queueing.flows.courses import Course
 
 
 @dataclass(frozen=True, eq=False)
@@ -361,6 +364,7 @@ class TrafficBuilding(Reading):
         rate: Expression = "arrival_rate",
         scv: Expression | None = None,
         batch: Expression | Mapping[Any, Expression] | None = None,
+        course: "Course | None" = None,
     ) -> Self:
         """Let jobs arrive at a station with a rate [1/s]; may be called for several.
 
@@ -375,6 +379,9 @@ class TrafficBuilding(Reading):
         batch
             How many jobs arrive together, 1 or more: a whole number; ``{"mean": 4}`` for geometric
             sizes; or probabilities by size, ``{1: 0.5, 2: 0.5}``. The rate remains that of jobs.
+        course
+            Rates that follow time, or a trace (`headway.queueing.flows.courses`), in place of rate
+            and scv: a simulation plays it, and so does a model that is solved over time.
 
         Examples
         --------
@@ -391,8 +398,13 @@ class TrafficBuilding(Reading):
         if station not in self.stations:
             msg = f"arrivals: there is no station {station!r}{nearest(station, self.stations)}"
             raise GraphError(msg)
+        if course is not None:
+            rate, scv = course.mean, getattr(course, "scv", scv)
         graph, read = self._read(rate, f"arrivals at {station}")
         graph = replace(graph, arrivals=adding(graph.arrivals, station, read))
+        if course is not None:
+            courses = adding(graph.arrival_courses, station, course)
+            graph = replace(graph, arrival_courses=courses)
         if scv is not None:
             graph, spread = graph._read(scv, f"scv of arrivals at {station}")
             graph = replace(graph, arrival_scvs=adding(graph.arrival_scvs, station, spread))

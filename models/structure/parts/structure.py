@@ -19,6 +19,7 @@ from headway.models.structure.parts.routes import Routes, routes_of
 if TYPE_CHECKING:
     from headway.models.structure.parts.batches import Batch
     from headway.models.structure.parts.layers import Layers
+    from headway.queueing.flows.courses import Course
 
 RESERVED = frozenset({"arrival_rate", "throughput", "response_time", "saturation_throughput"})
 CLASS_KEYS = {
@@ -62,6 +63,9 @@ class Structure(Kept):
         where there are any, variability is propagated through the whole network.
     arrival_batches
         How many jobs arrive together, by station; where none is given they come one by one.
+    arrival_courses
+        Rates that follow time, or gaps of a trace, by station; where none is given arrivals do not
+        depend on the time of day.
     classes
         Arrival rate, or population and think time, and priority of each class of jobs.
     class_ways
@@ -87,6 +91,7 @@ class Structure(Kept):
     arrival_scvs: Mapping[str, Formula] = field(default_factory=dict)
     arrival_batches: "Mapping[str, Batch]" = field(default_factory=dict)
     layers: "Layers | None" = None
+    arrival_courses: "Mapping[str, Course]" = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "routes", routes_of(self.routes, tuple(self.stations)))

@@ -140,6 +140,10 @@ def _station_steps(graph: Structure, name: str, *, by_moments: bool) -> list[Any
         from headway.models.structure.planning.batches import batch_waiting_steps
 
         waits = batch_waiting_steps(graph, name)
+    if graph.arrival_courses:
+        from headway.models.structure.planning.courses import follows_time, unsteady_steps
+
+        waits = unsteady_steps(graph, name) if follows_time(graph) else waits
     answers += [] if waits else ["waiting_time", "response_time"]
     answers += ["loss_probability"] if component.loses else []
     return [

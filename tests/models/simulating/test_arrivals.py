@@ -18,10 +18,11 @@ from headway.models.simulating.planning import Schedule, schedule
 from headway.models.simulating.playing.run import Run
 from headway.models.simulating.replica import replica
 from headway.models.simulating.scoring import score_of
-from headway.models.simulating.streams import RateTable, Stream
+from headway.models.simulating.streams import Stream
 from headway.queueing import MM1, MMm
 from headway.queueing.compiled.library import LIBRARY
 from headway.queueing.flows.batch_sizes import BatchSizes
+from headway.queueing.flows.courses import RateTable
 
 JOBS = 50_000 if LIBRARY else 2_000  # of a replica; the interval is wider where there are fewer
 REPLICAS, SURE = 10, 0.9995

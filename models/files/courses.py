@@ -1,0 +1,227 @@
+"""Days as files have them: rates by time, counts by time, and points in time of requests."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, time
+from math import inf, isfinite
+from pathlib import Path
+
+import numpy as np
+
+from headway.errors import MeasurementError, quoted
+from headway.kinds import FloatArray, number_of
+from headway.models.files.intake import is_given, read_text
+from headway.models.files.separated import check_cells, header_and_rows
+from headway.models.language.titles import plain_title, split_header
+from headway.models.language.units import unit
+from headway.numerals import digits
+from headway.queueing.flows.courses import RateTable
+
+LARGEST = 64_000_000
+"""Bytes: a million times between arrivals, each with a dozen other columns."""
+
+MOST_RATES = 100_000
+"""Rates of a day: one for each second of it, and some more."""
+
+MOMENTS = frozenset({
+    "time", "t", "start", "from", "timestamp", "ts", "date", "datetime", "clock", "at", "arrival",
+    "arrived", "arrival_time", "arrivals", "sent", "when", "hour", "minute", "second", "epoch",
+})  # fmt: skip
+"""Titles of points in time."""
+
+COUNTS = frozenset({"count", "counts", "requests", "arrivals", "hits", "calls", "queries", "jobs"})
+"""Titles of how many came from a row's time to the next row's."""
+
+_CLOCK = re.compile(r"\d{1,2}:\d\d(:\d\d(\.\d+)?)?")
+_EVERY = {"hour": 3600.0, "minute": 60.0, "second": 1.0}
+_REGULAR = 0.8
+"""Share of steps of equal length from which on a longer one is a gap; chosen."""
+
+
+@dataclass(frozen=True)
+class TimedRates:
+    r"""Rates by time, as a table has them.
+
+    Parameters
+    ----------
+    starts
+        When each begins [s], in the table's own time.
+    rates
+        From then on [1/s].
+    end
+        Until when the last one lasts [s].
+
+    Examples
+    --------
+    >>> day = rates_of_text("hour,rate_per_s\n8,20\n9,50\n", "day.csv")
+    >>> day.starts, day.end, day.table.mean
+    ((28800.0, 32400.0), 36000.0, 35.0)
+    """
+
+    starts: tuple[float, ...]
+    rates: tuple[float, ...]
+    end: float
+
+    @property
+    def table(self) -> RateTable:
+        """The same, from its first time on."""
+        first = self.starts[0]
+        starts = tuple(start - first for start in self.starts)
+        return RateTable(starts, self.rates, self.end - first)
+
+
+def rates_of_file(path: Path) -> TimedRates:
+    """Rates by time of a CSV file.
+
+    Raises
+    ------
+    MeasurementError
+        As `rates_of_text`, and for a file that is missing or too large.
+    """
+    if is_given(path):
+        msg = f"{path}: rates must be a file beside the model, not a pipe"
+        raise MeasurementError(msg)
+    return rates_of_text(read_text(path, LARGEST), str(path))
+
+
+def rates_of_text(text: str, source: str) -> TimedRates:
+    r"""Rates by time of a table with a column of times and one of rates, or of counts.
+
+    Times are numbers, in the unit of their title or seconds, points in time in ISO 8601, or times
+    of day such as 08:30. Each rate holds from its time to the next; the last one as long as the one
+    before. Counts are of the requests that came in that time.
+
+    Raises
+    ------
+    MeasurementError
+        For a table without these columns, times that go backwards or leave a gap, rates that are no
+        numbers, or negative, with the line.
+
+    Examples
+    --------
+    >>> rates_of_text("minute,requests\n0,120\n1,600\n", "day.csv").rates
+    (2.0, 10.0)
+    """
+    header, rows = header_and_rows(text, source)
+    check_cells(header, rows, source)
+    when = moment_column(header)
+    if when is None and len(header) == 2:
+        when = 0
+    what = _amount_column(header, when)
+    if when is None or what is None:
+        msg = (
+            f"{source}: has no columns of times and rates; name them time_s and rate_per_s, or "
+            "requests for counts"
+        )
+        raise MeasurementError(msg)
+    lines = [line for line, _ in rows]
+    starts = moments(header[when], [row[when] for _, row in rows], lines, source)
+    cells = zip([row[what] for _, row in rows], lines, strict=True)
+    amounts = np.array([_amount(cell, f"{source}:{line}") for cell, line in cells])
+    return timed(starts, amounts, header[what], lines, source)
+
+
+def timed(
+    starts: FloatArray, amounts: FloatArray, title: str, lines: Sequence[int], source: str
+) -> TimedRates:
+    """Rates of a column of rates or of counts, whose times only grow, without a gap."""
+    if len(starts) < 2:
+        msg = f"{source}: has one row; a rate that changes needs two or more"
+        raise MeasurementError(msg)
+    if len(starts) > MOST_RATES:
+        msg = (
+            f"{source}: {len(starts):,} rows are more than the limit of {MOST_RATES:,}; average "
+            "them first"
+        )
+        raise MeasurementError(msg)
+    steps = np.diff(starts)
+    _check_steps(steps, lines, source)
+    each = np.append(steps, steps[-1])
+    name, of = split_header(title)
+    counted = (of is None or of.dimension == unit("op").dimension) and plain_title(name) in COUNTS
+    scale = 1 / each if counted else (of.scale if of is not None else 1.0)
+    if not amounts.any():
+        msg = f"{source}: its rates are all zero, so nobody comes"
+        raise MeasurementError(msg)
+    rates = amounts * scale
+    return TimedRates(tuple(starts.tolist()), tuple(rates.tolist()), float(starts[-1] + steps[-1]))
+
+
+def _check_steps(steps: FloatArray, lines: Sequence[int], source: str) -> None:
+    back = np.flatnonzero(steps <= 0)
+    if len(back):
+        what = "goes backwards" if steps[back[0]] < 0 else "is the same"
+        msg = (
+            f"{source}:{lines[back[0] + 1]}: the time {what} as in the row before; sort the rows, "
+            "and give each time once"
+        ).replace("backwards as in", "backwards from")
+        raise MeasurementError(msg)
+    usual = float(np.median(steps))
+    regular = np.abs(steps - usual) < 1e-6 * usual
+    gap = np.flatnonzero(steps > 1.5 * usual)
+    if len(gap) and len(steps) >= 4 and regular.mean() >= _REGULAR:
+        msg = (
+            f"{source}:{lines[gap[0] + 1]}: a gap: {digits(steps[gap[0]])} s after the row before, "
+            f"where rows come every {digits(usual)} s; fill it in"
+        )
+        raise MeasurementError(msg)
+
+
+def moment_column(header: Sequence[str]) -> int | None:
+    """The first column of points in time; None where there is none."""
+    names = [plain_title(split_header(title)[0]) for title in header]
+    return next((k for k, name in enumerate(names) if name in MOMENTS), None)
+
+
+def _amount_column(header: Sequence[str], when: int | None) -> int | None:
+    """The column of rates, else of counts; with one column beside the time, that one."""
+    others = [k for k in range(len(header)) if k != when]
+    for k in others:
+        name, of = split_header(header[k])
+        if "rate" in name or (of is not None and of.dimension == unit("op/s").dimension):
+            return k
+    counts = [k for k in others if plain_title(split_header(header[k])[0]) in COUNTS]
+    return next(iter(counts or others), None) if counts or len(others) == 1 else None
+
+
+def _amount(cell: str, where: str) -> float:
+    value = number_of(cell)
+    if value is None or not 0 <= value < inf:
+        what = "is empty: a gap" if not cell.strip() else f"is {quoted(cell)}"
+        msg = f"{where}: the rate {what}; it must be a number, 0 or more"
+        raise MeasurementError(msg)
+    return value
+
+
+def moments(title: str, cells: Sequence[str], lines: Sequence[int], source: str) -> FloatArray:
+    """Points in time of a column [s]: numbers in the unit of its title, ISO 8601, or times of day.
+
+    Raises
+    ------
+    MeasurementError
+        For a cell that is none of these, with its line.
+    """
+    name, of = split_header(title)
+    seconds = _EVERY.get(plain_title(name), 1.0)
+    if of is not None and of.dimension == unit("s").dimension:
+        seconds = of.scale
+    return np.array(
+        [_moment(c, seconds, f"{source}:{n}") for c, n in zip(cells, lines, strict=True)]
+    )
+
+
+def _moment(cell: str, seconds: float, where: str) -> float:
+    value = number_of(cell)
+    if value is not None and isfinite(value):
+        return seconds * value
+    text = cell.strip()
+    try:
+        if _CLOCK.fullmatch(text):
+            at = time.fromisoformat(text.zfill(5) if text.count(":") == 1 else text.zfill(8))
+            return at.hour * 3600 + at.minute * 60 + at.second + at.microsecond / 1e6
+        point = datetime.fromisoformat(text)
+    except ValueError:
+        msg = f"{where}: {quoted(cell)} is no time; write seconds, 08:30, or 2026-11-25T08:30:00"
+        raise MeasurementError(msg) from None
+    return (point if point.tzinfo else point.replace(tzinfo=UTC)).timestamp()
