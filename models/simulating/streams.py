@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import fsum
 
-from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import batch_at, scv_at
@@ -91,7 +90,6 @@ def streams_of(
     courses = rate > 0 and bool(graph.arrival_courses)
     if set(scvs.values()) <= {1.0} and not (batches or courses):
         return ()
-    _check_courses(graph)
     shares = zip(graph.stations, entry.tolist(), strict=True)
     return tuple(
         _stream(graph, k, name, rate * share, scvs.get(name, 1.0), batches.get(name))
@@ -107,13 +105,3 @@ def _stream(
     if isinstance(course, Trace):
         return Stream(k, rate, scv, gaps=course.gaps)
     return Stream(k, rate, scv, batch, changing=course)
-
-
-def _check_courses(graph: ModelGraph) -> None:
-    """Refuse arrivals by time beside classes, whose arrivals have rates of their own."""
-    if graph.arrival_courses and graph.classes:
-        msg = (
-            f"{graph.name}: arrivals at {next(iter(graph.arrival_courses))} follow time, which "
-            "headway simulates of jobs without classes; delete the classes, or rates and trace"
-        )
-        raise GraphError(msg)

@@ -242,6 +242,7 @@ class TrafficBuilding(Reading):
         if population is not None and arrival_scv is not None:
             msg = f"class {name}: arrival_scv is for open classes; delete it, or the population"
             raise GraphError(msg)
+        _check_courses(name, self.arrival_courses)
         numbers = (arrival_rate, population, think_time, priority, arrival_scv)
         values = dict(zip(CLASS_KEYS, numbers, strict=True))
         graph, read = self._read_all(values, f"class {name}")
@@ -399,6 +400,7 @@ class TrafficBuilding(Reading):
             msg = f"arrivals: there is no station {station!r}{nearest(station, self.stations)}"
             raise GraphError(msg)
         if course is not None:
+            _check_courses(next(iter(self.classes), ""), {station: course})
             rate, scv = course.mean, getattr(course, "scv", scv)
         graph, read = self._read(rate, f"arrivals at {station}")
         graph = replace(graph, arrivals=adding(graph.arrivals, station, read))
@@ -416,6 +418,16 @@ class TrafficBuilding(Reading):
 
         together = Batch(tuple((str(key), read) for key, read in numbers.items()))
         return replace(graph, arrival_batches=adding(graph.arrival_batches, station, together))
+
+
+def _check_courses(name: str, courses: "Mapping[str, Course]") -> None:
+    """Refuse arrivals by time beside a class, whose arrivals have a rate of their own."""
+    if name and courses:
+        msg = (
+            f"class {name}: arrivals at {next(iter(courses))} follow time, which headway plays of "
+            "jobs without classes; delete the class, or trace and rates"
+        )
+        raise GraphError(msg)
 
 
 def _of_any(name: str, station: Station, scvs: dict[str, Any]) -> dict[str, Any]:

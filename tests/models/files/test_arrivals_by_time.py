@@ -178,8 +178,8 @@ def test_points_in_time_that_go_backwards_are_refused(tmp_path):
 
 def test_arrivals_by_time_stand_beside_no_classes():
     text = MODEL.replace("{}", "{ trace = [1] }") + "[classes.web]\narrival_rate = 1\n"
-    with pytest.raises(GraphError, match="delete the classes"):
-        parse_model(text).simulate()
+    with pytest.raises(ModelFileError, match="delete the class"):
+        parse_model(text)
 
 
 def test_a_trace_has_times_that_can_be():
