@@ -1,6 +1,7 @@
 """``headway show``: describe a model."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -8,6 +9,9 @@ from headway.cli.main import COMMANDS
 from headway.cli.options import chosen_model, model_argument, preset_option, set_option
 from headway.cli.output import print_prose, print_tables, rendered, write_and_say
 from headway.cli.pictures import Drawing, plot_option
+
+if TYPE_CHECKING:
+    from headway.models.structure.model import Model
 
 
 @click.command("show", help=COMMANDS["show"], epilog="Example: headway show nfs-server --formula")
@@ -20,6 +24,7 @@ from headway.cli.pictures import Drawing, plot_option
     "--json", "what", flag_value="json", help="Print the tables of the model file as JSON."
 )
 @click.option("--jmva", "what", flag_value="jmva", help="Print the model as a JMVA file, for JMT.")
+@click.option("--lqnx", "what", flag_value="lqnx", help="Print layered services as LQNX.")
 @plot_option
 def command(
     model: str,
@@ -34,19 +39,8 @@ def command(
         is_formula = what == "formula"
         figure = chosen.plot_formulas(plot.dark) if is_formula else chosen.plot(plot.log, plot.dark)
         write_and_say(*rendered(figure, plot))
-    if what == "toml":
-        from headway.models.files.writing import beside, to_toml
-
-        click.echo(beside(Path(), to_toml(chosen)), nl=False)
-    elif what == "jmva":
-        from headway.models.importing.writing import to_jmva
-
-        click.echo(to_jmva(chosen), nl=False)
-    elif what == "json":
-        from headway.models.files.writing import document
-        from headway.models.tables.strict import strict_json
-
-        click.echo(strict_json(document(chosen)))
+    if what in _WRITTEN:
+        click.echo(_WRITTEN[what](chosen), nl=False)
     elif what == "formula":
         from headway.models.showing.models import closed_forms, doubts_of
 
@@ -58,3 +52,32 @@ def command(
             if text:
                 click.echo()
                 print_prose(f"{title}: {' '.join(text.split())}")
+
+
+def _toml(model: "Model") -> str:
+    from headway.models.files.writing import beside, to_toml
+
+    return beside(Path(), to_toml(model))
+
+
+def _json(model: "Model") -> str:
+    from headway.models.files.writing import document
+    from headway.models.tables.strict import strict_json
+
+    return f"{strict_json(document(model))}\n"
+
+
+def _jmva(model: "Model") -> str:
+    from headway.models.importing.writing import to_jmva
+
+    return to_jmva(model)
+
+
+def _lqnx(model: "Model") -> str:
+    from headway.models.importing.lqnx_writing import to_lqnx
+
+    return to_lqnx(model)
+
+
+_WRITTEN = {"toml": _toml, "json": _json, "jmva": _jmva, "lqnx": _lqnx}
+"""What prints the model as a file, by option."""

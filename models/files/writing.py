@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from headway.errors import ModelFileError, is_hidden
+from headway.models.files.building.expressions import written
 from headway.models.files.building.keys import FILE_KEYS
 from headway.models.files.correlations import correlation_table
 from headway.models.files.draws import draws_table
 from headway.models.files.editors import SCHEMA_FILE, SCHEMA_LINE
 from headway.models.files.forms import form_table
+from headway.models.files.layers import layer_tables
 from headway.models.files.reading import too_many
 from headway.models.files.tails import tail_table
 from headway.models.language.algorithms import ALGORITHMS
@@ -43,9 +45,6 @@ def to_toml(model: Model) -> str:
     """
     import tomli_w
 
-    if model.graph.layers:
-        msg = f"{model.name}: layered services are not written as a model file; change its own file"
-        raise ModelFileError(msg)
     tables = document(model)
     if wrong := too_many(tables):
         msg = f"{model.name}: {wrong} in a file; keep it in Python"
@@ -91,12 +90,13 @@ def document(model: Model) -> dict[str, Any]:
         "routes": [_route(r) for r in (*graph.routes, *graph.class_ways.routes)],
         "regions": {name: _region(region) for name, region in graph.regions.items()},
         "arrivals": {name: _arrival(graph, name) for name in graph.arrivals},
+        **(layer_tables(graph.layers) if graph.layers else {}),
         "outputs": {
             name: {"formula": output.text, **_meaning(model, name)}
             for name, output in graph.outputs.items()
         },
         "classes": {
-            name: {key: _expression(read) for key, read in numbers.items()}
+            name: {key: written(read) for key, read in numbers.items()}
             | _places(graph.class_ways, name)
             for name, numbers in graph.classes.items()
         },
@@ -163,21 +163,17 @@ def _meaning(model: Model, name: str) -> dict[str, str]:
     return {key: word for key, word in words.items() if word}
 
 
-def _expression(read: Formula) -> str | float:
-    return read.text if read.constant is None else read.constant
-
-
 def _fields(component: Component) -> dict[str, Any]:
     table: dict[str, Any] = {
-        FILE_KEYS.get(name, name): list(map(_expression, read))
+        FILE_KEYS.get(name, name): list(map(written, read))
         if isinstance(read, tuple)
-        else _expression(read)
+        else written(read)
         for name, read in component.fields.items()
     }
     numbers = {"visits": component.visits, "service_time": component.service_times}
     for key, by_class in (numbers | {"scv": component.scvs}).items():
         if by_class:
-            values = {name: _expression(read) for name, read in by_class.items()}
+            values = {name: written(read) for name, read in by_class.items()}
             table[key] = values.get("", values)
     if component.branches:
         table["branches"] = list(component.branches)
@@ -191,7 +187,7 @@ def _fields(component: Component) -> dict[str, Any]:
 
 
 def _region(region: Region) -> dict[str, Any]:
-    return {"stations": list(region.stations), "limit": _expression(region.limit)}
+    return {"stations": list(region.stations), "limit": written(region.limit)}
 
 
 def _link(model: Model, name: str, link: Component) -> dict[str, Any]:
@@ -237,12 +233,12 @@ def _algorithm(table: str, component: Component) -> dict[str, Any]:
 def _arrival(graph: ModelGraph, name: str) -> str | float | dict[str, Any]:
     if name in graph.arrival_courses:
         return _course(graph.arrival_courses[name])
-    rate = _expression(graph.arrivals[name])
+    rate = written(graph.arrivals[name])
     table: dict[str, Any] = {}
     if name in graph.arrival_scvs:
-        table["scv"] = _expression(graph.arrival_scvs[name])
+        table["scv"] = written(graph.arrival_scvs[name])
     if name in graph.arrival_batches:
-        numbers = {key: _expression(read) for key, read in graph.arrival_batches[name].numbers}
+        numbers = {key: written(read) for key, read in graph.arrival_batches[name].numbers}
         table["batch"] = numbers.get("", numbers)
     return {"rate": rate, **table} if table else rate
 
@@ -259,14 +255,14 @@ def _route(route: Route) -> dict[str, Any]:
     ends = {"from": route.source, "to": route.target}
     of = {"class": route.job_class, "becomes": route.becomes}
     own = {key: name for key, name in of.items() if name}
-    return {**ends, "probability": _expression(route.probability), **own}
+    return {**ends, "probability": written(route.probability), **own}
 
 
 def _places(ways: ClassRouting, name: str) -> dict[str, Any]:
     """Where a class comes in, or begins its rounds."""
     places: dict[str, Any] = {}
     if name in ways.arrives:
-        shares = {station: _expression(read) for station, read in ways.arrives[name].items()}
+        shares = {station: written(read) for station, read in ways.arrives[name].items()}
         places["arrives"] = next(iter(shares)) if list(shares.values()) == [1.0] else shares
     if name in ways.references:
         places["reference"] = ways.references[name]

@@ -9,17 +9,18 @@ from xml.etree.ElementTree import Element
 from headway.errors import GraphError, InvalidParameter, ModelFileError, nearest, quoted
 from headway.kinds import number_of
 from headway.models.importing.foreign.naming import plain_names
-from headway.models.language.formula import formula, of_number
+from headway.models.language.formula import Formula, formula, of_number
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import ONE, unit
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
+from headway.models.structure.parts.flows import parts_of
 from headway.models.structure.parts.layers import Layers
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together
 from headway.queueing.layers.parts import Entry, Processor, Task
 
-_AT_PROCESSORS = {
+AT_PROCESSORS = {
     "fcfs": Discipline.FCFS,
     "ps": Discipline.SHARING,
     "inf": Discipline.SHARING,
@@ -27,7 +28,7 @@ _AT_PROCESSORS = {
     "hol": Discipline.PRIORITY,
     "pp": Discipline.PREEMPTIVE,
 }
-_AT_TASKS = {
+AT_TASKS = {
     "ref": Discipline.FCFS,
     "fcfs": Discipline.FCFS,
     "inf": Discipline.FCFS,
@@ -165,7 +166,7 @@ class _Reading:
         self.refuse(element, place, {"replication": "1"})
         if element.find("group") is not None:
             raise self.wrong(place, "<group> is not supported")
-        discipline = self.known(_AT_PROCESSORS, element, "fcfs", place)
+        discipline = self.known(AT_PROCESSORS, element, "fcfs", place)
         servers = self.number(element, "multiplicity", place, 1.0)
         endless = element.get("scheduling") == "inf" or servers == inf
         speed = of_number(self.number(element, "speed-factor", place, 1.0))
@@ -188,7 +189,7 @@ class _Reading:
         for part in element:
             if part.tag in ("fan-in", "fan-out") or part.tag.startswith("rw"):
                 raise self.wrong(place, f"<{part.tag}> is not supported")
-        discipline = self.known(_AT_TASKS, element, "fcfs", place)
+        discipline = self.known(AT_TASKS, element, "fcfs", place)
         clients = element.get("scheduling") == "ref"
         threads = self.number(element, "multiplicity", place, 1.0)
         plain = self.plain[name]
@@ -282,7 +283,7 @@ class _Activities:
         self.replies: dict[str, set[str]] = {}
         self.onward: dict[str, tuple[Element, _Join | None]] = {}
         self.after: dict[int, Element | None] = {}
-        self.written = 0
+        self.known: dict[tuple[str, str], tuple[Flow, _Join | None]] = {}
         self.path: list[str] = []
         for one in element.findall("activity"):
             step = reading.step(one, self.place)
@@ -330,17 +331,18 @@ class _Activities:
         if name not in self.steps:
             what = f"{quoted(name)} is no activity"
             raise self.reading.wrong(self.place, what)
-        self.written += 1
         if name in self.path:
             what = f"its activities go round: {' -> '.join([*self.path, name])}; use a loop"
             raise self.reading.wrong(self.place, what)
-        if self.written > _MOST_PARTS or len(self.path) > _DEEPEST:
-            what = f"its activities have more than {_MOST_PARTS:,} ways, or {_DEEPEST} in a row"
-            raise self.reading.wrong(self.place, what)
-        self.path.append(name)
-        found = self._behind(name, entry)
-        self.path.pop()
-        return found
+        if (name, entry) not in self.known:
+            self.path.append(name)
+            found = None if len(self.path) > _DEEPEST else self._behind(name, entry)
+            if found is None or _size(found[0]) > _MOST_PARTS:
+                what = f"its activities have more than {_MOST_PARTS:,} ways, or {_DEEPEST} in a row"
+                raise self.reading.wrong(self.place, what)
+            self.path.pop()
+            self.known[name, entry] = found
+        return self.known[name, entry]
 
     def _behind(self, name: str, entry: str) -> tuple[Flow, _Join | None]:
         parts: list[Flow] = [self.steps[name]]
@@ -372,7 +374,8 @@ class _Activities:
         raise self.reading.wrong(self.place, f"<{after.tag}> is not supported")
 
     def _choice(self, members: list[Element], entry: str) -> tuple[list[Flow], _Join | None]:
-        ways, meets = [], []
+        ways: list[tuple[Formula, Flow]] = []
+        meets = []
         for one in members:
             chance = self.reading.number(one, "prob", self.place, 1.0)
             flow, met = self._from(one.get("name", ""), entry)
@@ -381,7 +384,8 @@ class _Activities:
         if len(set(meets)) > 1:
             what = "some ways of a choice lead to a join and others do not"
             raise self.reading.wrong(self.place, what)
-        return [Choice(tuple(ways))], meets[0]
+        ways, behind = _parted(ways)
+        return [Choice(tuple(ways)), *behind], meets[0]
 
     def _loops(
         self, after: Element, members: list[Element], entry: str
@@ -411,3 +415,31 @@ class _Activities:
             return [together], None
         rest, met = self._post(self.after[join.number], entry)
         return [together, *rest], met
+
+
+def _parted(ways: list[tuple[Formula, Flow]]) -> tuple[list[tuple[Formula, Flow]], list[Flow]]:
+    """The ways of a choice up to where they all meet, and what is behind."""
+    each = [list(parts_of(way)) for _, way in ways]
+    behind: list[Flow] = []
+    while all(each) and all(parts[-1] == each[0][-1] for parts in each):
+        behind.insert(0, each[0][-1])
+        each = [parts[:-1] for parts in each]
+    chances = [chance for chance, _ in ways]
+    return [(c, Series(tuple(p))) for c, p in zip(chances, each, strict=True)], behind
+
+
+def _size(flow: Flow) -> int:
+    """How many parts a flow has, up to more than it may have."""
+    match flow:
+        case Series(parts) | Together(parts):
+            inside = parts
+        case Choice(ways):
+            inside = tuple(way for _, way in ways)
+        case Loop(body, _):
+            inside = (body,)
+        case _:
+            return 1
+    count = 1
+    for part in inside:
+        count += _size(part) if count <= _MOST_PARTS else 0
+    return count

@@ -6,7 +6,7 @@ from typing import Any
 
 from headway.errors import FormulaError, UnitError
 from headway.models.files.building.schema import Scalar
-from headway.models.language.formula import formula
+from headway.models.language.formula import Formula, formula
 from headway.models.language.units import LEADING_NUMBER, Unit, quantity, unit
 from headway.models.structure.graph import ModelGraph
 
@@ -100,6 +100,17 @@ def expression(text: Scalar, graph: ModelGraph, wanted: Unit, name: str) -> floa
                 raise
     graph.check_known(formula(text), name)
     return text
+
+
+def written(read: Formula) -> str | float:
+    """A formula as files write it: its value if it is a plain number, else its text.
+
+    Examples
+    --------
+    >>> written(formula("2 * users")), written(formula("2"))
+    ('2 * users', 2.0)
+    """
+    return read.text if read.constant is None else read.constant
 
 
 def unit_of(text: Any) -> Unit | None:

@@ -10,6 +10,8 @@ from headway.models.files.building import schema
 from headway.models.files.building.entries import Entries
 from headway.models.files.building.expressions import FIELD_UNITS, expression
 from headway.models.files.building.services import (
+    REPLY,
+    UNLIMITED,
     ProcessorEntry,
     ServiceEntry,
     StepEntry,
@@ -23,11 +25,7 @@ from headway.queueing.disciplines.table import find_discipline
 from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together
 from headway.queueing.layers.parts import Entry, Processor, Task
 
-UNLIMITED = "unlimited"
-"""How many servers or threads there are where their number is no limit."""
-
 _UNITS = {**FIELD_UNITS, "demand": unit("s")}
-_REPLY = "reply"
 
 
 class LayersOfFile(Entries):
@@ -148,11 +146,11 @@ class LayersOfFile(Entries):
         self, part: Any, steps: Mapping[str, Step], used: list[str], keys: tuple[str, ...]
     ) -> Flow:
         """A part of a flow: the name of an activity, a list in series, or a table."""
-        if part == _REPLY:
+        if part == REPLY:
             return Reply()
         if isinstance(part, str):
             if part not in steps:
-                msg = f"there is no activity {part!r}{nearest(part, [*steps, _REPLY])}"
+                msg = f"there is no activity {part!r}{nearest(part, [*steps, REPLY])}"
                 raise self.place.error(msg, *keys)
             used.append(part)
             return steps[part]

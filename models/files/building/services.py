@@ -18,6 +18,9 @@ from headway.models.files.building.shapes import (
     TextSchema,
 )
 
+REPLY, UNLIMITED = "reply", "unlimited"
+"""The reply in a flow; and how many servers or threads there are where their number is no limit."""
+
 
 class ProcessorEntry(NamedTuple):
     """``[processors] NAME``: a device that runs the steps of tasks."""

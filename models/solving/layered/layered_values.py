@@ -6,6 +6,7 @@ import numpy as np
 
 from headway.kinds import Amount
 from headway.models.solving.solutions.marks import Marks
+from headway.models.structure.layered import system_of
 from headway.models.structure.parts.keys import Amounts
 from headway.queueing.layers.means import LayeredMeans
 from headway.queueing.layers.solve import solve_layers
@@ -31,14 +32,9 @@ def layered_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple
     The model's inputs and every number by name, such as ``web.throughput`` of a task or
     ``page.response_time`` of an entry, with its marks.
     """
-    graph = model.graph
-    layers = graph.layers
-    assert layers is not None  # noqa: S101 - its kind says so
-    bound = layers.names & graph.bindings.keys()
-    values: Amounts = graph.plan.run(model.inputs, bound)
-    means, used, note = solve_layers(layers.at(graph.name, values), method)
-    values = {**values, **numbers_of(means)}
-    values = graph.plan.run(values, graph.outputs)
+    system, values = system_of(model)
+    means, used, note = solve_layers(system, method)
+    values = model.graph.plan.run({**values, **numbers_of(means)}, model.graph.outputs)
     saturated = np.zeros(shape, bool)
     return values, Marks(used, note, saturated, is_quick=used == "layers")
 

@@ -195,7 +195,6 @@ def test_what_layers_cannot_do_yet_is_said():
     """By one line each: nothing is left out of a file, and no other law is taken."""
     model = parse_model(SHOP)
     for ask, words in (
-        (model.to_toml, "not written as a model file"),
         (model.simulate, "method simulation"),
         (lambda: model.solve().with_percentiles([95]), "not known yet"),
         (lambda: model.solve(method="convolution"), "does not solve layered services"),

@@ -1,0 +1,115 @@
+"""Layered services as tables of a model file, in the form in which they are read."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from math import inf
+from typing import Any, NamedTuple
+
+from headway.models.files.building.expressions import written
+from headway.models.files.building.services import (
+    REPLY,
+    UNLIMITED,
+    ProcessorEntry,
+    ServiceEntry,
+    StepEntry,
+    TaskEntry,
+)
+from headway.models.language.formula import Formula
+from headway.models.structure.parts.flows import OwnNames, in_phases, parts_of, stated, steps
+from headway.models.structure.parts.layers import Layers
+from headway.queueing.disciplines.discipline import Discipline
+from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together
+from headway.queueing.layers.parts import Entry, Processor, Task
+
+
+def layer_tables(layers: Layers) -> dict[str, Any]:
+    """The tables ``[processors]`` and ``[tasks]``; keys with their usual values are left out."""
+    lone = {name for name, task in layers.tasks.items() if _is_alone(layers, name, task)}
+    return {
+        "processors": {
+            name: _keys(ProcessorEntry, one)
+            for name, one in layers.processors.items()
+            if name not in lone
+        },
+        "tasks": {name: _task(layers, name, name in lone) for name in layers.tasks},
+    }
+
+
+def _is_alone(layers: Layers, name: str, task: Task) -> bool:
+    """Whether clients have a delay of their own, which a file need not name."""
+    own = layers.processors.get(name)
+    sharing = [one for one in layers.tasks.values() if one.processor == name]
+    return (
+        task.clients
+        and sharing == [task]
+        and own is not None
+        and _keys(ProcessorEntry, own) == {"servers": UNLIMITED}
+    )
+
+
+def _keys(shape: type[NamedTuple], *parts: Processor | Task | Entry | Step) -> dict[str, Any]:
+    """What parts say by the keys of a table, where it is not what the table says by itself."""
+    table: dict[str, Any] = {}
+    for part in parts:
+        for field in fields(part):
+            value = _value(getattr(part, field.name))
+            if field.name != "flow" and value != shape._field_defaults.get(field.name, value):
+                table[field.name] = value
+    return table
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, Formula):
+        return UNLIMITED if value.constant == inf else written(value)
+    if isinstance(value, Mapping):
+        return {name: written(read) for name, read in value.items()}
+    return str(value) if isinstance(value, Discipline) else value
+
+
+def _task(layers: Layers, name: str, alone: bool) -> dict[str, Any]:  # noqa: FBT001
+    task = layers.tasks[name]
+    table = _keys(TaskEntry, task)
+    if alone:
+        del table["processor"]
+    if task.clients:
+        table.pop("threads", None)
+        table["population"] = _value(task.threads)
+    entries = {n: _entry(n, one) for n, one in layers.entries.items() if one.task == name}
+    return {**table, "entries": entries}
+
+
+def _entry(name: str, entry: Entry) -> dict[str, Any]:
+    """By one step, with a second phase or none, or by a flow of activities."""
+    parts = stated(entry.flow)
+    phases = in_phases(parts) if any(steps(Series(parts))) else (Step(name),)
+    if phases is None or len(phases) > 2:
+        return {**_keys(ServiceEntry, entry), **_activities(name, parts)}
+    table = _keys(ServiceEntry, entry, phases[0])
+    if len(phases) > 1:
+        table["second_phase"] = _keys(StepEntry, phases[1])
+    return table
+
+
+def _activities(name: str, parts: tuple[Flow, ...]) -> dict[str, Any]:
+    named = OwnNames({REPLY}).named(Series(parts), f"{name}: ")
+    return {
+        "activities": {each: _keys(StepEntry, step) for each, step in steps(named)},
+        "flow": [_part(part) for part in parts_of(named)],
+    }
+
+
+def _part(part: Flow) -> Any:
+    """A part of a flow: the name of an activity, a list in series, or a table."""
+    match part:
+        case Step():
+            return part.name
+        case Reply():
+            return REPLY
+        case Choice(ways):
+            return {"choice": [[_value(chance), _part(way)] for chance, way in ways]}
+        case Together(branches, needed):
+            needs = {} if needed == len(branches) else {"needed": needed}
+            return {"together": [_part(branch) for branch in branches], **needs}
+        case Loop(body, mean):
+            return {"loop": _part(body), "times": _value(mean)}
+    return [_part(each) for each in parts_of(part)]

@@ -1,0 +1,290 @@
+"""Write layered services as LQNX files, at one operating point."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from math import inf
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+import numpy as np
+
+from headway.errors import ModelFileError
+from headway.kinds import Amount
+from headway.models.importing.lqnx import AT_PROCESSORS, AT_TASKS
+from headway.models.structure.layered import system_of
+from headway.models.structure.model import Model
+from headway.models.structure.parts.flows import OwnNames, in_phases, parts_of, stated
+from headway.queueing.disciplines.discipline import Discipline
+from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together, replies
+from headway.queueing.layers.parts import Entry, Processor, Task
+from headway.queueing.layers.system import LayeredSystem
+
+_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
+_SCHEMA = "{http://www.w3.org/2001/XMLSchema-instance}noNamespaceSchemaLocation"
+_MOST_PHASES = 3  # of an entry without a graph of activities in LQNX
+
+
+def to_lqnx(model: Model) -> str:
+    """Write a model of layered services as an LQNX file.
+
+    Parameters
+    ----------
+    model
+        With scalar values, that is one operating point.
+
+    Raises
+    ------
+    ModelFileError
+        For a model of stations, several operating points, and disciplines that LQNX has no word
+        for; names them.
+
+    Examples
+    --------
+    >>> from headway.models import parse_model
+    >>> text = '''
+    ... name = "two"
+    ... [processors.cpu]
+    ... [tasks.users]
+    ... population = 3
+    ... [tasks.users.entries.use]
+    ... calls = { page = 2 }
+    ... [tasks.web]
+    ... processor = "cpu"
+    ... [tasks.web.entries.page]
+    ... demand = "5 ms"
+    ... '''
+    >>> [line.strip() for line in to_lqnx(parse_model(text)).splitlines() if "<task" in line]
+    ['<task name="users" scheduling="ref" multiplicity="3">', '<task name="web" scheduling="fcfs">']
+    """
+    if not model.graph.layers:
+        raise _refused(model.name, "it has stations; LQNX files have tasks")
+    if any(np.size(value) != 1 for value in model.inputs.values()):
+        raise _refused(model.name, "it has several operating points; give one")
+    system, _ = system_of(model)
+    root = Element("lqn-model", {"name": model.name, _SCHEMA: "lqn.xsd"})
+    if model.doc:
+        root.set("description", model.doc)
+    for name, processor in system.processors.items():
+        element = SubElement(
+            root, "processor", {"name": name, **_processor(system, name, processor)}
+        )
+        for called, task in system.tasks.items():
+            if task.processor == name:
+                _write_task(element, system, called, task)
+    indent(root)
+    return _HEAD + tostring(root, encoding="unicode") + "\n"
+
+
+def _refused(name: str, why: str) -> ModelFileError:
+    return ModelFileError(f"{name}: cannot be written as an LQNX file: {why}")
+
+
+def _number(value: Amount) -> str:
+    """A number in the fewest digits that read back to it."""
+    plain = float(np.ravel(np.asarray(value, float))[0])
+    return str(int(plain)) if plain.is_integer() and abs(plain) < 1e15 else repr(plain)
+
+
+def _given(usual: Mapping[str, float], **numbers: Amount) -> dict[str, str]:
+    """Attributes that are not as usual."""
+    names = {name: name.replace("_", "-") for name in numbers}
+    return {names[n]: _number(v) for n, v in numbers.items() if float(v) != usual.get(n, 0.0)}
+
+
+def _word(
+    system: LayeredSystem, words: Mapping[str, Discipline], name: str, discipline: Discipline
+) -> str:
+    for word, meant in words.items():
+        if meant == discipline and word not in ("ref", "inf"):
+            return word
+    why = f"it has no word for the discipline {discipline} of {name}"
+    raise _refused(system.name, why)
+
+
+def _processor(system: LayeredSystem, name: str, one: Processor) -> dict[str, str]:
+    speed = _given({"speed_factor": 1.0}, speed_factor=one.speed)
+    if one.servers == inf:
+        return {"scheduling": "inf", **speed}
+    word = _word(system, AT_PROCESSORS, name, one.discipline)
+    return {"scheduling": word, **_given({"multiplicity": 1.0}, multiplicity=one.servers), **speed}
+
+
+def _write_task(processor: Element, system: LayeredSystem, name: str, task: Task) -> None:
+    attributes = {"scheduling": "ref" if task.clients else "inf"}
+    if not task.clients and task.threads != inf:
+        attributes["scheduling"] = _word(system, AT_TASKS, name, task.discipline)
+    if task.threads != inf:
+        attributes |= _given({"multiplicity": 1.0}, multiplicity=task.threads)
+    attributes |= _given({}, think_time=task.think_time, priority=task.priority)
+    element = SubElement(processor, "task", {"name": name, **attributes})
+    every = system.entries.values()
+    waited = {other for e in every for other in (*dict(e.calls()), *e.forwards)}
+    drawing = _Drawing(OwnNames(set()))
+    for each in system.entries_of[name]:
+        _write_entry(element, drawing, each, system.entries[each], answers=each in waited)
+    if drawing.activities:
+        graph = SubElement(element, "task-activities")
+        graph.extend([*drawing.activities, *drawing.precedences, *drawing.replies])
+
+
+def _write_entry(
+    task: Element, drawing: "_Drawing", name: str, entry: Entry, *, answers: bool
+) -> None:
+    """Write an entry, by phases or by activities."""
+    parts = stated(entry.flow)
+    phases = in_phases(parts) if parts else (Step(name),)
+    simple = phases is not None and len(phases) <= _MOST_PHASES
+    own = {"name": name, "type": "PH1PH2" if simple else "NONE"}
+    own |= _given({}, open_arrival_rate=entry.arrival_rate, priority=entry.priority)
+    element = SubElement(task, "entry", own)
+    for other, chance in entry.forwards.items():
+        SubElement(element, "forwarding", dest=other, prob=_number(chance))
+    if phases is not None and simple:
+        within = SubElement(element, "entry-phase-activities")
+        for number, step in enumerate(phases, 1):
+            within.append(
+                _activity(drawing.names.free(f"{name}_{number}"), step, phase=str(number))
+            )
+    elif answers and not replies(entry.flow):
+        drawing.entry(name, (*parts, Reply()))
+    else:
+        drawing.entry(name, parts)
+
+
+def _activity(name: str, step: Step, **more: str) -> Element:
+    """The element of a step."""
+    numbers = {"host_demand_cvsq": step.scv, "think_time": step.think_time}
+    order = {"call-order": "DETERMINISTIC"} if step.fixed else {}
+    demand = {"host-demand-mean": _number(step.demand)}
+    own = {**more, **demand, **_given({"host_demand_cvsq": 1.0}, **numbers), **order}
+    element = Element("activity", {"name": name, **own})
+    for tag, calls in (("synch-call", step.calls), ("asynch-call", step.sends)):
+        for other, mean in calls.items():
+            SubElement(element, tag, {"dest": other, "calls-mean": _number(mean)})
+    return element
+
+
+@dataclass(frozen=True)
+class _End:
+    """An end of a graph of activities, where the next one can be tied.
+
+    Parameters
+    ----------
+    tie
+        Puts the name of the next activity where it belongs.
+    fork
+        Gives the precedence in which a fork, choice or loop can follow; None where an activity
+        must come first.
+    last
+        The activity that has just ended; empty where there is not exactly one.
+    open
+        Whether an activity must follow.
+    """
+
+    tie: Callable[[str], object]
+    fork: Callable[[], Element] | None = None
+    last: str = ""
+    open: bool = False
+
+
+class _Drawing:
+    """The graph of the activities of a task."""
+
+    def __init__(self, names: OwnNames) -> None:
+        self.names = names
+        self.activities: list[Element] = []
+        self.precedences: list[Element] = []
+        self.replies: list[Element] = []
+        self.now = ""
+
+    def entry(self, name: str, parts: tuple[Flow, ...]) -> None:
+        """Add what is done for an entry."""
+        self.now = name
+        bound = partial(self._set_last, "bound-to-entry", name)
+        end = self._series(_End(bound), parts)
+        if end.open or not parts:
+            self._pass(end)
+
+    def _set_last(self, key: str, value: str, _activity: str) -> None:
+        self.activities[-1].set(key, value)
+
+    def _series(self, end: _End, parts: tuple[Flow, ...]) -> _End:
+        for part in parts:
+            end = self._part(end, part)
+        return end
+
+    def _part(self, end: _End, part: Flow) -> _End:
+        match part:
+            case Step():
+                return self._step(end, part)
+            case Reply():
+                end = end if end.last else self._pass(end)
+                said = Element("reply-entry", name=self.now)
+                SubElement(said, "reply-activity", name=end.last)
+                self.replies.append(said)
+                return end
+            case Series(parts):
+                return self._series(end, parts)
+        end = end if end.fork else self._pass(end)
+        assert end.fork is not None  # noqa: S101 - an activity has just been put there
+        return self._composed(end.fork(), part)
+
+    def _composed(self, precedence: Element, part: Flow) -> _End:
+        """A choice, branches at once or a loop, in a precedence that has its beginning."""
+        if isinstance(part, Loop):
+            after = SubElement(precedence, "post-LOOP")
+            self._way(after, parts_of(part.body), {"count": _number(part.mean)})
+            return _End(partial(after.set, "end"))
+        if isinstance(part, Choice):
+            after = SubElement(precedence, "post-OR")
+            ends = [
+                self._way(after, parts_of(way), {"prob": _number(chance)})
+                for chance, way in part.ways
+            ]
+            return self._joined("pre-OR", ends, {})
+        assert isinstance(part, Together)  # noqa: S101 - the only part that is left
+        after = SubElement(precedence, "post-AND")
+        ends = [self._way(after, parts_of(branch), {}) for branch in part.branches]
+        quorum = {"quorum": str(part.needed)} if part.needed < len(ends) else {}
+        return self._joined("pre-AND", ends, quorum)
+
+    def _way(self, after: Element, parts: tuple[Flow, ...], own: dict[str, str]) -> str:
+        """Add a way of a choice, a branch or the body of a loop; the name of its last activity."""
+        end = self._series(_End(partial(_member, after, **own)), parts)
+        return end.last or self._pass(end).last
+
+    def _joined(self, tag: str, names: list[str], own: dict[str, str]) -> _End:
+        def fork() -> Element:
+            return self._precedence(tag, names, own)
+
+        return _End(lambda name: _then(fork(), name), fork, open=tag == "pre-AND")
+
+    def _precedence(self, tag: str, names: list[str], own: dict[str, str]) -> Element:
+        precedence = Element("precedence")
+        before = SubElement(precedence, tag, own)
+        for name in names:
+            _member(before, name)
+        self.precedences.append(precedence)
+        return precedence
+
+    def _pass(self, end: _End) -> _End:
+        """An activity that takes no time, where one must stand."""
+        return self._step(end, Step(self.now))
+
+    def _step(self, end: _End, step: Step) -> _End:
+        name = self.names.free(step.name.removeprefix(f"{self.now}: "))
+        self.activities.append(_activity(name, step))
+        end.tie(name)
+
+        def fork() -> Element:
+            return self._precedence("pre", [name], {})
+
+        return _End(lambda after: _then(fork(), after), fork, name)
+
+
+def _member(parent: Element, name: str, **own: str) -> None:
+    SubElement(parent, "activity", {"name": name, **own})
+
+
+def _then(precedence: Element, name: str) -> None:
+    _member(SubElement(precedence, "post"), name)

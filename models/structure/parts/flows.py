@@ -1,0 +1,119 @@
+"""Flows of layered services in the form in which files state them."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together
+
+
+def parts_of(flow: Flow) -> tuple[Flow, ...]:
+    """The parts of a flow in series, none of them a series.
+
+    Examples
+    --------
+    >>> [step.name for step in parts_of(Series((Step("a"), Series((Step("b"), Step("c"))))))]
+    ['a', 'b', 'c']
+    """
+    if isinstance(flow, Series):
+        return tuple(each for part in flow.parts for each in parts_of(part))
+    return (flow,)
+
+
+def stated(flow: Flow) -> tuple[Flow, ...]:
+    """The parts of an entry's flow, without a reply at its very end, which goes without saying.
+
+    Examples
+    --------
+    >>> [type(part).__name__ for part in stated(Series((Step("a"), Reply())))]
+    ['Step']
+    """
+    parts = parts_of(flow)
+    return parts[:-1] if parts and isinstance(parts[-1], Reply) else parts
+
+
+def in_phases(parts: tuple[Flow, ...]) -> tuple[Step, ...] | None:
+    """The steps of a flow with one before the reply and at most one of a kind behind it.
+
+    Examples
+    --------
+    >>> [step.name for step in in_phases((Step("a"), Reply(), Step("b")))]
+    ['a', 'b']
+    >>> in_phases((Step("a"), Step("b"))) is None
+    True
+    """
+    match parts:
+        case (Step() as first,):
+            return (first,)
+        case (Step() as first, Reply(), *later) if all(isinstance(one, Step) for one in later):
+            return (first, *(one for one in later if isinstance(one, Step)))
+    return None
+
+
+class OwnNames:
+    """Gives each step of a flow a name that no other has.
+
+    Parameters
+    ----------
+    taken
+        Names that are not free.
+
+    Examples
+    --------
+    >>> flow = Choice(((0.5, Step("look")), (0.5, Series((Step("look"), Step("reply"))))))
+    >>> [name for name, _ in steps(OwnNames({"reply"}).named(flow))]
+    ['look', 'look_2', 'reply_2']
+    """
+
+    def __init__(self, taken: set[str]) -> None:
+        self.taken = set(taken)
+
+    def free(self, name: str) -> str:
+        """A name like the one given, from now on taken."""
+        count, free = 1, name
+        while free in self.taken:
+            count += 1
+            free = f"{name}_{count}"
+        self.taken.add(free)
+        return free
+
+    def named(self, flow: Flow, prefix: str = "") -> Flow:
+        """A flow with names of its own, less a prefix.
+
+        Parameters
+        ----------
+        flow, prefix
+            What is named, and what is cut from the beginning of names.
+        """
+        match flow:
+            case Step():
+                return replace(flow, name=self.free(flow.name.removeprefix(prefix) or flow.name))
+            case Series(parts):
+                return Series(tuple(self.named(part, prefix) for part in parts))
+            case Together(branches, needed):
+                return Together(tuple(self.named(part, prefix) for part in branches), needed)
+            case Choice(ways):
+                return Choice(tuple((chance, self.named(way, prefix)) for chance, way in ways))
+            case Loop(body, mean):
+                return Loop(self.named(body, prefix), mean)
+        return flow
+
+
+def steps(flow: Flow) -> Iterator[tuple[str, Step]]:
+    """Every step of a flow with its name, in the order in which they stand.
+
+    Examples
+    --------
+    >>> [name for name, _ in steps(Loop(Series((Step("a"), Reply(), Step("b"))), 2.0))]
+    ['a', 'b']
+    """
+    match flow:
+        case Step():
+            yield flow.name, flow
+        case Series(parts) | Together(parts):
+            for part in parts:
+                yield from steps(part)
+        case Choice(ways):
+            for _, way in ways:
+                yield from steps(way)
+        case Loop(body, _):
+            yield from steps(body)
