@@ -1,6 +1,5 @@
 """``--plot``, ``--log`` and ``--dark``: a picture of the answer."""
 
-from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, cast
@@ -8,6 +7,7 @@ from typing import Any, cast
 import click
 
 from headway.cli.options import Function, check_place, twins
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

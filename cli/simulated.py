@@ -1,7 +1,6 @@
 """Options of simulations: precision, seed, time limit."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -9,6 +8,7 @@ import click
 
 from headway.cli.numbers import Whole
 from headway.cli.options import twins
+from headway.records import dataclass
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

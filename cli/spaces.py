@@ -1,7 +1,6 @@
 """Spaces of a sweep from ``--set``, ``--sample`` and ``--points``."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from headway.cli.options import measured
@@ -15,6 +14,7 @@ from headway.models.sweeping.making import suited
 from headway.models.sweeping.samples import KINDS, Sample
 from headway.models.sweeping.spaces import Grid, Space
 from headway.models.sweeping.tables import listed_in
+from headway.records import dataclass
 
 DRAWN = "drawn"
 """The kind of sample that draws the uncertain parameters of a model."""

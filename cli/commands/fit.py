@@ -3,7 +3,6 @@
 import os.path
 import shlex
 import sys
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +37,7 @@ from headway.cli.options import (
 from headway.cli.output import Advance, Presentable, present, progress
 from headway.cli.pictures import Drawing, plot_option
 from headway.errors import InvalidParameter
+from headway.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -3,11 +3,11 @@
 Source: Alexandrov et al., "LogGP", SPAA 1995; Martin's thesis, section 2.2.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from headway.errors import InvalidParameter
 from headway.kinds import Amount, Quantity, check_count, check_not_negative
+from headway.records import dataclass
 
 
 class Convention(StrEnum):

@@ -4,12 +4,12 @@ Source: Martin's thesis, section 1.2.4 (the time of a program is the sum of coun
 its events: no queueing, no overlap unless a phase says so).
 """
 
-from dataclasses import dataclass
 from functools import reduce
 from typing import Protocol
 
 from headway.errors import InvalidParameter
 from headway.kinds import Amount, Quantity, apply, check_not_negative
+from headway.records import dataclass
 
 
 class Phase(Protocol):

@@ -3,8 +3,6 @@
 Source: Martin's thesis, section 6.1.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -19,6 +17,7 @@ from headway.kinds import (
     check_positive,
     is_symbolic,
 )
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

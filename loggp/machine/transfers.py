@@ -5,7 +5,6 @@ transfers, packet sizes and stages at once. Source: Martin's thesis, section 6.1
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +19,7 @@ from headway.kinds import (
     is_symbolic,
     plain,
 )
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """A number estimated from measurements, with its error if known."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +9,7 @@ from headway.errors import MeasurementError
 from headway.kinds import FloatArray, check_count, check_not_negative, check_positive
 from headway.loggp.measuring.sizes import check_range
 from headway.numerals import digits
+from headway.records import dataclass
 
 CONFIDENCE = 0.95
 """Of the intervals of all estimates: the usual level."""

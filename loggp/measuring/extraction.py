@@ -5,7 +5,7 @@ Source: Culler, Liu, Martin and Yoshikawa, *Assessing Network Interfaces*, 1996,
 the burst's time are used, in which the send-only start of a burst cancels.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 import numpy as np
@@ -27,6 +27,7 @@ from headway.loggp.measuring.misfit import Misfit, misfit
 from headway.loggp.measuring.signature import WINDOW, issue_cost
 from headway.loggp.measuring.sizes import check_range
 from headway.numerals import digits, times
+from headway.records import dataclass
 
 # A burst is refused as not steady if its last two slopes differ by more than a quarter and by more
 # than three standard errors. Chosen.

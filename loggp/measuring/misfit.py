@@ -10,7 +10,6 @@ Analysis 51, 2007.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from headway.kinds import FloatArray, check_not_negative, check_positive
 from headway.loggp.measuring.sizefit import SizeFit, SizeLine
 from headway.loggp.measuring.sizes import SizeSeries
 from headway.numerals import four_digits, significant, times
+from headway.records import dataclass
 
 SIGNIFICANT = 0.01
 """Level of the F test: a misfit less probable is not explained by the scatter of repeats. Chosen;

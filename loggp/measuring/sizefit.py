@@ -4,7 +4,6 @@ A parameter that the data do not determine is reported as such, never as a negat
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -14,6 +13,7 @@ from headway.errors import MeasurementError
 from headway.kinds import Amount, FloatArray, Number, check_count
 from headway.loggp.measuring.sizes import PENALTY, TOLERANCE, SizeSeries, break_places, find_breaks
 from headway.numerals import data_size, digits
+from headway.records import dataclass
 
 SAMPLES = 200
 """Bootstrap samples of the repeats. Chosen: 2.5% are five of them."""

@@ -7,7 +7,6 @@ several series; parameters never negative; intervals by resampling the repeats.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -22,6 +21,7 @@ from headway.loggp.measuring.breaks import (
     line_costs,
 )
 from headway.numerals import counted, data_size, digits
+from headway.records import dataclass
 
 TOLERANCE = 0.05
 """Relative misfit below which there is no change of protocol. Chosen: of the made-up curves of

@@ -17,7 +17,6 @@ communication: theory, practice, and experience", CCPE 19(13), 2007; Sanders, Sp
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias
 
@@ -38,6 +37,7 @@ from headway.loggp.machine.conventions import in_papers
 from headway.loggp.machine.messages import one_message_time
 from headway.loggp.machine.parameters import LogGP
 from headway.numerals import digits
+from headway.records import dataclass
 
 
 class Collective(StrEnum):

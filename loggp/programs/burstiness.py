@@ -3,8 +3,6 @@
 `mixed_gap_run_time` is linear in the burstiness, so the fit is a weighted mean and needs no search.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from headway.errors import MeasurementError
@@ -14,6 +12,7 @@ from headway.loggp.programs.laws import (
     mixed_gap_run_time,
     uniform_gap_run_time,
 )
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

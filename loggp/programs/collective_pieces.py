@@ -10,7 +10,6 @@ Pieces begin where a Bayesian information criterion is least, by dynamic program
 """
 
 import math
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -19,6 +18,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.loggp.measuring.breaks import LEAST_POINTS
 from headway.loggp.measuring.sizefit import LineParameter
+from headway.records import dataclass
 
 _HUBER = 2.0  # in units of the tolerance: residuals beyond count linearly
 _ROUNDS = 4  # of weighting outliers less: further ones change the sums by less than 1%

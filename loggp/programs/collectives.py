@@ -11,7 +11,7 @@ computation", PPoPP 1993.
 import heapq
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -21,6 +21,7 @@ from headway.kinds import Amount, apply, check_not_negative, is_symbolic
 from headway.loggp.machine.conventions import in_papers, plain_numbers
 from headway.loggp.machine.messages import one_message_time
 from headway.loggp.machine.parameters import LogGP
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

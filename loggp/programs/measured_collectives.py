@@ -7,7 +7,6 @@ counts these.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -22,6 +21,7 @@ from headway.loggp.measuring.sizes import TOLERANCE
 from headway.loggp.programs.algorithms import Collective, bus_factor
 from headway.loggp.programs.collective_pieces import CollectivePiece, Growth, Pieces, Z, design
 from headway.numerals import data_size, digits
+from headway.records import dataclass
 
 _COMMON = 3  # largest sizes that tell whether a boundary lies between two numbers of processors
 _FALL = 1.25

@@ -3,11 +3,11 @@
 Source: Martin's thesis, section 2.3.2; Hockney's (T_0, R_inf) characterisation.
 """
 
-from dataclasses import dataclass
 from typing import Any, cast
 
 from headway.kinds import Amount, Quantity, apply, check_count, check_not_negative, check_positive
 from headway.loggp.machine.messages import FRAGMENT
+from headway.records import dataclass
 
 CONTROL_MESSAGES = 3
 """Small messages per MPI message of the NAS programs (Table 4.1)."""

@@ -4,8 +4,6 @@ Source: Martin's thesis, section 2.5, for the costs in each model; each law name
 paper.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from headway.errors import InvalidParameter
@@ -19,6 +17,7 @@ from headway.kinds import (
     is_symbolic,
     plain,
 )
+from headway.records import dataclass
 
 _HALVINGS = 60  # more than the 53 bits of a float
 

@@ -5,7 +5,7 @@ population that nobody set, the test was not what it claims to be.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from headway.models.auditing import accelerators, generators, limits, runs, tails, within
@@ -18,6 +18,7 @@ from headway.models.reading.loadtest import LoadTest, Measured, measurements_in
 from headway.models.reading.rows import points_of_table
 from headway.models.reading.systems import check_one_system
 from headway.models.tables.shown import Answer
+from headway.records import dataclass
 
 CHECKS: dict[FindingKind, Look] = {
     **CONTRADICTIONS,

@@ -6,7 +6,6 @@ higher loads mean a better machine (Arpaci-Dusseau et al., section 6, Figure 9).
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
 from headway.numerals import settled
+from headway.records import dataclass
 
 ENDING = "_saturation"
 PHASES = ("read", "write")

@@ -1,6 +1,6 @@
 """Comparison of a model with measurements: errors by point, and their summary."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -22,6 +22,7 @@ from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ eliminated one after another (Ridders). Whole numbers change by one.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.models.analysis.points import outputs_at
 from headway.models.structure.model import Model
+from headway.records import dataclass
 
 _RATIO = 8.0  # from each step to the next smaller one
 _STEPS: FloatArray = 2e-3 / _RATIO ** np.arange(4.0)  # of the parameter's size

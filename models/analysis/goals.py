@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -17,6 +16,7 @@ from headway.models.language.units import quantity
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.numerals import significant
+from headway.records import dataclass
 
 _ANY = Scale()
 _TIMES = 10.0  # the limit: larger misses are shown as multiples of it, not in per cent

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from headway.errors import InvalidParameter
 from headway.models.analysis.balance import Balance, Bars
 from headway.models.tables.shown import Answer
 from headway.numerals import digits
+from headway.records import dataclass
 
 _MONTHS = 12
 

@@ -1,7 +1,6 @@
 """Results in another tool's file, compared with headway's."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from headway.models.solving.classes.class_values import class_solution
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
+from headway.records import dataclass
 
 MEASURES = {
     "number of customers": "queue_length",

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +17,7 @@ from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
 from headway.models.tables.shown import Answer
 from headway.numerals import digits, four_digits
+from headway.records import dataclass
 
 _HALVINGS = 60  # for a ratio of 1.12, down to the last digits of a float
 

@@ -7,7 +7,7 @@ by which an output changes when a parameter grows by one percent.
 import math
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -24,6 +24,7 @@ from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
 from headway.models.tables.shown import Answer
 from headway.numerals import ranked
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
 
@@ -21,6 +20,7 @@ from headway.models.structure.parts.counts import counts
 from headway.models.tables.shown import Answer
 from headway.models.tables.table import scale_of
 from headway.numerals import digits
+from headway.records import dataclass
 
 _DECADES = 6.0  # to each side of the present value
 _GRID = 241

@@ -7,7 +7,6 @@ requests outstanding against clients, utilisation against the queue.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 
@@ -22,6 +21,7 @@ from headway.models.auditing.finding import (
 )
 from headway.models.measured.points import DRAIN, LAG, LONGEST, QUEUE, SHORTEST, Loop, Point
 from headway.numerals import digits, four_digits, grouped, significant
+from headway.records import dataclass
 
 _ALIKE = 0.05  # relative: what sketches and rounding of times to two digits do to their order
 _MILLISECOND = 1e-3  # the coarsest unit in which tools print times [s]

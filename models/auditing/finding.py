@@ -3,13 +3,14 @@
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from headway.models.language.scales import Scale
 from headway.models.language.units import unit
 from headway.models.measured.points import Point
 from headway.numerals import four_digits
+from headway.records import dataclass
 
 _TIME = unit("s")
 

@@ -11,7 +11,6 @@ nearly none failed.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
@@ -20,6 +19,7 @@ from headway.kinds import FloatArray
 from headway.models.auditing.finding import Finding, FindingKind, Severity, naming
 from headway.models.measured.points import Loop, Point
 from headway.numerals import four_digits, grouped
+from headway.records import dataclass
 
 _BEHIND = 0.93  # of the offered rate: a throughput below this fell behind by more than noise
 _FULL = 0.95  # of the largest throughput: smaller offered rates are not past the limit

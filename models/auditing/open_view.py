@@ -8,7 +8,6 @@ exponential for those who wait.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from headway.kinds import FloatArray
 from headway.models.auditing.finding import series
 from headway.models.measured.points import Loop, Point
 from headway.queueing import MMm, erlang_c, solve_closed
+from headway.records import dataclass
 
 MOST_CLIENTS = 10_000
 """Most clients of a closed test that the model handles one by one."""

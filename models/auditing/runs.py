@@ -3,7 +3,6 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from headway.models.auditing.finding import Finding, FindingKind, Severity, nami
 from headway.models.auditing.limits import past_the_limit
 from headway.models.measured.points import Point
 from headway.numerals import four_digits
+from headway.records import dataclass
 
 _FAILED = 0.01  # share of failed requests above which it is a finding
 _DROP = 0.05  # relative fall of throughput past its peak that matters

@@ -17,7 +17,6 @@ with probability (1 + that / (m mean))^-m, where the mean is that of the m other
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from statistics import median
 
@@ -35,6 +34,7 @@ from headway.models.auditing.finding import (
 from headway.models.measured.course import PARTS, Course, Silence
 from headway.models.measured.points import Point
 from headway.numerals import counted, four_digits, significant
+from headway.records import dataclass
 
 _FEWEST = 256  # requests of a run below which 64 parts say nothing
 _ENOUGH = 4000.0  # requests from which on the limits below hold; fewer need more

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from math import inf, isfinite
 from pathlib import Path
@@ -17,6 +16,7 @@ from headway.models.language.titles import plain_title, split_header
 from headway.models.language.units import unit
 from headway.numerals import digits
 from headway.queueing.flows.courses import RateTable
+from headway.records import dataclass
 
 LARGEST = 64_000_000
 """Bytes: a million times between arrivals, each with a dozen other columns."""

@@ -1,7 +1,7 @@
 """Networks of other tools as headway's models: kinds of station, parameters, names."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from headway.errors import GraphError, ModelFileError
 from headway.models.importing.foreign.naming import plain_names
@@ -20,6 +20,7 @@ from headway.numerals import four_digits
 from headway.queueing.network.blocking import Blocking
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.listed.kinds import station_kind
+from headway.records import dataclass
 
 _SECONDS, _RATE = unit("s"), unit("op/s")
 

@@ -1,7 +1,7 @@
 """LQNX files: layered queueing networks, with phases or graphs of activities."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from typing import TypeVar
 from xml.etree.ElementTree import Element
@@ -19,6 +19,7 @@ from headway.models.structure.parts.layers import Layers
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together
 from headway.queueing.layers.parts import Entry, Processor, Task
+from headway.records import dataclass
 
 AT_PROCESSORS = {
     "fcfs": Discipline.FCFS,

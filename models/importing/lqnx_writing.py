@@ -1,7 +1,6 @@
 """Write layered services as LQNX files, at one operating point."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from math import inf
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
@@ -18,6 +17,7 @@ from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together, replies
 from headway.queueing.layers.parts import Entry, Processor, Task
 from headway.queueing.layers.system import LayeredSystem
+from headway.records import dataclass
 
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _SCHEMA = "{http://www.w3.org/2001/XMLSchema-instance}noNamespaceSchemaLocation"

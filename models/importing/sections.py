@@ -1,7 +1,7 @@
 """Recognise boxes of JSIMg files by their sections; refuse unsupported ones by name."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 from headway.errors import ModelFileError, quoted
@@ -12,6 +12,7 @@ from headway.models.importing.foreign.parameters import ForeignParameter, by_cla
 from headway.models.importing.orders import PREEMPTIVE, order_of
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.disciplines.table import DEFAULT
+from headway.records import dataclass
 
 SOURCE, SINK, PASSED, JOIN = "source", "sink", "passed", "join"
 """Sources, sinks, boxes that take no time, and joins."""

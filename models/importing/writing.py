@@ -1,7 +1,6 @@
 """Write models as JMVA files: networks with a product form, at one operating point."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
@@ -17,6 +16,7 @@ from headway.models.structure.planning.by_class import chain_targets, class_rout
 from headway.queueing.chains.cycles import cycles_of
 from headway.queueing.disciplines.discipline import ProductForm
 from headway.queueing.stations.abilities import ServiceKind
+from headway.records import dataclass
 
 ONLY, THINK = "jobs", "think"
 """Names in the file for the jobs of a model without classes, and for their think station."""

@@ -19,7 +19,7 @@ Source: Montgomery, *Design and Analysis of Experiments*, 8th ed., 2013, section
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from headway.models.measured.points import Point
 from headway.models.reading.loadtest import LoadTest
 from headway.models.tables.shown import Answer
 from headway.numerals import digits, some_of
+from headway.records import dataclass
 
 SURE = 0.95
 """Confidence of intervals."""

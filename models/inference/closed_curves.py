@@ -1,6 +1,5 @@
 """Open or closed: what a curve itself says of the clients behind it."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from headway.models.measured.measurements import Measurements
 from headway.models.signatures.sfs import Curve, curve
 from headway.numerals import four_digits
 from headway.queueing.flows.laws import littles_law
+from headway.records import dataclass
 
 BEHIND = 0.97
 """Share of the requested load below which a point fell behind."""

@@ -6,7 +6,7 @@ Anderson, *Model Selection and Multimodel Inference*, 2002, for AICc.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -52,6 +52,7 @@ from headway.models.measured.measurements import Measurements
 from headway.models.structure.inputs import ARRIVAL_RATE
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
+from headway.records import dataclass
 
 SATURATION_THROUGHPUT = "saturation_throughput"
 """Name of the throughput at which a model's bottleneck is always busy."""

@@ -1,13 +1,12 @@
 """A fit with what was asked of it besides: predictions, and what to measure next."""
 
-from dataclasses import dataclass
-
 from headway.models.inference.fit import Fit
 from headway.models.inference.forecasting.highest_load import HighestLoad
 from headway.models.inference.forecasting.next_load import NextLoads
 from headway.models.inference.forecasting.predictions import Predictions
 from headway.models.inference.server import ServerFit
 from headway.models.tables.shown import Answer
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """A measured curve as forms need it: its columns, where they start, and which of them suit."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from headway.models.measured.statistic import percentile_of
 from headway.models.signatures.sfs import curve as curve_of
 from headway.models.structure.loads import Load
 from headway.models.structure.parts.counts import counts
+from headway.records import dataclass
 
 _BEYOND = 4.0  # times the most jobs that were inside: farther no count is looked for
 ALL_ROWS = slice(None)

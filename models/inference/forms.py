@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from headway.models.measured.facts import Fact
 from headway.models.structure.forms import Variant
 from headway.models.structure.loads import Load
 from headway.models.structure.model import Model
+from headway.records import dataclass
 
 ALL_FORMS = "all"
 """The word for every form of the catalogue among listed ones."""

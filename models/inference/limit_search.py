@@ -7,7 +7,6 @@ rather than wrong, while simpler forms alone may agree on an answer that is not 
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -37,6 +36,7 @@ from headway.models.reading.loadtest import LoadTest
 from headway.models.structure.outputs import percent_of
 from headway.models.tables.shown import Answer
 from headway.numerals import counted, digits, significant
+from headway.records import dataclass
 
 MOST_RUNS = 30
 """Runs at most, where no budget is given."""

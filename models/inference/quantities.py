@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from headway.models.measured.regression import FEWEST_POINTS, regression_line
 from headway.models.structure.forms import Derived
 from headway.models.structure.outputs import percent_of
 from headway.numerals import digits
+from headway.records import dataclass
 
 Values = dict[str, float]
 

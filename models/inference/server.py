@@ -9,7 +9,7 @@ every other within `PLAUSIBLE` has such a one too.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -57,6 +57,7 @@ from headway.models.structure.loads import Load
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
 from headway.numerals import counted
+from headway.records import dataclass
 
 PLAUSIBLE = 4.0
 """Difference in AICc up to which a form is still well supported (Burnham and Anderson)."""

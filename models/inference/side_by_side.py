@@ -1,13 +1,13 @@
 """Several servers, each fitted alone, and all by one form for comparison."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from headway.models.inference.forms import Form
 from headway.models.inference.server import ServerFit
 from headway.models.tables.shown import Answer
 from headway.numerals import significant
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,14 @@ formulas can call, so that its arithmetic stands once.
 
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from functools import cached_property
 from importlib import import_module
 from typing import Any
 
 from headway.errors import GraphError, InvalidParameter, nearest, quoted
 from headway.kinds import Amount
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ text ever reaches ``eval``.
 import ast
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -21,6 +20,7 @@ from headway.kinds import Amount, is_symbolic, number_of
 from headway.models.language.algorithms import LAWS
 from headway.models.language.units import quantity
 from headway.numerals import digits
+from headway.records import dataclass
 
 _BLANKS = str.maketrans(dict.fromkeys("\t\r\n", " "))
 MOST_CHARACTERS = 10_000

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from headway.models.language.frozen import Kept
 from headway.models.language.names import check_shown
 from headway.models.language.scales import Scale
 from headway.models.language.units import ONE, Unit, quantity
+from headway.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

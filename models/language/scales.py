@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from headway.models.language.units import (
 )
 from headway.models.language.verbs import perform
 from headway.numerals import digits, is_whole, settled
+from headway.records import dataclass
 
 _SUITS = 0.1, 1e4
 """Between these a value reads well in a unit that the model states."""

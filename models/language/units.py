@@ -8,13 +8,13 @@ messages are not operations.
 
 import math
 import re
-from dataclasses import dataclass
 from decimal import Context, Decimal
 from functools import lru_cache
 from typing import Any
 
 from headway.errors import LONGEST, UnitError, quoted
 from headway.numerals import digits, settled
+from headway.records import dataclass
 
 Dimension = tuple[int, int, int, int, int]
 """Exponents of second, byte, operation, message and job."""

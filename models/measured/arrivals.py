@@ -5,11 +5,11 @@ would. Taken for Poisson arrivals, the flat rise of its curve looks like spare c
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import inf
 
 from headway.errors import InvalidParameter, MeasurementError, quoted
 from headway.numerals import digits, four_digits
+from headway.records import dataclass
 
 CONSTANT, POISSON = 0.0, 1.0
 """Squared coefficients of variation of the times between arrivals, of generators and of users."""

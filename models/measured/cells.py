@@ -7,7 +7,6 @@ the rest of its column, or else of its table, must be.
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from headway.errors import InvalidParameter, MeasurementError, quoted
 from headway.kinds import FloatArray, number_of, resolution
 from headway.models.language.titles import split_header
 from headway.models.language.units import ONE, Unit, unit
+from headway.records import dataclass
 
 DECIMALS = (".", ",")
 """Possible decimal marks."""

@@ -1,6 +1,6 @@
 """How a run went: its mean response times one after another, and when no request finished."""
 
-from dataclasses import dataclass
+from headway.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

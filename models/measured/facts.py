@@ -3,11 +3,11 @@
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from headway.errors import UnitError
 from headway.kinds import number_of
 from headway.models.language.units import ONE, Unit, quantity, unit
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Match a table with a model: which columns set parameters, and which measure outputs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import combinations
 from typing import TypeAlias
 
@@ -39,6 +39,7 @@ from headway.models.measured.statistic import percentile_of
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import percentile_name
 from headway.models.structure.parts.links import settable
+from headway.records import dataclass
 
 Named: TypeAlias = str | Sequence[str] | None
 """Measured columns: one, several (or separated by commas), or by default those that titles show."""

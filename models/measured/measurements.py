@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -21,6 +21,7 @@ from headway.models.language.verbs import perform, who_does
 from headway.models.measured.arrivals import pooled_arrivals, same_arrivals
 from headway.models.measured.cells import Observed, decimals, is_words, observed, words_complaint
 from headway.models.measured.roles import with_mean
+from headway.records import dataclass
 
 if TYPE_CHECKING:
     from headway.models.measured.facts import Fact

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from itertools import chain
 from typing import Any, TypeVar
@@ -14,6 +14,7 @@ from headway.models.measured.course import Course
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.roles import PERCENTILE, ROLES, UTILISATION, ColumnRole
 from headway.numerals import digits, four_digits
+from headway.records import dataclass
 
 Given = TypeVar("Given")
 

@@ -2,13 +2,14 @@
 
 import io
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.points import Point, measurements_of, placed_points
 from headway.models.measured.window import WHOLE, RunWindow
+from headway.records import dataclass
 
 HEAD = 64_000
 """Characters at the start of a file in which its kind shows."""

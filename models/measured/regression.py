@@ -1,12 +1,11 @@
 """Straight lines through measured points, and how well a prediction fits them."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from headway.errors import MeasurementError
 from headway.kinds import FloatArray
 from headway.numerals import digits
+from headway.records import dataclass
 
 FEWEST_POINTS = 3
 

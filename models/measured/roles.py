@@ -6,7 +6,7 @@ its own percentage or resource. Readers, titles, options and written tables all 
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from headway.models.language.units import ONE, Unit, unit
 from headway.models.measured.cells import Observed
 from headway.models.measured.statistic import Measure, statistic
 from headway.numerals import digits
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,12 @@
 """The statistic in a column, according to its title: the mean, or another."""
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 
 from headway.errors import MeasurementError
 from headway.models.language.titles import split_header
 from headway.models.measured.cells import Observed
+from headway.records import dataclass
 
 
 class Measure(StrEnum):

@@ -1,11 +1,11 @@
 """The part of a run that counts: from a time after its first request, to another."""
 
 import math
-from dataclasses import dataclass
 
 from headway.errors import InvalidParameter, MeasurementError, quoted
 from headway.models.language.units import quantity, unit
 from headway.numerals import four_digits
+from headway.records import dataclass
 
 _TIME = unit("s")
 

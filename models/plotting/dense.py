@@ -1,7 +1,5 @@
 """Points between those of a sweep, solved so that a curve is drawn as one and not as a polygon."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +8,7 @@ from headway.kinds import FloatArray
 from headway.models.showing.solutions import swept
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.parts.counts import counts
+from headway.records import dataclass
 
 _POINTS, _COSTLY_POINTS = 240, 60  # of a curve, and where percentiles are asked for
 _MOST_JOBS = 2_000

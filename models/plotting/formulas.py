@@ -2,7 +2,6 @@
 
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -14,6 +13,7 @@ from headway.models.plotting.typesetting import Typesetter, bare, extent, word
 from headway.models.showing.models import formula_names
 from headway.models.solving.symbolic import symbol
 from headway.models.structure.model import Model
+from headway.records import dataclass
 
 SIZE = LETTER
 """Of the letters [points]."""

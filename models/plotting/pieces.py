@@ -4,7 +4,6 @@ Measured is dots, modelled is lines. A series differs from the next in colour, l
 that it is told apart in grey too.
 """
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +14,7 @@ from headway.models.language.units import Unit
 from headway.models.measured.cells import Observed
 from headway.models.plotting.looks.axes import write_log_ticks
 from headway.models.plotting.looks.colours import LIGHT
+from headway.records import dataclass
 
 PALETTE = LIGHT.series
 """Okabe and Ito's colours in the order of use: distinct for the colour-blind."""

@@ -7,7 +7,6 @@ a sum; what cannot be broken has its widest or most repeated part named by a let
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -17,6 +16,7 @@ from matplotlib.mathtext import MathTextParser
 from sympy.printing.latex import LatexPrinter
 
 from headway.errors import FormulaError
+from headway.records import dataclass
 
 _LETTERS = "abcdefghjkmnpqrstuvwxyz"
 _SHARES = (1.0, 0.8, 0.6, 0.45)

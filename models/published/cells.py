@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
+
+from headway.records import dataclass
 
 Value: TypeAlias = float | str
 

@@ -6,13 +6,13 @@ Each document has a module of its own, named in `DOCUMENTS`, with a tuple ``TABL
 
 import importlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
 from headway.errors import UnknownModel, nearest
 from headway.models.published.cells import Cell, Expectation, Outcome, PublishedTable
 from headway.models.tables.shown import Answer
+from headway.records import dataclass
 
 
 class View(StrEnum):

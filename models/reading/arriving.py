@@ -1,12 +1,13 @@
 """How requests arrived at each point of a test, as the user says or as a log of them shows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from headway.errors import MeasurementError
 from headway.models.measured.arrivals import TRACE, Gaps, arrival_scv_of
 from headway.models.measured.points import Loop, Point
 from headway.numerals import four_digits
+from headway.records import dataclass
 
 LOGS = (
     "vegeta (CSV, JSON lines), pgbench (log), k6 (NDJSON), Gatling; at a --rate JMeter, hey (CSV)"

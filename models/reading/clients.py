@@ -7,7 +7,7 @@ does, or two things contradict each other, it is asked for.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isfinite, prod
 from pathlib import PurePath
 
@@ -22,6 +22,7 @@ from headway.models.measured.measurements import Measurements
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.roles import DELIVERED, INSIDE, OFFERED, POPULATION, RESPONSE, THINK
 from headway.numerals import counted, digits, four_digits, some_of
+from headway.records import dataclass
 
 _PRINTED = 0.03
 """Relative difference of X (R + Z) from N that printed digits explain."""

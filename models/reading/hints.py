@@ -1,7 +1,7 @@
 """What the user says of a file: units, roles and decimal mark of a table, the part of a run."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from headway.models.reading.arriving import arrived, is_traced
 from headway.models.reading.clients import NO_CLIENTS, NO_RATES, Told, with_population
 from headway.models.reading.systems import where
 from headway.numerals import digits
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

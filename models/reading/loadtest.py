@@ -1,7 +1,7 @@
 """A load test: the points of all its files, by load, and what was left out."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path, PurePath
 from typing import TypeAlias
@@ -23,6 +23,7 @@ from headway.models.reading.rows import Used, read_rows
 from headway.models.reading.systems import check_one_system
 from headway.models.tables.shown import Answer
 from headway.numerals import counted, some_of
+from headway.records import dataclass
 
 
 class Passed(StrEnum):

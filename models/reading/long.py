@@ -3,13 +3,13 @@
 import codecs
 import io
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from headway.errors import MeasurementError
 from headway.models.files.packed import unpacking
 from headway.models.measured.reader import HEAD
+from headway.records import dataclass
 
 _LONGEST_LINE = 1_000_000
 _STEP = 1_000_000

@@ -8,12 +8,13 @@ each host of it wrote the totals.
 
 import re
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePath
 
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.points import Point
 from headway.models.reading.rows import Used
+from headway.records import dataclass
 
 _AGREES = 0.02
 """Relative difference of a number that tools print with two or three digits."""

@@ -3,7 +3,6 @@
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 from headway.errors import MeasurementError
 from headway.models.measured.points import Point, placed_points
@@ -13,6 +12,7 @@ from headway.models.reading.gather import Content
 from headway.models.reading.long import Long
 from headway.models.reading.recognise import decoded, recognised
 from headway.numerals import some_of
+from headway.records import dataclass
 
 _NUMBERED = re.compile(r"(?P<first>.+)\.(?P<number>\d{1,9})(?P<packed>(?:\.[a-z][a-z0-9]*)?)")
 """The name of a further file of a run, beside that of its first."""

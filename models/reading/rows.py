@@ -3,7 +3,7 @@
 import math
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from headway.models.measured.roles import (
     titled,
     unsure,
 )
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

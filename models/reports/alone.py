@@ -1,7 +1,6 @@
 """A page of a model on its own: no measurements, only what it predicts."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -19,6 +18,7 @@ from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
 from headway.models.tables.table import scale_of
+from headway.records import dataclass
 
 _POINTS = 60  # of the curve, before it saturates
 _NEAREST = 0.95  # of the saturation throughput

@@ -1,6 +1,6 @@
 """A page of a load test alone: what an audit found, what was measured, and what was checked."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import matplotlib
@@ -17,6 +17,7 @@ from headway.models.reports.words import maker
 from headway.models.tables.forms import tables
 from headway.models.tables.table import Column, Table
 from headway.numerals import counted, four_digits, grouped
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Sliders of parameters, as the panels of a page and of a notebook have them."""
 
 import math
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -12,6 +11,7 @@ from headway.models.language.parameters import Parameter
 from headway.models.language.units import Unit
 from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
+from headway.records import dataclass
 
 _FROM_ZERO = 100.0  # a slider of a value that is zero goes to this many of its unit
 _DECADES = 100.0  # a slider whose ends have this ratio moves along the logarithm

@@ -3,7 +3,6 @@
 import colorsys
 import re
 import xml.etree.ElementTree as ET
-from dataclasses import dataclass
 from typing import Any
 
 import matplotlib
@@ -16,6 +15,7 @@ from headway.models.plotting.graphs.figure import model_figure
 from headway.models.reports.alone import ModelReport
 from headway.models.reports.report import Report
 from headway.models.structure.parts.routes import MOST_SHOWN
+from headway.records import dataclass
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _LINK = "{http://www.w3.org/1999/xlink}href"

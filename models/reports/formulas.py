@@ -1,7 +1,6 @@
 """A model's formulas as mathematics that browsers typeset without a script (MathML)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from html import escape
 from typing import Any
@@ -20,6 +19,7 @@ from headway.models.solving.symbolic import (
 )
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import percent_of
+from headway.records import dataclass
 
 MOST_OPERATIONS = 150
 """What is longer than this is no longer read; it is said instead."""

@@ -1,7 +1,5 @@
 """What a page's panel stands on: a model over loads, with or without measurements."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +10,7 @@ from headway.models.language.units import Unit
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.tables.table import scale_of
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

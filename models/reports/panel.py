@@ -1,7 +1,6 @@
 """The what-if panel: a model's closed form as JavaScript, or a table; controls of parameters."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from headway.models.reports.report import Report
 from headway.models.reports.solved import solved_controls, solved_points
 from headway.models.structure.model import Model
 from headway.models.tables.table import scale_of
+from headway.records import dataclass
 
 MOST_CHARACTERS = 100_000
 """A longer closed form is not carried by a page."""

@@ -1,7 +1,6 @@
 """A report: what one page says of a model and of the measurements it is compared with."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from headway.models.reading.loadtest import Measured, measurements_in
 from headway.models.reports.ground import Ground, measured_ground
 from headway.models.signatures.sfs import ALL, Range
 from headway.models.structure.model import Model
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

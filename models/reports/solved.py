@@ -1,7 +1,7 @@
 """The what-if panel without a closed form: a table of solved points, read between them."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from headway.models.structure.model import Model
 from headway.models.structure.outputs import on_demand
 from headway.models.structure.parts.counts import counts
 from headway.models.tables.table import scale_of
+from headway.records import dataclass
 
 LARGEST_ERROR = 0.02
 """A table that is further off between its points is no answer."""

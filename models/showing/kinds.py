@@ -1,6 +1,6 @@
 """Kinds of station, disciplines and kinds of measured files as tables, JSON and CSV."""
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from headway.lazy import loaded
@@ -18,6 +18,7 @@ from headway.queueing.stations.listed.kinds import (
     station_kind,
     station_kinds,
 )
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

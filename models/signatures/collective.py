@@ -1,7 +1,6 @@
 """A measured collective operation: its pieces by size, bandwidths, and what it takes elsewhere."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from headway.models.language.units import quantity, unit
 from headway.models.signatures.collective_files import Chosen, chosen_times
 from headway.models.tables.shown import Answer
 from headway.numerals import digits
+from headway.records import dataclass
 
 LL_SHARE, LL128_SHARE = 0.5, 0.9375
 """Shares of the bandwidth that NCCL's protocols can use: LL sends 4 bytes in 8, LL128 120 in 128;

@@ -8,7 +8,6 @@ type, are elements.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from headway.models.measured.points import Point
 from headway.models.measured.reader import Reader
 from headway.models.measured.tools.networks.nccl import PLACES
 from headway.numerals import digits
+from headway.records import dataclass
 
 TOOLS = (
     "headway.models.measured.tools.networks.nccl:NCCL",

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 
 from headway.errors import HeadwayError, MeasurementError
@@ -14,6 +13,7 @@ from headway.loggp.measuring.sizes import SizeSeries
 from headway.models.signatures.timings import is_tool_output, table_series, tool_series
 from headway.models.tables.shown import Answer
 from headway.numerals import data_size
+from headway.records import dataclass
 
 NETGAUGE_MARK = "PRTT(1,0,s)"
 """A column name that only Netgauge's output contains."""

@@ -1,6 +1,5 @@
 """A measured LogP signature: cost of requests by burst size and delay, and its parameters."""
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -22,6 +21,7 @@ from headway.models.measured.measurements import Measurements
 from headway.models.signatures.timings import Columns, columns_beside, counts_of, how_weighed
 from headway.models.tables.shown import Answer
 from headway.numerals import digits, times
+from headway.records import dataclass
 
 PARAMETERS = ("send_overhead", "receive_overhead", "gap", "latency")
 ROUND_TRIP_NAMES = ("rtt", "round_trip", "round_trip_time")

@@ -4,7 +4,7 @@ Source: Martin's thesis, section 5.2; SPEC SFS 97 run rules for the overall resp
 """
 
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from enum import StrEnum
 
 import numpy as np
@@ -30,6 +30,7 @@ from headway.models.measured.statistic import percentile_of
 from headway.models.tables.shown import Answer
 from headway.numerals import digits
 from headway.queueing.flows.laws import littles_law
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

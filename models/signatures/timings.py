@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import TypeAlias
 
@@ -22,6 +22,7 @@ from headway.models.measured.measurements import Measurements
 from headway.models.measured.points import Point
 from headway.models.measured.reader import Reader
 from headway.models.measured.roles import RESPONSE, part_named
+from headway.records import dataclass
 
 TOOLS = (
     "headway.models.measured.tools.networks.osu:OSU",

@@ -5,7 +5,6 @@ law; Belsley, Kuh and Welsch, *Regression Diagnostics*, 1980, for strongly corre
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from headway.models.measured.measurements import Measurements
 from headway.models.measured.roles import DELIVERED, UTILISATION, part_of
 from headway.models.signatures.sfs import ALL, Range
 from headway.models.tables.shown import Answer
+from headway.records import dataclass
 
 APART = 10.0
 """Variance inflation factor above which rates count as strongly correlated."""

@@ -1,7 +1,6 @@
 """Analytic and simulated answers side by side, to check formulas."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +17,7 @@ from headway.models.structure.model import Model
 from headway.models.structure.outputs import part_unit, percentile_name
 from headway.models.tables.shown import Answer
 from headway.queueing.playing.estimates import Estimate, together
+from headway.records import dataclass
 
 TOGETHER = 0.99
 """Joint confidence of all intervals of a check."""

@@ -1,7 +1,6 @@
 """Routes by class, with changes of class, for a simulation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from headway.models.structure.parts.keys import of_class
 from headway.models.structure.planning.by_class import class_routes
 from headway.queueing.chains.cycles import cycles_of
 from headway.queueing.chains.routes import entry_states, laid_out
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

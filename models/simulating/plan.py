@@ -1,7 +1,6 @@
 """The plan of a simulation: stations, classes of jobs and their routes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +13,7 @@ from headway.queueing.network.blocking import Blocking
 from headway.queueing.playing.rows import NONE
 from headway.queueing.stations.abilities import QueueChoice
 from headway.queueing.stations.listed.serving import Serving
+from headway.records import dataclass
 
 ALL = ""
 """Class of the jobs of a model without classes."""

@@ -19,7 +19,6 @@ Source: Morse, *Queues, Inventories and Maintenance*, 1958, chapter 6 (relaxatio
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import ceil, cos, isfinite, pi, sqrt
 
 import numpy as np
@@ -27,6 +26,7 @@ import numpy as np
 from headway.errors import Saturated
 from headway.kinds import FloatArray
 from headway.models.simulating.plan import Blueprint, Jobs, SimulatedRegion
+from headway.records import dataclass
 
 RELAXATIONS, JOURNEYS = 5.0, 2.0
 WINDOW = 5.0

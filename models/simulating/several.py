@@ -7,7 +7,6 @@ at every point: differences between points are not hidden by chance.
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -23,6 +22,7 @@ from headway.models.simulating.simulation import Simulation
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
+from headway.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,6 @@
 """The answer of a simulation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from headway.errors import UnknownParameter, nearest
@@ -11,6 +10,7 @@ from headway.models.structure.parts.keys import of_class
 from headway.models.structure.parts.regions import REGION_PARTS
 from headway.models.tables.shown import Answer
 from headway.queueing.playing.estimates import Estimate
+from headway.records import dataclass
 
 STATION_PARTS = ("utilisation", "blocked", "response_time", "queue_length", "throughput")
 """Results of a station; its response time is that of a visit."""

@@ -1,7 +1,6 @@
 """Arrivals from outside for a simulation: single or in batches, at random, by trace or by rates."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import fsum
 
 from headway.kinds import Amount, FloatArray
@@ -9,6 +8,7 @@ from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import batch_at, scv_at
 from headway.queueing.flows.batch_sizes import BatchSizes
 from headway.queueing.flows.courses import RateTable, Trace
+from headway.records import dataclass
 
 SPREAD_ARRIVALS = (
     "times between arrivals do not depend on each other; with an scv below 1 they are "

@@ -1,7 +1,7 @@
 """Bounds: the least of each resource that is needed, and the most that can be worthwhile."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from headway.kinds import FloatArray
 from headway.models.sizing.choices import ChoiceGrid
 from headway.models.sizing.cost import Cost
 from headway.models.sizing.judge import Judge
+from headway.records import dataclass
 
 _MOST_TRIED = 200_000
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from headway.models.structure.inputs import ARRIVAL_RATE
 from headway.models.structure.model import Model
 from headway.models.uncertain.beyond import acting_rate, is_time, of_load
 from headway.models.uncertain.mixture import Member, mixture
+from headway.records import dataclass
 
 _FIRST_DRAWS, _LEAST_DRAWS = 64, 2048
 _FAILURES = 20  # fewest draws in which the least certain acceptable configuration fails

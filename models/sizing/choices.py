@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +10,7 @@ from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.language.parameters import Parameter
 from headway.models.structure.model import Model
+from headway.records import dataclass
 
 Places = NDArray[np.int64]
 """Indices of configurations; the last choice varies fastest."""

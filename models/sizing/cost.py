@@ -1,7 +1,6 @@
 """Cost of a configuration: a formula of the choices."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from headway.models.analysis.points import spread
 from headway.models.language.formula import Call, Constant, Formula, Name, Operation, Tree, formula
 from headway.models.sizing.choices import Columns
 from headway.numerals import digits
+from headway.records import dataclass
 
 _DIGITS = 12  # significant digits: costs that agree in all of these are equal
 _KEEPING = ("min", "max", "ceil", "floor", "sqrt")  # what is 0 or more stays so

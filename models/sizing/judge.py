@@ -1,7 +1,7 @@
 """Judge which configurations meet all goals, many at a time."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -15,6 +15,7 @@ from headway.models.structure.model import Model
 from headway.models.structure.network_kind import NetworkKind
 from headway.models.structure.outputs import on_demand
 from headway.models.structure.planning.variability import SPREAD
+from headway.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,6 @@
 """Search for the cheapest configuration that meets all goals, in order of cost."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +9,7 @@ from headway.kinds import FloatArray
 from headway.models.sizing.choices import ChoiceGrid, Places
 from headway.models.sizing.cost import Cost
 from headway.models.sizing.judge import Judge, Verdict
+from headway.records import dataclass
 
 _FIRST_BLOCK, _LAST_BLOCK = 128, 65536
 _PRICED = 1 << 20  # configurations priced together

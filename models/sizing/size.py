@@ -1,7 +1,6 @@
 """Sizes: the cheapest configuration that meets targets, and what less or more money would buy."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
@@ -16,6 +15,7 @@ from headway.models.structure.outputs import percent_of
 from headway.models.tables.shown import Answer
 from headway.models.uncertain.beyond import HELD
 from headway.numerals import digits
+from headway.records import dataclass
 
 
 class Scope(StrEnum):

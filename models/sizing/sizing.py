@@ -1,7 +1,6 @@
 """Find a size: read goals, choices and cost, judge configurations, build the answer."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -22,6 +21,7 @@ from headway.models.sizing.size import Configuration, Scope, Size
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.alternatives import able_to, weighted
 from headway.models.structure.model import Model
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """Which methods apply to a model, which would be taken, what each would cost and may miss."""
 
-from dataclasses import dataclass
-
 from headway.errors import GraphError, HeadwayError, Saturated
 from headway.models.solving.classes.class_values import class_solution
 from headway.models.solving.lowering import Lowered, check_stations, lower
@@ -13,6 +11,7 @@ from headway.queueing.methods.method import Error, MethodRow, Subject
 from headway.queueing.methods.registry import AUTO, methods
 from headway.queueing.methods.solve import answered_by
 from headway.queueing.network.network import Network
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

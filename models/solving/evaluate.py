@@ -5,7 +5,7 @@ a closed form, it solves the model and uses finite differences.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache, partial, wraps
 from types import MappingProxyType
 from typing import Any, ParamSpec, Self
@@ -22,6 +22,7 @@ from headway.models.structure.graph import ModelGraph
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import on_demand, read_output
+from headway.records import dataclass
 
 Given = ParamSpec("Given")
 Values = Mapping[str, Amount]

@@ -1,7 +1,5 @@
 """The network of a model: what every method reads, at the operating points that the model has."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from headway.errors import GraphError
@@ -24,6 +22,7 @@ from headway.queueing.methods.method import EXACT, Error, MethodRow
 from headway.queueing.network.arrays import rows
 from headway.queueing.network.network import JobClass, Network, read_network, shared_by_one
 from headway.queueing.stations.base import Station
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -155,12 +155,12 @@ def poisson_notes(graph: Structure, values: Values) -> list[str]:
     graph, values
         A network without classes that is solved station by station.
     """
-    from headway.queueing.flows.measured import assumed_poisson
-
     others = not_poisson(graph)
     kinds = [graph.stations[name].can for name in others]
     if not others:
         return []
     if any(can.service_scv is None or can.forks or can.loses for can in kinds):
+        from headway.queueing.flows.measured import assumed_poisson
+
         return [assumed_poisson(others, graph.losing)]
     return [region_of(graph, values).poisson(tuple(others))]

@@ -7,13 +7,14 @@ of the others speaks in its place.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from headway.errors import HeadwayError, UnknownParameter
 from headway.kinds import FloatArray
 from headway.models.language.frozen import Kept
 from headway.models.language.parameters import Parameter
+from headway.records import dataclass
 
 
 class OneOfSeveral(Protocol):

@@ -7,12 +7,13 @@ where they start, and what their values tell of the server.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from headway.models.language.formula import Formula
 from headway.models.language.frozen import Kept
 from headway.models.language.units import Unit
 from headway.models.structure.loads import Load
+from headway.records import dataclass
 
 CURVE = ("least_time", "most_time", "mean_time", "least_rate", "top_rate", "most_inside")
 """What start values may be made of: least, largest and mean response time [s] of the points

@@ -5,7 +5,7 @@ values makes a `headway.models.structure.model.Model`, which can be solved.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from headway.models.structure.parts.structure import RESERVED
 from headway.models.structure.planning.by_class import needs_chains, visited
 from headway.models.structure.planning.plan import Plan
 from headway.numerals import counted
+from headway.records import dataclass
 
 if TYPE_CHECKING:
     from headway.loggp.machine.parameters import LogGP

@@ -1,9 +1,9 @@
 """What a model's numbers are, for tables and targets: unit, meaning, and which way is better."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from headway.models.language.units import ONE, Unit
+from headway.records import dataclass
 
 
 class Better(StrEnum):

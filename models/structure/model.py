@@ -1,7 +1,7 @@
 """A model: a graph whose parameters have values, ready to be solved."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -45,6 +45,7 @@ from headway.models.structure.replicas import (
     scv_of_share,
 )
 from headway.models.structure.verbs import End, ModelVerbs
+from headway.records import dataclass
 
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution

@@ -8,7 +8,7 @@ add rows by entry points of the group ``headway.outputs``.
 import re
 import sys
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Flag, auto
 from functools import cached_property, lru_cache
 from math import nan
@@ -19,6 +19,7 @@ from headway.lazy import offered, outside
 from headway.models.language.units import ONE, Unit, quantity, unit
 from headway.models.structure.meanings import Better, Meaning
 from headway.models.structure.parts.keys import of_class
+from headway.records import dataclass
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -1,7 +1,7 @@
 """Values of a parameter in a space: steps, choices, or a continuous range."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,6 +10,7 @@ from headway.errors import InvalidParameter
 from headway.kinds import FloatArray, plain
 from headway.models.language.frozen import Kept
 from headway.numerals import digits
+from headway.records import dataclass
 
 MOST_STEPS = 2**53
 """Most steps that a float counts exactly."""

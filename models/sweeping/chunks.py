@@ -6,10 +6,10 @@ the same order, whatever the size of chunks and whichever worker does them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from headway.models.sweeping.reductions.reduction import State
+from headway.records import dataclass
 
 Merge: TypeAlias = Callable[[State, State], State]
 """Merges the states of two adjacent runs of points."""

@@ -1,7 +1,6 @@
 """Solve a chunk of a sweep on a worker, block by block, then reduce and merge."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
@@ -14,6 +13,7 @@ from headway.models.structure.model import Model
 from headway.models.sweeping.chunks import Chunk, Subtree, joined
 from headway.models.sweeping.reductions.reduction import Reduction, State
 from headway.models.sweeping.spaces import PointRange
+from headway.records import dataclass
 
 OPEN, CLOSED, CLASSES, ONE_BY_ONE = 2**15, 2**13, 2**9, 2**5
 """Points of a block: small enough for the cache, for solving quickly, and for slow models."""

@@ -1,7 +1,6 @@
 """Listed points: columns of a file or arrays, and draws of uncertain parameters."""
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from headway.models.sweeping.shares import sobol
 from headway.models.sweeping.spaces import check_parameters, check_piece
 from headway.models.uncertain.sampling import SCORE_BITS, Joint, check_whole, joint, scores_at
 from headway.numerals import digits
+from headway.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

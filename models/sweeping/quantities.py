@@ -1,13 +1,13 @@
 """Quantities that a sweep can reduce: outputs, quantities of stations and classes, parameters."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from headway.models.language.units import Unit, unit
 from headway.models.solving.arrays import result_units
 from headway.models.solving.solutions.on_demand import named_outputs
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.outputs import read_output
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

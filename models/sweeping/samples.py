@@ -1,7 +1,7 @@
 """Samples of a space: points of a Sobol sequence, of Latin hypercubes, or random ones."""
 
 from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -12,6 +12,7 @@ from headway.models.sweeping.axes import Spread
 from headway.models.sweeping.shares import SOBOL_BITS, Shares, latin, sobol, uniform
 from headway.models.sweeping.spaces import check_parameters, check_piece
 from headway.models.uncertain.sampling import check_whole
+from headway.records import dataclass
 
 MOST_SAMPLES = 2**SOBOL_BITS
 """Most points of a sample."""

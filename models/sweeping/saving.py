@@ -5,7 +5,7 @@ import io
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from headway.models.sweeping.kernel import Job
 from headway.models.sweeping.reductions.reduction import State
 from headway.models.sweeping.spaces import Space
 from headway.models.sweeping.sweep import SweepEffort
+from headway.records import dataclass
 
 Fingerprint = Mapping[str, Any]
 """JSON description of a sweep: a sweep can resume another one with the same description."""

@@ -5,7 +5,6 @@ worker, and a piece gives the values of its points.
 """
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
 from math import prod
 from typing import Any, Protocol
 
@@ -15,6 +14,7 @@ from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.language.frozen import Kept
 from headway.models.sweeping.axes import Axis, cycled
+from headway.records import dataclass
 
 
 class PointRange(Protocol):

@@ -1,7 +1,6 @@
 """Results of a sweep: its reductions, and its effort."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +16,7 @@ from headway.models.sweeping.reductions.sketch import Distribution, Sketched
 from headway.models.sweeping.spaces import Space
 from headway.models.tables.shown import Answer
 from headway.numerals import significant
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

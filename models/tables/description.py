@@ -6,12 +6,12 @@ JSON says beside the rows. `headway.models.tables.forms` makes text, HTML, CSV a
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from headway.models.language.scales import Scale
 from headway.models.language.units import ONE, Unit
 from headway.models.tables.table import Cell, Column, Table
+from headway.records import dataclass
 
 ABSENT: Final = "(absent)"
 """Value of a field in a row that does not have it: no key in JSON, an empty cell elsewhere."""

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 
 from headway.errors import visible
+from headway.records import dataclass
 
 GAP = 3
 """Spaces between two columns."""

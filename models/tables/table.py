@@ -4,7 +4,7 @@ import io
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,6 +28,7 @@ from headway.models.tables.layout import (
     widths,
 )
 from headway.numerals import MANY, four_digits, grouped, is_whole, power_of_ten, settled
+from headway.records import dataclass
 
 Cell: TypeAlias = float | str | None
 

@@ -15,7 +15,6 @@ dependent inputs*, 2012; Saltelli et al., *Variance based sensitivity analysis o
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.models.uncertain.sampling import Joint, normal_scores
 from headway.numerals import first_largest
+from headway.records import dataclass
 
 Evaluate = Callable[[Mapping[str, FloatArray]], Mapping[str, FloatArray]]
 """Outputs by name, of shape (draws, points), at values by parameter, of shape (draws,)."""

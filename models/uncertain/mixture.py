@@ -5,7 +5,6 @@ of its parameters. Draws of all members together are draws of the mixture.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from headway.models.structure.alternatives import weighted
 from headway.models.structure.model import Model
 from headway.models.uncertain.beyond import further_weights
 from headway.models.uncertain.sampling import draws
+from headway.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -19,6 +18,7 @@ from headway.models.uncertain.beyond import acting_rate, is_time, of_load
 from headway.models.uncertain.importance import Importance, sobol_importance
 from headway.models.uncertain.mixture import Member, mixture
 from headway.models.uncertain.sampling import check_whole, joint
+from headway.records import dataclass
 
 LEAST_DRAWS, MOST_DRAWS = 100, 100_000
 """Fewer draws have no 2.5% quantile worth telling."""

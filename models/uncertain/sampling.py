@@ -10,7 +10,7 @@ points*, 1998, for points that fill the space more evenly than random ones.
 
 import math
 from collections.abc import Container, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from headway.models.language.frozen import Kept
 from headway.models.structure.correlations import check_correlations, correlation_matrix
 from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
+from headway.records import dataclass
 
 HALF = 1.959963984540054
 """Standard deviations from the middle of a normal law to the ends of its 95% interval."""

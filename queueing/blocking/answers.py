@@ -1,7 +1,5 @@
 """What a network with blocking does: throughputs, times, and how often it holds jobs up."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +8,7 @@ from headway.kinds import FloatArray
 from headway.queueing.blocking.chain import Stationary, stationary
 from headway.queueing.blocking.moves import OUT, Move, Rates, StateStructure, rates_of
 from headway.queueing.network.blocking import Blocking, BlockingNetwork
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

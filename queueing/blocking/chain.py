@@ -5,7 +5,7 @@ One queue without a limit makes a quasi-birth-death chain, whose levels are its 
 Source: Neuts, *Matrix-Geometric Solutions in Stochastic Models*, 1981, chapters 1 and 3.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from math import inf, isfinite
 
@@ -21,6 +21,7 @@ from headway.queueing.blocking.moves import OUT, Rates, State, StateStructure, r
 from headway.queueing.blocking.states import StateSpace, check_size, estimate, space_of, targets_of
 from headway.queueing.markov.space import shares_of_time
 from headway.queueing.network.blocking import BlockingNetwork
+from headway.records import dataclass
 
 _APART = "its rates are too far apart for its Markov chain; remove the fastest stations"
 # Cyclic reduction converges quadratically: 16 steps reach rounding at 99.9% of saturation. Both

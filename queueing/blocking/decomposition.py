@@ -15,7 +15,7 @@ Blocking*, 1994, chapter 5.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf, isfinite
 
 import numpy as np
@@ -27,6 +27,7 @@ from headway.queueing.blocking.chain import solvable
 from headway.queueing.blocking.measured import decomposed_note
 from headway.queueing.network.blocking import Blocking, BlockingNetwork, Room
 from headway.queueing.stations.base import MMm
+from headway.records import dataclass
 
 # The iteration's end: of the longest service time. More steps or digits do not change the answer's
 # stated digits; both only decide speed.

@@ -1,7 +1,7 @@
 """Stations and regions that no job comes to: left out before a network is solved, and empty."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.queueing.blocking.answers import BlockingSolution, WindowAnswer
 from headway.queueing.network.blocking import BlockingNetwork, Window, visited
+from headway.records import dataclass
 
 Each = TypeVar("Each")
 

@@ -1,7 +1,7 @@
 """Transitions of a network with blocking: a job moves, and blocked or waiting jobs follow."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import inf
 from typing import NamedTuple, TypeAlias
 
@@ -10,6 +10,7 @@ import numpy as np
 from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.queueing.network.blocking import Blocking, BlockingNetwork, Room, Window
+from headway.records import dataclass
 
 OUT = -1
 """Where jobs go that leave an open network."""

@@ -4,13 +4,14 @@ Upstream stations with a product form send Poisson flows to the core, whose own 
 back to them; so each segment is solved by itself (Burke; Jackson).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.queueing.network.blocking import BlockingNetwork, Window
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """The state space of a network with blocking: bounded before it is listed."""
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import inf, isfinite
 
@@ -14,6 +13,7 @@ from headway.kinds import FloatArray
 from headway.numerals import four_digits
 from headway.queueing.blocking.moves import OUT, State, StateStructure
 from headway.queueing.network.blocking import Blocking
+from headway.records import dataclass
 
 MOST = 20_000
 """States at most of a chain that is solved: about ten seconds to list them. For speed only."""

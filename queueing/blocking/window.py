@@ -1,7 +1,6 @@
 """Finite-capacity regions as flow-equivalent servers, approximate for any product-form network."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from headway.kinds import FloatArray
 from headway.queueing.blocking.answers import WindowAnswer
 from headway.queueing.closed.solve_closed import solve_closed
 from headway.queueing.stations.base import Station
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

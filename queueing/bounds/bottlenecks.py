@@ -1,12 +1,12 @@
 """Where a network saturates, and which station is the next bottleneck."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from headway.queueing.bounds.common import read_demands, read_servers
 from headway.queueing.flows.laws import knee_population
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ for computing throughput bounds in multiple class environments", Performance Eva
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from headway.queueing.bounds.common import Bounds, in_order
 from headway.queueing.network.network import JobClass, Network, SharedStation, read_network
 from headway.queueing.network.overload import find_overload
 from headway.queueing.network.product_form import formless
+from headway.records import dataclass
 
 
 def class_bounds(

@@ -1,13 +1,13 @@
 """What bounds are, and what they are read from."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import Amount, FloatArray, check_count, check_not_negative, check_positive, plain
 from headway.queueing.flows.laws import interactive_response_time
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

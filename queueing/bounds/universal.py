@@ -18,7 +18,6 @@ Surveys 10(3), 1978, for operational bounds, which need no distributions.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
@@ -27,6 +26,7 @@ from headway.kinds import Amount, FloatArray, plain
 from headway.queueing.bounds.common import Bounds, in_order
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,13 @@
 """Curves of misses over sizes: interpolated so that they never rise."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.numerals import digits
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,12 @@ approach to the performance analysis of caching systems", IEEE INFOCOM 2014.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from headway.kinds import FloatArray
 from headway.queueing.caches.popularity import Popularity
+from headway.records import dataclass
 
 _STEPS = 200  # at most, of Newton's method or of bisection; a dozen suffice: digits only
 _SETTLED = 1e-13  # relative step of Newton's method, after which the next is rounding: digits only

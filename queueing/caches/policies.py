@@ -5,7 +5,7 @@ with the same chances, whatever was asked for before. A measured curve of misses
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import ClassVar
 
@@ -26,6 +26,7 @@ from headway.kinds import (
 from headway.queueing.caches.curves import MonotoneCubic
 from headway.queueing.caches.filling import KEPT, RENEWED, CacheResult, Filling, after, filled
 from headway.queueing.caches.popularity import Popularity, listed, zipf
+from headway.records import dataclass
 
 _CHE = "Che's approximation; largest error of the hit ratio measured:"
 

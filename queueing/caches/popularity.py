@@ -6,13 +6,13 @@ ranks with Gauss-Legendre nodes. Shares are smooth in the rank, and hit ratios e
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
+from headway.records import dataclass
 
 # Digits only, 1e-8 of a hit ratio: objects up to which all ranks are summed; of more the first
 # ranks that are; the largest ratio of the last to the first rank of a span; and its nodes.

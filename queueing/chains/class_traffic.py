@@ -1,7 +1,7 @@
 """Traffic of a network by class: visits and times, and the network with its chains as classes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -11,6 +11,7 @@ from headway.kinds import Amount, FloatArray
 from headway.queueing.chains.cycles import Cycles, closed_shares, cycles_of
 from headway.queueing.chains.routes import ClassRoutes
 from headway.queueing.network.network import JobClass, SharedStation
+from headway.records import dataclass
 
 Name = TypeVar("Name")
 

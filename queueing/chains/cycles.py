@@ -17,7 +17,6 @@ JACM 22(2), 1975 (classes that change).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +26,7 @@ from headway.kinds import FloatArray
 from headway.numerals import four_digits
 from headway.queueing.chains.routes import ClassRoutes, entry_states, laid_out
 from headway.queueing.flows.traffic import SUM_TOLERANCE, reached
+from headway.records import dataclass
 
 _ROUNDING = 1e-12  # probabilities below it are rounding
 _SUM = 1e-6  # by how much probabilities to end a cycle may miss 1: more means an endless cycle

@@ -5,7 +5,6 @@ times at a station are apart, and stores its rows; the tests recompute these lab
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from headway.kinds import FloatArray
 from headway.numerals import digits
 from headway.queueing.methods.method import EXACT, Error
 from headway.queueing.network.turns import OrderedStations, different_times
+from headway.records import dataclass
 
 RATIOS = (2.0, 10.0, 100.0)
 """Where the regions end: longest over shortest mean time of a chain's classes at a station."""

@@ -1,7 +1,7 @@
 """Routing probabilities by class, laid out over pairs of class and station."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
 from headway.numerals import digits
 from headway.queueing.flows.traffic import SUM_TOLERANCE
+from headway.records import dataclass
 
 At = tuple[str, str]
 """A class at a station."""

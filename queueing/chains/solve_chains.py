@@ -10,7 +10,6 @@ Algorithms for Closed Queueing Networks*, 1980, chapter 2.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from headway.queueing.chains.by_class import divided_by_class, merged_at
 from headway.queueing.chains.class_traffic import ClassTraffic, class_traffic, network_of
@@ -30,6 +29,7 @@ from headway.queueing.network.network import (
 from headway.queueing.network.product_form import without_form
 from headway.queueing.network.result import Result
 from headway.queueing.network.routing import Routing
+from headway.records import dataclass
 
 
 def solve_chains(

@@ -8,7 +8,7 @@ sections 2.3 and 6.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from headway.queueing.network.result import Result
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.variability.classes import ClassFlows, aggregated, waits_by_class
 from headway.queueing.variability.network import GeneralNetwork, at_load, solve_general
+from headway.records import dataclass
 
 _NOBODY = 1e-12  # [1/s], in place of no arrivals: the limit of variability without load
 _ROUNDING = 1e-12  # relative, of equal mean times

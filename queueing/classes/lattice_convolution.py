@@ -18,7 +18,7 @@ Algorithms for Closed Queueing Networks*, 1980.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +27,7 @@ from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.queueing.classes.lattice import Lattice, lattice_for
 from headway.queueing.erlang.poisson import poisson
+from headway.records import dataclass
 
 _LONG = 1000  # states from which a filter that is compiled is worth its import
 

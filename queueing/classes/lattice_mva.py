@@ -11,7 +11,6 @@ than it brings.
 Source: Reiser and Lavenberg, JACM 27(2), 1980.
 """
 
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -21,6 +20,7 @@ from headway.kinds import FloatArray
 from headway.queueing.compiled.library import compiled
 from headway.queueing.methods.memory import check_memory
 from headway.queueing.recursion.estimates import instead
+from headway.records import dataclass
 
 _INSTANT = 1e-300  # added to think times: where a class has nothing to do, 0 / 0 stays away
 _AT_ONCE = 1e8  # steps of a class at a station without a break, some 0.1 s

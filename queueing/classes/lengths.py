@@ -1,12 +1,11 @@
 """What is found of closed classes, and what open ones and delays leave them."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from headway.kinds import FloatArray
 from headway.queueing.network.names import Method
 from headway.queueing.network.network import Network
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

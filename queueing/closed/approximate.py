@@ -7,7 +7,7 @@ Bard 1979; Chandy and Neuse, "Linearizer", CACM 25(2), 1982; de Souza e Silva an
 Trans. Computers 39(6), 1990, for the sums that make a step of it O(classes**2 stations).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from headway.kinds import FloatArray
 from headway.queueing.closed.fixed_point import Iterate, Linear, settle
 from headway.queueing.closed.pools import Crowd
+from headway.records import dataclass
 
 _CORRECTIONS = 3  # Chandy and Neuse: more change little; elsewhere than at single servers, than 1
 

@@ -11,7 +11,6 @@ iteration X_c = N_c / (Z_c + sum over k of R_ck) follows, which is slow where a 
 nearly saturated but goes the right way.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.queueing.compiled.library import compiled
+from headway.records import dataclass
 
 _CLOSE = ((100, 1e-11), (400, 1e-8), (1000, 1e-5))
 """Relative change at which it is at rest, in the first steps and in later ones: what takes long

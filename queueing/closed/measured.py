@@ -10,11 +10,11 @@ tests.campaigns.open_class_errors`` simulates networks by region.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from headway.numerals import digits
 from headway.queueing.network.names import Method
 from headway.queueing.network.turns import OrderedStations, different_times
+from headway.records import dataclass
 
 _NAMES = {Method.SCHWEITZER: "Bard-Schweitzer", Method.LINEARIZER: "Linearizer"}
 

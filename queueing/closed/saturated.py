@@ -7,7 +7,6 @@ is below any rounding error, the condition makes no difference.
 Source: Denning and Buzen, ACM Computing Surveys 10(3), 1978, for the asymptote.
 """
 
-from dataclasses import dataclass
 from math import log, log1p
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.queueing.erlang.formulas import erlang_c
+from headway.records import dataclass
 
 _NEGLIGIBLE = 40.0  # exp(-40) is far below a rounding error
 

@@ -1,7 +1,7 @@
 """Closed networks of one class: N jobs that circulate and, between requests, think."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from headway.queueing.network.result import BY_CLASS, BY_STATION, Result
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.quota import Ends, Mixed
 from headway.queueing.stations.rows import arrays_in
+from headway.records import dataclass
 
 _COPIES = 8  # of each number of a station, while populations below N are solved too
 

@@ -14,12 +14,12 @@ The corrections are derived here, and measured in docs/accuracy.md.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 import numpy as np
 
 from headway.kinds import Amount, FloatArray
+from headway.records import dataclass
 
 _LEAST = 1e-9  # of a server, left by those who go first
 _NOBODY = 1e-300

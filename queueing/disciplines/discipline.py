@@ -1,13 +1,14 @@
 """What a discipline declares of itself, once, for all who ask how a queue is served."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray
+from headway.records import dataclass
 
 if TYPE_CHECKING:
     from headway.queueing.disciplines.arrivals import ArrivalView, Classes, Rule

@@ -1,11 +1,10 @@
 """What open classes ask of a station to which they come as Poisson streams."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from headway.kinds import Amount, FloatArray
 from headway.queueing.erlang.formulas import erlang_c
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

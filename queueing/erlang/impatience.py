@@ -12,14 +12,13 @@ Source: Garnett, Mandelbaum and Reiman, *Designing a Call Center with Impatient 
 Manufacturing & Service Operations Management 4(3), 2002, section 2.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray, check_count, check_positive
 from headway.numerals import digits
 from headway.queueing.erlang.formulas import erlang_b
+from headway.records import dataclass
 
 _BLOCK = 4096
 _DROPPED = 50.0  # logarithm of the largest over the first term left out: less than a last digit

@@ -5,7 +5,6 @@ likelier end: from m up where u <= 1, from K down where u > 1. The states below 
 1/B(m, a) - 1 times that of m, by Erlang's formula.
 """
 
-from dataclasses import dataclass
 from math import pi
 
 import numpy as np
@@ -17,6 +16,7 @@ from headway.queueing.erlang.blocking import inverse_blocking
 from headway.queueing.erlang.formulas import lone_chance
 from headway.queueing.erlang.poisson import stirling_error
 from headway.queueing.flows.laws import check_arrivals
+from headway.records import dataclass
 
 _WRITTEN = 8  # places up to which formulas write the sum over states out: for reading only
 _MOST = 1e300  # load at most, against overflow: the answer's limit is reached long before

@@ -5,7 +5,6 @@ Batches come at the rate lambda / E[X], where lambda is the rate of jobs and X t
 Source: Chaudhry and Templeton, *A First Course in Bulk Queues*, 1983, chapter 3.
 """
 
-from dataclasses import dataclass
 from math import fsum
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from headway.errors import InvalidParameter
 from headway.kinds import Amount, FloatArray, check_domain
 from headway.numerals import digits
+from headway.records import dataclass
 
 LARGEST = 1_000_000
 """The most jobs of a batch, and the largest mean."""

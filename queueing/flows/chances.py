@@ -5,7 +5,7 @@ computation, over blocks of operating points where they differ.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -20,6 +20,7 @@ from headway.queueing.flows.traffic import (
     check_routes,
     solve_traffic,
 )
+from headway.records import dataclass
 
 _MANY = 500  # stations from which sparse elimination is quicker where routes are few: for speed
 _BLOCK = 2**21  # numbers in the matrices of a block of points, for memory

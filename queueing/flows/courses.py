@@ -1,6 +1,6 @@
 """Arrivals whose rate follows time, or that come when a trace says."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import fsum, inf
 from typing import TypeAlias
@@ -10,6 +10,7 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray, check_domain
 from headway.numerals import digits
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

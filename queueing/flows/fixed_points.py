@@ -1,12 +1,12 @@
 """Fixed points of falling functions, at many points at once."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
+from headway.records import dataclass
 
 _WIDTH = 4e-16  # relative width of a bracket in which no double is left
 _TRIES = 200  # at most; bisection alone needs 60: digits only

@@ -17,7 +17,6 @@ measured (docs/accuracy.md).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -27,6 +26,7 @@ from headway.kinds import FloatArray
 from headway.queueing.forks.parts import ClosedForks
 from headway.queueing.forks.queue import ForkQueue, divisor
 from headway.queueing.stations.base import Station
+from headway.records import dataclass
 
 MOST = 10_000
 """Jobs of a closed network with a fork; each is added in its turn."""

@@ -1,6 +1,6 @@
 """Requests that fork to unlike stations, and join when enough of them are done."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import ClassVar
 
@@ -34,6 +34,7 @@ from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.rows import arrays_in
 from headway.queueing.times.laws import TimeLaw
+from headway.records import dataclass
 
 _ABOUT = (
     "percentiles of a fork with unlike branches: the 99th within 8% of simulations, the median "

@@ -2,7 +2,6 @@
 
 from collections import Counter, deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from headway.queueing.layers.program import Answer, Branch, Call, Done, Program,
 from headway.queueing.layers.system import LayeredSystem
 from headway.queueing.layers.trees import Rules, State, Undecided, World
 from headway.queueing.markov.space import shares_of_time
+from headway.records import dataclass
 
 MOST_STATES = 300_000
 """States that are tried when the chain is asked for."""

@@ -9,7 +9,7 @@ of layers: Rolia and Sevcik, IEEE TSE 21(8), 1995; with interlock as Franks and 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import isinf
 from typing import TypeVar
 
@@ -23,6 +23,7 @@ from headway.queueing.layers.others import Class, Others, Server
 from headway.queueing.layers.passing import Conditions, Moments, time_of
 from headway.queueing.layers.sources import Sources, Stacks, Work
 from headway.queueing.layers.system import LayeredSystem
+from headway.records import dataclass
 
 STEPS = 1000
 """Steps after which it has not settled."""

@@ -5,10 +5,11 @@ reply, after which the caller goes on while the thread does the rest (its second
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from headway.kinds import Amount
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

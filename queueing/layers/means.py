@@ -1,12 +1,12 @@
 """Means of a layered system: what was found for each entry, and what follows from it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from headway.kinds import Amount
 from headway.queueing.layers.system import LayeredSystem
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

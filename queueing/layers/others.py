@@ -11,7 +11,6 @@ the same layer, let two in; one below the other lets one in, as the same client 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from math import isinf
 from typing import TypeAlias
 
@@ -20,6 +19,7 @@ import numpy as np
 
 from headway.kinds import Amount
 from headway.queueing.layers.sources import Sources, Work
+from headway.records import dataclass
 
 CROWD = 200
 """Members by which a source without end is represented; its rate is kept."""

@@ -1,11 +1,12 @@
 """What a layered system is made of: processors, tasks on them, and the entries that tasks offer."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from headway.kinds import Amount
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.layers.flow import Flow, steps_of
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,13 @@
 """How long a flow takes: mean and variance, of steps in series, choices, loops and branches."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import gammaincc
 
 from headway.kinds import Amount, FloatArray
 from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together
+from headway.records import dataclass
 
 _NODES, _WEIGHTS = np.polynomial.laguerre.laggauss(48)
 _LEAST = 1e-300

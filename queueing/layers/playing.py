@@ -6,7 +6,6 @@ batches: each mean is a ratio of two sums over them, with the standard error of 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from math import inf, isfinite
 
@@ -21,6 +20,7 @@ from headway.queueing.layers.system import LayeredSystem
 from headway.queueing.playing.estimates import Estimate
 from headway.queueing.playing.times import NONE as NO_TIMES
 from headway.queueing.playing.times import Times
+from headway.records import dataclass
 
 PERCENTS = (50.0, 90.0, 95.0, 99.0)
 """Percentiles of response times."""

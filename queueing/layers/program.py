@@ -5,7 +5,6 @@ unless it says where.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from headway.queueing.layers.flow import (
@@ -19,6 +18,7 @@ from headway.queueing.layers.flow import (
     replies,
 )
 from headway.queueing.layers.system import LayeredSystem
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

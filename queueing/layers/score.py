@@ -5,7 +5,6 @@ go on with the order at each place. Places are tasks, then processors.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import accumulate
 from math import isinf
 from typing import Any
@@ -48,6 +47,7 @@ from headway.queueing.layers.system import LayeredSystem
 from headway.queueing.playing.keys import key_of, streams_of
 from headway.queueing.playing.laws import law_of
 from headway.queueing.playing.rows import NONE, Event, IntArray, Law, RowArray, dtype_of, rows
+from headway.records import dataclass
 
 MOST_CLIENTS = 10**6
 """The largest number of clients; each takes some 200 bytes, and events at the start."""

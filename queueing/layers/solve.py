@@ -1,7 +1,7 @@
 """Layered systems by the method asked for: their whole chain where it is small, else by layers."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from headway.queueing.layers.means import EntryMeans, LayeredMeans
 from headway.queueing.layers.measured import LAYERS_NOTE
 from headway.queueing.layers.playing import play_layers
 from headway.queueing.layers.system import LayeredSystem
+from headway.records import dataclass
 
 EVENTS = 2_000_000
 """Events of a simulation: about a second; chosen."""

@@ -7,7 +7,6 @@ is (its stack), and is at one place at a time.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from math import inf
 from typing import TypeAlias
 
@@ -22,6 +21,7 @@ from headway.queueing.layers.flow import (
     steps_of,
 )
 from headway.queueing.layers.system import LayeredSystem
+from headway.records import dataclass
 
 _NEVER = 1e-300
 

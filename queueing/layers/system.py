@@ -1,7 +1,6 @@
 """A layered system: tasks in layers, whose threads are held while they wait for lower ones."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import networkx as nx
@@ -17,6 +16,7 @@ from headway.queueing.layers.checks import (
 )
 from headway.queueing.layers.flow import Choice, Flow, Loop, Series, Step, Together, steps_of
 from headway.queueing.layers.parts import Entry, Processor, Task
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

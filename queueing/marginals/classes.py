@@ -10,7 +10,6 @@ Source: Reiser and Kobayashi, IBM J. Res. Dev. 19, 1975; Lavenberg and Reiser, J
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +37,7 @@ from headway.queueing.numbers.laws import (
     side_by_side,
 )
 from headway.queueing.stations.abilities import ServiceKind
+from headway.records import dataclass
 
 _NOTHING = 1e-18  # of the total: further terms are neglected, digits only
 _LEAST = 1e-280  # a total below may have lost digits to underflow, and is refused

@@ -9,7 +9,6 @@ Networks*, 1980.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -34,6 +33,7 @@ from headway.queueing.methods.memory import check_memory
 from headway.queueing.network.arrays import check_population, rows
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Closed classes of jobs that go from station to station, as a whole Markov chain."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.queueing.markov.orders import Here, Order
 from headway.queueing.markov.space import StateSpace, explore, stationary
+from headway.records import dataclass
 
 Onward: TypeAlias = tuple[tuple[float, int | None, int], ...]
 """Where jobs go: chance, station (None: out, to think), and the class they have from there on."""

@@ -6,8 +6,9 @@ and how many times its class's service rate it happens.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+from headway.records import dataclass
 
 Here: TypeAlias = tuple[Any, ...]
 """A station's state; empty when nobody is there."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Hashable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy.sparse.linalg import splu
 
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray
+from headway.records import dataclass
 
 State: TypeAlias = Hashable
 

@@ -9,7 +9,6 @@ distributions over discrete state Markov processes", Operations Research 32(4), 
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from scipy.sparse import coo_array, csr_array
 from headway.kinds import FloatArray
 from headway.queueing.markov.circuits import Circuit
 from headway.queueing.markov.space import StateSpace, explore, stationary
+from headway.records import dataclass
 
 _START, _END = "start", "end"
 _SPARE = 1.05  # uniformisation rate over the largest total rate: above 1 keeps steps aperiodic

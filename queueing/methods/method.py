@@ -5,7 +5,7 @@ off, and which function it is. Whoever chooses, refuses, labels or documents a m
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import cache, cached_property
 from math import inf
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from headway.lazy import loaded
 from headway.numerals import digits
 from headway.queueing.methods.memory import LARGEST
+from headway.records import dataclass
 
 if TYPE_CHECKING:
     from headway.queueing.network.network import Network

@@ -1,7 +1,7 @@
 """Networks whose stations have limited capacity, and block jobs that find no place."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from math import inf, isfinite
 
@@ -11,6 +11,7 @@ from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray, check_count, check_not_negative
 from headway.numerals import digits
 from headway.queueing.flows.traffic import check_matrix, reached
+from headway.records import dataclass
 
 
 class Blocking(StrEnum):

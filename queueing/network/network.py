@@ -1,7 +1,7 @@
 """A queueing network with its numbers: stations, classes of jobs, and the ways between them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from functools import cached_property, wraps
 from typing import Any, TypeVar
@@ -25,6 +25,7 @@ from headway.queueing.network.ranks import check_priority
 from headway.queueing.network.routing import Routing
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
+from headway.records import dataclass
 
 
 class Saturation(StrEnum):

@@ -1,6 +1,6 @@
 """Open classes that ask more of a station than it can serve."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from headway.errors import Saturated
 from headway.kinds import Amount, FloatArray
 from headway.numerals import digits, four_digits
 from headway.queueing.network.network import Network, once
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,12 @@
 """What a method finds of a network."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
+from headway.records import dataclass
 
 if TYPE_CHECKING:
     from headway.queueing.network.network import Network

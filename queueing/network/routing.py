@@ -1,11 +1,10 @@
 """The ways of classes of jobs between the stations that they share."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """Stations whose turns no product form holds for, and the words that say so."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

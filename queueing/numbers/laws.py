@@ -5,7 +5,6 @@ A distribution is a list of probabilities with a geometric tail, whose moments h
 Source: Kleinrock, *Queueing Systems* I, 1975, chapters 3 and 5.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +15,7 @@ from headway.numerals import four_digits
 from headway.queueing.erlang.birth_death import weights
 from headway.queueing.erlang.formulas import erlang_c
 from headway.queueing.erlang.poisson import poisson
+from headway.records import dataclass
 
 MOST_NUMBERS = 1_000_000
 """Numbers of jobs whose probabilities are listed at most: memory, not accuracy, sets it."""

@@ -5,7 +5,6 @@ arrival theorem: Lavenberg and Reiser, J. Appl. Prob. 17(4), 1980.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import exp, log
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.queueing.times.inversion import exceedance
 from headway.queueing.times.laws import GAMMA, TimeLaw, after_constants, gamma, poisson_wait
+from headway.records import dataclass
 
 _NEVER = 1e-300  # in place of 0 in a logarithm
 _SAME = 1e-13  # relative, of percentiles that are found: digits only

@@ -17,13 +17,12 @@ queues", LNCS 729, 1993; Kelly, "On a class of approximations for closed queuein
 Queueing Systems 4, 1989.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
+from headway.records import dataclass
 
 _JUST = 1 - 1e-12  # of what a station can serve
 _NEARLY = 1 + 1e-13  # as near as steps come to it

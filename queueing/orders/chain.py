@@ -11,7 +11,7 @@ Software Engineering 5(5), 1979.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from math import comb, prod
 from typing import Any
@@ -20,6 +20,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.queueing.markov.space import StateSpace, explore, stationary
+from headway.records import dataclass
 
 MOST = 4000
 """States of a station up to which it is solved state by state."""

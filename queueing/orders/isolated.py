@@ -5,7 +5,7 @@ exponential. All other stations are solved by approximate mean value analysis. B
 a fixed point.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from headway.queueing.orders.chain import MOST, Local, solve_local
 from headway.queueing.orders.mva import Rest, Shares, stays_at
 from headway.queueing.orders.room import with_more_room, with_room
 from headway.queueing.orders.shared import PriorityNetwork
+from headway.records import dataclass
 
 _CLOSE, _STEPS = 1e-9, 200  # change at which the iteration ends, and its steps at most
 _HARDLY = 1e-11  # largest share of arrivals without room; beyond it there is no answer

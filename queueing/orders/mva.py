@@ -8,7 +8,7 @@ its class fewer, which is solved besides.
 Source: Chandy and Neuse, CACM 25(2), 1982; for priorities see `headway.queueing.disciplines`.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.queueing.disciplines.arrivals import ArrivalView
 from headway.queueing.orders.shared import PriorityNetwork
+from headway.records import dataclass
 
 _CLOSE = ((300, 1e-11), (1500, 1e-9), (4000, 1e-6))
 """Relative change at which it is at rest, in the first steps and in later ones."""

@@ -1,6 +1,6 @@
 """Arrays of a network of several classes with priorities, for approximate mean value analysis."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from headway.kinds import Amount, FloatArray
 from headway.queueing.closed.pools import Crowd, closed_rates
 from headway.queueing.disciplines.discipline import Discipline
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

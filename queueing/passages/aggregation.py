@@ -13,7 +13,7 @@ Source: Baskett, Chandy, Muntz and Palacios, JACM 22(2), 1975.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import gammaln
@@ -21,6 +21,7 @@ from scipy.special import gammaln
 from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.queueing.passages.passage import Passage
+from headway.records import dataclass
 
 _MOST_TERMS = 10_000_000
 """Products of numbers of closed classes, beyond which they count as one class: a limit for speed,

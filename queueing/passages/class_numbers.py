@@ -21,7 +21,7 @@ Source: Baskett, Chandy, Muntz and Palacios, JACM 22(2), 1975.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
 
@@ -32,6 +32,7 @@ from headway.kinds import FloatArray
 from headway.queueing.closed.series import geometric
 from headway.queueing.passages.aggregation import ArrivingClass, outside_weights
 from headway.queueing.passages.passage import Passage
+from headway.records import dataclass
 
 _FEWEST = 16  # first largest number of jobs of an open class: for speed
 _SMALL = 256  # size of an axis up to which a matrix is faster than a recursion: for speed

@@ -18,7 +18,6 @@ Source: Schassberger and Daduna, "The time for a round trip in a cycle of expone
 exponential queues", JACM 31(1), 1984.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
@@ -29,6 +28,7 @@ from headway.queueing.closed.series import geometric
 from headway.queueing.passages.passage import Passage, QueueWeights
 from headway.queueing.times.absorption import is_overtake_free
 from headway.queueing.times.laws import ComplexArray, gamma
+from headway.records import dataclass
 
 NEARLY_CONSTANT = 0.01
 """Squared coefficient of variation by which a constant time is smoothed that only some jobs spend:

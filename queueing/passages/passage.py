@@ -13,7 +13,7 @@ such sums for n = 0, 1, 2... a series.
 Source: Gordon and Newell, Operations Research 15(2), 1967.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -26,6 +26,7 @@ from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.times.absorption import mean_visits
 from headway.queueing.times.laws import ComplexArray
+from headway.records import dataclass
 
 _CERTAIN = 1e-9
 """Difference from 1, due to rounding, of the visits to a station that every job visits once."""

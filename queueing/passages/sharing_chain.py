@@ -34,7 +34,7 @@ JACM 22(2), 1975 (the equilibrium); Jensen, Skandinavisk Aktuarietidskrift 36, 1
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -46,6 +46,7 @@ from headway.queueing.passages.class_numbers import SharingNetwork, TruncatedNum
 from headway.queueing.passages.passage import Passage
 from headway.queueing.times.laws import TimeLaw
 from headway.queueing.times.uniformisation import SHARED, AbsorbingChain, Truncation
+from headway.records import dataclass
 
 AVERAGED_ELSEWHERE = (
     "percentiles assume that the other jobs are in equilibrium: up to the 99th within 2%, "

@@ -36,7 +36,6 @@ Aktuarietidskrift 36, 1953 (uniformisation).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
@@ -52,6 +51,7 @@ from headway.queueing.times.uniformisation import (
     AbsorbingChain,
     Truncation,
 )
+from headway.records import dataclass
 
 PHASES = 10
 """Erlang phases that stand for a constant time which only some jobs spend: it then varies by 32%.

@@ -1,11 +1,12 @@
 """Estimates from independent replicas: means with Student's intervals."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import inf, isfinite
 
 import numpy as np
 from scipy.stats import t as student
+
+from headway.records import dataclass
 
 CONFIDENCE = 0.95
 _ROUNDING = 1e-9

@@ -5,12 +5,11 @@ percentile, the mean of the bin in which it lies, is within 2**-11 of the sorted
 equal to it where all times of the bin are the same.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
+from headway.records import dataclass
 
 _BITS = 52 - 11  # of a double's mantissa that a bin leaves out
 

@@ -6,13 +6,13 @@ unit of time is the largest of its demands and its think time.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.columns import distinct_columns
 from headway.kinds import FloatArray
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

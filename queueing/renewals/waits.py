@@ -23,12 +23,12 @@ Systems* I, 1975, sections 6.2 to 6.4; for (3) Cox, *Renewal Theory*, 1962, sect
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from headway.kinds import FloatArray
+from headway.records import dataclass
 
 # Digits only: Newton's method squares its relative distance in the end, so that after a step of
 # _CLOSE nothing is left, and one of _ROUNDING is made of the last digits of 1 - A; a term of (2)

@@ -5,7 +5,6 @@ y_k = T_k(s) (q_k + sum over j of p_kj y_j), with T_k the transforms of independ
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from headway.queueing.stations.base import Station
 from headway.queueing.stations.rows import in_a_row
 from headway.queueing.times.inversion import invert, invert_with_slope
 from headway.queueing.times.laws import ComplexArray
+from headway.records import dataclass
 
 _INSTANT = 1e-9  # of the mean: a time that counts as none
 

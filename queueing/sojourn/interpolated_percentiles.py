@@ -9,7 +9,7 @@ one by one.
 Source: Trefethen, *Approximation Theory and Approximation Practice*, 2013, chapters 3 and 4.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -20,6 +20,7 @@ from headway.kinds import Amount, FloatArray
 from headway.queueing.sojourn.feed_forward import FeedForwardNetwork
 from headway.queueing.sojourn.feed_forward_percentiles import RESOLVED, feed_forward_percentiles
 from headway.queueing.stations.base import Station
+from headway.records import dataclass
 
 _DEGREE = 24  # of the polynomials: for speed, as intervals are bisected until it is enough
 _BETWEEN = np.array([-0.97, -0.71, -0.31, 0.23, 0.59, 0.94])

@@ -7,7 +7,6 @@ Source: Kleinrock, *Queueing Systems* I, 1975, sections 3.2, 3.5 and 5.7.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import isfinite
 
 import numpy as np
@@ -18,6 +17,7 @@ from headway.queueing.stations.base import Station
 from headway.queueing.stations.rows import arrays_in, in_a_row
 from headway.queueing.times.inversion import exceedance, percentile_of
 from headway.queueing.times.laws import TimeLaw, in_series, independent_visits
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ Operations Research 17(4), 1969.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -27,6 +27,7 @@ from headway.queueing.times.laws import TimeLaw, merged
 from headway.queueing.times.tagged_job.laws import is_exact, loop_laws
 from headway.queueing.times.tagged_job.station import StationLoop
 from headway.queueing.variability.measured import MeasuredRegion
+from headway.records import dataclass
 
 INDEPENDENT = "percentiles assume independent visits of a job"
 APART = f"{INDEPENDENT}: up to the 99th within 5%, the 99.9th within 6% where measured"

@@ -1,7 +1,7 @@
 """Stations as a job meets them: what its visits take, and what it knows of the others there."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache, partial
 from typing import Protocol
 
@@ -20,6 +20,7 @@ from headway.queueing.times.processor_sharing.exponential import exponential_sha
 from headway.queueing.times.processor_sharing.general import SharingClasses
 from headway.queueing.times.tagged_job.kinds import FcfsQueue, SharedQueue
 from headway.queueing.times.tagged_job.station import TaggedStation
+from headway.records import dataclass
 
 _SHORT = 0.02  # least service time of other classes over their mean: for speed
 

@@ -1,10 +1,11 @@
 """What a kind of station can do, declared beside the kind and asked wherever kinds differ."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import ClassVar, Self
 
 from headway.queueing.disciplines.discipline import Discipline
+from headway.records import dataclass
 
 
 class ServiceKind(StrEnum):

@@ -6,7 +6,7 @@ Every method takes floats, NumPy arrays or SymPy expressions.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -32,6 +32,7 @@ from headway.queueing.flows.laws import (
 )
 from headway.queueing.stations.abilities import SERVERS, Abilities, ServiceKind
 from headway.queueing.stations.counted import Counted
+from headway.records import dataclass
 
 if TYPE_CHECKING:
     from headway.queueing.times.laws import TimeLaw

@@ -7,13 +7,13 @@ Source: Mitzenmacher, IEEE Transactions on Parallel and Distributed Systems 12(1
 of two choices).
 """
 
-from dataclasses import dataclass
 from typing import ClassVar, NoReturn
 
 from headway.errors import GraphError, InvalidParameter, nearest
 from headway.kinds import Quantity
 from headway.queueing.stations.abilities import SERVERS, Abilities, QueueChoice
 from headway.queueing.stations.base import Servers, Station
+from headway.records import dataclass
 
 
 def queue_choice(word: str, kind: type[Station]) -> QueueChoice:

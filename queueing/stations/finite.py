@@ -1,7 +1,7 @@
 """Stations with room for a limited number: what finds no place is lost."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
@@ -36,6 +36,7 @@ from headway.queueing.times.laws import (
     limited,
 )
 from headway.queueing.times.processor_sharing.birth_death import BirthDeathSharing
+from headway.records import dataclass
 
 State = TypeVar("State")
 

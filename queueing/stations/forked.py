@@ -1,6 +1,6 @@
 """Requests that fork: to several servers at once, done when enough of them are."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,6 +22,7 @@ from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import Station, while_stable
 from headway.queueing.stations.general import MD1, MG1
 from headway.queueing.times.laws import GAMMA, TimeLaw, by_points, constant
+from headway.records import dataclass
 
 _NONE, _ONE, _MIXED, _MOMENTS = range(4)  # laws: no time, one branch, a mixture, two moments
 _CONSTANT = 1e-9  # scv below which a time is constant but for rounding

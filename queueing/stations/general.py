@@ -1,7 +1,7 @@
 """Stations whose service, or arrivals, are not exponential."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -27,6 +27,7 @@ from headway.queueing.times.laws import (
 from headway.queueing.times.phase_type import IN_PHASES, STAGES, in_phases
 from headway.queueing.times.tagged_job.kinds import FcfsQueue
 from headway.queueing.times.tagged_job.station import TaggedStation
+from headway.records import dataclass
 
 _VARIES = 1e-2  # scv from which a hundred terms invert a law; less takes thousands: speed only
 _MOST_GAMMA = 0.24  # Cosmetatos's gamma at most: Tijms 1994, section 4.5

@@ -1,7 +1,6 @@
 """One server whose classes of requests overtake each other in the queue."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -20,6 +19,7 @@ from headway.queueing.stations.base import while_stable
 from headway.queueing.times.feedback import STEADIEST
 from headway.queueing.times.head_of_line import head_of_line_transform
 from headway.queueing.times.laws import GAMMA, Piece, TimeLaw, gamma
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ In closed networks it lies between two stations with a product form (`Mixed`).
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import ClassVar
 
@@ -24,6 +24,7 @@ from headway.kinds import (
 from headway.queueing.flows.laws import saturation_throughput
 from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import MM1, Station, while_stable
+from headway.records import dataclass
 
 # Fitted to simulations: 1/2, 1.4 and 1.64 of theta, up to 95% of capacity (``python -m
 # tests.campaigns.quota_errors``), and 1.5 twice of a closed network's l (``python -m

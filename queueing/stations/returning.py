@@ -1,9 +1,8 @@
 """Stations that send a share of what they have served straight back to themselves."""
 
-from dataclasses import dataclass
-
 from headway.kinds import Amount, Quantity, number
 from headway.queueing.stations.base import Station
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ Source: Baskett, Chandy, Muntz and Palacios, JACM 22(2), 1975 (single servers); 
 *Reversibility and Stochastic Networks*, 1979, section 3.3 (symmetric queues, several servers).
 """
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -24,6 +23,7 @@ from headway.queueing.times.processor_sharing.general import (
     alone_law,
     general_sharing_law,
 )
+from headway.records import dataclass
 
 SEVERAL = (
     "response times at several shared servers have a known distribution for exponential times "

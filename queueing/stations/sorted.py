@@ -1,6 +1,5 @@
 """A station whose discipline looks at service times, so that mean waits follow from it."""
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +10,7 @@ from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.disciplines.offered import Offered
 from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import Station
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

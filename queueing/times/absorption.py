@@ -8,7 +8,6 @@ each with a smooth transform of its own.
 Source: Neuts, *Matrix-Geometric Solutions in Stochastic Models*, 1981, chapter 2 (absorption).
 """
 
-from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.queueing.times.laws import MOST_PIECES, ComplexArray, Piece, TimeLaw, merged
+from headway.records import dataclass
 
 _WEIGHTLESS = 1e-13  # probability of a path that is neglected: rounding
 _AT_ONCE = 2_000_000  # complex numbers in memory

@@ -17,7 +17,6 @@ Source: Takács, "A single-server queue with feedback", Bell System Technical Jo
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from math import log
 
@@ -25,6 +24,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.queueing.times.laws import GAMMA, ComplexArray, Piece, TimeLaw, Transform, gamma
+from headway.records import dataclass
 
 _NEGLIGIBLE, _NOTHING = 1e-14, 1e-17  # probabilities of more passes: rounding
 

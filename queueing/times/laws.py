@@ -7,7 +7,7 @@ Source: Kleinrock, *Queueing Systems* I, 1975, sections 3.2, 3.5, 3.6 and 5.7.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from math import comb, floor
 from typing import Any, TypeAlias
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
+from headway.records import dataclass
 
 ComplexArray: TypeAlias = NDArray[np.complex128]
 Transform: TypeAlias = Callable[[ComplexArray], ComplexArray]

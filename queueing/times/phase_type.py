@@ -5,12 +5,12 @@ a server of such times); Tijms, *Stochastic Models*, 1994, appendix B (steady ti
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil, sqrt
 
 import numpy as np
 
 from headway.kinds import FloatArray
+from headway.records import dataclass
 
 STAGES = 10
 """Phases at most, by which a constant time is taken as one that varies by 32%."""

@@ -37,7 +37,7 @@ Tirupati, "Multiproduct queueing networks with deterministic routing: decomposit
 the notion of interference", Management Science 34(1), 1988 (departures by class).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -45,6 +45,7 @@ from headway.kinds import FloatArray
 from headway.queueing.erlang.formulas import erlang_c
 from headway.queueing.variability.flows import departing_alone
 from headway.queueing.variability.network import GeneralNetwork
+from headway.records import dataclass
 
 _FULL = 1 - 1e-9  # utilisation at most: beyond saturation waits by class are those just below it
 

@@ -32,7 +32,7 @@ analyzer based on indices of dispersion", Naval Research Logistics 69(1), 2022 (
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -41,6 +41,7 @@ from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.queueing.variability.passes import groups, passed_on
+from headway.records import dataclass
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

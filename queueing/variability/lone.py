@@ -1,6 +1,6 @@
 """The only queue of an open network: GI/M/m where its service is exponential."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from headway.queueing.times.laws import TimeLaw, exponential, pooled
 from headway.queueing.times.tagged_job.station import TaggedStation
 from headway.queueing.variability.two_moments import MetStation
 from headway.queueing.variability.waiting import general_wait
+from headway.records import dataclass
 
 GAMMA_ARRIVALS = (
     "times between arrivals are assumed gamma-distributed: mean response time within 5% where they "

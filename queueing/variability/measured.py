@@ -6,9 +6,8 @@ to 90% busy, scvs of services up to 1, 4 or 8; times gamma-distributed, lognorma
 (docs/accuracy/stations.md has the table). Largest errors are stated, rounded up.
 """
 
-from dataclasses import dataclass
-
 from headway.numerals import digits
+from headway.records import dataclass
 
 SCVS = (1.0, 4.0, 8.0)
 """Where the regions end: largest scv of services."""

@@ -4,7 +4,7 @@ Source: Whitt, "The Queueing Network Analyzer", Bell System Technical Journal 62
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
 import numpy as np
@@ -22,6 +22,7 @@ from headway.queueing.variability.flows import (
 from headway.queueing.variability.returns import all_returns, near_returns
 from headway.queueing.variability.tandems import Flags, Tandems, tandems_of
 from headway.queueing.variability.waiting import general_wait
+from headway.records import dataclass
 
 Errors = TypeVar("Errors")
 

@@ -13,12 +13,11 @@ own, measured by ``python -m tests.campaigns.constants tandems``.
 Source: Friedman, "Reduction methods for tandem queuing systems", Operations Research 13(1), 1965.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
+from headway.records import dataclass
 
 # Sum of two scvs at which the weight is 1/e. Measured (``python -m tests.campaigns.constants
 # tandems``): over 46 networks with scvs up to 0.2 the root mean square error is 5.2%; 5.1 to 5.5%

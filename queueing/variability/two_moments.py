@@ -14,7 +14,7 @@ Source: Kraemer and Langenbach-Belz, "Approximate formulae for the delay in the 
 GI/G/1", 8th International Teletraffic Congress, 1976.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from headway.queueing.times.laws import (
     pooled,
 )
 from headway.queueing.times.tagged_job.station import TaggedStation
+from headway.records import dataclass
 
 _SAME = 1e-9  # relative, of a mean wait that is the station's own but for rounding
 _NOTHING = 1e-9  # of a service: a shorter wait is left out

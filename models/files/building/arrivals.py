@@ -1,7 +1,6 @@
 """The shape of ``[arrivals]``: how many jobs come from outside, and how."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from headway.models.files.building.shapes import (
@@ -15,6 +14,7 @@ from headway.models.files.building.shapes import (
     TableKey,
     TextSchema,
 )
+from headway.records import dataclass
 
 _TEXT, _PLAIN = TextSchema(), Plain()
 

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from headway.errors import HeadwayError, ModelFileError
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

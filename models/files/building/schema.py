@@ -4,7 +4,6 @@ A key is declared here once: the reader, the JSON schema that editors use, and t
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from headway.models.files.building.arrivals import ARRIVAL, ArrivalEntry
@@ -32,6 +31,7 @@ from headway.models.files.building.shapes import (
 from headway.models.structure.loads import Load
 from headway.models.structure.meanings import Better
 from headway.models.structure.parts.structure import CLASS_KEYS
+from headway.records import dataclass
 
 __all__ = ["ArrivalEntry", "Fault", "Keys", "Number", "Scalar", "structure"]
 

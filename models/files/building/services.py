@@ -1,7 +1,6 @@
 """The shape of layered services in a model file: processors, tasks, entries and activities."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from headway.models.files.building.shapes import (
@@ -17,6 +16,7 @@ from headway.models.files.building.shapes import (
     TableOf,
     TextSchema,
 )
+from headway.records import dataclass
 
 REPLY, UNLIMITED = "reply", "unlimited"
 """The reply in a flow; and how many servers or threads there are where their number is no limit."""

@@ -2,9 +2,11 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import inf, isfinite
 from typing import Any, NamedTuple, TypeAlias
+
+from headway.records import dataclass
 
 Scalar: TypeAlias = str | int | float
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
+from typing import TYPE_CHECKING
 
 from headway.models.files.building.entries import Entries
 from headway.models.files.building.expressions import expression, units_of
@@ -14,9 +15,11 @@ from headway.models.structure.building.reading import Expression
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.structure import CLASS_KEYS, CLASS_PLACES
 from headway.queueing.disciplines.table import DEFAULT
-from headway.queueing.flows.courses import Course
 from headway.queueing.stations.abilities import QueueChoice
 from headway.queueing.stations.listed.kinds import station_kind
+
+if TYPE_CHECKING:
+    from headway.queueing.flows.courses import Course
 
 _PYTHON_KEYS = {file: python for python, file in FILE_KEYS.items()}
 
@@ -24,7 +27,7 @@ _PYTHON_KEYS = {file: python for python, file in FILE_KEYS.items()}
 class Stations(Entries):
     """Adds stations to a graph, and routes, arrivals and classes of jobs."""
 
-    courses: Mapping[str, Course] = Frozen({})
+    courses: "Mapping[str, Course]" = Frozen({})
     """Arrivals that follow time, by station."""
 
     def station(self, graph: ModelGraph, name: str) -> ModelGraph:

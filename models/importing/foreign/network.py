@@ -1,11 +1,12 @@
 """A queueing network as another tool's file describes it, before it becomes a headway model."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.disciplines.table import DEFAULT
+from headway.records import dataclass
 
 Shares = Mapping[tuple[str, str], float]
 """Routing probability from one station to another."""

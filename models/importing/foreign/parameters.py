@@ -1,9 +1,9 @@
 """The tree of parameters in JSIMg files, by class where the file gives them by class."""
 
-from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
 from headway.errors import LONGEST, ModelFileError, quoted
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ not known: 2% is worth two of them.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from headway.models.inference.searching.loss import loss_cost
 from headway.models.inference.searching.problem import Problem
 from headway.models.inference.searching.search import Optimum
 from headway.models.language.formula import Formula
+from headway.records import dataclass
 
 COUNT = 512
 """Draws of each form."""

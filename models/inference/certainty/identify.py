@@ -1,7 +1,6 @@
 """What the data can and cannot determine, in words, and which measurement would help."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from headway.models.inference.certainty.uncertainty import Uncertainty
 from headway.models.inference.searching.problem import RELATIVE_NOISE, Problem
 from headway.models.inference.searching.search import natural_scale
 from headway.models.structure.model import Model
+from headway.records import dataclass
 
 RANK = 1e-6
 """Effect of a relative change, as a share of the largest, below which there is none."""

@@ -7,7 +7,7 @@ Source: Seber and Wild, *Nonlinear Regression*, 1989, section 5.4.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from headway.models.inference.searching.descent import Rows, Valley, descend
 from headway.models.inference.searching.problem import Problem
 from headway.models.inference.searching.search import Optimum, natural_scale, polish
 from headway.models.solving.evaluate import slope_between
+from headway.records import dataclass
 
 _REACHES = 44  # doublings of a step before a quantity counts as without limit
 _REFINED = 24  # steps between the last value that fits and the first that does not

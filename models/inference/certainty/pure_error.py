@@ -4,7 +4,6 @@ Source: Draper and Smith, *Applied Regression Analysis*, section 2.1.
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from headway.kinds import FloatArray
 from headway.loggp.measuring.misfit import Misfit, misfit
 from headway.models.inference.searching.problem import Problem
 from headway.numerals import significant
+from headway.records import dataclass
 
 _ALIKE = 1e-9  # relative: what repeats that agree to the last digit leave
 

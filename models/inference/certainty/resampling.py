@@ -5,7 +5,7 @@ Source: Davison and Hinkley, *Bootstrap Methods and their Application*, 1997, se
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Any, TypeAlias
@@ -26,6 +26,7 @@ from headway.models.inference.searching.problem import Ends, Problem
 from headway.models.inference.searching.search import Optimum, SearchLimits, polish, polish_all
 from headway.models.running.crews import Crew
 from headway.models.running.spreading import spread
+from headway.records import dataclass
 
 Points: TypeAlias = NDArray[np.int64]
 _FAR = SearchLimits(300, 1e-10)  # valleys may be flat without a point

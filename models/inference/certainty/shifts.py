@@ -10,7 +10,7 @@ too, so both are one component.
 Source: Searle, Casella and McCulloch, *Variance Components*, 1992, sections 3.5 and 3.6.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.models.inference.searching.problem import RELATIVE_NOISE, Problem
+from headway.records import dataclass
 
 _RANK = 1e-9  # singular value, of the largest, below which a direction is rounding
 CONFIDENCE = 0.95

@@ -7,13 +7,13 @@ ter Braak, *A Markov chain Monte Carlo version of the genetic algorithm differen
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
+from headway.records import dataclass
 
 LogDensity = Callable[[FloatArray], FloatArray]
 """Logarithm of a density, up to a constant: from points, shape (points, width), one number each."""

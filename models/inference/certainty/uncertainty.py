@@ -8,7 +8,6 @@ Source: Seber and Wild, *Nonlinear Regression*, 1989, chapter 5.
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from headway.models.inference.certainty.whole_numbers import count_interval
 from headway.models.inference.searching.loss import loss_derivatives
 from headway.models.inference.searching.problem import Ends, Problem
 from headway.models.inference.searching.search import Optimum, natural_scale
+from headway.records import dataclass
 
 WORTH = 1e-3
 """Share of the cost that makes a fit significantly worse which a step has to gain in a profile."""

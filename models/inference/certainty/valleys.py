@@ -4,7 +4,6 @@ Two times may exchange their roles, or one fall to nothing while another takes i
 valley that holds such values is an answer with its own numbers.
 """
 
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -20,6 +19,7 @@ from headway.models.inference.certainty.uncertainty import (
 from headway.models.inference.searching.problem import Ends, Problem
 from headway.models.inference.searching.search import Optimum, follow, polish_all
 from headway.models.inference.searching.starts import starts_of
+from headway.records import dataclass
 
 _LOOKED_AT = 3  # starts that are followed to look for other valleys
 _MOST = 4  # answers told of

@@ -1,7 +1,7 @@
 """Intervals of counts: the whole numbers whose best fit is not significantly worse."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
 
 import numpy as np
@@ -16,6 +16,7 @@ from headway.models.inference.searching.search import (
     polish_all,
     with_count,
 )
+from headway.records import dataclass
 
 _FARTHEST = 1 << 12  # step at which looking for an end is given up
 _FIRST = 1.3  # by how much the other counts change at first

@@ -1,6 +1,5 @@
 """What a fitted model says at loads that were not measured."""
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +13,7 @@ from headway.models.solving.throughput_driven import driven_evaluator
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import percent_of, percentile_name
 from headway.models.uncertain.beyond import acting_load
+from headway.records import dataclass
 
 THROUGHPUT = "throughput"
 """Name of the load of a closed model that paces itself to a measured throughput."""

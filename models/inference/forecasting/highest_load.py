@@ -6,7 +6,7 @@ quantiles are the interval and its middle.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from headway.models.structure.outputs import percent_of
 from headway.models.tables.shown import Answer
 from headway.numerals import digits, four_digits, significant
 from headway.queueing.stations.base import MM1
+from headway.records import dataclass
 
 PRECISION = 0.05
 """Share of the lower end of an interval that it may be wide, where no other is asked for."""

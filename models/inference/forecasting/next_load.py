@@ -5,7 +5,6 @@ the covariances are those of all that is plausible, so that the choice of form c
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from headway.models.inference.forecasting.elsewhere import RESPONSE_TIME, Elsewh
 from headway.models.language.units import Unit
 from headway.models.tables.shown import Answer
 from headway.numerals import first_largest
+from headway.records import dataclass
 
 MOST_RUNS = 12
 """Further runs that are looked ahead."""

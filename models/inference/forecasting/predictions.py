@@ -1,7 +1,7 @@
 """What is expected at loads that were not measured, by all that fits, and how sure that is."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from headway.models.structure.model import Model
 from headway.models.structure.outputs import percent_of, percentile_name
 from headway.models.tables.shown import Answer
 from headway.models.uncertain.beyond import further_weights
+from headway.records import dataclass
 
 ENDS = (0.025, 0.5, 0.975)
 """Shares of the chances at the lower end of a band, in its middle, and at its upper end."""

@@ -9,7 +9,6 @@ mean follows the percentile more closely.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from headway.models.language.units import unit
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.statistic import percentile_of
 from headway.numerals import digits, significant
+from headway.records import dataclass
 
 FEWEST = 3
 """Loads at which a percentile was measured, for its scatter to be known."""

@@ -5,7 +5,7 @@ steps are clipped to the bounds, and values held there while the sum rises inwar
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.models.inference.searching.loss import Loss, loss_cost, loss_weights
+from headway.records import dataclass
 
 Rows = NDArray[np.intp]
 Residuals = Callable[[FloatArray, Rows], FloatArray]

@@ -1,7 +1,7 @@
 """A fit as a problem: residuals weighed by what is known, parameters on their own scales."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ from headway.kinds import FloatArray
 from headway.models.inference.searching.loss import Loss, loss_cost
 from headway.models.solving.evaluate import ADDED, Evaluator, slope_between
 from headway.models.structure.model import Model
+from headway.records import dataclass
 
 RELATIVE_NOISE = 0.02
 """Relative error of a measurement beyond what its printed digits leave open."""

@@ -5,7 +5,7 @@ came lowest, then to the end from what is left and differs.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
@@ -23,6 +23,7 @@ from headway.models.inference.searching.starts import (
     sustained,
     unsustained,
 )
+from headway.records import dataclass
 
 STARTS = 12
 _LOOKED_AT = 48  # starts that go a few steps; a dozen or two go on, and the best to the end

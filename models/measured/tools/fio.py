@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -13,6 +12,7 @@ from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.documents import amount, document
 from headway.models.measured.tools.kit.numbers import count, seconds
 from headway.numerals import digits
+from headway.records import dataclass
 
 DIRECTIONS = ("read", "write", "trim", "mixed")
 """Kinds of I/O that a job counts separately; the last with ``unified_rw_reporting``."""

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ from headway.models.measured.tools.kit.requests import Requests
 from headway.models.measured.tools.kit.text import placed
 from headway.models.measured.window import WHOLE, RunWindow
 from headway.numerals import digits
+from headway.records import dataclass
 
 _TOOL = "k6"
 _RESOLUTION = 1e-3  # ms: k6 stamps points to the microsecond, or finer

@@ -11,7 +11,6 @@ storage-conf/workload/*.yaml: `computation_time` and `batch_size`.
 import csv
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -22,6 +21,7 @@ from headway.models.measured.tools.kit.documents import amount, document, under
 from headway.models.measured.tools.kit.numbers import filled, number
 from headway.models.measured.tools.kit.text import begins, by_title, placed, recognised_by
 from headway.numerals import digits, four_digits
+from headway.records import dataclass
 
 ACCELERATOR = "accelerator"
 """The name of the utilisation of accelerators, among those of a point."""

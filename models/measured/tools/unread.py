@@ -1,7 +1,8 @@
 """What tools write that says no more than another of their outputs, which headway reads."""
 
 import re
-from dataclasses import dataclass
+
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,12 @@
 """Boxes, arrows that bend around them, and places for words beside arrows; in inches."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
+from headway.records import dataclass
 
 _BENDS = (0.0, 0.2, -0.2, 0.35, -0.35, 0.5, -0.5, 0.7, -0.7, 0.95, -0.95, 1.3, -1.3)
 """Heights of arcs that are tried, in half lengths; the first that passes by everything is taken."""

@@ -1,7 +1,6 @@
 """Where boxes stand: along the flow of jobs, from left to right or from top to bottom."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 
@@ -11,6 +10,7 @@ import numpy as np
 from headway.models.plotting.graphs.geometry import Arc, Rectangle, bent_arc, label_box
 from headway.models.plotting.graphs.scheme import Scheme, Sort
 from headway.models.plotting.looks.page import size_of
+from headway.records import dataclass
 
 _PAD = 0.09  # inches between a box's edge and its words
 _BESIDE, _GAP, _SIDE = 0.25, 0.45, 0.35  # inches between boxes: in a row, along the flow, to others

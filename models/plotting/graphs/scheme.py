@@ -2,7 +2,6 @@
 
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum
 
 from headway.models.language.scales import Scale
@@ -11,6 +10,7 @@ from headway.models.showing.parts.numbers import kind_text, number_text, numbers
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.components import Component
 from headway.models.structure.parts.networks import to_networkx
+from headway.records import dataclass
 
 _SATURATED = 0.995
 _LABEL = 18  # letters in a line beside an arrow

@@ -1,7 +1,7 @@
 """Where the jobs of a graph come from: arrivals, classes, terminals, and who goes back to them."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from headway.models.language.formula import Formula
@@ -11,6 +11,7 @@ from headway.models.showing.parts.numbers import LOAD_UNITS, RATE, number_text
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.class_ways import EVERY
 from headway.models.structure.parts.components import Route
+from headway.records import dataclass
 
 _SURE = 1 - 1e-9  # a sum of probabilities that leaves nothing over
 

@@ -1,11 +1,12 @@
 """Two palettes, for light and dark pages; a figure is drawn in the first, and changed over."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from matplotlib.colors import ListedColormap, to_hex, to_rgba
 from matplotlib.figure import Figure
+
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

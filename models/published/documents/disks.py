@@ -1,7 +1,6 @@
 """Russell, End-User SCSI Disk Performance: rates of one disk and of a parallel file system."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from headway.models.published.studies.disk_rates import (
     disk_streams,
     parallel_file,
 )
+from headway.records import dataclass
 
 _ONE, _MEDIAN, _ABOUT = 0.2, 0.1, 0.1
 _BLOCKS = (

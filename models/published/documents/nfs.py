@@ -1,7 +1,6 @@
 """Martin's thesis, NFS server: Table 5.1 and the regressions of section 5.5."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from headway.models.files.shipped import data_rows as rows
 from headway.models.measured.regression import RegressionLine, r_squared, regression_line
 from headway.models.published.cells import Cell, Expectation, PublishedTable, cell_of_print
 from headway.models.structure.model import Model
+from headway.records import dataclass
 
 _FOLDER = "network_sensitivity"
 _STEPS = 2.4

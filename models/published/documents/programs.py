@@ -6,7 +6,6 @@ Tables 3.1 and 4.1 say whether it rounds to what is printed.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 from headway.loggp import (
@@ -24,6 +23,7 @@ from headway.models.published.cells import (
     cell_of_print,
     half_unit,
 )
+from headway.records import dataclass
 
 _US, _MB = 1e-6, 1e6
 _FOLDER = "network_sensitivity"

@@ -3,7 +3,6 @@
 The data are Tables A.1, A.5 and B.10 to B.14 of Martin's thesis (1999); see `families`.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from headway.models.measured.measurements import Measurements
 from headway.models.published.studies.families import BASE, FAMILIES, family
 from headway.models.tables.shown import Shown
 from headway.models.tables.table import Column, Table
+from headway.records import dataclass
 
 SHARED = (
     *("trips", "trips_on_miss", "cpu_time", "messages", "disk_time", "touched_per_load"),

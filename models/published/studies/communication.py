@@ -7,7 +7,6 @@ itself for counts of one's own.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -21,6 +20,7 @@ from headway.models.files.shipped import data_rows as rows
 from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import MODELLED, QUIET, light_grid
 from headway.numerals import digits
+from headway.records import dataclass
 
 _TABLE = "network_sensitivity/table_3_2_split_c_communication"
 _LETTERS, _LINE = 0.4, 3.2  # decades and percent within which labels would overlap

@@ -5,7 +5,6 @@ models can be checked against it, fitted to all, and fitted to all but one.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.models.files.shipped import catalogue_model, data_rows
 from headway.models.structure.model import Model
+from headway.records import dataclass
 
 MB = 1e6
 

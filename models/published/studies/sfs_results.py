@@ -1,9 +1,8 @@
 """The published SFS curves that ship with headway, with what they are curves of."""
 
-from dataclasses import dataclass
-
 from headway.models.files.shipped import data_path, data_rows
 from headway.models.measured.measurements import Measurements
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Slowdown of programs over a machine parameter: measured dots, a line for each model."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,6 +10,7 @@ from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import draw_points, light_grid, style
+from headway.records import dataclass
 
 _PANEL = 2.2  # inches, height
 _HEADROOM = 1.05  # dots at the top stay whole

@@ -5,7 +5,6 @@ varied in each, ten programs.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from headway.models.language.verbs import perform
 from headway.models.measured.measurements import Measurements
 from headway.models.tables.shown import Shown
 from headway.models.tables.table import Column, Table
+from headway.records import dataclass
 
 if TYPE_CHECKING:
     from headway.models.published.studies.slowdown_figures import SlowdownPanel

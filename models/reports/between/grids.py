@@ -1,7 +1,6 @@
 """A model solved at every combination of a few values, to be read between them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -9,6 +8,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.structure.model import Model
+from headway.records import dataclass
 
 _NEVER = 1e30  # times any load: where a station is not full at some points, but at others
 

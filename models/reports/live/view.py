@@ -1,7 +1,7 @@
 """What a notebook's panel shows of a model: a curve, readings and tables, all from the solver."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from headway.models.structure.model import Model
 from headway.models.structure.outputs import on_demand
 from headway.models.tables.forms import tables
 from headway.models.tables.table import scale_of
+from headway.records import dataclass
 
 _POINTS, _COSTLY_POINTS = 120, 40  # of a curve, and of one whose points each take long
 _NEAR, _ROUNDS = 16, 4  # cells, and how often they are cut, to find where a curve ends

@@ -6,13 +6,12 @@ numbers: laws, routes, rounds by class, the choice among queues and the order of
 and the sizes of batches by source.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.queueing.playing.rows import IntArray, RowArray
+from headway.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """A closed network whose numbers assume a throughput, and the throughput that results."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from headway.queueing.closed.solve_closed import (
 )
 from headway.queueing.network.network import Network
 from headway.queueing.stations.base import Station
+from headway.records import dataclass
 
 AGREEMENT = 1e-9
 """Relative tolerance between assumed and resulting numbers."""

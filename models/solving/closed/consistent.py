@@ -9,7 +9,7 @@ network", J. Appl. Prob. 23(2), 1986: throughput falls as demands grow.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from headway.numerals import digits
 from headway.queueing.bounds.network import least_throughput, most_throughput
 from headway.queueing.flows.fixed_points import Guess, balance
 from headway.queueing.stations.base import Station
+from headway.records import dataclass
 
 MOST_CONSISTENT = 200_000
 """The most jobs if numbers depend on the throughput; each search solves the network many times."""

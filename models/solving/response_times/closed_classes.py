@@ -5,7 +5,6 @@ that it meets are treated as one class with the mean visits and times of all,
 arriving as all of them do; times are scaled to the mean of the class, which is known.
 """
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +27,7 @@ from headway.queueing.passages.passage import Passage, PassageStation, topologic
 from headway.queueing.passages.processor_sharing import sharing_law
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.times.laws import TimeLaw, mixture
+from headway.records import dataclass
 
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution

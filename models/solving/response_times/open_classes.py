@@ -1,6 +1,6 @@
 """Distributions of response times of several open classes that share stations."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,6 +39,7 @@ from headway.queueing.times.laws import (
     poisson_wait,
 )
 from headway.queueing.times.processor_sharing.general import SharingClasses
+from headway.records import dataclass
 
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution

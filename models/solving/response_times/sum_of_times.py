@@ -1,6 +1,6 @@
 """Percentiles of a response time that is the sum of a station's time and constant times."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,7 @@ from headway.models.structure.planning.ways import shares
 from headway.queueing.sojourn.feed_forward import FeedForwardNetwork
 from headway.queueing.stations.rows import in_a_row
 from headway.queueing.times.laws import TimeLaw, constant, in_series
+from headway.records import dataclass
 
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution

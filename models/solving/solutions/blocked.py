@@ -1,7 +1,6 @@
 """Networks of models that block, at each operating point."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from headway.numerals import digits
 from headway.queueing.blocking.solve_blocking import blocking_saturation, room_of
 from headway.queueing.network.blocking import Blocking, BlockingNetwork, Window
 from headway.queueing.stations.base import Station
+from headway.records import dataclass
 
 if TYPE_CHECKING:
     from headway.models.structure.graph import ModelGraph

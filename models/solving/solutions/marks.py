@@ -1,11 +1,10 @@
 """Marks of a solution: its method, approximation and saturation."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.queueing.methods.registry import approximates
+from headway.records import dataclass
 
 DRIVEN = "throughput-driven"
 """Method of a closed network whose think time follows from a measured throughput."""

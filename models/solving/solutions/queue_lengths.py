@@ -1,7 +1,6 @@
 """Distributions of the number of jobs at stations, as an answer."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
 from headway.numerals import digits
 from headway.queueing.numbers.laws import NumberLaw
+from headway.records import dataclass
 
 NumberLaws: TypeAlias = list[NumberLaw | None]
 """One distribution per operating point, in flat order; None at saturated points."""

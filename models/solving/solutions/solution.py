@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +27,7 @@ from headway.models.structure.parts.regions import REGION_FULL
 from headway.models.tables.shown import Answer
 from headway.numerals import digits, first_largest
 from headway.queueing.flows.laws import knee_population
+from headway.records import dataclass
 
 STATION_RESULTS = ("utilisation", "residence_time", "queue_length", "throughput")
 SPREAD_RESULTS = ("arrival_scv", "departure_scv")

@@ -1,7 +1,7 @@
 """Formulas of a graph that is being built: names declared, expressions read and checked."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self, TypeAlias
 
 from headway.errors import GraphError, UnknownParameter, nearest
@@ -10,6 +10,7 @@ from headway.models.language.formula import Formula, formula_at, of_number
 from headway.models.language.names import check_name
 from headway.models.structure.parts.components import Component
 from headway.models.structure.parts.structure import RESERVED, Structure
+from headway.records import dataclass
 
 Expression: TypeAlias = Quantity | str
 """A number, a formula as text, or a SymPy expression."""

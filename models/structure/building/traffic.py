@@ -1,7 +1,7 @@
 """Stations of a graph that is being built, and who comes to them, by which ways."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike
@@ -20,6 +20,7 @@ from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.disciplines.table import DEFAULT
 from headway.queueing.stations.abilities import QueueChoice
 from headway.queueing.stations.base import Station
+from headway.records import dataclass
 
 if TYPE_CHECKING:
     from headway.queueing.flows.courses import Course

@@ -1,7 +1,6 @@
 """Jobs that arrive together: how many, by formulas."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,6 +8,7 @@ from headway.errors import GraphError
 from headway.kinds import Amount
 from headway.models.language.formula import Formula
 from headway.queueing.flows.batch_sizes import BatchSizes
+from headway.records import dataclass
 
 MEAN = "mean"
 """The key of the mean of geometric sizes."""

@@ -1,7 +1,7 @@
 """Ways of single classes of jobs: their routes, where they come in, where their rounds begin."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from headway.errors import GraphError
 from headway.kinds import Amount
@@ -9,6 +9,7 @@ from headway.models.language.formula import Formula
 from headway.models.language.frozen import Kept
 from headway.models.structure.parts.components import Route
 from headway.models.structure.parts.keys import Key
+from headway.records import dataclass
 
 EVERY = ""
 """The class of routes for every class, and of a reference of a model without classes."""

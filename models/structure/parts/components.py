@@ -1,13 +1,14 @@
 """Parts of a graph: components with a formula for each of their numbers, and routes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from headway.models.language.formula import Formula
 from headway.models.language.frozen import Kept
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.disciplines.table import DEFAULT
 from headway.queueing.stations.abilities import Abilities, QueueChoice
+from headway.records import dataclass
 
 STATION_PARTS = (
     "visits",

@@ -1,13 +1,14 @@
 """Layered services of a graph: processors, tasks and entries, with a formula for each number."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from headway.kinds import Amount
 from headway.models.language.formula import Formula
 from headway.queueing.layers.parts import Entry, Processor, Task
 from headway.queueing.layers.system import LayeredSystem
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,12 @@
 """Regions: stations that together hold so many jobs, while the others wait outside."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from headway.errors import GraphError, nearest
 from headway.models.language.formula import Formula
 from headway.models.structure.parts.components import Component
 from headway.queueing.stations.abilities import ServiceKind
+from headway.records import dataclass
 
 REGION_PARTS = ("throughput", "utilisation", "full", "queue_length", "waiting_time")
 """What is known of a region: jobs that come in, share of its places taken, share of time that all

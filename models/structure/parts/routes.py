@@ -1,7 +1,6 @@
 """The routes of a graph: a matrix of probabilities, single ones, or both."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
 from threading import Lock
@@ -17,6 +16,7 @@ from headway.models.language.frozen import Kept
 from headway.models.structure.parts.components import Route
 from headway.models.structure.parts.keys import Key, share_of
 from headway.queueing.flows.traffic import SUM_TOLERANCE, check_matrix
+from headway.records import dataclass
 
 MOST_SHOWN = 500
 """Routes that a table lists or a drawing shows."""

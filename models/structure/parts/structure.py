@@ -1,7 +1,7 @@
 """What a graph holds: components, routes and bindings, as names and formulas without values."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, wraps
 from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
@@ -15,6 +15,7 @@ from headway.models.structure.parts.components import STATION_PARTS, Component
 from headway.models.structure.parts.links import LINK_KEYS
 from headway.models.structure.parts.regions import REGION_PARTS, Region
 from headway.models.structure.parts.routes import Routes, routes_of
+from headway.records import dataclass
 
 if TYPE_CHECKING:
     from headway.models.structure.parts.batches import Batch

@@ -7,7 +7,7 @@ a *stay* is all visits from coming to leaving.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from headway.models.structure.parts.structure import Structure, of_structure
 from headway.queueing.flows.chances import ByName, ByNumber, Chances, is_sparse, suits_a_matrix
 from headway.queueing.flows.traffic import check_routes
 from headway.queueing.stations.returning import Returning
+from headway.records import dataclass
 
 _MOST_ROUNDS = 1000
 _SETTLED = 1e-14  # losses are probabilities: this is their last digit

@@ -1,7 +1,6 @@
 """A graph's steps in an order in which each finds what it needs."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
@@ -11,6 +10,7 @@ from headway.models.structure.parts.keys import Amounts, Values
 from headway.models.structure.parts.structure import Structure
 from headway.models.structure.planning.components import AnyStep
 from headway.models.structure.planning.steps import all_steps
+from headway.records import dataclass
 
 MOST_KEPT = 64
 """Numbers found by searches that a plan keeps."""

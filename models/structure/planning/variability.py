@@ -1,7 +1,6 @@
 """Where a graph says how arrivals vary: two moments of every flow, and what jobs wait by them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
@@ -26,6 +25,7 @@ from headway.models.structure.planning.flows import entry_shares
 from headway.models.structure.planning.ways import visits_given
 from headway.queueing.stations.abilities import Abilities, ServiceKind
 from headway.queueing.stations.base import Station
+from headway.records import dataclass
 
 if TYPE_CHECKING:
     from headway.queueing.variability.network import GeneralNetwork

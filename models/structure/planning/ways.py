@@ -1,7 +1,6 @@
 """The ways of jobs through a graph, in numbers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,6 +8,7 @@ from headway.kinds import Amount, FloatArray
 from headway.models.structure.parts.keys import arrivals_at
 from headway.models.structure.parts.routes import share_at
 from headway.models.structure.parts.structure import Structure
+from headway.records import dataclass
 
 _ROUNDING = 1e-12  # of chances that sum to 1
 

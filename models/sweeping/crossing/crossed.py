@@ -1,7 +1,7 @@
 """Spaces of crossed samples, from which Sobol indices are estimated."""
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -13,6 +13,7 @@ from headway.models.sweeping.axes import Spread
 from headway.models.sweeping.reductions.crossing import Crossing
 from headway.models.sweeping.shares import sobol
 from headway.models.uncertain.sampling import Joint, scores_at
+from headway.records import dataclass
 
 
 class ParameterDistribution(Protocol):

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from headway.models.sweeping.reductions.reduction import (
     State,
     share_interval,
 )
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,11 @@ Source: Saltelli et al., *Variance based sensitivity analysis of model output*, 
 Tarantola, *Variance-based sensitivity indices for models with dependent inputs*, 2012.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import InvalidParameter
+from headway.records import dataclass
 
 REPLICATES = 16
 """Independent replicates, whose differences give the error."""

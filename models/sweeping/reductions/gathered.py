@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from headway.models.sweeping.reductions.reduction import (
     no_arguments,
 )
 from headway.numerals import digits
+from headway.records import dataclass
 
 MOST_GATHERED = 10_000_000
 """Most values that a reduction gathers: 80 MB."""

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -14,6 +13,7 @@ from headway.models.language.units import Unit, quantity
 from headway.models.sweeping.reductions.beyond import limit_text
 from headway.models.sweeping.reductions.reduction import Reduction, ReductionKind, Row, State
 from headway.models.sweeping.reductions.sketch import DROPPED, Sketched
+from headway.records import dataclass
 
 MOST_EDGES = 1000
 """Most limits of a histogram; each takes a pass over the values."""

@@ -5,7 +5,6 @@ index is the share that remains when all others are known.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
@@ -15,6 +14,7 @@ from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.sweeping.reductions.crossing import REPLICATES, Crossing
 from headway.models.sweeping.reductions.reduction import Reduction, Row, State
+from headway.records import dataclass
 
 _STUDENT = 2.131449545559323
 """97.5% quantile of Student's distribution with `REPLICATES` - 1 degrees of freedom."""

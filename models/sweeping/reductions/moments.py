@@ -6,7 +6,6 @@ variances*, 1979.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from headway.models.sweeping.reductions.reduction import (
     State,
     no_arguments,
 )
+from headway.records import dataclass
 
 OF_FINITE = " of the finite"
 """Suffix of a statistic if other values are infinite."""

@@ -2,7 +2,6 @@
 
 import math
 import re
-from dataclasses import dataclass
 from fractions import Fraction
 
 from headway.errors import InvalidParameter, quoted
@@ -16,6 +15,7 @@ from headway.models.sweeping.reductions.reduction import (
     State,
 )
 from headway.models.sweeping.reductions.sketch import Distribution, Sketched
+from headway.records import dataclass
 
 _WRITTEN = re.compile(r"p?(\d+(?:\.\d+)?)", re.ASCII)
 

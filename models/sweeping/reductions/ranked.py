@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from headway.models.sweeping.reductions.reduction import (
     State,
     no_arguments,
 )
+from headway.records import dataclass
 
 MOST_KEPT = 10_000
 """Most points of a ranking."""

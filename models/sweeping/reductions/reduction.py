@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.language.units import ONE, Unit, si_text
+from headway.records import dataclass
 
 State: TypeAlias = Mapping[str, NDArray[Any]]
 """Small arrays by name, so that ``np.savez`` keeps them."""

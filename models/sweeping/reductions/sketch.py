@@ -11,13 +11,13 @@ missing values have separate counts.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.models.sweeping.reductions.reduction import Reduction, State
+from headway.records import dataclass
 
 BITS = 9
 """Bits of the mantissa that a bin keeps."""

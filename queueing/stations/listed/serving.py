@@ -1,7 +1,7 @@
 """How kinds of station serve job by job: what a simulation needs of them, beside their laws."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from headway.errors import GraphError
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.speeds.batch import Batch
+from headway.records import dataclass
 
 Rule = Callable[[Any], "Serving"]
 

@@ -1,7 +1,7 @@
 """Servers that take requests in batches: inference engines, group commits, coalesced interrupts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import ClassVar
 
 import numpy as np
@@ -25,6 +25,7 @@ from headway.queueing.numbers.laws import NumberLaw, moving
 from headway.queueing.stations.abilities import Abilities, ServiceKind
 from headway.queueing.stations.finite import LimitedRoom
 from headway.queueing.stations.speeds.varying import MOST_STATES, ByLaw, check_written
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Stations whose speed depends on how many are there, and separate queues side by side."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import reduce
 from typing import ClassVar
 
@@ -24,6 +24,7 @@ from headway.queueing.stations.base import MM1, Servers, Station
 from headway.queueing.stations.choosing import ChosenParallel
 from headway.queueing.stations.speeds.varying import ALL, ALONE, ByLaw, Rates, Varying
 from headway.queueing.times.laws import TimeLaw, exponential
+from headway.records import dataclass
 
 _ALIKE = 1e-9  # relative: rates that are k times the first, but for typed digits, are a pool's
 

@@ -1,13 +1,12 @@
 """A station whose requests come from a limited number of sources."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import Amount, Quantity, check_count, check_positive, is_symbolic, number, plain
 from headway.queueing.erlang.birth_death import symbolic_chances, weights
 from headway.queueing.stations.base import Station
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Servers of unequal speed at one queue: whoever is free is taken at random, or the fastest."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import reduce
 from typing import ClassVar
 
@@ -14,6 +14,7 @@ from headway.queueing.stations.abilities import Abilities, ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.speeds.varying import ALL, Rates, Varying
 from headway.queueing.times.laws import TimeLaw, exponential, in_series, mixture
+from headway.records import dataclass
 
 MOST_UNEQUAL = 256
 """Servers at most: sums over all sets of busy ones stay in the range of floating point."""

@@ -8,12 +8,11 @@ Source: Coffman, Muntz and Trotter, "Waiting time distributions for processor-sh
 JACM 17(1), 1970 (one server); the chain is a birth-death one, absorbed when the job is served.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from headway.kinds import FloatArray
 from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)

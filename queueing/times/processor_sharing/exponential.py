@@ -14,7 +14,6 @@ Moments and Quadrature*, 2010, chapters 4 and 7 (Lanczos). The chain of several 
 reversible by detailed balance.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 from math import comb, log
 from typing import TYPE_CHECKING
@@ -24,6 +23,7 @@ import numpy as np
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
 from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw, exponential
+from headway.records import dataclass
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

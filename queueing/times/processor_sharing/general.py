@@ -21,7 +21,6 @@ Prob. 21(2), 1984; Zwart and Boxma, "Sojourn time asymptotics in the M/G/1 proce
 queue", Queueing Systems 35, 2000, theorem 2.1, of which the formula above is another form.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -30,6 +29,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.queueing.times.laws import GAMMA, ComplexArray, Piece, TimeLaw, constant, gamma
 from headway.queueing.times.phase_type import Phases, in_phases, mixture_of
+from headway.records import dataclass
 
 IN_PHASES = (
     "the other jobs at a shared server are taken to be served in phases: percentiles within 1% "

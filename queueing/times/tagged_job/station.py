@@ -8,7 +8,7 @@ behind the tagged job are uncounted, with weights of their own (`weights_behind`
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.queueing.times.phase_type import Phases
+from headway.records import dataclass
 
 Numbers: TypeAlias = NDArray[np.intp]
 

@@ -3,7 +3,6 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 from headway.errors import MeasurementError
 from headway.models.measured.points import LONGEST, SHORTEST, Loop, Point
@@ -18,6 +17,7 @@ from headway.models.measured.tools.kit.numbers import (
 from headway.models.measured.tools.kit.refusals import broken, nothing
 from headway.models.measured.tools.kit.text import ToolText
 from headway.numerals import digits
+from headway.records import dataclass
 
 _LINE = re.compile(r"\[([\w-]+)\], ([A-Za-z0-9.]+(?:=[\w-]+)?)(?:\((\w+(?:/sec)?)\))?, (\S+)\s*")
 _OPTION = re.compile(r"\s-(threads|target)\s+(\S+)")

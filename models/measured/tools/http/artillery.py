@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from headway.models.measured.points import LONGEST, SHORTEST, Loop, Point
 from headway.models.measured.reader import tool_reader
@@ -19,6 +19,7 @@ from headway.models.measured.tools.kit.numbers import filled, number, percentile
 from headway.models.measured.tools.kit.refusals import broken
 from headway.models.measured.tools.kit.text import ToolText, recognised_by, runs
 from headway.numerals import digits
+from headway.records import dataclass
 
 _START = r"[ \t#]*Summary report\b"
 _SUMMARY = re.compile(rf"^{_START}", re.MULTILINE)

@@ -1,7 +1,7 @@
 """TechEmpower's results.json: what wrk measured of each framework, in each test."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from headway.models.measured.measurements import Measurements
@@ -13,6 +13,7 @@ from headway.models.measured.tools.kit.numbers import filled, seconds
 from headway.models.measured.tools.kit.refusals import broken, nothing
 from headway.models.measured.tools.kit.text import recognised_by
 from headway.numerals import digits
+from headway.records import dataclass
 
 _LEVELS = {
     "json": "concurrencyLevels",

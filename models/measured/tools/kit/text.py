@@ -3,11 +3,11 @@
 import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from headway.errors import MeasurementError
 from headway.models.measured.tools.kit.numbers import cell, number, seconds
 from headway.models.measured.tools.kit.refusals import broken
+from headway.records import dataclass
 
 HEAD = 4096
 """Characters at the start of a text in which its kind shows."""

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from headway.errors import MeasurementError
@@ -23,6 +23,7 @@ from headway.models.measured.tools.monitors.sysstat import (
     span,
     tables,
 )
+from headway.records import dataclass
 
 _TITLES = re.compile(r"^(?:avg-cpu:\s+%user\s|Device:?\s+(?:tps|r/s|rrqm/s)\s)", re.MULTILINE)
 _JSON = re.compile(r'"avg-cpu"\s*:|"disk_device"\s*:')

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from headway.models.measured.tools.kit.documents import at
 from headway.models.measured.tools.kit.numbers import number
 from headway.models.measured.tools.kit.text import placed
 from headway.numerals import digits
+from headway.records import dataclass
 
 DAY = 86400.0
 _HEAD = 20_000  # characters in which the titles of a table come

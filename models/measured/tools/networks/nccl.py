@@ -7,7 +7,7 @@ has an operation and (n - 1) / n.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from headway.errors import MeasurementError
 from headway.models.measured.points import Loop, Point
@@ -15,6 +15,7 @@ from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.numbers import bytes_words, number
 from headway.models.measured.tools.kit.refusals import broken
 from headway.models.measured.tools.kit.text import ToolText
+from headway.records import dataclass
 
 _HEAD = re.compile(r"#?\s*nThreads?:? \d+ nGpus:? \d+ minBytes.*")
 _TEST = re.compile(r"#?\s*Collective test starting: (\w+?)(?:_perf)?(?:_mpi)?\s*")

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from headway.errors import MeasurementError
 from headway.models.measured.points import Loop, Point
@@ -10,6 +9,7 @@ from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.numbers import bytes_words, cell, filled, percentiles_of
 from headway.models.measured.tools.kit.refusals import nothing
 from headway.models.measured.tools.kit.text import ToolText, by_title
+from headway.records import dataclass
 
 _TITLE = re.compile(r"\s*# (OSU .*\S)\s+v(\d[\w.]*)\s*")
 _HEADER = re.compile(r"\s*#\s*((?:Size|(?:Avg )?Latency ?\().*)")
