@@ -229,7 +229,8 @@ class _Decomposition:
         for one in classes:
             rate = time = there = self._column(0.0)
             for work in one.visits:
-                often, (slices, busy) = self._rate(work), self.uses[work]
+                often = self.cycles[work.source] * one.visits[work]
+                slices, busy = self.uses[work]
                 rate, time = rate + often * slices, time + often * busy
                 delay = self.delays.get(work, float(shares))
                 there = there + often * (busy * delay if shares else busy + slices * delay)

@@ -7,10 +7,10 @@ whole chain; rows are stored in `tests/data/layer_errors.csv`.
 from headway.numerals import digits
 from headway.queueing.methods.method import Error
 
-THROUGHPUT, TIMES = 26.0, 56.0
+THROUGHPUT, TIMES = 15.0, 56.0
 """Largest errors of throughputs of clients, and of response times of entries [%]."""
 
-USUAL_THROUGHPUT, USUAL_TIMES = 8.0, 14.0
+USUAL_THROUGHPUT, USUAL_TIMES = 6.5, 12.0
 """Errors that nine of ten stay below [%]."""
 
 LAYERS_NOTE = (

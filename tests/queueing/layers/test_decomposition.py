@@ -85,6 +85,29 @@ def test_tasks_below_a_single_thread_do_not_wait_for_each_other() -> None:
     assert float(means.busy("top")) <= 1.0 + 1e-6
 
 
+def test_an_entry_called_through_two_pools_counts_once() -> None:
+    """The threads of either pool bring their own part of its load; a double load misses 20%."""
+    system = LayeredSystem(
+        "parted",
+        {"users": Processor(math.inf), "cpu": Processor(math.inf), "disk": Processor()},
+        {
+            "users": Task("users", 6, 1.0, clients=True),
+            "left": Task("cpu"),
+            "right": Task("cpu"),
+            "store": Task("disk", 4),
+        },
+        {
+            "use": Entry("users", Step("use", 0.1, calls={"a": 1.0, "b": 1.0})),
+            "a": Entry("left", Step("a", 0.3, calls={"read": 1.0})),
+            "b": Entry("right", Step("b", 0.3, calls={"read": 1.0})),
+            "read": Entry("store", Step("read", 0.4)),
+        },
+    )
+    exact, near = by_chain(system), by_layers(system)
+    assert exact is not None
+    assert float(near.throughput("users")) == pytest.approx(exact.throughput("users"), rel=0.02)
+
+
 def test_random_systems_are_near_their_whole_chain() -> None:
     """Throughput of each source; docs/accuracy/layers.md has the errors of more systems."""
     errors = []
