@@ -33,6 +33,7 @@ COMMANDS = {
     "methods": "List methods of solution, or those that apply to a model.",
     "read": "Read the output of load generators and monitors as one curve.",
     "audit": "Check whether a load test can be trusted.",
+    "model": "Make a model of services from their traces.",
     "show": "Show a model: parameters, graph, assumptions, closed forms.",
     "import": "Import a model from JMT (JMVA, JSIMg) or PMIF.",
     "solve": "Solve a model at one or many operating points.",

@@ -42,6 +42,7 @@ SHOWN: dict[str, tuple[str, str]] = {
     "MeasuredSizes": ("showing.sizes", "signatures"),
     "MeasuredLogp": ("showing.logp", "signatures"),
     "MeasuredCollective": ("showing.collectives", "collectives"),
+    "TracedModel": ("showing.tracing", ""),
     "Reproduction": ("published.tables", ""),
 }
 """Where the ``describe`` of each kind of answer is, and its figure in `headway.models.plotting`.

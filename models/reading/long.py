@@ -61,24 +61,26 @@ class Long:
         limit = f"more than the limit of {most / 1e6:.0f} MB"
         return MeasurementError(f"{name}: {size} {limit}; split it or thin it out")
 
-    def lines(self, advance: Callable[[], None]) -> Iterator[str]:
+    def lines(self, advance: Callable[[], None], longest: int = _LONGEST_LINE) -> Iterator[str]:
         """All lines.
 
         Parameters
         ----------
         advance
             Called after each megabyte of a file that is not compressed.
+        longest
+            Bytes of a line.
 
         Raises
         ------
         MeasurementError
-            For what is no text in UTF-8, and for a line of more than a megabyte.
+            For what is no text in UTF-8, and for a line that is longer.
         """
         reported = passed = 0
         with self._opened() as file:
-            content = iter(partial(file.readline, _LONGEST_LINE), b"")
+            content = iter(partial(file.readline, longest), b"")
             for number, line in enumerate(content, 1):
-                yield self._decoded(line.removeprefix(codecs.BOM_UTF8), number)
+                yield self._decoded(line.removeprefix(codecs.BOM_UTF8), number, longest)
                 passed += 0 if self.packed else len(line)
                 while reported < passed // _STEP:
                     reported += 1
@@ -89,11 +91,11 @@ class Long:
         file = self.path.open("rb")
         return unpacking(file, self.packed, str(self.path)) if self.packed else file
 
-    def _decoded(self, line: bytes, number: int) -> str:
-        if len(line) >= _LONGEST_LINE:
+    def _decoded(self, line: bytes, number: int, longest: int) -> str:
+        if len(line) >= longest:
             msg = (
-                f"{self.path}:{number}: a line is longer than a megabyte; check that this is "
-                "the right file"
+                f"{self.path}:{number}: a line is longer than {longest / 1e6:.0f} MB; check that "
+                "this is the right file"
             )
             raise MeasurementError(msg)
         try:

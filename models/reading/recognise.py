@@ -137,6 +137,7 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.monitors.prometheus:PROMETHEUS",
     "headway.models.measured.tools.monitors.traces:OTLP",
     "headway.models.measured.tools.monitors.traces:JAEGER",
+    "headway.models.measured.tools.monitors.traces:ZIPKIN",
 )
 """Where readers of what tools wrote are, asked after those above, in this order."""
 

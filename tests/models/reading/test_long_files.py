@@ -102,7 +102,7 @@ def test_long_files_that_must_be_read_whole_are_refused(tmp_path, monkeypatch):
     ("row", "message"),
     [
         (b"170000000\xff0000,1,a,200,t,true,1,1\n", "x.jtl:1502: not a text file in UTF-8"),
-        (b"1" * 1_100_000, "x.jtl:1502: a line is longer than a megabyte"),
+        (b"1" * 1_100_000, "x.jtl:1502: a line is longer than 1 MB"),
         (b"1700000000000,1,a\n", "x.jtl:1502: this row has 3 cells instead of 8"),
     ],
 )

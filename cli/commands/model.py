@@ -1,0 +1,48 @@
+"""``headway model``: a model of services from their traces."""
+
+from pathlib import Path
+
+import click
+
+from headway.cli.main import COMMANDS
+from headway.cli.options import Format, format_options
+from headway.cli.output import present, progress
+
+EXAMPLE = "Example: headway model monday/*.otlp.jsonl.gz --out shop.toml"
+
+
+@click.command("model", help=COMMANDS["model"], epilog=EXAMPLE)
+@click.argument("traces", nargs=-1, required=True, metavar="TRACES...")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE.toml",
+    help="Write the model to a file.",
+)
+@click.option(
+    "--sampled",
+    multiple=True,
+    metavar="SHARE|LOAD=SHARE",
+    help="Share of traces that were kept, where spans do not say it: 10%, or monday=0.1.",
+)
+@click.option("--window", metavar="TIME", help="Cut a long file into loads of this length: 60s.")
+@format_options
+def command(
+    traces: tuple[str, ...],
+    out: Path | None,
+    sampled: tuple[str, ...],
+    window: str | None,
+    output_format: Format | None,
+) -> None:
+    """Make a model from traces, and compare its response times with theirs."""
+    from headway.models.language.units import quantity, unit
+    from headway.models.reading.gather import megabytes
+    from headway.models.tracing.traced import model_traces, shares_of
+
+    length = None if window is None else quantity(window, unit("s"), "--window")
+    with progress("reading", megabytes(traces)) as advance:
+        answer = model_traces(
+            traces, out.stem if out else "services", shares_of(sampled), length, advance
+        )
+    files = [] if out is None else [(out, answer.text.encode())]
+    present(answer, output_format, files=files)

@@ -1,0 +1,1 @@
+"""Spans of traces as OpenTelemetry, Jaeger and Zipkin write them."""

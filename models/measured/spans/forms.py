@@ -1,0 +1,267 @@
+"""Forms of traces: OTLP JSON (whole, or a line for each export), Jaeger JSON and Zipkin v2."""
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from headway.errors import MeasurementError
+from headway.models.measured.spans.span import (
+    Span,
+    SpanKind,
+    entries_of,
+    operation_of,
+    peer_of,
+    text_at,
+    whole_time,
+)
+from headway.models.measured.tools.kit.documents import at
+
+_HEAD = 4000
+_MICRO = 1000  # ns
+_NANO = 1
+
+
+class Form(NamedTuple):
+    """A form of traces.
+
+    Parameters
+    ----------
+    name
+        For people.
+    recognises
+        Whether a text that begins so is one.
+    spans
+        The spans of a document of it.
+    """
+
+    name: str
+    recognises: Callable[[str], bool]
+    spans: Callable[[Any, str], Iterator[Span]]
+
+
+def _marked(opening: str, *patterns: str) -> Callable[[str], bool]:
+    marks = [re.compile(pattern) for pattern in patterns]
+
+    def recognises(text: str) -> bool:
+        head = text[:_HEAD].lstrip()
+        return head[:1] in tuple(opening) and all(mark.search(head) for mark in marks)
+
+    return recognises
+
+
+# OTLP: opentelemetry-proto, trace.proto and JSON mapping
+
+_OTLP_KINDS = {kind.value: kind for kind in SpanKind} | {
+    f"SPAN_KIND_{kind.name}": kind for kind in SpanKind
+}
+_FAILED = (2, "STATUS_CODE_ERROR")
+_THRESHOLD = re.compile(r"(?:^|,)\s*ot=(?:[^,]*;)?th:([0-9a-fA-F]{1,14})(?:;|,|$)")
+
+
+def _otlp(document: Any, source: str) -> Iterator[Span]:
+    for resource in entries_of(document, "resourceSpans", source):
+        about = at(resource, "resource", source=source)
+        service = _labels(entries_of(about, "attributes", source)).get("service.name", "")
+        scopes = entries_of(resource, "scopeSpans", source) or entries_of(
+            resource, "instrumentationLibrarySpans", source
+        )
+        for scope in scopes:
+            _check_sampling(scope, source)
+            for span in entries_of(scope, "spans", source):
+                yield _otlp_span(span, service, source)
+
+
+def _check_sampling(scope: Any, source: str) -> None:
+    """Refuse what the collector's tail sampler marks: it keeps slow traces and drops quick ones."""
+    about = scope.get("scope") if isinstance(scope, Mapping) else None
+    attributes = about.get("attributes") if isinstance(about, Mapping) else None
+    for name in _labels(attributes) if isinstance(attributes, list) else ():
+        if name.startswith("tailsampling."):
+            msg = (
+                f"{source}: a tail sampler chose these traces, slow ones rather than quick ones; "
+                "export all of them, or sample at the head"
+            )
+            raise MeasurementError(msg)
+
+
+def _labels(attributes: list[Any]) -> dict[str, str]:
+    """Attributes with a plain value, by name."""
+    labels: dict[str, str] = {}
+    for each in attributes:
+        if isinstance(each, Mapping) and isinstance(key := each.get("key"), str):
+            value = each.get("value")
+            if isinstance(value, Mapping):
+                value = next(iter(value.values()), "")
+            if isinstance(value, str | int | bool):
+                labels[key] = str(value)
+    return labels
+
+
+def _otlp_span(span: Any, service: str, source: str) -> Span:
+    start = whole_time(span, "startTimeUnixNano", source)
+    end = whole_time(span, "endTimeUnixNano", source)
+    name, kind = text_at(span, "name"), _kind(span.get("kind"))
+    asks, labels = kind.asks, {}
+    if asks or " /" not in name:
+        labels = _labels(entries_of(span, "attributes", source))
+    status = span.get("status")
+    state = text_at(span, "traceState")
+    return Span(
+        text_at(span, "traceId"),
+        text_at(span, "spanId"),
+        text_at(span, "parentSpanId"),
+        service,
+        operation_of(name, labels),
+        kind,
+        start,
+        end,
+        isinstance(status, Mapping) and status.get("code") in _FAILED,
+        peer_of(labels) if asks else "",
+        _kept(state) if state else math.nan,
+    )
+
+
+def _kind(value: Any) -> SpanKind:
+    known = isinstance(value, int | str) and not isinstance(value, bool)
+    return _OTLP_KINDS.get(value, SpanKind.INTERNAL) if known else SpanKind.INTERNAL
+
+
+def _kept(state: str) -> float:
+    """Share of traces kept: 1 - T / 2**56 of the threshold ``ot=th:T`` (OpenTelemetry OTEP 235)."""
+    found = _THRESHOLD.search(state)
+    return 1 - int(found[1].ljust(14, "0"), 16) / 2**56 if found else math.nan
+
+
+# Jaeger: the page's export, and spans as they are stored
+
+_CAUSES = "CHILD_OF", "FOLLOWS_FROM"
+_NAMED = {kind.name.lower(): kind for kind in SpanKind}
+
+
+def _jaeger(document: Any, source: str) -> Iterator[Span]:
+    entries = (
+        document
+        if isinstance(document, list)
+        else entries_of(document, "data", source) or [document]
+    )
+    for entry in entries:
+        if isinstance(entry, Mapping) and "spans" in entry:
+            processes = entry.get("processes", {})
+            for span in entries_of(entry, "spans", source):
+                yield _jaeger_span(span, processes, source)
+        else:
+            yield _jaeger_span(entry, {}, source)
+
+
+def _jaeger_span(span: Any, processes: Any, source: str) -> Span:
+    start = whole_time(span, "startTime", source) * _MICRO
+    length = whole_time(span, "duration", source) * _MICRO
+    name = span.get("processID")
+    process = span.get("process") or (
+        processes.get(name) if isinstance(processes, Mapping) and isinstance(name, str) else None
+    )
+    tags = _labels(entries_of(span, "tags", source))
+    callers = [r for r in entries_of(span, "references", source) if isinstance(r, Mapping)]
+    caller = next(
+        (r for word in ("CHILD_OF", "FOLLOWS_FROM") for r in callers if r.get("refType") == word),
+        {},
+    )
+    return Span(
+        str(span.get("traceID") or ""),
+        str(span.get("spanID") or ""),
+        str(caller.get("spanID") or text_at(span, "parentSpanID")),
+        str(at(process, "serviceName", source=source)),
+        operation_of(text_at(span, "operationName"), tags),
+        _NAMED.get(tags.get("span.kind", "").lower(), SpanKind.INTERNAL),
+        start,
+        start + length,
+        tags.get("error", "").lower() == "true",
+        peer_of(tags),
+        math.nan,
+    )
+
+
+# Zipkin v2: https://zipkin.io/zipkin-api, ListOfSpans
+
+
+def _zipkin(document: Any, source: str) -> Iterator[Span]:
+    if not isinstance(document, list):
+        msg = f"{source}: Zipkin's spans are not in a list"
+        raise MeasurementError(msg)
+    for each in document:  # spans, or lists of them
+        for span in each if isinstance(each, list) else [each]:
+            yield _zipkin_span(span, source)
+
+
+def _zipkin_span(span: Any, source: str) -> Span:
+    start = whole_time(span, "timestamp", source) * _MICRO
+    length = span.get("duration", 0)
+    if isinstance(length, bool) or not isinstance(length, int) or length < 0:
+        msg = f"{source}: a span's duration is no whole number of microseconds"
+        raise MeasurementError(msg)
+    tags = span.get("tags")
+    labels = {k: str(v) for k, v in tags.items()} if isinstance(tags, Mapping) else {}
+    kind = _NAMED.get(text_at(span, "kind").lower(), SpanKind.INTERNAL)
+    remote = text_at(span.get("remoteEndpoint"), "serviceName")
+    key = text_at(span, "id")
+    shared = span.get("shared") is True and kind.serves  # one identifier for both sides of a call
+    return Span(
+        text_at(span, "traceId"),
+        f"{key}, served" if shared else key,
+        key if shared else text_at(span, "parentId"),
+        text_at(span.get("localEndpoint"), "serviceName"),
+        operation_of(text_at(span, "name"), labels),
+        kind,
+        start,
+        start + length * _MICRO,
+        "error" in labels,
+        (remote or peer_of(labels)) if kind.asks else "",
+        math.nan,
+    )
+
+
+OTLP = Form("OpenTelemetry", _marked("{", r'"resourceSpans"\s*:'), _otlp)
+JAEGER = Form("Jaeger", _marked("{[", r'"traceID"\s*:', r'"spanID"|"spans"'), _jaeger)
+ZIPKIN = Form("Zipkin", _marked("[", r'"traceId"\s*:', r'"id"\s*:', r'"timestamp"\s*:'), _zipkin)
+FORMS = (OTLP, JAEGER, ZIPKIN)
+"""All of them, in the order in which they are asked."""
+
+
+def documents(lines: Iterator[str], source: str) -> Iterator[Any]:
+    """One JSON document, or one on each line as collectors write them.
+
+    Parameters
+    ----------
+    lines
+        Of a file.
+    source
+        Its name, for messages.
+
+    Raises
+    ------
+    MeasurementError
+        For what is no JSON, with the line.
+    """
+    first = 0
+    whole: list[str] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        if not whole and (line.startswith("{") and line.rstrip().endswith("}")):
+            yield _parsed(line, number, source)
+            continue
+        first = first or number
+        whole.append(line)
+    if whole:
+        yield _parsed("".join(whole), first, source)
+
+
+def _parsed(text: str, number: int, source: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        line = number + getattr(error, "lineno", 1) - 1
+        msg = f"{source}:{line}: this JSON is invalid or truncated"
+        raise MeasurementError(msg) from None

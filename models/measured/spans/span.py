@@ -1,0 +1,155 @@
+"""A span: one piece of work of a service, as every form of trace has it."""
+
+import re
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from headway.errors import MeasurementError
+
+_DIGITS = re.compile(r"[0-9]{1,20}")
+_LATEST = 10**20  # ns since 1970 that a time may have
+
+
+class SpanKind(IntEnum):
+    """What a span is to the request (OpenTelemetry, trace API, SpanKind)."""
+
+    INTERNAL = 1
+    SERVER = 2
+    CLIENT = 3
+    PRODUCER = 4
+    CONSUMER = 5
+
+    @property
+    def serves(self) -> bool:
+        """Whether the span answers a request or takes a message."""
+        return self in (SpanKind.SERVER, SpanKind.CONSUMER)
+
+    @property
+    def asks(self) -> bool:
+        """Whether the span makes a request or sends a message."""
+        return self in (SpanKind.CLIENT, SpanKind.PRODUCER)
+
+
+class Span(NamedTuple):
+    """A piece of work of a service.
+
+    Parameters
+    ----------
+    trace, key, parent
+        Identifiers of its trace, of itself and of the span that caused it; no parent is empty.
+    service, operation
+        Whose work it is, and what it does.
+    kind
+        What it is to the request.
+    start, end
+        Since 1970 [ns]. Whole numbers, as seconds since 1970 lose digits.
+    failed
+        Whether it is marked as an error.
+    peer
+        Whom a client or producer asks, where it says so.
+    sampled
+        Share of traces that the sampler kept, where the trace says so; otherwise NaN.
+    """
+
+    trace: str
+    key: str
+    parent: str
+    service: str
+    operation: str
+    kind: SpanKind
+    start: int
+    end: int
+    failed: bool
+    peer: str
+    sampled: float
+
+
+def whole_time(span: Any, key: str, source: str) -> int:
+    """A time as a whole number.
+
+    Raises
+    ------
+    MeasurementError
+        If there is none.
+    """
+    value = span.get(key) if isinstance(span, Mapping) else None
+    if isinstance(value, int) and 0 <= value < _LATEST:
+        return int(value)
+    if isinstance(value, str) and _DIGITS.fullmatch(value):
+        return int(value)
+    msg = f"{source}: a span has no {key} as a whole number"
+    raise MeasurementError(msg)
+
+
+def entries_of(document: Any, key: str, source: str) -> list[Any]:
+    """A list under a key; empty if it is not there.
+
+    Raises
+    ------
+    MeasurementError
+        If it is something else.
+    """
+    entries = document.get(key, []) if isinstance(document, Mapping) else None
+    if not isinstance(entries, list):
+        msg = f"{source}: {key} is not a list"
+        raise MeasurementError(msg)
+    return entries
+
+
+def text_at(document: Any, key: str) -> str:
+    """A text under a key; empty if it is not there."""
+    value = document.get(key) if isinstance(document, Mapping) else None
+    return value if isinstance(value, str) else ""
+
+
+_PEERS = (
+    "peer.service",
+    "db.system.name",
+    "db.system",
+    "messaging.destination.name",
+    "messaging.system",
+    "server.address",
+    "net.peer.name",
+    "peer.address",
+    "network.peer.address",
+)
+_PORTS = {
+    "server.address": "server.port",
+    "net.peer.name": "net.peer.port",
+    "network.peer.address": "network.peer.port",
+}
+_ROUTES = ("http.route", "url.path", "http.target", "url.full", "http.url")
+_BARE = re.compile(r"(?:HTTP )?(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|QUERY)", re.IGNORECASE)
+_PATH = re.compile(r"^(?:[a-z]+://[^/]*)?([^?#]*)")
+
+
+def peer_of(labels: Mapping[str, str]) -> str:
+    """Whom a client asks, by the attributes that say so best.
+
+    Examples
+    --------
+    >>> peer_of({"server.address": "10.0.0.7", "server.port": "5432"})
+    '10.0.0.7:5432'
+    """
+    for name in _PEERS:
+        if labels.get(name):
+            port = labels.get(_PORTS.get(name, ""), "")
+            return f"{labels[name]}:{port}" if port else labels[name]
+    return ""
+
+
+def operation_of(name: str, labels: Mapping[str, str]) -> str:
+    """The name of an operation; one that is only an HTTP method gets its path.
+
+    Examples
+    --------
+    >>> operation_of("GET", {"url.path": "/orders/17"}), operation_of("GET /check", {})
+    ('GET /orders/17', 'GET /check')
+    """
+    bare = _BARE.fullmatch(name)
+    if bare is None:
+        return name
+    route = next((labels[key] for key in _ROUTES if labels.get(key)), "")
+    path = _PATH.match(route)
+    return f"{bare[1].upper()} {path[1] or '/'}" if route and path else name

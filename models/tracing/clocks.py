@@ -1,0 +1,96 @@
+"""Clocks of services that are off: corrected so that answers lie within what asked for them.
+
+A server's span lies within its client's: with an offset d of the server's clock,
+
+    c.start <= s.start + d,   s.end + d <= c.end,
+
+so that each call bounds d from both sides. Where 0 fulfils nearly all bounds the clocks are left
+alone; elsewhere d is the median of the bounds' midpoints, as if a request took as long to get
+there as its answer took to come back.
+"""
+
+from collections import deque
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.models.measured.spans.span import SpanKind
+from headway.models.tracing.loads import Spans, serves
+
+_RARE = 0.01
+"""Share of calls that may break causality before a clock is taken to be off: timers are read in
+no fixed order with a request's first and last byte."""
+_FEW = 10  # calls that tell a clock's offset
+
+
+@dataclass(frozen=True)
+class Offset:
+    """How far a service's clock was corrected.
+
+    Parameters
+    ----------
+    service
+        Whose spans were moved.
+    by
+        What was added to their times [s].
+    within
+        Half of the time between the bounds that most calls allow [s].
+    """
+
+    service: str
+    by: float
+    within: float
+
+
+def corrected(spans: Spans) -> tuple[Spans, tuple[Offset, ...]]:
+    """Spans with the clocks of all services set to that of most, and by how much.
+
+    Parameters
+    ----------
+    spans
+        Of a load.
+    """
+    child = np.flatnonzero(serves(spans) & (spans.parent >= 0))
+    above = spans.parent[child]
+    asked = np.isin(spans.kind[above], (SpanKind.CLIENT, SpanKind.PRODUCER))
+    waits = spans.kind[above] != SpanKind.PRODUCER
+    child, above = child[asked & waits], above[asked & waits]
+    low = spans.start[above] - spans.start[child]
+    high = spans.end[above] - spans.end[child]
+    callers, callees = spans.service[above], spans.service[child]
+    known: dict[int, float] = {}
+    slack: dict[int, float] = {}
+    pairs = sorted({(int(a), int(b)) for a, b in zip(callers, callees, strict=True) if a != b})
+    for first in dict.fromkeys(a for a, _ in pairs):
+        if first in known:
+            continue
+        known[first] = 0.0
+        queue = deque([first])
+        while queue:
+            at = queue.popleft()
+            for a, b in pairs:
+                if at not in (a, b) or {a, b} <= known.keys():
+                    continue
+                rows = (callers == a) & (callees == b)
+                by, within = _offset(low[rows], high[rows])
+                other, sign = (b, 1.0) if at == a else (a, -1.0)
+                known[other] = known[at] + sign * by
+                queue.append(other)
+                slack[other] = within
+    usual = float(np.median(list(known.values()) or [0.0]))  # most clocks are right
+    known = {service: by - usual for service, by in known.items()}
+    offsets = [Offset(spans.services[s], by, slack.get(s, 0.0)) for s, by in known.items() if by]
+    if not offsets:
+        return spans, ()
+    move = np.zeros(len(spans.services))
+    move[list(known)] = list(known.values())
+    by_row = move[spans.service]
+    return replace(spans, start=spans.start + by_row, end=spans.end + by_row), tuple(offsets)
+
+
+def _offset(low: FloatArray, high: FloatArray) -> tuple[float, float]:
+    """What to add to the callee's clock; 0 where nearly all calls allow it."""
+    if len(low) < _FEW or np.mean((low > 0) | (high < 0)) <= _RARE:
+        return 0.0, 0.0
+    return float(np.median((low + high) / 2)), float(np.median((high - low) / 2))

@@ -1,0 +1,192 @@
+"""What traces do not say, or say wrongly: findings on clocks, sampling, services and threads."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from headway.errors import quoted
+from headway.models.auditing.finding import Finding, FindingKind, Severity
+from headway.models.language.scales import Scale
+from headway.models.language.units import unit
+from headway.models.tracing.services import Services
+from headway.numerals import counted, four_digits, significant
+
+_TIME = unit("s")
+_SOME = 0.001  # share of requests from which lost callers are a finding
+
+CLOCKS = FindingKind(
+    "clock_off",
+    Severity.WARNING,
+    "clocks that were corrected by `value`, so that answers lie within what asked for them",
+    "times within a service do not depend on it",
+)
+SILENT = FindingKind(
+    "service_not_traced",
+    Severity.WARNING,
+    "callees that write no spans",
+    "its time is what its callers waited, and whom it calls is not known: instrument it",
+)
+ORPHANS = FindingKind(
+    "callers_not_traced",
+    Severity.WARNING,
+    "requests that begin traces of their own, though others of their entry have callers: a share "
+    "`value`",
+    "a service on their way passes no context on",
+)
+LOST = FindingKind(
+    "spans_missing",
+    Severity.WARNING,
+    "spans whose parents are in no file: a share `value`",
+    "the files are cut, or a span was dropped: export whole traces",
+)
+TWICE = FindingKind(
+    "spans_twice",
+    Severity.NOTE,
+    "spans that are there more than once",
+    "the first of each counts",
+)
+SAMPLED = FindingKind(
+    "sampled",
+    Severity.NOTE,
+    "loads of which the files hold a share `value` of the traces",
+    "rates are divided by it, and threads are found from mean times",
+)
+UNSEEN = FindingKind(
+    "threads_not_seen",
+    Severity.NOTE,
+    "services no request of which was seen to wait for a thread; the least bound is `value`",
+    "the model has no limit there: trace a higher load to see it",
+)
+ONE_LOAD = FindingKind(
+    "one_load",
+    Severity.WARNING,
+    "services whose files hold one load only, of which not every trace was kept",
+    "waiting and work cannot be told apart: its work is too long by what requests waited, so trace "
+    "a second load",
+)
+GROWS = FindingKind(
+    "work_grows",
+    Severity.WARNING,
+    "services whose own work takes longer at higher loads, by a share `value`, though no pool of "
+    "threads explains it",
+    "its processor may be what fills: give its servers in [processors], with demands from a load "
+    "that is light",
+)
+FAILED = FindingKind(
+    "calls_repeated",
+    Severity.NOTE,
+    "calls that failed and were made again: a share `value` of all calls",
+    "the model makes as many calls as the traces do, at every load",
+)
+FINDINGS = (CLOCKS, SILENT, ORPHANS, LOST, TWICE, SAMPLED, UNSEEN, ONE_LOAD, GROWS, FAILED)
+"""Kinds of all of them."""
+
+
+def findings_of(services: Services) -> tuple[Finding, ...]:
+    """All findings, the most severe first."""
+    found = [
+        *_clocks(services),
+        *_silent(services),
+        *_orphans(services),
+        *_spans(services),
+        *_repeated(services),
+        *_sampled(services),
+        *_growing(services),
+        *_threads(services),
+    ]
+    order = list(Severity)
+    return tuple(sorted(found, key=lambda each: order.index(each.severity)))
+
+
+def _clocks(services: Services) -> Iterator[Finding]:
+    worst: dict[str, tuple[float, float, str]] = {}
+    for each in services.requests:
+        for offset in each.offsets:
+            known = worst.get(offset.service, (0.0, 0.0, ""))
+            if abs(offset.by) > abs(known[0]):
+                worst[offset.service] = (offset.by, offset.within, each.load)
+    for service, (by, within, load) in worst.items():
+        if abs(by) <= within:
+            continue
+        scale = Scale.of([([abs(by)], _TIME)])
+        side = "behind" if by > 0 else "ahead"
+        yield CLOCKS.finding(
+            f"the clock of {service} is {scale.text(abs(by), _TIME)} {side} in {load} (to "
+            f"{scale.text(within, _TIME)}), and was corrected",
+            value=by,
+        )
+
+
+def _silent(services: Services) -> Iterator[Finding]:
+    for entry in services.entries.values():
+        if entry.peer:
+            yield SILENT.finding(f"{quoted(entry.service)} writes no spans")
+
+
+def _orphans(services: Services) -> Iterator[Finding]:
+    for load in services.requests:
+        for number in np.unique(load.entry[load.outermost]):
+            mine = load.entry == number
+            begun = int((mine & load.outermost & ~load.lost).sum())
+            if 0.01 < begun / int(mine.sum()) <= 0.99:
+                share = begun / int(mine.sum())
+                yield ORPHANS.finding(
+                    f"{100 * share:.0f}% of the requests for {load.operation_of(int(number))} of "
+                    f"{load.service_of(int(number))} in {load.load} begin traces of their own",
+                    value=share,
+                )
+
+
+def _spans(services: Services) -> Iterator[Finding]:
+    for load in services.requests:
+        share = float(load.lost.mean()) if len(load.lost) else 0.0
+        if share > _SOME:
+            text = f"the parents of {100 * share:.1f}% of the requests in {load.load} are missing"
+            yield LOST.finding(text, value=share)
+        if load.twice:
+            yield TWICE.finding(f"{load.load} has {counted(load.twice, 'span')} more than once")
+
+
+def _repeated(services: Services) -> Iterator[Finding]:
+    calls = repeats = 0
+    for load in services.requests:
+        same = (load.caller[1:] == load.caller[:-1]) & (load.callee[1:] == load.callee[:-1])
+        repeats += int((same & load.failed[:-1]).sum())
+        calls += len(load.caller)
+    if repeats:
+        share = repeats / calls
+        yield FAILED.finding(
+            f"{significant(100 * share, 2)}% of all calls repeat one that failed", value=share
+        )
+
+
+def _sampled(services: Services) -> Iterator[Finding]:
+    partial = {load.name: load.sampled for load in services.loads if load.sampled < 1}
+    if partial:
+        each = ", ".join(
+            f"{four_digits(100 * share)}% of {name}" for name, share in partial.items()
+        )
+        yield SAMPLED.finding(f"the files hold {each}", value=min(partial.values()))
+
+
+def _growing(services: Services) -> Iterator[Finding]:
+    for service, growth in services.growing.items():
+        yield GROWS.finding(
+            f"the own work of {service} takes {100 * growth:.0f}% longer at the highest load than "
+            "at the lowest",
+            value=growth,
+        )
+
+
+def _threads(services: Services) -> Iterator[Finding]:
+    unseen = {name: pool for name, pool in services.pools.items() if not pool.seen}
+    if not unseen:
+        return
+    if len(services.loads) == 1 and services.loads[0].sampled < 1:
+        yield ONE_LOAD.finding(f"{', '.join(unseen)}: one load, of which some traces were kept")
+        return
+    each = ", ".join(f"{name} (at least {pool.low})" for name, pool in unseen.items())
+    yield UNSEEN.finding(
+        f"no request was seen to wait for a thread of {each}",
+        value=min(pool.low for pool in unseen.values()),
+    )

@@ -1,0 +1,301 @@
+"""How many threads a service has, by who waited: from the concurrency that each request met.
+
+In a pool of m threads in order of arrival, held from the first work of a request to its answer,
+request i begins when at most m - 1 of those before it are still there:
+
+    s_i(m) = max(a_i, m-th largest of the e_j, j < i)                                   (1)
+
+with arrivals a and answers e, both in the spans. Too few threads contradict the spans: a request
+did its first visible thing (a call, or its answer) before s_i(m). With enough of them, what is
+left of the first gap, f_i - s_i(m), is work, and does not depend on whether the request waited;
+with too many, those that met m or more look as if they worked longer. So m is the smallest number
+that the spans do not contradict, and it is seen only where those who would wait took longer
+before their first visible thing than others did. docs/explanation/traces.md derives it.
+"""
+
+from bisect import insort
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, sqrt
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.models.tracing.loads import BoolArray, IntArray
+from headway.queueing.erlang.formulas import erlang_c
+
+MOST_THREADS = 1000
+"""Threads that a pool may have; above, it is taken to have no limit."""
+
+_CONTRADICTED = 0.02  # share of would-be waiters ahead of (1): locks are not quite in order
+_CLEAR = 4.0  # standard errors by which waiters take longer
+_SAME = 3.0  # standard errors within which their work is that of others
+_FEW = 8  # waiters that tell
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """Requests of a service in one load, in the order in which they came.
+
+    Parameters
+    ----------
+    came, first, answered
+        When each came, did its first visible thing (a call or its answer), and was answered [s].
+    entry
+        A number for its entry: work is compared within an entry.
+    counts
+        Whether the request counts: those before the file knows who is there do not.
+    """
+
+    came: FloatArray
+    first: FloatArray
+    answered: FloatArray
+    entry: IntArray
+    counts: BoolArray
+
+
+@dataclass(frozen=True)
+class Pool:
+    """What the spans tell of a service's threads.
+
+    Parameters
+    ----------
+    threads
+        How many there are; infinite where no request was seen to wait.
+    low, high
+        Fewest and most that the spans allow.
+    """
+
+    threads: float
+    low: int
+    high: float
+
+    @property
+    def seen(self) -> bool:
+        """Whether the pool was full at times."""
+        return self.threads < inf
+
+
+def pool_of(loads: Sequence[Arrivals]) -> Pool:
+    """Find the threads of a service from loads of which every request is known.
+
+    Parameters
+    ----------
+    loads
+        The service's requests in each load.
+
+    Examples
+    --------
+    >>> came = np.arange(0.0, 60.0)  # one a second
+    >>> work = np.where(np.arange(60) % 2, 0.5, 1.25)
+    >>> answered = np.zeros(60)
+    >>> for i in range(60):
+    ...     answered[i] = max(came[i], answered[i - 1] if i else 0.0) + work[i]
+    >>> one = Arrivals(came, answered, answered, np.zeros(60, int), np.ones(60, bool))
+    >>> pool_of([one]).threads
+    1.0
+    """
+    met = [_later_answers(each) for each in loads]
+    most = max((int(m.max()) for m, _ in met if len(m)), default=0) + 1
+    if most > MOST_THREADS:
+        return Pool(inf, MOST_THREADS, inf)
+    low = _fewest(met, most)
+    best, allowed = inf, []
+    for m in range(low, most):
+        apart = _apart(loads, met, m)
+        if apart is None:
+            break
+        raw, left = apart
+        if raw > _CLEAR and abs(left) < _SAME:
+            allowed.append((abs(left), m))
+    if not allowed:
+        return Pool(inf, low, inf)
+    best = min(allowed)[1]
+    near = [m for left, m in allowed if left < 2.0] or [best]
+    return Pool(float(best), min(near), float(max(near)))
+
+
+def waits_of(arrivals: Arrivals, threads: float) -> FloatArray:
+    """Waiting time of each request for one of some threads, by (1) [s]."""
+    if threads == inf:
+        return np.zeros(len(arrivals.came))
+    return np.maximum(_starts(arrivals, int(threads)) - arrivals.came, 0.0)
+
+
+def _starts(arrivals: Arrivals, threads: int) -> FloatArray:
+    """When each request gets a thread, by (1)."""
+    there: list[float] = []  # answers of those before, the latest `threads` of them
+    starts = arrivals.came.copy()
+    for i, answered in enumerate(arrivals.answered.tolist()):
+        if len(there) >= threads:
+            starts[i] = max(starts[i], there[-threads])
+            del there[:-threads]
+        insort(there, answered)
+    return starts
+
+
+def _later_answers(arrivals: Arrivals) -> tuple[IntArray, IntArray]:
+    """How many before each are there when it comes, and still when it does its first thing."""
+    there: list[float] = []
+    found = np.zeros(len(arrivals.came), np.int64)
+    still = np.zeros(len(arrivals.came), np.int64)
+    rows = zip(
+        arrivals.came.tolist(), arrivals.first.tolist(), arrivals.answered.tolist(), strict=True
+    )
+    for i, (came, first, answered) in enumerate(rows):
+        there = [end for end in there if end > came] if i % 64 == 0 else there
+        found[i] = sum(end > came for end in there)
+        still[i] = sum(end > first for end in there)
+        there.append(answered)
+    keep = arrivals.counts
+    return np.where(keep, found, 0), np.where(keep, still, 0)
+
+
+def _fewest(met: Sequence[tuple[IntArray, IntArray]], most: int) -> int:
+    """The fewest threads that the spans do not contradict."""
+    for m in range(most, 0, -1):
+        would_wait = sum(int((found >= m).sum()) for found, _ in met)
+        ahead = sum(int((still >= m).sum()) for _, still in met)
+        if ahead > _CONTRADICTED * would_wait:
+            return m + 1
+    return 1
+
+
+def _apart(
+    loads: Sequence[Arrivals], met: Sequence[tuple[IntArray, IntArray]], threads: int
+) -> tuple[float, float] | None:
+    """By how many standard errors waiters took longer: in all, and once their wait is taken off.
+
+    None where too few would wait, or all would.
+    """
+    firsts, lefts, waited, entries = [], [], [], []
+    for each, (found, _) in zip(loads, met, strict=True):
+        wait = waits_of(each, threads)
+        gap = each.first - each.came
+        firsts.append(gap[each.counts])
+        lefts.append((gap - wait)[each.counts])
+        waited.append((found >= threads)[each.counts])
+        entries.append(each.entry[each.counts])
+    who = np.concatenate(waited)
+    if who.sum() < _FEW or (~who).sum() < _FEW:
+        return None
+    entry = np.concatenate(entries)
+    return (
+        _difference(np.concatenate(firsts), who, entry),
+        _difference(np.concatenate(lefts), who, entry),
+    )
+
+
+def _difference(values: FloatArray, who: BoolArray, entry: IntArray) -> float:
+    """The mean difference of some from the others of their entry, in standard errors (Welch)."""
+    apart = variance = 0.0
+    for each in np.unique(entry):
+        some, others = values[who & (entry == each)], values[~who & (entry == each)]
+        if len(some) < 2 or len(others) < 2:
+            continue
+        apart += len(some) * float(some.mean() - others.mean())
+        variance += len(some) ** 2 * float(
+            some.var(ddof=1) / len(some) + others.var(ddof=1) / len(others)
+        )
+    return apart / sqrt(variance) if variance > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A service at one load, where only some requests are known.
+
+    Parameters
+    ----------
+    rate
+        All requests [1/s], also those of which there are no spans.
+    gap, error
+        Mean time to the first visible thing, waiting included, and its standard error [s].
+    rest
+        Mean time from there to the answer [s].
+    scv
+        Squared coefficient of variation of the time in the service.
+    """
+
+    rate: float
+    gap: float
+    error: float
+    rest: float
+    scv: float
+
+    @classmethod
+    def of(cls, arrivals: Arrivals, rate: float) -> "Seen":
+        """From the requests that are known, and the rate of all."""
+        gaps = arrivals.first - arrivals.came
+        rest = arrivals.answered - arrivals.first
+        times = arrivals.answered - arrivals.came
+        mean, n = float(times.mean()), len(gaps)
+        error = float(gaps.std(ddof=1) / sqrt(n)) if n > 1 else float(gaps.mean())
+        scv = float(times.var() / mean**2) if mean > 0 else 1.0
+        return cls(rate, float(gaps.mean()), error, float(rest.mean()), scv)
+
+    def wait(self, threads: int, work: float) -> float:
+        """Mean waiting time in M/G/m, work being the first gap without it (Allen and Cunneen)."""
+        held = work + self.rest
+        offered = self.rate * held
+        if offered >= threads:
+            return inf
+        scale = float(erlang_c(threads, offered)) * (1 + self.scv) / 2
+        return scale * held / (threads - offered)
+
+
+ROUGH = 0.3
+"""Relative error of (2): arrivals are not Poisson where one request makes several calls."""
+_SETTLED = 1e-6  # relative change of the work
+_LIKELY = 16.0  # chi squared by which a pool has to explain more than none
+_POSSIBLE = 4.0  # chi squared within which other numbers of threads do as well
+
+
+def pool_by_rates(loads: Sequence[Seen], low: int) -> tuple[Pool, float]:
+    """Find threads from mean times and rates, and the mean of the first gap without waiting [s].
+
+    The first gap of load l is work w and waiting, in M/G/m of holding times H = w + r:
+
+        g_l = w + C(m, a_l) / (m - a_l) (1 + c_l^2) / 2 H_l,   a_l = lambda_l H_l         (2)
+
+    With r = 0 and c = 1 it is the law of m processors that requests share, whose work stretches.
+
+    Parameters
+    ----------
+    loads
+        Of two loads or more.
+    low
+        The fewest threads that the spans allow.
+    """
+    flat, usual = _unexplained(loads, None)
+    most = int(2 * max((each.rate * (each.gap + each.rest) for each in loads), default=1.0)) + 10
+    tried = {m: _unexplained(loads, m) for m in range(low, max(low + 10, most))}
+    best = min(tried, key=lambda m: tried[m][0])
+    left, work = tried[best]
+    if len(loads) < 2 or not left < flat - _LIKELY:
+        return Pool(inf, low, inf), usual
+    near = [m for m, (other, _) in tried.items() if other < left + _POSSIBLE]
+    return Pool(float(best), min(near), float(max(near))), work
+
+
+def _unexplained(loads: Sequence[Seen], threads: int | None) -> tuple[float, float]:
+    """Chi squared of (2) at the work that explains most, and that work."""
+    work = min(each.gap for each in loads)
+    left = inf
+    for _ in range(50):
+        waits = [0.0 if threads is None else each.wait(threads, work) for each in loads]
+        if inf in waits:
+            work *= 0.9
+            continue
+        weights = [
+            1 / (max(each.error, 1e-12) ** 2 + (ROUGH * wait) ** 2)
+            for each, wait in zip(loads, waits, strict=True)
+        ]
+        gaps = [each.gap - wait for each, wait in zip(loads, waits, strict=True)]
+        further = sum(w * g for w, g in zip(weights, gaps, strict=True)) / sum(weights)
+        if further <= 0:
+            break
+        left = sum(w * (g - further) ** 2 for w, g in zip(weights, gaps, strict=True))
+        if abs(further - work) <= _SETTLED * work:
+            return left, work
+        work = (work + further) / 2
+    return (left, work) if threads is None else (inf, work)

@@ -1,0 +1,162 @@
+"""From traces to a model: read, find, write, and compare with the traces' own times."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from headway.errors import HeadwayError, InvalidParameter, nearest
+from headway.models.auditing.finding import Finding
+from headway.models.files.reading import parse_model
+from headway.models.language.frozen import Kept
+from headway.models.language.units import ONE, quantity
+from headway.models.structure.model import Model
+from headway.models.tables.shown import Answer
+from headway.models.tracing.findings import findings_of
+from headway.models.tracing.loads import read_loads
+from headway.models.tracing.services import Key, Load, Services, services_of
+from headway.models.tracing.writing import entry_names, to_text
+from headway.numerals import four_digits
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A load as it was traced, and as the model answers it.
+
+    Parameters
+    ----------
+    load
+        As traced.
+    response_time
+        The model's mean response time [s]; None where it has no answer.
+    note
+        What is approximate about it, or why there is none.
+    """
+
+    load: Load
+    response_time: float | None
+    note: str
+
+    @property
+    def difference(self) -> float | None:
+        """The model's time over the traced one, minus 1."""
+        if self.response_time is None or not self.load.response_time > 0:
+            return None
+        return self.response_time / self.load.response_time - 1
+
+
+@dataclass(frozen=True, eq=False)
+class TracedModel(Kept, Answer):
+    """A model of the services in some traces.
+
+    Parameters
+    ----------
+    model, text
+        The model, and its file.
+    services, names
+        What was found, and what its entries are called in the model.
+    findings
+        What the traces do not say, or say wrongly.
+    compared
+        A row a load.
+    """
+
+    model: Model
+    text: str
+    services: Services
+    names: Mapping[Key, str]
+    findings: tuple[Finding, ...]
+    compared: tuple[Compared, ...]
+
+
+def model_traces(
+    places: Sequence[str],
+    name: str = "services",
+    sampled: float | Mapping[str, float] = 1.0,
+    window: float | None = None,
+    advance: Callable[[], None] = lambda: None,
+) -> TracedModel:
+    """Make a model of services from their traces.
+
+    Entries, calls, work and threads are found from the spans (docs/explanation/traces.md); each
+    number is a parameter with its 95% interval, each load a preset.
+
+    Parameters
+    ----------
+    places
+        Files of OpenTelemetry (OTLP JSON), Jaeger or Zipkin (v2), folders, patterns and archives;
+        each file is a load, and files that share traces are one.
+    name
+        Of the model.
+    sampled
+        Share of traces that were kept, above 0 and at most 1: of all loads, or by load where
+        spans do not say it.
+    window
+        Length of a load [s], where one long file holds several.
+    advance
+        Called after each megabyte of a long file.
+
+    Raises
+    ------
+    MeasurementError
+        For files that are no traces, or damaged.
+    InvalidParameter
+        For shares that cannot be, and loads that are not there.
+    """
+    loads = read_loads(places, window, advance)
+    services = services_of(loads, _shares(sampled, [spans.name for spans in loads]))
+    text = to_text(services, name)
+    model = parse_model(text, name)
+    presets = list(model.presets)
+    compared = tuple(
+        _compared(model.with_preset(preset), load)
+        for preset, load in zip(presets, (x for x in services.loads if x.rates), strict=True)
+    )
+    names = entry_names(services)
+    return TracedModel(model, text, services, names, findings_of(services), compared)
+
+
+def shares_of(texts: Sequence[str]) -> float | dict[str, float]:
+    """Read ``10%``, or ``LOAD=SHARE`` for each load.
+
+    Raises
+    ------
+    InvalidParameter
+        For anything else.
+
+    Examples
+    --------
+    >>> shares_of(["10%"]), shares_of(["monday=0.5", "tuesday=25%"])
+    (0.1, {'monday': 0.5, 'tuesday': 0.25})
+    """
+    shares: dict[str, float] = {}
+    for text in texts:
+        load, _, share = text.rpartition("=")
+        if load in shares or (not load and len(texts) > 1):
+            msg = f"--sampled {text}: give one share, or LOAD=SHARE once for each load"
+            raise InvalidParameter(msg)
+        shares[load] = quantity(share, ONE, "--sampled")
+    return shares.get("", 1.0) if set(shares) <= {""} else shares
+
+
+def _shares(sampled: float | Mapping[str, float], loads: Sequence[str]) -> dict[str, float]:
+    """Shares by load."""
+    given = sampled if isinstance(sampled, Mapping) else {}
+    for load in given:
+        if load not in loads:
+            msg = f"there is no load {load!r}{nearest(load, loads)}"
+            raise InvalidParameter(msg)
+    shares = dict(given)
+    if not isinstance(sampled, Mapping) and sampled != 1.0:
+        shares = dict.fromkeys(loads, sampled)
+    for share in shares.values():
+        if not 0 < share <= 1:
+            msg = f"sampled is {four_digits(share)}; it must be above 0 and at most 1"
+            raise InvalidParameter(msg)
+    return shares
+
+
+def _compared(model: Model, load: Load) -> Compared:
+    try:
+        solution = model.solve()
+    except HeadwayError as error:
+        return Compared(load, None, str(error))
+    return Compared(load, float(solution.response_time), solution.approximation)

@@ -1,0 +1,394 @@
+"""Services as a model file of layers: a parameter for each number that the traces tell."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from headway.models.files.reading import parse_model
+from headway.models.importing.foreign.naming import plain_names
+from headway.models.structure.model import Model
+from headway.models.tracing.flows import Always, Block, Geometric, Stage, Times, Ways
+from headway.models.tracing.services import Key, Measured, Services
+from headway.numerals import significant
+
+_SURE = 1.96  # standard errors of a 95% interval
+_DIGITS = 6
+_METHOD = re.compile(r"^(?:HTTP )?(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|QUERY) /?")
+_TRIFLE = 1e-3  # share of an entry's own time below which a part of it is left out
+
+
+def model_of(services: Services, name: str) -> Model:
+    """The model of services, with an interval for each parameter.
+
+    Parameters
+    ----------
+    services
+        As found.
+    name
+        Of the model.
+    """
+    return parse_model(to_text(services, name), name)
+
+
+def to_text(services: Services, name: str) -> str:
+    """The text of its model file."""
+    import tomli_w
+
+    return tomli_w.dumps(_Writing(services).document(name))
+
+
+def entry_names(services: Services) -> dict[Key, str]:
+    """Plain names of entries: service, operation, and root where it matters."""
+    long = {}
+    for key, entry in services.entries.items():
+        words = [entry.service, _METHOD.sub("", entry.operation), _METHOD.sub("", entry.root)]
+        long[key] = " ".join(dict.fromkeys(word for word in words if word))
+    whole = list(long.values())
+    for key, text in long.items():
+        if whole.count(text) > 1:
+            entry = services.entries[key]
+            long[key] = f"{entry.service} {entry.operation} {entry.root}".strip()
+    plain = plain_names([_squeezed(text) for text in long.values()])
+    return {key: plain[_squeezed(text)] for key, text in long.items()}
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"\W+", "_", text).strip("_").lower()
+
+
+class _Writing:
+    """The tables of a file as they are made."""
+
+    def __init__(self, services: Services) -> None:
+        self.services = services
+        self.names = entry_names(services)
+        found = dict.fromkeys(each.service for each in services.entries.values())
+        plain = plain_names([_squeezed(name) for name in found])
+        self.tasks = {name: plain[_squeezed(name)] for name in found}
+        self.keys = list(services.entries)
+        self.parameters: dict[str, Any] = {}
+
+    def document(self, name: str) -> dict[str, Any]:
+        """All tables."""
+        heaviest = self.services.loads[-1]
+        self.rates = self._rates(heaviest.rates)
+        tasks = {plain: self._task(service) for service, plain in self.tasks.items()}
+        return {
+            "name": name,
+            "doc": "services, found in traces",
+            "parameters": self.parameters,
+            "presets": {
+                _squeezed(load.name) or f"load_{k}": self._preset(load.rates, load.name)
+                for k, load in enumerate(self.services.loads)
+                if load.rates
+            },
+            "processors": {
+                plain: {"servers": self._servers(service)} for service, plain in self.tasks.items()
+            },
+            "tasks": tasks,
+        }
+
+    def _rates(self, rates: Mapping[Key, float]) -> dict[Key, str]:
+        """Formulas of the rates from outside; shares are parameters where there are several."""
+        total = sum(rates.values())
+        self.parameters["arrival_rate"] = {
+            "value": f"{significant(total, _DIGITS)} /s",
+            "min": "0 /s",
+            "doc": "requests from outside",
+        }
+        keys = [key for key in self.keys if any(key in load.rates for load in self.services.loads)]
+        if len(keys) == 1:
+            return {keys[0]: "arrival_rate"}
+        formulas: dict[Key, str] = {}
+        counted = sum(load.traces for load in self.services.loads)
+        for key in keys[1:]:
+            share = self._share(key)
+            error = _SURE * (share * (1 - share) / max(counted, 1)) ** 0.5
+            name = f"{self.names[key]}_share"
+            self.parameters[name] = {
+                "value": _rounded(share),
+                "min": 0,
+                "max": 1,
+                "ci95": [_rounded(max(share - error, 0.0)), _rounded(min(share + error, 1.0))],
+                "doc": f"of the requests from outside for {self.names[key]}",
+            }
+            formulas[key] = f"arrival_rate * {name}"
+        rest = " - ".join(["1", *(f"{self.names[key]}_share" for key in keys[1:])])
+        return {keys[0]: f"arrival_rate * ({rest})", **formulas}
+
+    def _share(self, key: Key) -> float:
+        weights = [
+            (load.traces, load.rates.get(key, 0.0), load.rate)
+            for load in self.services.loads
+            if load.rate
+        ]
+        return sum(n * one / rate for n, one, rate in weights) / sum(n for n, _, _ in weights)
+
+    def _preset(self, rates: Mapping[Key, float], name: str) -> dict[str, Any]:
+        total = sum(rates.values())
+        shares = {
+            f"{self.names[key]}_share": _rounded(rates.get(key, 0.0) / total)
+            for key in self.keys
+            if f"{self.names[key]}_share" in self.parameters and total
+        }
+        return {
+            "arrival_rate": f"{significant(total, _DIGITS)} /s",
+            **shares,
+            "doc": f"as in {name}",
+        }
+
+    def _task(self, service: str) -> dict[str, Any]:
+        plain = self.tasks[service]
+        pool = self.services.pools.get(service)
+        threads: str = "unlimited"
+        if pool is not None and pool.seen:
+            threads = f"{plain}_threads"
+            ends = f", {pool.low} to {pool.high:.0f}" if pool.low < pool.high else ""
+            self.parameters[threads] = {
+                "value": int(pool.threads),
+                "min": 1,
+                "doc": f"threads of {service}{ends}",
+            }
+        return {
+            "processor": plain,
+            "threads": threads,
+            "entries": {
+                self.names[key]: self._entry(key, entry)
+                for key, entry in self.services.entries.items()
+                if entry.service == service
+            },
+        }
+
+    def _servers(self, service: str) -> str:
+        found = self.services.processors.get(service)
+        if found is None:
+            return "unlimited"
+        name = f"{self.tasks[service]}_servers"
+        self.parameters[name] = {
+            "value": int(found.threads),
+            "min": 1,
+            "doc": f"processors of {service}, {found.low} to {found.high:.0f}",
+        }
+        return name
+
+    def _entry(self, key: Key, entry: Measured) -> dict[str, Any]:
+        name = self.names[key]
+        self.parameters[f"{name}_work"] = self._time(
+            entry.work, entry.error, f"{entry.service}'s own time for {self._said(entry)}"
+        )
+        if entry.network > _TRIFLE * (entry.work + entry.network):
+            self.parameters[f"{name}_network"] = self._time(
+                entry.network,
+                entry.network_error,
+                f"on the way of the calls of {self._said(entry)}",
+            )
+        own = dict(self._own(key, entry))
+        if key in self.rates:
+            own["arrival_rate"] = self.rates[key]
+        return own
+
+    def _said(self, entry: Measured) -> str:
+        return f"{entry.operation} of {entry.root}" if entry.root else entry.operation
+
+    def _time(self, value: float, error: float, doc: str) -> dict[str, Any]:
+        low, high = max(value - _SURE * error, 0.0), value + _SURE * error
+        table: dict[str, Any] = {"value": _ms(value), "min": "0 ms", "doc": doc}
+        return table | ({"ci95": [_ms(low), _ms(high)]} if high > low else {})
+
+    def _own(self, key: Key, entry: Measured) -> Iterator[tuple[str, Any]]:
+        """Its demand and calls, or activities and their flow."""
+        blocks = entry.doing.blocks
+        orphans = self.services.orphans if entry.peer else {}
+        if not blocks:
+            yield "demand", f"{self.names[key]}_work"
+            if orphans:
+                yield "calls", {self.names[k]: _rounded(mean) for k, mean in orphans.items()}
+            yield "scv", _rounded(entry.doing.last_scv)
+            yield from self._sends(entry)
+            return
+        self.activities: dict[str, Any] = {}
+        self.left = f"{self.names[key]}_network" in self.parameters
+        flow = [part for block in blocks for part in self._block(key, entry, block)]
+        if entry.doing.last > _TRIFLE * entry.work or not flow:
+            last = self._step(key, entry, entry.doing.last, entry.doing.last_scv, {}, "end")
+            flow.append(last)
+        first = next(iter(self.activities))
+        self.activities[first] |= dict(self._sends(entry))
+        yield "activities", self.activities
+        yield "flow", flow
+
+    def _sends(self, entry: Measured) -> Iterator[tuple[str, Any]]:
+        if entry.messages:
+            yield "sends", {self.names[k]: _rounded(mean) for k, mean in entry.messages.items()}
+
+    def _block(self, key: Key, entry: Measured, block: Block) -> Iterator[Any]:
+        laws = [
+            (stage, times)
+            for stage, all_times in zip(block.stages, block.times, strict=True)
+            for times in all_times
+        ]
+        weights = [_mean(times) for _, times in laws]
+        whole = sum(weights)
+        for (stage, times), weight in zip(laws, weights, strict=True):
+            if whole and weight:
+                yield self._part(key, entry, stage, times, (block.work * weight / whole, block.scv))
+
+    def _part(
+        self, key: Key, entry: Measured, stage: Stage, times: Times, work: tuple[float, float]
+    ) -> Any:
+        if len(stage.callees) > 1:
+            return self._fork(key, entry, stage, times, work)
+        callee = self.names[self._callee(stage.callees[0])]
+        match times:
+            case Always(count):
+                return self._step(key, entry, *work, {callee: count}, callee, fixed=True)
+            case Geometric(mean, error):
+                named = self._count(key, callee, mean, error)
+                return self._step(key, entry, *work, {callee: named}, f"{callee}_again")
+            case Ways():
+                return {"choice": self._ways(key, entry, callee, times, work)}
+
+    def _ways(
+        self, key: Key, entry: Measured, callee: str, times: Ways, work: tuple[float, float]
+    ) -> list[list[Any]]:
+        probabilities = self._chances(key, callee, times)
+        ways: list[list[Any]] = []
+        for (_, count), chance in zip(times.chances, probabilities, strict=True):
+            share = work[0] * count / times.mean
+            label = callee if count == 1 else f"{callee}_{count}"
+            calls = {callee: count}
+            step: Any = (
+                self._step(key, entry, share, work[1], calls, label, fixed=True) if count else []
+            )
+            ways.append([chance, step])
+        return ways
+
+    def _chances(self, key: Key, callee: str, times: Ways) -> list[Any]:
+        """Probabilities: a parameter where there are two ways."""
+        if len(times.chances) != 2:
+            rounded = [_rounded(chance) for chance, _ in times.chances]
+            rounded[-1] = 1.0 - sum(rounded[:-1])
+            return list(rounded)
+        (_, low), (second, high) = times.chances
+        error = _SURE * times.error / (high - low)
+        name = f"{self.names[key]}_{callee}_share"
+        self.parameters[name] = {
+            "value": _rounded(second),
+            "min": 0,
+            "max": 1,
+            "ci95": [_rounded(max(second - error, 0.0)), _rounded(min(second + error, 1.0))],
+            "doc": f"of requests that call {callee}"
+            + (f" {high} times, not {low}" if (low, high) != (0, 1) else ""),
+        }
+        return [f"1 - {name}", name]
+
+    def _count(self, key: Key, callee: str, mean: float, error: float) -> str:
+        name = f"{self.names[key]}_{callee}_calls"
+        low, high = max(mean - _SURE * error, 0.0), mean + _SURE * error
+        self.parameters[name] = {
+            "value": _rounded(mean),
+            "min": 0,
+            "ci95": [_rounded(low), _rounded(high)],
+            "doc": f"calls of {callee}, on average",
+        }
+        return name
+
+    def _fork(
+        self, key: Key, entry: Measured, stage: Stage, times: Times, work: tuple[float, float]
+    ) -> Any:
+        """Work, then calls at once; repeated as the law of its times says."""
+        mean = _mean(times)
+        parts = [self.names[self._callee(number)] for number in stage.callees]
+        label = "_and_".join(parts)
+        before = self._step(key, entry, work[0] / mean, work[1], {}, f"before_{label}")
+        branches = [
+            self._step(
+                key,
+                entry,
+                0.0,
+                1.0,
+                {part: 1},
+                f"{part}_{k}" if parts.count(part) > 1 else part,
+                fixed=True,
+            )
+            for k, part in enumerate(parts, 1)
+        ]
+        together: dict[str, Any] = {"together": branches}
+        if stage.needed < len(branches):
+            together["needed"] = int(stage.needed)
+        body = [before, together]
+        match times:
+            case Always(1):
+                return body
+            case Ways(((none, 0), (_, 1))):
+                return {"choice": [[_rounded(1 - none), body], [_rounded(none), []]]}
+            case _:
+                return {"loop": body, "times": _rounded(mean)}
+
+    def _step(
+        self,
+        key: Key,
+        entry: Measured,
+        work: float,
+        scv: float,
+        calls: Mapping[str, Any],
+        label: str,
+        *,
+        fixed: bool = False,
+    ) -> str:
+        """Add an activity; its name."""
+        label = _free(label, self.activities)
+        raw = sum(block.work for block in entry.doing.blocks) + entry.doing.last
+        share = work / raw if raw else 0.0
+        step: dict[str, Any] = {"demand": f"{_rounded(share)} * {self.names[key]}_work"}
+        slices = 1 + sum(count for count in calls.values() if not isinstance(count, str))
+        if abs(scv - 1) > _TRIFLE and share:
+            step["scv"] = _rounded(scv * slices / max(slices - 1, 1))
+        if not share:
+            step = {"demand": 0}
+        if calls:
+            step["calls"] = dict(calls)
+            if self.left:
+                total = sum(_calls_of(block) for block in entry.doing.blocks)
+                part = self._mean_calls(calls) / total if total else 0.0
+                step["think_time"] = f"{_rounded(part)} * {self.names[key]}_network"
+        if fixed:
+            step["fixed"] = True
+        self.activities[label] = step
+        return label
+
+    def _mean_calls(self, calls: Mapping[str, Any]) -> float:
+        return sum(
+            float(self.parameters[count]["value"]) if isinstance(count, str) else float(count)
+            for count in calls.values()
+        )
+
+    def _callee(self, number: int) -> Key:
+        return self.services.numbered[number]
+
+
+def _free(label: str, taken: Mapping[str, Any]) -> str:
+    count, name = 1, label
+    while name in taken:
+        count += 1
+        name = f"{label}_{count}"
+    return name
+
+
+def _mean(times: Times) -> float:
+    return float(times.times) if isinstance(times, Always) else times.mean
+
+
+def _calls_of(block: Block) -> float:
+    return sum(
+        len(stage.callees) * sum(map(_mean, times))
+        for stage, times in zip(block.stages, block.times, strict=True)
+    )
+
+
+def _ms(seconds: float) -> str:
+    return f"{significant(seconds * 1e3, _DIGITS)} ms"
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")

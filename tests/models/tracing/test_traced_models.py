@@ -1,0 +1,301 @@
+"""Models of services from traces, against services whose numbers are known."""
+
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from headway.errors import MeasurementError
+from headway.models.tracing.flows import Always, Geometric, Ways
+from headway.models.tracing.pools import Arrivals, pool_of
+from headway.models.tracing.traced import TracedModel, model_traces
+from tests.campaigns.trace_round_trips import trip
+from tests.oracles.traced_services import Played, PlayedEntry, Stage, play
+
+SHOP = Played(
+    {"web": 40.0, "stock": 3.0, "price": 12.0},
+    {
+        "page": PlayedEntry(
+            "web", 0.004, (Stage(("look",), "geometric", 1.2), Stage(("look", "quote")))
+        ),
+        "look": PlayedEntry("stock", 0.006),
+        "quote": PlayedEntry("price", 0.010, (Stage(("look",), "maybe", 0.3),)),
+    },
+    {"page": 1.0},
+)
+MOST = 3 / (0.006 * (1.2 + 1 + 0.3))
+"""Requests/s at which the three threads of stock are full."""
+
+
+def traced(folder: Path, loads: Sequence[float], **options: Any) -> TracedModel:
+    """A model of the shop from traces at some shares of its capacity."""
+    kept = options.get("kept", 1.0)
+    for k, share in enumerate(loads):
+        load = play(SHOP, share * MOST, 1000, 50 + k, **options)
+        (folder / f"load{k}.jsonl").write_text("\n".join(load.lines))
+    return model_traces([str(folder)], "shop", sampled=kept)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> TracedModel:
+    """The shop at three loads, every request traced."""
+    return traced(tmp_path_factory.mktemp("whole"), (0.3, 0.5, 0.7))
+
+
+def by_operation(answer: TracedModel) -> dict[str, Any]:
+    return {each.operation: each for each in answer.services.entries.values()}
+
+
+def test_calls_are_found_with_their_laws(whole: TracedModel) -> None:
+    found = by_operation(whole)
+    names = {
+        k: whole.services.entries[key].operation for k, key in enumerate(whole.services.numbered)
+    }
+    first, second = found["page"].doing.blocks
+    assert [names[n] for n in first.stages[0].callees] == ["look"]
+    [[law]] = first.times
+    assert isinstance(law, Geometric)
+    assert abs(law.mean - 1.2) < 4.5 * law.error
+    assert sorted(names[n] for n in second.stages[0].callees) == ["look", "quote"]
+    assert second.times == ((Always(1),),)
+    [block] = found["quote"].doing.blocks
+    [[ways]] = block.times
+    assert isinstance(ways, Ways)
+    assert abs(ways.mean - 0.3) < 4.5 * ways.error
+    assert found["look"].doing.blocks == ()
+
+
+def test_work_is_told_from_waiting(whole: TracedModel) -> None:
+    """Each within 4.5 standard errors, though a third of the requests of stock wait."""
+    for name, found in by_operation(whole).items():
+        assert abs(found.work - SHOP.entries[name].work) < 4.5 * found.error
+
+
+def test_threads_are_seen_where_requests_wait(whole: TracedModel) -> None:
+    pools = whole.services.pools
+    assert pools["stock"].threads == 3
+    assert pools["web"].threads == pools["price"].threads == inf
+    assert pools["web"].low <= 40
+    assert pools["price"].low <= 12
+
+
+def test_the_model_predicts_a_higher_load(whole: TracedModel) -> None:
+    """At 0.85 of the capacity, within 15%: the solver's own label is 14% at nine of ten."""
+    rate = 0.85 * MOST
+    truth = play(SHOP, rate, 5_000, 77).response_time
+    answer = float(whole.model.at(arrival_rate=rate).solve().response_time)
+    assert abs(answer / truth - 1) < 0.15
+
+
+def test_a_tenth_of_the_traces_gives_rates_and_threads(tmp_path: Path) -> None:
+    answer = traced(tmp_path, (0.3, 0.6, 0.9), kept=0.1)
+    rates = [load.rate for load in answer.services.loads]
+    assert rates == pytest.approx([0.3 * MOST, 0.6 * MOST, 0.9 * MOST], rel=0.3)
+    assert "sampled" in {finding.kind for finding in answer.findings}
+    stock = answer.services.pools["stock"]
+    assert not stock.seen or stock.low <= 3 <= stock.high
+
+
+def test_clocks_are_corrected(tmp_path: Path) -> None:
+    """Corrected to the time on the way, 0.15 ms each; work does not change."""
+    answer = traced(tmp_path, (0.3, 0.6), skews={"stock": 0.003})
+    [off] = [finding for finding in answer.findings if finding.kind == "clock_off"]
+    assert off.value == pytest.approx(-0.003, abs=2e-4)
+    look = by_operation(answer)["look"]
+    assert abs(look.work - 0.006) < 4.5 * look.error
+
+
+def test_a_service_without_spans_is_said_and_its_callees_are_kept(tmp_path: Path) -> None:
+    answer = traced(tmp_path, (0.4,), silent=["price"])
+    kinds = {finding.kind for finding in answer.findings}
+    assert {"service_not_traced", "callers_not_traced"} <= kinds
+    [peer] = [each for each in answer.services.entries.values() if each.peer]
+    held = SHOP.holding()
+    assert peer.work == pytest.approx(held["quote"] - 0.3 * held["look"], rel=0.25)
+    [mean] = answer.services.orphans.values()
+    assert mean == pytest.approx(0.3, abs=0.06)
+    rate = answer.services.loads[0].rate
+    assert rate == pytest.approx(0.4 * MOST, rel=0.15)
+
+
+def test_files_of_one_trace_are_one_load(tmp_path: Path) -> None:
+    lines = play(SHOP, 50.0, 300, 1).lines
+    services = [json.loads(line) for line in lines]
+    for k in range(2):
+        parts = [{"resourceSpans": doc["resourceSpans"][k::2]} for doc in services]
+        (tmp_path / f"part{k}.jsonl").write_text("\n".join(map(json.dumps, parts)))
+    split = model_traces([str(tmp_path)])
+    [load] = split.services.loads
+    assert load.traces == 300
+    assert not [finding for finding in split.findings if finding.kind == "spans_missing"]
+
+
+def test_a_long_file_is_cut_by_time(tmp_path: Path) -> None:
+    (tmp_path / "day.jsonl").write_text("\n".join(play(SHOP, 50.0, 1000, 2).lines))
+    loads = model_traces([str(tmp_path)], window=4.0).services.loads
+    assert sorted(load.name for load in loads) == ["day-1", "day-2", "day-3", "day-4"]
+
+
+def as_jaeger(document: Mapping[str, Any]) -> dict[str, Any]:
+    kinds = {2: "server", 3: "client"}
+    spans, processes = [], {}
+    for k, resource in enumerate(document["resourceSpans"]):
+        processes[f"p{k}"] = {
+            "serviceName": resource["resource"]["attributes"][0]["value"]["stringValue"]
+        }
+        for span in resource["scopeSpans"][0]["spans"]:
+            start = int(span["startTimeUnixNano"]) // 1000
+            spans.append(
+                {
+                    "traceID": span["traceId"],
+                    "spanID": span["spanId"],
+                    "processID": f"p{k}",
+                    "operationName": span["name"],
+                    "startTime": start,
+                    "duration": int(span["endTimeUnixNano"]) // 1000 - start,
+                    "references": [
+                        {
+                            "refType": "CHILD_OF",
+                            "traceID": span["traceId"],
+                            "spanID": span["parentSpanId"],
+                        }
+                    ]
+                    if span["parentSpanId"]
+                    else [],
+                    "tags": [{"key": "span.kind", "type": "string", "value": kinds[span["kind"]]}],
+                }
+            )
+    return {"data": [{"traceID": spans[0]["traceID"], "spans": spans, "processes": processes}]}
+
+
+def as_zipkin(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    kinds = {2: "SERVER", 3: "CLIENT"}
+    return [
+        {
+            "traceId": span["traceId"],
+            "id": span["spanId"],
+            "parentId": span["parentSpanId"],
+            "name": span["name"],
+            "kind": kinds[span["kind"]],
+            "timestamp": int(span["startTimeUnixNano"]) // 1000,
+            "duration": int(span["endTimeUnixNano"]) // 1000
+            - int(span["startTimeUnixNano"]) // 1000,
+            "localEndpoint": {
+                "serviceName": resource["resource"]["attributes"][0]["value"]["stringValue"]
+            },
+        }
+        for resource in document["resourceSpans"]
+        for span in resource["scopeSpans"][0]["spans"]
+    ]
+
+
+def test_jaeger_and_zipkin_give_the_same_model(tmp_path: Path) -> None:
+    """Their times are whole microseconds: work within 2 us."""
+    documents = [json.loads(line) for line in play(SHOP, 50.0, 300, 3).lines]
+    traces = [trace for each in documents for trace in as_jaeger(each)["data"]]
+    files = {
+        "otlp.jsonl": "\n".join(map(json.dumps, documents)),
+        "jaeger.json": json.dumps({"data": traces}),
+        "zipkin.json": json.dumps([span for each in documents for span in as_zipkin(each)]),
+    }
+    works = []
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+        found = by_operation(model_traces([str(tmp_path / name)]))
+        works.append([found[entry].work for entry in SHOP.entries])
+    np.testing.assert_allclose(works[1], works[0], atol=2e-6)
+    np.testing.assert_allclose(works[2], works[0], atol=2e-6)
+
+
+SPAN = {
+    "traceId": "a1",
+    "spanId": "01",
+    "name": "GET /",
+    "kind": 2,
+    "startTimeUnixNano": "1000",
+    "endTimeUnixNano": "2000",
+}
+
+
+def otlp(*spans: Mapping[str, Any]) -> str:
+    scope = {
+        "scopeSpans": [{"spans": [{**SPAN, **span} for span in spans]}],
+        "resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "web"}}]},
+    }
+    return json.dumps({"resourceSpans": [scope]})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (otlp({"parentSpanId": "02"}, {"spanId": "02", "parentSpanId": "01"}),
+         "spans of 'web' are each other's parents in a circle"),
+        (otlp({"endTimeUnixNano": "10"}), "a span ends before it starts"),
+        (otlp({"traceId": ""}), "a span has no identifier"),
+        ('{"resourceSpans": []}', "no spans; export at least one trace"),
+        ('{"resourceSpans": [', "this JSON is invalid or truncated"),
+        ("a,b\n1,2\n", "no traces of OpenTelemetry"),
+        (otlp({}).replace('"spans"', '"scope": {"attributes": [{"key": "tailsampling.policy", '
+                          '"value": {"stringValue": "slow"}}]}, "spans"'),
+         "a tail sampler chose these traces"),
+        (otlp(*({"spanId": f"{k:x}", "name": f"work {k} {'x' * k}"} for k in range(1, 10_100))),
+         "more than 10,000 operations"),
+    ],
+)  # fmt: skip
+def test_bad_traces_are_refused_in_one_line(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_text(text)
+    with pytest.raises(MeasurementError, match=message) as error:
+        model_traces([str(path)])
+    assert "\n" not in str(error.value)
+
+
+def test_spans_that_are_there_twice_count_once(tmp_path: Path) -> None:
+    lines = play(SHOP, 50.0, 200, 4).lines
+    (tmp_path / "once.jsonl").write_text("\n".join(lines))
+    (tmp_path / "twice.jsonl.gz").write_bytes(gzip.compress("\n".join(lines * 2).encode()))
+    once, twice = (
+        model_traces([str(tmp_path / name)]) for name in ("once.jsonl", "twice.jsonl.gz")
+    )
+    assert twice.text == once.text.replace("once", "twice")
+    assert "spans_twice" in {finding.kind for finding in twice.findings}
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_a_pool_is_found_by_who_waited(threads: int) -> None:
+    """Requests of a pool in order of arrival, 85% full: the number is found exactly."""
+    draws = np.random.default_rng(threads)
+    n = 4000
+    came = np.cumsum(draws.exponential(1 / (0.85 * threads), n))
+    free = np.zeros(threads)
+    answered = np.empty(n)
+    for i in range(n):
+        k = int(free.argmin())
+        free[k] = answered[i] = max(came[i], free[k]) + draws.exponential(1.0)
+    requests = Arrivals(came, answered, answered, np.zeros(n, int), np.ones(n, bool))
+    assert pool_of([requests]).threads == threads
+
+
+def test_the_measured_shop() -> None:
+    """Traces of a measured application: threads, and the model's times at the loads, to 12%."""
+    answer = model_traces(["traces/*.jsonl.gz"], "shop")
+    threads = {name: pool.threads for name, pool in answer.services.pools.items()}
+    assert threads == {"auth": inf, "catalog": 6, "front": inf, "price": 3, "store": 5}
+    assert all(abs(each.difference or inf) < 0.12 for each in answer.compared)
+
+
+@pytest.mark.slow
+def test_structures_come_back() -> None:
+    """Of twelve systems: structure of each entry, mean calls to 6%, work in its interval."""
+    trips = [trip(seed, 1500) for seed in range(500, 512)]
+    structure = [right for each in trips for right in each.structure]
+    assert np.mean(structure) > 0.95
+    calls = np.abs([off for each in trips for off in each.calls])
+    assert np.quantile(calls, 0.9) < 0.06
+    work = np.abs([off for each in trips for off in each.work])
+    assert np.mean(work < 1.96) > 0.88

@@ -1,0 +1,386 @@
+"""Services played event by event, which write the spans of OpenTelemetry: the truth is known.
+
+Nothing of headway is used. Each service has threads in order of arrival, which a request holds
+from the first of its work to its answer; its work is a sleep, or shares processors.
+"""
+
+import heapq
+import json
+import random
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+SERVER, CLIENT = 2, 3
+_NANO = 1_000_000_000
+_EPOCH = 1_700_000_000 * _NANO
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Calls made together, so many times.
+
+    Parameters
+    ----------
+    callees
+        Entries; several are called at once.
+    law
+        ``fixed``, ``geometric`` or ``maybe``.
+    mean
+        How often the stage comes on average.
+    """
+
+    callees: tuple[str, ...]
+    law: str = "fixed"
+    mean: float = 1.0
+
+    def times(self, draws: random.Random) -> int:
+        """How often it comes for one request."""
+        if self.law == "fixed":
+            return round(self.mean)
+        if self.law == "maybe":
+            return int(draws.random() < self.mean)
+        count = 0
+        while draws.random() < self.mean / (1 + self.mean):
+            count += 1
+        return count
+
+
+@dataclass(frozen=True)
+class PlayedEntry:
+    """An entry: its service, its mean work for a request [s], and its stages in order."""
+
+    service: str
+    work: float
+    stages: tuple[Stage, ...] = ()
+
+
+@dataclass(frozen=True)
+class Played:
+    """Services: threads by name, entries by name, and the entries that outsiders ask."""
+
+    threads: Mapping[str, float]
+    entries: Mapping[str, PlayedEntry]
+    roots: Mapping[str, float]
+    network: float = 0.0003
+
+    def holding(self) -> dict[str, float]:
+        """Mean time for which a thread of each entry is held if nobody waits [s]."""
+        held: dict[str, float] = {}
+
+        def of(name: str) -> float:
+            if name not in held:
+                entry = self.entries[name]
+                calls = sum(
+                    stage.mean * max(of(callee) + self.network for callee in stage.callees)
+                    for stage in entry.stages
+                )
+                held[name] = entry.work + calls
+            return held[name]
+
+        for name in self.entries:
+            of(name)
+        return held
+
+    def visits(self) -> dict[str, float]:
+        """Mean requests for each entry, for one from outside."""
+        visits = dict.fromkeys(self.entries, 0.0)
+
+        def add(name: str, mean: float) -> None:
+            visits[name] += mean
+            for stage in self.entries[name].stages:
+                for callee in stage.callees:
+                    add(callee, mean * stage.mean)
+
+        for root, share in self.roots.items():
+            add(root, share)
+        return visits
+
+
+@dataclass
+class _Span:
+    trace: str
+    key: str
+    parent: str
+    service: str
+    name: str
+    kind: int
+    start: float
+    end: float = 0.0
+
+
+class _Playing:
+    """Events in the order of time, and requests as generators that wait for them."""
+
+    def __init__(self, played: Played, seed: int) -> None:
+        self.played, self.draws = played, random.Random(seed)
+        self.now, self.count = 0.0, 0
+        self.events: list[tuple[float, int, Callable[[], None]]] = []
+        self.free = dict(played.threads)
+        self.lines: dict[str, deque[Callable[[], None]]] = {s: deque() for s in played.threads}
+        self.spans: list[_Span] = []
+        self.times: list[tuple[float, float]] = []
+
+    def at(self, time: float, what: Callable[[], None]) -> None:
+        self.count += 1
+        heapq.heappush(self.events, (time, self.count, what))
+
+    def identifier(self, digits: int) -> str:
+        return f"{self.draws.getrandbits(4 * digits):0{digits}x}"
+
+    def request(self, name: str, trace: str, parent: str, done: Callable[[], None]) -> None:
+        """A request for an entry; `done` when it is answered."""
+        entry = self.played.entries[name]
+        span = _Span(trace, self.identifier(16), parent, entry.service, name, SERVER, self.now)
+        self.spans.append(span)
+
+        def begin() -> None:
+            self.go_on(self.work(entry, span), ended)
+
+        def ended() -> None:
+            span.end = self.now
+            if self.lines[entry.service]:
+                self.lines[entry.service].popleft()()
+            else:
+                self.free[entry.service] += 1
+            done()
+
+        if self.free[entry.service] > 0:
+            self.free[entry.service] -= 1
+            begin()
+        else:
+            self.lines[entry.service].append(begin)
+
+    def go_on(
+        self, steps: Iterator[Callable[[Callable[[], None]], None]], end: Callable[[], None]
+    ) -> None:
+        """Do the next step, and go on when it is done."""
+        step = next(steps, None)
+        if step is None:
+            end()
+        else:
+            step(lambda: self.go_on(steps, end))
+
+    def work(
+        self, entry: PlayedEntry, span: _Span
+    ) -> Iterator[Callable[[Callable[[], None]], None]]:
+        stages = [s for stage in entry.stages for s in [stage] * stage.times(self.draws)]
+        means = 1 + sum(stage.mean for stage in entry.stages)
+        for stage in stages:
+            yield self.sleep(entry.work / means)
+            yield self.calls(stage, span)
+        yield self.sleep(entry.work / means)
+
+    def sleep(self, mean: float) -> Callable[[Callable[[], None]], None]:
+        return lambda go_on: self.at(self.now + self.draws.expovariate(1 / mean), go_on)
+
+    def calls(self, stage: Stage, span: _Span) -> Callable[[Callable[[], None]], None]:
+        def do(go_on: Callable[[], None]) -> None:
+            left = len(stage.callees)
+
+            def answered(client: _Span) -> Callable[[], None]:
+                def arrive() -> None:
+                    nonlocal left
+                    client.end = self.now
+                    left -= 1
+                    if not left:
+                        go_on()
+
+                return lambda: self.at(self.now + self.network(), arrive)
+
+            for callee in stage.callees:
+                client = _Span(
+                    span.trace,
+                    self.identifier(16),
+                    span.key,
+                    span.service,
+                    "HTTP GET",
+                    CLIENT,
+                    self.now,
+                )
+                self.spans.append(client)
+                self.at(
+                    self.now + self.network(),
+                    lambda c=callee, s=client: self.request(c, s.trace, s.key, answered(s)),
+                )
+
+        return do
+
+    def network(self) -> float:
+        return self.draws.expovariate(2 / self.played.network)
+
+    def play(self, rate: float, traces: int, warm: int) -> None:
+        """Poisson arrivals; spans of the first ones are thrown away."""
+        roots, shares = zip(*self.played.roots.items(), strict=True)
+        arrival = 0.0
+        kept = set()
+        for k in range(warm + traces):
+            arrival += self.draws.expovariate(rate)
+            root = self.draws.choices(roots, shares)[0]
+            trace = self.identifier(32)
+            if k >= warm:
+                kept.add(trace)
+
+            def come(
+                root: str = root, trace: str = trace, when: float = arrival, k: int = k
+            ) -> None:
+                def done() -> None:
+                    if k >= warm:
+                        self.times.append((when, self.now - when))
+
+                self.request(root, trace, "", done)
+
+            self.at(arrival, come)
+        while self.events:
+            self.now, _, what = heapq.heappop(self.events)
+            what()
+        self.spans = [span for span in self.spans if span.trace in kept]
+
+
+@dataclass(frozen=True)
+class PlayedLoad:
+    """Traces of a load as OTLP, a line a trace, and what its requests took on average [s]."""
+
+    lines: tuple[str, ...]
+    response_time: float
+    rate: float
+
+
+def play(
+    played: Played,
+    rate: float,
+    traces: int,
+    seed: int,
+    *,
+    skews: Mapping[str, float] | None = None,
+    kept: float = 1.0,
+    silent: Sequence[str] = (),
+    warm: int = 200,
+) -> PlayedLoad:
+    """Play a load.
+
+    Parameters
+    ----------
+    played, rate, traces, seed
+        The services, Poisson arrivals [1/s], and how many traces are written.
+    skews
+        What is added to the clock of a service [s].
+    kept
+        Share of traces that are written, whole, chosen at their head.
+    silent
+        Services that write no spans and pass no context on.
+    """
+    playing = _Playing(played, seed)
+    playing.play(rate, traces, warm)
+    spans: Mapping[str, list[_Span]] = {}
+    spans = {}
+    hidden = {(s.trace, s.key) for s in playing.spans if s.service in silent}
+    for span in playing.spans:
+        if span.service in silent:
+            continue
+        trace, parent = span.trace, span.parent
+        if (trace, parent) in hidden:  # what it called begins a trace of its own
+            trace, parent = f"{span.key}{span.key}", ""
+        spans.setdefault(trace, []).append(
+            _Span(trace, span.key, parent, span.service, span.name, span.kind, span.start, span.end)
+        )
+    chosen = random.Random(seed + 1)
+    lines = tuple(
+        json.dumps(_document(each, skews or {}))
+        for each in _whole(spans).values()
+        if chosen.random() < kept
+    )
+    times = [time for _, time in playing.times]
+    return PlayedLoad(lines, sum(times) / len(times), rate)
+
+
+def capacity(played: Played, seed: int = 0) -> float:
+    """The rate at which overloaded services answer: of 1,500 requests at once [1/s]."""
+    playing = _Playing(played, seed)
+    playing.play(1e6, 1500, 0)
+    return 1500 / max(when + time for when, time in playing.times)
+
+
+def _whole(spans: Mapping[str, list[_Span]]) -> Mapping[str, list[_Span]]:
+    return {trace: each for trace, each in spans.items() if each}
+
+
+def _document(spans: Sequence[_Span], skews: Mapping[str, float]) -> dict[str, Any]:
+    """One trace as an OTLP document."""
+    by_service: dict[str, list[dict[str, Any]]] = {}
+    for span in spans:
+        move = skews.get(span.service, 0.0)
+        by_service.setdefault(span.service, []).append(
+            {
+                "traceId": span.trace,
+                "spanId": span.key,
+                "parentSpanId": span.parent,
+                "name": span.name,
+                "kind": span.kind,
+                "startTimeUnixNano": str(_EPOCH + round((span.start + move) * _NANO)),
+                "endTimeUnixNano": str(_EPOCH + round((span.end + move) * _NANO)),
+                "attributes": [{"key": "peer.service", "value": {"stringValue": "somebody"}}]
+                if span.kind == CLIENT
+                else [],
+            }
+        )
+    return {
+        "resourceSpans": [
+            {
+                "resource": {
+                    "attributes": [{"key": "service.name", "value": {"stringValue": service}}]
+                },
+                "scopeSpans": [{"spans": each}],
+            }
+            for service, each in by_service.items()
+        ]
+    }
+
+
+def drawn(seed: int, most: int = 8) -> Played:
+    """Draw services at random: 3 to `most`, in layers, some with small pools."""
+    draws = random.Random(seed)
+    count = draws.randint(3, most)
+    names = [f"s{k}" for k in range(count)]
+    entries: dict[str, PlayedEntry] = {}
+    for k in reversed(range(count)):
+        below = [f"{names[j]} work" for j in range(k + 1, count)]
+        callees = draws.sample(below, min(len(below), draws.randint(1, 3))) if below else []
+        stages: list[Stage] = []
+        while callees:
+            if len(callees) > 1 and draws.random() < 0.4:
+                stages.append(Stage((callees.pop(), callees.pop())))
+                continue
+            law = draws.choice(["fixed", "geometric", "maybe"])
+            mean = {
+                "fixed": float(draws.randint(1, 2)),
+                "geometric": draws.uniform(0.4, 1.8),
+                "maybe": draws.uniform(0.2, 0.8),
+            }[law]
+            stages.append(Stage((callees.pop(),), law, mean))
+        work = draws.uniform(0.002, 0.02)
+        entries[f"{names[k]} work"] = PlayedEntry(names[k], work, tuple(stages))
+    called = {c for e in entries.values() for s in e.stages for c in s.callees}
+    roots = [name for name in entries if name not in called]
+    shares = [draws.uniform(0.3, 1.0) for _ in roots]
+    free = Played(
+        dict.fromkeys(names, inf),
+        entries,
+        dict(zip(roots, [s / sum(shares) for s in shares], strict=True)),
+    )
+    held, visits = free.holding(), free.visits()
+    rate = 100.0
+    threads = {}
+    for name in names:
+        offered = rate * sum(
+            visits[e] * held[e] for e, entry in entries.items() if entry.service == name
+        )
+        tight = draws.random() < 0.4
+        threads[name] = (
+            float(max(1, round(offered * draws.uniform(1.0, 1.4) + 0.5)))
+            if tight
+            else (float(round(offered * 4) + 20))
+        )
+    return Played(threads, entries, free.roots)
