@@ -1,6 +1,6 @@
 """Independent replicas of a simulation, as many as the half width requires."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
@@ -206,8 +206,15 @@ class _Series:
     def wanted(self, half_width: float) -> int:
         """Replicas needed for the half width, estimated from the existing ones."""
         estimated = estimates(self.made)
-        most = max(needed(estimated[name], half_width) for name in estimated if is_judged(name))
+        judged = [name for name in estimated if is_judged(name) and _has_jobs(name, estimated)]
+        most = max(needed(estimated[name], half_width) for name in judged)
         return len(self.made) if most <= len(self.made) else int(most * MORE) + 1
+
+
+def _has_jobs(name: str, estimated: Mapping[str, Estimate]) -> bool:
+    """Whether jobs of a class ended a journey in each replica; those that become others may not."""
+    of, dot, _ = name.rpartition(".")
+    return not dot or f"{of}.response_time" in estimated
 
 
 _OVERRUN = 2.0  # times as long as is allowed one may take that seemed short enough at first

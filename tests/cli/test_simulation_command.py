@@ -1,6 +1,9 @@
 """``headway solve --method simulation``: what it shows and writes, and what it refuses."""
 
 import json
+import re
+
+import pytest
 
 from headway.models.simulating.replica import replica
 from tests.support.command import headway, refusal
@@ -64,3 +67,72 @@ def test_the_command_gives_what_is_there_at_ctrl_c(monkeypatch):
     assert result.code == 130
     assert "simulated: 3 replicas" in result.out
     assert "interrupted: intervals may be wider than the 20% requested" in result.out
+
+
+CPU = '[stations.cpu]\nkind = "MM1"\nservice_time = "1 ms"\n'
+BAD = {
+    "a population of 10^9": (
+        f'[parameters]\npopulation = 1000000000\nthink_time = "10 s"\n{CPU}',
+        r"bad: headway simulates up to 1,000,000 jobs, not 1,000,000,000, which would take 40 min "
+        r"or more; give it a smaller population, or solve it",
+    ),
+    "no time in the only station": (
+        "[parameters]\npopulation = 2\n" + CPU.replace("1 ms", "0 s"),
+        "bad: its jobs take no time, so there is nothing to simulate; give it service times",
+    ),
+    "a loop that no job leaves": (
+        'routes = [{ from = "cpu", to = "cpu" }]\n[parameters]\narrival_rate = 1\n' + CPU,
+        "no job leaves the loop of cpu; lower a probability in it below 1",
+    ),
+    "repeated service in no time": (
+        'routes = [{ from = "cpu", to = "disk" }]\n[parameters]\narrival_rate = 1\n'
+        '[stations.cpu]\nkind = "MM1K"\nservice_time = 0\ncapacity = 2\nblocking = "repetitive"\n'
+        '[stations.disk]\nkind = "MM1K"\nservice_time = 1\ncapacity = 1\nblocking = "repetitive"\n',
+        "jobs circulate without end in no time; give them service times",
+    ),
+    "shares of arrivals that are all zero": (
+        f"{CPU}[classes.web]\narrival_rate = 1\narrives = {{ cpu = 0 }}\n",
+        r".*class web: all shares of arrives are 0; give one station a share above 0",
+    ),
+    "arrival rates that are all zero": (
+        f"{CPU}[arrivals]\ncpu = 0\n",
+        "bad: no jobs arrive, so there is nothing to simulate; give it an arrival rate or a "
+        "population",
+    ),
+    "sizes of batches without chances": (
+        f"{CPU}[arrivals]\ncpu = {{ rate = 1, batch = {{ 1 = 0.0, 2 = 0.0 }} }}\n",
+        "arrivals at cpu: probabilities of the sizes of a batch sum to 0; make them sum to 1",
+    ),
+    "no replicas": (
+        f'[parameters]\narrival_rate = 1\n{CPU}replicas = 0\nroute = "shortest"\n',
+        r".*: cpu: replicas is 0; it must be a whole number of 1 or more",
+    ),
+    "nobody there": (
+        f"[parameters]\npopulation = 0\n{CPU}",
+        "bad: no jobs arrive, so there is nothing to simulate; give it an arrival rate or a "
+        "population",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_simulation_of_bad_input_is_refused_in_one_line(case, tmp_path):
+    text, reason = BAD[case]
+    place = tmp_path / "bad.toml"
+    place.write_text(f'name = "bad"\n{text}')
+    assert re.fullmatch(reason, refusal("solve", place, "--method", "simulation"))
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "reason"),
+    [
+        ("--half-width", "0", "half_width is 0; it must be between 0 and 1"),
+        ("--seed", "-1", "seed is -1; it must be a whole number of 0 or more"),
+        ("--at-most", "0", "at_most is 0; it must be positive"),
+        ("--workers", "0", "0 workers: give 1 to 1024, or none for this process only"),
+        ("--percentile", "100", "percentile is 100; it must be between 0 and 100"),
+    ],
+)
+def test_bad_wishes_of_a_simulation_are_refused_in_one_line(option, value, reason):
+    given = [word for word in SIMULATE if word not in ("--half-width", "20%")]
+    assert refusal(*given, option, value) == reason

@@ -261,6 +261,9 @@ class TrafficBuilding(Reading):
             raise GraphError(msg)
         shares = {arrives: 1.0} if isinstance(arrives, str) else arrives
         graph, read = self._read_all(shares, f"class {name}: arrives")
+        if all(share.constant == 0 for share in read.values()):
+            msg = f"class {name}: all shares of arrives are 0; give one station a share above 0"
+            raise GraphError(msg)
         ways = graph.class_ways
         return replace(graph, class_ways=replace(ways, arrives={**ways.arrives, name: read}))
 
