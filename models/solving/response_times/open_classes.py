@@ -94,8 +94,14 @@ class SharedStations:
     @property
     def alike(self) -> bool:
         """Whether all classes have the same service times and wait in order of arrival."""
-        shared = any(self.is_shared(k) for k in range(len(self.stations)))
-        return not shared and all(len(self.services(k, 0)) == 1 for k in range(len(self.stations)))
+        every = range(len(self.stations))
+        return all(self.in_order(k) and len(self.services(k, 0)) == 1 for k in every)
+
+    def in_order(self, k: int) -> bool:
+        """Whether jobs at a station wait in order of arrival, or do not wait."""
+        station = self.stations[k]
+        in_order = station.discipline.times is SojournLaw.IN_ORDER
+        return in_order or station.kind is ServiceKind.DELAY
 
     def is_shared(self, k: int) -> bool:
         """Whether all jobs at a station share its servers."""

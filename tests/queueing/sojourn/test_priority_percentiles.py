@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from headway.errors import InvalidParameter
+from headway.models import ModelGraph
 from headway.queueing import MG1, MM1, response_time_percentile
 from headway.queueing.stations.priority import PriorityMG1
 from headway.queueing.times.inversion import percentile_of
@@ -65,3 +66,20 @@ def test_the_highest_class_of_two_that_hardly_come_is_m_m_1():
 def test_saturation_is_refused():
     with pytest.raises(InvalidParameter, match="utilisation is 1.5; it must be below 1"):
         PriorityMG1((0.5, 0.5), (1.0, 1.0)).time_laws((1.0, 2.0))
+
+
+@pytest.mark.parametrize("difference", [0.0, 1e-9])
+def test_a_model_whose_classes_have_the_same_times_knows_who_goes_first(difference):
+    """Equal times make no queue in order of arrival of it."""
+    times = {"first": 1.0, "second": 1.0 + difference}
+    graph = ModelGraph("two")
+    for priority, name in enumerate(times, start=1):
+        graph = graph.job_class(name, arrival_rate=0.3, priority=priority)
+    graph = graph.station("cpu", MM1(1.0), service_times=times, discipline="priority")
+    solution = graph.at().solve().with_percentiles((50, 99))
+    laws = PriorityMG1((1.0, 1.0), (1.0, 1.0)).time_laws((0.3, 0.3))
+    for name, law in zip(times, laws, strict=True):
+        for percent in (50, 99):
+            exact = percentile_of(law, percent / 100)
+            found = solution[f"class {name}.response_time_p{percent}"]
+            assert found == pytest.approx(exact, rel=1e-6)
