@@ -51,7 +51,7 @@ def _course(entry: ArrivalEntry, folder: Path) -> Course | None:
             msg = f"{key} needs {word}; add {word}, or delete {key}"
             raise InvalidParameter(msg)
     if not by_time:
-        if not some:
+        if not some and not entry.clients:
             raise InvalidParameter("arrivals need rate, scv, batch, rates or trace; give one")
         return None
     if some or len(by_time) > 1:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from headway.errors import ModelFileError, is_hidden
+from headway.models.files.building.arrivals import NOTICES, SPREAD
 from headway.models.files.building.expressions import written
 from headway.models.files.building.keys import FILE_KEYS
 from headway.models.files.correlations import correlation_table
@@ -98,6 +99,7 @@ def document(model: Model) -> dict[str, Any]:
         "classes": {
             name: {key: written(read) for key, read in numbers.items()}
             | _places(graph.class_ways, name)
+            | _clients(graph, name)
             for name, numbers in graph.classes.items()
         },
         "correlations": correlation_table(model.correlations),
@@ -183,6 +185,8 @@ def _fields(component: Component) -> dict[str, Any]:
         table["blocking"] = component.blocking
     if component.choice is not QueueChoice.RANDOM:
         table["route"] = str(component.choice)
+    if component.oldest is not None:
+        table["drop_older_than"] = written(component.oldest)
     return table
 
 
@@ -232,7 +236,7 @@ def _algorithm(table: str, component: Component) -> dict[str, Any]:
 
 def _arrival(graph: ModelGraph, name: str) -> str | float | dict[str, Any]:
     if name in graph.arrival_courses:
-        return _course(graph.arrival_courses[name])
+        return _course(graph.arrival_courses[name]) | _clients(graph, "")
     rate = written(graph.arrivals[name])
     table: dict[str, Any] = {}
     if name in graph.arrival_scvs:
@@ -240,6 +244,7 @@ def _arrival(graph: ModelGraph, name: str) -> str | float | dict[str, Any]:
     if name in graph.arrival_batches:
         numbers = {key: written(read) for key, read in graph.arrival_batches[name].numbers}
         table["batch"] = numbers.get("", numbers)
+    table |= _clients(graph, "")
     return {"rate": rate, **table} if table else rate
 
 
@@ -249,6 +254,17 @@ def _course(course: Course) -> dict[str, Any]:
         return {"trace": list(course.gaps)}
     times = {f"{start!r} s": rate for start, rate in zip(course.starts, course.rates, strict=True)}
     return {"rates": times, "period": course.period}
+
+
+def _clients(graph: ModelGraph, job_class: str) -> dict[str, Any]:
+    if job_class not in graph.clients:
+        return {}
+    terms = graph.clients[job_class]
+    numbers: dict[str, Any] = {name: written(read) for name, read in terms.numbers}
+    for key in SPREAD:
+        if f"{key}_scv" in numbers:
+            numbers[key] = {"mean": numbers[key], "scv": numbers.pop(f"{key}_scv")}
+    return {**numbers, **({NOTICES: True} if terms.notices else {})}
 
 
 def _route(route: Route) -> dict[str, Any]:

@@ -97,10 +97,14 @@ def _check(model: Model, network: Model) -> None:
         source = f"class {name}" if name else "every class"
         why = f"{source} becomes {route.becomes} after {route.source}; no class changes in JMVA"
         raise _refused(model, why)
-    if model.graph.spreads or model.graph.arrival_batches or model.graph.arrival_courses:
-        how = "come in batches" if model.graph.arrival_batches else "have an scv"
-        how = "follow time" if model.graph.arrival_courses else how
-        raise _refused(model, f"its arrivals {how}, but JMVA's are Poisson")
+    unlike = {
+        "clients give up, but JMVA's wait": model.graph.gives_up,
+        "arrivals follow time, but JMVA's are Poisson": model.graph.arrival_courses,
+        "arrivals come in batches, but JMVA's are Poisson": model.graph.arrival_batches,
+        "arrivals have an scv, but JMVA's are Poisson": model.graph.spreads,
+    }
+    for why in (why for why, so in unlike.items() if so):
+        raise _refused(model, f"its {why}")
     for name, station in network.graph.stations.items():
         if station.can.product_form in (None, ServiceKind.PARALLEL):
             raise _refused(model, f"JMVA has no {station.label}, as at {name}")

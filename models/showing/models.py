@@ -178,6 +178,7 @@ def _kind(component: Component) -> str:
         kind_text(component, stages + branches)
         + blocking
         + (f", route {component.choice}" if chosen else "")
+        + (f", drops what is older than {component.oldest.text} s" if component.oldest else "")
     )
 
 
@@ -201,7 +202,9 @@ def _route_table(model: Model) -> Table:
     batches = {n: f", batches of {batch.text}" for n, batch in graph.arrival_batches.items()}
     rates = {n: number_text(f, RATE, scale) for n, f in graph.arrivals.items()}
     courses = {n: f", {course.words}" for n, course in graph.arrival_courses.items()}
-    said = {n: "".join(part.get(n, "") for part in (spread, batches, courses)) for n in rates}
+    clients = {n: f", {graph.clients[''].text}" for n in rates if "" in graph.clients}
+    parts = (spread, batches, courses, clients)
+    said = {n: "".join(part.get(n, "") for part in parts) for n in rates}
     entries = {n: text + said[n] for n, text in rates.items()} or {start: rate}
     entries = {} if graph.class_ways.by_class and not graph.arrivals else entries
     rows = [(source, name, text, "", "") for name, text in entries.items()]

@@ -6,6 +6,7 @@ queueing formula. Times that only a formula for the response time has are a cons
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 
@@ -22,7 +23,9 @@ from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import (
     arrivals_at,
     batch_at,
+    clients_at,
     of_class,
+    oldest_at,
     scv_at,
     scv_by,
     station_at,
@@ -54,6 +57,7 @@ def blueprint(model: Model) -> Blueprint:
     _check_losses(network)
     graph, values = network.graph, _numbers(network)
     _check_turns(graph)
+    _check_clients(model)
     servings = {n: _serving(graph, n, values) for n in graph.stations}
     places = tuple(
         SimulatedStation(
@@ -65,6 +69,7 @@ def blueprint(model: Model) -> Blueprint:
             _branches(graph, n),
             Blocking(graph.stations[n].blocking),
             graph.stations[n].choice,
+            float(values.get(oldest_at(n), inf)),
         )
         for n, s in servings.items()
     )
@@ -105,6 +110,23 @@ def _check_turns(graph: ModelGraph) -> None:
             raise GraphError(msg)
 
 
+def _check_clients(model: Model) -> None:
+    """Refuse what is not known where clients give up."""
+    graph = model.graph
+    if not graph.gives_up:
+        return
+    forked = any(one.branches or one.can.forks for one in graph.stations.values())
+    reason = {
+        "a closed network, whose clients wait": model.is_closed,
+        "stations that block, or regions": graph.blocks,
+        "requests that fork": forked,
+    }
+    for what, there in reason.items():
+        if there:
+            msg = f"{graph.name}: headway cannot simulate clients that give up together with {what}"
+            raise GraphError(msg)
+
+
 def _has_closed_jobs(model: Model) -> bool:
     return model.is_closed or any("population" in keys for keys in model.graph.classes.values())
 
@@ -125,6 +147,8 @@ def _numbers(model: Model) -> dict[str, Amount]:
     targets = chain_targets(graph)
     targets += [scv_at(name) for name in graph.arrival_scvs]
     targets += [batch_at(name) for name in graph.arrival_batches]
+    targets += [clients_at(name) for name in graph.clients]
+    targets += [oldest_at(name) for name, one in graph.stations.items() if one.oldest]
     targets += [of_class(name, key) for name, keys in graph.classes.items() for key in keys]
     for name, station in graph.stations.items():
         targets.append(station_at(name))
@@ -186,7 +210,8 @@ def _jobs(
     priority = round(float(values.get(of_class(name, "priority"), 1.0)))
     streams = streams_of(model.graph, rate, ways.entry, values, renewals)
     people, scv = round(population), float(values.get(of_class(name, "arrival_scv"), 1.0))
-    return Jobs(name, rate, people, think_time, ways, closed, priority, streams, scv)
+    clients = clients_at(name).of(values).point(0) if name in model.graph.clients else None
+    return Jobs(name, rate, people, think_time, ways, closed, priority, streams, scv, clients)
 
 
 def _class_switching_ways(switching: ClassSwitching) -> SimulatedRoutes:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cached_property
+from math import inf
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from headway.kinds import FloatArray
 from headway.models.simulating.class_switching import ClassSwitching
 from headway.models.simulating.streams import BATCHES, CHANGING, SPREAD_ARRIVALS, TRACED, Stream
 from headway.queueing.disciplines.discipline import Discipline
+from headway.queueing.flows.clients import Clients
 from headway.queueing.network.blocking import Blocking
 from headway.queueing.playing.rows import NONE
 from headway.queueing.stations.abilities import QueueChoice
@@ -21,6 +23,11 @@ ALL = ""
 SHARED_SPEED = (
     "where the speed depends on the number present, those at the servers (in the batch) share it "
     "equally, and the others wait in order of arrival"
+)
+
+GIVE_UP = (
+    "response times are those of requests that were answered in time, from their first attempt on; "
+    "jobs that go on for clients who have gone count in throughput and utilisation"
 )
 
 IN_ROUNDS = (
@@ -73,6 +80,8 @@ class Jobs:
         Arrivals at each station, where they are not all Poisson.
     arrival_scv
         How the times between arrivals of a class vary, wherever its jobs come in.
+    clients
+        How its clients give up and ask again; None where they wait.
     """
 
     name: str
@@ -84,6 +93,7 @@ class Jobs:
     priority: int = 1
     streams: tuple[Stream, ...] = ()
     arrival_scv: float = 1.0
+    clients: Clients | None = None
 
     @property
     def arriving(self) -> tuple[Stream, ...]:
@@ -104,7 +114,8 @@ class SimulatedStation:
 
     Means [s] and squared coefficients of variation. For a fork, the positions of the stations that
     its parts go to; none if it has its own queues. For limited room, the fate of jobs from other
-    stations that find it full. For several queues, how a job chooses.
+    stations that find it full. For several queues, how a job chooses. The time since its request
+    after which a job is dropped when its turn comes [s].
     """
 
     name: str
@@ -115,6 +126,7 @@ class SimulatedStation:
     branches: tuple[int, ...] = ()
     blocking: Blocking = Blocking.LOST
     choice: QueueChoice = QueueChoice.RANDOM
+    oldest: float = inf
 
     @property
     def shared(self) -> bool:
@@ -185,8 +197,15 @@ class Blueprint:
     @property
     def loses(self) -> bool:
         """Whether some station loses jobs, which never holds for closed networks."""
-        rooms = any(np.isfinite(place.serving.places) for place in self.places)
+        rooms = any(
+            np.isfinite(place.serving.places) or place.oldest < inf for place in self.places
+        )
         return rooms and not self.is_closed
+
+    @property
+    def gives_up(self) -> bool:
+        """Whether clients of some class may give up."""
+        return any(jobs.clients is not None for jobs in self.classes)
 
     @property
     def blocks(self) -> bool:
@@ -210,6 +229,7 @@ class Blueprint:
             CHANGING: any(s.changing is not None for s in streams),
             SHARED_SPEED: by_number,
             "service times with an scv are gamma-distributed": spread,
+            GIVE_UP: self.gives_up,
             "the formula for response_time adds a constant to the time at stations": self.beyond,
         }
         return tuple(note for note, holds in notes.items() if holds)

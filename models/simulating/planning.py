@@ -175,7 +175,9 @@ def _slowness(plan: Blueprint, station: int, known: float | None) -> float:
     if plan.is_closed:
         return _of_room(unlike, closed)
     load, most = open_load(plan, station), plan.places[station].serving.places
-    if known is not None and not isfinite(most):
+    if known is not None and plan.gives_up:
+        load = known  # what is offered may be more than a station can do
+    elif known is not None and not isfinite(most):
         load = max(known, load)
     alone = _of_room(load, most)
     if not closed:

@@ -111,8 +111,9 @@ def _system(plan: Blueprint, run: Run, window: float, percentiles: tuple[float, 
     crowds = run.state.crowds
     results = _journeys(crowds, run.times(), plan, window, percentiles)
     if plan.loses:
-        lost, ended = int(crowds["lost"].sum()), int(crowds["ended"].sum())
-        results["loss_probability"] = lost / max(lost + ended, 1)
+        lost = int(crowds["lost"].sum())
+        others = sum(int(crowds[name].sum()) for name in ("ended", "late", "withdrawn"))
+        results["loss_probability"] = lost / max(lost + others, 1)
     for c, jobs in enumerate(plan.classes) if name_classes(plan) else ():
         own = _journeys(crowds[c : c + 1], run.times(c), plan, window, percentiles)
         results |= {of_class(jobs.name, part): value for part, value in own.items()}
@@ -132,12 +133,27 @@ def _journeys(
     percentiles: tuple[float, ...],
 ) -> Replica:
     """Results of the journeys of some classes; with their times where percentiles are wanted."""
-    ended = int(crowds["ended"].sum())
+    ended, late = int(crowds["ended"].sum()), int(crowds["late"].sum())
     mean = float(crowds["taken"].sum()) / ended + plan.beyond if ended else nan
-    results = {"throughput": ended / window, "response_time": mean}
+    results = {"throughput": (ended + late) / window, "response_time": mean}
+    if plan.gives_up:
+        results |= _clients(crowds, ended / window)
     for percent in percentiles:
         results[percentile_name(percent)] = times.percentile(percent) + plan.beyond
     return results
+
+
+def _clients(crowds: RowArray, goodput: float) -> Replica:
+    """What becomes of the requests of some classes, and of the work that is done for them."""
+    requests, attempts = int(crowds["requests"].sum()), int(crowds["attempts"].sum())
+    ended, given_up = int(crowds["ended"].sum()), int(crowds["given_up"].sum())
+    useful, wasted = float(crowds["useful"].sum()), float(crowds["wasted"].sum())
+    return {
+        "goodput": goodput,
+        "attempts": attempts / requests if requests else 1.0,
+        "abandonment": given_up / max(given_up + ended, 1),
+        "wasted_work": wasted / (useful + wasted) if wasted else 0.0,
+    }
 
 
 def _stations(plan: Blueprint, run: Run, window: float) -> Replica:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf
 from time import perf_counter
 
 import numpy as np
@@ -38,7 +39,7 @@ warm-up, and what a short window says of a percentile is too small on average.
 MOST_SEED = 2**64
 
 MOST_JOBS = 10**6
-"""The largest population; each job takes some 220 bytes, and events at the start."""
+"""The largest population; each job takes some 270 bytes, and events at the start."""
 
 FASTEST = 1e-8
 """Less than the time of an event on any machine, to refuse before a simulation is begun [s]."""
@@ -139,6 +140,8 @@ def _loads(model: Model, plan: Blueprint) -> dict[str, float]:
     They come from the solver, or from a first simulation where no law is known; no queue may grow
     without limit.
     """
+    if plan.gives_up or any(place.oldest < inf for place in plan.places):
+        return measured_loads(plan)
     if plan.is_closed or not (plan.loses or plan.blocks or plan.regions):
         check_stable(plan)
         return {}

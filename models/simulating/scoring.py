@@ -27,6 +27,7 @@ from headway.models.simulating.playing.rows import (
 from headway.models.simulating.playing.score import Score
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.disciplines.ranks import keys_of
+from headway.queueing.flows.clients import FIRST, Clients
 from headway.queueing.network.blocking import Blocking
 from headway.queueing.playing.keys import key_of
 from headway.queueing.playing.laws import law_of
@@ -78,6 +79,7 @@ def score_of(plan: Blueprint) -> Score:
         np.array(arriving.tables, float),
         tuple(region.limit for region in plan.regions),
         tuple(jobs.population if jobs.is_closed else 0 for jobs in plan.classes),
+        tuple(_tokens(jobs.clients) for jobs in plan.classes),
         np.array(list(map(key_of, _streams(plan, names, arriving.sources))), np.uint64),
     )
 
@@ -102,6 +104,7 @@ class _Writing:
             row = self._served(place)
             row.places = int(min(serving.places, row.places))
         row.blocking = _FATES[place.blocking]
+        row.oldest = place.oldest
         row.region = next((r for r, one in enumerate(self.plan.regions) if k in one.stations), NONE)
         return self._placed(row)
 
@@ -171,11 +174,32 @@ def _rank(row: Station, name: str, discipline: Discipline) -> None:
 def _class(jobs: Jobs, beyond: float) -> Class:
     waits = jobs.is_closed and jobs.think_time + beyond > 0
     rounds = jobs.ways.visits is not None
-    return Class(int(jobs.is_closed), int(waits), int(rounds), jobs.priority)
+    row = Class(int(jobs.is_closed), int(waits), int(rounds), jobs.priority)
+    if jobs.clients is not None:
+        _give_up(row, jobs.clients)
+    return row
+
+
+def _tokens(clients: Clients | None) -> float:
+    """Tokens for retries at the start."""
+    if clients is None or clients.retry_budget == inf:
+        return inf
+    return float(min(FIRST, clients.retry_tokens))
+
+
+def _give_up(row: Class, clients: Clients) -> None:
+    """Write how the clients of a class give up and ask again."""
+    row.asks, row.notices = 1, int(clients.server_notices)
+    row.impatient = int(clients.leaves)
+    row.retries = int(min(clients.retries, _EVERYBODY))
+    row.timeout, row.returns = float(clients.timeout), float(clients.persistence)
+    row.factor, row.jitter = float(clients.backoff_factor), float(clients.jitter)
+    row.budget = float(clients.retry_budget)
+    row.purse = inf if row.budget == inf else float(clients.retry_tokens)
 
 
 def _laws(plan: Blueprint) -> Iterator[Law]:
-    """Laws of service and of thinking, in their order."""
+    """Laws of service, of thinking, of patience and of backing off, in their order."""
     own = [k for k, place in enumerate(plan.places) if _own(place)]
     served = [NONE if p.serving.needed else k for k, p in enumerate(plan.places)] + own
     for jobs in plan.classes:
@@ -187,6 +211,12 @@ def _laws(plan: Blueprint) -> Iterator[Law]:
         think = law_of(jobs.think_time, 1.0)
         think.shift = plan.beyond
         yield think
+    for jobs in plan.classes:
+        clients = jobs.clients or Clients()
+        yield law_of(clients.patience, clients.patience_scv) if clients.leaves else Law()
+    for jobs in plan.classes:
+        clients = jobs.clients or Clients()
+        yield law_of(clients.backoff, clients.backoff_scv)
 
 
 def _plainly(plan: Blueprint, c: int) -> list[tuple[int, int]]:
@@ -233,6 +263,8 @@ def _streams(plan: Blueprint, names: list[str], sources: list[Source]) -> Iterat
         yield from (f"{purpose} of {c} at {name}" for c in classes for name in names)
         yield from (f"{ends} of {c}" for c in classes)
         if purpose == "service":
+            yield from (f"patience of {c}" for c in classes)
+            yield from (f"backing off of {c}" for c in classes)
             yield from (f"arrivals of {place}" for place in coming)
     yield from (f"rounds of {c}" for c in classes)
     yield from (f"choice at {name}" for name in names)

@@ -132,8 +132,8 @@ def is_judged(name: str) -> bool:
     >>> [is_judged(name) for name in ("response_time", "class web.throughput", "cpu.utilisation")]
     [True, True, False]
     """
-    return name.rpartition(".")[0].partition(" ")[0] in ("", "class") and name != LOSS
+    return name.rpartition(".")[0].partition(" ")[0] in ("", "class") and name not in SHARES
 
 
-LOSS = "loss_probability"
-"""A probability that may be too small for a relative half width."""
+SHARES = ("loss_probability", "abandonment", "wasted_work")
+"""Shares of jobs or of work that may be too small for a relative half width."""

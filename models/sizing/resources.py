@@ -41,6 +41,7 @@ def resources(model: Model, goals: Sequence[Goal], names: Sequence[str]) -> tupl
         or model.is_closed
         or propagates(graph)
         or graph.arrival_batches
+        or graph.gives_up
     ):
         return ()
     if not all(_helped(graph, goal) for goal in goals):

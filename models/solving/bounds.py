@@ -76,6 +76,8 @@ def _unbounded(solution: "Solution") -> str:
     again = [n for n, one in graph.stations.items() if one.blocking == Blocking.REPETITIVE]
     if network.is_closed and np.any(np.asarray(network.inputs["population"]) < 1):
         return "the population is 0 at some point"
+    if graph.gives_up:
+        return "clients give up"
     if graph.arrival_batches:
         return "jobs arrive in batches"
     if lost := graph.losing:

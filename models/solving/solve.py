@@ -104,6 +104,12 @@ def _blocking_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple
     return blocking_values(model.network, method, shape)
 
 
+def _client_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Values, Marks]:
+    from headway.models.solving.clients import client_values
+
+    return client_values(model.network, method, shape)
+
+
 def _layered_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Amounts, Marks]:
     from headway.models.solving.layered.layered_values import layered_values
 
@@ -174,6 +180,7 @@ _SOLVERS: dict[NetworkKind, Callable[[Model, str, tuple[int, ...]], tuple[Values
     NetworkKind.PROGRAM: _open_values,
     NetworkKind.LAYERED: _layered_values,
     NetworkKind.BLOCKING: _blocking_values,
+    NetworkKind.CLIENTS: _client_values,
     NetworkKind.CLASSES: _class_values,
     NetworkKind.CLOSED: _closed_values,
     NetworkKind.OPEN: _open_values,

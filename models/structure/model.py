@@ -303,6 +303,8 @@ class Model(Kept, ModelVerbs):
             return NetworkKind.PROGRAM
         if network.graph.blocks:
             return NetworkKind.BLOCKING
+        if network.graph.gives_up:
+            return NetworkKind.CLIENTS
         if network.graph.classes:
             return NetworkKind.CLASSES
         return NetworkKind.CLOSED if network.is_closed else NetworkKind.OPEN

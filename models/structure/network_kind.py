@@ -13,6 +13,7 @@ class NetworkKind(StrEnum):
     PROGRAM = "a program without stations"
     LAYERED = "layered services"
     BLOCKING = "stations that block, or regions"
+    CLIENTS = "clients that give up"
     CLASSES = "several classes"
     CLOSED = "one closed class"
     OPEN = "one open class"

@@ -55,6 +55,7 @@ def alone(graph: ModelGraph) -> ModelGraph:
         classes={},
         routes=routes,
         class_ways=ClassRouting(references=reference),
+        clients=dict(zip([""], graph.clients.values(), strict=False)),
     )
     if "arrival_rate" not in numbers:
         return folded

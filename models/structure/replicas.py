@@ -77,6 +77,9 @@ def one_of_replicas(graph: ModelGraph) -> ModelGraph:
         what = ("batches", "batch") if graph.arrival_batches else ("trace or rates", "those")
         msg = f"{graph.name} has no replicas: its {what[0]} would be split; delete {what[1]}"
         raise GraphError(msg)
+    if graph.clients:
+        msg = f"{graph.name} has no replicas: its clients would be split; give servers instead"
+        raise GraphError(msg)
     arrivals: Mapping[str, Formula] = graph.arrivals
     if not graph.classes:
         arrivals = arrivals or {next(iter(graph.stations)): formula(ARRIVAL_RATE)}

@@ -217,8 +217,10 @@ static void begin_journey(Play *p, Job *job)
 static void end_journey(Play *p, Job *job)
 {
     Crowd *crowd = &p->crowd[job->born];
-    double time = p->now - job->began;
+    double time = p->now - (job->peer == NONE ? job->began : p->job[job->peer].began);
     job->begun = 0;
+    if (job->peer != NONE && !answer(p, job))
+        return;
     crowd->ended++;
     crowd->taken += time;
     if (p->clock->kept)
@@ -229,7 +231,7 @@ static void think(Play *p, int64_t j)
 {
     p->job[j].queue = THINKING;
     schedule(p, owner_of_job(p, j),
-             p->now + sample(p, p->classes * p->stations + p->job[j].class));
+             p->now + sample(p, thinking_law(p, p->job[j].class)));
 }
 
 /* A job leaves: a closed one thinks before its next journey. */
@@ -376,7 +378,54 @@ static double next_arrival(Play *p, int64_t s)
     }
     if (source->sizes || source->more > 0)
         p->left[s] = batch_size(p, s) - 1;
-    return sample(p, p->classes * p->stations + p->classes + s);
+    return sample(p, source_law(p, s));
+}
+
+/* Send an attempt of a client, which waits for it. */
+static void ask(Play *p, int64_t c)
+{
+    Job *client = &p->job[c];
+    int64_t j = take(p, client->class);
+    if (j == NONE)
+        return; /* never: room is made before each event */
+    client->queue = ASKING;
+    client->visit = p->clock->visits++;
+    client->peer = j;
+    p->job[j].peer = c;
+    p->job[j].asked = client->visit;
+    p->crowd[client->class].attempts++;
+    if (p->class[client->class].timeout < HUGE_VAL)
+        schedule(p, owner_of_job(p, c), p->now + p->class[client->class].timeout);
+    go_on(p, j, client->entering);
+}
+
+/* Let a client come that may give up, with what it brings to the tokens for retries. */
+static void request(Play *p, int64_t c, int64_t entering)
+{
+    Job *client = &p->job[c];
+    const Class *class = &p->class[client->class];
+    Crowd *crowd = &p->crowd[client->class];
+    double tokens = crowd->tokens + class->budget;
+    crowd->requests++;
+    crowd->tokens = tokens < class->purse ? tokens : class->purse;
+    client->began = p->now;
+    client->left = class->retries;
+    client->entering = entering;
+    client->key = 1;
+    ask(p, c);
+}
+
+/* The time of a client is up: to wait for an answer, or before it asks again. */
+static void client_event(Play *p, int64_t c)
+{
+    const Job *client = &p->job[c];
+    if (client->queue == AWAY) {
+        ask(p, c);
+        return;
+    }
+    if (p->class[client->class].notices)
+        withdraw(p, client->peer);
+    come_back(p, c);
 }
 
 static void source_event(Play *p, int64_t s)
@@ -384,7 +433,11 @@ static void source_event(Play *p, int64_t s)
     const Source *source = &p->source[s];
     int64_t j = take(p, source->class);
     schedule(p, s, p->now + next_arrival(p, s));
-    if (j != NONE)
+    if (j == NONE)
+        return;
+    if (p->class[source->class].asks)
+        request(p, j, source->station);
+    else
         go_on(p, j, source->station);
 }
 
@@ -392,6 +445,16 @@ static void job_event(Play *p, int64_t j)
 {
     Job *job = &p->job[j];
     int64_t q = job->queue;
+    if (q == ASKING || q == AWAY) {
+        client_event(p, j);
+        return;
+    }
+    if (job->lined) { /* its patience is over */
+        p->crowd[job->born].withdrawn++;
+        leave_line(p, j);
+        fail(p, j);
+        return;
+    }
     if (q == COMING && p->class[job->class].waits) {
         think(p, j);
         return;
@@ -416,7 +479,7 @@ static void queue_event(Play *p, int64_t q)
         go_on(p, j, NONE);
 }
 
-/* New jobs that one event may need: one that comes, and the parts of requests that go on: of its
+/* New jobs that one event may need: one that comes, its client, and the parts of requests that go on: of its
    own job, and of one that each region admits. */
 static int64_t most_new(const Play *p)
 {
@@ -427,7 +490,7 @@ static int64_t most_new(const Play *p)
             own += p->branch[p->station[k].branch + b].parts;
         parts = own > parts ? own : parts;
     }
-    return 1 + parts * (2 + p->gates);
+    return 2 + parts * (2 + p->gates);
 }
 
 static int64_t played(Play *p, double until, int64_t most)

@@ -7,7 +7,8 @@
 
 #include "rows.h"
 
-enum { THINKING = -1, COMING = -2, AT_GATE = -3, UNUSED = -4 }; /* where a job is, if at no queue */
+enum { THINKING = -1, COMING = -2, AT_GATE = -3, UNUSED = -4, ASKING = -5, AWAY = -6 };
+                                                           /* where a job is, if at no queue */
 enum { AT_ONCE, IN_TURN, RANKED, AT_RANDOM, SHARED, FORK, ORDERS };
 enum { LOST, AFTER_SERVICE, REPETITIVE };
 enum { RANDOM, SHORTEST, TWO_CHOICES, ROUND_ROBIN, CHOICES };
@@ -26,11 +27,16 @@ typedef struct {
     int64_t needed;                /* parts that have to be done */
     double crew;                   /* most jobs that are counted as in service */
     double share, period;          /* of a quota; no period, no quota */
+    double oldest;                 /* time since its request after which a job is dropped */
     double by_turn, by_priority, by_work;       /* first key of a rank, a sum of these */
     double then_turn, then_priority, then_work; /* and its second */
 } Station;
 
-typedef struct { int64_t closed, waits, rounds, priority; } Class;
+typedef struct {
+    int64_t closed, waits, rounds, priority;
+    int64_t asks, impatient, notices, retries; /* of clients that may give up */
+    double timeout, returns, budget, purse, factor, jitter;
+} Class;
 typedef struct {
     int64_t class, station; /* no station: where its class enters */
     int64_t size, sizes;    /* of batches: where their sizes begin, how many; none, single jobs */
@@ -59,7 +65,7 @@ typedef struct {
     int64_t served_first;              /* who may be interrupted; the heap of those who share */
     int64_t held;                      /* jobs here that are held up by full stations */
     int64_t held_first, held_last;     /* jobs elsewhere that wait for a place here */
-    int64_t come, served, lost;
+    int64_t come, served, lost, gone;  /* gone: left the line, but still have a place in it */
     double since, each;                /* counted up to; service that every sharer has had */
     double rest, worked;               /* of a quota: the current period, and the work in it */
     double present_area, used_area, held_area, stayed, allotted;
@@ -73,14 +79,19 @@ typedef struct {
     int64_t next, previous, child;     /* in lines, lists and heaps */
     int64_t turn, visit;               /* number of its arrival here, of its visit of all */
     int64_t request, asked, left;      /* of a part: its request, and that visit; parts to do */
-    double began, came, work, key, second;
+    int64_t peer, entering;            /* its client, or its attempt; where a client asks again */
+    int64_t lined, waited;             /* whether it is in a line; whether it ever was */
+    double began, came, work, spent, key, second;
 } Job;
 
 typedef struct {
     int64_t limit, inside, waiting, first, last, entered;
     double since, waiting_area, inside_area, full;
 } Gate;
-typedef struct { int64_t started, ended, lost; double taken; } Crowd;
+typedef struct {
+    int64_t started, ended, lost, requests, attempts, withdrawn, late, given_up;
+    double taken, tokens, useful, wasted;
+} Crowd;
 typedef struct { int64_t class; double time; } Journey;
 
 typedef struct {

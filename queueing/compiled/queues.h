@@ -1,12 +1,8 @@
-/* The pool of jobs, and queues; static, for events.c alone. */
+/* Queues; static, for events.c alone. */
 #ifndef HEADWAY_QUEUES_H
 #define HEADWAY_QUEUES_H
 
-#include "events.h"
-
-#include "calendar.h"
-#include "chance.h"
-#include "lines.h"
+#include "clients.h"
 
 /* Streams stand in this order: a law each, a row of routes each, the rounds of each class, the choice
    among queues and the order at each station, and the sizes of batches of each source. */
@@ -46,43 +42,6 @@ static int64_t batch_size(Play *p, int64_t number)
     return p->size[k].jobs;
 }
 
-/* Owners of events: sources, then queues that are shared, then jobs. */
-
-static int64_t owner_of_queue(const Play *p, int64_t q)
-{
-    return p->sources + q;
-}
-
-static int64_t owner_of_job(const Play *p, int64_t j)
-{
-    return p->sources + p->queues + j;
-}
-
-/* The pool of jobs. */
-
-static int64_t take(Play *p, int64_t class)
-{
-    int64_t j = p->clock->unused;
-    if (j == NONE)
-        return NONE;
-    p->clock->unused = p->job[j].next;
-    p->clock->jobs++;
-    p->job[j] = (Job){.class = class, .born = class, .queue = COMING, .target = NONE, .server = NONE,
-                      .next = NONE, .previous = NONE, .child = NONE, .visit = NONE,
-                      .request = NONE};
-    return j;
-}
-
-static void drop(Play *p, int64_t j)
-{
-    Job *job = &p->job[j];
-    job->queue = UNUSED;
-    job->visit = NONE;
-    job->next = p->clock->unused;
-    p->clock->unused = j;
-    p->clock->jobs--;
-}
-
 /* Queues: what is counted, who is served, how long. */
 
 static int is_full(const Play *p, int64_t q)
@@ -112,10 +71,13 @@ static void count(Play *p, int64_t q)
     queue->held_area += passed * (double)queue->held;
 }
 
-/* When the next of those who share a queue is done: each receives speed / sharing. */
+/* When the next of those who share a queue is done: each receives speed / sharing. Who was taken out
+   of service still has a place in the heap. */
 static void share_out(Play *p, int64_t q)
 {
     Queue *queue = &p->queue[q];
+    while (queue->served_first != NONE && p->job[queue->served_first].queue == UNUSED)
+        drop(p, pop(p, &queue->served_first));
     if (queue->served_first == NONE) {
         cancel(p, owner_of_queue(p, q));
         if (queue->present == 0)
@@ -199,6 +161,8 @@ static void start(Play *p, int64_t q, int64_t j)
     if (station->pace != NONE)
         take_server(p, p->home[q], station->servers - p->queue[q].serving, j);
     p->queue[q].serving++;
+    p->job[j].lined = 0;
+    p->job[j].spent += p->job[j].work;
     serve(p, q, j);
 }
 
@@ -226,10 +190,35 @@ static int64_t interrupted(Play *p, int64_t q, int64_t j)
     int64_t owner = owner_of_job(p, last);
     if (p->at[owner] != NONE)
         p->job[last].work = p->event[p->at[owner]].time - p->now;
+    p->job[last].spent -= p->job[last].work;
     cancel(p, owner);
     take_from_service(p, q, last);
+    p->job[j].spent += p->job[j].work;
     serve(p, q, j);
     return last;
+}
+
+/* Whether a job is too old to be served, and so is lost when its turn comes. */
+static int lost_by_age(Play *p, int64_t q, int64_t j)
+{
+    if (!(p->now - p->job[j].began > p->station[p->home[q]].oldest))
+        return 0;
+    p->queue[q].present--;
+    p->queue[q].lost++;
+    p->crowd[p->job[j].born].lost++;
+    fail(p, j);
+    drop(p, j);
+    return 1;
+}
+
+/* Let a job that has to wait, for the first time, do so for as long as it has patience. */
+static void be_patient(Play *p, int64_t j)
+{
+    Job *job = &p->job[j];
+    if (p->class[job->born].impatient && job->peer != NONE && !job->waited) {
+        job->waited = 1;
+        schedule(p, owner_of_job(p, j), p->now + sample(p, patience_law(p, job->born)));
+    }
 }
 
 static void line_up(Play *p, int64_t q, int64_t j)
@@ -245,11 +234,15 @@ static void line_up(Play *p, int64_t q, int64_t j)
                       station->then_work * job->work;
     }
     if (queue->serving < station->servers) {
-        start(p, q, j);
+        if (!lost_by_age(p, q, j))
+            start(p, q, j);
         return;
     }
-    if (station->interrupts)
-        j = interrupted(p, q, j);
+    int64_t waits = station->interrupts ? interrupted(p, q, j) : j;
+    if (waits == j)
+        be_patient(p, j);
+    j = waits;
+    p->job[j].lined = 1;
     queue->waiting++;
     if (station->order == RANKED)
         push(p, &queue->first, j);
@@ -259,21 +252,37 @@ static void line_up(Play *p, int64_t q, int64_t j)
         share_out(p, q); /* its speed may change with the number present */
 }
 
-static void start_next(Play *p, int64_t q)
+/* Take who is next out of the line, or who left it but still has a place there. */
+static int64_t next_in_line(Play *p, int64_t q)
 {
     const Station *station = &p->station[p->home[q]];
     Queue *queue = &p->queue[q];
     int64_t place = 0;
-    if (queue->first == NONE || queue->serving >= station->servers)
-        return;
+    if (station->order == RANKED)
+        return pop(p, &queue->first);
     if (station->order == AT_RANDOM) {
         double chance = drawn(p, order_stream(p, p->home[q]));
-        place = (int64_t)(chance * (double)queue->waiting);
+        place = (int64_t)(chance * (double)(queue->waiting + queue->gone));
     }
-    queue->waiting--;
-    start(p, q,
-          station->order == RANKED ? pop(p, &queue->first)
-                                   : removed(p, &queue->first, &queue->last, place));
+    return removed(p, &queue->first, &queue->last, place);
+}
+
+static void start_next(Play *p, int64_t q)
+{
+    const Station *station = &p->station[p->home[q]];
+    Queue *queue = &p->queue[q];
+    while (queue->first != NONE && queue->serving < station->servers) {
+        int64_t j = next_in_line(p, q);
+        if (p->job[j].queue == UNUSED) {
+            queue->gone--;
+            drop(p, j);
+            continue;
+        }
+        queue->waiting--;
+        cancel(p, owner_of_job(p, j));
+        if (!lost_by_age(p, q, j))
+            start(p, q, j);
+    }
 }
 
 /* Arrivals at queues, and departures. */
@@ -289,6 +298,7 @@ static int arrive(Play *p, int64_t j, int64_t q)
     if (is_full(p, q)) {
         queue->lost++;
         p->crowd[job->born].lost++;
+        fail(p, j);
         drop(p, j);
         return 0;
     }
@@ -307,26 +317,92 @@ static int arrive(Play *p, int64_t j, int64_t q)
     return 1;
 }
 
-static void depart(Play *p, int64_t j, int64_t q)
+/* Let a job that was served, or is taken out of service, free its place, and the next be served. */
+static void vacate(Play *p, int64_t j, int64_t q)
 {
     const Station *station = &p->station[p->home[q]];
     Queue *queue = &p->queue[q];
     Job *job = &p->job[j];
-    count(p, q);
     queue->present--;
+    if (station->order == AT_ONCE || station->order == FORK)
+        return;
+    queue->serving--;
+    if (station->pace != NONE && job->server != NONE)
+        p->server[station->pace + job->server] = NONE;
+    job->server = NONE;
+    int64_t before = queue->serving;
+    start_next(p, q);
+    if (station->order == SHARED && queue->serving == before)
+        share_out(p, q);
+}
+
+static void depart(Play *p, int64_t j, int64_t q)
+{
+    Queue *queue = &p->queue[q];
+    Job *job = &p->job[j];
+    count(p, q);
     queue->served++;
     queue->stayed += p->now - job->came;
     queue->held -= job->held;
     job->held = 0;
-    if (station->order == AT_ONCE || station->order == FORK)
-        return;
-    queue->serving--;
-    if (station->order == SHARED && queue->first == NONE)
+    vacate(p, j, q);
+}
+
+/* Let a job leave a line; its place there remains until it comes to the head. */
+static void leave_line(Play *p, int64_t j)
+{
+    Job *job = &p->job[j];
+    int64_t q = job->queue;
+    count(p, q);
+    cancel(p, owner_of_job(p, j));
+    p->queue[q].present--;
+    p->queue[q].waiting--;
+    p->queue[q].gone++;
+    job->queue = UNUSED;
+    job->visit = NONE;
+    if (p->station[p->home[q]].order == SHARED)
         share_out(p, q);
-    if (station->pace != NONE && job->server != NONE)
-        p->server[station->pace + job->server] = NONE;
-    job->server = NONE;
-    start_next(p, q);
+}
+
+/* Work that is left of a job at a server. */
+static double left_of(const Play *p, int64_t q, int64_t j)
+{
+    const Station *station = &p->station[p->home[q]];
+    double left = p->event[p->at[owner_of_job(p, j)]].time - p->now;
+    return station->pace == NONE ? left : left / p->pace[station->pace + p->job[j].server];
+}
+
+/* Take an attempt out of service, with the work that is left of it. */
+static void leave_service(Play *p, int64_t j)
+{
+    Job *job = &p->job[j];
+    int64_t q = job->queue, owner = owner_of_job(p, j);
+    int64_t shared = p->station[p->home[q]].order == SHARED;
+    count(p, q);
+    if (shared)
+        job->spent -= job->key - p->queue[q].each;
+    else if (p->at[owner] != NONE && p->station[p->home[q]].order != AT_ONCE)
+        job->spent -= left_of(p, q, j);
+    cancel(p, owner);
+    if (p->station[p->home[q]].interrupts)
+        take_from_service(p, q, j);
+    job->queue = UNUSED;
+    job->visit = NONE;
+    vacate(p, j, q);
+    if (!shared)
+        drop(p, j);
+}
+
+/* Let an attempt leave wherever it is, as its client has gone and the servers notice. */
+static void withdraw(Play *p, int64_t j)
+{
+    Job *job = &p->job[j];
+    p->crowd[job->born].withdrawn++;
+    if (job->lined)
+        leave_line(p, j);
+    else
+        leave_service(p, j);
+    p->crowd[job->born].wasted += job->spent;
 }
 
 #endif

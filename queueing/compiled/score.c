@@ -13,7 +13,8 @@
 static const char *wrong_sizes(const Play *p)
 {
     REFUSE(p->stations < 1 || p->classes < 1 || p->queues < 1, "stations, classes and queues");
-    REFUSE(p->laws != p->classes * p->stations + p->classes + p->sources, "a law for each sample");
+    REFUSE(p->laws != p->classes * p->stations + 3 * p->classes + p->sources,
+           "a law for each sample");
     REFUSE(p->rows != p->classes * p->stations + p->classes, "a row for each class and station");
     REFUSE(p->streams != p->laws + p->rows + p->classes + 2 * p->stations + p->sources,
            "streams");
@@ -73,6 +74,13 @@ static const char *wrong_source(const Play *p, const Source *s)
     return NULL;
 }
 
+static int wrong_clients(const Class *c)
+{
+    int wrong = c->retries < 0 || !(c->timeout >= 0) || !(c->returns >= 0) || !(c->budget >= 0);
+    return wrong || !(c->purse >= 0) || !(c->factor >= 0) || !(c->jitter >= 0 && c->jitter <= 1) ||
+           (c->asks && c->closed);
+}
+
 static const char *wrong_score(const Play *p)
 {
     const char *wrong = wrong_sizes(p);
@@ -93,6 +101,8 @@ static const char *wrong_score(const Play *p)
         wrong = wrong_source(p, &p->source[s]);
     if (wrong)
         return wrong;
+    for (ptrdiff_t c = 0; c < p->classes; c++)
+        REFUSE(wrong_clients(&p->class[c]), "clients of a class");
     for (ptrdiff_t z = 0; z < p->sizes; z++)
         REFUSE(p->size[z].jobs < 1, "sizes of batches");
     for (ptrdiff_t r = 0; r < p->laws; r++)
@@ -128,8 +138,9 @@ static const char *wrong_state(const Play *p)
         const Station *at = s->queue < 0 || s->queue >= p->queues
                                 ? NULL : &p->station[p->home[s->queue]];
         REFUSE(no_job(p, s->next) || no_job(p, s->previous) || no_job(p, s->child) ||
-               no_job(p, s->request) || OUTSIDE(s->class, 0, p->classes) ||
-               OUTSIDE(s->born, 0, p->classes) || OUTSIDE(s->queue, UNUSED, p->queues) ||
+               no_job(p, s->request) || no_job(p, s->peer) || OUTSIDE(s->class, 0, p->classes) ||
+               OUTSIDE(s->born, 0, p->classes) || OUTSIDE(s->queue, AWAY, p->queues) ||
+               OUTSIDE(s->entering, NONE, p->stations) || (s->lined && s->queue < 0 && s->queue != UNUSED) ||
                OUTSIDE(s->target, NONE, p->queues) || s->round < 0 ||
                OUTSIDE(s->server, NONE, at && at->pace != NONE ? at->servers : 0), "jobs");
     }

@@ -153,6 +153,39 @@ def _beside():
     return score_of(blueprint(graph.at(delay=3.0).closed(4, 1.0)))
 
 
+def _clients(station, rate, numbers, *, notices=False, oldest=None, discipline="fcfs"):
+    """A station whose clients give up, and one behind it."""
+    graph = ModelGraph("clients").station(
+        "cpu", station, discipline=discipline, drop_older_than=oldest
+    )
+    graph = graph.station("wire", Delay(0.3)).station("disk", MMm(0.5, 2))
+    graph = graph.route("cpu", "wire").route("wire", "disk").route("disk", "cpu", 0.2)
+    graph = graph.impatient(numbers, server_notices=notices)
+    return score_of(blueprint(graph.at(arrival_rate=rate)))
+
+
+def _clients_of_classes(discipline, servers):
+    first, second = (2, 1) if Discipline(discipline).by_priority else (None, None)
+    graph = ModelGraph("classes").job_class("web", arrival_rate=1.5, priority=first)
+    graph = graph.job_class("batch", arrival_rate=0.4, priority=second)
+    graph = graph.station("cpu", MMm(0.7, servers), discipline=discipline)
+    graph = graph.impatient({**_GIVES_UP, "patience": 1.0}, "web", server_notices=True)
+    return score_of(blueprint(graph.at()))
+
+
+_GIVES_UP = {
+    "timeout": 2.0,
+    "retries": 3,
+    "persistence": 0.9,
+    "backoff": 0.4,
+    "backoff_scv": 1.0,
+    "backoff_factor": 2.0,
+    "jitter": 0.5,
+    "retry_budget": 0.5,
+    "retry_tokens": 15,
+}
+
+
 PLAYED = {
     "one server": lambda: _one(MM1(1.0)),
     "constant service": lambda: _one(MG1(1.0, 0.0)),
@@ -207,5 +240,20 @@ PLAYED = {
     "shortest queue": lambda: _copies(Choice.SHORTEST),
     "shorter of two": lambda: _copies(Choice.TWO_CHOICES),
     "queues in turn": lambda: _copies(Choice.ROUND_ROBIN),
+    "patience": lambda: _clients(MM1(1.0), 1.5, {"patience": 2.0, "patience_scv": 0.5}),
+    "ghosts": lambda: _clients(MM1(0.8), 0.9, _GIVES_UP),
+    "ghosts, dropped when old": lambda: _clients(MM1(0.8), 1.2, _GIVES_UP, oldest=1.5),
+    "ghosts, in a room": lambda: _clients(MMmK(0.8, 2, 4), 2.2, {**_GIVES_UP, "retries": 1e30}),
+    "noticed": lambda: _clients(MMm(0.8, 2), 2.2, _GIVES_UP, notices=True),
+    "noticed, shared": lambda: _clients(MMm(0.8, 2), 2.2, _GIVES_UP, notices=True, discipline="ps"),
+    "noticed, in a batch": lambda: _clients(
+        Batch(0.8, 0.1, 3), 2.2, {**_GIVES_UP, "patience": 1.0}, notices=True
+    ),
+    "noticed, unequal servers": lambda: _clients(
+        FastestFirst((0.6, 0.9)), 2.2, _GIVES_UP, notices=True
+    ),
+    "noticed, random order": lambda: _clients_of_classes("siro", 1),
+    "noticed, last first": lambda: _clients_of_classes("lcfs", 1),
+    "noticed, preemptive": lambda: _clients_of_classes("preemptive", 2),
 }
 """The score of each, made anew."""

@@ -1,30 +1,107 @@
-"""The shape of ``[arrivals]``: how many jobs come from outside, and how."""
+"""The shape of ``[arrivals]``: how many jobs come from outside, how, and when clients give up."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from headway.models.files.building.shapes import (
+    Fault,
     FieldsTable,
     Json,
     Keys,
+    KeyTable,
     Plain,
     Scalar,
     Schema,
     Several,
     TableKey,
     TextSchema,
+    keyed,
 )
 from headway.records import dataclass
 
 _TEXT, _PLAIN = TextSchema(), Plain()
+
+CLIENT_NUMBERS = {
+    "patience": "Mean time after which a job leaves the first line in which it has to wait; "
+    "exponential, or { mean, scv }.",
+    "timeout": "Time after which a client stops waiting for the answer to an attempt.",
+    "retries": "How often a client asks again after a failed attempt; 0 by default.",
+    "persistence": "Chance that it asks again each time; 1 by default.",
+    "backoff": "Time before the first retry; constant, or { mean, scv }; 0 by default.",
+    "backoff_factor": "How many times as long each further backoff is; 1 by default.",
+    "jitter": "Share by which a backoff is lengthened or shortened at random; 0 by default.",
+    "retry_budget": "Retries for each first attempt in the long run, such as 10%.",
+    "retry_tokens": "Most tokens of the retry budget; 100 by default.",
+}
+"""Numbers of clients, and what they mean."""
+
+NOTICES = "server_notices"
+"""Whether servers stop to work for clients who have gone; the only one that is no number."""
+
+SPREAD = ("patience", "backoff")
+"""Times that may be given by their mean and scv."""
+
+
+class _Truth(Schema):
+    """True or false."""
+
+    def __call__(self, value: Any, keys: Keys) -> bool:
+        """Read it."""
+        if not isinstance(value, bool):
+            raise Fault("must be true or false", keys)
+        return value
+
+    def described(self) -> Json:
+        """Say so."""
+        return {"type": "boolean"}
+
+
+@dataclass(frozen=True)
+class _Time(Schema):
+    """A mean time, or a table of the mean and the squared coefficient of variation."""
+
+    def __call__(self, value: Any, keys: Keys) -> Scalar | dict[str, Scalar]:
+        """Read either."""
+        if not isinstance(value, dict):
+            return Plain()(value, keys)
+        if sorted(value) not in (["mean"], ["mean", "scv"]):
+            raise Fault("must be a time, or { mean = time, scv = number }", keys)
+        return {key: Plain()(each, (*keys, key)) for key, each in value.items()}
+
+    def described(self) -> Json:
+        """Describe both."""
+        plain = Plain().described()
+        table = {"properties": {"mean": plain, "scv": plain}, "required": ["mean"]}
+        return {"type": ["string", "number", "object"], **table, "additionalProperties": False}
+
+
+CLIENT: KeyTable = {
+    name: TableKey(_Time() if name in SPREAD else Plain(), doc)
+    for name, doc in CLIENT_NUMBERS.items()
+} | {NOTICES: TableKey(_Truth(), "Whether servers stop to work for a client that has gone.")}
+"""What a class of jobs, or arrivals, may say of clients."""
 
 
 class ArrivalEntry(NamedTuple):
     """``[arrivals] STATION``: a rate, how the times between arrivals vary, and how many come.
 
     A trace is a table with a column of those times, or a list of them; rates that follow time are a
-    table of them, in a file or by time.
+    table of them, in a file or by time. Clients may give up.
     """
+
+    rate: Scalar | None = None
+    scv: Scalar | None = None
+    batch: Scalar | Mapping[str, Scalar] | None = None
+    trace: Scalar | list[Scalar] | None = None
+    column: str | None = None
+    rates: Scalar | Mapping[str, Scalar] | None = None
+    period: Scalar | None = None
+    clients: Mapping[str, Any] = MappingProxyType({})
+
+
+class _Coming(NamedTuple):
+    """The same without its clients."""
 
     rate: Scalar | None = None
     scv: Scalar | None = None
@@ -43,20 +120,23 @@ class _Arrival(Schema):
 
     def __call__(self, value: Any, keys: Keys) -> ArrivalEntry:
         """Read an arrival."""
-        arrival: ArrivalEntry = (
-            self.entry(value, keys)
-            if isinstance(value, dict)
-            else ArrivalEntry(_PLAIN(value, keys))
-        )
-        return arrival
+        if not isinstance(value, dict):
+            return ArrivalEntry(_PLAIN(value, keys))
+        own = {key: each for key, each in value.items() if key in CLIENT}
+        rest = {key: each for key, each in value.items() if key not in CLIENT}
+        clients = {key: CLIENT[key].shape(each, (*keys, key)) for key, each in own.items()}
+        coming: _Coming = self.entry(rest, keys)
+        return ArrivalEntry(**coming._asdict(), clients=MappingProxyType(clients))
 
     def described(self) -> Json:
         """Describe both."""
-        return self.entry.described()
+        described = self.entry.described()
+        clients = keyed(CLIENT)["properties"]
+        return {**described, "properties": {**described["properties"], **clients}}
 
 
 _FIELDS = FieldsTable(
-    ArrivalEntry,
+    _Coming,
     {
         "rate": TableKey(_PLAIN, "The arrival rate [1/s]; the parameter arrival_rate by default."),
         "scv": TableKey(_PLAIN, "Squared coefficient of variation of the interarrival times."),

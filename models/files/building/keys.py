@@ -27,6 +27,10 @@ VISITS = TableKey(
 
 COPIES = TableKey(Plain(), "Equal copies of the station, each with its own queue; 1 by default.")
 
+OLDEST = TableKey(
+    Plain(), "Age of a request beyond which it is dropped, unserved, when its turn comes."
+)
+
 ROUTE = TableKey(
     TextSchema(tuple(QueueChoice)), "How a job chooses among the queues; random by default."
 )
@@ -49,9 +53,9 @@ def station_keys(kind: type[Station], disciplines: Iterable[str] = DISCIPLINES) 
     --------
     >>> from headway.queueing import MM1K, Parallel
     >>> list(station_keys(MM1K))
-    ['service_time', 'capacity', 'visits', 'discipline', 'blocking']
-    >>> list(station_keys(Parallel))
-    ['service_time', 'servers', 'visits', 'discipline', 'blocking', 'route']
+    ['service_time', 'capacity', 'visits', 'discipline', 'blocking', 'drop_older_than']
+    >>> list(station_keys(Parallel))[-2:]
+    ['drop_older_than', 'route']
     """
     return _station_keys(kind, tuple(disciplines))
 
@@ -80,6 +84,7 @@ def _station_keys(kind: type[Station], disciplines: tuple[str, ...]) -> KeyTable
             TextSchema(tuple(Blocking)),
             "What happens to jobs that find the station full; lost by default.",
         ),
+        "drop_older_than": OLDEST,
         **copied,
         **chosen,
     }

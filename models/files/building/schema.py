@@ -6,7 +6,7 @@ A key is declared here once: the reader, the JSON schema that editors use, and t
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from headway.models.files.building.arrivals import ARRIVAL, ArrivalEntry
+from headway.models.files.building.arrivals import ARRIVAL, CLIENT, ArrivalEntry
 from headway.models.files.building.services import PROCESSOR, TASK, ProcessorEntry, TaskEntry
 from headway.models.files.building.shapes import (
     Fault,
@@ -304,8 +304,11 @@ CLASS: KeyTable = {
     **{name: TableKey(_PLAIN, doc) for name, doc in CLASS_KEYS.items()},
     "arrives": TableKey(_Shares(), "The station where the class enters, or its share by station."),
     "reference": TableKey(_TEXT, "The station where a round of a closed class begins and ends."),
+    **CLIENT,
 }
 """What a class of jobs may say."""
+
+_UNLIKE = ("arrives", "reference", *CLIENT)
 
 _TRIED = FieldsTable(
     TriedEntry,
@@ -387,7 +390,7 @@ _MODEL = FieldsTable(
             TableOf(Keyed("station", _NUMBERS, {"kind": TableKey(_TEXT, "")})), "Stations by name."
         ),
         "classes": TableKey(
-            TableOf(Keyed("class", _PLAIN, {key: CLASS[key] for key in ("arrives", "reference")})),
+            TableOf(Keyed("class", _PLAIN, {key: CLASS[key] for key in _UNLIKE})),
             "Classes of jobs by name.",
         ),
         "routes": TableKey(ListOf(_Route(_ROUTE)), "Where jobs go from each station."),

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from headway.models.files.building.arrivals import CLIENT, NOTICES
 from headway.models.files.building.entries import Entries
-from headway.models.files.building.expressions import expression, units_of
+from headway.models.files.building.expressions import FIELD_UNITS, expression, units_of
 from headway.models.files.building.forks import FORK, FORK_KEYS, branches_of
 from headway.models.files.building.keys import BY_CLASS, FILE_KEYS, station_keys
 from headway.models.files.building.schema import CLASS, Scalar
@@ -45,17 +46,21 @@ class Stations(Entries):
             raise self.place.error(msg, "stations", name)
         table = {_PYTHON_KEYS.get(key, key): entry for key, entry in given.items()}
         visits, blocking = table.pop("visits", None), str(table.pop("blocking", ""))
+        oldest = table.pop("drop_older_than", None)
         discipline = str(table.pop("discipline", DEFAULT))
         route = str(table.pop("route", QueueChoice.RANDOM))
         values = self.numbers(graph, "stations", name, table, units_of(made))
         by_class = {key: values[key] for key in BY_CLASS if isinstance(table.get(key), dict)}
         values |= {key: next(iter(each.values()), 0.0) for key, each in by_class.items()}
-        read = self.numbers(graph, "stations", name, {} if visits is None else {"visits": visits})
+        more = {"visits": visits, "drop_older_than": oldest}
+        read = self.numbers(
+            graph, "stations", name, {key: each for key, each in more.items() if each is not None}
+        )
         known = {field.name for field in fields(made)}  # type: ignore[arg-type]
         station = made(**{key: value for key, value in values.items() if key in known})
         times, scvs = (by_class.get(key) for key in BY_CLASS)
         copies = values.get("replicas")
-        how = (discipline, scvs, blocking, copies, route)
+        how = (discipline, scvs, blocking, copies, route, read.get("drop_older_than"))
         return graph.station(name, station, read.get("visits"), times, *how)
 
     def _fork(self, graph: ModelGraph, name: str) -> ModelGraph:
@@ -87,7 +92,24 @@ class Stations(Entries):
                 scv = None if entry.scv is None else expression(entry.scv, graph, ONE, what)
                 batch = None if entry.batch is None else self._batch(entry.batch, graph, what)
                 graph = graph.arrive(name, rate, scv, batch, self.courses.get(name))
+                graph = self._clients(graph, entry.clients, what)
         return graph
+
+    def _clients(
+        self, graph: ModelGraph, table: Mapping[str, Any], what: str, job_class: str = ""
+    ) -> ModelGraph:
+        """Add clients that give up, where a table says anything of them."""
+        given = {key: value for key, value in table.items() if key in CLIENT}
+        if not given:
+            return graph
+        notices, numbers = bool(given.pop(NOTICES, False)), {}
+        for key, value in given.items():
+            means = value if isinstance(value, dict) else {"mean": value}
+            for part, text in means.items():
+                wanted = ONE if part == "scv" else FIELD_UNITS.get(key, ONE)
+                name = f"{key}_scv" if part == "scv" else key
+                numbers[name] = expression(text, graph, wanted, f"{what}: {key}")
+        return graph.impatient(numbers, job_class, server_notices=notices)
 
     def _batch(
         self, entry: Scalar | Mapping[str, Scalar], graph: ModelGraph, what: str
@@ -102,9 +124,11 @@ class Stations(Entries):
         for name, table in self.entry.classes.items():
             self.check_keys("classes", name, table, CLASS)
             named = {key: at for key in CLASS_PLACES if isinstance(at := table.get(key), str)}
-            numbers = {key: given for key, given in table.items() if key not in named}
+            own = {*named, *CLIENT}
+            numbers = {key: given for key, given in table.items() if key not in own}
             values = self.numbers(graph, "classes", name, numbers) | named
             with self.place("classes", name):
                 each = (values.get(key) for key in (*CLASS_KEYS, *CLASS_PLACES))
                 graph = graph.job_class(name, *each)
+                graph = self._clients(graph, table, f"class {name}", name)
         return graph

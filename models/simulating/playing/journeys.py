@@ -3,16 +3,20 @@
 from math import floor
 
 from headway.models.simulating.playing.chance import Play, choice_stream, rounds_stream
+from headway.models.simulating.playing.clients import (
+    answer,
+    drop,
+    owner_of_job,
+    take,
+    thinking_law,
+)
 from headway.models.simulating.playing.queues import (
     arrive,
     count,
     depart,
-    drop,
     is_full,
-    owner_of_job,
     serve,
     share_out,
-    take,
 )
 from headway.models.simulating.playing.rows import (
     Choice,
@@ -206,8 +210,11 @@ def _begin_journey(p: Play, job: Job) -> None:
 
 
 def _end_journey(p: Play, job: Job) -> None:
-    crowd, time = p.crowd[job.born], p.now - job.began
+    crowd = p.crowd[job.born]
+    time = p.now - (job.began if job.peer == NONE else p.job[job.peer].began)
     job.begun = 0
+    if job.peer != NONE and not answer(p, job):
+        return
     crowd.ended += 1
     crowd.taken += time
     if p.clock.kept:
@@ -219,7 +226,7 @@ def think(p: Play, j: int) -> None:
     """Let a job think before its next journey."""
     job = p.job[j]
     job.queue = Where.THINKING
-    time = sample(p, p.classes * p.stations + job.class_)
+    time = sample(p, thinking_law(p, job.class_))
     schedule(p, owner_of_job(p, j), p.now + time)
 
 

@@ -5,12 +5,26 @@ A call continues from a state, and stops after so many events, at a time, or whe
 rounds as it does, so both leave the same state, bit for bit.
 """
 
+from math import inf
+
 import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.simulating.playing.chance import Play, batch_size
+from headway.models.simulating.playing.clients import (
+    come_back,
+    fail,
+    owner_of_job,
+    source_law,
+    take,
+)
 from headway.models.simulating.playing.journeys import count_gate, finish_part, go_on, think
-from headway.models.simulating.playing.queues import count, take, take_from_service
+from headway.models.simulating.playing.queues import (
+    count,
+    leave_line,
+    take_from_service,
+    withdraw,
+)
 from headway.models.simulating.playing.rows import Reason, Where
 from headway.queueing.compiled.library import compiled
 from headway.queueing.playing.calendar import close_hole, open_hole, schedule
@@ -33,18 +47,61 @@ def _next_arrival(p: Play, s: int) -> float:
         return 0.0
     if source.sizes or source.more > 0:
         p.left[s] = batch_size(p, s) - 1
-    return sample(p, p.classes * p.stations + p.classes + s)
+    return sample(p, source_law(p, s))
+
+
+def _ask(p: Play, c: int) -> None:
+    client = p.job[c]
+    class_, j = p.class_[client.class_], take(p, client.class_)
+    client.queue, client.visit, client.peer = Where.ASKING, p.clock.visits, j
+    p.clock.visits += 1
+    p.job[j].peer, p.job[j].asked = c, client.visit
+    p.crowd[client.class_].attempts += 1
+    if class_.timeout < inf:
+        schedule(p, owner_of_job(p, c), p.now + class_.timeout)
+    go_on(p, j, client.entering)
+
+
+def _request(p: Play, c: int, entering: int) -> None:
+    client = p.job[c]
+    class_, crowd = p.class_[client.class_], p.crowd[client.class_]
+    crowd.requests += 1
+    crowd.tokens = min(crowd.tokens + class_.budget, class_.purse)
+    client.began, client.left, client.entering = p.now, class_.retries, entering
+    client.key = 1.0
+    _ask(p, c)
+
+
+def _client_event(p: Play, c: int) -> None:
+    client = p.job[c]
+    if client.queue == Where.AWAY:
+        _ask(p, c)
+        return
+    if p.class_[client.class_].notices:
+        withdraw(p, client.peer)
+    come_back(p, c)
 
 
 def _source_event(p: Play, s: int) -> None:
     source = p.source[s]
     j = take(p, source.class_)
     schedule(p, s, p.now + _next_arrival(p, s))
-    go_on(p, j, source.station)
+    if p.class_[source.class_].asks:
+        _request(p, j, source.station)
+    else:
+        go_on(p, j, source.station)
 
 
 def _job_event(p: Play, j: int) -> None:
     job = p.job[j]
+    if job.queue in (Where.ASKING, Where.AWAY):
+        _client_event(p, j)
+        return
+    if job.lined:  # its patience is over
+        p.crowd[job.born].withdrawn += 1
+        leave_line(p, j)
+        fail(p, j)
+        return
     if job.queue == Where.COMING and p.class_[job.class_].waits:
         think(p, j)
         return
@@ -70,7 +127,7 @@ def _queue_event(p: Play, q: int) -> None:
 
 def _most_new(p: Play) -> int:
     branches = (p.branch[s.branch : s.branch + s.branches] for s in p.station)
-    return 1 + max(sum(b.parts for b in each) for each in branches) * (2 + len(p.gate))
+    return 2 + max(sum(b.parts for b in each) for each in branches) * (2 + len(p.gate))
 
 
 def _event(p: Play, owner: int) -> None:

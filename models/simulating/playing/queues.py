@@ -1,45 +1,20 @@
-"""The pool of jobs, and queues: the twin of ``queues.h``, in its order."""
+"""Queues: the twin of ``queues.h``, in its order."""
 
 from math import ceil, floor
 
 from headway.models.simulating.playing.chance import Play, choice_stream, order_stream
-from headway.models.simulating.playing.rows import Job, Order, Queue, Station, Where
+from headway.models.simulating.playing.clients import (
+    drop,
+    fail,
+    owner_of_job,
+    owner_of_queue,
+    patience_law,
+)
+from headway.models.simulating.playing.rows import Order, Queue, Station, Where
 from headway.queueing.playing.calendar import cancel, schedule
 from headway.queueing.playing.chance import drawn, sample
 from headway.queueing.playing.lines import append, pop, precedes, push, removed
 from headway.queueing.playing.rows import NONE
-
-
-def _owner_of_queue(p: Play, q: int) -> int:
-    return p.sources + q
-
-
-def owner_of_job(p: Play, j: int) -> int:
-    """The owner of the next event of a job."""
-    return p.sources + p.queues + j
-
-
-# The pool of jobs
-
-
-def take(p: Play, class_: int) -> int:
-    """Take a job out of the pool; none if all are in use."""
-    j = p.clock.unused
-    if j == NONE:
-        return NONE
-    p.clock.unused = p.job[j].next
-    p.clock.jobs += 1
-    p.job[j] = Job(class_, class_, queue=Where.COMING)
-    return j
-
-
-def drop(p: Play, j: int) -> None:
-    """Give a job back to the pool."""
-    job = p.job[j]
-    job.queue, job.visit, job.next = Where.UNUSED, NONE, p.clock.unused
-    p.clock.unused = j
-    p.clock.jobs -= 1
-
 
 # Queues
 
@@ -70,16 +45,22 @@ def count(p: Play, q: int) -> None:
 
 
 def share_out(p: Play, q: int) -> None:
-    """Find when the next job at a shared queue is done: each receives speed / sharing."""
+    """Find when the next job at a shared queue is done: each receives speed / sharing.
+
+    Who was taken out of service still has a place in the heap.
+    """
     queue = p.queue[q]
+    while queue.served_first != NONE and p.job[queue.served_first].queue == Where.UNUSED:
+        j, queue.served_first = pop(p, queue.served_first)
+        drop(p, j)
     if queue.served_first == NONE:
-        cancel(p, _owner_of_queue(p, q))
+        cancel(p, owner_of_queue(p, q))
         if queue.present == 0:
             queue.each = 0.0
         return
     left = max(p.job[queue.served_first].key - queue.each, 0.0)
     speed = _speed_of(p, p.station[p.home[q]], queue.present)
-    schedule(p, _owner_of_queue(p, q), p.now + left * float(queue.serving) / speed)
+    schedule(p, owner_of_queue(p, q), p.now + left * float(queue.serving) / speed)
 
 
 def _stretched(p: Play, station: Station, queue: Queue, work: float) -> float:
@@ -135,6 +116,8 @@ def _start(p: Play, q: int, j: int) -> None:
     if station.pace != NONE:
         _take_server(p, p.home[q], station.servers - p.queue[q].serving, j)
     p.queue[q].serving += 1
+    p.job[j].lined = 0
+    p.job[j].spent += p.job[j].work
     serve(p, q, j)
 
 
@@ -160,10 +143,30 @@ def _interrupted(p: Play, q: int, j: int) -> int:
     owner = owner_of_job(p, last)
     if p.at[owner] != NONE:
         p.job[last].work = p.event[p.at[owner]].time - p.now
+    p.job[last].spent -= p.job[last].work
     cancel(p, owner)
     take_from_service(p, q, last)
+    p.job[j].spent += p.job[j].work
     serve(p, q, j)
     return last
+
+
+def _lost_by_age(p: Play, q: int, j: int) -> bool:
+    if not p.now - p.job[j].began > p.station[p.home[q]].oldest:
+        return False
+    p.queue[q].present -= 1
+    p.queue[q].lost += 1
+    p.crowd[p.job[j].born].lost += 1
+    fail(p, j)
+    drop(p, j)
+    return True
+
+
+def _be_patient(p: Play, j: int) -> None:
+    job = p.job[j]
+    if p.class_[job.born].impatient and job.peer != NONE and not job.waited:
+        job.waited = 1
+        schedule(p, owner_of_job(p, j), p.now + sample(p, patience_law(p, job.born)))
 
 
 def _line_up(p: Play, q: int, j: int) -> None:
@@ -174,10 +177,14 @@ def _line_up(p: Play, q: int, j: int) -> None:
         job.key = one + station.by_priority * priority + station.by_work * work
         job.second = two + station.then_priority * priority + station.then_work * work
     if queue.serving < station.servers:
-        _start(p, q, j)
+        if not _lost_by_age(p, q, j):
+            _start(p, q, j)
         return
-    if station.interrupts:
-        j = _interrupted(p, q, j)
+    waits = _interrupted(p, q, j) if station.interrupts else j
+    if waits == j:
+        _be_patient(p, j)
+    j = waits
+    p.job[j].lined = 1
     queue.waiting += 1
     if station.order == Order.RANKED:
         queue.first = push(p, queue.first, j)
@@ -187,19 +194,30 @@ def _line_up(p: Play, q: int, j: int) -> None:
         share_out(p, q)
 
 
-def _start_next(p: Play, q: int) -> None:
+def _next_in_line(p: Play, q: int) -> int:
     station, queue, place = p.station[p.home[q]], p.queue[q], 0
-    if queue.first == NONE or queue.serving >= station.servers:
-        return
-    if station.order == Order.AT_RANDOM:
-        place = int(drawn(p, order_stream(p, p.home[q])) * float(queue.waiting))
-    queue.waiting -= 1
     if station.order == Order.RANKED:
         j, queue.first = pop(p, queue.first)
-        _start(p, q, j)
-        return
+        return j
+    if station.order == Order.AT_RANDOM:
+        chance = drawn(p, order_stream(p, p.home[q]))
+        place = int(chance * float(queue.waiting + queue.gone))
     j, queue.first, queue.last = removed(p, queue.first, queue.last, place)
-    _start(p, q, j)
+    return j
+
+
+def _start_next(p: Play, q: int) -> None:
+    station, queue = p.station[p.home[q]], p.queue[q]
+    while queue.first != NONE and queue.serving < station.servers:
+        j = _next_in_line(p, q)
+        if p.job[j].queue == Where.UNUSED:
+            queue.gone -= 1
+            drop(p, j)
+            continue
+        queue.waiting -= 1
+        cancel(p, owner_of_job(p, j))
+        if not _lost_by_age(p, q, j):
+            _start(p, q, j)
 
 
 # Arrivals at queues, and departures
@@ -213,6 +231,7 @@ def arrive(p: Play, j: int, q: int) -> bool:
     if is_full(p, q):
         queue.lost += 1
         p.crowd[job.born].lost += 1
+        fail(p, j)
         drop(p, j)
         return False
     queue.present += 1
@@ -229,21 +248,77 @@ def arrive(p: Play, j: int, q: int) -> bool:
     return True
 
 
+def _vacate(p: Play, j: int, q: int) -> None:
+    station, queue, job = p.station[p.home[q]], p.queue[q], p.job[j]
+    queue.present -= 1
+    if station.order in (Order.AT_ONCE, Order.FORK):
+        return
+    queue.serving -= 1
+    if station.pace != NONE and job.server != NONE:
+        p.server[station.pace + job.server] = NONE
+    job.server = NONE
+    before = queue.serving
+    _start_next(p, q)
+    if station.order == Order.SHARED and queue.serving == before:
+        share_out(p, q)
+
+
 def depart(p: Play, j: int, q: int) -> None:
     """Let a job leave a queue, and the next be served."""
-    station, queue, job = p.station[p.home[q]], p.queue[q], p.job[j]
+    queue, job = p.queue[q], p.job[j]
     count(p, q)
-    queue.present -= 1
     queue.served += 1
     queue.stayed += p.now - job.came
     queue.held -= job.held
     job.held = 0
-    if station.order in (Order.AT_ONCE, Order.FORK):
-        return
-    queue.serving -= 1
-    if station.order == Order.SHARED and queue.first == NONE:
+    _vacate(p, j, q)
+
+
+def leave_line(p: Play, j: int) -> None:
+    """Let a job leave a line; its place there remains until it comes to the head."""
+    job = p.job[j]
+    q = job.queue
+    count(p, q)
+    cancel(p, owner_of_job(p, j))
+    p.queue[q].present -= 1
+    p.queue[q].waiting -= 1
+    p.queue[q].gone += 1
+    job.queue, job.visit = Where.UNUSED, NONE
+    if p.station[p.home[q]].order == Order.SHARED:
         share_out(p, q)
-    if station.pace != NONE and job.server != NONE:
-        p.server[station.pace + job.server] = NONE
-    job.server = NONE
-    _start_next(p, q)
+
+
+def _left_of(p: Play, q: int, j: int) -> float:
+    station = p.station[p.home[q]]
+    left = p.event[p.at[owner_of_job(p, j)]].time - p.now
+    return left if station.pace == NONE else left / p.pace[station.pace + p.job[j].server]
+
+
+def _leave_service(p: Play, j: int) -> None:
+    job = p.job[j]
+    q, owner = job.queue, owner_of_job(p, j)
+    station = p.station[p.home[q]]
+    shared = station.order == Order.SHARED
+    count(p, q)
+    if shared:
+        job.spent -= job.key - p.queue[q].each
+    elif p.at[owner] != NONE and station.order != Order.AT_ONCE:
+        job.spent -= _left_of(p, q, j)
+    cancel(p, owner)
+    if station.interrupts:
+        take_from_service(p, q, j)
+    job.queue, job.visit = Where.UNUSED, NONE
+    _vacate(p, j, q)
+    if not shared:
+        drop(p, j)
+
+
+def withdraw(p: Play, j: int) -> None:
+    """Let an attempt leave wherever it is, as its client has gone and the servers notice."""
+    job = p.job[j]
+    p.crowd[job.born].withdrawn += 1
+    if job.lined:
+        leave_line(p, j)
+    else:
+        _leave_service(p, j)
+    p.crowd[job.born].wasted += job.spent

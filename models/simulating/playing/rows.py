@@ -5,6 +5,7 @@ The fields have the order of the struct; whole numbers are int64, others float64
 
 from dataclasses import dataclass
 from enum import IntEnum
+from math import inf
 
 from headway.queueing.playing.rows import NONE
 
@@ -38,12 +39,14 @@ class Choice(IntEnum):
 
 
 class Where(IntEnum):
-    """Where a job is that is at no queue."""
+    """Where a job is that is at no queue; a client asks, or is away before it asks again."""
 
     THINKING = -1
     COMING = -2
     AT_GATE = -3
     UNUSED = -4
+    ASKING = -5
+    AWAY = -6
 
 
 class Reason(IntEnum):
@@ -79,6 +82,7 @@ class Station:
     crew: float = 1.0
     share: float = 1.0
     period: float = 0.0
+    oldest: float = inf
     by_turn: float = 0.0
     by_priority: float = 0.0
     by_work: float = 0.0
@@ -89,12 +93,30 @@ class Station:
 
 @dataclass(slots=True)
 class Class:
-    """A class of jobs: whether it is closed, thinks, makes rounds; and its priority."""
+    """A class of jobs: whether it is closed, thinks, makes rounds; its priority; and its clients.
+
+    Where clients may give up (``asks``), each has a row among the jobs, beside that of its attempt.
+    They leave lines by the law of patience if ``impatient``, and after a timeout; ``notices`` is
+    whether servers then stop. Each may ask so many times again (``retries``), with a chance of
+    ``returns``, if there is a token: a first attempt brings ``budget`` of them, and at most
+    ``purse`` are kept. It backs off by a law, ``factor`` times as long from time to time, spread by
+    ``jitter`` to each side.
+    """
 
     closed: int = 0
     waits: int = 0
     rounds: int = 0
     priority: int = 1
+    asks: int = 0
+    impatient: int = 0
+    notices: int = 0
+    retries: int = 0
+    timeout: float = inf
+    returns: float = 1.0
+    budget: float = inf
+    purse: float = inf
+    factor: float = 1.0
+    jitter: float = 0.0
 
 
 @dataclass(slots=True)
@@ -156,7 +178,10 @@ class Clock:
 
 @dataclass(slots=True)
 class Queue:
-    """A queue: who is there, in lines of jobs; and what was counted since the start of a window."""
+    """A queue: who is there, in lines of jobs; and what was counted since the start of a window.
+
+    Of those who left a line, ``gone`` still have their place there, until it comes to the head.
+    """
 
     present: int = 0
     serving: int = 0
@@ -170,6 +195,7 @@ class Queue:
     come: int = 0
     served: int = 0
     lost: int = 0
+    gone: int = 0
     since: float = 0.0
     each: float = 0.0
     rest: float = -1.0
@@ -183,7 +209,12 @@ class Queue:
 
 @dataclass(slots=True)
 class Job:
-    """A job of the pool: its class and journey, where it is, its links in lines, and its visit."""
+    """A job of the pool: its class and journey, where it is, its links in lines, and its visit.
+
+    Of an attempt ``peer`` is the client, whose visit is ``asked`` as long as it waits for it. Of a
+    client it is the attempt, ``left`` are the times that it may ask again, ``entering`` says where,
+    and ``key`` is how many times as long as at first it backs off next.
+    """
 
     class_: int = 0
     born: int = 0
@@ -203,9 +234,14 @@ class Job:
     request: int = NONE
     asked: int = 0
     left: int = 0
+    peer: int = NONE
+    entering: int = NONE
+    lined: int = 0
+    waited: int = 0
     began: float = 0.0
     came: float = 0.0
     work: float = 0.0
+    spent: float = 0.0
     key: float = 0.0
     second: float = 0.0
 
@@ -228,12 +264,25 @@ class Gate:
 
 @dataclass(slots=True)
 class Crowd:
-    """Journeys of a class: started, ended, lost, and the time that they took."""
+    """Journeys of a class: started, ended, lost, and the time that they took.
+
+    Where clients may give up: requests and attempts, attempts that clients took back, those that
+    ended for nobody, and requests that were given up; tokens for retries; and the work in attempts
+    that were answered in time, and in others.
+    """
 
     started: int = 0
     ended: int = 0
     lost: int = 0
+    requests: int = 0
+    attempts: int = 0
+    withdrawn: int = 0
+    late: int = 0
+    given_up: int = 0
     taken: float = 0.0
+    tokens: float = inf
+    useful: float = 0.0
+    wasted: float = 0.0
 
 
 @dataclass(slots=True)

@@ -1,9 +1,9 @@
 """The score of a simulation: a network as plain arrays, which say nothing of how they are played.
 
-Rows stand in a fixed order, by which they are found. Laws: service by class and station, thinking
-by class, sources. Routes: by class and station, then where each class enters. Streams of random
-numbers: laws, routes, rounds by class, the choice among queues and the order of service by station,
-and the sizes of batches by source.
+Rows stand in a fixed order, by which they are found. Laws: service by class and station; thinking,
+patience and backing off, each by class; sources. Routes: by class and station, then where each
+class enters. Streams of random numbers: laws, routes, rounds by class, the choice among queues and
+the order of service by station, and the sizes of batches by source.
 """
 
 import numpy as np
@@ -41,6 +41,8 @@ class Score:
         Jobs that each region holds.
     crowd
         Jobs of each class that are there from the start.
+    tokens
+        Of each class for retries, at the start.
     keys
         A key for each stream, of its name.
     """
@@ -60,4 +62,5 @@ class Score:
     tables: FloatArray
     limits: tuple[int, ...]
     crowd: tuple[int, ...]
+    tokens: tuple[float, ...]
     keys: NDArray[np.uint64]

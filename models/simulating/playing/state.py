@@ -64,7 +64,8 @@ class State:
             (self.queues, ("served", "lost", "present_area", "used_area", "held_area", "stayed")),
             (self.queues, ("allotted",)),
             (self.gates, ("entered", "waiting_area", "inside_area", "full")),
-            (self.crowds, ("ended", "lost", "taken")),
+            (self.crowds, ("ended", "lost", "taken", "requests", "attempts", "withdrawn", "late")),
+            (self.crowds, ("given_up", "useful", "wasted")),
             (self.clock, ("recorded",)),
         ):
             for name in names:
@@ -94,7 +95,7 @@ def opening(score: Score, seed: int, replica: int, *, kept: bool) -> State:
         np.zeros(sources + queues, dtype_of(Event)),
         streams_of(score.keys, seed, replica),
         rows(Gate, map(Gate, score.limits)),
-        rows(Crowd, [Crowd()] * len(score.crowd)),
+        rows(Crowd, [Crowd(tokens=each) for each in score.tokens]),
         np.zeros(JOURNEYS if kept else 0, dtype_of(Journey)),
         np.zeros(sources, np.int64),
     )

@@ -19,6 +19,7 @@ from headway.models.structure.network_kind import NetworkKind
 from headway.models.structure.parts.keys import VISITS, share_of, station_at
 from headway.models.structure.parts.orders import check_exponential
 from headway.models.structure.planning.batches import refuse_batches
+from headway.models.structure.planning.clients import check_clients_wait
 from headway.models.structure.planning.flows import returning
 from headway.models.structure.planning.ways import shares
 from headway.queueing.marginals.closed import Marginal, closed_marginal
@@ -75,6 +76,7 @@ def number_laws(solution: "Solution", station: str) -> NumberLaws:
     """
     check_has_queues(solution)
     with named(solution, station):
+        check_clients_wait(solution.model.graph, "distributions of numbers of jobs")
         return _NUMBERS[solution.model.network_kind](solution, station)
 
 
@@ -94,6 +96,7 @@ def wait_laws(solution: "Solution", station: str) -> WaitLaws:
     check_has_queues(solution)
     refuse_blocking(solution.model.graph, "waiting times at stations")
     refuse_batches(solution.model.graph, "waiting times at stations")
+    check_clients_wait(solution.model.graph, "waiting times at stations")
     with named(solution, station):
         network, kind = solution.model.network, solution.model.network_kind
         if kind is NetworkKind.CLASSES:
@@ -132,6 +135,7 @@ def stay_laws(solution: "Solution", station: str) -> WaitLaws:
     check_has_queues(solution)
     refuse_blocking(solution.model.graph, "response times at stations")
     refuse_batches(solution.model.graph, "response times at stations")
+    check_clients_wait(solution.model.graph, "response times at stations")
     with named(solution, station):
         network = solution.model.network
         _check_visits(network.graph, station)

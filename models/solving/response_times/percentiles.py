@@ -39,6 +39,7 @@ from headway.models.structure.outputs import Request
 from headway.models.structure.parts.keys import OWN_VISITS, VISITS, scv_at, station_at
 from headway.models.structure.parts.orders import check_turns_known
 from headway.models.structure.planning.batches import refuse_batches
+from headway.models.structure.planning.clients import check_clients_wait
 from headway.models.structure.planning.ways import shares, visits_given, ways_of
 from headway.queueing.sojourn.feed_forward_percentiles import (
     Precision,
@@ -80,6 +81,7 @@ def percentiles(solution: "Solution", requests: Sequence[Request]) -> "Solution"
     """
     refuse_blocking(solution.model.graph, "percentiles")
     refuse_batches(solution.model.graph, "percentiles")
+    check_clients_wait(solution.model.graph, "percentiles")
     percents = list(dict.fromkeys(one.number for one in requests))
     for percent in percents:
         _check(solution, percent)
@@ -127,6 +129,7 @@ def time_laws(solution: "Solution") -> list[Laws]:
     """Laws of the response time at each operating point; see `OnDemand.time_laws`."""
     refuse_blocking(solution.model.graph, "laws of times")
     refuse_batches(solution.model.graph, "laws of times")
+    check_clients_wait(solution.model.graph, "laws of times")
     _check_open(solution)
     return [_laws(solution.point(k)) for k in range(int(np.prod(solution.shape)))]
 
@@ -175,6 +178,7 @@ def search_percentile(solution: "Solution", percent: float) -> FloatArray:
     """
     refuse_blocking(solution.model.graph, "percentiles")
     refuse_batches(solution.model.graph, "percentiles")
+    check_clients_wait(solution.model.graph, "percentiles")
     _check(solution, percent)
     share = percent / 100
     if not all_at_once(solution, for_search=True):

@@ -41,6 +41,7 @@ class TrafficBuilding(Reading):
         blocking: str = "",
         replicas: Expression | None = None,
         route: str = QueueChoice.RANDOM,
+        drop_older_than: Expression | None = None,
     ) -> Self:
         """Add a station; the first one is where jobs arrive unless `arrive` says otherwise.
 
@@ -69,6 +70,8 @@ class TrafficBuilding(Reading):
         route
             How a job chooses among them, or among the queues of a `Parallel`: ``random``,
             ``round-robin``, ``two-choices`` (the shorter of two drawn at random) or ``shortest``.
+        drop_older_than
+            Age of a request beyond which it is dropped, unserved, when its turn comes [s].
 
         Examples
         --------
@@ -98,6 +101,7 @@ class TrafficBuilding(Reading):
         graph, read = graph._read_all(by_class, f"{name}.visits")
         graph, times = graph._read_all(service_times or {}, f"{name}.service_time")
         graph, spreads = graph._read_all(scvs or {}, f"{name}.scv")
+        graph, ages = graph._read_all({"": drop_older_than}, f"{name}.drop_older_than")
         component = replace(
             component,
             visits=read,
@@ -106,6 +110,7 @@ class TrafficBuilding(Reading):
             scvs=_of_any(name, station, spreads),
             blocking=str(blocking),
             choice=choice,
+            oldest=ages.get(""),
         )
         return replace(graph, stations=adding(graph.stations, name, component))
 
@@ -422,6 +427,58 @@ class TrafficBuilding(Reading):
 
         together = Batch(tuple((str(key), read) for key, read in numbers.items()))
         return replace(graph, arrival_batches=adding(graph.arrival_batches, station, together))
+
+    def impatient(
+        self,
+        numbers: Mapping[str, Expression],
+        job_class: str = "",
+        *,
+        server_notices: bool = False,
+    ) -> Self:
+        """Let the clients of a class give up and ask again.
+
+        Parameters
+        ----------
+        numbers
+            By the names of the fields of `headway.queueing.flows.clients.Clients`: ``patience``,
+            ``timeout``, ``retries``, ``backoff`` and others.
+        job_class
+            Whose clients they are; "" in a graph without classes.
+        server_notices
+            Whether servers stop to work for a client that has gone; otherwise they work on for
+            nobody.
+
+        Raises
+        ------
+        GraphError
+            For a class that is not there or is closed, clients given twice, or a number that they
+            do not have.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MMm
+        >>> graph = ModelGraph("desk").station("desk", MMm(60.0, 10))
+        >>> graph = graph.impatient({"patience": 120.0}).at(arrival_rate=0.2)
+        >>> round(graph.solve()["abandonment"], 4)
+        0.1957
+        """
+        if job_class not in (self.classes or [""]):
+            msg = f"clients: there is no class {job_class!r}{nearest(job_class, self.classes)}"
+            raise GraphError(msg)
+        if "population" in self.classes.get(job_class, ()):
+            msg = f"class {job_class}: clients of a closed class wait; give it an arrival_rate"
+            raise GraphError(msg)
+        who = f"class {job_class}" if job_class else "clients"
+        graph, read = self._read_all(numbers, who)
+        from headway.models.structure.parts.clients import ClientTerms
+
+        terms = ClientTerms(tuple(read.items()), server_notices)
+        known = graph.clients.get(job_class, terms)
+        if known != terms:
+            msg = f"{who}: their patience differs by station; give each a class of its own"
+            raise GraphError(msg)
+        return replace(graph, clients={**graph.clients, job_class: terms})
 
 
 def _check_courses(name: str, courses: "Mapping[str, Course]") -> None:

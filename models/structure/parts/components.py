@@ -51,6 +51,8 @@ class Component(Kept):
         What becomes of those who find a station full, `headway.queueing.Blocking`.
     choice
         How a job chooses among the queues of a station.
+    oldest
+        Age of a request beyond which it is dropped when its turn comes [s]; None where none is.
     """
 
     kind: type
@@ -64,6 +66,7 @@ class Component(Kept):
     scvs: Mapping[str, Formula] = field(default_factory=dict)
     blocking: str = ""
     choice: QueueChoice = QueueChoice.RANDOM
+    oldest: Formula | None = None
 
     @property
     def serves_as(self) -> type:
@@ -105,6 +108,7 @@ class Component(Kept):
         """Every formula it is made of, by name."""
         own = {n: f if isinstance(f, tuple) else (f,) for n, f in self.fields.items()}
         own |= {f"visits[{c}]": (f,) for c, f in self.visits.items()}
+        own |= {} if self.oldest is None else {"drop_older_than": (self.oldest,)}
         own |= {f"service_time[{c}]": (f,) for c, f in self.service_times.items()}
         return own | {f"scv[{c}]": (f,) for c, f in self.scvs.items()}
 

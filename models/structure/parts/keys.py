@@ -12,6 +12,7 @@ from headway.queueing.stations.base import Station
 
 if TYPE_CHECKING:
     from headway.queueing.flows.batch_sizes import BatchSizes
+    from headway.queueing.flows.clients import Clients
     from headway.queueing.stations.returning import Returning
 
 Given = TypeVar("Given", covariant=True)
@@ -84,6 +85,16 @@ def scv_at(name: str) -> Key[Amount]:
 def batch_at(name: str) -> "Key[BatchSizes]":
     """How many jobs arrive together at a station from outside."""
     return Key(f"batches at {name}")
+
+
+def clients_at(name: str) -> "Key[Clients]":
+    """How the clients of a class give up and ask again; "" where there are no classes."""
+    return Key(f"clients of {name}")
+
+
+def oldest_at(name: str) -> Key[Amount]:
+    """Age of a request beyond which a station drops it [s]."""
+    return Key(f"{name}.drop_older_than")
 
 
 def share_of(source: str, target: str) -> Key[Amount]:

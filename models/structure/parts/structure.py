@@ -19,6 +19,7 @@ from headway.records import dataclass
 
 if TYPE_CHECKING:
     from headway.models.structure.parts.batches import Batch
+    from headway.models.structure.parts.clients import ClientTerms
     from headway.models.structure.parts.layers import Layers
     from headway.queueing.flows.courses import Course
 
@@ -67,6 +68,8 @@ class Structure(Kept):
     arrival_courses
         Rates that follow time, or gaps of a trace, by station; where none is given arrivals do not
         depend on the time of day.
+    clients
+        How clients give up and ask again, by class; "" where there are no classes.
     classes
         Arrival rate, or population and think time, and priority of each class of jobs.
     class_ways
@@ -91,6 +94,7 @@ class Structure(Kept):
     regions: Mapping[str, Region] = field(default_factory=dict)
     arrival_scvs: Mapping[str, Formula] = field(default_factory=dict)
     arrival_batches: "Mapping[str, Batch]" = field(default_factory=dict)
+    clients: "Mapping[str, ClientTerms]" = field(default_factory=dict)
     layers: "Layers | None" = None
     arrival_courses: "Mapping[str, Course]" = field(default_factory=dict)
 
@@ -111,6 +115,20 @@ class Structure(Kept):
         ('disk',)
         """
         return tuple(name for name, component in self.stations.items() if component.loses)
+
+    @cached_property
+    def gives_up(self) -> bool:
+        """Whether requests may fail: clients give up, or stations drop what is too old.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> graph = ModelGraph("one").station("cpu", MM1(0.1))
+        >>> graph.gives_up, graph.impatient({"timeout": 1.0}).gives_up
+        (False, True)
+        """
+        return bool(self.clients) or any(one.oldest for one in self.stations.values())
 
     @property
     def needs_arrival_rate(self) -> bool:

@@ -284,6 +284,7 @@ def all_steps(graph: Structure) -> list[AnyStep]:
             from headway.models.structure.planning.batches import batch_steps
 
             steps += batch_steps(graph)
+        steps += _client_steps(graph)
         if graph.spreads and not graph.arrival_batches:
             check_spread(graph)
         check_reached(graph)
@@ -291,6 +292,14 @@ def all_steps(graph: Structure) -> list[AnyStep]:
             steps += _station_steps(graph, name, by_moments=by_moments)
         steps += _system_steps(graph)
     return steps
+
+
+def _client_steps(graph: Structure) -> list[AnyStep]:
+    if not graph.gives_up:
+        return []
+    from headway.models.structure.planning.clients import client_steps
+
+    return client_steps(graph)
 
 
 def _system_steps(graph: Structure) -> list[AnyStep]:

@@ -1,0 +1,114 @@
+"""The pool of jobs, and clients that may give up: the twin of ``clients.h``, in its order."""
+
+from headway.models.simulating.playing.chance import Play
+from headway.models.simulating.playing.rows import Job, Where
+from headway.queueing.playing.calendar import cancel, schedule
+from headway.queueing.playing.chance import drawn, sample
+from headway.queueing.playing.rows import NONE
+
+# Laws
+
+
+def thinking_law(p: Play, class_: int) -> int:
+    """The law of the think times of a class."""
+    return p.classes * p.stations + class_
+
+
+def patience_law(p: Play, class_: int) -> int:
+    """The law of the patience of a class."""
+    return thinking_law(p, class_) + p.classes
+
+
+def backoff_law(p: Play, class_: int) -> int:
+    """The law by which clients of a class back off."""
+    return patience_law(p, class_) + p.classes
+
+
+def source_law(p: Play, source: int) -> int:
+    """The law of the times between the arrivals of a source."""
+    return thinking_law(p, 3 * p.classes) + source
+
+
+# Owners of events
+
+
+def owner_of_queue(p: Play, q: int) -> int:
+    """The owner of the next event of a shared queue."""
+    return p.sources + q
+
+
+def owner_of_job(p: Play, j: int) -> int:
+    """The owner of the next event of a job."""
+    return p.sources + p.queues + j
+
+
+# The pool of jobs
+
+
+def take(p: Play, class_: int) -> int:
+    """Take a job out of the pool; none if all are in use."""
+    j = p.clock.unused
+    if j == NONE:
+        return NONE
+    p.clock.unused = p.job[j].next
+    p.clock.jobs += 1
+    p.job[j] = Job(class_, class_, queue=Where.COMING)
+    return j
+
+
+def drop(p: Play, j: int) -> None:
+    """Give a job back to the pool."""
+    job = p.job[j]
+    job.queue, job.visit, job.next = Where.UNUSED, NONE, p.clock.unused
+    p.clock.unused = j
+    p.clock.jobs -= 1
+
+
+# Clients
+
+
+def come_back(p: Play, c: int) -> None:
+    """Let a client whose attempt failed back off and ask again later, or give up."""
+    client = p.job[c]
+    class_, crowd = p.class_[client.class_], p.crowd[client.class_]
+    law = backoff_law(p, client.class_)
+    client.visit = NONE
+    again = client.left > 0 and crowd.tokens >= 1
+    if again and class_.returns < 1:
+        again = drawn(p, law) < class_.returns
+    if not again:
+        crowd.given_up += 1
+        cancel(p, owner_of_job(p, c))
+        drop(p, c)
+        return
+    client.left -= 1
+    crowd.tokens -= 1
+    wait = client.key * sample(p, law)
+    if class_.jitter > 0:
+        wait *= 1 + class_.jitter * (2 * drawn(p, law) - 1)
+    client.key *= class_.factor
+    client.queue = Where.AWAY
+    schedule(p, owner_of_job(p, c), p.now + wait)
+
+
+def fail(p: Play, j: int) -> None:
+    """Tell a client, if it still waits, that its attempt failed: it was refused, or left a line."""
+    job = p.job[j]
+    if job.peer == NONE:
+        return
+    p.crowd[job.born].wasted += job.spent
+    if p.job[job.peer].visit == job.asked:
+        come_back(p, job.peer)
+
+
+def answer(p: Play, job: Job) -> bool:
+    """Give a client the answer to its attempt, if it still waits; whether it did."""
+    c, crowd = job.peer, p.crowd[job.born]
+    if p.job[c].visit != job.asked:
+        crowd.late += 1
+        crowd.wasted += job.spent
+        return False
+    crowd.useful += job.spent
+    cancel(p, owner_of_job(p, c))
+    drop(p, c)
+    return True

@@ -1,0 +1,60 @@
+"""Clients that give up and ask again: how, by formulas."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+
+from headway.errors import GraphError, nearest
+from headway.kinds import Amount
+from headway.models.language.formula import Formula
+from headway.queueing.flows.clients import Clients
+from headway.records import dataclass
+
+
+@dataclass(frozen=True)
+class ClientTerms:
+    """How clients of a class give up and ask again, with a formula for each number.
+
+    Parameters
+    ----------
+    numbers
+        Formulas by the names of the fields of `Clients`.
+    notices
+        Whether servers notice that a client has gone.
+
+    Raises
+    ------
+    GraphError
+        For a name that is none.
+    """
+
+    numbers: tuple[tuple[str, Formula], ...]
+    notices: bool = False
+
+    def __post_init__(self) -> None:
+        known = [each.name for each in fields(Clients) if each.name != "server_notices"]
+        for name, _ in self.numbers:
+            if name not in known:
+                msg = f"clients have no {name!r}{nearest(name, known)}"
+                raise GraphError(msg)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names in the formulas."""
+        return frozenset[str]().union(*(read.names for _, read in self.numbers))
+
+    @property
+    def text(self) -> str:
+        """As people read it: ``timeout 0.1, retries 3``."""
+        texts = [f"{name} {read.text}" for name, read in self.numbers]
+        return ", ".join([*texts, *(["server notices"] if self.notices else [])])
+
+    def evaluate(self, values: Mapping[str, Amount]) -> Clients:
+        """Their numbers at all operating points.
+
+        Raises
+        ------
+        InvalidParameter
+            For numbers outside their domain.
+        """
+        found = {name: read.evaluate(values) for name, read in self.numbers}
+        return Clients(**found, server_notices=self.notices)

@@ -1,0 +1,156 @@
+"""How clients of a class behave: how long they wait, when they give up, and how they ask again."""
+
+from dataclasses import fields, replace
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import Amount, check_domain, check_not_negative
+from headway.records import dataclass
+
+PURSE = 100.0
+"""Tokens that a retry budget holds at most, if nobody says how many."""
+
+FIRST = 10.0
+"""Tokens in a retry budget at the start, of which it holds at least as many."""
+
+
+@dataclass(frozen=True)
+class Clients:
+    """Clients of a class, by numbers or arrays over operating points.
+
+    Parameters
+    ----------
+    patience
+        Mean time that a job waits in the first line in which it has to wait, before it leaves [s],
+        above 0; infinite if it stays.
+    patience_scv
+        Squared coefficient of variation of that time: 1 for exponential patience.
+    timeout
+        Time after which a client stops waiting for the answer to an attempt [s], above 0; infinite
+        if it never does.
+    server_notices
+        Whether servers then stop to work for it; otherwise its job goes on through the network.
+    retries
+        Times that a client asks again after an attempt failed, a whole number of 0 or more, or inf.
+    persistence
+        Chance that it does so each time, 0 to 1.
+    backoff
+        Mean time before the first retry [s], 0 or more.
+    backoff_scv
+        Squared coefficient of variation of it: 0 for constant times.
+    backoff_factor
+        How many times as long each further backoff is, 0 or more.
+    jitter
+        Share by which each backoff is lengthened or shortened, uniformly, 0 to 1.
+    retry_budget
+        Retries for each first attempt in the long run, 0 to 1; infinite if nobody counts them. A
+        first attempt brings so many tokens, and a retry takes one.
+    retry_tokens
+        Tokens that are kept at most, 1 or more; 10 of them are there at first.
+
+    Raises
+    ------
+    InvalidParameter
+        For numbers outside their domain.
+
+    Examples
+    --------
+    >>> Clients(timeout=0.1, retries=3, backoff=0.05).attempts
+    4.0
+    >>> Clients(patience=-1.0)
+    Traceback (most recent call last):
+    headway.errors.InvalidParameter: patience is -1; it must be above 0
+    """
+
+    patience: Amount = inf
+    patience_scv: Amount = 1.0
+    timeout: Amount = inf
+    server_notices: bool = False
+    retries: Amount = 0.0
+    persistence: Amount = 1.0
+    backoff: Amount = 0.0
+    backoff_scv: Amount = 0.0
+    backoff_factor: Amount = 1.0
+    jitter: Amount = 0.0
+    retry_budget: Amount = inf
+    retry_tokens: Amount = PURSE
+
+    def __post_init__(self) -> None:
+        for name in ("patience", "timeout"):
+            check_domain(name, getattr(self, name), lambda t: t > 0, "above 0")
+        for name in ("patience_scv", "backoff", "backoff_scv", "backoff_factor"):
+            check_not_negative(name, getattr(self, name))
+        for name in ("persistence", "jitter"):
+            check_domain(name, getattr(self, name), lambda s: (s >= 0) & (s <= 1), "from 0 to 1")
+        check_domain("retries", self.retries, _whole, "a whole number of 0 or more")
+        check_domain("retry_tokens", self.retry_tokens, lambda n: n >= 1, "1 or more")
+        check_domain(
+            "retry_budget",
+            self.retry_budget,
+            lambda s: (s >= 0) & ((s <= 1) | np.isinf(s)),
+            "from 0 to 100%",
+        )
+
+    @property
+    def attempts(self) -> Amount:
+        """The most attempts of a request."""
+        return 1.0 + self.retries
+
+    @property
+    def leaves(self) -> bool:
+        """Whether jobs leave lines when their patience ends."""
+        return bool(np.any(np.isfinite(self.patience)))
+
+    @property
+    def gives_up(self) -> bool:
+        """Whether clients stop waiting after a timeout."""
+        return bool(np.any(np.isfinite(self.timeout)))
+
+    @property
+    def returns(self) -> bool:
+        """Whether clients ask again."""
+        return bool(np.any(np.asarray(self.retries) > 0))
+
+    def point(self, index: Any) -> "Clients":
+        """Those at one operating point, by its index in arrays of one shape."""
+        numbers: dict[str, Any] = {
+            each.name: float(np.asarray(value)[index])
+            for each in fields(self)
+            if np.ndim(value := getattr(self, each.name))
+        }
+        return replace(self, **numbers)
+
+
+def _whole(count: Any) -> Any:
+    return (count >= 0) & ((count == np.floor(count)) | np.isinf(count))
+
+
+def check_returns(clients: Clients, *, loses: bool) -> None:
+    """Refuse retries where no attempt can fail.
+
+    Parameters
+    ----------
+    clients
+        Those of a class.
+    loses
+        Whether stations refuse jobs.
+
+    Raises
+    ------
+    InvalidParameter
+        In one line.
+    """
+    if clients.returns and not (clients.leaves or clients.gives_up or loses):
+        raise InvalidParameter(
+            "retries need a timeout, so that there is something to ask again for; give timeout or "
+            "delete retries"
+        )
+    endless = np.isinf(clients.retries) & (np.asarray(clients.backoff) == 0)
+    if loses and np.any(endless):
+        raise InvalidParameter(
+            "retries without end need a backoff where jobs are refused, or no time passes between "
+            "them; give backoff"
+        )
