@@ -17,7 +17,7 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
-from headway.queueing.layers.finite import present
+from headway.queueing.layers.finite import present, wait_of_one
 from headway.queueing.layers.means import EntryMeans, LayeredMeans
 from headway.queueing.layers.others import Class, Others, Server
 from headway.queueing.layers.passing import Conditions, Moments, time_of
@@ -32,6 +32,7 @@ _SETTLED = 1e-9  # relative change of all waiting times in a step
 _DAMPING = 0.5, 0.01  # most and least share of a change that is made in a step
 _SWINGING, _CALM = 0.7, 1.1  # factors on that share while changes grow, and while they shrink
 _NARROW = 1e-2  # least time away, over that of service: what is nearly always there
+_REGULAR = 1e-3  # least scv of a holding time; less makes no difference to a wait
 _NEVER = 1e-300
 _SMALL = 1e-6  # a delay that makes no difference, over the longest demand
 
@@ -196,6 +197,7 @@ class _Decomposition:
         for server in self.processors:
             found: dict[Work, FloatArray] = {}
             known: dict[int, FloatArray] = {}
+            same = self._mean_slice(server)
             for work, (slices, _) in self.uses.items():
                 if self.sources.processor(work.entry) != server.name or not np.any(slices):
                     continue
@@ -203,7 +205,7 @@ class _Decomposition:
                 for held, share in self.sources.held(work).items():
                     classes = self.others.of(server, work.source, held)
                     if id(classes) not in known:
-                        known[id(classes)] = self._delay(server, classes)
+                        known[id(classes)] = self._delay(server, classes, same)
                     found[work] = found[work] + share * known[id(classes)]
             for work, delay in found.items():
                 change = np.maximum(change, self._changed(self.delays, work, delay))
@@ -221,7 +223,21 @@ class _Decomposition:
         values[key] = before + self.damping * (found - before)
         return np.asarray(np.abs(found - before) / (np.abs(found) + self.small))
 
-    def _delay(self, server: Server, classes: tuple[Class, ...]) -> FloatArray:
+    def _mean_slice(self, server: Server) -> FloatArray:
+        """Mean of all slices at a processor [s]."""
+        rate = time = self._column(0.0)
+        for work, (slices, busy) in self.uses.items():
+            if self.sources.processor(work.entry) == server.name:
+                often = self._rate(work)
+                rate, time = rate + often * slices, time + often * busy
+        return np.asarray(time / np.maximum(rate, _NEVER))
+
+    def _barred(self, one: Class) -> FloatArray:
+        """Members of a class who usually are where none of them can be now."""
+        times = ((self.cycles[w.source] * often, self.times[w]) for w, often in one.barred.items())
+        return sum((rate * time.mean for rate, time in times), self._column(0.0))
+
+    def _delay(self, server: Server, classes: tuple[Class, ...], same: FloatArray) -> FloatArray:
         """Stretch of a slice where servers are shared, or wait before it [s]."""
         processor = self.system.processors[server.name]
         servers, shares = float(processor.servers), processor.discipline.shares
@@ -234,18 +250,20 @@ class _Decomposition:
                 rate, time = rate + often * slices, time + often * busy
                 delay = self.delays.get(work, float(shares))
                 there = there + often * (busy * delay if shares else busy + slices * delay)
-            coming.append(_Coming(one, rate, time / np.maximum(rate, _NEVER), there))
-        seen, means = _seen(coming, servers, like=not shares)
+            service = time / np.maximum(rate, _NEVER)
+            coming.append(_Coming(one, rate, service, there, self._barred(one)))
+        seen, means = _seen(coming, servers, None if shares else same)
         k = np.arange(len(seen))[:, np.newaxis]
         if shares:
             return np.asarray((seen * np.maximum(1.0, (k + 1) / servers)).sum(axis=0))
-        service = _mixed(means, [one.service for one in coming])
-        return np.asarray((seen * np.maximum(0.0, k - servers + 1)).sum(axis=0) * service / servers)
+        mixed = _mixed(means, [one.service for one in coming])
+        return np.asarray((seen * np.maximum(0.0, k - servers + 1)).sum(axis=0) * mixed / servers)
 
     def _visit_pools(self) -> FloatArray:
         """Find waiting times for the threads of all tasks anew; the largest change."""
         change = self._column(0.0)
         for server in self.pools:
+            self.holdings = self._holdings(server)
             for k, source in enumerate(self.sources.all):
                 if source.visits.keys().isdisjoint(self._offered(server)):
                     continue
@@ -309,12 +327,15 @@ class _Decomposition:
         if sum(one.most for one in classes) < threads and not lasts:
             return self._column(0.0)
         coming = [self._calling(one) for one in classes]
-        seen, means = _seen(coming, threads, like=threads == 1)
+        hold = sum((share * mean for share, mean, _ in self.holdings), self._column(0.0))
+        seen, means = _seen(coming, threads, hold if threads == 1 else None)
         n = np.arange(len(seen))[:, np.newaxis]
         service = _mixed(means, [one.service for one in coming])
         wait = (seen * np.maximum(0.0, n - threads + 1)).sum(axis=0) * service / threads
-        waits = seen[int(threads) :].sum(axis=0)
         away, second = cycle
+        if threads == 1 and not lasts:
+            return np.asarray(np.maximum(wait + self._beyond(coming, away, hold), 0.0))
+        waits = seen[int(threads) :].sum(axis=0)
         left = _mixed(means, [_left_over(one.service, one.scv, away) for one in coming])
         wait = wait + waits * (left - service) / threads
         if lasts and len(seen) >= threads:
@@ -322,6 +343,35 @@ class _Decomposition:
             full = seen[int(threads) - 1 :].sum(axis=0)
             wait = wait + full * second**2 / np.maximum(second + away, _NEVER)
         return np.asarray(wait)
+
+    def _beyond(self, coming: "list[_Coming]", away: FloatArray, hold: FloatArray) -> FloatArray:
+        """What the law of the holding times of a single thread adds to a wait.
+
+        The difference of two waits in M/G/1//N, of that law and of an exponential one, with the
+        mean rate at which members come back.
+        """
+        members = 1 + sum(one.one.most for one in coming)
+        often = 1 / away + sum(one.one.most / one.away for one in coming)
+        mean_away = np.maximum(members / often, _NARROW * hold)
+        usual = wait_of_one(members, mean_away, [(1.0, hold, np.ones_like(hold))])
+        return wait_of_one(members, mean_away, self.holdings) - usual
+
+    def _holdings(self, server: Server) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
+        """For how long threads are held: the share, mean and scv of each kind of request."""
+        works = [
+            work
+            for name in self._offered(server)
+            for k in range(len(self.sources.all))
+            if (work := Work(k, name)) in self.times
+        ]
+        total = sum((self._rate(work) for work in works), self._column(0.0))
+        found = []
+        for work in works:
+            time = self.times[work].then(self._second(work.entry))
+            scv = time.variance / np.maximum(time.mean, _NEVER) ** 2
+            share = self._rate(work) / np.maximum(total, _NEVER)
+            found.append((share, time.mean, np.maximum(scv, _REGULAR)))
+        return found
 
     def _own_cycle(self, server: Server, k: int) -> tuple[FloatArray, FloatArray]:
         """Time away between requests of those with whom a source comes, and its second phases."""
@@ -350,7 +400,7 @@ class _Decomposition:
             there = there + often * (wait + both.mean)
         service = held / np.maximum(rate, _NEVER)
         scv = squares / np.maximum(rate, _NEVER) / np.maximum(service, _NEVER) ** 2 - 1
-        return _Coming(one, rate, service, there, np.maximum(scv, 1e-3))
+        return _Coming(one, rate, service, there, self._barred(one), np.maximum(scv, _REGULAR))
 
     def _means(self) -> LayeredMeans:
         entries = {}
@@ -374,34 +424,38 @@ class _Decomposition:
 
 @dataclass(frozen=True)
 class _Coming:
-    """A class at a server: visits [1/s], service per visit and its scv, members there."""
+    """A class at a server: visits [1/s], service per visit and its scv, members there or barred."""
 
     one: Class
     rate: FloatArray
     service: FloatArray
     there: FloatArray
+    barred: FloatArray
     scv: FloatArray | float = 1.0
+
+    @property
+    def away(self) -> FloatArray:
+        """Mean time between visits [s], of those who can come, above 0."""
+        free = self.one.population - self.there - self.barred
+        least = _NARROW * np.maximum(self.service, _NEVER)
+        return np.maximum(free / np.maximum(self.rate, _NEVER), least)
 
 
 def _seen(
-    coming: list[_Coming], servers: float, *, like: bool
+    coming: list[_Coming], servers: float, same: FloatArray | None
 ) -> tuple[FloatArray, list[FloatArray]]:
     """Numbers that one who comes sees, and the mean of each class.
 
-    In order of arrival all wait for as long, so the mean service of all takes the place of each
-    class's own (``like``).
+    In order of arrival all wait for as long, so the mean service of all who come, ``same``, takes
+    the place of each class's own.
     """
     if not coming:
         return np.ones((1, 1)), []
-    total = sum(one.rate for one in coming)
-    same = sum(one.rate * one.service for one in coming) / np.maximum(total, _NEVER)
     odds = []
     for one in coming:
-        rate = np.maximum(one.rate, _NEVER)
-        away = (one.one.population - one.there) / rate
-        service = np.asarray(same if like else one.service)
-        if like:
-            away = away + one.service - service
+        service = one.service if same is None else same
+        free = one.one.population - one.there - one.barred
+        away = free / np.maximum(one.rate, _NEVER) + one.service - service
         least = _NARROW * np.maximum(service, _NEVER) / servers
         odds.append(np.maximum(service, _NEVER) / np.maximum(away, least))
     return present([one.one.most for one in coming], odds, servers)

@@ -1,4 +1,4 @@
-"""Numbers at one station that a few classes of members come to: exact for a product form.
+"""One station that a few members come to, exactly: a product form, or one server of any law.
 
 Of class c there are n_c members, each of which is away for Z_c on average between visits of S_c;
 with a_c = S_c / Z_c the probability of k members at m servers is, up to a constant,
@@ -6,7 +6,7 @@ with a_c = S_c / Z_c the probability of k members at m servers is, up to a const
     p(k) ~ b_k k! / prod_{i <= k} min(i, m),   sum_k b_k z^k = prod_c (1 + a_c z)^{n_c},
 
 as for the machine repair model of several classes (Baskett and others, JACM 22, 1975, with one
-queue and delays).
+queue and delays). `wait_of_one` has one class, one server, and service times of any law.
 """
 
 from collections.abc import Sequence
@@ -14,9 +14,10 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import gammaln
 
-from headway.kinds import FloatArray
+from headway.kinds import Amount, FloatArray
 
-_LEAST = -700.0  # logarithm of what vanishes
+_LEAST = -700.0  # least logarithm of a floating point number with all its digits
+_TINY = 1e-300
 
 
 def present(
@@ -68,17 +69,77 @@ def _binomial(n: int, odds: FloatArray) -> FloatArray:
 
 
 def _product(logs: Sequence[FloatArray], points: tuple[int, ...]) -> FloatArray:
-    """Logarithms of the coefficients of a product of polynomials, given by theirs."""
+    """Logarithms of the coefficients of a product of polynomials, given by theirs.
+
+    Small coefficients may not get lost, as k! members in a queue outweigh them. Where they differ
+    by more than floating point numbers hold, they are summed by their logarithms.
+    """
     result = np.zeros((1, *points))
     for one in sorted(logs, key=len):
         if len(result) == 1:
             result = one + result
             continue
-        tops = result.max(axis=0), one.max(axis=0)
-        small, large = np.exp(result - tops[0]), np.exp(one - tops[1])
-        summed = np.zeros((len(small) + len(large) - 1, *points))
-        for k, share in enumerate(small):
-            summed[k : k + len(large)] += share * large
-        with np.errstate(divide="ignore"):
-            result = np.maximum(np.log(summed), _LEAST) + tops[0] + tops[1]
+        spread = np.ptp(result, axis=0).max() + np.ptp(one, axis=0).max()
+        result = _convolved(result, one) if spread < -_LEAST else _log_convolved(result, one)
     return result
+
+
+def _convolved(few: FloatArray, many: FloatArray) -> FloatArray:
+    tops = few.max(axis=0), many.max(axis=0)
+    small, large = np.exp(few - tops[0]), np.exp(many - tops[1])
+    summed = np.zeros((len(small) + len(large) - 1, *small.shape[1:]))
+    for k, share in enumerate(small):
+        summed[k : k + len(large)] += share * large
+    return np.asarray(np.log(summed) + tops[0] + tops[1])
+
+
+def _log_convolved(few: FloatArray, many: FloatArray) -> FloatArray:
+    summed = np.full(
+        (len(few) + len(many) - 1, *np.broadcast_shapes(few[0].shape, many[0].shape)), -np.inf
+    )
+    for k, one in enumerate(few):
+        part = summed[k : k + len(many)]
+        np.logaddexp(part, one + many, out=part)
+    return summed
+
+
+def wait_of_one(
+    members: int, away: FloatArray, service: Sequence[tuple[Amount, FloatArray, FloatArray]]
+) -> FloatArray:
+    """Mean wait for one server that serves in order of arrival, M/G/1//N.
+
+    With b_i = E exp(-i S / Z), the server is idle with a probability p_0 of
+
+        1 / p_0 = 1 + N E S / Z sum_{n < N} C(N - 1, n) prod_{i <= n} (1 / b_i - 1),
+
+    and W is what is left of a cycle, N E S / (1 - p_0) = Z + W + E S (Takacs, Introduction to the
+    Theory of Queues, 1962, chapter 5).
+
+    Parameters
+    ----------
+    members
+        N, 1 or more.
+    away
+        Mean Z of the exponential time from the end of service to the next visit, above 0.
+    service
+        Kinds of service, gamma laws: the share, mean and squared coefficient of variation of each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> half, one = np.array([0.5]), np.array([1.0])
+    >>> wait_of_one(2, one, [(1.0, half, one)]).round(9).tolist()  # as p_0 = 0.4
+    [0.166666667]
+    """
+    zero = np.zeros_like(away)
+    mean = sum((share * each for share, each, _ in service), zero)
+    i = np.arange(1, members)[:, np.newaxis]
+    laplace = sum(
+        (share * (1 + i * each * scv / away) ** (-1 / scv) for share, each, scv in service), zero
+    )
+    ratios = np.log(np.maximum(1 / np.maximum(laplace, _TINY) - 1, _TINY))
+    n = np.arange(members)[:, np.newaxis]
+    ways = gammaln(members) - gammaln(n + 1) - gammaln(members - n)
+    logs = ways + np.concatenate([zero[np.newaxis], np.cumsum(ratios, axis=0)[: members - 1]])
+    busy = members * mean / away * np.exp(np.minimum(logs, -_LEAST)).sum(axis=0)
+    return np.asarray(members * mean * (1 + 1 / np.maximum(busy, _TINY)) - away - mean)

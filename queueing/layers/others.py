@@ -11,6 +11,7 @@ the same layer, let two in; one below the other lets one in, as the same client 
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import field
 from math import isinf
 from typing import TypeAlias
 
@@ -40,11 +41,15 @@ class Class:
         How many there are in all.
     visits
         What they do there: at a processor the work, in front of a task the work behind the queue.
+    barred
+        Work of theirs in tasks of which the one who comes holds the last thread: while it is
+        there, none of them does this.
     """
 
     most: int
     population: int
     visits: Shares
+    barred: Shares = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,7 @@ class Others:
 
     def of(self, server: Server, source: int, held: frozenset[str]) -> tuple[Class, ...]:
         """Classes of the others at a server, for one of a source that holds threads of tasks."""
-        limiting = frozenset(task for task in held if self._threads(task) <= self.crowd)
+        limiting = frozenset(t for t in held if self.system.tasks[t].threads <= self.crowd)
         key = server, source, limiting
         if key not in self._known:
             self._known[key] = tuple(self._classes(server, source, limiting))
@@ -105,21 +110,23 @@ class Others:
             members[k] = left[str(name)] if kind == "pool" else members[k]
         cut = self._cut(server, members, left)
         found: dict[_Label, dict[Work, Amount]] = {}
+        barred: dict[_Label, dict[Work, Amount]] = {}
         gone = {self._label(k) for k, most in enumerate(members) if most == 0}
         for k in range(len(members)):
             if self._label(k) in gone and self._label(k)[0] == "pool":
                 continue
-            for label, work, visits in self._parted(k, server, cut, left):
-                into = found.setdefault(label, {})
+            for label, work, visits, can_be in self._parted(k, server, cut, left):
+                into = (found if can_be else barred).setdefault(label, {})
                 into[work] = into.get(work, 0.0) + visits
-        for (kind, which), visits in found.items():
-            if (kind, which) in gone:
+        for label, visits in found.items():
+            if label in gone:
                 continue
-            if kind == "pool":
-                yield Class(left[str(which)], self._threads(str(which)), visits)
+            which, without = str(label[1]), barred.get(label, {})
+            if label[0] == "pool":
+                yield Class(left[which], self._threads(which), visits, without)
             else:
-                k = int(str(which))
-                yield Class(members[k], self._members(k), visits)
+                k = int(which)
+                yield Class(members[k], self._members(k), visits, without)
 
     def _cut(self, server: Server, members: list[int], left: dict[str, int]) -> frozenset[_Label]:
         """The populations and pools of a smallest cut before a server."""
@@ -170,8 +177,11 @@ class Others:
 
     def _parted(
         self, k: int, server: Server, cut: frozenset[_Label], left: dict[str, int]
-    ) -> Iterator[tuple[_Label, Work, Amount]]:
-        """What a source does at a server, by the part of the cut through which it comes."""
+    ) -> Iterator[tuple[_Label, Work, Amount, bool]]:
+        """What a source does at a server, by the part of the cut through which it comes.
+
+        And what it does behind the last thread of a task, which is held: that cannot be (False).
+        """
         source, start = self.sources.all[k], self._label(k)
         first = start if start in cut else None
         asked = _Asked()
@@ -179,20 +189,22 @@ class Others:
             asked.add({source.entry: 1.0}, first, 1.0)
         else:
             if self._is_at(source.own, server):
-                yield first or start, source.own, 1.0
+                yield first or start, source.own, 1.0, True
             asked.add(self.sources.calls(source.entry, second=source.own.second), first, 1.0)
         for entry in self.system.callers_first:
             task, work = self.system.entries[entry].task, Work(k, entry)
             at_queue = server.is_task and task == server.name
             for label, often in asked.ways(entry):
                 if at_queue:
-                    yield label or start, work, often
+                    yield label or start, work, often, True
                 elif left[task] > 0:
                     within = label or (("pool", task) if ("pool", task) in cut else None)
                     if self._is_at(work, server):
-                        yield within or start, work, often
+                        yield within or start, work, often, True
                     asked.add(self.sources.calls(entry), within, often)
                     asked.add(self.system.entries[entry].forwards, label, often)
+                else:
+                    yield label or start, work, often, False
 
 
 class _Asked:

@@ -1,11 +1,17 @@
 """The label of layers, and its page, follow from what was measured."""
 
 import numpy as np
+import pytest
 
+from headway.models import find_model
 from headway.queueing.layers import measured
+from headway.queueing.layers.chain import by_chain
+from headway.queueing.layers.decomposition import by_layers
 from tests import campaigns
 from tests.campaigns import layer_errors
 from tests.support.places import ROOT
+
+FILES = sorted((ROOT / "tests/data/lqn").glob("*.lqnx"))
 
 
 def _errors(number):
@@ -40,3 +46,15 @@ def test_stored_errors_are_found_again():
         before = [float(row["error"]) for row in stored if row["seed"] == seed]
         again = [float(row[3]) for row in layer_errors.errors(int(seed))]
         assert np.allclose(before, again, atol=0.1)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_files_of_others_are_within_the_label(path):
+    """Throughput by layers against the whole chain: usual errors in each of these."""
+    model = find_model(str(path))
+    system = model.graph.layers.at("one", model.inputs)
+    exact, near = by_chain(system), by_layers(system)
+    for name, task in system.tasks.items():
+        if task.clients:
+            error = 100 * abs(float(near.throughput(name)) / exact.throughput(name) - 1)
+            assert error <= measured.USUAL_THROUGHPUT
