@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from headway.kinds import FloatArray
 from headway.models.tracing.loads import IntArray
 
 _NEARLY_ALL = 0.99
@@ -83,12 +84,15 @@ class Block:
     work, scv
         Mean work of a request before these stages [s], and the squared coefficient of variation
         of what is done before each.
+    with_work
+        Correlation of how often each of them comes with the whole work of a request.
     """
 
     stages: tuple[Stage, ...]
     times: tuple[tuple[Times, ...], ...]
     work: float
     scv: float
+    with_work: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -183,15 +187,16 @@ def doing(requests: Sequence[Made]) -> Doing:
     requests = _usual_needs(requests)
     kinds = list(dict.fromkeys(stage for each in requests for stage in each.stages))
     blocks = []
+    work = np.array([sum(each.gaps) for each in requests])
     for stages in _in_order(kinds, requests):
         gaps = [
             [gap for stage, gap in zip(each.stages, each.gaps, strict=False) if stage in stages]
             for each in requests
         ]
-        times = tuple(
-            _times(np.array([each.stages.count(stage) for each in requests])) for stage in stages
-        )
-        blocks.append(Block(stages, times, sum(map(sum, gaps)) / len(requests), _scv(gaps)))
+        counts = [np.array([each.stages.count(stage) for each in requests]) for stage in stages]
+        before = sum(map(sum, gaps)) / len(requests)
+        together = tuple(_correlation(count, work) for count in counts)
+        blocks.append(Block(stages, tuple(map(_times, counts)), before, _scv(gaps), together))
     last = np.array([each.gaps[-1] for each in requests])
     return Doing(tuple(blocks), float(last.mean()), _scv([last.tolist()]))
 
@@ -215,6 +220,13 @@ def _scv(gaps: Sequence[Sequence[float]]) -> float:
     if len(values) < 2 or values.mean() <= 0:
         return 1.0
     return float(values.var(ddof=1) / values.mean() ** 2)
+
+
+def _correlation(some: IntArray, others: FloatArray) -> float:
+    """Pearson's; 0 where one of them does not vary."""
+    if len(some) < 3 or not some.std() or not others.std():
+        return 0.0
+    return float(np.corrcoef(some, others)[0, 1])
 
 
 def _in_order(kinds: Sequence[Stage], requests: Sequence[Made]) -> list[tuple[Stage, ...]]:

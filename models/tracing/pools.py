@@ -13,7 +13,7 @@ that the spans do not contradict, and it is seen only where those who would wait
 before their first visible thing than others did. docs/explanation/traces.md derives it.
 """
 
-from bisect import insort
+from bisect import bisect_right, insort
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, sqrt
@@ -31,6 +31,7 @@ _CONTRADICTED = 0.02  # share of would-be waiters ahead of (1): locks are not qu
 _CLEAR = 4.0  # standard errors by which waiters take longer
 _SAME = 3.0  # standard errors within which their work is that of others
 _FEW = 8  # waiters that tell
+_FURTHER = 4  # numbers of threads that are tried beyond the last that was possible
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,8 @@ def pool_of(loads: Sequence[Arrivals]) -> Pool:
         raw, left = apart
         if raw > _CLEAR and abs(left) < _SAME:
             allowed.append((abs(left), m))
+        elif m > (allowed[-1][1] if allowed else low) + _FURTHER:
+            break
     if not allowed:
         return Pool(inf, low, inf)
     best = min(allowed)[1]
@@ -136,17 +139,17 @@ def _starts(arrivals: Arrivals, threads: int) -> FloatArray:
 
 def _later_answers(arrivals: Arrivals) -> tuple[IntArray, IntArray]:
     """How many before each are there when it comes, and still when it does its first thing."""
-    there: list[float] = []
+    there: list[float] = []  # answers of those before, in order
     found = np.zeros(len(arrivals.came), np.int64)
     still = np.zeros(len(arrivals.came), np.int64)
     rows = zip(
         arrivals.came.tolist(), arrivals.first.tolist(), arrivals.answered.tolist(), strict=True
     )
     for i, (came, first, answered) in enumerate(rows):
-        there = [end for end in there if end > came] if i % 64 == 0 else there
-        found[i] = sum(end > came for end in there)
-        still[i] = sum(end > first for end in there)
-        there.append(answered)
+        del there[: bisect_right(there, came)]
+        found[i] = len(there)
+        still[i] = len(there) - bisect_right(there, first)
+        insort(there, answered)
     keep = arrivals.counts
     return np.where(keep, found, 0), np.where(keep, still, 0)
 

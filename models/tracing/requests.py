@@ -31,8 +31,8 @@ class Requests:
         When it came and was answered [s].
     trace
         Which one.
-    lost
-        Whether its caller's span is missing.
+    lost, outermost
+        Whether its caller's span is missing, and whether it came from outside the traced services.
     caller, callee
         Of each call: a request, and an entry; callees below 0 are peers that trace nothing.
     began, ended

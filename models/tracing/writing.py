@@ -14,6 +14,7 @@ from headway.numerals import significant
 _SURE = 1.96  # standard errors of a 95% interval
 _DIGITS = 6
 _METHOD = re.compile(r"^(?:HTTP )?(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|QUERY) /?")
+_SLIGHT = 0.05  # correlation below which it is not worth a line
 _TRIFLE = 1e-3  # share of an entry's own time below which a part of it is left out
 
 
@@ -67,6 +68,7 @@ class _Writing:
         self.tasks = {name: plain[_squeezed(name)] for name in found}
         self.keys = list(services.entries)
         self.parameters: dict[str, Any] = {}
+        self.correlations: dict[str, float] = {}
 
     def document(self, name: str) -> dict[str, Any]:
         """All tables."""
@@ -86,6 +88,7 @@ class _Writing:
                 plain: {"servers": self._servers(service)} for service, plain in self.tasks.items()
             },
             "tasks": tasks,
+            **({"correlations": self.correlations} if self.correlations else {}),
         }
 
     def _rates(self, rates: Mapping[Key, float]) -> dict[Key, str]:
@@ -223,15 +226,27 @@ class _Writing:
 
     def _block(self, key: Key, entry: Measured, block: Block) -> Iterator[Any]:
         laws = [
-            (stage, times)
-            for stage, all_times in zip(block.stages, block.times, strict=True)
+            (stage, times, with_work)
+            for stage, all_times, with_work in zip(
+                block.stages, block.times, block.with_work, strict=True
+            )
             for times in all_times
         ]
-        weights = [_mean(times) for _, times in laws]
+        weights = [_mean(times) for _, times, _ in laws]
         whole = sum(weights)
-        for (stage, times), weight in zip(laws, weights, strict=True):
+        for (stage, times, with_work), weight in zip(laws, weights, strict=True):
             if whole and weight:
+                known = set(self.parameters)
                 yield self._part(key, entry, stage, times, (block.work * weight / whole, block.scv))
+                for name in self.parameters.keys() - known:
+                    self._correlate(f"{self.names[key]}_work", name, with_work)
+
+    def _correlate(self, work: str, name: str, value: float) -> None:
+        """Say that a number of calls goes with the work: both are means over the same requests."""
+        others = sum(v**2 for k, v in self.correlations.items() if k.startswith(f"{work}, "))
+        uncertain = all("ci95" in self.parameters[each] for each in (work, name))
+        if uncertain and abs(value) > _SLIGHT and others + value**2 < 1:
+            self.correlations[f"{work}, {name}"] = _rounded(value)
 
     def _part(
         self, key: Key, entry: Measured, stage: Stage, times: Times, work: tuple[float, float]

@@ -90,9 +90,9 @@ def _labels(attributes: list[Any]) -> dict[str, str]:
     """Attributes with a plain value, by name."""
     labels: dict[str, str] = {}
     for each in attributes:
-        if isinstance(each, Mapping) and isinstance(key := each.get("key"), str):
+        if isinstance(each, dict) and isinstance(key := each.get("key"), str):
             value = each.get("value")
-            if isinstance(value, Mapping):
+            if isinstance(value, dict):
                 value = next(iter(value.values()), "")
             if isinstance(value, str | int | bool):
                 labels[key] = str(value)
@@ -117,7 +117,7 @@ def _otlp_span(span: Any, service: str, source: str) -> Span:
         kind,
         start,
         end,
-        isinstance(status, Mapping) and status.get("code") in _FAILED,
+        isinstance(status, dict) and status.get("code") in _FAILED,
         peer_of(labels) if asks else "",
         _kept(state) if state else math.nan,
     )

@@ -23,12 +23,12 @@ class SpanKind(IntEnum):
     @property
     def serves(self) -> bool:
         """Whether the span answers a request or takes a message."""
-        return self in (SpanKind.SERVER, SpanKind.CONSUMER)
+        return self is SpanKind.SERVER or self is SpanKind.CONSUMER
 
     @property
     def asks(self) -> bool:
         """Whether the span makes a request or sends a message."""
-        return self in (SpanKind.CLIENT, SpanKind.PRODUCER)
+        return self is SpanKind.CLIENT or self is SpanKind.PRODUCER
 
 
 class Span(NamedTuple):
@@ -73,10 +73,10 @@ def whole_time(span: Any, key: str, source: str) -> int:
     MeasurementError
         If there is none.
     """
-    value = span.get(key) if isinstance(span, Mapping) else None
-    if isinstance(value, int) and 0 <= value < _LATEST:
-        return int(value)
+    value = span.get(key) if isinstance(span, dict) else None
     if isinstance(value, str) and _DIGITS.fullmatch(value):
+        return int(value)
+    if isinstance(value, int) and 0 <= value < _LATEST:
         return int(value)
     msg = f"{source}: a span has no {key} as a whole number"
     raise MeasurementError(msg)
@@ -90,7 +90,7 @@ def entries_of(document: Any, key: str, source: str) -> list[Any]:
     MeasurementError
         If it is something else.
     """
-    entries = document.get(key, []) if isinstance(document, Mapping) else None
+    entries = document.get(key, []) if isinstance(document, dict) else None
     if not isinstance(entries, list):
         msg = f"{source}: {key} is not a list"
         raise MeasurementError(msg)
@@ -99,7 +99,7 @@ def entries_of(document: Any, key: str, source: str) -> list[Any]:
 
 def text_at(document: Any, key: str) -> str:
     """A text under a key; empty if it is not there."""
-    value = document.get(key) if isinstance(document, Mapping) else None
+    value = document.get(key) if isinstance(document, dict) else None
     return value if isinstance(value, str) else ""
 
 

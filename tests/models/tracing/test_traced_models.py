@@ -76,6 +76,12 @@ def test_work_is_told_from_waiting(whole: TracedModel) -> None:
         assert abs(found.work - SHOP.entries[name].work) < 4.5 * found.error
 
 
+def test_numbers_of_calls_go_with_work(whole: TracedModel) -> None:
+    """A request of page works as long before each call, so more calls are more work."""
+    pair = "web_page_work", "web_page_stock_look_calls"
+    assert 0.3 < whole.model.correlations[pair] < 0.9
+
+
 def test_threads_are_seen_where_requests_wait(whole: TracedModel) -> None:
     pools = whole.services.pools
     assert pools["stock"].threads == 3
