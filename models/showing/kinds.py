@@ -4,11 +4,8 @@ from dataclasses import fields
 from typing import Any
 
 from headway.lazy import loaded
-from headway.models.analysis.audit import CHECKS
-from headway.models.auditing.finding import Severity
 from headway.models.files.building.keys import FILE_KEYS, summary
 from headway.models.reading.recognise import reader_kinds
-from headway.models.sweeping.reductions.grammar import REDUCTIONS
 from headway.models.tables.table import Column, Table
 from headway.queueing.disciplines.discipline import Discipline, ProductForm
 from headway.queueing.disciplines.table import discipline_names, find_discipline
@@ -105,6 +102,9 @@ def _form(discipline: Discipline) -> str:
 
 def finding_table() -> Table:
     """Every kind of finding in a load test, the most severe first."""
+    from headway.models.analysis.audit import CHECKS
+    from headway.models.auditing.finding import Severity
+
     kinds = sorted(CHECKS, key=lambda kind: list(Severity).index(kind.severity))
     columns = (
         Column("finding", tuple(kind.name for kind in kinds)),
@@ -117,6 +117,8 @@ def finding_table() -> Table:
 
 def reduction_table() -> Table:
     """Every kind of reduction of a sweep."""
+    from headway.models.sweeping.reductions.grammar import REDUCTIONS
+
     kinds = REDUCTIONS.values()
     columns = (
         Column("reduction", tuple(kind.pattern for kind in kinds)),
@@ -133,6 +135,9 @@ def kinds_csv() -> str:
 
 def kinds_document() -> dict[str, Any]:
     """The JSON contract's document for `kinds`."""
+    from headway.models.analysis.audit import CHECKS
+    from headway.models.sweeping.reductions.grammar import REDUCTIONS
+
     stations = [
         {"kind": k.kind, "numbers": list(k.numbers), "closed": k.closed != "no", "doc": k.doc}
         for k in _stations()
