@@ -176,13 +176,13 @@ class LoopChain:
             exits[k, part.here] = rates[part.here] * self.loop.exit_probabilities[k]
         few = truncation_of(self.loop).inside
         fewest = 2 * LAST + sum(len(stop.own.start) + 1 for stop in self.loop.stops)
-        every = vstack([steps, on, csr_array(exits / self.step_rate)], format="csr")
-        ends = self.size + on.shape[0]
+        # One matrix, as each product costs more than its sums: exits, and the state after a step.
+        every = vstack([steps + arrivals @ on, csr_array(exits / self.step_rate)], format="csr")
         left: list[FloatArray] = []
         while len(left) < fewest or inside.sum() > few:
-            after = every @ inside  # one product, as each call costs more than its sums
-            left.append(after[ends:])
-            inside = after[: self.size] + arrivals @ after[self.size : ends]
+            after = every @ inside
+            left.append(after[self.size :])
+            inside = after[: self.size]
         return np.array(left)
 
     def _arrival(self, entry: int) -> FloatArray:
