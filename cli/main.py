@@ -186,7 +186,7 @@ def _command_of(point: "EntryPoint") -> click.Command:
 
 
 _MANY = 100_000
-"""Objects made between two collections of garbage: imports make up to 70,000, no garbage among them."""
+"""Objects made between two collections of garbage: more than imports make, up to 70,000."""
 
 EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=200"
 

@@ -9,10 +9,12 @@ from scipy.stats import gamma as gamma_law
 from headway.errors import GraphError
 from headway.models import ModelGraph
 from headway.queueing import MM1, Delay, MMm, Parallel, WakeUp
-from headway.queueing.passages.laws import APART, passage_law
+from headway.queueing.passages.laws import APART, after_start, passage_law
+from headway.queueing.passages.overtake_free import OvertakeFree
 from headway.queueing.passages.passage import Passage, PassageStation
 from headway.queueing.passages.tagged_job import AggregatedTaggedJobChain, TaggedJobChain
 from headway.queueing.times.inversion import percentile_of
+from headway.queueing.times.laws import Piece, TimeLaw
 from headway.queueing.times.uniformisation import AbsorbingChain
 from tests.campaigns.percentile_errors import CLOSED, SHARES, chain_errors, circle_of, closed_errors
 from tests.oracles.passage_chain import Small, exceedances, percentiles
@@ -238,3 +240,35 @@ def test_the_mean_of_the_aggregated_chain_is_exact(monkeypatch, chain):
     onward = ((0.1, 0.4, 0.3), (0.8, 0, 0.2), (1, 0, 0))
     chain(circle_of(Small((1.0, 0.7, 0.4), (1, 1, 1), (1, 0, 0), onward, 6, 5.0))).law()
     assert found == [pytest.approx(1.0, rel=1e-8)]
+
+
+@pytest.mark.parametrize(
+    ("times", "servers", "population", "think"),
+    [
+        ((1.0, 1.0), (1, 1), 300, 0.0),  # equal bottlenecks: hardly a window
+        ((1.0, 0.8, 0.3), (1, 1, 1), 400, 0.0),
+        ((1.0, 0.9), (1, 3), 200, 150.0),
+        ((1.0, 0.6, 0.95), (2, 1, 1), 300, 400.0),
+    ],
+)
+def test_numbers_outside_the_windows_change_no_percentile_that_inversion_tells(
+    times, servers, population, think
+):
+    """As much as `_LEFT_OUT` says: 3e-12 at most in forty random networks."""
+    count = len(times)
+    rate = min(m / s for m, s in zip(servers, times, strict=True))  # of the bottleneck
+    places = [PassageStation(str(k), s, servers[k], 1) for k, s in enumerate(times)]
+    each = np.eye(count)
+    ends = each[0], np.roll(each, 1, axis=1) * (np.arange(count) < count - 1)[:, None], each[-1]
+    stays = np.full(count, (population / rate - think) / count)
+    passage = Passage(tuple(places), *ends, population, think, rate, stays)
+    windowed, whole = (OvertakeFree(passage, list(range(count))) for _ in range(2))
+    vars(whole)["windows"] = [(0, population)] * count + [(population - 1, population)]
+    laws = [
+        after_start(TimeLaw((Piece(0.0, one.transform),), passage.mean))
+        for one in (windowed, whole)
+    ]
+    ours, all_of_them = ([percentile_of(law, share) for share in SHARES] for law in laws)
+
+    assert windowed.windows != whole.windows or think == 0
+    np.testing.assert_allclose(ours, all_of_them, rtol=1e-11)
