@@ -10,13 +10,14 @@ there as its answer took to come back.
 """
 
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.measured.spans.span import SpanKind
 from headway.models.tracing.loads import Spans, serves
+from headway.records import dataclass
 
 _RARE = 0.01
 """Share of calls that may break causality before a clock is taken to be off: timers are read in

@@ -9,7 +9,6 @@ dispersion does not reject.
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from math import sqrt
 from typing import NamedTuple, TypeAlias
@@ -18,6 +17,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.tracing.loads import IntArray
+from headway.records import dataclass
 
 _NEARLY_ALL = 0.99
 """Share of requests that an order of stages, or a number of calls, has to hold for."""

@@ -3,7 +3,7 @@
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import isnan
 from typing import TypeAlias
 
@@ -17,6 +17,7 @@ from headway.models.measured.spans.span import Span, SpanKind
 from headway.models.reading.gather import Content, gather
 from headway.models.reading.long import Long
 from headway.numerals import four_digits
+from headway.records import dataclass
 
 IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]

@@ -15,7 +15,6 @@ before their first visible thing than others did. docs/explanation/traces.md der
 
 from bisect import bisect_right, insort
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import inf, sqrt
 
 import numpy as np
@@ -23,6 +22,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.models.tracing.loads import BoolArray, IntArray
 from headway.queueing.erlang.formulas import erlang_c
+from headway.records import dataclass
 
 MOST_THREADS = 1000
 """Threads that a pool may have; above, it is taken to have no limit."""

@@ -1,7 +1,6 @@
 """Requests that services answered, and the calls that each made while it did."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,6 +8,7 @@ from headway.kinds import FloatArray
 from headway.models.measured.spans.span import SpanKind
 from headway.models.tracing.clocks import Offset, corrected
 from headway.models.tracing.loads import ROOT, BoolArray, IntArray, Spans, serves
+from headway.records import dataclass
 
 _WIDTH = 1 << 20  # operations of a service, in the numbers of entries
 

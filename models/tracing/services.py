@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import inf, sqrt
 from typing import NamedTuple
 
@@ -22,6 +21,7 @@ from headway.models.tracing.pools import (
     waits_of,
 )
 from headway.models.tracing.requests import Requests, requests_of
+from headway.records import dataclass
 
 ANY = -1
 """The root of an entry that does the same for all of them."""

@@ -1,7 +1,6 @@
 """From traces to a model: read, find, write, and compare with the traces' own times."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from headway.errors import HeadwayError, InvalidParameter, nearest
 from headway.models.auditing.finding import Finding
@@ -15,6 +14,7 @@ from headway.models.tracing.loads import read_loads
 from headway.models.tracing.services import Key, Load, Services, services_of
 from headway.models.tracing.writing import entry_names, to_text
 from headway.numerals import four_digits
+from headway.records import dataclass
 
 
 @dataclass(frozen=True)
