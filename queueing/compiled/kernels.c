@@ -77,7 +77,9 @@ static PyObject *call(Kernel *kernel, const char *kinds, PyObject *const *values
     ROW(closed_convolution, "rrrrriiriwwwwww") \
     ROW(passing_rounds, "iirrrdnwj") \
     ROW(play, "iiiiiirrriiirjjjjjjjjjjjdn") \
-    ROW(play_program, "iiiiijjjjjjjjdn")
+    ROW(play_program, "iiiiijjjjjjjjdn") \
+    ROW(explore_program, "iiiiirrijjjjjjwwjjn") \
+    ROW(balancing_sweeps, "iirrwn")
 
 #define CALLED(name, kinds) \
     static PyObject *called_##name(PyObject *module, PyObject *const *values, Py_ssize_t count) \

@@ -24,5 +24,7 @@ Kernel closed_convolution;
 Kernel passing_rounds;
 Kernel play;
 Kernel play_program;
+Kernel explore_program;
+Kernel balancing_sweeps;
 
 #endif

@@ -23,18 +23,13 @@ static const char *wrong_instruction(const Play *p, ptrdiff_t n)
     return NULL;
 }
 
-static const char *wrong_score(const Play *p)
+const char *wrong_program(const Play *p)
 {
-    REFUSE(p->laws != p->instructions + p->entries, "a law for each sample");
-    REFUSE(p->streams != p->laws + p->places, "streams");
-    REFUSE(p->owners != p->entries + p->places + p->jobs || p->events != p->owners, "owners");
     const char *wrong = NULL;
     for (ptrdiff_t n = 0; !wrong && n < p->instructions; n++)
         wrong = wrong_instruction(p, n);
     if (wrong)
         return wrong;
-    for (ptrdiff_t r = 0; r < p->laws; r++)
-        REFUSE(OUTSIDE(p->law[r].kind, 0, TRACE), "kinds of law");
     for (ptrdiff_t e = 0; e < p->entries; e++)
         REFUSE(OUTSIDE(p->entry[e].task, 0, p->tasks) ||
                OUTSIDE(p->entry[e].start, 0, p->instructions), "entries");
@@ -46,6 +41,16 @@ static const char *wrong_score(const Play *p)
                             : s->processor != NONE, "processors of tasks");
     }
     return NULL;
+}
+
+static const char *wrong_score(const Play *p)
+{
+    REFUSE(p->laws != p->instructions + p->entries, "a law for each sample");
+    REFUSE(p->streams != p->laws + p->places, "streams");
+    REFUSE(p->owners != p->entries + p->places + p->jobs || p->events != p->owners, "owners");
+    for (ptrdiff_t r = 0; r < p->laws; r++)
+        REFUSE(OUTSIDE(p->law[r].kind, 0, TRACE), "kinds of law");
+    return wrong_program(p);
 }
 
 static int no_job(const Play *p, int64_t j)

@@ -91,4 +91,7 @@ typedef struct {
 /* What is wrong with a score or a state, if anything is. */
 const char *wrong_layers(const Play *p);
 
+/* Likewise of instructions, entries and places alone. */
+const char *wrong_program(const Play *p);
+
 #endif

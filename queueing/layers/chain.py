@@ -1,25 +1,58 @@
 """The whole Markov chain of a layered system: what every client and message does; exact."""
 
-from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.queueing.layers.means import EntryMeans, LayeredMeans, visits
-from headway.queueing.layers.program import Answer, Branch, Call, Done, Program, Serve, Spawn, Wait
+from headway.queueing.layers.program import (
+    Answer,
+    Branch,
+    Call,
+    Done,
+    Program,
+    Serve,
+    Spawn,
+    Wait,
+    program_of,
+)
+from headway.queueing.layers.rows import Cell, Ending, Line, Search
+from headway.queueing.layers.score import LayeredScore, score_of
+from headway.queueing.layers.states import (
+    CHILDREN,
+    LEFT,
+    POSITION,
+    ROLE,
+    Role,
+    explore_program,
+)
 from headway.queueing.layers.system import LayeredSystem
-from headway.queueing.layers.trees import Rules, State, Undecided, World
 from headway.queueing.markov.space import shares_of_time
+from headway.queueing.playing.rows import NONE, IntArray, RowArray, rows
 from headway.records import dataclass
 
 MOST_STATES = 300_000
 """States that are tried when the chain is asked for."""
 
+MOST_WORDS = 20_000_000
+"""Requests and threads in all states together, of which each takes 8 bytes."""
 
-def by_chain(system: LayeredSystem, most: int = MOST_STATES) -> LayeredMeans | None:
+MOST_CELLS = 2**15
+"""Requests and threads in one state, which words can count."""
+
+SLICE = 5_000
+"""States that are explored before Ctrl-C is heard, and before progress is said."""
+
+Progress = Callable[[int], None]
+"""Told how many states were found so far."""
+
+
+def by_chain(
+    system: LayeredSystem, most: int = MOST_STATES, progress: Progress = lambda _: None
+) -> LayeredMeans | None:
     """Solve a closed layered system with exponential times state by state.
 
     Parameters
@@ -28,6 +61,8 @@ def by_chain(system: LayeredSystem, most: int = MOST_STATES) -> LayeredMeans | N
         One operating point, with clients and without arrivals.
     most
         States that are not too many.
+    progress
+        Told how many states were found, from time to time.
 
     Returns
     -------
@@ -51,31 +86,30 @@ def by_chain(system: LayeredSystem, most: int = MOST_STATES) -> LayeredMeans | N
     >>> round(by_chain(one).throughput("users"), 12)  # two jobs, one server, as a closed network
     0.769230769231
     """
-    rules = Rules(system)
-    _check(system, rules.program)
-    space = _explored(rules, most)
-    if space is None:
+    program = program_of(system)
+    check_chain(system, program)
+    states = states_of(system, program, most, progress)
+    if states is None:
         return None
-    shares = shares_of_time(space.source, space.target, space.rate, len(space.states))
-    flows = space.rate * shares[space.source]
-    cycles = {name: float(flows @ each) for name, each in space.cycles.items()}
-    return _means(system, cycles, _counted(rules, space.states, shares))
+    source = np.repeat(np.arange(states.count), np.diff(states.begins))
+    shares = shares_of_time(source, states.targets, states.flows, states.count)
+    cycles = dict(zip(system.entries, (shares @ states.ended).tolist(), strict=True))
+    return _means(system, cycles, _counted(system, program, states, shares))
 
 
-def _check(system: LayeredSystem, program: Program) -> None:
-    endless = {name for name, task in system.tasks.items() if np.all(np.isinf(task.threads))}
-    lasting = (Serve, Wait, Call, Spawn)
-    behind = behind_answer(program)
-    for at, instruction in enumerate(program.instructions):
-        name = program.entries[at]
-        leaves = isinstance(instruction, Spawn) and instruction.needed < len(instruction.starts)
-        if (leaves or (at in behind and isinstance(instruction, lasting))) and (
-            system.entries[name].task in endless
-        ):
-            msg = (
-                f"entry {name}: threads without end work behind the answer and pile up, so its "
-                "chain has no end; give the task a number of threads"
-            )
+def check_chain(system: LayeredSystem, program: Program) -> None:
+    """Refuse what has no chain here.
+
+    Raises
+    ------
+    GraphError
+        With what is in its way.
+    """
+    served = {name: part.discipline for name, part in system.processors.items()}
+    served |= {f"task {name}": task.discipline for name, task in system.tasks.items()}
+    for name, discipline in served.items():
+        if discipline.by_size:
+            msg = f"{name}: headway has no states for discipline {discipline} there"
             raise GraphError(msg)
     for name, entry in system.entries.items():
         if np.any(entry.arrival_rate):
@@ -90,84 +124,186 @@ def _check(system: LayeredSystem, program: Program) -> None:
         if np.any(np.not_equal(step.scv, 1)) and np.any(step.demand):
             msg = f"step {step.name}: a chain needs exponential times, an scv of 1"
             raise GraphError(msg)
+    _check_endless(system, program)
 
 
-@dataclass(frozen=True)
-class _Space:
-    """States, the moves between them with their rates, and cycles that clients end in each."""
-
-    states: tuple[State, ...]
-    source: NDArray[np.intp]
-    target: NDArray[np.intp]
-    rate: FloatArray
-    cycles: dict[str, FloatArray]
-
-
-def _explored(rules: Rules, most: int) -> _Space | None:
-    """Find all states, from that in which everybody has just begun."""
-    start = next(_outcomes(rules, (), None))[0]
-    number, todo = {start: 0}, deque([start])  # near ones first: far ones may grow without end
-    moves: list[tuple[int, int, float, Counter[str]]] = []
-    while todo:
-        state = todo.popleft()
-        for k, rate in _unlike(World(rules, state), state):
-            for after, chance, cycles in _outcomes(rules, state, k):
-                if after not in number:
-                    number[after] = len(number)
-                    todo.append(after)
-                    if len(number) > most:
-                        return None
-                moves.append((number[state], number[after], rate * chance, cycles))
-    source, target, rates, cycled = zip(*moves, strict=True)
-    clients = [n for n, e in rules.system.entries.items() if rules.system.tasks[e.task].clients]
-    counts = {name: np.array([each[name] for each in cycled], float) for name in clients}
-    ends = np.array(source, np.intp), np.array(target, np.intp)
-    return _Space(tuple(number), *ends, np.array(rates), counts)
+def _check_endless(system: LayeredSystem, program: Program) -> None:
+    """Refuse threads without end that work behind their answer."""
+    endless = {name for name, task in system.tasks.items() if np.all(np.isinf(task.threads))}
+    lasting = (Serve, Wait, Call, Spawn)
+    behind = behind_answer(program)
+    for at, instruction in enumerate(program.instructions):
+        name = program.entries[at]
+        leaves = isinstance(instruction, Spawn) and instruction.needed < len(instruction.starts)
+        if (leaves or (at in behind and isinstance(instruction, lasting))) and (
+            system.entries[name].task in endless
+        ):
+            msg = (
+                f"entry {name}: threads without end work behind the answer and pile up, so its "
+                "chain has no end; give the task a number of threads"
+            )
+            raise GraphError(msg)
 
 
-def _unlike(world: World, state: State) -> Iterator[tuple[int, float]]:
-    """Active tokens by number, those of equal trees once, with the rate of all of them."""
-    alike = Counter(state)
-    for k, (_, rate, at) in enumerate(world.active):
-        if at == 0 or state[at] != state[at - 1]:
-            yield k, rate * alike[state[at]]
+@dataclass(frozen=True, eq=False)
+class States:
+    """States, and the moves between them.
+
+    Parameters
+    ----------
+    words, starts
+        Of all states (`headway.queueing.layers.states`), and where each begins; one more than
+        there are states.
+    begins
+        Where the moves of each begin, likewise.
+    targets, flows
+        Of each move: the state it leads to, and its rate [1/s].
+    ended
+        The rate at which clients' cycles end, shape (states, entries) [1/s].
+    """
+
+    words: IntArray
+    starts: IntArray
+    begins: IntArray
+    targets: IntArray
+    flows: FloatArray
+    ended: FloatArray
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.starts) - 1
 
 
-def _outcomes(
-    rules: Rules, state: State, active: int | None
-) -> Iterator[tuple[State, float, Counter[str]]]:
-    """Where a state leads when its k-th active token is done, or when all begin, by chance."""
-    todo: list[tuple[int, ...]] = [()]
-    while todo:
-        decisions = todo.pop()
-        world = World(rules, state, decisions)
-        try:
-            if active is None:
-                world.begin()
-            else:
-                world.end(world.active[active][0])
-        except Undecided as draw:
-            todo += [(*decisions, n) for n, chance in enumerate(draw.chances) if chance > 0]
-            continue
-        yield world.state, world.chance, world.cycles
+def states_of(
+    system: LayeredSystem, program: Program, most: int, progress: Progress = lambda _: None
+) -> States | None:
+    """Find all states, from that in which everybody has just begun; None where there are more.
+
+    Raises
+    ------
+    GraphError
+        For clients that take no time.
+    """
+    score = score_of(system)
+    crowd = 2 * (sum(score.clients) + len(program.instructions))
+    if sum(score.clients) > MOST_CELLS:
+        return None
+    room = Room(most, score, crowd)
+    given = program_arguments(score, program)
+    while True:
+        explore_program(*(*given, *room.arrays(), SLICE))
+        ending = Ending(int(room.search["reason"][0]))
+        if ending is Ending.WHOLE:
+            return room.found()
+        if ending is Ending.STILL:
+            msg = f"{system.name}: its clients take no time; give a step a demand"
+            raise GraphError(msg)
+        progress(int(room.search["states"][0]))
+        if ending is Ending.MANY or (ending is not Ending.SOME and not room.grown(ending)):
+            return None
 
 
-def _counted(rules: Rules, states: tuple[State, ...], shares: FloatArray) -> dict[str, list[float]]:
+def program_arguments(score: LayeredScore, program: Program) -> tuple[Any, ...]:
+    """What does not change, as `explore_program` takes it."""
+    numbers = {name: n for n, name in enumerate(program.starts)}
+    times = (one.mean if isinstance(one, Serve | Wait) else np.inf for one in program.instructions)
+    chances: list[float] = []
+    for one in program.instructions:
+        match one:
+            case Branch(ways):
+                chances += [chance for chance, _ in ways]
+            case Answer(forwards):
+                chances += [chance for chance, _ in forwards]
+            case Spawn(starts):
+                chances += [0.0 for _ in starts]
+    tables = (score.instructions, score.ways, score.entries, score.places)
+    return (
+        *(table.view(np.int64) for table in tables),
+        np.array([numbers[name] for name in program.entries], np.int64),
+        np.array([1 / time for time in times]),
+        np.array(chances, float),
+        np.array(score.clients, np.int64),
+    )
+
+
+class Room:
+    """The arrays of a search, which grow."""
+
+    def __init__(self, most: int, score: LayeredScore, crowd: int) -> None:
+        self.search = rows(Search, [Search(most=most)])
+        self.words = np.zeros(2**14 + crowd, np.int64)
+        self.starts = np.zeros(2**10, np.int64)
+        self.table = np.full(2**12, NONE)
+        self.begins = np.zeros(2**10, np.int64)
+        self.targets = np.zeros(2**13, np.int64)
+        self.flows = np.zeros(2**13)
+        self.ended = np.zeros((2**10 - 1, len(score.entries)))
+        self.cells = rows(Cell, [Cell()] * 2 * crowd)
+        self.lines: RowArray = rows(Line, [Line()] * 2 * len(score.places))
+
+    def arrays(self) -> tuple[Any, ...]:
+        """As `explore_program` takes them."""
+        return (
+            *(self.search.view(np.int64), self.words, self.starts, self.table, self.begins),
+            *(self.targets, self.flows, self.ended.ravel()),
+            *(self.cells.view(np.int64), self.lines.view(np.int64)),
+        )
+
+    def grown(self, ending: Ending) -> bool:
+        """Make more room where little is left; whether there may be more."""
+        if ending is Ending.NARROW:
+            self.cells = np.repeat(self.cells, 2)
+            return len(self.cells) <= 2 * MOST_CELLS
+        search = self.search[0]
+        if len(self.words) < 2 * (search["words"] + len(self.cells)):
+            self.words = np.pad(self.words, (0, len(self.words)))
+        if len(self.targets) < 2 * search["moves"] + 2**10:
+            self.targets = np.pad(self.targets, (0, len(self.targets)))
+            self.flows = np.pad(self.flows, (0, len(self.flows)))
+        if len(self.starts) < 2 * search["states"]:
+            more = len(self.starts)
+            self.starts, self.begins = (
+                np.pad(self.starts, (0, more)),
+                np.pad(self.begins, (0, more)),
+            )
+            self.ended = np.pad(self.ended, ((0, more), (0, 0)))
+            self.table = np.full(2 * len(self.table), NONE)
+            self.search["listed"] = 0
+        return bool(search["words"] <= MOST_WORDS)
+
+    def found(self) -> States:
+        """All states."""
+        search = self.search[0]
+        count, moves, words = search["states"], search["moves"], search["words"]
+        return States(
+            self.words[:words],
+            self.starts[: count + 1],
+            self.begins[: count + 1],
+            self.targets[:moves],
+            self.flows[:moves],
+            self.ended[:count],
+        )
+
+
+def _counted(
+    system: LayeredSystem, program: Program, states: States, shares: FloatArray
+) -> dict[str, list[float]]:
     """Mean requests of each entry that wait, and threads before and after the answer."""
-    behind = behind_answer(rules.program)
-    means = {name: [0.0, 0.0, 0.0] for name in rules.names}
-    for state, share in zip(states, shares, strict=True):
-        world = World(rules, state)
-        for name in rules.system.tasks:
-            line = world.lines[f"task {name}"]
-            for request in line.waiting:
-                means[request.entry][0] += share
-            for thread in line.served:
-                tokens = [*([thread.main] if thread.main else []), *thread.loose]
-                address = tokens[0].address
-                over = thread.main is None or address in behind
-                means[rules.program.entries[address]][1 + over] += share
-    return means
+    entries, instructions = len(system.entries), len(program.instructions)
+    weight = np.repeat(shares, np.diff(states.starts))
+    head = states.words >> CHILDREN + ROLE + LEFT + POSITION
+    role = (states.words >> CHILDREN) & (1 << ROLE) - 1
+    numbers = {name: n for n, name in enumerate(system.entries)}
+    owners = np.array([numbers[name] for name in program.entries])
+    waits = (head >= instructions) & (head < instructions + entries)
+    here = np.where(head < instructions, owners[np.minimum(head, instructions - 1)], head)
+    entry = np.where(head < instructions, here, (head - instructions) % entries)
+    columns = [
+        np.bincount(entry[kept], weight[kept], entries)
+        for kept in (waits, (role == Role.CALLED) & ~waits, (role == Role.ROOT) & ~waits)
+    ]
+    return dict(zip(system.entries, np.transpose(columns).tolist(), strict=True))
 
 
 def behind_answer(program: Program) -> frozenset[int]:

@@ -172,3 +172,64 @@ class Journey:
 
     entry: int = 0
     time: float = 0.0
+
+
+class Ending(IntEnum):
+    """Why a search of states stops.
+
+    All are known, or so many more; an array is full, or that of cells; there are too many; or
+    something goes on without end in no time.
+    """
+
+    WHOLE = 0
+    SOME = 1
+    FULL = 2
+    NARROW = 3
+    MANY = 4
+    STILL = 5
+
+
+@dataclass(slots=True)
+class Search:
+    """States that were found, those whose moves are known, moves and words; how many are enough."""
+
+    states: int = 0
+    explored: int = 0
+    moves: int = 0
+    words: int = 0
+    listed: int = 0
+    most: int = 0
+    reason: int = Ending.SOME
+
+
+@dataclass(slots=True)
+class Cell:
+    """A request, which becomes the first token of the thread that serves it; or a further token."""
+
+    entry: int = 0
+    address: int = NONE
+    thread: int = 0
+    caller: int = NONE
+    parent: int = NONE
+    tokens: int = 0
+    left: int = 0
+    position: int = 0
+    next: int = NONE
+    previous: int = NONE
+    alike: int = 1
+    children: int = 0
+    first: int = NONE
+    last: int = NONE
+    younger: int = NONE
+    elder: int = NONE
+    word: int = 0
+
+
+@dataclass(slots=True)
+class Line:
+    """A place: how many are served there, and who waits."""
+
+    serving: int = 0
+    waiting: int = 0
+    first: int = NONE
+    last: int = NONE

@@ -20,9 +20,9 @@ from headway.records import dataclass
 EVENTS = 2_000_000
 """Events of a simulation: about a second; chosen."""
 
-UNASKED_STATES, UNASKED_TREES = 1_000, 5_000
-"""States of a chain that is tried without being asked for, and states times clients: about a
-second; chosen."""
+UNASKED_STATES, UNASKED_CELLS = 30_000, 600_000
+"""States of a chain that is tried without being asked for, and states times clients: about two
+seconds; chosen."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def _small_chain(system: LayeredSystem) -> tuple[LayeredMeans, str] | None:
         return None
     clients = sum(float(np.max(t.threads)) for t in system.tasks.values() if t.clients)
     try:
-        return _by_chain(system, int(min(UNASKED_STATES, UNASKED_TREES / max(clients, 1.0))))
+        return _by_chain(system, int(min(UNASKED_STATES, UNASKED_CELLS / max(clients, 1.0))))
     except GraphError:
         return None
 

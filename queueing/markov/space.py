@@ -6,12 +6,13 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
+from scipy.sparse import csc_array, csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray
+from headway.queueing.markov.sweeps import swept_shares
 from headway.records import dataclass
 
 State: TypeAlias = Hashable
@@ -135,7 +136,11 @@ def shares_of_time(
         return np.ones(1)
     some = (flow > 0) & (source != target)
     source, target, flow = source[some], target[some], flow[some]
-    pinned = _recurrent_state(source, target, count)
+    recurrent = _recurrent_states(source, target, count)
+    if count >= MANY:
+        with suppress(RuntimeError):
+            return _swept(source, target, flow, recurrent)
+    pinned = int(np.flatnonzero(recurrent)[0])
     with np.errstate(over="ignore", invalid="ignore"), suppress(RuntimeError):
         shares = _relative_to(source, target, flow, count, pinned)
         shares = shares / shares.sum()
@@ -152,9 +157,44 @@ def shares_of_time(
     return np.asarray(shares / shares.sum())
 
 
+MANY = 2_000
+"""States from which on shares are swept: below it they are eliminated as fast. Speed only."""
+
+TOO_MANY = 30_000
+"""States beyond which elimination fills the memory."""
+
+FEW = 12
+"""Corrections of sweeps that are tried where elimination is possible too, and FEW x FEW otherwise:
+most chains settle in 3 to 10. Speed only."""
+
 _UNEVEN = 1e-11
 """Imbalance of a state that is accepted, over the largest flow; more is solved anew, with pivots
 that keep the digits. Digits only."""
+
+
+def _swept(
+    source: NDArray[np.integer],
+    target: NDArray[np.integer],
+    flow: FloatArray,
+    recurrent: NDArray[np.bool_],
+) -> FloatArray:
+    """Shares by sweeps; where they are slow, and there are not too many states, not at all.
+
+    Raises
+    ------
+    GraphError
+        Where there are too many, whose rates are too far apart for the sweeps.
+    """
+    count = len(recurrent)
+    out = np.asarray(np.bincount(source, flow, count), float)
+    balance = csr_array((flow, (target, source)), (count, count))
+    try:
+        return swept_shares(balance, out, recurrent, FEW if count <= TOO_MANY else FEW**2)
+    except RuntimeError:
+        if count <= TOO_MANY:
+            raise
+    msg = "its rates are too far apart for its Markov chain; use another method"
+    raise GraphError(msg)
 
 
 def _normalised(
@@ -192,8 +232,10 @@ def _relative_to(
     return shares
 
 
-def _recurrent_state(source: NDArray[np.integer], target: NDArray[np.integer], count: int) -> int:
-    """A state of the one recurrent class."""
+def _recurrent_states(
+    source: NDArray[np.integer], target: NDArray[np.integer], count: int
+) -> NDArray[np.bool_]:
+    """The states of the one recurrent class."""
     links = csc_array((np.ones(len(source)), (source, target)), (count, count))
     sets, of = connected_components(links, connection="strong")
     left = np.zeros(sets, bool)
@@ -201,4 +243,4 @@ def _recurrent_state(source: NDArray[np.integer], target: NDArray[np.integer], c
     if (~left).sum() != 1:
         msg = "the network has several steady states; give each class its own routes"
         raise InvalidParameter(msg)
-    return int(np.flatnonzero(~left[of])[0])
+    return np.asarray(~left[of])

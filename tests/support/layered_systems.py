@@ -5,7 +5,7 @@ import random
 from collections.abc import Mapping
 
 from headway.queueing.disciplines.discipline import Discipline
-from headway.queueing.layers.flow import Flow, Reply, Series, Step
+from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together
 from headway.queueing.layers.parts import Entry, Processor, Task
 from headway.queueing.layers.system import LayeredSystem
 
@@ -70,3 +70,52 @@ def _flow(draw: random.Random, name: str, calls: dict[str, float], threads: floa
     if draw.random() < 0.2 and math.isfinite(threads):
         return Series((step, Reply(), Step(f"{name}-after", round(draw.uniform(0.1, 0.8), 2))))
     return step
+
+
+def closed_system(seed: int) -> LayeredSystem:
+    """Two kinds of clients above three tasks, with all that a closed system may have."""
+    draw = random.Random(seed)
+
+    def processor() -> Processor:
+        name = draw.choice(["ps", "fcfs", "siro", "priority", "preemptive"])
+        return Processor(1 if name == "preemptive" else draw.choice([1, 2]), Discipline(name))
+
+    def task(processor: str) -> Task:
+        discipline = Discipline(draw.choice(["fcfs", "fcfs", "siro", "priority"]))
+        return Task(
+            processor, draw.choice([1, 2]), discipline=discipline, priority=draw.choice([1, 2])
+        )
+
+    def step(name: str, calls: dict[str, float] | None = None, *, fixed: bool = False) -> Step:
+        return Step(name, round(draw.uniform(0.1, 1.0), 2), calls=calls or {}, fixed=fixed)
+
+    def flow(name: str, calls: dict[str, float]) -> Flow:
+        parts = [step(f"{name}{n}") for n in range(3)]
+        part = draw.choice(
+            [
+                parts[0],
+                Choice(((0.3, parts[0]), (0.7, parts[1]))),
+                Loop(parts[0], 0.8),
+                Together((parts[0], parts[1]), draw.choice([1, 2])),
+                Together((Together((parts[0], parts[1]), 1), parts[2]), 2),
+            ]
+        )
+        behind = (Reply(), step(f"{name}-after")) if draw.random() < 0.3 else ()
+        return Series((step(name, calls), part, *behind))
+
+    return LayeredSystem(
+        f"closed {seed}",
+        {"users": Processor(math.inf), "cpu": processor(), "disk": processor()},
+        {
+            "people": Task("users", draw.choice([1, 2]), draw.choice([0.0, 1.0]), clients=True),
+            "robots": Task("cpu", 1, 0.5, clients=True, priority=2),
+            **{"web": task("cpu"), "data": task("disk"), "log": task("disk")},
+        },
+        {
+            "use": Entry("people", step("use", {"page": draw.choice([1.0, 0.6])})),
+            "crawl": Entry("robots", step("crawl", {"page": 1.0}, fixed=True)),
+            "page": Entry("web", flow("page", {"read": 0.7}), priority=2),
+            "read": Entry("data", flow("read", {}), forwards={"keep": 0.4}),
+            "keep": Entry("log", step("keep"), priority=3),
+        },
+    )

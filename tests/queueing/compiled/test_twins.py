@@ -8,11 +8,15 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from headway.models.simulating.playing.run import arguments
 from headway.models.simulating.playing.state import opening
 from headway.queueing.compiled.library import LIBRARY, SWITCH, TWINS, compiled
 from headway.queueing.layers import score as layers
+from headway.queueing.layers.chain import Room, program_arguments
+from headway.queueing.layers.program import program_of
+from tests.support.layered_systems import closed_system
 from tests.support.layers import layered_system
 from tests.support.played import PLAYED
 
@@ -151,6 +155,30 @@ def _play_program(seed: int) -> Arguments:
     return layers.arguments(score, state, 1e9, 300)
 
 
+def _explore_program(seed: int) -> Arguments:
+    """States behind the first 30, of systems with all that a chain may have."""
+    system = closed_system(seed)
+    program = program_of(system)
+    score = layers.score_of(system)
+    room = Room(3000 if seed % 4 else 50, score, 40)
+    given = program_arguments(score, program)
+    TWINS["explore_program"](*given, *room.arrays(), 30)
+    room.search["listed"] = 0  # the twin does without the table
+    return *given, *room.arrays(), 200
+
+
+def _balancing_sweeps(seed: int) -> Arguments:
+    """Chains that reach all of their states, each with some moves out."""
+    draw = random(seed)
+    count = int(draw.integers(2, 40))
+    flows = draw.uniform(0.1, 5, (count, count)) * (draw.random((count, count)) < 0.3)
+    flows[np.arange(count), np.arange(count) - 1] = 1.0
+    np.fill_diagonal(flows, 0.0)
+    into = csr_array(flows)
+    moves = into.indptr.astype(np.int64), into.indices.astype(np.int64), into.data
+    return *moves, flows.sum(axis=0), draw.uniform(0, 1, count), int(draw.integers(1, 5))
+
+
 MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "inverse_polynomial": ("headway.queueing.erlang.blocking", _inverse_polynomial),
     "one_class_recursion": ("headway.queueing.closed.mva", _one_class_recursion),
@@ -160,8 +188,17 @@ MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "passing_rounds": ("headway.queueing.variability.passes", _passing_rounds),
     "play_program": ("headway.queueing.layers.loop", _play_program),
     "play": ("headway.models.simulating.playing.loop", _play),
+    "explore_program": ("headway.queueing.layers.states", _explore_program),
+    "balancing_sweeps": ("headway.queueing.markov.sweeps", _balancing_sweeps),
 }
 """The module of each twin, and arguments by seed; results are the arrays that are written."""
+
+
+def _states_and_moves(arguments: Arguments) -> list[object]:
+    """What was found, without the words behind the last state, where the kernel tries."""
+    search, words = arguments[8:10]
+    return [search, words[: search[3]], arguments[10], *arguments[12:16]]
+
 
 RESULTS: dict[str, Callable[[Arguments], list[object]]] = {
     "one_class_recursion": lambda arguments: [*arguments[-2:]],
@@ -169,6 +206,7 @@ RESULTS: dict[str, Callable[[Arguments], list[object]]] = {
     "steady_steps": lambda arguments: [*arguments[8:12], arguments[13]],
     "closed_convolution": lambda arguments: [*arguments[9:13]],
     "passing_rounds": lambda arguments: [*arguments[7:]],
+    "explore_program": _states_and_moves,
 }
 """What of the arguments is compared, where some of what is written has no meaning."""
 
@@ -210,6 +248,7 @@ def test_a_kernel_does_what_its_twin_does(name, seed):
 @built
 @pytest.mark.parametrize("name", MADE)
 def test_arrays_of_the_wrong_size_are_refused(name):
+    import_module(MADE[name][0])
     arguments = MADE[name][1](1)
     arrays = [k for k, value in enumerate(arguments) if isinstance(value, np.ndarray)]
     for k in arrays:

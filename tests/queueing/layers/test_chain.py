@@ -11,10 +11,14 @@ from headway.queueing.layers.chain import by_chain
 from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together
 from headway.queueing.layers.means import LayeredMeans
 from headway.queueing.layers.parts import Entry, Processor, Task
+from headway.queueing.layers.playing import play_layers
 from headway.queueing.layers.system import LayeredSystem
 from headway.queueing.markov.space import shares_of_time
+from tests.oracles.layered_chain import slow_chain
+from tests.support.layered_systems import closed_system, random_system
 
 SUMS = 1e-9  # relative
+FEW = 400  # states that trees in plain Python find in a second or two
 
 
 def solved(
@@ -205,3 +209,78 @@ def test_a_chain_refuses_what_it_cannot_hold() -> None:
     with pytest.raises(GraphError, match="arrive without end"):
         by_chain(system)
     assert by_chain(solved(Step("use", 1.0), {}, 3, think_time=1.0).system, 2) is None
+
+
+def agree(system: LayeredSystem, most: int) -> bool:
+    """Whether the chain says what trees in plain Python do; False where there are more states."""
+    slow = slow_chain(system, most)
+    if slow is None:
+        return False
+    cycles, counted, states = slow
+    means = by_chain(system, states)  # equal priorities stand in one order, so it may have fewer
+    assert means is not None
+    for name, rate in cycles.items():
+        assert means.entries[name].throughput == pytest.approx(rate, rel=SUMS)
+    for name, (waiting, before, after) in counted.items():
+        entry = means.entries[name]
+        assert entry.queue_length == pytest.approx(waiting, rel=SUMS, abs=1e-12)
+        if name not in cycles:
+            found = [entry.throughput * part for part in (entry.first_phase, entry.second_phase)]
+            assert found == pytest.approx([before, after], rel=SUMS, abs=1e-12)
+    return True
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_chain_is_that_of_trees_in_plain_python(seed: int) -> None:
+    """Random systems with second phases and several tasks at a processor."""
+    agree(random_system(seed), 200)
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_every_instruction_and_discipline_has_its_states(seed: int) -> None:
+    """Forks, quorums, loops, forwarding, priorities, random order: all that closed systems have."""
+    agree(closed_system(seed), FEW)
+
+
+def test_most_random_systems_are_small_enough_to_be_compared() -> None:
+    """Of those above, some of whose chains are found in full."""
+    small = [by_chain(closed_system(seed), FEW) is not None for seed in range(16)]
+    assert sum(small) >= 8
+
+
+def test_many_servers_that_interrupt_let_the_last_of_equals_wait() -> None:
+    """Two servers, three priorities: against the event loop, which orders by turn."""
+    system = LayeredSystem(
+        "ranks",
+        {"cpu": Processor(2, Discipline("preemptive"))},
+        {
+            "a": Task("cpu", 2, 1.0, clients=True, priority=1),
+            "b": Task("cpu", 2, 1.0, clients=True, priority=1),
+            "c": Task("cpu", 1, 0.5, clients=True, priority=2),
+        },
+        {name: Entry(name, Step(name, mean)) for name, mean in (("a", 0.2), ("b", 2.0), ("c", 1))},
+    )
+    means, played = by_chain(system), play_layers(system, 400_000, 3)
+    assert means is not None
+    for name, task in played.tasks.items():
+        assert task.throughput.holds(float(means.throughput(name)), 0.9999)
+
+
+def test_large_chains_hold_the_laws_of_a_closed_network() -> None:
+    """Threads without end share servers: mean value analysis, at 10,000 states, which are swept."""
+    system = LayeredSystem(
+        "large",
+        {"users": Processor(math.inf), **{f"cpu{n}": Processor() for n in range(4)}},
+        {"users": Task("users", 12, 1.0, clients=True)}
+        | {f"task{n}": Task(f"cpu{n}", math.inf) for n in range(4)},
+        {"use": Entry("users", Step("use", calls={f"e{n}": 1.0 for n in range(4)}, fixed=True))}
+        | {f"e{n}": Entry(f"task{n}", Step(f"e{n}", 0.05 + 0.02 * n)) for n in range(4)},
+    )
+    means = by_chain(system)
+    assert means is not None
+    queues, rate = np.zeros(4), 0.0
+    for n in range(1, 13):
+        stay = (0.05 + 0.02 * np.arange(4)) * (1 + queues)
+        rate = n / (1.0 + stay.sum())
+        queues = rate * stay
+    assert means.throughput("users") == pytest.approx(rate, rel=SUMS)

@@ -1,4 +1,4 @@
-"""States of a layered system as trees, and what happens in them.
+"""The whole chain of a layered system, found the slow way, as trees in plain Python.
 
 A tree is made of whole numbers, so that states are compared and counted; a `World` is the same
 state taken apart, in which the program is followed. What is drawn by chance on the way was decided
@@ -11,7 +11,12 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from headway.errors import GraphError
+from headway.kinds import FloatArray
+from headway.queueing.layers.chain import behind_answer
 from headway.queueing.layers.program import (
     Answer,
     Branch,
@@ -25,6 +30,7 @@ from headway.queueing.layers.program import (
     program_of,
 )
 from headway.queueing.layers.system import LayeredSystem
+from headway.queueing.markov.space import shares_of_time
 
 Tree: TypeAlias = tuple[int, int, int, tuple[Any, ...]]
 """Address, two numbers and what is below: of a token, a thread or a request."""
@@ -454,3 +460,98 @@ class World:
         parent.branches = []
         parent.address += 1
         self.ready.append(parent)
+
+
+@dataclass(frozen=True)
+class _Space:
+    """States, the moves between them with their rates, and cycles that clients end in each."""
+
+    states: tuple[State, ...]
+    source: NDArray[np.intp]
+    target: NDArray[np.intp]
+    rate: FloatArray
+    cycles: dict[str, FloatArray]
+
+
+def _explored(rules: Rules, most: int) -> _Space | None:
+    """Find all states, from that in which everybody has just begun."""
+    start = next(_outcomes(rules, (), None))[0]
+    number, todo = {start: 0}, deque([start])  # near ones first: far ones may grow without end
+    moves: list[tuple[int, int, float, Counter[str]]] = []
+    while todo:
+        state = todo.popleft()
+        for k, rate in _unlike(World(rules, state), state):
+            for after, chance, cycles in _outcomes(rules, state, k):
+                if after not in number:
+                    number[after] = len(number)
+                    todo.append(after)
+                    if len(number) > most:
+                        return None
+                moves.append((number[state], number[after], rate * chance, cycles))
+    source, target, rates, cycled = zip(*moves, strict=True)
+    clients = [n for n, e in rules.system.entries.items() if rules.system.tasks[e.task].clients]
+    counts = {name: np.array([each[name] for each in cycled], float) for name in clients}
+    ends = np.array(source, np.intp), np.array(target, np.intp)
+    return _Space(tuple(number), *ends, np.array(rates), counts)
+
+
+def _unlike(world: World, state: State) -> Iterator[tuple[int, float]]:
+    """Active tokens by number, those of equal trees once, with the rate of all of them."""
+    alike = Counter(state)
+    for k, (_, rate, at) in enumerate(world.active):
+        if at == 0 or state[at] != state[at - 1]:
+            yield k, rate * alike[state[at]]
+
+
+def _outcomes(
+    rules: Rules, state: State, active: int | None
+) -> Iterator[tuple[State, float, Counter[str]]]:
+    """Where a state leads when its k-th active token is done, or when all begin, by chance."""
+    todo: list[tuple[int, ...]] = [()]
+    while todo:
+        decisions = todo.pop()
+        world = World(rules, state, decisions)
+        try:
+            if active is None:
+                world.begin()
+            else:
+                world.end(world.active[active][0])
+        except Undecided as draw:
+            todo += [(*decisions, n) for n, chance in enumerate(draw.chances) if chance > 0]
+            continue
+        yield world.state, world.chance, world.cycles
+
+
+def _counted(rules: Rules, states: tuple[State, ...], shares: FloatArray) -> dict[str, list[float]]:
+    """Mean requests of each entry that wait, and threads before and after the answer."""
+    behind = behind_answer(rules.program)
+    means = {name: [0.0, 0.0, 0.0] for name in rules.names}
+    for state, share in zip(states, shares, strict=True):
+        world = World(rules, state)
+        for name in rules.system.tasks:
+            line = world.lines[f"task {name}"]
+            for request in line.waiting:
+                means[request.entry][0] += share
+            for thread in line.served:
+                tokens = [*([thread.main] if thread.main else []), *thread.loose]
+                address = tokens[0].address
+                over = thread.main is None or address in behind
+                means[rules.program.entries[address]][1 + over] += share
+    return means
+
+
+def slow_chain(
+    system: LayeredSystem, most: int
+) -> tuple[dict[str, float], dict[str, list[float]], int] | None:
+    """Cycles of clients [1/s], and of each entry its requests that wait and its threads.
+
+    Threads before and after the answer; and the number of states.
+    """
+    rules = Rules(system)
+    space = _explored(rules, most)
+    if space is None:
+        return None
+    shares = shares_of_time(space.source, space.target, space.rate, len(space.states))
+    flows = space.rate * shares[space.source]
+    cycles = {name: float(flows @ each) for name, each in space.cycles.items()}
+    return cycles, _counted(rules, space.states, shares), len(space.states)

@@ -1,0 +1,322 @@
+"""What happens in a state of a layered system, taken apart: one event after the other.
+
+The machine of `headway.queueing.layers.states`, and with it the twin of ``layered_states.c``.
+"""
+
+from collections.abc import Sequence
+from itertools import takewhile
+
+from headway.kinds import FloatArray
+from headway.queueing.layers.rows import (
+    Cell,
+    Ending,
+    EntryRow,
+    InstructionRow,
+    Kind,
+    Line,
+    Order,
+    PlaceRow,
+    WayRow,
+)
+from headway.queueing.playing.rows import NONE, IntArray, read_rows
+
+OVER = -2
+"""Address of a main token that is done."""
+
+_DRAWS, _MOST_STILL = 256, 100_000
+_ROUNDING = 1e-9  # of probabilities that sum to 1
+
+
+class Stopped(Exception):
+    """The search stops here, for a reason."""
+
+    def __init__(self, reason: Ending) -> None:
+        super().__init__()
+        self.reason = reason
+
+
+class Walk:
+    """A program and a search as objects, a row each, with the cells of one state."""
+
+    def __init__(self, program: Sequence[IntArray], rate: FloatArray, chance: FloatArray) -> None:
+        self.instruction: list[InstructionRow] = read_rows(InstructionRow, program[0])
+        self.way: list[WayRow] = read_rows(WayRow, program[1])
+        self.entry: list[EntryRow] = read_rows(EntryRow, program[2])
+        self.place: list[PlaceRow] = read_rows(PlaceRow, program[3])
+        self.owner: list[int] = program[4].tolist()
+        self.clients: list[int] = program[5].tolist()
+        self.rate: list[float] = rate.tolist()
+        self.chance: list[float] = chance.tolist()
+        self.tasks = len(list(takewhile(lambda place: place.processor != NONE, self.place)))
+        self.cells = self.decided = self.drawn = 0
+        self.decision, self.following = [0] * _DRAWS, [0] * _DRAWS
+        self.fresh([], [Line() for _ in self.place])
+
+    def fresh(self, cells: list[Cell], lines: list[Line]) -> None:
+        """Begin with these cells and lines."""
+        self.cell, self.line = cells, lines
+        self.unused = self.going = self.last = NONE
+        self.still = self.drawn = 0
+        self.ends: list[int] = []
+        self.odds = 1.0
+
+
+# Cells, and the line of those that go on
+
+
+def take(w: Walk, entry: int) -> int:
+    """Take a cell for a request, or for a token."""
+    j = w.unused
+    if j == NONE:
+        if len(w.cell) == w.cells:
+            raise Stopped(Ending.NARROW)
+        j = len(w.cell)
+        w.cell.append(Cell(entry, thread=j))
+        return j
+    w.unused = w.cell[j].next
+    w.cell[j] = Cell(entry, thread=j)
+    return j
+
+
+def _drop(w: Walk, j: int) -> None:
+    w.cell[j].thread, w.cell[j].next = NONE, w.unused
+    w.unused = j
+
+
+def _ready(w: Walk, j: int) -> None:
+    w.cell[j].next = NONE
+    if w.going == NONE:
+        w.going = j
+    else:
+        w.cell[w.last].next = j
+    w.last = j
+
+
+def go_on(w: Walk, j: int) -> None:
+    """Let a token go on with the next instruction."""
+    w.cell[j].address += 1
+    _ready(w, j)
+
+
+def begin(w: Walk, j: int) -> None:
+    """Let a thread begin with its request, or a client anew."""
+    c = w.cell[j]
+    c.address, c.tokens, c.position = w.entry[c.entry].start, 1, 0
+    _ready(w, j)
+
+
+# One of some options: as decided before, else the first that has a chance
+
+
+def _draw(w: Walk, chances: Sequence[float]) -> int:
+    if len(chances) == 1:
+        return 0
+    if w.drawn == _DRAWS:
+        raise Stopped(Ending.STILL)
+    some = [n for n, chance in enumerate(chances) if chance > 0]
+    if w.drawn == w.decided:
+        w.decision[w.decided] = some[0]
+        w.decided += 1
+    n = w.decision[w.drawn]
+    w.following[w.drawn] = next((other for other in some if other > n), NONE)
+    w.drawn += 1
+    w.odds *= chances[n]
+    return n
+
+
+def decided_anew(w: Walk) -> bool:
+    """Take the next decisions; whether there are any."""
+    while w.decided > 0 and w.following[w.decided - 1] == NONE:
+        w.decided -= 1
+    if w.decided:
+        w.decision[w.decided - 1] = w.following[w.decided - 1]
+    return w.decided > 0
+
+
+# Places: who is served. Where some interrupt others, all stand in line, and the first are served
+
+
+def _rank(w: Walk, k: int, j: int) -> int:
+    entry = w.entry[w.cell[j].entry]
+    return entry.rank if k < w.tasks else w.place[entry.task].rank
+
+
+def _passes(w: Walk, k: int, j: int, other: int) -> bool:
+    """Whether one that comes to a place goes before another."""
+    place, ahead = w.place[k], float(_rank(w, k, j) - _rank(w, k, other))
+    first = place.by_turn + place.by_priority * ahead
+    return first < 0 or (first == 0 and place.then_turn + place.then_priority * ahead < 0)
+
+
+def stand_behind(w: Walk, k: int, j: int, other: int) -> None:
+    """Stand in the line of a place, behind another or first."""
+    line = w.line[k]
+    following = line.first if other == NONE else w.cell[other].next
+    w.cell[j].previous, w.cell[j].next, w.cell[j].position = other, following, 1
+    if other == NONE:
+        line.first = j
+    else:
+        w.cell[other].next = j
+    if following == NONE:
+        line.last = j
+    else:
+        w.cell[following].previous = j
+    line.waiting += 1
+
+
+def _step_out(w: Walk, k: int, j: int) -> None:
+    line, following, previous = w.line[k], w.cell[j].next, w.cell[j].previous
+    if previous == NONE:
+        line.first = following
+    else:
+        w.cell[previous].next = following
+    if following == NONE:
+        line.last = previous
+    else:
+        w.cell[following].previous = previous
+    w.cell[j].position = 0
+    line.waiting -= 1
+
+
+def _come(w: Walk, k: int, j: int) -> None:
+    place, line = w.place[k], w.line[k]
+    if place.order == Order.SHARED or (not place.interrupts and line.serving < place.servers):
+        line.serving += 1
+        if k < w.tasks:
+            begin(w, j)
+        return
+    before = line.last
+    if place.order == Order.RANKED:
+        while before != NONE and _passes(w, k, j, before):
+            before = w.cell[before].previous
+    stand_behind(w, k, j, before)
+
+
+def leave(w: Walk, k: int, j: int) -> None:
+    """Leave a place, where the next is served."""
+    place, line = w.place[k], w.line[k]
+    if place.interrupts:
+        _step_out(w, k, j)
+        return
+    line.serving -= 1
+    if line.first == NONE or line.serving >= place.servers:
+        return
+    following = line.first
+    if place.order == Order.AT_RANDOM:
+        for _ in range(_draw(w, [1.0 / line.waiting] * line.waiting)):
+            following = w.cell[following].next
+    _step_out(w, k, following)
+    line.serving += 1
+    if k < w.tasks:
+        begin(w, following)
+
+
+# Instructions; each says whether its token goes on at once
+
+
+def _ask(w: Walk, entry: int, caller: int) -> None:
+    j = take(w, entry)
+    w.cell[j].caller = caller
+    _come(w, w.entry[entry].task, j)
+
+
+def _spawn(w: Walk, instruction: InstructionRow, j: int) -> bool:
+    c = w.cell[j]
+    c.left = instruction.needed
+    for way in w.way[instruction.way : instruction.way + instruction.ways]:
+        branch = take(w, c.entry)
+        each = w.cell[branch]
+        each.address, each.thread, each.parent = way.target, c.thread, j
+        w.cell[c.thread].tokens += 1
+        _ready(w, branch)
+    return False
+
+
+def _answer(w: Walk, instruction: InstructionRow, j: int) -> bool:
+    c = w.cell[j]
+    caller, c.caller = c.caller, NONE
+    c.address += 1
+    chances = w.chance[instruction.way : instruction.way + instruction.ways]
+    left = 1.0
+    for chance in chances:
+        left -= chance
+    rest = [left] if left > _ROUNDING or not chances else []
+    onward = _draw(w, [*chances, *rest])
+    if onward < len(chances):
+        _ask(w, w.way[instruction.way + onward].target, caller)
+    elif caller != NONE:
+        go_on(w, caller)
+    return True
+
+
+def _join(w: Walk, parent: int) -> None:
+    """Whoever spawned goes on behind the last branch that it needs, and the others run on."""
+    w.cell[parent].left -= 1
+    if w.cell[parent].left != 0:
+        return
+    for c in w.cell:
+        if c.parent == parent:
+            c.parent = NONE
+    go_on(w, parent)
+
+
+def _release(w: Walk, j: int) -> None:
+    c = w.cell[j]
+    if not w.entry[c.entry].clients:
+        _drop(w, j)
+        leave(w, w.entry[c.entry].task, j)
+        return
+    if len(w.ends) == _DRAWS:
+        raise Stopped(Ending.STILL)
+    w.ends.append(c.entry)
+    begin(w, j)
+
+
+def _done(w: Walk, j: int) -> bool:
+    c = w.cell[j]
+    thread, parent, c.address = c.thread, c.parent, OVER
+    if j != thread:
+        c.parent = NONE
+        _drop(w, j)
+        if parent != NONE:
+            _join(w, parent)
+    w.cell[thread].tokens -= 1
+    if w.cell[thread].tokens == 0:
+        _release(w, thread)
+    return False
+
+
+def _follow(w: Walk, j: int) -> bool:
+    c = w.cell[j]
+    instruction = w.instruction[c.address]
+    match instruction.kind:
+        case Kind.SERVE:
+            _come(w, instruction.place, j)
+        case Kind.CALL:
+            _ask(w, instruction.entry, j)
+        case Kind.BRANCH:
+            first = instruction.way
+            c.address = w.way[first + _draw(w, w.chance[first : first + instruction.ways])].target
+            return True
+        case Kind.SPAWN:
+            return _spawn(w, instruction, j)
+        case Kind.ANSWER:
+            return _answer(w, instruction, j)
+        case Kind.DONE:
+            return _done(w, j)
+        case Kind.SEND:  # such chains have no end
+            raise Stopped(Ending.STILL)
+    return False
+
+
+def settle(w: Walk) -> None:
+    """Follow those that go on, in order, to where they take time, wait or end."""
+    while w.going != NONE:
+        j = w.going
+        w.going = w.cell[j].next
+        on = True
+        while on:
+            if w.still == _MOST_STILL:
+                raise Stopped(Ending.STILL)
+            w.still += 1
+            on = _follow(w, j)
