@@ -1,4 +1,4 @@
-/* All states of a layered system, and the moves between them: headway.queueing.layers.states.
+/* All states of a layered system, and the moves between them: headway.queueing.layers.states.search.
 
    A state is a forest of cells (requests, threads, tokens), written in preorder, a word each, with
    equal states written alike. It is read into cells, in which one event after the other happens;

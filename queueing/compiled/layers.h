@@ -1,7 +1,7 @@
 /* What is played of layers: the score, which does not change, and the state, where all stands.
 
    Each struct is a row of an array, with the fields of the class of its name in
-   headway.queueing.layers.rows, in the same order. */
+   headway.queueing.layers.states.rows, in the same order. */
 #ifndef HEADWAY_LAYERS_H
 #define HEADWAY_LAYERS_H
 

@@ -19,9 +19,9 @@ from headway.queueing.layers.program import (
     Wait,
     program_of,
 )
-from headway.queueing.layers.rows import Cell, Ending, Line, Search
 from headway.queueing.layers.score import LayeredScore, score_of
-from headway.queueing.layers.states import (
+from headway.queueing.layers.states.rows import Cell, Ending, Line, Search
+from headway.queueing.layers.states.search import (
     CHILDREN,
     LEFT,
     POSITION,
@@ -152,8 +152,8 @@ class States:
     Parameters
     ----------
     words, starts
-        Of all states (`headway.queueing.layers.states`), and where each begins; one more than
-        there are states.
+        Of all states (`headway.queueing.layers.states.search`), and where each begins; one more
+        than there are states.
     begins
         Where the moves of each begin, likewise.
     targets, flows

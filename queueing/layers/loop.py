@@ -1,9 +1,9 @@
 """The events of a layered system, instruction by instruction: the twin of ``layered.c``, in order.
 
 A call continues from a state, and stops after so many events, at a time, or when an array is full
-(`headway.queueing.layers.rows.Reason`). Tokens that go on stand in a line, of which the first
-follows one instruction after the other until it takes time or waits. It draws the same numbers as
-the kernel, and rounds as it does, so both leave the same state, bit for bit.
+(`headway.queueing.layers.states.rows.Reason`). Tokens that go on stand in a line, of which the
+first follows one instruction after the other until it takes time or waits. It draws the same
+numbers as the kernel, and rounds as it does, so both leave the same state, bit for bit.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import Any
 
 from headway.queueing.compiled.library import compiled
-from headway.queueing.layers.rows import (
+from headway.queueing.layers.states.rows import (
     Clock,
     EntryRow,
     InstructionRow,

@@ -14,8 +14,8 @@ import numpy as np
 from headway.errors import GraphError
 from headway.kinds import FloatArray, check_domain
 from headway.queueing.layers.loop import play_program
-from headway.queueing.layers.rows import Reason
 from headway.queueing.layers.score import LayeredScore, arguments, opening, score_of
+from headway.queueing.layers.states.rows import Reason
 from headway.queueing.layers.system import LayeredSystem
 from headway.queueing.playing.estimates import Estimate
 from headway.queueing.playing.times import NONE as NO_TIMES

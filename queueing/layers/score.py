@@ -30,7 +30,7 @@ from headway.queueing.layers.program import (
     Wait,
     program_of,
 )
-from headway.queueing.layers.rows import (
+from headway.queueing.layers.states.rows import (
     Clock,
     EntryRow,
     InstructionRow,

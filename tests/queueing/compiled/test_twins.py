@@ -188,7 +188,7 @@ MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "passing_rounds": ("headway.queueing.variability.passes", _passing_rounds),
     "play_program": ("headway.queueing.layers.loop", _play_program),
     "play": ("headway.models.simulating.playing.loop", _play),
-    "explore_program": ("headway.queueing.layers.states", _explore_program),
+    "explore_program": ("headway.queueing.layers.states.search", _explore_program),
     "balancing_sweeps": ("headway.queueing.markov.sweeps", _balancing_sweeps),
 }
 """The module of each twin, and arguments by seed; results are the arrays that are written."""

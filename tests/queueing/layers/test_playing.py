@@ -18,8 +18,8 @@ from headway.queueing.layers.chain import by_chain
 from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together
 from headway.queueing.layers.parts import Entry, Processor, Task
 from headway.queueing.layers.playing import Played, play_layers
-from headway.queueing.layers.rows import Kind, Order, Reason
 from headway.queueing.layers.score import LayeredState, arguments, opening, score_of
+from headway.queueing.layers.states.rows import Kind, Order, Reason
 from headway.queueing.layers.system import LayeredSystem
 from headway.queueing.playing.estimates import Estimate, together
 from tests.support.layers import layered_system

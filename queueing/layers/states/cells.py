@@ -1,13 +1,13 @@
 """What happens in a state of a layered system, taken apart: one event after the other.
 
-The machine of `headway.queueing.layers.states`, and with it the twin of ``layered_states.c``.
+With `headway.queueing.layers.states.search` it is the twin of ``layered_states.c``.
 """
 
 from collections.abc import Sequence
 from itertools import takewhile
 
 from headway.kinds import FloatArray
-from headway.queueing.layers.rows import (
+from headway.queueing.layers.states.rows import (
     Cell,
     Ending,
     EntryRow,

@@ -19,7 +19,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.queueing.compiled.library import compiled
-from headway.queueing.layers.cells import (
+from headway.queueing.layers.states.cells import (
     OVER,
     Stopped,
     Walk,
@@ -31,7 +31,7 @@ from headway.queueing.layers.cells import (
     stand_behind,
     take,
 )
-from headway.queueing.layers.rows import Cell, Ending, Kind, Line, Order, Search
+from headway.queueing.layers.states.rows import Cell, Ending, Kind, Line, Order, Search
 from headway.queueing.playing.rows import NONE, IntArray, read_rows, write_rows
 
 CHILDREN, ROLE, LEFT, POSITION = 16, 2, 8, 16

@@ -1,0 +1,1 @@
+"""States of layered systems as rows: what happens in one, and the search for all of them."""
