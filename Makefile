@@ -160,12 +160,17 @@ dist:
 	@echo "dist/ holds what was checked"
 
 benchmark: $(READY)
-	$(BIN)/python -m pytest benchmarks -q --benchmark-disable-gc
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest benchmarks -q --benchmark-disable-gc
 
 # make benchmark-against REV=HEAD~1: the same tasks by this tree and by an earlier commit, in turns
 .PHONY: benchmark-against
 benchmark-against: $(READY)
 	PYTHONPATH=. $(BIN)/python -m benchmarks.against $(or $(REV),HEAD~1) $(if $(ONLY),--only "$(ONLY)")
+
+# make benchmark-table: each task beside the same loop in C, or the nearest to it, in one run
+.PHONY: benchmark-table
+benchmark-table: $(READY)
+	OPENBLAS_NUM_THREADS=1 PYTHONPATH=. $(BIN)/python -m benchmarks.table $(if $(ONLY),--only "$(ONLY)")
 
 # make accuracy WORKERS=2: intervals of fits that hold the truth, for docs/accuracy.md (an hour of a processor)
 WORKERS ?= $(shell getconf _NPROCESSORS_ONLN)

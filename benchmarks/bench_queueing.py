@@ -39,7 +39,7 @@ SOURCE = Path(__file__).with_name("kernels.c")
 @pytest.fixture(scope="module")
 def kernels(tmp_path_factory):
     library = tmp_path_factory.mktemp("kernels") / "kernels.so"
-    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, SOURCE], check=True)
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, SOURCE, "-lm"], check=True)
     loaded = ctypes.CDLL(str(library))
     loaded.mva.restype = ctypes.c_double
     return loaded

@@ -1,4 +1,6 @@
-/* The plain loops that benchmarks/bench_queueing.py measures headway against. */
+/* The plain loops that benchmarks/bench_queueing.py and benchmarks/table.py measure headway by. */
+
+#include <math.h>
 
 void erlang_c(int points, int servers, const double *rate, const double *time, double *result)
 {
@@ -104,4 +106,30 @@ int schweitzer(int classes, int stations, double jobs, const double *demand, dou
         if (moved < tolerance || step == 100000)
             return step;
     }
+}
+
+/* Jobs through stations in a row, each with one exponential server and a queue without limit, by
+   Lindley's recursion: the mean time in the row. It keeps no calendar, no queue and no job. */
+static double exponential(unsigned long long *state, double mean)
+{
+    *state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
+    return -mean * log(((double)(*state >> 11) + 0.5) / 9007199254740992.0);
+}
+
+double tandem(int jobs, int stations, double gap, double time, double *free)
+{
+    unsigned long long state = 1;
+    double now = 0, spent = 0;
+    for (int k = 0; k < stations; k++)
+        free[k] = 0;
+    for (int j = 0; j < jobs; j++) {
+        now += exponential(&state, gap);
+        double here = now;
+        for (int k = 0; k < stations; k++) {
+            here = (here > free[k] ? here : free[k]) + exponential(&state, time);
+            free[k] = here;
+        }
+        spent += here - now;
+    }
+    return spent / jobs;
 }

@@ -1,0 +1,36 @@
+"""The table of tasks has a measure for each, and prints a ratio of both."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from benchmarks.table import YARDSTICKS
+from benchmarks.tasks import TASKS
+from tests.house import FOLDERS
+from tests.support.limits import HANGS
+
+ROOT = FOLDERS["headway.models"].parent
+
+
+def test_each_task_has_a_measure():
+    assert list(YARDSTICKS) == list(TASKS)
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a compiler of C, called cc")
+def test_a_row_has_both_times_and_their_ratio():
+    command = [sys.executable, "-m", "benchmarks.table", "--only", "closed, 10 stations"]
+    threads = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    process = subprocess.run(
+        command, cwd=ROOT, env=threads, capture_output=True, text=True, timeout=HANGS
+    )
+    assert process.stderr == ""
+    _, *rows = process.stdout.splitlines()
+    assert [row[:54].strip() for row in rows] == [n for n in TASKS if "closed, 10 stations" in n]
+    for row in rows:
+        ours, theirs, ratio = map(float, row[54:].split()[:3])
+        assert ours > 0
+        assert theirs > 0
+        assert ratio > 0
