@@ -17,7 +17,7 @@ Points of a sweep
     grid, listed, random, latin, sobol, drawn, Between
 Measured data
     Measurements, Reader, Range, data_path, curve, sfs_signature, read_sizes, SfsSignature,
-    MeasuredSizes, MeasuredLogp, MeasuredCollective
+    MeasuredSizes, MeasuredLogp, MeasuredCollective, MeasuredStorage
 Published results
     reproduce, published_communication, message_map, Communication, SlowdownPanel
 Figures (an answer has ``plot()``)

@@ -46,6 +46,7 @@ from .signatures.sfs import Range as Range
 from .signatures.sfs import SfsSignature as SfsSignature
 from .signatures.sfs import curve as curve
 from .signatures.sfs import sfs_signature as sfs_signature
+from .signatures.storage import MeasuredStorage as MeasuredStorage
 from .simulating.check import Check as Check
 from .simulating.several import Simulations as Simulations
 from .simulating.simulation import Simulation as Simulation

@@ -43,6 +43,7 @@ SHOWN: dict[str, tuple[str, str]] = {
     "MeasuredLogp": ("showing.logp", "signatures"),
     "MeasuredCollective": ("showing.collectives", "collectives"),
     "TracedModel": ("showing.tracing", ""),
+    "MeasuredStorage": ("showing.storage", "storage"),
     "Reproduction": ("published.tables", ""),
 }
 """Where the ``describe`` of each kind of answer is, and its figure in `headway.models.plotting`.

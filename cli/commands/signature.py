@@ -29,6 +29,8 @@ LOGGP_EXAMPLE = "Example: headway signature loggp netgauge.out --pin 64KiB"
 
 COLLECTIVE_EXAMPLE = "Example: headway signature collective n2.txt n4.txt --at n=8,size=64MiB"
 
+STORAGE_EXAMPLE = "Example: headway signature storage results --utilisation 70%"
+
 
 @click.group("signature", cls=Group, help=COMMANDS["signature"], epilog=EXAMPLE)
 def command() -> None:
@@ -221,4 +223,34 @@ def collective(
     chosen = Chosen(operation, datatype, place, counts_of_option(processors))
     texts = [file_text(path) for path in files]
     answer = MeasuredCollective.of(texts, chosen, per_machine or 0, asked)
+    present(answer, output_format, plot)
+
+
+@command.command("storage", epilog=STORAGE_EXAMPLE)
+@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option(
+    "--utilisation", "asked", default="90%", metavar="AU", help="What accelerators keep (90%)."
+)
+@hint_options
+@format_options
+@plot_option
+def storage(
+    files: tuple[Path, ...],
+    asked: str,
+    hints: "Hints",
+    output_format: Format | None,
+    plot: Drawing | None,
+) -> None:
+    """Tell how many accelerators storage feeds.
+
+    FILES are summaries of MLPerf Storage, folders of them, or a table of them. Each system has the
+    stall of a batch, and the least and largest number of accelerators that stay as busy as asked.
+    """
+    from headway.models.language.units import ONE, quantity
+    from headway.models.reading.loadtest import read_load_test
+    from headway.models.signatures.storage import MeasuredStorage
+
+    share = quantity(asked, ONE, "--utilisation")
+    test = read_load_test([str(file) for file in files], hints=hints)
+    answer = MeasuredStorage.of(test.points, share)
     present(answer, output_format, plot)

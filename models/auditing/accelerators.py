@@ -20,8 +20,8 @@ CONTRADICTS = FindingKind(
     Severity.WARNING,
     "throughput differs by a share `value`, over 1%, from accelerators x utilisation / time "
     "of computation",
-    "they computed longer than is published, or the two numbers are of different parts of the run: "
-    "take one of them only",
+    "throughput counts the first step of each epoch, which utilisation leaves out, or they "
+    "computed longer than is published: take stalls, which follow from utilisation",
 )
 NO_COMPUTATION = FindingKind(
     "no_computation_time",

@@ -1,28 +1,26 @@
 """The law of accelerators on published results of MLPerf Storage: docs/accuracy/mlperf-storage.md.
 
-    python -m tests.campaigns.training_storage                 prints the tables, three seconds
-    python -m tests.campaigns.training_storage --plot FILE     draws the picture too
+    python -m tests.campaigns.training_storage      prints the tables, three seconds
 
 Each configuration is a system, a workload, an accelerator and a number of accelerators, run five
 times. Where a system has three numbers of accelerators, the highest is left out and predicted from
 the others.
 """
 
-import argparse
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
-from matplotlib.figure import Figure
 from scipy.optimize import least_squares
+from scipy.special import digamma
 
 from headway.models import catalogue_model, data_path
 from headway.models.auditing.accelerators import LAW, law_error
 from headway.models.measured.points import Point
 from headway.models.measured.tools.mlperf_storage import ACCELERATOR
 from headway.models.reading.loadtest import read_load_test
+from headway.models.signatures.storage import FedLoad, ceiling
 
 STARTS = ((1e-3, 1e-5), (0.05, 1e-3), (0.3, 1e-2))
 """Delay and service time that a fit starts from, in times of computation."""
@@ -114,10 +112,37 @@ def queued(lower: Sequence[Configuration], accelerators: int) -> float:
     return utilisation(accelerators, compute, delay, service)
 
 
+def barred(lower: Sequence[Configuration], accelerators: int) -> float:
+    """AU predicted by a barrier after each batch: all wait as long as the longest of N waits.
+
+    The mean of the largest of N exponential times is H_N = 1 + 1/2 + ... + 1/N times theirs, so
+    that the stall is a + b H_N; a and b are those of two loads.
+    """
+    compute = lower[0].compute or 0.0
+    waits = [compute * (1 / one.busy - 1) for one in lower[-2:]]
+    longest = [harmonic(one.accelerators) for one in lower[-2:]]
+    slope = (waits[1] - waits[0]) / (longest[1] - longest[0])
+    return compute / (compute + waits[1] + slope * (harmonic(accelerators) - longest[1]))
+
+
+def harmonic(number: int) -> float:
+    """H_N."""
+    return float(digamma(number + 1) - digamma(1))
+
+
+def highest(lower: Sequence[Configuration], accelerators: int) -> float:
+    """The largest AU that a closed network with the same lower loads can have."""
+    loads = [FedLoad(one.accelerators, one.busy, None, None, None, None, 1) for one in lower]
+    return ceiling(loads, accelerators)
+
+
 def left_out(every: Sequence[Configuration]) -> Iterator[str]:
     """Lines of the table of highest loads that were left out."""
-    yield "| system, workload, hosts | accelerators | AU | a delay alone | a delay and a queue |"
-    yield "|---|---|---|---|---|"
+    yield (
+        "| system, workload, hosts | accelerators | AU | a delay alone | a delay and a queue "
+        "| a barrier | at most |"
+    )
+    yield "|---|---|---|---|---|---|---|"
     groups: dict[str, list[Configuration]] = defaultdict(list)
     for one in every:
         groups[one.name].append(one)
@@ -125,42 +150,17 @@ def left_out(every: Sequence[Configuration]) -> Iterator[str]:
         if len(some) < 3 or some[0].compute is None:
             continue
         *lower, top = some
-        told = (lower[-1].busy, queued(lower, top.accelerators))
+        told = [lower[-1].busy]
+        told += [predict(lower, top.accelerators) for predict in (queued, barred, highest)]
         cells = [f"{100 * au:.1f}% ({100 * (au - top.busy):+.1f})" for au in told]
         loads = ", ".join(str(one.accelerators) for one in some)
         yield f"| {name} | {loads} | {100 * top.busy:.1f}% | {' | '.join(cells)} |"
 
 
-def figure(every: Sequence[Configuration]) -> Figure:
-    """Stall over time of computation by accelerators, and the error of the law by it."""
-    drawn = Figure(figsize=(7.5, 6.5), layout="constrained")
-    above, below = drawn.subplots(2, 1, sharex=True)
-    for mark, workload in zip("osD", ("unet3d", "resnet50", "cosmoflow"), strict=True):
-        some = [one for one in every if f": {workload} " in one.name and one.compute]
-        count = [one.accelerators for one in some]
-        above.plot(
-            count, [np.mean(one.stalls) / (one.compute or 1) for one in some], mark, label=workload
-        )
-        below.plot(count, [100 * (one.error or 0) for one in some], mark, label=workload)
-    above.set_xscale("log")
-    above.set_yscale("log")
-    above.set_ylabel("stall / time of computation")
-    below.axhspan(-100 * LAW, 100 * LAW, color="0.85")
-    below.set_ylabel("throughput against N AU / Z [%]")
-    below.set_xlabel("accelerators N")
-    above.legend(frameon=False)
-    return drawn
-
-
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--plot", type=Path)
-    given = parser.parse_args()
     every = configurations()
     print("\n".join([counts(every), "", *law(every), "", *left_out(every)]))
-    if given.plot:
-        figure(every).savefig(given.plot)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """The page of MLPerf Storage shows what its command prints."""
 
+import json
+
 import pytest
 
 from headway.models import data_path
@@ -7,6 +9,7 @@ from headway.models.analysis.audit import audit
 from headway.models.reading.loadtest import read_load_test
 from tests.campaigns.training_storage import configurations, counts, law, left_out
 from tests.house import FOLDERS
+from tests.support.tool_files import sample
 
 PAGE = FOLDERS["headway.models"].parent / "docs/accuracy/mlperf-storage.md"
 
@@ -35,3 +38,16 @@ def test_each_configuration_that_breaks_the_law_is_named_by_the_audit(every):
     named = {(test.points[f.points[0]].name, int(test.points[f.points[0]].load)) for f in found}
     assert named == broken
     assert all(test.points[f.points[0]].name in f.text for f in found)
+
+
+def test_the_first_step_explains_how_far_throughput_is_from_the_law():
+    """X Z / (N AU) = (1 - F/T) n / (n - 1) of 36 accelerators, 7 samples a step."""
+    told = json.loads(sample("mlperf_storage", "unet3d-h100.json"))
+    metric, batch = told["metric"], 7 * told["num_accelerators"]
+    steps = told["num_files_train"] // batch
+    rate = metric["train_throughput_mean_samples_per_second"]
+    epoch = steps * batch / rate
+    kept = rate / batch * 0.323 / (metric["train_au_mean_percentage"] / 100)
+    first = 1 - kept * (steps - 1) / steps
+    assert f"That was {100 * first:.1f}% of an epoch, {first * epoch:.1f} s" in PAGE.read_text()
+    assert f"with n = {steps}" in PAGE.read_text()

@@ -213,6 +213,7 @@ signature sfs {curve} --x throughput --y response_ms --from 100 --csv
 signature sfs {page} --json
 signature logp {logp} --rtt 12.8us --window 4
 signature loggp {sizes} --pin 64KiB
+signature storage {curve} --utilisation 80%
 signature collective {sizes} --operation all_gather --at n=8,size=1MiB
 reproduce thesis/table-3.3 --errata"""
 """Command lines; names in braces stand for files."""

@@ -152,6 +152,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
         read_sizes("size_bytes,time_us\n" + "".join(f"{x},{y}\n" for x, y in TIMES), "sizes.csv")
     ),
     "MeasuredCollective": figures.collective,
+    "MeasuredStorage": figures.storage,
     "MeasuredLogp": lambda: MeasuredLogp.of(Measurements.parse(BURSTS, "bursts.csv"), 20.1e-6),
     "Reproduction": lambda: reproduce("thesis/table-6.2"),
 }

@@ -27,10 +27,12 @@ from headway.models.analysis.growth import Growth, month
 from headway.models.analysis.sensitivity import sensitivity
 from headway.models.inference.server import fit_server
 from headway.models.inference.side_by_side import SideBySide
+from headway.models.reading.loadtest import read
 from headway.models.signatures.collective import MeasuredCollective
 from headway.models.signatures.loggp import MeasuredSizes, read_sizes
 from headway.models.signatures.logp import MeasuredLogp
 from headway.models.signatures.sfs import MeasuredSignature
+from headway.models.signatures.storage import MeasuredStorage
 from headway.models.sweeping.crossing.importance import global_sensitivity
 from headway.queueing import MM1
 
@@ -106,6 +108,10 @@ def collective():
     return MeasuredCollective.of(files, asked=[(8, 4096.0)])
 
 
+def storage():
+    return MeasuredStorage.of(read("mlperf_storage/runs.csv").points)
+
+
 def panels():
     levels = np.array([0.0, 10.0, 20.0])
     laws = {"law": 1 + levels / 40, "other": 1 + levels / 30}
@@ -133,6 +139,7 @@ FIGURES = {
     "logp signature": lambda: logp().plot(),
     "sizes": lambda: sizes().plot(),
     "collective": lambda: collective().plot(),
+    "storage": lambda: storage().plot(),
     "tornado": lambda: sensitivity(raid().at(arrival_rate=1200.0)).plot(),
     "target": lambda: what_it_takes(
         raid().at(arrival_rate=1400.0), "response_time", 12e-3, "cpu_time"

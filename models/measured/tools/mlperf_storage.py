@@ -27,7 +27,9 @@ ACCELERATOR = "accelerator"
 """The name of the utilisation of accelerators, among those of a point."""
 
 _TITLES = "submitter,system,workload,accelerator,accelerators,hosts,"
-_PERCENT, _MEGABYTE = 1e-2, 1e6
+_PERCENT = 1e-2
+_MEGABYTE = 2.0**20
+"""What is called MB divides by 1024 twice (argonne-lcf/dlio_benchmark, utils/statscounter.py)."""
 _WORKLOADS = {"unet3d": "unet3d", "unet": "unet3d", "resnet50": "resnet50", "resnet": "resnet50",
               "cosmoflow": "cosmoflow", "bert": "bert"}  # fmt: skip
 _WORKLOAD = re.compile(rf"(?<![a-z0-9])({'|'.join(_WORKLOADS)})(?![a-z0-9])", re.IGNORECASE)
