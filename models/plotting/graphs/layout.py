@@ -184,7 +184,9 @@ def _beside(
         names = scheme.named(sort)
         if not names:
             continue
-        order = sorted(names, key=lambda name: _aim(scheme, name, boxes, is_right=is_right))
+        order = _chained(
+            scheme, sorted(names, key=lambda name: _aim(scheme, name, boxes, is_right=is_right))
+        )
         aims = [_aim(scheme, name, boxes, is_right=is_right) for name in order]
         long = [sizes[name][0 if is_right else 1] for name in order]
         thick = max(sizes[name][1 if is_right else 0] for name in order)
@@ -192,6 +194,26 @@ def _beside(
         for name, at in zip(order, _apart(aims, long), strict=True):
             placed[name] = Rectangle(*((at, level) if is_right else (level, -at)), *sizes[name])
     return placed
+
+
+def _chained(scheme: Scheme, names: Sequence[str]) -> list[str]:
+    """Boxes in their order, but what one uses stands right before it, so that arrows are short."""
+    uses: dict[str, list[str]] = {name: [] for name in names}
+    for edge in scheme.edges:
+        if edge.source in uses and edge.target in uses:
+            uses[edge.target].append(edge.source)
+    used = {source for sources in uses.values() for source in sources}
+    order: dict[str, None] = {}
+
+    def put(name: str) -> None:
+        for source in uses[name]:
+            if source not in order:
+                put(source)
+        order.setdefault(name)
+
+    for name in [*(name for name in names if name not in used), *names]:
+        put(name)
+    return list(order)
 
 
 def _aim(scheme: Scheme, name: str, boxes: Mapping[str, Rectangle], *, is_right: bool) -> float:

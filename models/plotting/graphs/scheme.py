@@ -160,6 +160,22 @@ def _words(name: str) -> str:
 
 def _wrapped(text: str, wide: int) -> str:
     return "\n".join(
-        textwrap.fill(line, wide, break_long_words=False, break_on_hyphens=False)
+        textwrap.fill(
+            " ".join(_parted(word, wide) for word in line.split(" ")),
+            wide, break_long_words=False, break_on_hyphens=False,
+        )
         for line in text.split("\n")
-    )
+    )  # fmt: skip
+
+
+def _parted(word: str, wide: int) -> str:
+    """A word longer than a line with a space after the last bracket that a line has room for.
+
+    Both sides of the space are too long for one line, so that it always becomes the end of one.
+    """
+    if len(word) <= wide:
+        return word
+    cut = max(word.rfind("(", 0, wide), word.find("(")) + 1
+    if cut in (0, len(word)):
+        return word
+    return f"{word[:cut]} {_parted(word[cut:], wide)}"

@@ -133,7 +133,7 @@ def test_a_wide_chain_is_drawn_from_top_to_bottom():
     assert boxes["a"].y > boxes["b"].y > boxes["f"].y
 
 
-@pytest.mark.parametrize("name", sorted({*SERVERS} - {"decode-step"}))  # long formulas: 7.8 inches
+@pytest.mark.parametrize("name", SERVERS)
 def test_graphs_of_the_catalogue_can_be_read_400_pixels_wide(name):
     figure = catalogue_model(name).plot()
 
@@ -180,6 +180,19 @@ def test_an_arrow_ends_at_the_edges_of_its_boxes():
     half = one.between(0.25, 0.75)
     np.testing.assert_allclose(half.points()[0], one.at(np.array([0.25]))[0], atol=1e-12)
     np.testing.assert_allclose(half.at(np.array([0.5])), one.at(np.array([0.5])), atol=1e-12)
+
+
+def test_a_formula_without_spaces_is_broken_after_its_brackets():
+    graph = (
+        chain("a").declare("long").bind("t", "max(long,min(long,max(long,min(long,long,long))))")
+    )
+    scheme = scheme_of(graph, {}, None, 18, Scale())
+
+    (formula,) = [part.words for name, part in scheme.parts.items() if "formula" in name]
+    name, *lines = formula.split("\n")
+    assert name == "t ="
+    assert "".join(lines).replace(" ", "") == graph.bindings["t"].text.replace(" ", "")
+    assert max(map(len, lines)) <= 18
 
 
 def test_a_row_that_is_too_wide_is_cut():
