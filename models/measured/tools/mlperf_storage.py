@@ -86,7 +86,7 @@ class _Run:
         """A closed test of batches, in so far as its Z is known."""
         work = PUBLISHED.get((self.workload, self.accelerator))
         told = {
-            "samples_s": self.samples,
+            "samples_ops_s": self.samples,
             "bandwidth_bytes_s": self.bandwidth,
             "machines": self.hosts,
         }

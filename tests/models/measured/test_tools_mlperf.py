@@ -46,6 +46,24 @@ def test_the_first_release_names_the_model_and_emulates_v100():
     assert point.name == "unet3d on v100, 1 host"
 
 
+def test_release_2_names_the_workload_alone_in_its_folders():
+    """mlcommons/storage, v2.0-branch, mlpstorage/rules.py: generate_output_location."""
+    layout = "results/filer{}/training/unet3d/run/20250711_101500/summary.json"
+    (point,) = points_of(SUMMARY, layout.format(""))
+    assert (point.name, point.think_time) == ("filer: unet3d, 18 hosts", None)
+    assert "give folder names that say workload and accelerator" in point.notes[0]
+    (named,) = points_of(SUMMARY, layout.format("/h100"))
+    assert (named.name, named.think_time) == ("filer: unet3d on h100, 18 hosts", 0.323)
+
+
+def test_what_is_read_is_in_bytes_and_samples_a_second():
+    """MB are of 2^20 bytes: 146,600,628 a sample (unet3d_h100.yaml: record_length)."""
+    (point,) = points_of(SUMMARY, NAME)
+    samples = point.more["samples_ops_s"]
+    assert samples == pytest.approx(708.8530913360294, rel=1e-12)
+    assert point.more["bandwidth_bytes_s"] == pytest.approx(samples * 146600628, rel=1e-6)
+
+
 def test_folders_nearest_the_file_say_what_it_is():
     assert points_of(SUMMARY, "a100_site/resnet_h100/1/summary.json")[0].think_time == 0.224
 
