@@ -12,6 +12,7 @@ from headway.models.language.verbs import DESCRIBE, open_door
 
 SHOWN: dict[str, tuple[str, str]] = {
     "Import": ("showing.solved.imports", ""),
+    "LayeredImport": ("showing.solved.layered_imports", ""),
     "Simulation": ("showing.simulated.simulations", "simulated.figures"),
     "Simulations": ("showing.simulated.points", "simulated.figures"),
     "Check": ("showing.simulated.checks", "simulated.figures"),

@@ -12,7 +12,7 @@ EXAMPLE = "Example: headway import shop.jsimg --out shop.toml"
 
 
 @click.command("import", help=COMMANDS["import"], epilog=EXAMPLE)
-@click.argument("model", metavar="MODEL.jmva|.jsimg|.jsimgz|.pmif")
+@click.argument("model", metavar="MODEL.jmva|.jsimg|.jsimgz|.pmif|.lqnx")
 @click.option(
     "--out",
     metavar="FILE.toml",

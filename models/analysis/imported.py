@@ -9,6 +9,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.models.importing.building import Imported
 from headway.models.importing.foreign.network import Expected, Serves
+from headway.models.importing.lqnx_results import LayeredFile
 from headway.models.importing.reader import read_foreign
 from headway.models.language.frozen import Kept
 from headway.models.language.units import ONE, Unit, unit
@@ -38,6 +39,9 @@ UNITS: Mapping[str, Unit] = {
     "throughput": unit("op/s"),
     "response_time": unit("s"),
     "residence_time": unit("s"),
+    "service_time": unit("s"),
+    "second_phase": unit("s"),
+    "waiting_time": unit("s"),
 }
 
 
@@ -52,7 +56,7 @@ class ExpectedRow:
     Parameters
     ----------
     station, job_class
-        Names in the file; empty for all.
+        Names in the file; empty for all. Of layered services the name of a part, and its kind.
     measure
         headway's name of the measure, or the file's if headway has none.
     expected
@@ -230,13 +234,69 @@ def _plain(value: object) -> float:
     return float(np.ravel(np.asarray(value, float))[0])
 
 
-def import_model(path: str | Path) -> Import:
-    """Read and solve a JMT model, and compare the results with those in its file.
+@dataclass(frozen=True, eq=False)
+class LayeredImport(Kept, Answer):
+    """Solved layered services of another tool's file, with the results in it.
+
+    Parameters
+    ----------
+    source
+        The file's name.
+    file
+        The model, and the results in the file.
+    solution
+        Solution of the model.
+    """
+
+    source: str
+    file: LayeredFile
+    solution: Solution
+
+    @property
+    def model(self) -> Model:
+        """The headway model."""
+        return self.file.model
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Whether headway's answer is approximate, and which results are passed over."""
+        nearly = self.solution.approximation
+        notes = [f"approximate: {nearly}"] if nearly else []
+        if self.file.unread:
+            notes.append(
+                f"results in the file that are not compared: {', '.join(self.file.unread)}"
+            )
+        return tuple(notes)
+
+    @cached_property
+    def lines(self) -> tuple[ExpectedRow, ...]:
+        """All values in the file; without any, the throughput and busy threads of each task."""
+        return tuple(map(self._line, self.file.expected)) or tuple(self._others())
+
+    def _line(self, expected: Expected) -> ExpectedRow:
+        kind, name = expected.job_class, expected.station
+        solved = self._solved(kind, name, expected.measure)
+        return ExpectedRow(name, kind, expected.measure, expected, solved)
+
+    def _others(self) -> Iterator[ExpectedRow]:
+        layers = self.model.graph.layers
+        for name in layers.tasks if layers else ():
+            for part in ("throughput", "busy"):
+                yield ExpectedRow(name, "tasks", part, None, self._solved("tasks", name, part))
+
+    def _solved(self, kind: str, name: str, measure: str) -> float | None:
+        layers = self.model.graph.layers
+        assert layers is not None  # noqa: S101 - its file says so
+        return _plain(self.solution[f"{layers.key(kind, name)}.{measure}"])
+
+
+def import_model(path: str | Path) -> Import | LayeredImport:
+    """Read and solve a model of another tool, and compare the results with those in its file.
 
     Parameters
     ----------
     path
-        Path of a JMVA or JSIMg file, compressed or not.
+        Path of a JMVA, JSIMg, PMIF or LQNX file, compressed or not.
 
     Raises
     ------
@@ -257,4 +317,6 @@ def import_model(path: str | Path) -> Import:
     (1.0, ['utilisation', 'queue_length', 'response_time'])
     """
     imported = read_foreign(path)
+    if isinstance(imported, LayeredFile):
+        return LayeredImport(str(path), imported, imported.model.solve())
     return Import(str(path), imported, imported.model.solve())

@@ -24,27 +24,14 @@ from headway.queueing.layers.parts import Entry, Processor, Task
 
 def layer_tables(layers: Layers) -> dict[str, Any]:
     """The tables ``[processors]`` and ``[tasks]``; keys with their usual values are left out."""
-    lone = {name for name, task in layers.tasks.items() if _is_alone(layers, name, task)}
     return {
         "processors": {
             name: _keys(ProcessorEntry, one)
             for name, one in layers.processors.items()
-            if name not in lone
+            if name not in layers.lone
         },
-        "tasks": {name: _task(layers, name, name in lone) for name in layers.tasks},
+        "tasks": {name: _task(layers, name) for name in layers.tasks},
     }
-
-
-def _is_alone(layers: Layers, name: str, task: Task) -> bool:
-    """Whether clients have a delay of their own, which a file need not name."""
-    own = layers.processors.get(name)
-    sharing = [one for one in layers.tasks.values() if one.processor == name]
-    return (
-        task.clients
-        and sharing == [task]
-        and own is not None
-        and _keys(ProcessorEntry, own) == {"servers": UNLIMITED}
-    )
 
 
 def _keys(shape: type[NamedTuple], *parts: Processor | Task | Entry | Step) -> dict[str, Any]:
@@ -66,10 +53,10 @@ def _value(value: Any) -> Any:
     return str(value) if isinstance(value, Discipline) else value
 
 
-def _task(layers: Layers, name: str, alone: bool) -> dict[str, Any]:  # noqa: FBT001
+def _task(layers: Layers, name: str) -> dict[str, Any]:
     task = layers.tasks[name]
     table = _keys(TaskEntry, task)
-    if alone:
+    if name in layers.lone:
         del table["processor"]
     if task.clients:
         table.pop("threads", None)

@@ -107,6 +107,8 @@ class _Reading:
         entries: dict[str, Entry] = {}
         found = [one.get("name", "") for part in ("processor", "task") for one in root.iter(part)]
         self.plain = plain_names(found)
+        ranked = any("priority" in one.attrib for one in root.iter())
+        self.usual_rank = 0.0 if ranked else 1.0
         for part in root:
             if part.tag not in ("processor", "solver-params", "plot-control", "pragma", "spex"):
                 what = f"headway does not read <{part.tag}>; leave it out"
@@ -204,7 +206,7 @@ class _Reading:
         thinks = of_number(think)
         if think:
             thinks = formula(self.parameter(f"{plain}_think_time", think, seconds=True))
-        rank = self.number(element, "priority", place, 0.0)
+        rank = self.number(element, "priority", place, self.usual_rank)
         return Task(processor, members, thinks, clients, discipline, int(rank))
 
     def entries(self, task: str, element: Element) -> Iterator[tuple[str, Entry]]:
@@ -231,7 +233,7 @@ class _Reading:
                 for one in entry.findall("forwarding")
             }
             rate = of_number(self.number(entry, "open-arrival-rate", place, 0.0))
-            rank = int(self.number(entry, "priority", place, 0.0))
+            rank = int(self.number(entry, "priority", place, self.usual_rank))
             yield name, Entry(task, flow, rate, forwards, rank)
 
     def phases(self, element: Element, place: str) -> Flow:

@@ -1,12 +1,12 @@
 """Read other tools' files, recognised by content: the model, and what else the file says."""
 
 from pathlib import Path
-from xml.etree.ElementTree import Element
 
 from headway.errors import ModelFileError, quoted
 from headway.models.importing.building import Imported, imported
 from headway.models.importing.jmva import read_jmva
 from headway.models.importing.jsim import read_jsim
+from headway.models.importing.lqnx_results import LayeredFile, results_of
 from headway.models.importing.pmif import read_pmif
 from headway.models.importing.safe_xml import read_xml
 from headway.models.structure.model import Model
@@ -31,17 +31,11 @@ def model_of(path: str | Path) -> Model:
     ModelFileError
         As `read_foreign`.
     """
-    file = Path(path)
-    root = read_xml(file)
-    if root.tag == LAYERED:
-        from headway.models.importing.lqnx import read_lqnx
-
-        return read_lqnx(root, file.stem, str(file))
-    return _imported(root, file).model
+    return read_foreign(path).model
 
 
-def read_foreign(path: str | Path) -> Imported:
-    """Read a JMT model (JMVA or JSIMg, compressed or not) or a PMIF model.
+def read_foreign(path: str | Path) -> Imported | LayeredFile:
+    """Read a JMT model (JMVA or JSIMg, compressed or not), a PMIF model, or layered services.
 
     Parameters
     ----------
@@ -54,15 +48,13 @@ def read_foreign(path: str | Path) -> Imported:
         For a file of another kind, or for parts that headway does not support; names them.
     """
     file = Path(path)
-    return _imported(read_xml(file), file)
-
-
-def _imported(root: Element, file: Path) -> Imported:
+    root = read_xml(file)
     if root.tag == LAYERED:
-        msg = f"{file}: layered services are solved from this file; headway writes no other of them"
-        raise ModelFileError(msg)
+        from headway.models.importing.lqnx import read_lqnx
+
+        return LayeredFile(read_lqnx(root, file.stem, str(file)), *results_of(root))
     if root.tag not in _READERS:
-        known = "model (JMVA), archive (JSIMg), QueueingNetworkModel (PMIF)"
+        known = "model (JMVA), archive (JSIMg), QueueingNetworkModel (PMIF), lqn-model (LQNX)"
         msg = f"{file}: unknown root element {quoted(root.tag)}; it must be one of {known}"
         raise ModelFileError(msg)
     network = _READERS[root.tag](root, file.stem, str(file))

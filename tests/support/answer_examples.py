@@ -118,6 +118,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "LoadTest": load_test,
     "Solution": lambda: site().solve(arrival_rate=[500.0, 900.0]),
     "QueueLengths": lambda: site().solve(arrival_rate=[500.0, 900.0]).queue_lengths("cpu"),
+    "LayeredImport": lambda: import_model(DATA / "lqn" / "shop_with_results.lqnx"),
     "Import": lambda: import_model(PEERS / "open_1class_1stat_mm1k.jsimg"),
     "Propagation": lambda: site().at(arrival_rate=[500.0, 900.0]).propagate(100),
     "Simulation": lambda: site().simulate(half_width=0.2),

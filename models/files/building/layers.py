@@ -20,7 +20,7 @@ from headway.models.files.building.services import (
 from headway.models.language.formula import Formula, of_number
 from headway.models.language.units import ONE, unit
 from headway.models.structure.graph import ModelGraph
-from headway.models.structure.parts.layers import Layers
+from headway.models.structure.parts.layers import LONE, Layers
 from headway.queueing.disciplines.table import find_discipline
 from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together
 from headway.queueing.layers.parts import Entry, Processor, Task
@@ -47,7 +47,7 @@ class LayersOfFile(Entries):
                 msg = f"task {name} has no processor; name one, or give it a population"
                 raise self.place.error(msg, "tasks", name)
             if not task.processor:
-                processors[name] = Processor(of_number(inf), speed=of_number(1.0))
+                processors[name] = LONE
             tasks[name] = self._task(name, task)
             for called, entry in task.entries.items():
                 if called in entries:

@@ -1,6 +1,7 @@
 """What solutions say of layered services: of clients, entries, tasks and processors."""
 
 from collections.abc import Iterator
+from math import inf
 
 import numpy as np
 
@@ -43,12 +44,11 @@ _IDLE = 0.8  # use below which its processor is said to have room; chosen
 
 def _names(layers: Layers) -> dict[str, tuple[str, ...]]:
     clients = tuple(name for name, task in layers.tasks.items() if task.clients)
-    own = {layers.tasks[name].processor for name in clients}
     return {
         "clients": clients,
         "entries": tuple(n for n, e in layers.entries.items() if e.task not in clients),
         "tasks": tuple(name for name in layers.tasks if name not in clients),
-        "processors": tuple(n for n in layers.processors if n not in layers.tasks or n not in own),
+        "processors": tuple(name for name in layers.processors if name not in layers.lone),
     }
 
 
@@ -56,9 +56,10 @@ def layer_fields(solution: Solution, layers: Layers) -> Iterator[Field]:
     """Each number of each part, over the operating points."""
     for kind, names in _names(layers).items():
         for name in names:
+            key = layers.key(kind, name)
             for part in _PARTS[kind]:
-                values = np.broadcast_to(solution[f"{name}.{part}"], solution.shape).ravel()
-                csv = (f"{name}_{part}",)
+                values = np.broadcast_to(solution[f"{key}.{part}"], solution.shape).ravel()
+                csv = (f"{key.replace(' ', '_')}_{part}",)
                 yield Field((kind, name, part), values.tolist(), _UNITS[part], csv)
 
 
@@ -68,7 +69,8 @@ def layer_tables(solution: Solution, layers: Layers, scale: Scale) -> list[Table
     for kind, names in _names(layers).items():
         columns = [Column(_SINGULAR[kind], names)]
         for part in _PARTS[kind]:
-            values = [float(np.ravel(solution[f"{name}.{part}"])[0]) for name in names]
+            keys = [layers.key(kind, name) for name in names]
+            values = [float(np.ravel(solution[f"{key}.{part}"])[0]) for key in keys]
             if part == "second_phase" and not any(values):
                 continue
             columns.append(Column.of(part.replace("_", " "), values, _UNITS[part], scale))
@@ -85,23 +87,31 @@ def layer_notes(solution: Solution, layers: Layers) -> list[str]:
     if np.prod(solution.shape) != 1:
         return []
     names = _names(layers)
-
-    def use(name: str) -> float:
-        return float(np.ravel(solution[f"{name}.utilisation"])[0])
-
+    pools = {name: _use(solution, name) for name in names["tasks"]}
+    devices = {
+        name: _use(solution, layers.key("processors", name))
+        for name in names["processors"]
+        if layers.processors[name].servers.constant != inf
+    }
     notes = []
-    for name in names["tasks"]:
+    for name, taken in pools.items():
         processor = layers.tasks[name].processor
-        if use(name) >= _FULL and use(processor) < _IDLE:
+        busy = devices.get(processor, 0.0)
+        if taken >= _FULL and busy < _IDLE:
+            limited = f"is {_percent(busy)} busy" if processor in devices else "has no limit"
             notes.append(
-                f"the threads of {name} are full ({_percent(use(name))} taken) while its processor "
-                f"{processor} is {_percent(use(processor))} busy: give it more threads, or make "
-                "what they wait for faster"
+                f"the threads of {name} are full ({_percent(taken)} taken) while its processor "
+                f"{processor} {limited}: give it more threads, or make what they wait for faster"
             )
-    busiest = max((*names["tasks"], *names["processors"]), key=use, default="")
-    if busiest:
-        notes.append(f"busiest: {busiest}, {_percent(use(busiest))}")
+    shares = [*pools.items(), *devices.items()]
+    if shares:
+        busiest, share = max(shares, key=lambda each: each[1])
+        notes.append(f"busiest: {busiest}, {_percent(share)}")
     return notes
+
+
+def _use(solution: Solution, key: str) -> float:
+    return float(np.ravel(solution[f"{key}.utilisation"])[0])
 
 
 def _percent(share: float) -> str:

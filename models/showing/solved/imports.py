@@ -1,6 +1,8 @@
 """Models of other tools described: each value in their file beside headway's."""
 
-from headway.models.analysis.imported import ExpectedRow, Import
+from collections.abc import Sequence
+
+from headway.models.analysis.imported import ExpectedRow, Import, LayeredImport
 from headway.models.language.scales import Scale
 from headway.models.language.units import Unit
 from headway.models.tables.description import (
@@ -18,11 +20,24 @@ from headway.models.tables.table import Table
 
 def describe(imported: Import) -> Description:
     """A row a value, in SI: the file's, and headway's for stations it has none of."""
-    records = _records(imported)
+    lines = imported.lines
+    records = Records(
+        (
+            field("station", (line.station or None for line in lines)),
+            words("station", (line.station or "all" for line in lines)),
+            field("class", (line.job_class or None for line in lines)),
+            words("class", (line.job_class or "all" for line in lines)),
+            *values_of(lines),
+        )
+    )
+    by_class = ["class"] if any(line.job_class for line in lines) else []
+    names = {**imported.imported.stations, **imported.imported.classes}
+    called = ", ".join(f"{old} is {new}" for old, new in names.items() if old != new)
+    also = f"in headway {called}" if called else ""
     return Description(
         records=lambda: records,
         scale=lambda: records.scale(imported.model.stated),
-        tables=lambda scale: [_table(imported, records, scale)],
+        tables=lambda scale: [table_of(imported, records, scale, ["station", *by_class], also)],
         document=lambda rows: {
             "model": imported.model.name,
             "kind": imported.imported.network.kind,
@@ -35,33 +50,27 @@ def describe(imported: Import) -> Description:
     )
 
 
-def _records(imported: Import) -> Records:
-    lines = imported.lines
+def values_of(lines: Sequence[ExpectedRow]) -> tuple[Field, ...]:
+    """What the file and headway say, and how they differ."""
     units = tuple(line.unit for line in lines)
     values = {name: [getattr(line, name) for line in lines] for name in ("in_file", "solved")}
     names = tuple(line.measure.replace("_", " ") for line in lines)
     percent = each(lambda _scale, share, _unit: f"{100 * share:+.2f}")
     differences = tuple(line.difference for line in lines)
-    return Records(
-        (
-            field("station", (line.station or None for line in lines)),
-            words("station", (line.station or "all" for line in lines)),
-            field("class", (line.job_class or None for line in lines)),
-            words("class", (line.job_class or "all" for line in lines)),
-            field("measure", (line.measure for line in lines)),
-            Field((), names, units, (), "measure", each(_with_unit)),
-            field("in_file", values["in_file"], units, "in file", BARE),
-            only_json("interval", map(_interval, lines)),
-            field("solved", values["solved"], units, "solved", BARE),
-            Field(
-                ("difference",),
-                differences,
-                csv=("difference",),
-                title="difference [%]",
-                writer=percent,
-            ),
-            only_json("inside", (line.inside for line in lines)),
-        )
+    return (
+        field("measure", (line.measure for line in lines)),
+        Field((), names, units, (), "measure", each(_with_unit)),
+        field("in_file", values["in_file"], units, "in file", BARE),
+        only_json("interval", map(_interval, lines)),
+        field("solved", values["solved"], units, "solved", BARE),
+        Field(
+            ("difference",),
+            differences,
+            csv=("difference",),
+            title="difference [%]",
+            writer=percent,
+        ),
+        only_json("inside", (line.inside for line in lines)),
     )
 
 
@@ -76,16 +85,20 @@ def _interval(line: ExpectedRow) -> list[float] | None:
     return [given.low, given.high]
 
 
-def _table(imported: Import, records: Records, scale: Scale) -> Table:
-    by_class = ["class"] if any(line.job_class for line in imported.lines) else []
-    titles = ("station", *by_class, "measure", "in file", "solved", "difference [%]")
-    names = {**imported.imported.stations, **imported.imported.classes}
-    called = ", ".join(f"{old} is {new}" for old, new in names.items() if old != new)
-    notes = [_agreement(imported), *imported.notes, f"in headway {called}" if called else ""]
+def table_of(
+    imported: Import | LayeredImport,
+    records: Records,
+    scale: Scale,
+    heads: list[str],
+    also: str = "",
+) -> Table:
+    """The table of an import, whose rows begin with some columns."""
+    titles = (*heads, "measure", "in file", "solved", "difference [%]")
+    notes = [_agreement(imported), *imported.notes, also]
     return records.table(imported.model.name, scale, filter(None, notes), titles=titles)
 
 
-def _agreement(imported: Import) -> str:
+def _agreement(imported: Import | LayeredImport) -> str:
     """How many of the file's intervals hold headway's values."""
     inside = [line.inside for line in imported.lines if line.inside is not None]
     if not inside:

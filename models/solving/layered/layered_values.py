@@ -8,6 +8,7 @@ from headway.kinds import Amount
 from headway.models.solving.solutions.marks import Marks
 from headway.models.structure.layered import system_of
 from headway.models.structure.parts.keys import Amounts
+from headway.models.structure.parts.layers import Layers
 from headway.queueing.layers.means import LayeredMeans
 from headway.queueing.layers.solve import solve_layers
 
@@ -34,41 +35,48 @@ def layered_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple
     """
     system, values = system_of(model)
     means, used, note = solve_layers(system, method)
-    values = model.graph.plan.run({**values, **numbers_of(means)}, model.graph.outputs)
+    assert model.graph.layers is not None  # noqa: S101 - there is a system
+    values |= numbers_of(means, model.graph.layers)
+    values = model.graph.plan.run(values, model.graph.outputs)
     saturated = np.zeros(shape, bool)
     return values, Marks(used, note, saturated, is_quick=used == "layers")
 
 
-def numbers_of(means: LayeredMeans) -> Amounts:
+def numbers_of(means: LayeredMeans, layers: Layers) -> Amounts:
     """All numbers of layered means, by name."""
     system, values = means.system, Amounts()
     for name, entry in means.entries.items():
-        values |= {
-            f"{name}.throughput": entry.throughput,
-            f"{name}.response_time": entry.response_time,
-            f"{name}.waiting_time": entry.waiting_time,
-            f"{name}.service_time": entry.first_phase,
-            f"{name}.second_phase": entry.second_phase,
-            f"{name}.busy": entry.busy,
+        of = {
+            "throughput": entry.throughput,
+            "response_time": entry.response_time,
+            "waiting_time": entry.waiting_time,
+            "service_time": entry.first_phase,
+            "second_phase": entry.second_phase,
+            "busy": entry.busy,
         }
+        values |= _keyed(layers.key("entries", name), of)
     for name, task in system.tasks.items():
         throughput = means.throughput(name)
         per = np.maximum(throughput, 1e-300)
         offered = [means.entries[each] for each in system.entries_of[name]]
-        values |= {
-            f"{name}.throughput": throughput,
-            f"{name}.busy": means.busy(name),
-            f"{name}.utilisation": means.utilisation(name),
-            f"{name}.waiting_time": sum(e.throughput * e.waiting_time for e in offered) / per,
-            f"{name}.response_time": sum(e.throughput * e.response_time for e in offered) / per,
+        of = {
+            "throughput": throughput,
+            "busy": means.busy(name),
+            "utilisation": means.utilisation(name),
+            "waiting_time": sum(e.throughput * e.waiting_time for e in offered) / per,
+            "response_time": sum(e.throughput * e.response_time for e in offered) / per,
         }
         if task.clients:
-            values[f"{name}.response_time"] = offered[0].first_phase
+            of["response_time"] = offered[0].first_phase
+        values |= _keyed(name, of)
     for name in system.processors:
-        if name not in system.tasks:
-            busy = means.busy_by(name)
-            values |= {f"{name}.utilisation": means.use(name), f"{name}.busy": sum(busy.values())}
+        of = {"utilisation": means.use(name), "busy": sum(means.busy_by(name).values())}
+        values |= _keyed(layers.key("processors", name), of)
     return values | _whole(means)
+
+
+def _keyed(key: str, of: Amounts) -> Amounts:
+    return {f"{key}.{part}": number for part, number in of.items()}
 
 
 def _whole(means: LayeredMeans) -> Amounts:

@@ -2,13 +2,17 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
+from math import inf
 from typing import Any
 
 from headway.kinds import Amount
-from headway.models.language.formula import Formula
+from headway.models.language.formula import Formula, of_number
 from headway.queueing.layers.parts import Entry, Processor, Task
 from headway.queueing.layers.system import LayeredSystem
 from headway.records import dataclass
+
+LONE = Processor(of_number(inf), speed=of_number(1.0))
+"""The processor of clients that name none: a delay."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,42 @@ class Layers:
     processors: Mapping[str, Processor]
     tasks: Mapping[str, Task]
     entries: Mapping[str, Entry]
+
+    def key(self, kind: str, name: str) -> str:
+        """What the numbers of a part are called by: its name, but tasks and processors come first.
+
+        Parameters
+        ----------
+        kind
+            ``tasks``, ``processors`` or ``entries``.
+        name
+            Of the part.
+
+        Examples
+        --------
+        >>> from headway.queueing.layers.flow import Reply
+        >>> cpu = Entry("cpu", Reply())
+        >>> own = Layers({"cpu": Processor()}, {"cpu": Task("cpu")}, {"cpu": cpu})
+        >>> [own.key(kind, "cpu") for kind in ("tasks", "processors", "entries")]
+        ['cpu', 'processor cpu', 'entry cpu']
+        """
+        if kind == "processors" and name in self.tasks:
+            return f"processor {name}"
+        if kind == "entries" and (name in self.tasks or name in self.processors):
+            return f"entry {name}"
+        return name
+
+    @property
+    def lone(self) -> frozenset[str]:
+        """Clients with a delay of their own for a processor, which has their name."""
+        return frozenset(
+            name
+            for name, task in self.tasks.items()
+            if task.clients
+            and [n for n, one in self.tasks.items() if one.processor == name] == [name]
+            and name in self.processors
+            and self.processors[name] == LONE
+        )
 
     @property
     def names(self) -> frozenset[str]:

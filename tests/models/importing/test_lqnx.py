@@ -1,9 +1,11 @@
 """LQNX files: what they mean, against laws and the event loop, and what is refused."""
 
+import json
+
 import pytest
 
 from headway.errors import ModelFileError
-from headway.models import find_model
+from headway.models import find_model, import_model
 from headway.queueing.layers.flow import Choice, Loop, Reply, Step, Together
 from headway.queueing.layers.playing import play_layers
 from tests.support.places import ROOT
@@ -98,6 +100,61 @@ def test_graphs_of_activities_are_flows(tmp_path):
     assert kinds == [Step, Choice, Loop]
     solution = model.solve()
     assert solution.throughput == pytest.approx(1 / (1 + 1 + 1 + 3), rel=1e-9)
+
+
+def test_results_in_a_file_are_compared():
+    """One customer: X = 1 / (2 + 0.5 + 2 x 1.25) = 0.2; the file is 2.5% off at one place."""
+    answer = import_model(FILES / "shop_with_results.lqnx")
+    off = {(line.station, line.measure): line.difference for line in answer.lines}
+    wrong = {("web", "throughput"), ("page", "throughput")}
+    for key, difference in off.items():
+        assert difference == pytest.approx(0.4 / 0.41 - 1 if key in wrong else 0, abs=1e-9)
+    inside = {(line.station, line.measure): line.inside for line in answer.lines}
+    assert {key for key, is_in in inside.items() if is_in is False} == {("web", "throughput")}
+    assert ("web", "busy") in {key for key, is_in in inside.items() if is_in}
+    assert set(answer.file.unread) == {
+        "proc-utilization",
+        "squared-coeff-variation",
+        "proc-waiting",
+    }
+    text = str(answer)
+    assert "2 of 3 simulated intervals of the file contain the solved value" in text
+    assert "not compared: proc-utilization" in text
+    document = json.loads(answer.to_json())
+    assert document["values"][0] == {
+        "part": "processor",
+        "name": "desk",
+        "measure": "busy",
+        "in_file": 0.1,
+        "interval": None,
+        "solved": pytest.approx(0.1, rel=1e-9),
+        "difference": pytest.approx(0, abs=1e-9),
+        "inside": None,
+    }
+
+
+def test_parts_of_one_name_have_numbers_of_their_own(tmp_path):
+    """A task, its processor and its first entry are all called web."""
+    path = tmp_path / "one.lqnx"
+    path.write_text(
+        """<lqn-model name="one"><processor name="u" scheduling="fcfs">
+        <task name="u" scheduling="ref"><entry name="u" type="PH1PH2"><entry-phase-activities>
+        <activity name="u" phase="1" host-demand-mean="1"><synch-call dest="web" calls-mean="1"/>
+        <synch-call dest="x" calls-mean="1"/></activity></entry-phase-activities></entry></task>
+        </processor><processor name="web" scheduling="fcfs">
+        <task name="web" scheduling="fcfs"><entry name="web" type="PH1PH2"><entry-phase-activities>
+        <activity name="a" phase="1" host-demand-mean="2" think-time="1"/></entry-phase-activities>
+        </entry><entry name="x" type="PH1PH2"><entry-phase-activities>
+        <activity name="b" phase="1" host-demand-mean="4"/></entry-phase-activities></entry></task>
+        </processor></lqn-model>"""
+    )
+    (point,) = json.loads(find_model(str(path)).solve().to_json())["points"]
+    assert point["entries"]["web"]["throughput"] == pytest.approx(1 / 8, rel=1e-9)
+    assert point["entries"]["web"]["service_time"] == pytest.approx(3, rel=1e-9)
+    assert point["tasks"]["web"]["throughput"] == pytest.approx(2 / 8, rel=1e-9)
+    assert point["tasks"]["web"]["busy"] == pytest.approx(7 / 8, rel=1e-9)
+    assert point["processors"]["web"]["busy"] == pytest.approx(6 / 8, rel=1e-9)
+    assert point["processors"]["u"]["busy"] == pytest.approx(1 / 8, rel=1e-9)
 
 
 REFUSED = {
