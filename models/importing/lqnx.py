@@ -212,6 +212,7 @@ class _Reading:
     def entries(self, task: str, element: Element) -> Iterator[tuple[str, Entry]]:
         graph = element.find("task-activities")
         activities = None if graph is None else _Activities(self, task, graph)
+        clients = element.get("scheduling") == "ref"
         for entry in element.findall("entry"):
             name = self.name_of(entry)
             place = f"entry {name}"
@@ -223,7 +224,7 @@ class _Reading:
             self.refuse(entry, place, {"semaphore": "", "rwlock": ""})
             phases = entry.find("entry-phase-activities")
             if phases is not None:
-                flow = self.phases(phases, place)
+                flow = self.phases(phases, place, clients=clients)
             elif activities is not None:
                 flow = activities.flow(name)
             else:
@@ -236,15 +237,16 @@ class _Reading:
             rank = int(self.number(entry, "priority", place, self.usual_rank))
             yield name, Entry(task, flow, rate, forwards, rank)
 
-    def phases(self, element: Element, place: str) -> Flow:
-        """The first phase, the reply, and others behind it."""
+    def phases(self, element: Element, place: str, *, clients: bool) -> Flow:
+        """The first phase, the reply, and others behind it; of clients, one after the other."""
         by_phase = {
             int(self.number(one, "phase", place, 1.0)): self.step(one, place)
             for one in element.findall("activity")
         }
         first = by_phase.pop(1, Step(f"{place}, first phase"))
         later = [by_phase[k] for k in sorted(by_phase)]
-        return Series((first, Reply(), *later)) if later else first
+        reply = () if clients else (Reply(),)
+        return Series((first, *reply, *later)) if later else first
 
     def step(self, element: Element, place: str) -> Step:
         name = self.name_of(element)

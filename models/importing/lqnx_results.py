@@ -8,9 +8,6 @@ from headway.kinds import number_of
 from headway.models.importing.foreign.network import Expected
 from headway.models.structure.model import Model
 
-_KINDS = {"processor": "processors", "task": "tasks", "entry": "entries"}
-"""Elements with results, by what their parts are called in answers."""
-
 _MEASURES = {
     ("processors", "utilization"): "busy",
     ("tasks", "throughput"): "throughput",
@@ -23,6 +20,7 @@ _MEASURES = {
 }
 """headway's names of results; utilisations in these files count servers and threads."""
 
+_TIMES = ("service_time", "second_phase")
 _BY_PHASE = {"1": "service_time", "2": "second_phase"}
 
 
@@ -59,18 +57,29 @@ def results_of(root: Element) -> tuple[tuple[Expected, ...], tuple[str, ...]]:
     """
     found: list[Expected] = []
     unread: dict[str, None] = {}
-    for element in root.iter():
-        kind = _KINDS.get(element.tag)
-        if kind is None:
-            continue
+    for element, kind, timed in _parts(root):
         name = element.get("name", "")
         for key, measure, value, width in _results(element, kind):
-            if not measure:
+            if not measure or (measure in _TIMES and not timed):
                 unread[key] = None
             elif not _known(found, kind, name, measure):
                 ends = (None, None) if width is None else (value - width, value + width)
                 found.append(Expected(measure, name, kind, value, *ends))
     return tuple(found), tuple(unread)
+
+
+def _parts(root: Element) -> Iterator[tuple[Element, str, bool]]:
+    """Elements with results, what their parts are called in answers, and whether times compare.
+
+    Clients have no phases: theirs are one time.
+    """
+    for processor in root.iter("processor"):
+        yield processor, "processors", True
+        for task in processor.iter("task"):
+            yield task, "tasks", True
+            for entry in task.findall("entry"):
+                phases = entry.findall("entry-phase-activities/activity")
+                yield entry, "entries", task.get("scheduling") != "ref" or len(phases) < 2
 
 
 def _known(found: list[Expected], kind: str, name: str, measure: str) -> bool:

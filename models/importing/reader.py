@@ -1,6 +1,7 @@
 """Read other tools' files, recognised by content: the model, and what else the file says."""
 
 from pathlib import Path
+from xml.etree.ElementTree import Element
 
 from headway.errors import ModelFileError, quoted
 from headway.models.importing.building import Imported, imported
@@ -8,7 +9,7 @@ from headway.models.importing.jmva import read_jmva
 from headway.models.importing.jsim import read_jsim
 from headway.models.importing.lqnx_results import LayeredFile, results_of
 from headway.models.importing.pmif import read_pmif
-from headway.models.importing.safe_xml import read_xml
+from headway.models.importing.safe_xml import parse_xml, read_content, read_xml
 from headway.models.structure.model import Model
 
 _READERS = {
@@ -21,6 +22,20 @@ _READERS = {
 
 LAYERED = "lqn-model"
 """Root element of layered services."""
+
+
+TEXTS = (".in", ".lqn")
+"""Endings of the older form of layered services, which is not XML."""
+
+
+def _layered_text(file: Path) -> Element:
+    """The root that the text of a file stands for; of XML under such a name, its own."""
+    content = read_content(file)
+    if content.lstrip().startswith(b"<"):
+        return parse_xml(content, str(file))
+    from headway.models.importing.lqn_text import read_lqn_text
+
+    return read_lqn_text(content.decode("utf-8", "replace"), str(file))
 
 
 def model_of(path: str | Path) -> Model:
@@ -48,7 +63,7 @@ def read_foreign(path: str | Path) -> Imported | LayeredFile:
         For a file of another kind, or for parts that headway does not support; names them.
     """
     file = Path(path)
-    root = read_xml(file)
+    root = _layered_text(file) if file.suffix in TEXTS else read_xml(file)
     if root.tag == LAYERED:
         from headway.models.importing.lqnx import read_lqnx
 

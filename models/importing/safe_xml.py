@@ -36,11 +36,22 @@ def read_xml(path: Path) -> Element:
         For a file that cannot be read, is too large or too deeply nested, contains a document type
         or entities, has an encoding that could hide them, or is not XML.
     """
+    return parse_xml(read_content(path), str(path))
+
+
+def read_content(path: Path) -> bytes:
+    """The bytes of a file, unpacked.
+
+    Raises
+    ------
+    ModelFileError
+        For a file that cannot be read, or is too large.
+    """
     try:
         content = read_bytes(path, LARGEST_FILE)
     except MeasurementError as error:
         raise ModelFileError(str(error).replace("a table", "a model file")) from None
-    return parse_xml(_unpacked(content, str(path)), str(path))
+    return _unpacked(content, str(path))
 
 
 def parse_xml(content: bytes, source: str) -> Element:
