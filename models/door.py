@@ -23,6 +23,7 @@ SHOWN: dict[str, tuple[str, str]] = {
     "MeasuredSignature": ("showing.sfs", "signatures"),
     "MeasuredUse": ("showing.use", ""),
     "LoadTest": ("showing.loadtests", "loadtests"),
+    "Timeline": ("showing.timelines", "days"),
     "Solution": ("showing.solutions", "figures"),
     "QueueLengths": ("showing.solved.queue_lengths", "distributions.queue_lengths"),
     "Propagation": ("showing.uncertain.bands", "distributions.uncertain"),
@@ -68,6 +69,7 @@ PLACES: dict[str, dict[str, str]] = {
     "Model": {
         "solve": "headway.models.solving.solve:solve_model",
         "closed_form": "headway.models.solving.symbolic:model_form",
+        "over": "headway.models.over.over:over_model",
         "compare": "headway.models.analysis.comparison:compare_within",
         "fit": "headway.models.inference.fitting:fit_within",
         "sensitivity": "headway.models.analysis.sensitivity:sensitivity",

@@ -47,6 +47,23 @@ _DECOMPOSABLE = of_blocking(
 
 _SEVERAL_QUEUES = Need("several queues, or jobs that come back to one", f"{_TURNS}:one_queue")
 
+_TIMED = "headway.queueing.transient"
+
+
+def _timed(*names: str) -> tuple[Need, ...]:
+    """What a method for a load over time needs, each as it is declared."""
+    words = {
+        "LONE": "one queue that jobs come to once, besides delays",
+        "MARKOV": "exponential services, Poisson arrivals, in order of arrival",
+        "ROOMY": "queues without a limit",
+        "BY_SERVERS": "servers of one speed",
+        "STARTABLE": "a steady state at the start, or another start",
+        "UNHURRIED": "a steady state at the start",
+        "NEVER_FULL": "a load below capacity at all times",
+    }
+    return tuple(Need(words[name], f"{_TIMED}.network:{name.lower()}") for name in names)
+
+
 PATIENCE = 6.0
 """Estimated time up to which an exact method is taken without being asked for [s]; chosen."""
 
@@ -200,6 +217,36 @@ METHODS = (
         (),
         {Subject.LAYERED: "headway.queueing.layers.solve:in_layers"},
         error="headway.queueing.layers.measured:LAYERS_ERROR",
+        approximates=True,
+    ),
+    MethodRow(
+        "forward",
+        "the forward equations of one queue whose load follows time",
+        _timed("LONE", "MARKOV", "STARTABLE"),
+        {Subject.TIMED: f"{_TIMED}.methods:by_forward"},
+    ),
+    MethodRow(
+        "offered load",
+        "at each time the steady state of the load of infinitely many servers",
+        _timed("MARKOV", "ROOMY", "BY_SERVERS", "UNHURRIED", "NEVER_FULL"),
+        {Subject.TIMED: f"{_TIMED}.methods:by_offered_load"},
+        error=f"{_TIMED}.measured:OFFERED_LOAD_ERROR",
+        approximates=True,
+    ),
+    MethodRow(
+        "fluid",
+        "means and covariances of a network over time, as if numbers were normal",
+        _timed("MARKOV", "ROOMY", "BY_SERVERS"),
+        {Subject.TIMED: f"{_TIMED}.fluid:by_fluid"},
+        error=f"{_TIMED}.measured:FLUID_ERROR",
+        approximates=True,
+    ),
+    MethodRow(
+        "pointwise",
+        "at each time the steady state of its rate",
+        _timed("MARKOV", "BY_SERVERS", "UNHURRIED", "NEVER_FULL"),
+        {Subject.TIMED: f"{_TIMED}.methods:by_pointwise"},
+        error=f"{_TIMED}.measured:POINTWISE_ERROR",
         approximates=True,
     ),
 )

@@ -22,6 +22,7 @@ from headway.cli.options import (
     twins,
 )
 from headway.cli.output import Presentable, present, progress
+from headway.cli.over import DayWish, over_day, over_options
 from headway.cli.pictures import Drawing, plot_option
 from headway.cli.simulated import Wish, simulation_options
 from headway.errors import InvalidParameter
@@ -60,6 +61,7 @@ EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=20
 )
 @click.option("--uncertain", cls=_UNCERTAIN, is_flag=True, help="Add 95% bands from ci95.")
 @click.option("--draws", cls=_DRAWS, type=Whole(), metavar="N", help="Number of draws (1000).")
+@over_options
 @simulation_options
 @crew_options
 @format_options
@@ -77,6 +79,7 @@ def command(
     queue_lengths: str | None,
     uncertain: bool,  # noqa: FBT001 - a flag
     draws: int | None,
+    day: DayWish,
     wish: Wish,
     hands: CrewContext,
     output_format: Format | None,
@@ -87,6 +90,11 @@ def command(
 
     chosen = chosen_model(model, preset, settings, closed_settings(closed, population, think))
     laws = {"--show": quantities is not None, "--queue-lengths": queue_lengths is not None}
+    if day.is_asked:
+        others = {"--show": quantities is not None, "--queue-lengths": queue_lengths is not None}
+        _refuse(others | {"--uncertain": uncertain}, "one point in time; leave out --over")
+        present(over_day(chosen, day, method, percents), output_format, plot)
+        return 0
     if method == SIMULATION or uncertain:
         _refuse(laws, "fixed parameters and an analytic method")
     if method == SIMULATION and not (uncertain or chosen.graph.layers):

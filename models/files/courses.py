@@ -175,14 +175,14 @@ def moment_column(header: Sequence[str]) -> int | None:
 
 
 def _amount_column(header: Sequence[str], when: int | None) -> int | None:
-    """The column of rates, else of counts; with one column beside the time, that one."""
+    """The column of rates, else of counts."""
     others = [k for k in range(len(header)) if k != when]
     for k in others:
         name, of = split_header(header[k])
         if "rate" in name or (of is not None and of.dimension == unit("op/s").dimension):
             return k
     counts = [k for k in others if plain_title(split_header(header[k])[0]) in COUNTS]
-    return next(iter(counts or others), None) if counts or len(others) == 1 else None
+    return next(iter(counts), None)
 
 
 def _amount(cell: str, where: str) -> float:

@@ -38,8 +38,13 @@ def replica(
     run.play(planned.warm_up)
     run.begin()
     run.play(planned.horizon)
-    results = _system(plan, run, planned.window, percentiles) | _stations(plan, run, planned.window)
-    return results | _regions(plan, run, planned.window)
+    return results_of(plan, run, planned.window, percentiles)
+
+
+def results_of(plan: Blueprint, run: Run, window: float, percentiles: tuple[float, ...]) -> Replica:
+    """Results of a run since it began to count, a time `window` ago [s]."""
+    results = _system(plan, run, window, percentiles) | _stations(plan, run, window)
+    return results | _regions(plan, run, window)
 
 
 MEASURED, DOUBLINGS = 20_000, 3

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from headway.models.analysis.comparison import Comparison
     from headway.models.analysis.sensitivity import Sensitivity
     from headway.models.inference.fit import Fit
+    from headway.models.over.days import Day
+    from headway.models.over.timeline import Timeline
     from headway.models.reading.loadtest import Measured
     from headway.models.running.crews import Crew
     from headway.models.simulating.check import Check
@@ -120,6 +122,50 @@ class ModelVerbs(ModelDisplay):
         arguments = (measurements, free, x, y, low, high, bounds, loss, bootstrap, executor)
         fit: Fit = perform(self, "fit", *arguments)
         return fit
+
+    def over(
+        self,
+        day: "Day | Path | str | float",
+        target: float | str | None = None,
+        start: str = "steady",
+        every: float | str | None = None,
+        method: str = "auto",
+        percentiles: Sequence[float] = (95.0, 99.0),
+    ) -> "Timeline":
+        """Solve the model over a load that follows time; see `headway.models.over.over`.
+
+        Parameters
+        ----------
+        day
+            A CSV file of times and rates or counts, or of requests; or how long the model's own
+            rates and formulas of ``t`` are followed, such as ``"24 h"``.
+        target
+            Response time that is to be kept.
+        start
+            ``steady``, ``empty``, or ``backlog=N``: jobs there at the start.
+        every
+            Length of the periods.
+        method
+            A method for loads that follow time; ``auto`` takes the best one.
+        percentiles
+            Of the response time, each between 0 and 100.
+
+        Raises
+        ------
+        GraphError, InvalidParameter, MeasurementError
+            For days and networks that cannot be, with what is in the way.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> graph = ModelGraph("one").declare("t").station("cpu", MM1(0.1))
+        >>> timeline = graph.arrive("cpu", "2 + t / 60").at(t=0).over("2 min", every="1 min")
+        >>> [round(float(rate), 6) for rate in timeline["arrival_rate"]]
+        [2.5, 3.5]
+        """
+        timeline: Timeline = perform(self, "over", day, target, start, every, method, percentiles)
+        return timeline
 
     def sensitivity(self) -> "Sensitivity":
         """Differentiate every output for every parameter."""

@@ -42,6 +42,7 @@ class Subject(StrEnum):
     BLOCKING = "networks that block, or have regions"
     MODEL = "a model"
     LAYERED = "layered services"
+    TIMED = "a load that follows time"
 
 
 @dataclass(frozen=True)
@@ -280,7 +281,10 @@ class MethodRow:
 
     def lacks(self, network: "Network") -> int:
         """How many of its needs a network does not meet."""
-        far = _FAR * (subject_of(network) not in self.subjects)
+        subject = subject_of(network)
+        if (subject is Subject.TIMED) != (Subject.TIMED in self.subjects):
+            return _FAR * _FAR  # they do not even have the same numbers
+        far = _FAR * (subject not in self.subjects)
         return far + sum(_FAR if need.far else 1 for need in self.needs if need.of(network))
 
     def ask(self, model: Any) -> Any:
@@ -314,6 +318,9 @@ _FAR = 100  # more than there are needs that are near
 
 def subject_of(network: "Network") -> Subject:
     """What a network is to the functions that solve it."""
+    own: Subject | None = getattr(network, "subject", None)
+    if own is not None:
+        return own
     if network.blocking is not None:
         return Subject.BLOCKING
     return Subject.ONE_CLASS if network.kinds else Subject.CLASSES

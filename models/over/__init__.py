@@ -1,0 +1,1 @@
+"""Models over a day: a load and a capacity that follow time."""

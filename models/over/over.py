@@ -1,0 +1,302 @@
+"""Solve a model over a load that follows time."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from headway.errors import GraphError, HeadwayError, InvalidParameter
+from headway.kinds import FloatArray, number_of
+from headway.models.language.units import quantity, unit
+from headway.models.over.capacity import TIME, check_followed, own_day, rates_over, timed_network
+from headway.models.over.days import PERIODS, Day, day_of_file, merged, nice_step
+from headway.models.over.timeline import Periods, Timeline
+from headway.queueing.methods.choice import choose
+from headway.queueing.methods.method import Error
+from headway.queueing.methods.registry import check_method
+from headway.queueing.transient.drain import Drain, drain
+from headway.queueing.transient.forward import Piece, exactly
+from headway.queueing.transient.means import TimedMeans
+from headway.queueing.transient.network import TimedNetwork
+
+if TYPE_CHECKING:
+    from headway.models.structure.model import Model
+
+MINUTE = 60.0
+"""How long the worst part of a day is [s]; of a day below two hours, a part of `WORST` or so."""
+
+WORST = 120
+"""Parts of a short day, one of which is the worst."""
+
+PERCENTILES = (95.0, 99.0)
+"""Percentiles where none are asked for."""
+
+STEADY, EMPTY, BACKLOG = "steady", "empty", "backlog="
+_SECOND = unit("s")
+
+
+def over_model(
+    model: "Model",
+    day: "Day | Path | str | float",
+    target: float | str | None = None,
+    start: str = STEADY,
+    every: float | str | None = None,
+    method: str = "auto",
+    percentiles: Sequence[float] = PERCENTILES,
+) -> Timeline:
+    """Solve a model over a day.
+
+    Parameters
+    ----------
+    model
+        An open network of one class. Its arrivals are the parameter ``arrival_rate``, which the day
+        sets, or have rates of their own. Formulas may use the parameter ``t``, the time [s].
+    day
+        A CSV file of times and rates or counts, or of requests; or how long the model's own rates
+        and formulas are followed [s], or with a unit, as ``"24 h"``.
+    target
+        Response time that is to be kept [s].
+    start
+        ``steady``, ``empty``, or ``backlog=N``: jobs there at the start.
+    every
+        Length of the periods [s]; 24 of them or fewer where it is left out.
+    method
+        ``forward``, ``offered load``, ``fluid``, ``pointwise`` or ``simulation``; ``auto`` takes
+        the best one but the last.
+    percentiles
+        Of the response time.
+
+    Raises
+    ------
+    MeasurementError
+        For a day that goes backwards, leaves gaps, or has negative rates.
+    GraphError, InvalidParameter
+        For networks that no method follows, with what is in the way of the nearest.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> from headway.queueing import MMm
+    >>> pool = ModelGraph("pool").declare("servers").station("cpu", MMm(0.01, "servers"))
+    >>> day = Day((0.0, 60.0, 120.0), (50.0, 300.0))
+    >>> found = over_model(pool.at(servers=2), day, every=60)
+    >>> [round(float(n), 2) for n in found["queue_length"]]
+    [0.53, 2824.05]
+    """
+    check_followed(model)
+    load = day_of(model, day)
+    begin = _start(start)
+    edges, periods, fine = _edges(load, every)
+    rates = _rates(model, load, edges)
+    network = timed_network(model, edges, rates, begin)
+    wanted = None if target is None else quantity(target, _SECOND, "target")
+    if wanted is not None and not 0 < wanted < inf:
+        raise InvalidParameter("the target must be a time above 0")
+    if method == "simulation":
+        from headway.models.over.playing import played
+
+        return played(model, network, (periods, fine), wanted, tuple(percentiles))
+    check_method(method)
+    means, used = _solved(network, method)
+    if wanted is not None and not means.met:
+        msg = f"method {used[0]} knows no share over a target here; leave --target out"
+        raise InvalidParameter(msg)
+    sums = _Sums(network, means, wanted, tuple(percentiles))
+    parts = sums.between(periods)
+    worst = _worst(sums, fine)
+    notes = _notes(network, load, means)
+    return Timeline(
+        model,
+        parts,
+        sums.between(edges[[0, -1]]),
+        worst,
+        used[0],
+        _approximate(network, *used),
+        wanted,
+        begin,
+        _drained(network, begin),
+        notes=notes,
+    )
+
+
+def day_of(model: "Model", day: "Day | Path | str | float") -> Day:
+    """The load of a day: of a file, or a model's own over a time."""
+    if isinstance(day, Day):
+        return day
+    if isinstance(day, str) and number_of(day.strip()[:1]) is not None and not Path(day).is_file():
+        day = quantity(day, _SECOND, "--over")
+    if isinstance(day, float | int):
+        if not 0 < day < inf:
+            raise InvalidParameter("a day must be longer than 0")
+        return own_day(model, float(day))
+    return day_of_file(Path(day))
+
+
+def _start(text: str) -> int | None:
+    """Jobs at the start; None for a steady state."""
+    if text == STEADY:
+        return None
+    if text == EMPTY:
+        return 0
+    value = number_of(text.removeprefix(BACKLOG)) if text.startswith(BACKLOG) else None
+    if value is None or value < 0 or value % 1:
+        msg = f"start is {text!r}; it must be steady, empty, or backlog=N with a whole number"
+        raise InvalidParameter(msg)
+    return int(value)
+
+
+def _edges(load: Day, every: float | str | None) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Times at which something changes: of all parts, of periods, and of minutes."""
+    first, last = load.edges[0], load.edges[-1]
+    own = nice_step(load.length, PERIODS) if every is None else quantity(every, _SECOND, "every")
+    if not 0 < own <= load.length * (1 + 1e-9):
+        msg = "periods must be longer than 0 and no longer than the day"
+        raise InvalidParameter(msg)
+    short = min(MINUTE if load.length >= WORST * MINUTE else nice_step(load.length, WORST), own)
+    periods, minutes = (_steps(first, last, step) for step in (own, short))
+    fine = merged(periods.tolist(), minutes)
+    return merged(fine.tolist(), np.array(load.edges)), periods, fine
+
+
+def _steps(first: float, last: float, step: float) -> FloatArray:
+    count = max(round((last - first) / step), 1)
+    inner = first + step * np.arange(1, count + 1)
+    inner = inner[inner < last - 1e-9 * (last - first)]
+    return np.concatenate([[first], inner, [last]])
+
+
+def _rates(model: "Model", load: Day, edges: FloatArray) -> FloatArray:
+    """The rate of each part: the day's, or by the model's formulas of it."""
+    middles = (edges[:-1] + edges[1:]) / 2
+    at = np.clip(np.searchsorted(load.edges, middles, side="right") - 1, 0, len(load.rates) - 1)
+    rates = np.array(load.rates)[at]
+    if model.graph.needs_arrival_rate:
+        values = {**model.at(arrival_rate=1.0).inputs, "arrival_rate": rates}
+        values |= {TIME: middles} if TIME in model.parameters else {}
+        found = model.graph.plan.run(values, ["throughput"])["throughput"]
+        return np.broadcast_to(np.asarray(found, float), rates.shape).copy()
+    if TIME in model.parameters and not model.graph.arrival_courses:
+        return rates_over(model, edges)
+    if model.graph.arrival_courses:
+        return rates
+    msg = (
+        f"{model.name}: its arrivals have a rate of their own, so a day does not change it; let "
+        "them be arrival_rate"
+    )
+    raise GraphError(msg)
+
+
+def _solved(network: TimedNetwork, method: str) -> tuple[TimedMeans, tuple[str, Error]]:
+    """The first method that applies, or the one that is asked for."""
+    refused: HeadwayError | None = None
+    for row in choose(network, method):  # type: ignore[arg-type]
+        try:
+            means: TimedMeans = row.solve(network)  # type: ignore[assignment, arg-type]
+        except InvalidParameter as error:
+            refused = error
+            continue
+        return means, (row.name, row.error_of(network))
+    raise refused or GraphError("no method follows this network over time")
+
+
+class _Sums:
+    """Sums over parts, as answers of longer times."""
+
+    def __init__(
+        self,
+        network: TimedNetwork,
+        means: TimedMeans,
+        target: float | None,
+        percentiles: tuple[float, ...],
+    ) -> None:
+        self.network, self.means = network, means
+        self.target, self.percents = target, percentiles
+
+    def between(self, edges: FloatArray, *, laws: bool = True) -> Periods:
+        """Answers of the times between some of the edges."""
+        near = 1e-9 * (self.network.edges[-1] - self.network.edges[0])
+        places = np.searchsorted(self.network.edges, edges - near)
+        means, lengths = self.means, self.network.lengths
+
+        def summed(values: FloatArray) -> FloatArray:
+            return np.add.reduceat(values[: places[-1]], places[:-1])
+
+        whole = summed(lengths)
+        came, lost = summed(means.arrivals), summed(means.lost)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            response = summed(means.times) / (came - lost)
+            losses = lost / came
+        servers = np.array([self._servers(part) for part in range(len(lengths))])
+        groups = [range(a, b) for a, b in pairwise(places.tolist())]
+        known = bool(means.met) and laws
+        percents = self.percents if known else ()
+        kept = {p: np.array([means.percentile(p, g) for g in groups]) for p in percents}
+        over = None
+        if self.target is not None and laws:
+            each = [means.over(self.target, group) for group in groups]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                over = np.array(each) / (came - lost)
+        return Periods(
+            edges[:-1],
+            edges[1:],
+            came / whole,
+            summed(means.served) / whole,
+            response,
+            summed(means.number * lengths) / whole,
+            summed(means.busy * lengths) / whole,
+            losses,
+            summed(servers * lengths) / whole,
+            kept,
+            over,
+        )
+
+    def _servers(self, part: int) -> float:
+        if len(self.network.queues) != 1:
+            return float("nan")
+        return float(self.network.service(self.network.queue, part).crowd)
+
+
+def _worst(sums: _Sums, fine: FloatArray) -> Periods:
+    """The part with the longest mean response time."""
+    plain = _Sums(sums.network, sums.means, None, ())
+    each = plain.between(fine, laws=False)
+    where = int(np.nanargmax(np.where(np.isnan(each.response_time), -1.0, each.response_time)))
+    return sums.between(fine[where : where + 2]) if len(fine) > 2 else sums.between(fine)
+
+
+def _approximate(network: TimedNetwork, name: str, error: Error) -> str:
+    """What is approximate; empty if nothing is."""
+    found = [] if error.exact else [f"{name}: {error}"]
+    if any(len(station.services) > 1 for station in network.stations):
+        found.append("response times are as if the capacity at arrival remained")
+    return "; ".join(found)
+
+
+def _notes(network: TimedNetwork, load: Day, means: TimedMeans) -> tuple[str, ...]:
+    notes = [load.note] if load.note else []
+    if not means.met:
+        notes.append("response times are means: jobs there over jobs that come, or by station")
+    if network.start is None:
+        notes.append("starts in the steady state of the first rate")
+    return tuple(notes)
+
+
+def _drained(network: TimedNetwork, begin: int | None) -> Drain | None:
+    """How long the backlog lasts at the only queue; None where nobody waits at the start."""
+    if begin is None or len(network.queues) != 1 or network.queue.lacking:
+        return None
+    services = [network.service(network.queue, part) for part in range(len(network.rates))]
+    servers = int(max(service.crowd for service in services))
+    if begin <= servers:
+        return None
+    each = zip(network.lengths.tolist(), network.rates.tolist(), services, strict=True)
+    return drain([Piece(*one) for one in each], exactly(begin), servers)
+
+
+def priced(timeline: Timeline, cost: float) -> Timeline:
+    """The same with the cost of the day."""
+    return replace(timeline, cost=cost)

@@ -1,0 +1,179 @@
+"""A load over time described: a row a period, and sentences on the worst of it and the whole."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from headway.models.language.scales import Scale
+from headway.models.language.units import unit
+from headway.models.over.timeline import Periods, Timeline
+from headway.models.tables.description import (
+    Description,
+    Field,
+    Records,
+    common,
+    field,
+    scaled,
+    words,
+)
+from headway.models.tables.table import Table
+from headway.numerals import digits, significant
+
+SECOND, RATE, SHARE = unit("s"), unit("op/s"), unit("%")
+LONG = 7200.0
+"""Length of a day from which on times are shown as on a clock [s]; chosen."""
+
+INTERVAL = (2.5, 97.5)
+
+
+def describe(timeline: Timeline) -> Description:
+    """A row a period."""
+    return Description(
+        records=lambda: _records(timeline.periods),
+        scale=lambda: _scale(timeline),
+        tables=lambda scale: [_table(timeline, scale)],
+        document=lambda rows: _document(timeline, rows),
+    )
+
+
+def percent_name(percent: float) -> str:
+    """The name of a percentile of the response time.
+
+    Examples
+    --------
+    >>> percent_name(99.0)
+    'response_time_p99'
+    """
+    return f"response_time_p{digits(percent)}"
+
+
+def moment(at: float, length: float) -> str:
+    """A point in time as people read it, in a day that is so long.
+
+    Examples
+    --------
+    >>> moment(45000, 86400), moment(45, 120)
+    ('12:30', '45')
+    """
+    if length < LONG:
+        return digits(at)
+    minutes = round(at / 60)
+    days, rest = divmod(minutes, 1440)
+    clock = f"{rest // 60:02d}:{rest % 60:02d}"
+    shown = days and not (days == 1 and rest == 0) and days < 1000
+    if at % 60 and length < 24 * 3600:
+        clock += f":{round(at) % 60:02d}"
+    return f"{days}d {clock}" if shown else ("24:00" if days == 1 and rest == 0 else clock)
+
+
+def _known(values: Any) -> list[float | None]:
+    return [float(v) if np.isfinite(v) else None for v in values]
+
+
+def _fields(periods: Periods, length: float) -> Iterator[Field]:
+    yield Field(("from",), _known(periods.starts), SECOND, ("from",))
+    yield Field(("to",), _known(periods.ends), SECOND, ("to",))
+    yield words("from", (moment(at, length) for at in periods.starts))
+    yield words("to", (moment(at, length) for at in periods.ends))
+    for name, title in (("arrival_rate", "arrivals"), ("throughput", "throughput")):
+        yield field(name, _known(getattr(periods, name)), RATE, title, common)
+    yield field("servers", _known(periods.servers))
+    yield field("utilisation", _known(periods.utilisation), title="utilisation", writer=scaled)
+    yield field("queue_length", _known(periods.queue_length), title="queue", writer=scaled)
+    yield field("response_time", _known(periods.response_time), SECOND, "response", common)
+    for percent, values in periods.percentiles.items():
+        name = percent_name(percent)
+        yield field(name, _known(values), SECOND, f"p{digits(percent)}", common)
+    lossy = bool(np.any(periods.loss_probability > 0))
+    losses = _known(np.maximum(periods.loss_probability, 0.0))
+    yield field("loss_probability", losses, title="lost" if lossy else None)
+    over = periods.over_target
+    if over is not None:
+        yield field("over_target", _known(over), SHARE, "over target", common)
+
+
+def _records(periods: Periods) -> Records:
+    length = float(periods.ends[-1] - periods.starts[0])
+    return Records(tuple(_fields(periods, length)))
+
+
+def _scale(timeline: Timeline) -> Scale:
+    return _records(timeline.periods).scale(timeline.model.stated)
+
+
+def _table(timeline: Timeline, scale: Scale) -> Table:
+    return _records(timeline.periods).table(
+        timeline.model.title, scale, _sentences(timeline, scale)
+    )
+
+
+def _sentences(timeline: Timeline, scale: Scale) -> Iterator[str]:
+    day, worst = timeline.day, timeline.worst
+    length = float(day.ends[0] - day.starts[0])
+    yield f"method: {timeline.method}"
+    if timeline.approximation:
+        yield f"approximate: {timeline.approximation}"
+    response = scale.text(float(day.response_time[0]), SECOND)
+    highest = [
+        f"p{digits(p)} {scale.text(float(v[0]), SECOND)}" for p, v in day.percentiles.items()
+    ]
+    rate = scale.text(float(day.arrival_rate[0]), RATE)
+    yield f"whole: {rate}, response time {', '.join([response, *highest])}"
+    if day.over_target is not None and timeline.target is not None:
+        share, target = 100 * float(day.over_target[0]), scale.text(timeline.target, SECOND)
+        yield f"{significant(share, 3)}% of all requests take longer than {target}"
+    begin, end = (moment(float(at[0]), length) for at in (worst.starts, worst.ends))
+    unit_word = "" if length >= LONG else " s"
+    mean = scale.text(float(worst.response_time[0]), SECOND)
+    load = scale.text(float(worst.arrival_rate[0]), RATE)
+    yield f"worst: {begin} to {end}{unit_word}: response time {mean} at {load}"
+    if timeline.drained is not None:
+        yield _drained(timeline)
+    if timeline.cost is not None:
+        yield f"cost: {digits(timeline.cost)}"
+    yield from timeline.notes
+
+
+def _drained(timeline: Timeline) -> str:
+    law = timeline.drained
+    assert law is not None and timeline.start is not None  # noqa: S101, PT018 - the caller asked
+    low, high = (law.percentile(p) for p in INTERVAL)
+    behind = f"{timeline.start:,} requests behind, at this rate and capacity"
+    middle = law.percentile(50)
+    if not np.isfinite(middle):
+        return (
+            f"{behind}: still waiting at the end, with probability {significant(law.left[-1], 3)}"
+        )
+    last = f"{significant(high, 3)}" if np.isfinite(high) else "more"
+    return (
+        f"{behind}: empty after {significant(middle, 3)} s ({significant(low, 3)} to {last} in 95 "
+        "of 100 cases), from when nobody waits"
+    )
+
+
+def _document(timeline: Timeline, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    (day,), (worst,) = _records(timeline.day).rows(), _records(timeline.worst).rows()
+    law = timeline.drained
+    drained = law and {
+        "from": timeline.start,
+        "mean": law.mean if law.left[-1] < 1e-3 else None,
+        "median": _finite(law.percentile(50)),
+        "ci95": [_finite(law.percentile(p)) for p in INTERVAL],
+    }
+    return {
+        "model": timeline.model.name,
+        "preset": timeline.model.preset,
+        "method": timeline.method,
+        "approximation": timeline.approximation or None,
+        "target": timeline.target,
+        "periods": rows,
+        "day": {**day, "cost": timeline.cost},
+        "worst": worst,
+        "drained": drained,
+        "notes": list(timeline.notes),
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if np.isfinite(value) else None

@@ -1,0 +1,100 @@
+"""What a method finds of a load over time: sums over each part of the time."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.queueing.transient.forward import Numbers
+from headway.queueing.transient.service import Service
+
+
+@dataclass(frozen=True)
+class Met:
+    """What the arrivals of a part of the time meet.
+
+    Parameters
+    ----------
+    arrivals
+        By the number of jobs that they meet, how many come; those that find no room left out.
+    service
+        How the queue serves then.
+    """
+
+    arrivals: Numbers
+    service: Service
+
+
+@dataclass(frozen=True)
+class TimedMeans:
+    """Sums over parts of the time, one number each.
+
+    Parameters
+    ----------
+    arrivals, served, lost
+        Jobs that come, are done, or find no room.
+    number
+        Jobs there, on average.
+    busy
+        Share of the servers that is busy, on average; the largest of all stations.
+    times
+        Sum of the response times of those that come in and are served [s].
+    met
+        What arrivals meet at the only queue; empty where only means are known.
+    delay
+        Time of each elsewhere, a constant [s].
+    """
+
+    arrivals: FloatArray
+    served: FloatArray
+    lost: FloatArray
+    number: FloatArray
+    busy: FloatArray
+    times: FloatArray
+    met: tuple[Met, ...] = ()
+    delay: float = 0.0
+
+    @classmethod
+    def of(
+        cls, rows: Iterable[Sequence[float]], met: tuple[Met, ...] = (), delay: float = 0.0
+    ) -> "TimedMeans":
+        """Of rows, one a part: arrivals, served, lost, number, busy, times."""
+        columns = (np.array(column) for column in zip(*rows, strict=True))
+        arrivals, served, lost, number, busy, times = columns
+        return cls(arrivals, served, lost, number, busy, times, met, delay)
+
+    def over(self, time: float, parts: Sequence[int]) -> float:
+        """Expected number of arrivals in some parts whose response time exceeds a time."""
+        left = time - self.delay
+        if left <= 0:
+            return float(sum(self.met[k].arrivals.chances.sum() for k in parts))
+        most: dict[Service, int] = {}
+        for one in (self.met[k] for k in parts):
+            last = one.arrivals.first + len(one.arrivals.chances)
+            most[one.service] = max(most.get(one.service, 0), last)
+        tails = {service: service.tails(last, left) for service, last in most.items()}
+        total = 0.0
+        for one in (self.met[k] for k in parts):
+            first, chances = one.arrivals.first, one.arrivals.chances
+            total += float(tails[one.service][first : first + len(chances)] @ chances)
+        return total
+
+    def percentile(self, percent: float, parts: Sequence[int]) -> float:
+        """The time [s] that so many of 100 arrivals in some parts do not exceed; NaN of none."""
+        from scipy.optimize import brentq
+
+        count = float(sum(self.met[k].arrivals.chances.sum() for k in parts))
+        if count <= 0:
+            return float("nan")
+        share = 1 - percent / 100
+        high = self.delay + max(self.times[list(parts)].sum() / count, 1e-12)
+        while self.over(high, parts) > share * count:
+            high *= 2
+        if self.over(self.delay, parts) <= share * count:
+            return self.delay
+
+        def excess(time: float) -> float:
+            return self.over(time, parts) / count - share
+
+        return float(brentq(excess, self.delay, high, xtol=1e-12, rtol=1e-9))

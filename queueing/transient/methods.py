@@ -1,0 +1,146 @@
+"""Methods for a load that follows time: forward equations, modified offered load, and others.
+
+*Pointwise stationary*: at each time the steady state of its rate. It has no memory, so it follows a
+day that changes slowly beside the queue's own relaxation time.
+Source: Green and Kolesar, *The pointwise stationary approximation for queues with nonstationary
+arrivals*, Management Science 37(1), 1991, 84-97.
+
+*Modified offered load*: the steady state of the load that infinitely many servers would have,
+
+    a' = lambda(t) - a / S,
+
+which lags behind the rate as the queue does.
+Source: Jennings, Mandelbaum, Massey and Whitt, *Server staffing to meet time-varying demand*,
+Management Science 42(10), 1996, 1383-1394; Massey and Whitt, *An analysis of the modified
+offered-load approximation for the nonstationary Erlang loss model*, Annals of Applied Probability
+4(4), 1994, 1145-1160.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.queueing.transient.forward import Numbers, Piece, forward, steady
+from headway.queueing.transient.means import Met, TimedMeans
+from headway.queueing.transient.network import TimedNetwork
+from headway.queueing.transient.service import Service
+
+
+def by_forward(network: TimedNetwork) -> TimedMeans:
+    """Solve the forward equations of the only queue."""
+    services = [network.service(network.queue, part) for part in range(len(network.rates))]
+    lengths, rates = network.lengths.tolist(), network.rates.tolist()
+    pieces = [Piece(*each) for each in zip(lengths, rates, services, strict=True)]
+    begin = network.begin()
+    assert begin is not None  # noqa: S101 - its need says so
+    return _gathered(network, _spent(pieces, begin), services)
+
+
+def _spent(pieces: list[Piece], start: Numbers) -> Iterator[Numbers]:
+    """Integrals of the probabilities over each piece [s]."""
+    held: list[Numbers] = []
+    place = 0
+    for step in forward(pieces, start):
+        if step.piece != place:
+            yield _summed(held)
+            held, place = [], step.piece
+        held.append(step.spent)
+    yield _summed(held)
+
+
+def _summed(parts: list[Numbers]) -> Numbers:
+    first = min(one.first for one in parts)
+    last = max(one.first + len(one.chances) for one in parts)
+    total = np.zeros(last - first)
+    for one in parts:
+        total[one.first - first : one.first - first + len(one.chances)] += one.chances
+    return Numbers(first, total)
+
+
+def _gathered(
+    network: TimedNetwork, spent: Iterator[Numbers], services: list[Service]
+) -> TimedMeans:
+    """Sums over parts of the numbers at the only queue; others are delays."""
+    rows, met = [], []
+    delay = network.delay
+    lengths = network.lengths.tolist()
+    each = zip(network.rates.tolist(), services, lengths, spent, strict=True)
+    for rate, service, length, time in each:
+        numbers, chances = time.numbers, time.chances * (length / float(time.chances.sum()))
+        came = rate * np.where(numbers < service.places, chances, 0.0)
+        accepted = float(came.sum())
+        at_queue = (
+            float(numbers @ chances)
+            if service.speeds
+            else float(service.mean_times(numbers) @ came)
+        )
+        rows.append((
+            rate * length,
+            float(service.rates(numbers) @ chances),
+            max(rate * length - accepted, 0.0) if np.isfinite(service.places) else 0.0,
+            float(numbers @ chances) / length + rate * delay,
+            float(service.busy(numbers) @ chances) / length,
+            at_queue + accepted * delay,
+        ))  # fmt: skip
+        met.append(Met(Numbers(time.first, came), service))
+    by_number = any(service.speeds for service in services)
+    return TimedMeans.of(rows, () if by_number else tuple(met), delay)
+
+
+def by_pointwise(network: TimedNetwork) -> TimedMeans:
+    """The steady state of each rate: of the only queue with percentiles, else of each station."""
+    return _of_loads(network, np.outer(network.rates, network.visits))
+
+
+def by_offered_load(network: TimedNetwork) -> TimedMeans:
+    """The steady state of the load that infinitely many servers would have."""
+    from scipy.linalg import expm
+
+    count = len(network.stations)
+    entry = np.array([station.entry for station in network.stations])
+    flow = network.onward.T - np.eye(count)
+    loads, found = np.zeros(count), []
+    for part, (rate, length) in enumerate(zip(network.rates, network.lengths, strict=True)):
+        times = np.array([network.service(s, part).time for s in network.stations])
+        if part == 0:
+            loads = rate * network.visits * times
+        # of (load, its integral, the rate): a linear system
+        whole = np.zeros((2 * count + 1, 2 * count + 1))
+        whole[:count, :count] = flow / times
+        whole[:count, -1] = entry * rate
+        whole[count : 2 * count, :count] = np.eye(count)
+        end = expm(whole * length) @ np.concatenate([loads, np.zeros(count), [1.0]])
+        loads = end[:count]
+        found.append(end[count : 2 * count] / length / times)
+    return _of_loads(network, np.array(found))
+
+
+def _of_loads(network: TimedNetwork, rates: FloatArray) -> TimedMeans:
+    """Steady states at these rates at each station, shape (parts, stations)."""
+    if len(network.queues) == 1 and network.visits[network.queues[0]] == 1:
+        services = [network.service(network.queue, part) for part in range(len(network.rates))]
+        at_queue = rates[:, network.queues[0]].tolist()
+        pairs = zip(at_queue, services, network.lengths.tolist(), strict=True)
+        return _gathered(network, (_for(*each) for each in pairs), services)
+    rows = []
+    for part, (rate, length) in enumerate(zip(network.rates, network.lengths, strict=True)):
+        here = [network.service(station, part) for station in network.stations]
+        each = [_for(r, s, 1.0) for r, s in zip(rates[part].tolist(), here, strict=True)]
+        numbers = np.array([one.mean for one in each])
+        times = [
+            float(s.mean_times(n.numbers) @ n.chances) for s, n in zip(here, each, strict=True)
+        ]
+        busy = [float(s.busy(n.numbers) @ n.chances) for s, n in zip(here, each, strict=True)]
+        jobs = rate * length
+        spent = float(network.visits @ times)
+        rows.append((jobs, jobs, 0.0, numbers.sum(), max(busy), jobs * spent))
+    return TimedMeans.of(rows)
+
+
+def _for(rate: float, service: Service, length: float) -> Numbers:
+    if not service.speeds and not np.isfinite(service.servers):
+        return Numbers(int(rate * service.time), np.full(1, length))
+    found = steady(rate, service)
+    assert found is not None  # noqa: S101 - its need says so
+    return Numbers(found.first, found.chances / found.chances.sum() * length)

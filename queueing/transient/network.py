@@ -1,0 +1,191 @@
+"""Queues and networks whose load follows time, as their methods take them."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.kinds import FloatArray
+from headway.numerals import digits
+from headway.queueing.methods.method import Subject
+from headway.queueing.transient.forward import Numbers, exactly, steady
+from headway.queueing.transient.service import Service
+
+
+@dataclass(frozen=True)
+class TimedStation:
+    """A station whose capacity may follow time.
+
+    Parameters
+    ----------
+    name
+        For messages.
+    services
+        How it serves, each as long as `TimedNetwork.which` says.
+    entry
+        Share of all jobs that comes in here.
+    lacking
+        Why no law of time is known of it; empty where one is.
+    """
+
+    name: str
+    services: tuple[Service, ...]
+    entry: float
+    lacking: str = ""
+
+    @property
+    def is_delay(self) -> bool:
+        """Whether all are served at once."""
+        return not self.services[0].speeds and not np.isfinite(self.services[0].servers)
+
+
+@dataclass(frozen=True, eq=False)
+class TimedNetwork:
+    """A network whose load follows time.
+
+    Parameters
+    ----------
+    edges
+        Between parts of the time in which nothing changes [s], shape (parts + 1,).
+    rates
+        Of arrivals from outside in each part [1/s].
+    which
+        Position of the services that hold in each part.
+    stations
+        Where jobs are served.
+    onward
+        Probability to go from each station (row) to each (column).
+    start
+        Jobs at the start: a number, or None for a steady state at the first rate.
+    """
+
+    edges: FloatArray
+    rates: FloatArray
+    which: NDArray[np.int64]
+    stations: tuple[TimedStation, ...]
+    onward: FloatArray
+    start: int | None = None
+    found: dict[int, str] = field(default_factory=dict)
+
+    subject: ClassVar[Subject] = Subject.TIMED
+    kinds: ClassVar[tuple[object, ...]] = ()
+    blocking: ClassVar[None] = None
+
+    @property
+    def lengths(self) -> FloatArray:
+        """Of the parts [s]."""
+        return np.diff(self.edges)
+
+    @cached_property
+    def visits(self) -> FloatArray:
+        """Mean visits of a job to each station."""
+        entry = np.array([station.entry for station in self.stations])
+        away = np.eye(len(entry)) - self.onward.T
+        return np.asarray(np.linalg.solve(away, entry), float)
+
+    @cached_property
+    def queues(self) -> tuple[int, ...]:
+        """Positions of stations that are no delays."""
+        return tuple(k for k, station in enumerate(self.stations) if not station.is_delay)
+
+    @property
+    def queue(self) -> TimedStation:
+        """The only queue."""
+        return self.stations[self.queues[0]]
+
+    @property
+    def delay(self) -> float:
+        """Mean time of a job at delays [s]."""
+        times = [s.services[0].time if s.is_delay else 0.0 for s in self.stations]
+        return float(self.visits @ times)
+
+    def service(self, station: TimedStation, part: int) -> Service:
+        """How a station serves in a part of the time."""
+        return station.services[min(int(self.which[part]), len(station.services) - 1)]
+
+    def begin(self) -> Numbers | None:
+        """Numbers at the start at the only queue; None where there is no steady state then."""
+        if self.start is not None:
+            return exactly(self.start)
+        return steady(float(self.rates[0]), self.service(self.queue, 0))
+
+
+def lone(network: TimedNetwork) -> str:
+    """What is in the way of following one queue."""
+    if len(network.queues) != 1:
+        names = ", ".join(network.stations[k].name for k in network.queues)
+        return (
+            f"method {{asked}} follows one queue, and there are {len(network.queues)} ({names}); "
+            "use method fluid or simulation"
+        )
+    k = network.queues[0]
+    if network.visits[k] != 1 or (network.onward[k].any() and _returns(network, k)):
+        return (
+            f"{network.stations[k].name}: jobs come {digits(network.visits[k])} times, and method "
+            "{asked} follows those that come once; use method fluid or simulation"
+        )
+    return ""
+
+
+def _returns(network: TimedNetwork, queue: int) -> bool:
+    reached = np.linalg.matrix_power(np.eye(len(network.stations)) + network.onward, 9)
+    return bool((network.onward[queue] @ reached)[queue] > 0)
+
+
+def markov(network: TimedNetwork) -> str:
+    """The first station of which no law of time is known."""
+    return next((f"{s.name}: {s.lacking}" for s in network.stations if s.lacking), "")
+
+
+def roomy(network: TimedNetwork) -> str:
+    """The first station with a limit."""
+    for station in network.stations:
+        if any(np.isfinite(service.places) for service in station.services):
+            return (
+                f"{station.name}: has places, and method {{asked}} is for queues without a limit; "
+                "use method forward or simulation"
+            )
+    return ""
+
+
+def by_servers(network: TimedNetwork) -> str:
+    """The first station whose speed depends on the number there."""
+    for station in network.stations:
+        if any(service.speeds for service in station.services):
+            return (
+                f"{station.name}: its speed depends on the number there, which method {{asked}} "
+                "does not know; use method forward or simulation"
+            )
+    return ""
+
+
+def startable(network: TimedNetwork) -> str:
+    """Whether there is a steady state at the start."""
+    if len(network.queues) == 1 and network.begin() is None:
+        return (
+            f"{network.queue.name}: no steady state at the first rate, which is above its "
+            "capacity; give --start empty or --start backlog=N"
+        )
+    return ""
+
+
+def unhurried(network: TimedNetwork) -> str:
+    """Whether a start is asked for that has to be remembered."""
+    if network.start is not None:
+        return "method {asked} has no memory of a start; use method forward, or --start steady"
+    return ""
+
+
+def never_full(network: TimedNetwork) -> str:
+    """When the load first exceeds a capacity."""
+    for part, rate in enumerate(network.rates.tolist()):
+        for station, visits in zip(network.stations, network.visits.tolist(), strict=True):
+            service = network.service(station, part)
+            if rate * visits >= service.fastest and not np.isfinite(service.places):
+                return (
+                    f"{station.name}: from {digits(network.edges[part])} s on the load is above its "
+                    "capacity, so there is no steady state; use method {asked_instead}"
+                ).replace("{asked_instead}", "forward, fluid or simulation")
+    return ""

@@ -1,0 +1,110 @@
+"""How fast a queue serves by the number of jobs there, and how long arrivals wait."""
+
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from headway.kinds import FloatArray
+
+
+@dataclass(frozen=True)
+class Service:
+    """Servers of a queue with exponential services, in order of arrival.
+
+    Parameters
+    ----------
+    time
+        Mean service time [s].
+    servers
+        How many.
+    places
+        Room for so many jobs, those in service included.
+    speeds
+        Jobs served a second with 1, 2... there, the last with all more, in place of both [1/s].
+
+    Examples
+    --------
+    >>> Service(0.5, 2).rates(np.arange(4)).tolist()
+    [0.0, 2.0, 4.0, 4.0]
+    """
+
+    time: float
+    servers: float = 1.0
+    places: float = inf
+    speeds: tuple[float, ...] = ()
+
+    def rates(self, number: FloatArray) -> FloatArray:
+        """Jobs served a second with so many there [1/s]."""
+        if not self.speeds:
+            return np.asarray(np.minimum(number, self.servers) / self.time)
+        speeds = np.array([0.0, *self.speeds])
+        return np.asarray(speeds[np.minimum(number, len(self.speeds)).astype(int)])
+
+    @property
+    def fastest(self) -> float:
+        """Jobs served a second, however many come [1/s]."""
+        return self.speeds[-1] if self.speeds else self.servers / self.time
+
+    @property
+    def crowd(self) -> float:
+        """Jobs beyond which more of them wait: as many as there are servers."""
+        return float(len(self.speeds)) if self.speeds else self.servers
+
+    def busy(self, number: FloatArray) -> FloatArray:
+        """Share of its servers that is busy with so many there."""
+        if not self.speeds and np.isfinite(self.servers):
+            return np.asarray(np.minimum(number, self.servers) / self.servers)
+        return np.asarray(np.minimum(number, 1.0))
+
+    def mean_times(self, met: FloatArray) -> FloatArray:
+        """Mean response time of an arrival that meets so many [s]: it waits for n - m + 1 to go."""
+        if not np.isfinite(self.servers):
+            return np.full(np.shape(met), self.time)
+        return np.asarray(self.time * (1 + np.maximum(met - self.servers + 1, 0) / self.servers))
+
+    def tails(self, most: int, time: float) -> FloatArray:
+        """Probability that the response time exceeds a time, of an arrival that meets 0, 1... jobs.
+
+        One that has k = n - m + 1 jobs to wait for leaves after k steps of rate m / S, then its own
+        service. Counted in steps of that rate, of which a Poisson number J comes in the time t, the
+        job is still there after the k-th with probability q^(J - k), q = 1 - 1 / m:
+
+            P(R > t) = P(J < k) + u_k,  u_k = P(J = k) + q u_(k + 1).
+
+        Parameters
+        ----------
+        most
+            Most jobs met.
+        time
+            t [s].
+
+        Returns
+        -------
+        Array of shape (most + 1,).
+
+        Examples
+        --------
+        >>> one = Service(0.1)  # M/M/1: of one that meets n, Erlang with n + 1 stages
+        >>> [round(float(p), 6) for p in one.tails(1, 0.1)]
+        [0.367879, 0.735759]
+        """
+        from scipy.signal import lfilter
+        from scipy.special import gammaln, pdtr
+
+        if not np.isfinite(self.servers):
+            return np.full(most + 1, np.exp(-time / self.time))
+        m = int(self.servers)
+        load, stay = m * time / self.time, 1 - 1 / m
+        waits = max(most - m + 1, 0)
+        far = int(max(waits, load + 12 * np.sqrt(load) + 60)) + 1
+        steps = np.arange(far + 1)
+        with np.errstate(divide="ignore"):
+            logs = steps * np.log(load) if load else np.where(steps == 0, 0.0, -inf)
+        chances = np.exp(logs - load - gammaln(steps + 1))
+        after = lfilter([1.0], [1.0, -stay], chances[::-1])[::-1]
+        behind = np.arange(waits + 1)
+        before = np.where(behind > 0, pdtr(np.maximum(behind - 1, 0), load), 0.0)
+        by_wait = np.minimum(before + after[: waits + 1], 1.0)
+        ahead = np.maximum(np.arange(most + 1) - m + 1, 0)
+        return np.asarray(by_wait[ahead])

@@ -1,0 +1,208 @@
+"""Models over a day: against steady states, simulations and forward equations, and refusals."""
+
+import json
+from math import exp
+
+import numpy as np
+import pytest
+
+from headway.errors import HeadwayError
+from headway.models import ModelGraph, parse_model
+from headway.models.over.days import Day, day_of_text, nice_step
+from headway.models.over.over import over_model
+from headway.queueing import MG1, MM1, Delay, MMm, MMmK
+from headway.queueing.flows.courses import RateTable
+from tests.support.command import headway, refusal
+
+DAY = Day((0.0, 60.0, 120.0), (50.0, 300.0))
+POOL = ModelGraph("pool").declare("servers").station("cpu", MMm(0.01, "servers"))
+TANDEM = ModelGraph("two").station("web", MMm(0.01, 4)).station("db", MM1(0.002)).route("web", "db")
+
+
+def test_a_slow_day_is_its_steady_states():
+    long = Day((0.0, 3600.0, 7200.0), (100.0, 300.0))
+    found = over_model(POOL.at(servers=4), long, every=3600)
+    for k, rate in enumerate(long.rates):
+        steady = POOL.at(servers=4).solve(rate).with_percentiles([95, 99])
+        assert found["response_time"][k] == pytest.approx(steady.response_time, rel=2e-3)
+        law = found.periods.percentiles[95.0][k]
+        assert law == pytest.approx(steady["response_time_p95"], rel=2e-3)
+    assert found.method == "forward"
+    assert not found.approximation
+
+
+def test_the_share_over_a_target_is_that_of_the_steady_law():
+    one = ModelGraph("one").station("cpu", MM1(0.1)).at()
+    found = over_model(one, Day((0.0, 5e4, 1e5), (5.0, 5.0)), target="0.5 s", every=1e5)
+    assert found.over_target == pytest.approx(exp(-0.5 / 0.2), rel=1e-6)  # M/M/1
+    assert found.day.arrival_rate[0] == pytest.approx(5.0, rel=1e-9)
+
+
+def test_delays_add_their_time():
+    line = (
+        ModelGraph("line").station("net", Delay(0.5)).station("cpu", MM1(0.1)).route("net", "cpu")
+    )
+    found = over_model(line.at(), Day((0.0, 5e4, 1e5), (5.0, 5.0)), every=1e5)
+    assert found["response_time"][0] == pytest.approx(0.7, rel=1e-6)
+
+
+@pytest.mark.parametrize("method", ["offered load", "pointwise", "fluid"])
+def test_approximations_are_near_where_days_are_slow(method):
+    long = Day((0.0, 3600.0, 7200.0), (100.0, 200.0))
+    exact = over_model(POOL.at(servers=4), long, every=3600)
+    near = over_model(POOL.at(servers=4), long, every=3600, method=method)
+    error = np.abs(near["response_time"] / exact["response_time"] - 1)
+    assert (error < (0.2 if method == "fluid" else 0.01)).all()
+    assert method in near.approximation
+
+
+def test_a_network_is_followed_by_offered_loads():
+    found = over_model(TANDEM.at(), Day((0.0, 1e4, 2e4), (100.0, 300.0)), every=1e4)
+    for k, rate in enumerate((100.0, 300.0)):
+        exact = TANDEM.at().solve(rate).response_time
+        assert found["response_time"][k] == pytest.approx(exact, rel=1e-3)
+    assert found.method == "offered load"
+
+
+def test_a_network_beyond_its_capacity_is_a_fluid():
+    found = over_model(TANDEM.at(), Day((0.0, 60.0, 120.0), (100.0, 450.0)), every=60)
+    assert found.method == "fluid"
+    grown = 50 * 60  # beyond the 400/s of its pool
+    assert found["queue_length"][1] == pytest.approx(grown / 2, rel=0.05)
+
+
+def test_a_simulated_day_is_as_its_forward_equations():
+    small = Day((0.0, 20.0, 40.0), (30.0, 110.0))
+    one = ModelGraph("one").station("cpu", MM1(0.01)).at()
+    exact = over_model(one, small, every=20, start="empty", target=0.2)
+    played = over_model(one, small, every=20, start="empty", target=0.2, method="simulation")
+    assert played["throughput"] == pytest.approx(exact["throughput"], rel=0.03)
+    assert played["queue_length"][1] == pytest.approx(exact["queue_length"][1], rel=0.3)
+    assert played.method == "simulation"
+    assert "within" in played.approximation
+
+
+def test_rates_and_capacity_are_formulas_of_t():
+    graph = ModelGraph("one").declare("t").station("cpu", MMm(1.0, "where(t < 50, 1, 3)"))
+    found = graph.arrive("cpu", "0.4 + t / 100").at(t=0).over(100.0, every=50)
+    assert found["arrival_rate"] == pytest.approx([0.65, 1.15], rel=1e-9)
+    assert found["servers"] == pytest.approx([1, 3], rel=1e-12)
+    assert "capacity at arrival" in found.approximation
+
+
+def test_rates_of_a_model_file_are_its_day():
+    table = RateTable((0.0, 60.0), (50.0, 300.0), 120.0)
+    graph = ModelGraph("own").station("cpu", MMm(0.01, 4)).arrive("cpu", course=table)
+    own = graph.at().over(120.0, every=60)
+    given = over_model(POOL.at(servers=4), DAY, every=60)
+    assert own["queue_length"] == pytest.approx(given["queue_length"], rel=1e-9)
+
+
+def test_a_backlog_drains():
+    found = over_model(POOL.at(servers=4), DAY, start="backlog=2000", every=60)
+    mean = (2000 - 4) / (400 - 50)
+    assert found.drained.mean == pytest.approx(mean, rel=1e-3)
+    assert "2,000 requests behind, at this rate and capacity: empty after 5.7 s" in str(found)
+
+
+def test_jobs_without_a_place_are_lost():
+    room = ModelGraph("room").station("cpu", MMmK(1.0, 1, 1)).at()
+    found = over_model(room, Day((0.0, 500.0, 1000.0), (1.0, 3.0)), every=500)
+    assert found["loss_probability"] == pytest.approx([0.5, 0.75], rel=2e-3)  # Erlang B
+
+
+@pytest.mark.parametrize(
+    ("graph", "options", "words"),
+    [
+        (TANDEM, {"method": "forward"}, "follows one queue, and there are 2"),
+        (POOL, {"method": "pointwise", "start": "empty"}, "no memory of a start"),
+        (POOL, {"method": "exact"}, "does not support a load that follows time"),
+        (POOL, {"start": "backlog=-1"}, "whole number"),
+        (POOL, {"start": "full"}, "steady, empty, or backlog"),
+        (POOL, {"every": 1e9}, "no longer than the day"),
+        (POOL, {"target": 0}, "above 0"),
+        (ModelGraph("g").station("cpu", MG1(0.001, 4.0)), {}, "not exponential"),
+        (ModelGraph("g").station("cpu", MM1(0.001), discipline="ps"), {}, "in order of arrival"),
+    ],
+)
+def test_what_no_method_follows_is_refused_in_one_line(graph, options, words):
+    model = graph.at(servers=4) if graph is POOL else graph.at()
+    with pytest.raises(HeadwayError, match=words) as caught:
+        over_model(model, DAY, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_start_above_capacity_has_no_steady_state():
+    with pytest.raises(HeadwayError, match="--start empty"):
+        over_model(POOL.at(servers=4), Day((0.0, 1.0, 2.0), (500.0, 5.0)), method="forward")
+
+
+def test_closed_networks_have_no_day():
+    with pytest.raises(HeadwayError, match="jobs circulate"):
+        over_model(POOL.at(servers=4).closed(5), DAY)
+
+
+def test_a_log_becomes_rates():
+    seconds = np.sort(np.random.default_rng(1).uniform(0, 3600, 40_000))
+    text = "timestamp,status\n" + "".join(f"{s:.3f},200\n" for s in seconds)
+    day = day_of_text(text, "log.csv")
+    assert sum(day.rates) / len(day.rates) == pytest.approx(40_000 / 3600, rel=0.02)
+    web = "".join(
+        f'10.0.0.1 - - [25/Nov/2026:08:{s // 60:02d}:{s % 60:02d} +0000] "GET / HTTP/1.1" 200 5\n'
+        for s in range(300)
+    )
+    assert day_of_text(web, "access.log").rates == pytest.approx([1.0] * 2, rel=0.01)
+
+
+def test_periods_have_lengths_that_people_count_in():
+    assert [nice_step(length, 24) for length in (86400, 3600, 120, 10)] == [3600, 300, 5, 0.5]
+
+
+def written(folder, name, text):
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+MODEL = """
+name = "pool"
+[stations.cpu]
+kind = "MMm"
+service_time = "10 ms"
+servers = 4
+"""
+
+
+def test_the_command_has_periods_and_the_whole(tmp_path):
+    model = written(tmp_path, "pool.toml", MODEL)
+    day = written(tmp_path, "day.csv", "time,rate\n0,50\n60,300\n")
+    options = ("--over", day, "--target", "50 ms", "--every", "30")
+    found = json.loads(headway("solve", model, *options, "--json").out)
+    ends = [(one["from"], one["to"]) for one in found["periods"]]
+    assert ends == [(0, 30), (30, 60), (60, 90), (90, 120)]
+    names = {"arrival_rate", "throughput", "response_time", "queue_length", "over_target"}
+    assert set(found["periods"][0]) >= names
+    assert found["day"]["arrival_rate"] == pytest.approx(175, rel=1e-6)
+    assert found["method"] == "forward"
+    assert found["worst"]["from"] >= 60
+    csv = headway("solve", model, "--over", day, "--csv").out
+    assert csv.startswith("from_s,to_s,arrival_rate_ops_per_s")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--target", "1s"], "--target needs --over"),
+        (["--over", "no.csv"], "no such file"),
+        (["--over", "24h"], "nothing in it follows time"),
+    ],
+)
+def test_the_command_refuses_in_one_line(options, words, tmp_path):
+    model = written(tmp_path, "pool.toml", MODEL)
+    assert words in refusal("solve", model, *options)
+
+
+def test_a_model_of_classes_has_no_day():
+    text = MODEL + "[classes.web]\narrival_rate = 1\n[classes.batch]\narrival_rate = 2\n"
+    with pytest.raises(HeadwayError, match="has classes"):
+        over_model(parse_model(text), DAY)
