@@ -33,6 +33,9 @@ MOMENTS = frozenset({
 COUNTS = frozenset({"count", "counts", "requests", "arrivals", "hits", "calls", "queries", "jobs"})
 """Titles of how many came from a row's time to the next row's."""
 
+OF_MEAN = "of_mean"
+"""Title of rates that are multiples of a mean, which a model states."""
+
 _CLOCK = re.compile(r"\d{1,2}:\d\d(:\d\d(\.\d+)?)?")
 _EVERY = {"hour": 3600.0, "minute": 60.0, "second": 1.0}
 _REGULAR = 0.8
@@ -51,6 +54,8 @@ class TimedRates:
         From then on [1/s].
     end
         Until when the last one lasts [s].
+    relative
+        Whether rates are multiples of a mean.
 
     Examples
     --------
@@ -62,6 +67,7 @@ class TimedRates:
     starts: tuple[float, ...]
     rates: tuple[float, ...]
     end: float
+    relative: bool = False
 
     @property
     def table(self) -> RateTable:
@@ -82,7 +88,11 @@ def rates_of_file(path: Path) -> TimedRates:
     if is_given(path):
         msg = f"{path}: rates must be a file beside the model, not a pipe"
         raise MeasurementError(msg)
-    return rates_of_text(read_text(path, LARGEST), str(path))
+    found = rates_of_text(read_text(path, LARGEST), str(path))
+    if found.relative:
+        msg = f"{path}: has multiples of a mean; a model needs rates, such as rate_per_s"
+        raise MeasurementError(msg)
+    return found
 
 
 def rates_of_text(text: str, source: str) -> TimedRates:
@@ -145,7 +155,8 @@ def timed(
         msg = f"{source}: its rates are all zero, so nobody comes"
         raise MeasurementError(msg)
     rates = amounts * scale
-    return TimedRates(tuple(starts.tolist()), tuple(rates.tolist()), float(starts[-1] + steps[-1]))
+    end, relative = float(starts[-1] + steps[-1]), title.strip() == OF_MEAN
+    return TimedRates(tuple(starts.tolist()), tuple(rates.tolist()), end, relative)
 
 
 def _check_steps(steps: FloatArray, lines: Sequence[int], source: str) -> None:
@@ -179,7 +190,11 @@ def _amount_column(header: Sequence[str], when: int | None) -> int | None:
     others = [k for k in range(len(header)) if k != when]
     for k in others:
         name, of = split_header(header[k])
-        if "rate" in name or (of is not None and of.dimension == unit("op/s").dimension):
+        if (
+            "rate" in name
+            or name == OF_MEAN
+            or (of is not None and of.dimension == unit("op/s").dimension)
+        ):
             return k
     counts = [k for k in others if plain_title(split_header(header[k])[0]) in COUNTS]
     return next(iter(counts), None)

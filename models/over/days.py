@@ -45,11 +45,14 @@ class Day:
         Between them [1/s].
     note
         How they were found; empty where they are as given.
+    relative
+        Whether rates are multiples of the model's own, its mean.
     """
 
     edges: tuple[float, ...]
     rates: tuple[float, ...]
     note: str = ""
+    relative: bool = False
 
     @property
     def length(self) -> float:
@@ -114,7 +117,23 @@ def day_of_text(text: str, source: str) -> Day:
 
 
 def _of_rates(found: TimedRates) -> Day:
-    return Day((*found.starts, found.end), found.rates)
+    return Day((*found.starts, found.end), found.rates, relative=found.relative)
+
+
+SHIPPED = Path(__file__).parent.parent / "data" / "days"
+"""Days that ship with headway, by the names of their files."""
+
+
+def shipped_day(name: str) -> Day | None:
+    """A day that ships with headway; None for another name.
+
+    Examples
+    --------
+    >>> len(shipped_day("office").rates), shipped_day("holiday")
+    (96, None)
+    """
+    path = SHIPPED / f"{name}.csv"
+    return day_of_file(path) if name.isidentifier() and path.is_file() else None
 
 
 def _of_points(points: FloatArray, source: str) -> Day:

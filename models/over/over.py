@@ -13,7 +13,7 @@ from headway.errors import GraphError, HeadwayError, InvalidParameter
 from headway.kinds import FloatArray, number_of
 from headway.models.language.units import quantity, unit
 from headway.models.over.capacity import TIME, check_followed, own_day, rates_over, timed_network
-from headway.models.over.days import PERIODS, Day, day_of_file, merged, nice_step
+from headway.models.over.days import PERIODS, Day, day_of_file, merged, nice_step, shipped_day
 from headway.models.over.timeline import Periods, Timeline
 from headway.queueing.methods.choice import choose
 from headway.queueing.methods.method import Error
@@ -127,6 +127,8 @@ def day_of(model: "Model", day: "Day | Path | str | float") -> Day:
     """The load of a day: of a file, or a model's own over a time."""
     if isinstance(day, Day):
         return day
+    if isinstance(day, str) and (known := shipped_day(day)) is not None:
+        return known
     if isinstance(day, str) and number_of(day.strip()[:1]) is not None and not Path(day).is_file():
         day = quantity(day, _SECOND, "--over")
     if isinstance(day, float | int):
@@ -174,6 +176,8 @@ def _rates(model: "Model", load: Day, edges: FloatArray) -> FloatArray:
     middles = (edges[:-1] + edges[1:]) / 2
     at = np.clip(np.searchsorted(load.edges, middles, side="right") - 1, 0, len(load.rates) - 1)
     rates = np.array(load.rates)[at]
+    if load.relative:
+        rates = rates * _mean_rate(model)
     if model.graph.needs_arrival_rate:
         values = {**model.at(arrival_rate=1.0).inputs, "arrival_rate": rates}
         values |= {TIME: middles} if TIME in model.parameters else {}
@@ -188,6 +192,16 @@ def _rates(model: "Model", load: Day, edges: FloatArray) -> FloatArray:
         "them be arrival_rate"
     )
     raise GraphError(msg)
+
+
+def _mean_rate(model: "Model") -> float:
+    """The rate that a relative day multiplies [1/s]."""
+    known = model.parameters.get("arrival_rate")
+    value = None if known is None else known.value
+    if value is None:
+        msg = f"{model.name}: the day has multiples of a mean rate; set it, as arrival_rate=200"
+        raise InvalidParameter(msg)
+    return float(np.ravel(value)[0])
 
 
 def _solved(network: TimedNetwork, method: str) -> tuple[TimedMeans, tuple[str, Error]]:

@@ -185,7 +185,7 @@ def never_full(network: TimedNetwork) -> str:
             service = network.service(station, part)
             if rate * visits >= service.fastest and not np.isfinite(service.places):
                 return (
-                    f"{station.name}: from {digits(network.edges[part])} s on the load is above its "
-                    "capacity, so there is no steady state; use method {asked_instead}"
+                    f"{station.name}: from {digits(network.edges[part])} s on the load is above "
+                    "its capacity, so there is no steady state; use method {asked_instead}"
                 ).replace("{asked_instead}", "forward, fluid or simulation")
     return ""
