@@ -190,11 +190,8 @@ def _amount_column(header: Sequence[str], when: int | None) -> int | None:
     others = [k for k in range(len(header)) if k != when]
     for k in others:
         name, of = split_header(header[k])
-        if (
-            "rate" in name
-            or name == OF_MEAN
-            or (of is not None and of.dimension == unit("op/s").dimension)
-        ):
+        is_rate = of is not None and of.dimension == unit("op/s").dimension
+        if is_rate or "rate" in name or name == OF_MEAN:
             return k
     counts = [k for k in others if plain_title(split_header(header[k])[0]) in COUNTS]
     return next(iter(counts), None)

@@ -130,10 +130,7 @@ def timed_network(
         )
         for k, place in enumerate(first.places)
     )
-    if first.beyond:
-        msg = f"{model.name}: its formula for response_time adds to its stations; leave it out"
-        raise GraphError(msg)
-    return TimedNetwork(edges, rates, which, stations, onward, start)
+    return TimedNetwork(edges, rates, which, stations, onward, start, first.beyond)
 
 
 def check_followed(model: "Model") -> None:

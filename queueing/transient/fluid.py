@@ -44,7 +44,16 @@ def by_fluid(network: TimedNetwork) -> TimedMeans:
         solved = solve_ivp(change, (0.0, length), begin, "LSODA", rtol=1e-6, atol=1e-8)
         state = solved.y[:-4, -1]
         number, served, busy, spent = solved.y[-4:, -1].tolist()
-        rows.append((rate * length, served, 0.0, number / length, busy / length, rate * spent))
+        rows.append(
+            (
+                rate * length,
+                served,
+                0.0,
+                number / length,
+                busy / length,
+                rate * (spent + length * network.beyond),
+            )
+        )
     return TimedMeans.of(rows)
 
 

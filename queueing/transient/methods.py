@@ -81,11 +81,11 @@ def _gathered(
             max(rate * length - accepted, 0.0) if np.isfinite(service.places) else 0.0,
             float(numbers @ chances) / length + rate * delay,
             float(service.busy(numbers) @ chances) / length,
-            at_queue + accepted * delay,
+            at_queue + accepted * (delay + network.beyond),
         ))  # fmt: skip
         met.append(Met(Numbers(time.first, came), service))
     by_number = any(service.speeds for service in services)
-    return TimedMeans.of(rows, () if by_number else tuple(met), delay)
+    return TimedMeans.of(rows, () if by_number else tuple(met), delay + network.beyond)
 
 
 def by_pointwise(network: TimedNetwork) -> TimedMeans:
@@ -133,7 +133,7 @@ def _of_loads(network: TimedNetwork, rates: FloatArray) -> TimedMeans:
         ]
         busy = [float(s.busy(n.numbers) @ n.chances) for s, n in zip(here, each, strict=True)]
         jobs = rate * length
-        spent = float(network.visits @ times)
+        spent = float(network.visits @ times) + network.beyond
         rows.append((jobs, jobs, 0.0, numbers.sum(), max(busy), jobs * spent))
     return TimedMeans.of(rows)
 

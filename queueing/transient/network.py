@@ -59,6 +59,8 @@ class TimedNetwork:
         Probability to go from each station (row) to each (column).
     start
         Jobs at the start: a number, or None for a steady state at the first rate.
+    beyond
+        Time of each job outside the stations, a constant [s].
     """
 
     edges: FloatArray
@@ -67,6 +69,7 @@ class TimedNetwork:
     stations: tuple[TimedStation, ...]
     onward: FloatArray
     start: int | None = None
+    beyond: float = 0.0
     found: dict[int, str] = field(default_factory=dict)
 
     subject: ClassVar[Subject] = Subject.TIMED
