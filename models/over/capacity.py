@@ -225,6 +225,8 @@ def _lacking(place: SimulatedStation, plan: Blueprint) -> str:
     serving = place.serving
     (jobs,) = plan.classes
     delay = not np.isfinite(serving.servers)
+    if jobs.clients is not None:
+        return "its clients give up, which method {asked} does not follow; use method simulation"
     if any(stream.scv != 1 or stream.batch is not None for stream in jobs.streams):
         return "its arrivals are not Poisson; use method simulation"
     if serving.queues > 1 or serving.needed or serving.paces or serving.budget:

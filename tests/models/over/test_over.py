@@ -132,6 +132,18 @@ def test_what_no_method_follows_is_refused_in_one_line(graph, options, words):
     assert "\n" not in str(caught.value)
 
 
+def test_clients_that_give_up_are_left_to_a_simulation():
+    text = MODEL + '[parameters]\narrival_rate = 5\n[arrivals]\ncpu = { patience = "1 s" }\n'
+    with pytest.raises(HeadwayError, match="clients give up"):
+        over_model(parse_model(text), DAY)
+
+
+def test_a_shipped_day_multiplies_the_mean():
+    found = over_model(POOL.at(servers=4, arrival_rate=100), "office")
+    assert found.day.arrival_rate[0] == pytest.approx(100, rel=1e-4)
+    assert found["arrival_rate"].max() > 200
+
+
 def test_a_start_above_capacity_has_no_steady_state():
     with pytest.raises(HeadwayError, match="--start empty"):
         over_model(POOL.at(servers=4), Day((0.0, 1.0, 2.0), (500.0, 5.0)), method="forward")
