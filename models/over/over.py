@@ -84,8 +84,8 @@ def over_model(
     >>> pool = ModelGraph("pool").declare("servers").station("cpu", MMm(0.01, "servers"))
     >>> day = Day((0.0, 60.0, 120.0), (50.0, 300.0))
     >>> found = over_model(pool.at(servers=2), day, every=60)
-    >>> [round(float(n), 2) for n in found["queue_length"]]
-    [0.53, 2824.05]
+    >>> [round(float(n), 1) for n in found["queue_length"]]
+    [0.5, 3002.5]
     """
     check_followed(model)
     load = day_of(model, day)

@@ -32,7 +32,7 @@ class Drain:
     >>> from headway.queueing.transient.service import Service
     >>> law = drain([Piece(1000.0, 5.0, Service(0.1))], exactly(101), 1)
     >>> round(law.mean, 3), [round(law.percentile(p), 1) for p in (2.5, 97.5)]
-    (20.0, [15.4, 25.3])
+    (20.0, [14.0, 27.6])
     """
 
     times: FloatArray
