@@ -23,7 +23,7 @@ SHOWN: dict[str, tuple[str, str]] = {
     "MeasuredSignature": ("showing.sfs", "signatures"),
     "MeasuredUse": ("showing.use", ""),
     "LoadTest": ("showing.loadtests", "loadtests"),
-    "Timeline": ("showing.timelines", "days"),
+    "Timeline": ("showing.solved.timelines", "days"),
     "Solution": ("showing.solutions", "figures"),
     "QueueLengths": ("showing.solved.queue_lengths", "distributions.queue_lengths"),
     "Propagation": ("showing.uncertain.bands", "distributions.uncertain"),

@@ -10,7 +10,7 @@ from headway.models.language.units import unit
 from headway.models.over.timeline import Periods, Timeline
 from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import QUIET, axis_label, light_grid, style
-from headway.models.showing.timelines import LONG, moment
+from headway.models.showing.solved.timelines import LONG, moment
 from headway.numerals import digits
 
 SECOND, RATE = unit("s"), unit("op/s")
