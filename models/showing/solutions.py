@@ -309,6 +309,8 @@ def notes_of(solution: Solution, scale: Scale | None = None) -> list[str]:
         from headway.models.showing.parts.layers import layer_notes
 
         notes += layer_notes(solution, solution.model.graph.layers)
+        if solution.saturated.any():
+            notes.append(f"saturated: {solution.marks.overload}")
     if not solution.stations:
         return notes
     saturated = [f"saturated: {solution.saturation_message}"] * int(solution.saturated.any())

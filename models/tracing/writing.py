@@ -85,7 +85,8 @@ class _Writing:
                 if load.rates
             },
             "processors": {
-                plain: {"servers": self._servers(service)} for service, plain in self.tasks.items()
+                f"{plain}_host": {"servers": self._servers(service)}
+                for service, plain in self.tasks.items()
             },
             "tasks": tasks,
             **({"correlations": self.correlations} if self.correlations else {}),
@@ -153,7 +154,7 @@ class _Writing:
                 "doc": f"threads of {service}{ends}",
             }
         return {
-            "processor": plain,
+            "processor": f"{plain}_host",
             "threads": threads,
             "entries": {
                 self.names[key]: self._entry(key, entry)

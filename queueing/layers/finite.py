@@ -17,6 +17,7 @@ from scipy.special import gammaln
 from headway.kinds import Amount, FloatArray
 
 _LEAST = -700.0  # least logarithm of a floating point number with all its digits
+_MOST = 600.0  # logarithm of what is as good as infinite, with room for factors
 _TINY = 1e-300
 
 
@@ -141,5 +142,5 @@ def wait_of_one(
     n = np.arange(members)[:, np.newaxis]
     ways = gammaln(members) - gammaln(n + 1) - gammaln(members - n)
     logs = ways + np.concatenate([zero[np.newaxis], np.cumsum(ratios, axis=0)[: members - 1]])
-    busy = members * mean / away * np.exp(np.minimum(logs, -_LEAST)).sum(axis=0)
+    busy = members * mean / away * np.exp(np.minimum(logs, _MOST)).sum(axis=0)
     return np.asarray(members * mean * (1 + 1 / np.maximum(busy, _TINY)) - away - mean)

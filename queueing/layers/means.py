@@ -96,6 +96,14 @@ class LayeredMeans:
         servers = self.system.processors[processor].servers
         return np.where(np.isinf(servers), busy, busy / np.where(np.isinf(servers), 1.0, servers))
 
+    def busiest(self) -> Amount:
+        """The largest utilisation of a pool of threads or a processor, clients left out."""
+        pools = [self.utilisation(name) for name, t in self.system.tasks.items() if not t.clients]
+        limited = [
+            n for n, one in self.system.processors.items() if not np.isinf(one.servers).any()
+        ]
+        return np.max(np.broadcast_arrays(0.0, *pools, *map(self.use, limited)), axis=0)
+
 
 def visits(system: LayeredSystem) -> dict[str, dict[str, Amount]]:
     """Requests for each entry by source: for one cycle of clients, for one arrival from outside.

@@ -24,3 +24,26 @@ LAYERS_ERROR = Error(
     THROUGHPUT, TIMES, "among random layered systems", "python -m tests.campaigns.layer_errors"
 )
 """The error of the method."""
+
+OPEN_TIMES = (0.7, 6.0, 35.0), (0.9, 22.0, 75.0), (1.0, 35.0, 100.0)
+"""With arrivals from outside: how busy the busiest pool is at most, what nine of ten errors of
+times of entries stay below, and the largest [%] (`tests.campaigns.open_layer_errors`)."""
+
+
+def open_note(busiest: float) -> str:
+    """The label of an answer whose busiest pool is so busy, with arrivals from outside.
+
+    Examples
+    --------
+    >>> open_note(0.5)  # doctest: +ELLIPSIS
+    'layers taken one by one; measured errors of times of entries: ...'
+    """
+    band = next((row for row in OPEN_TIMES if busiest <= row[0]), OPEN_TIMES[-1])
+    limit, usual, most = band
+    where = f"where no pool is more than {digits(100 * limit)}% busy"
+    if limit == 1:
+        where = "near saturation, so simulate it"
+    return (
+        f"layers taken one by one; measured errors of times of entries: {digits(usual)}% in nine "
+        f"of ten, {digits(most)}% at most, {where}"
+    )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from headway.numerals import significant
 from headway.queueing.layers.chain import MOST_STATES, by_chain
 from headway.queueing.layers.decomposition import by_layers
 from headway.queueing.layers.means import EntryMeans, LayeredMeans
-from headway.queueing.layers.measured import LAYERS_NOTE
+from headway.queueing.layers.measured import LAYERS_NOTE, open_note
 from headway.queueing.layers.playing import play_layers
 from headway.queueing.layers.system import LayeredSystem
 from headway.records import dataclass
@@ -83,8 +84,26 @@ def _by_simulation(system: LayeredSystem) -> tuple[LayeredMeans, str]:
 
 
 def in_layers(system: LayeredSystem) -> tuple[LayeredMeans, str]:
-    """By decomposition, with the errors that were measured."""
-    return _in_groups(system), LAYERS_NOTE
+    """By decomposition, with the errors that were measured.
+
+    With arrivals from outside these depend on how full the fullest pool is, and where more arrive
+    than it can serve, waiting has no end.
+    """
+    means = _in_groups(system)
+    if not system.is_open:
+        return means, LAYERS_NOTE
+    busiest = np.asarray(means.busiest())
+    over = busiest >= 1
+    entries = {
+        name: EntryMeans(
+            one.throughput,
+            np.where(over, inf, one.waiting_time),
+            one.first_phase,
+            one.second_phase,
+        )
+        for name, one in means.entries.items()
+    }
+    return LayeredMeans(system, entries), open_note(float(busiest.max()))
 
 
 def _in_groups(system: LayeredSystem) -> LayeredMeans:

@@ -99,6 +99,11 @@ class LayeredSystem:
         return tuple(frozenset(t for t in depth if depth[t] == level) for level in levels)
 
     @cached_property
+    def is_open(self) -> bool:
+        """Whether requests come from outside."""
+        return any(np.any(np.asarray(e.arrival_rate) > 0) for e in self.entries.values())
+
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         """Shape of the operating points."""
         numbers = [

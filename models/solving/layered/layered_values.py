@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.kinds import Amount
 from headway.models.solving.solutions.marks import Marks
@@ -38,8 +39,31 @@ def layered_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple
     assert model.graph.layers is not None  # noqa: S101 - there is a system
     values |= numbers_of(means, model.graph.layers)
     values = model.graph.plan.run(values, model.graph.outputs)
-    saturated = np.zeros(shape, bool)
-    return values, Marks(used, note, saturated, is_quick=used == "layers")
+    busiest = np.broadcast_to(np.asarray(means.busiest(), float), shape)
+    saturated = (busiest >= 1) if means.system.is_open else np.zeros(shape, bool)
+    overload = _overload(means, saturated) if saturated.any() else ""
+    return values, Marks(used, note, saturated, overload, is_quick=used == "layers")
+
+
+def _overload(means: LayeredMeans, saturated: NDArray[np.bool_]) -> str:
+    """The fullest pool or processor at the first saturated point, in one line."""
+    system = means.system
+    point = int(np.flatnonzero(saturated)[0])
+    uses = {
+        f"the threads of {name}": means.utilisation(name)
+        for name, task in system.tasks.items()
+        if not task.clients
+    } | {
+        f"processor {name}": means.use(name)
+        for name, one in system.processors.items()
+        if not np.isinf(one.servers)
+    }
+    at = {
+        name: float(np.broadcast_to(np.asarray(use, float), system.shape).ravel()[point])
+        for name, use in uses.items()
+    }
+    fullest = max(at, key=lambda name: at[name])
+    return f"more requests arrive than {fullest} can serve; reduce the arrival rate"
 
 
 def numbers_of(means: LayeredMeans, layers: Layers) -> Amounts:
@@ -88,5 +112,5 @@ def _whole(means: LayeredMeans) -> Amounts:
         one = means.entries[name]
         rate = one.throughput if system.tasks[entry.task].clients else entry.arrival_rate
         total = total + rate
-        time = time + rate * one.response_time
+        time = time + rate * np.where(np.asarray(rate) > 0, one.response_time, 0.0)
     return {"throughput": total, "response_time": time / np.maximum(total, 1e-300)}

@@ -1,0 +1,74 @@
+"""Layered services with arrivals from outside: labels as measured, and saturation said."""
+
+import numpy as np
+
+from headway.models import read_model
+from headway.queueing.layers import measured
+from headway.queueing.layers.solve import solve_layers
+from tests import campaigns
+from tests.campaigns import open_layer_errors
+from tests.support.places import ROOT
+
+SERVICE = """
+name = "service"
+[parameters]
+arrival_rate = "100 /s"
+[processors.cpu]
+servers = "unlimited"
+[tasks.web]
+processor = "cpu"
+threads = 2
+[tasks.web.entries.page]
+arrival_rate = "arrival_rate"
+demand = "5 ms"
+calls = { read = 1 }
+[tasks.store]
+processor = "cpu"
+threads = 1
+[tasks.store.entries.read]
+demand = "4 ms"
+"""
+
+
+def _stored():
+    return campaigns.stored_rows(ROOT / open_layer_errors.PAGE)
+
+
+def test_each_label_holds_what_was_measured():
+    """By how busy the busiest pool is: nine of ten, and the largest."""
+    low = 0.0
+    for high, usual, most in measured.OPEN_TIMES:
+        errors = np.abs(
+            [float(row["error"]) for row in _stored() if low < float(row["busiest"]) <= high]
+        )
+        assert errors.size > 50
+        assert np.quantile(errors, 0.9) <= usual <= 2 * np.quantile(errors, 0.9)
+        assert errors.max() <= most <= 2 * errors.max()
+        low = high
+
+
+def test_the_page_has_the_table_of_the_rows():
+    page = (ROOT / "docs/accuracy/layers.md").read_text(encoding="utf-8")
+    for line in open_layer_errors.table([list(row.values()) for row in _stored()]):
+        assert line in page
+
+
+def test_more_than_a_pool_can_serve_is_saturated(tmp_path):
+    """The store serves at most 250/s, and two threads of web at most 222/s even without waits."""
+    path = tmp_path / "service.toml"
+    path.write_text(SERVICE)
+    model = read_model(path)
+    solution = model.solve(arrival_rate=[100.0, 300.0])
+    assert solution.saturated.tolist() == [False, True]
+    times = np.asarray(solution.response_time)
+    assert np.isfinite(times[0])
+    assert np.isinf(times[1])
+
+
+def test_the_label_goes_by_the_busiest_pool(tmp_path):
+    path = tmp_path / "service.toml"
+    path.write_text(SERVICE)
+    system = read_model(path).at(arrival_rate=20.0).graph.layers.at("service", {"arrival_rate": 20})
+    _, _, note = solve_layers(system, "layers")
+    assert note == measured.open_note(0.5)
+    assert "70% busy" in note
