@@ -110,6 +110,21 @@ class Step:
     end: Numbers
 
 
+def total(parts: Sequence[Numbers]) -> Numbers:
+    """The sum of several.
+
+    Examples
+    --------
+    >>> total([exactly(1), exactly(3)]).chances.tolist()
+    [1.0, 0.0, 1.0]
+    """
+    first = min(one.first for one in parts)
+    whole = np.zeros(max(one.first + len(one.chances) for one in parts) - first)
+    for one in parts:
+        whole[one.first - first : one.first - first + len(one.chances)] += one.chances
+    return Numbers(first, whole)
+
+
 def exactly(number: int) -> Numbers:
     """So many jobs for certain.
 
@@ -213,8 +228,9 @@ def forward(pieces: Sequence[Piece], start: Numbers, floor: int = 0) -> Iterator
     for place, piece in enumerate(pieces):
         left, wider = piece.length, 0
         window.fit(piece.service.places)
-        quickest = 1 / (piece.rate + float(piece.service.rates(np.array([start.mean + 1]))[0]))
-        step = min(step, max(10 * quickest, 1e-3 * piece.length))
+        before = pieces[place - 1] if place else None
+        if before is None or (before.rate, before.service) != (piece.rate, piece.service):
+            step = min(step, _first_step(piece, window.now))
         while left > 0:
             length = left if step >= left else min(step, left / 2)
             systems = _Systems(window.now, piece, floor)
@@ -233,6 +249,12 @@ def forward(pieces: Sequence[Piece], start: Numbers, floor: int = 0) -> Iterator
             window.now = Numbers(first, np.maximum(end, 0.0))
             yield Step(place, length, Numbers(first, spent), window.now)
             window.fit(piece.service.places)
+
+
+def _first_step(piece: Piece, now: Numbers) -> float:
+    """A step to try after a change: some events, or a little of the piece [s]."""
+    served = float(piece.service.rates(np.array([now.mean + 1]))[0])
+    return max(10 / (piece.rate + served), 1e-3 * piece.length)
 
 
 class _Systems:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.queueing.transient.forward import Numbers
+from headway.queueing.transient.forward import Numbers, total
 from headway.queueing.transient.service import Service
 
 
@@ -66,35 +66,41 @@ class TimedMeans:
 
     def over(self, time: float, parts: Sequence[int]) -> float:
         """Expected number of arrivals in some parts whose response time exceeds a time."""
-        left = time - self.delay
-        if left <= 0:
-            return float(sum(self.met[k].arrivals.chances.sum() for k in parts))
-        most: dict[Service, int] = {}
-        for one in (self.met[k] for k in parts):
-            last = one.arrivals.first + len(one.arrivals.chances)
-            most[one.service] = max(most.get(one.service, 0), last)
-        tails = {service: service.tails(last, left) for service, last in most.items()}
-        total = 0.0
-        for one in (self.met[k] for k in parts):
-            first, chances = one.arrivals.first, one.arrivals.chances
-            total += float(tails[one.service][first : first + len(chances)] @ chances)
-        return total
+        return _over(self._together(parts), time - self.delay)
 
     def percentile(self, percent: float, parts: Sequence[int]) -> float:
         """The time [s] that so many of 100 arrivals in some parts do not exceed; NaN of none."""
         from scipy.optimize import brentq
 
-        count = float(sum(self.met[k].arrivals.chances.sum() for k in parts))
+        met = self._together(parts)
+        count = float(sum(one.arrivals.chances.sum() for one in met))
         if count <= 0:
             return float("nan")
         share = 1 - percent / 100
-        high = self.delay + max(self.times[list(parts)].sum() / count, 1e-12)
-        while self.over(high, parts) > share * count:
+        high = max(self.times[list(parts)].sum() / count, 1e-12)
+        while _over(met, high) > share * count:
             high *= 2
-        if self.over(self.delay, parts) <= share * count:
-            return self.delay
 
         def excess(time: float) -> float:
-            return self.over(time, parts) / count - share
+            return _over(met, time) / count - share
 
-        return float(brentq(excess, self.delay, high, xtol=1e-12, rtol=1e-9))
+        return self.delay + float(brentq(excess, 0.0, high, xtol=1e-12, rtol=1e-9))
+
+    def _together(self, parts: Sequence[int]) -> tuple[Met, ...]:
+        """What arrivals of some parts meet, under each service once."""
+        by_service: dict[Service, list[Numbers]] = {}
+        for one in (self.met[k] for k in parts):
+            by_service.setdefault(one.service, []).append(one.arrivals)
+        return tuple(Met(total(each), service) for service, each in by_service.items())
+
+
+def _over(met: tuple[Met, ...], time: float) -> float:
+    """Expected number of arrivals whose response time at the queue exceeds a time."""
+    if time <= 0:
+        return float(sum(one.arrivals.chances.sum() for one in met))
+    found = 0.0
+    for one in met:
+        first, chances = one.arrivals.first, one.arrivals.chances
+        tails = one.service.tails(first + len(chances), time)
+        found += float(tails[first : first + len(chances)] @ chances)
+    return found

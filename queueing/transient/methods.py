@@ -21,7 +21,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.queueing.transient.forward import Numbers, Piece, forward, steady
+from headway.queueing.transient.forward import Numbers, Piece, forward, steady, total
 from headway.queueing.transient.means import Met, TimedMeans
 from headway.queueing.transient.network import TimedNetwork
 from headway.queueing.transient.service import Service
@@ -43,19 +43,10 @@ def _spent(pieces: list[Piece], start: Numbers) -> Iterator[Numbers]:
     place = 0
     for step in forward(pieces, start):
         if step.piece != place:
-            yield _summed(held)
+            yield total(held)
             held, place = [], step.piece
         held.append(step.spent)
-    yield _summed(held)
-
-
-def _summed(parts: list[Numbers]) -> Numbers:
-    first = min(one.first for one in parts)
-    last = max(one.first + len(one.chances) for one in parts)
-    total = np.zeros(last - first)
-    for one in parts:
-        total[one.first - first : one.first - first + len(one.chances)] += one.chances
-    return Numbers(first, total)
+    yield total(held)
 
 
 def _gathered(
