@@ -39,6 +39,7 @@ COMMANDS = {
     "solve": "Solve a model at one or many operating points.",
     "check": "Compare a solution with a simulation of the same model.",
     "balance": "Show the load at which each resource of a machine saturates.",
+    "retries": "Find whether retries tip a server over, and from which load.",
     "compare": "Compare a model with measured data, or two builds.",
     "fit": "Fit parameters to measured data, with confidence intervals.",
     "next": "Say which load to measure next, under a limit.",

@@ -17,6 +17,7 @@ SHOWN: dict[str, tuple[str, str]] = {
     "Simulations": ("showing.simulated.points", "simulated.figures"),
     "Check": ("showing.simulated.checks", "simulated.figures"),
     "Balance": ("showing.balance", "balance"),
+    "Retries": ("showing.retries", "retries"),
     "Growth": ("showing.targeted.growth", "balance"),
     "Target": ("showing.targeted.targets", "targets"),
     "JointTarget": ("showing.targeted.joint", "targets"),

@@ -45,6 +45,10 @@ _DECOMPOSABLE = of_blocking(
     Need("exponential stations that block after service", f"{_BLOCKING}:no_decomposition")
 )
 
+_RETRIES = "headway.queueing.retries.methods"
+_GIVE_UP = Need("clients that give up", f"{_RETRIES}:no_clients", far=True)
+_LONE = Need("one exponential queue alone", f"{_RETRIES}:no_lone_queue")
+
 _SEVERAL_QUEUES = Need("several queues, or jobs that come back to one", f"{_TURNS}:one_queue")
 
 _TIMED = "headway.queueing.transient"
@@ -209,6 +213,27 @@ METHODS = (
         (CLOSED, FORKED),
         {Subject.ONE_CLASS: "headway.queueing.closed.forked:joined"},
         error="headway.queueing.closed.forked:error",
+        approximates=True,
+    ),
+    MethodRow(
+        "erlang-a",
+        "one queue that jobs leave when their patience ends (Erlang A)",
+        (OPEN, _GIVE_UP, _LONE, Need("exponential patience", f"{_RETRIES}:no_erlang_a")),
+        {Subject.ONE_CLASS: f"{_RETRIES}:by_erlang_a"},
+    ),
+    MethodRow(
+        "retrials",
+        "one queue and the clients that come back to it, state by state",
+        (OPEN, _GIVE_UP, _LONE, Need("exponential backoffs, no timeout", f"{_RETRIES}:no_orbit")),
+        {Subject.ONE_CLASS: f"{_RETRIES}:by_orbit"},
+        patience=PATIENCE,
+    ),
+    MethodRow(
+        "attempts",
+        "one queue at the rate of attempts that come of its own timeouts",
+        (OPEN, _GIVE_UP, _LONE, Need("timeouts that nobody notices", f"{_RETRIES}:no_timeouts")),
+        {Subject.ONE_CLASS: f"{_RETRIES}:by_attempts"},
+        error=f"{_RETRIES}:ATTEMPTS_ERROR",
         approximates=True,
     ),
     MethodRow(

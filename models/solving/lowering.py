@@ -1,5 +1,7 @@
 """The network of a model: what every method reads, at the operating points that the model has."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from headway.errors import GraphError
@@ -12,12 +14,13 @@ from headway.models.solving.solutions.blocked import point_of, points_of
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
 from headway.models.structure.network_kind import NetworkKind
-from headway.models.structure.parts.keys import VISITS, station_at
+from headway.models.structure.parts.keys import VISITS, clients_at, oldest_at, station_at
 from headway.models.structure.planning.batches import check_batches
 from headway.models.structure.planning.by_class import class_routes
 from headway.queueing.blocking.methods import network_that_blocks
 from headway.queueing.chains.solve_chains import chained
 from headway.queueing.closed.demands import common_shape
+from headway.queueing.flows.clients import Clients
 from headway.queueing.methods.method import EXACT, Error, MethodRow
 from headway.queueing.network.arrays import rows
 from headway.queueing.network.network import JobClass, Network, read_network, shared_by_one
@@ -85,6 +88,8 @@ def lower(model: Model) -> Lowered:
             model.network.graph, points_of(model.inputs, points_shape(model.inputs))[0]
         )
         return Lowered(network_that_blocks(point.network, point.stations))
+    if model.network_kind is NetworkKind.CLIENTS:
+        return Lowered(_with_clients(model.network))
     if model.network_kind is NetworkKind.CLASSES:
         one = as_one(model)
         return _of_classes(model) if one is None else lower(one)
@@ -114,6 +119,36 @@ def _of_classes(model: Model) -> Lowered:
         return Lowered(read_network(stations, classes, class_ways(model.graph, values)))
     found = chained(stations, classes, class_routes(model.graph, values))
     return Lowered(found.network, found.whole, found.merged, found.begun)
+
+
+def _with_clients(model: Model) -> Network:
+    """One open class at stations, with its clients beside."""
+    graph = model.graph
+    unlike = (graph.classes, graph.spreads, graph.arrival_batches, graph.outputs)
+    turns = all(one.discipline.in_turn for one in graph.stations.values())
+    if any(unlike) or model.is_closed or not turns:
+        msg = (
+            f"{model.name}: where clients give up, headway knows laws of one open class, Poisson, "
+            "in order of arrival, without outputs by formulas; simulate"
+        )
+        raise GraphError(msg)
+    needed = [*map(clients_at, graph.clients)]
+    aged = [oldest_at(name) for name, one in graph.stations.items() if one.oldest]
+    values = graph.plan.run(model.inputs, [*needed, *aged, "throughput"])
+    network = _open(with_patience(model))
+    return replace(
+        network,
+        rates=rows([values["throughput"]], network.shape),
+        clients=needed[0].of(values) if needed else Clients(),
+        oldest=aged[0].of(values) if aged else None,
+    )
+
+
+def with_patience(model: Model) -> Model:
+    """The same network with clients that wait."""
+    graph = model.graph
+    stations = {name: replace(one, oldest=None) for name, one in graph.stations.items()}
+    return replace(model, graph=replace(graph, clients={}, stations=stations))
 
 
 def _closed(model: Model) -> Network:

@@ -37,11 +37,14 @@ class ImpatientQueue:
         Share of the jobs that leave without service.
     waiting_time
         Mean time in the queue of all jobs, those that leave included, in service times.
+    served_waiting_time
+        Mean time in the queue of the jobs that are served, in service times.
     """
 
     waiting_probability: float
     abandonment: float
     waiting_time: float
+    served_waiting_time: float
 
 
 def erlang_a(servers: float, offered_load: float, patience: float) -> ImpatientQueue:
@@ -82,7 +85,19 @@ def erlang_a(servers: float, offered_load: float, patience: float) -> ImpatientQ
     below = (1 / np.float64(erlang_b(servers, offered_load)) - 1) * np.exp(-top)
     total = below + terms.sum()
     wait = float(np.arange(len(terms)) @ terms / total / offered_load)
-    return ImpatientQueue(float(terms.sum() / total), wait / patience, wait)
+    served = _served_wait(servers, terms / total, patience) / (1 - wait / patience)
+    return ImpatientQueue(float(terms.sum() / total), wait / patience, wait, served)
+
+
+def _served_wait(servers: float, chances: FloatArray, patience: float) -> float:
+    """E[V; V < patience], the offered wait V of a job behind j others by stages.
+
+    Stages i = 0..j have the rates m + i / T in service times. With patience exponential that is
+    E[V e^(-V / T)] = phi_j times the sum over i = 0..j of 1 / (m + (i + 1) / T), where
+    phi_j = E[e^(-V / T)] = m / (m + (j + 1) / T), as the product telescopes.
+    """
+    rates = servers + np.arange(1, len(chances) + 1) / patience
+    return float(chances @ (servers / rates * np.cumsum(1 / rates)))
 
 
 def _logarithms(servers: float, load: float, patience: float) -> FloatArray:

@@ -114,6 +114,15 @@ class Clients:
         """Whether clients ask again."""
         return bool(np.any(np.asarray(self.retries) > 0))
 
+    def spread(self, shape: tuple[int, ...]) -> "Clients":
+        """The same with every number as an array over operating points, in a row."""
+        numbers: dict[str, Any] = {
+            each.name: np.broadcast_to(np.asarray(getattr(self, each.name), float), shape).ravel()
+            for each in fields(self)
+            if each.name != "server_notices"
+        }
+        return replace(self, **numbers)
+
     def point(self, index: Any) -> "Clients":
         """Those at one operating point, by its index in arrays of one shape."""
         numbers: dict[str, Any] = {

@@ -273,6 +273,12 @@ def _exponential(network: Network) -> str:
     return "some times are not exponential; use method linearizer, or simulate"
 
 
+def _clients_wait(network: Network) -> str:
+    if network.clients is None and network.oldest is None:
+        return ""
+    return "clients give up, of which method {asked} knows nothing; use method auto, or simulate"
+
+
 def _unforked(network: Network) -> str:
     if not network.forks:
         return ""
@@ -372,5 +378,7 @@ def of_blocking(need: Need) -> Need:
     return replace(need, missing=missing)
 
 
-VALID = (SERVED, SIZES_KNOWN, ALIKE_AT_SPEEDS, EXPONENTIAL_IN_TURN)
+CLIENTS_WAIT = Need("clients that wait for their answers", _clients_wait, far=True, common=True)
+
+VALID = (CLIENTS_WAIT, SERVED, SIZES_KNOWN, ALIKE_AT_SPEEDS, EXPONENTIAL_IN_TURN)
 """What every method for classes needs."""

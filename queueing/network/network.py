@@ -19,6 +19,7 @@ from headway.kinds import (
     is_symbolic,
 )
 from headway.queueing.disciplines.discipline import Discipline
+from headway.queueing.flows.clients import Clients
 from headway.queueing.network.arrays import check_population, rows, shape_over
 from headway.queueing.network.blocking import BlockingNetwork
 from headway.queueing.network.ranks import check_priority
@@ -241,6 +242,10 @@ class Network:
     kinds
         The stations with laws of their own, in a network of one class without a discipline by
         class; empty where classes share them.
+    clients
+        How the clients of its one class give up; None where they wait.
+    oldest
+        Age beyond which its only queue drops requests [s]; None where it drops none.
     """
 
     stations: tuple[SharedStation, ...]
@@ -262,6 +267,8 @@ class Network:
     own_visits: FloatArray | None = None
     blocking: BlockingNetwork | None = None
     kinds: tuple[Station, ...] = ()
+    clients: Clients | None = None
+    oldest: Amount = None
 
     @cached_property
     def found(self) -> dict[int, str]:

@@ -1,5 +1,6 @@
 """What a method finds of a network."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +35,8 @@ class Result:
         Says what is not exact; empty for an exact solution.
     blocking
         What else is found of a network that blocks, at one operating point.
+    clients
+        What becomes of requests where clients give up, by output, shape of the points.
     offered
         Work that open classes bring over what a station can do, shape (stations, ...), where it
         was computed.
@@ -52,6 +55,7 @@ class Result:
     approximation: str = ""
     offered: FloatArray | None = None
     blocking: Any = None
+    clients: Mapping[str, FloatArray] | None = None
 
 
 BY_CLASS = ("throughput", "response_time")

@@ -31,6 +31,9 @@ from headway.records import dataclass
 
 STATION_RESULTS = ("utilisation", "residence_time", "queue_length", "throughput")
 SPREAD_RESULTS = ("arrival_scv", "departure_scv")
+_FAILING = ("loss_probability", "goodput", "attempts", "abandonment", "wasted_work")
+"""Results of networks in which requests may fail."""
+
 CLASS_PARTS = ("throughput", "response_time")
 _PER_SECOND = re.compile(r"([0-9.]+(?:e[+-]?[0-9]+)?) /s\b")
 
@@ -159,8 +162,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
             standard.append("saturation_throughput")
         if self.model.network.is_closed:
             standard.append("knee_population")
-        if "loss_probability" in self.values:
-            standard.append("loss_probability")
+        standard += [name for name in _FAILING if name in self.values]
         standard += [one.name for one in self.requested if one.of is Of.NETWORK]
         return (*standard, *(name for name in own if name not in standard))
 

@@ -1,0 +1,42 @@
+"""A figure of states: attempts over load, the loads at which a bad state lasts shaded."""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from headway.models.analysis.retries import Retries
+from headway.models.language.scales import units_of
+from headway.models.plotting.looks.page import sheet
+from headway.models.plotting.pieces import light_grid, literal, style
+from headway.queueing.retries.attempts import Stability
+from headway.queueing.retries.tipping import curve
+
+_MARKS = {Stability.STABLE: "o", Stability.UNSTABLE: "x", Stability.TOUCHES: "s"}
+
+
+def retries_figure(retries: Retries) -> Figure:
+    """Draw the attempts of each state over the load, and the states at the model's load."""
+    figure = sheet(4.2)
+    axes = figure.subplots()
+    found, own = retries.tipping, units_of(retries).unit(retries.unit)
+    rates, loads = curve(retries.queue, retries.clients)
+    rising = np.r_[np.diff(loads) >= 0, True]
+    most = 1.25 * max(found.load, found.folds.tips if found.folds else found.load)
+    kept = loads <= most
+    stable = np.where(rising & kept, rates, np.nan) / own.scale
+    between = np.where(~rising & kept, rates, np.nan) / own.scale
+    axes.plot(loads / own.scale, stable, color=style(0).colour, label="stable")
+    axes.plot(loads / own.scale, between, "--", color=style(1).colour, label="threshold")
+    if found.folds is not None:
+        ends = found.folds.vanishes / own.scale, found.folds.tips / own.scale
+        axes.axvspan(*ends, alpha=0.15, color=style(1).colour, label="a bad state lasts as well")
+    for one in found.states:
+        at = found.load / own.scale, one.rate / own.scale
+        axes.plot(*at, _MARKS[one.stability], color="black")
+    axes.set_yscale("log")
+    axes.set_xlim(0, most / own.scale)
+    axes.set_xlabel(f"load [{own}]")
+    axes.set_ylabel(f"attempts [{own}]")
+    axes.set_title(literal(retries.model))
+    axes.legend(loc="upper left", frameon=False)
+    light_grid(axes)
+    return figure

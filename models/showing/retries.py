@@ -1,0 +1,110 @@
+"""Retries described: the states that last at a load, and what tips them."""
+
+from collections.abc import Iterator
+from math import inf, isfinite, isnan
+from typing import Any
+
+from headway.models.analysis.retries import Retries
+from headway.models.language.scales import Scale
+from headway.models.language.units import ONE, unit
+from headway.models.tables.description import Description, Field, Records, common, field
+from headway.models.tables.table import Column, Table
+from headway.queueing.retries.attempts import Stability
+
+_POISSON = "attempts are taken as a Poisson stream; pulses by a fluid, which has no chance"
+_SECONDS = unit("s")
+
+
+def describe(retries: Retries) -> Description:
+    """A row a state; around them the loads between which there are two, and what tips them."""
+    records = Records(tuple(_states(retries)))
+    return Description(
+        records=lambda: records,
+        scale=lambda: _scale(retries),
+        tables=lambda scale: [
+            _summary(retries, scale),
+            records.table("states", scale, (_POISSON,)),
+        ],
+        document=lambda rows: {**_document(retries), "states": rows},
+    )
+
+
+def _scale(retries: Retries) -> Scale:
+    rates = [(one.rate, retries.unit) for one in retries.tipping.states]
+    return Scale.of(rates, [retries.unit])
+
+
+def _states(retries: Retries) -> Iterator[Field]:
+    found = retries.tipping
+    yield field("state", [_name(retries, k) for k in range(len(found.states))], title="state")
+    yield field("stability", [one.stability.value for one in found.states], title="stability")
+    rates = [one.rate for one in found.states]
+    yield field("attempt_rate", rates, retries.unit, "attempts", common)
+    yield field("goodput", found.goodput, retries.unit, "goodput", common)
+    yield field("late", [one.late for one in found.states], ONE, "attempts that fail")
+
+
+def _name(retries: Retries, place: int) -> str:
+    states = retries.tipping.states
+    if states[place].stability is not Stability.STABLE:
+        return "threshold"
+    if states[place].grows:
+        return "queue grows"
+    return "good" if place == 0 and states[0].late < _BAD else "bad"
+
+
+_BAD = 0.5  # share of the attempts that fail from which a state is called bad: in words only
+
+
+def _facts(retries: Retries) -> dict[str, tuple[float | None, Any]]:
+    """What is said of the load, each with its unit; None where there is no such number."""
+    found, seconds = retries.tipping, _SECONDS
+    between = found.folds
+    return {
+        "load": (found.load, retries.unit),
+        "bad_state_from": (between.vanishes if between else None, retries.unit),
+        "good_state_up_to": (between.tips if between else None, retries.unit),
+        "pulse": (_known(found.pulse), ONE),
+        "alone_from": (_known(found.alone[0]), seconds),
+        "alone_to": (_known(found.alone[1]), seconds),
+        "backlog_per_s": (found.grows or None, unit("1/s")),
+        "drain_per_s": (found.drains or None, seconds),
+    }
+
+
+def _known(value: float) -> float | None:
+    return value if isfinite(value) else None
+
+
+_WORDS = {
+    "load": "load",
+    "bad_state_from": "a bad state lasts from a load of",
+    "good_state_up_to": "the good state lasts up to",
+    "pulse": "requests at once that tip it over",
+    "alone_from": "tips by itself after, at least",
+    "alone_to": "tips by itself after, at most",
+    "backlog_per_s": "jobs that gather in the bad state",
+    "drain_per_s": "time to drain a second of the bad state",
+}
+
+
+def _summary(retries: Retries, scale: Scale) -> Table:
+    facts = {name: each for name, each in _facts(retries).items() if each[0] is not None}
+    texts = tuple(scale.text(value, own) for value, own in facts.values())
+    notes = tuple(_notes(retries))
+    heads = Column("", tuple(_WORDS[name] for name in facts))
+    return Table(retries.model, (heads, Column("value", texts)), notes)
+
+
+def _notes(retries: Retries) -> Iterator[str]:
+    found = retries.tipping
+    if found.folds is None:
+        yield "one state lasts at each load: retries do not tip it over"
+    elif isnan(found.pulse):
+        yield "no good state lasts at this load"
+    elif found.pulse == inf:
+        yield "no pulse was found that tips it over at this load"
+
+
+def _document(retries: Retries) -> dict[str, Any]:
+    return {"model": retries.model, **{name: each[0] for name, each in _facts(retries).items()}}

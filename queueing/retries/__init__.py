@@ -1,0 +1,1 @@
+"""Clients that give up and ask again: how many attempts come of it, and whether that tips."""

@@ -1,0 +1,282 @@
+"""Methods for one queue whose clients give up: Erlang A, the chain of an orbit, all attempts."""
+
+from collections.abc import Callable
+from math import inf
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.queueing.erlang.impatience import erlang_a
+from headway.queueing.flows.clients import Clients
+from headway.queueing.methods.method import Error
+from headway.queueing.network.network import Network
+from headway.queueing.network.result import Result, one_class_result
+from headway.queueing.retries.attempts import Stability, follows, given_up, per_request, states
+from headway.queueing.retries.orbit import OrbitQueue, orbit_of
+from headway.queueing.retries.times import TimedQueue
+from headway.queueing.stations.base import MM1, MMm
+from headway.queueing.stations.finite import MM1K, MMmK
+from headway.records import dataclass
+
+# What they need
+
+
+def no_clients(network: Network) -> str:
+    """Refuse clients that wait, of which other methods know more."""
+    return "" if network.clients is not None else "its clients wait; use method auto"
+
+
+def no_lone_queue(network: Network) -> str:
+    """Refuse all but one queue of exponential servers, to which each attempt comes once."""
+    kinds = (MM1, MMm, MM1K, MMmK)
+    if len(network.kinds) != 1 or not isinstance(network.kinds[0], kinds):
+        return (
+            "where clients give up, headway knows laws of one MM1, MMm, MM1K or MMmK alone, in "
+            "order of arrival; simulate"
+        )
+    if (network.visits != 1).any():
+        return "where clients give up, each attempt comes to the queue once; simulate"
+    return ""
+
+
+def no_erlang_a(network: Network) -> str:
+    """Refuse all but exponential patience without retries."""
+    clients = network.clients or Clients()
+    if network.oldest is not None or not clients.leaves or clients.gives_up or clients.returns:
+        return "method erlang-a needs clients with patience, no timeout and no retries; simulate"
+    if not isinstance(network.kinds[0], MM1 | MMm):
+        return "method erlang-a needs a queue without a capacity; simulate"
+    return _spread(clients)
+
+
+def _spread(clients: Clients) -> str:
+    if clients.leaves and np.any(np.asarray(clients.patience_scv) != 1):
+        return "headway has laws of exponential patience only; simulate"
+    return ""
+
+
+def no_orbit(network: Network) -> str:
+    """Refuse all but retries without end after exponential backoffs, and no timeout."""
+    clients = network.clients or Clients()
+    if network.oldest is not None or clients.gives_up or not clients.returns:
+        return "method retrials needs clients with retries and without a timeout; simulate"
+    steady = np.all(np.isinf(np.asarray(clients.retries))) and not np.any(clients.jitter)
+    alike = np.all(np.asarray(clients.backoff_factor) == 1)
+    spread = np.all(np.asarray(clients.backoff_scv) == 1) and np.all(clients.backoff)
+    if not (steady and alike and spread and np.all(np.isinf(np.asarray(clients.retry_budget)))):
+        return (
+            "method retrials needs retries = inf, perhaps with a persistence, and an exponential "
+            'backoff, { mean = "1 s", scv = 1 }; simulate'
+        )
+    if not clients.leaves and isinstance(network.kinds[0], MM1 | MMm):
+        return "without a capacity and with endless patience nobody comes back; give a timeout"
+    return _spread(clients)
+
+
+def no_timeouts(network: Network) -> str:
+    """Refuse all but timeouts that the servers do not notice."""
+    clients = network.clients or Clients()
+    if clients.leaves or not clients.gives_up:
+        return "method attempts needs clients with a timeout and without patience; simulate"
+    if clients.server_notices:
+        return "method attempts is for servers that do not notice who has gone; simulate"
+    if not isinstance(network.kinds[0], MM1 | MMm):
+        return "method attempts needs a queue without a capacity; simulate"
+    if np.any(np.isinf(np.asarray(clients.retries)) & (np.asarray(clients.persistence) == 1)):
+        return "retries without end need a persistence below 1; simulate"
+    return ""
+
+
+# Functions
+
+
+@dataclass(frozen=True)
+class _Point:
+    """What is found at a point: attempts that end [1/s], times [s], and shares."""
+
+    through: float
+    time: float
+    used: float
+    queue: float
+    goodput: float
+    attempts: float
+    abandonment: float
+    wasted_work: float
+    note: str = ""
+
+
+_CLIENTS = ("goodput", "attempts", "abandonment", "wasted_work")
+
+
+@dataclass(frozen=True)
+class _Queue:
+    """One queue at one point."""
+
+    rate: float
+    service_time: float
+    servers: int
+    places: float
+    oldest: float
+    clients: Clients
+
+
+def _queues(network: Network) -> list[_Queue]:
+    (station,) = network.kinds
+    count = network.rates.shape[1]
+
+    def row(value: object) -> FloatArray:
+        return np.broadcast_to(np.asarray(value, float), network.shape).reshape(count)
+
+    servers = network.servers[0] if isinstance(station, MMm | MMmK) else np.ones(count)
+    places = row(station.places) if isinstance(station, MM1K | MMmK) else np.full(count, inf)
+    oldest = np.full(count, inf) if network.oldest is None else row(network.oldest)
+    clients = network.clients or Clients()
+    return [
+        _Queue(
+            float(network.rates[0, k]),
+            float(network.service_times[0, 0, k]),
+            int(servers[k]),
+            float(places[k]),
+            float(oldest[k]),
+            clients.spread(network.shape).point(k),
+        )
+        for k in range(count)
+    ]
+
+
+def _solved(network: Network, method: str, find: Callable[[_Queue], _Point]) -> Result:
+    found = [find(queue) if queue.rate > 0 else _nobody(queue) for queue in _queues(network)]
+
+    def row(name: str) -> FloatArray:
+        return np.array([float(getattr(one, name)) for one in found])
+
+    system = row("through"), row("time")
+    stay = np.array([one.queue / one.through if one.through else one.time for one in found])
+    used, queue, time, through = (row(n)[None] for n in ("used", "queue", "time", "through"))
+    stations = (used, queue, time, np.asarray(stay, float)[None], through)
+    notes = "; ".join(dict.fromkeys(one.note for one in found if one.note))
+    result = one_class_result(network.shape, method, notes, system, stations)
+    more = {name: row(name).reshape(network.shape) for name in _CLIENTS}
+    return Result(**{**vars(result), "clients": more})
+
+
+def _nobody(queue: _Queue) -> _Point:
+    return _Point(0.0, queue.service_time, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+
+
+def by_erlang_a(network: Network) -> Result:
+    """M/M/m+M, exactly."""
+    return _solved(network, "erlang-a", _erlang_a)
+
+
+def _erlang_a(queue: _Queue) -> _Point:
+    time, load = queue.service_time, queue.rate * queue.service_time
+    law = erlang_a(queue.servers, load, float(queue.clients.patience) / time)
+    served = queue.rate * (1 - law.abandonment)
+    jobs = queue.rate * law.waiting_time * time + served * time
+    spent = (1 + law.served_waiting_time) * time
+    used = served * time / queue.servers
+    return _Point(served, spent, used, jobs, served, 1.0, law.abandonment, 0.0)
+
+
+def by_orbit(network: Network) -> Result:
+    """M/M/m/K+M with an orbit, exactly but for the states that are cut off."""
+    return _solved(network, "retrials", _orbit)
+
+
+def _orbit(queue: _Queue) -> _Point:
+    asks = queue.clients
+    found = orbit_of(
+        OrbitQueue(
+            queue.rate,
+            queue.service_time,
+            queue.servers,
+            queue.places,
+            float(asks.patience),
+            float(asks.backoff),
+            float(asks.persistence),
+        )
+    )
+    # every request that leaves for good was there or away until then: Little's law
+    time = (found.queue_length + found.away) / queue.rate
+    lost = 1 - found.served / queue.rate
+    again = found.away / float(asks.backoff) / queue.rate
+    used = found.busy / queue.servers
+    note = ""
+    if lost > _NOBODY:
+        note = "its response time is the mean over all requests, also those that give up"
+    return _Point(
+        found.served, time, used, found.queue_length, found.served, 1 + again, lost, 0.0, note
+    )
+
+
+_NOBODY = 1e-9  # share of requests that give up only by rounding
+
+
+def by_attempts(network: Network) -> Result:
+    """The state with the fewest attempts that lasts, taking attempts as a Poisson stream."""
+    return _solved(network, "attempts", _attempts)
+
+
+def timed_queue(queue: _Queue) -> TimedQueue:
+    """The queue with its timeout."""
+    limit = float(queue.clients.timeout)
+    return TimedQueue(queue.service_time, queue.servers, limit, queue.oldest)
+
+
+def timed_queues(network: Network) -> list[tuple[TimedQueue, Clients, float]]:
+    """The queue of a network, its clients and its load [1/s], at each point."""
+    return [(timed_queue(one), one.clients, one.rate) for one in _queues(network)]
+
+
+def _attempts(queue: _Queue) -> _Point:
+    timed, asks = timed_queue(queue), queue.clients
+    found = states(queue.rate, asks, lambda rate: timed.at(rate).late, timed.saturation)
+    stable = [one for one in found if one.stability is not Stability.UNSTABLE]
+    state, note = stable[0], ""
+    if len(stable) > 1:
+        note = "a worse state lasts as well; headway tips says what leads to it"
+    at = timed.at(state.rate)
+    if state.grows:
+        full = timed.saturation
+        return _Point(full, inf, 1.0, inf, 0.0, state.rate / queue.rate, 1.0, 1.0, note)
+    lost = given_up(asks, state.late)
+    done = state.rate * (1 - at.dropped)
+    work = 1 - at.dropped
+    return _Point(
+        done,
+        _time(asks, state.late, at.time_in_time),
+        done * queue.service_time / queue.servers,
+        at.queue_length,
+        queue.rate * (1 - lost),
+        per_request(asks, state.late),
+        lost,
+        at.late_work / work if work else 0.0,
+        note,
+    )
+
+
+def _time(clients: Clients, late: float, in_time: float) -> float:
+    """Mean time of a request that is answered: timeouts and backoffs before, then its attempt [s].
+
+    With ratio h p, of k failures before: T k and the backoffs b (1 + f + ... + f^(k-1)).
+    """
+    most = int(min(float(clients.retries), _DEEPEST))
+    k = np.arange(most + 1)
+    ratio = follows(clients, late)
+    chances = ratio**k
+    pauses = float(clients.backoff) * float(clients.backoff_factor) ** k
+    before = k * float(clients.timeout) + np.r_[0.0, np.cumsum(pauses)[:-1]]
+    return float(chances @ before / chances.sum()) + in_time / (1 - late)
+
+
+_DEEPEST = 1000  # failures of a request beyond which there are none to speak of
+
+
+ATTEMPTS_ERROR = Error(
+    0.8,
+    0.8,
+    "at up to 90% of the load at which the good state vanishes",
+    "python -m tests.campaigns.attempts --count 24",
+)
+"""Of method ``attempts``, which takes attempts as a Poisson stream."""

@@ -1,0 +1,310 @@
+"""Where a queue whose clients ask again tips over: folds, pulses, and how long it lasts by itself.
+
+The states of `headway.queueing.retries.attempts` are points of the curve lambda(x) = x / g(x).
+Where it rises, then falls, then rises again, loads between its minimum and its maximum have a good
+state and a bad one, and an unstable one between them.
+
+A pulse that pushes the good state over is found from a fluid: attempts flow in, wait for the work
+that is there, and those that fail flow in again after a timeout and the backoff,
+
+    dq/dt = a_0(t) + ... + a_r(t) - min(m / S, ...),
+    a_k(t + T + b_k) = h a_(k-1)(t) P(W(t) + S > T),   W(t) = S q(t) / m,
+
+as far as tokens of a retry budget allow it.
+
+By itself M/M/m at rate x gets from 0 to n jobs after a mean time of t_0 + ... + t_(n-1), where
+t_i = 1 / x + min(i, m) t_(i-1) / (x S) (Keilson, *Markov Chain Models*, 1979, section 4.1).
+"""
+
+from collections.abc import Callable
+from math import exp, inf, nan
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from headway.kinds import FloatArray
+from headway.queueing.flows.clients import Clients
+from headway.queueing.retries.attempts import Stability, State, given_up, per_request, states
+from headway.queueing.retries.times import TimedQueue
+from headway.records import dataclass
+
+_POINTS = 600  # of the curve, by which its folds are bracketed
+_STEPS = 50  # of a timeout in the fluid
+_LONGEST = 15.0  # times the longest life of a request, after which a fluid has settled
+_CLOSE = 1e-3  # relative width at which a pulse is told apart from a smaller one
+
+
+@dataclass(frozen=True)
+class Folds:
+    """Loads between which a good and a bad state last.
+
+    Parameters
+    ----------
+    vanishes
+        Load below which the bad state vanishes [1/s].
+    tips
+        Load at which the good state vanishes [1/s].
+    """
+
+    vanishes: float
+    tips: float
+
+
+def curve(queue: TimedQueue, clients: Clients) -> tuple[FloatArray, FloatArray]:
+    """Attempts x, and the loads at which they last, x / g(x); both [1/s], shape (points,).
+
+    Examples
+    --------
+    >>> rates, loads = curve(TimedQueue(0.008, 4, 0.1), Clients(timeout=0.1, retries=3))
+    >>> round(rates[-1]), round(loads[-1])
+    (6000, 1500)
+    """
+    full = queue.servers / queue.service_time
+    most = 3 * full * per_request(clients, 1.0)
+    near = full * (1 - np.geomspace(1.0, 1e-9, _POINTS)[:-1])[1:]
+    rates = np.concatenate([near, np.linspace(full, most, _POINTS)])
+    return rates, np.array([_load(queue, clients, x) for x in rates.tolist()])
+
+
+def _load(queue: TimedQueue, clients: Clients, rate: float) -> float:
+    return rate / per_request(clients, queue.at(rate).late)
+
+
+def folds(queue: TimedQueue, clients: Clients) -> Folds | None:
+    """Where the good state and the bad one vanish; None where there is only one at each load.
+
+    Examples
+    --------
+    >>> found = folds(TimedQueue(0.008, 4, 0.1), Clients(timeout=0.1, retries=3))
+    >>> round(found.vanishes, 1), round(found.tips, 1)
+    (125.0, 449.7)
+    >>> folds(TimedQueue(0.008, 4, 0.1), Clients(timeout=0.1, retries=0)) is None
+    True
+    """
+    rates, loads = curve(queue, clients)
+    inner = range(1, len(loads) - 1)
+    peaks = [k for k in inner if loads[k - 1] < loads[k] > loads[k + 1] * (1 + _CLOSE * _CLOSE)]
+    if not peaks:
+        return None
+    top = max(peaks, key=lambda k: loads[k])
+    tips = -_extreme(lambda x: -_load(queue, clients, x), rates[top - 1], rates[top + 1])
+    low = int(top + np.argmin(loads[top:]))
+    at = rates[low - 1], rates[min(low + 1, len(rates) - 1)]
+    least = _extreme(lambda x: _load(queue, clients, x), *at)
+    if queue.saturation < inf:
+        least = min(least, queue.saturation / per_request(clients, 1.0))
+    return Folds(least, tips)
+
+
+def _extreme(function: Callable[[float], float], low: float, high: float) -> float:
+    """The least value of a function with one minimum between two points."""
+    width = 1e-10 * high
+    found = minimize_scalar(
+        function, bounds=(low, high), method="bounded", options={"xatol": width}
+    )
+    return float(found.fun)
+
+
+@dataclass(frozen=True)
+class Flood:
+    """A fluid of attempts.
+
+    Parameters
+    ----------
+    times
+        Of each step [s].
+    backlog
+        Jobs there at the end of each, shape (steps,).
+    failing
+        Share of the attempts of each step that fail.
+    """
+
+    times: FloatArray
+    backlog: FloatArray
+    failing: FloatArray
+
+    @property
+    def over(self) -> bool:
+        """Whether most attempts fail at the end."""
+        return bool(self.failing[-2 * _STEPS :].mean() > 0.5)
+
+
+def flood(queue: TimedQueue, clients: Clients, load: float, pulse: float, lasts: float) -> Flood:
+    """Let a pulse of requests come at once, on top of a load.
+
+    Parameters
+    ----------
+    queue, clients, load
+        What is flooded: requests [1/s].
+    pulse
+        Requests that come together at time 0.
+    lasts
+        Time that is followed [s].
+    """
+    step = queue.timeout / _STEPS
+    steps = int(np.ceil(lasts / step))
+    kinds = int(min(float(clients.retries), 50)) + 1
+    comes = np.zeros((kinds, steps + 1))
+    comes[0] = load * step
+    comes[0, 0] += pulse
+    backlog, failing = np.zeros(steps), np.zeros(steps)
+    drains = queue.servers / queue.service_time * step
+    there, budget = 0.0, float(clients.retry_budget)
+    tokens, purse = (inf, inf) if budget == inf else (10.0, float(clients.retry_tokens))
+    for t in range(steps):
+        total = comes[:, t].sum()
+        fails = _fails(queue, there / drains * step, total / drains * step)
+        there = max(there + total * (1 - fails.dropped) - drains, 0.0)
+        backlog[t], failing[t] = there, fails.late + fails.dropped
+        tokens = min(tokens + budget * comes[0, t], purse) if budget < inf else inf
+        for k in range(kinds - 1):
+            pause = float(clients.backoff) * float(clients.backoff_factor) ** k
+            for share, after in fails.when(queue):
+                again = min(comes[k, t] * share * float(clients.persistence), tokens)
+                tokens -= again
+                at = t + max(round((after + pause) / step), 1)
+                if at <= steps:
+                    comes[k + 1, at] += again
+    return Flood(np.arange(steps, dtype=float) * step, backlog, failing)
+
+
+@dataclass(frozen=True)
+class _Fails:
+    """Shares of the attempts of a step that are served too late, and dropped."""
+
+    late: float
+    dropped: float
+
+    def when(self, queue: TimedQueue) -> tuple[tuple[float, float], ...]:
+        """Each with the time after which the client knows [s]."""
+        limit = queue.timeout
+        return (self.late, limit), (self.dropped, min(queue.oldest, limit))
+
+
+def _fails(queue: TimedQueue, wait: float, more: float) -> _Fails:
+    """Those that come together, with waits that are uniform from one to more [s]."""
+    served = min(max((queue.oldest - wait) / more, 0.0), 1.0) if more else 1.0
+    first, last = wait, wait + served * more
+    scale, limit = queue.service_time, queue.timeout
+    if last - first < _CLOSE * scale:
+        late = exp(min(first - limit, 0.0) / scale)
+    else:  # mean of e^(-(T - w) / S) up to T, and of 1 beyond
+        rising = exp((min(last, limit) - limit) / scale) - exp(min(first - limit, 0.0) / scale)
+        late = (scale * rising + max(last - max(first, limit), 0.0)) / (last - first)
+    return _Fails(served * late, 1 - served)
+
+
+def pulse_over(queue: TimedQueue, clients: Clients, load: float) -> float:
+    """Smallest pulse of requests after which a load does not recover; infinite if it always does.
+
+    Examples
+    --------
+    >>> queue, asks = TimedQueue(0.008, 4, 0.1), Clients(timeout=0.1, retries=3)
+    >>> pulse_over(queue, asks, 400.0) < pulse_over(queue, asks, 200.0) < float("inf")
+    True
+    """
+    pauses = float(clients.backoff) * float(clients.backoff_factor) ** np.arange(
+        min(float(clients.retries), 50)
+    )
+    life = (min(float(clients.retries), 50) + 1) * queue.timeout + float(pauses.sum())
+    lasts = _LONGEST * life
+
+    def goes(pulse: float) -> bool:
+        return flood(queue, clients, load, pulse, lasts).over
+
+    low, high = 0.0, queue.servers * queue.timeout / queue.service_time
+    while not goes(high):
+        low, high = high, 2 * high
+        if high > queue.servers / queue.service_time * lasts / 2:
+            return inf  # so many would not be served by then anyway
+    while high - low > _CLOSE * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if goes(middle) else (middle, high)
+    return high
+
+
+def time_to(queue: TimedQueue, rate: float, jobs: float) -> float:
+    """Mean time until M/M/m at a rate of attempts has so many jobs, from an empty start [s].
+
+    Examples
+    --------
+    >>> round(time_to(TimedQueue(1.0, 1, 1.0), rate=0.5, jobs=2), 12)  # 2 + (2 + 4)
+    8.0
+    """
+    total = each = 0.0
+    for i in range(int(np.ceil(jobs))):
+        each = (1 + min(i, queue.servers) * each / queue.service_time) / rate
+        total += each
+        if total > 1e300:
+            return inf
+    return total
+
+
+@dataclass(frozen=True)
+class Tipping:
+    """Whether and when a queue whose clients ask again tips over at a load.
+
+    Parameters
+    ----------
+    load
+        Requests [1/s].
+    states
+        All that last there.
+    folds
+        Between which loads there are a good and a bad state; None if nowhere.
+    pulse
+        Requests that push it over when they come at once; infinite if none do, NaN if it is over.
+    alone
+        Mean time until it tips by itself [s], between that to a backlog of as many jobs as the
+        pulse, and that to one in which newcomers wait as long as the timeout; infinite if it does
+        not.
+    grows
+        Jobs by which the backlog of the bad state grows [1/s]; 0 if it does not.
+    drains
+        Time that it takes to serve what gathers in a second of the bad state, if nobody comes [s].
+    goodput
+        Requests answered in time in each of the states [1/s].
+    """
+
+    load: float
+    states: tuple[State, ...]
+    folds: Folds | None
+    pulse: float
+    alone: tuple[float, float]
+    grows: float
+    drains: float
+    goodput: tuple[float, ...]
+
+
+def tipping(queue: TimedQueue, clients: Clients, load: float) -> Tipping:
+    """Find where a queue whose clients ask again tips over.
+
+    Parameters
+    ----------
+    queue, clients
+        M/M/m with a timeout, and how clients ask again.
+    load
+        Requests [1/s], above 0.
+
+    Examples
+    --------
+    >>> found = tipping(TimedQueue(0.008, 4, 0.1), Clients(timeout=0.1, retries=3), 300.0)
+    >>> [one.stability.value for one in found.states], round(found.drains, 2)
+    (['stable', 'unstable', 'stable'], 1.4)
+    """
+    found = states(load, clients, lambda rate: queue.at(rate).late, queue.saturation)
+    stable = [one for one in found if one.stability is not Stability.UNSTABLE]
+    between, full = folds(queue, clients), queue.servers / queue.service_time
+    worst = stable[-1]
+    pulse, alone = inf, (inf, inf)
+    if between is not None and len(stable) > 1:
+        pulse = pulse_over(queue, clients, load)
+        if pulse < inf:
+            waits = queue.servers * (1 + queue.timeout / queue.service_time)
+            found_at = [time_to(queue, stable[0].rate, jobs) for jobs in sorted((pulse, waits))]
+            alone = found_at[0], found_at[1]
+    elif between is not None and load >= between.tips:
+        pulse, alone = nan, (0.0, 0.0)
+    growth = worst.rate - full if worst.grows else 0.0
+    good = tuple(load * (1 - given_up(clients, one.late)) for one in found)
+    return Tipping(load, found, between, pulse, alone, growth, growth / full, good)

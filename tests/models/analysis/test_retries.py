@@ -1,0 +1,94 @@
+"""``headway retries``: the states of a model, in every form, and beside servers that tip over."""
+
+import json
+
+import numpy as np
+import pytest
+
+from headway.errors import HeadwayError
+from headway.models import ModelGraph
+from headway.models.analysis.retries import retries
+from headway.models.simulating.jobs import blueprint
+from headway.models.simulating.playing.run import Run
+from headway.models.simulating.scoring import score_of
+from headway.queueing import MM1, Delay, MMm
+
+NUMBERS = {"timeout": 0.1, "retries": 3}
+
+
+def server(load, numbers=NUMBERS, station=None, **message):
+    graph = ModelGraph("server").station("server", station or MMm(0.008, 4), **message)
+    return graph.impatient(numbers).at(arrival_rate=load)
+
+
+def test_a_server_tips_by_itself_within_the_times_stated():
+    """24 servers from an empty start until 250 jobs are there: mean within three standard errors.
+
+    A backlog of 250 jobs grows by 1260 a second, so it adds less than a second to the times.
+    """
+    found, score = retries(server(440.0)).tipping, score_of(blueprint(server(440.0)))
+    times = []
+    for replica in range(24):
+        run, until = Run(score, 1, replica, kept=False), 0.0
+        while run.state.queues["present"][0] < 250:
+            until += 0.5
+            run.play(until)
+        times.append(until)
+    error = np.std(times, ddof=1) / len(times) ** 0.5
+    least, most = found.alone
+    assert least - 3 * error < np.mean(times) < most + 3 * error
+
+
+@pytest.mark.parametrize("beside", [0.6, 1.5])
+def test_a_pulse_tips_a_server_only_if_it_is_large_enough(beside):
+    """At 300 a second, of six servers none tips after 0.6 of the pulse, and all do after 1.5."""
+    model = server(300.0)
+    pulse = retries(model).tipping.pulse
+    size = round(beside * pulse)
+    over = []
+    for replica in range(6):
+        run = Run(score_of(blueprint(model)), 2, replica, kept=False)
+        run.play(1.0)
+        run.state.left[0] = size  # all of them come with the next
+        run.play(8.0)
+        over.append(int(run.state.queues["present"][0]) > 500)
+    assert over == [beside > 1] * 6
+
+
+def test_every_form_says_the_same():
+    found = retries(server(400.0))
+    document = json.loads(found.to_json())
+    assert document["load"] == 400.0
+    assert document["bad_state_from"] == pytest.approx(125.0)
+    assert [one["state"] for one in document["states"]] == ["good", "threshold", "queue grows"]
+    assert found.to_csv().splitlines()[0].startswith("state,stability,attempt_rate")
+    assert "requests at once that tip it over" in str(found)
+    assert repr(found) == "Retries(server, 3 states)"
+    assert found.plot() is not None
+
+
+def test_words_for_states():
+    calm = retries(server(100.0))
+    assert [one["state"] for one in json.loads(calm.to_json())["states"]] == ["good"]
+    assert "no pulse" in str(calm)
+    assert "no good state lasts" in str(retries(server(480.0)))
+    dropping = retries(server(400.0, drop_older_than=0.1))
+    names = [one["state"] for one in json.loads(dropping.to_json())["states"]]
+    assert names == ["good", "threshold", "bad"]
+    assert "one state lasts" in str(retries(server(400.0, {"timeout": 0.1})))
+
+
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        (server([100.0, 200.0]), "one value"),
+        (ModelGraph("calm").station("cpu", MM1(0.1)).at(arrival_rate=1.0), "its clients wait"),
+        (server(100.0, {"patience": 0.1}), "timeout"),
+        (server(100.0, station=Delay(0.1)), "one MM1"),
+        (server(0.0), "nobody comes"),
+    ],
+)
+def test_what_has_no_states_is_refused_in_a_line(model, why):
+    with pytest.raises(HeadwayError, match=why) as refused:
+        retries(model)
+    assert "\n" not in str(refused.value)
