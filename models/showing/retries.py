@@ -89,11 +89,11 @@ _WORDS = {
 
 
 def _summary(retries: Retries, scale: Scale) -> Table:
-    facts = {name: each for name, each in _facts(retries).items() if each[0] is not None}
-    texts = tuple(scale.text(value, own) for value, own in facts.values())
+    facts = _facts(retries).items()
+    texts = {_WORDS[name]: scale.text(n, own) for name, (n, own) in facts if n is not None}
     notes = tuple(_notes(retries))
-    heads = Column("", tuple(_WORDS[name] for name in facts))
-    return Table(retries.model, (heads, Column("value", texts)), notes)
+    columns = (Column("", tuple(texts)), Column("value", tuple(texts.values())))
+    return Table(retries.model, columns, notes)
 
 
 def _notes(retries: Retries) -> Iterator[str]:
