@@ -147,7 +147,7 @@ def states(
     >>> queue, asks = TimedQueue(0.008, 4, 0.1), Clients(timeout=0.1, retries=3)
     >>> found = states(400.0, asks, lambda rate: queue.at(rate).late, queue.saturation)
     >>> [(round(one.rate, 1), one.stability.value, one.grows) for one in found]
-    [(402.7, 'stable', False), (455.3, 'unstable', False), (1600.0, 'stable', True)]
+    [(400.1, 'stable', False), (481.5, 'unstable', False), (1600.0, 'stable', True)]
     """
     most = load * per_request(clients, 1.0)
     if most == inf:

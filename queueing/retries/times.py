@@ -47,7 +47,7 @@ class TimedQueue:
     --------
     >>> queue = TimedQueue(service_time=0.008, servers=4, timeout=0.1)
     >>> round(queue.saturation, 6), round(queue.at(400.0).late, 6)
-    (500.0, 0.004146)
+    (500.0, 0.000128)
     """
 
     service_time: float
