@@ -67,7 +67,7 @@ def _facts(retries: Retries) -> dict[str, tuple[float | None, Any]]:
         "pulse": (_known(found.pulse), ONE),
         "alone_from": (_known(found.alone[0]), seconds),
         "alone_to": (_known(found.alone[1]), seconds),
-        "backlog_per_s": (found.grows or None, unit("1/s")),
+        "growth_per_s": (found.grows or None, unit("1/s")),
         "drain_per_s": (found.drains or None, seconds),
     }
 
@@ -83,7 +83,7 @@ _WORDS = {
     "pulse": "requests at once that tip it over",
     "alone_from": "tips by itself after, at least",
     "alone_to": "tips by itself after, at most",
-    "backlog_per_s": "jobs that gather in the bad state",
+    "growth_per_s": "jobs that gather in the bad state",
     "drain_per_s": "time to drain a second of the bad state",
 }
 

@@ -113,14 +113,14 @@ class Flood:
     ----------
     times
         Of each step [s].
-    backlog
+    queue_length
         Jobs there at the end of each, shape (steps,).
     failing
         Share of the attempts of each step that fail.
     """
 
     times: FloatArray
-    backlog: FloatArray
+    queue_length: FloatArray
     failing: FloatArray
 
     @property
@@ -147,7 +147,7 @@ def flood(queue: TimedQueue, clients: Clients, load: float, pulse: float, lasts:
     comes = np.zeros((kinds, steps + 1))
     comes[0] = load * step
     comes[0, 0] += pulse
-    backlog, failing = np.zeros(steps), np.zeros(steps)
+    queue_length, failing = np.zeros(steps), np.zeros(steps)
     drains = queue.servers / queue.service_time * step
     there, budget = 0.0, float(clients.retry_budget)
     tokens, purse = (inf, inf) if budget == inf else (10.0, float(clients.retry_tokens))
@@ -155,7 +155,7 @@ def flood(queue: TimedQueue, clients: Clients, load: float, pulse: float, lasts:
         total = comes[:, t].sum()
         fails = _fails(queue, there / drains * step, total / drains * step)
         there = max(there + total * (1 - fails.dropped) - drains, 0.0)
-        backlog[t], failing[t] = there, fails.late + fails.dropped
+        queue_length[t], failing[t] = there, fails.late + fails.dropped
         tokens = min(tokens + budget * comes[0, t], purse) if budget < inf else inf
         for k in range(kinds - 1):
             pause = float(clients.backoff) * float(clients.backoff_factor) ** k
@@ -165,7 +165,7 @@ def flood(queue: TimedQueue, clients: Clients, load: float, pulse: float, lasts:
                 at = t + max(round((after + pause) / step), 1)
                 if at <= steps:
                     comes[k + 1, at] += again
-    return Flood(np.arange(steps, dtype=float) * step, backlog, failing)
+    return Flood(np.arange(steps, dtype=float) * step, queue_length, failing)
 
 
 @dataclass(frozen=True)
@@ -255,11 +255,11 @@ class Tipping:
     pulse
         Requests that push it over when they come at once; infinite if none do, NaN if it is over.
     alone
-        Mean time until it tips by itself [s], between that to a backlog of as many jobs as the
+        Mean time until it tips by itself [s], between that to a queue of as many jobs as the
         pulse, and that to one in which newcomers wait as long as the timeout; infinite if it does
         not.
     grows
-        Jobs by which the backlog of the bad state grows [1/s]; 0 if it does not.
+        Jobs by which the queue of the bad state grows [1/s]; 0 if it does not.
     drains
         Time that it takes to serve what gathers in a second of the bad state, if nobody comes [s].
     goodput

@@ -186,7 +186,9 @@ def test_what_gathers_in_the_bad_state_is_more_than_can_be_served():
     assert found.grows == pytest.approx(4 * 300 - 500)
     assert found.drains == pytest.approx(700 / 500)
     after = flood(SERVER, ASKS, 300.0, 500.0, 10.0)
-    growth = (after.backlog[-1] - after.backlog[-51]) / (after.times[-1] - after.times[-51])
+    growth = (after.queue_length[-1] - after.queue_length[-51]) / (
+        after.times[-1] - after.times[-51]
+    )
     assert growth == pytest.approx(found.grows, rel=0.02)
 
 
