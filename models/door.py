@@ -45,7 +45,7 @@ SHOWN: dict[str, tuple[str, str]] = {
     "MeasuredSizes": ("showing.sizes", "signatures"),
     "MeasuredLogp": ("showing.logp", "signatures"),
     "MeasuredCollective": ("showing.collectives", "collectives"),
-    "TracedModel": ("showing.tracing", ""),
+    "TracedModel": ("showing.fitted.traced", ""),
     "MeasuredStorage": ("showing.storage", "storage"),
     "Reproduction": ("published.tables", ""),
 }
