@@ -20,7 +20,7 @@ from headway.models.reading.one_run import Output, runs_of
 from headway.models.reading.parts import Parts, with_parts
 from headway.models.reading.recognise import UTF_16, decoded, is_known, read_table, recognised
 from headway.models.reading.rows import Used, read_rows
-from headway.models.reading.systems import check_one_system
+from headway.models.reading.systems import check_one_system, check_one_work
 from headway.models.tables.shown import Answer
 from headway.numerals import counted, some_of
 from headway.records import dataclass
@@ -159,7 +159,9 @@ def measurements_in(measured: object) -> Measurements:
     if isinstance(measured, LoadTest):
         measured = measured.measurements
     if isinstance(measured, Measurements):
-        check_clients([point for point in measured.made_of if isinstance(point, Point)])
+        points = [point for point in measured.made_of if isinstance(point, Point)]
+        check_clients(points)
+        check_one_work(points, measured.source)
         check_one_system(measured)
         return measured
     if isinstance(measured, str | PurePath):

@@ -1,13 +1,15 @@
 """Tables of several systems: a column of words parts the rows into tests of their own."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from headway.errors import MeasurementError, nearest, quoted
 from headway.models.measured.measurements import Measurements
+from headway.models.measured.points import Point
 from headway.models.measured.roles import same_title
+from headway.models.measured.tools.mlperf_storage import ACCELERATOR
 from headway.numerals import counted, some_of
 
 _TITLES = (
@@ -97,5 +99,35 @@ def check_one_system(table: Measurements) -> None:
         msg = (
             f"{table.source}: column {column} parts it into {counted(len(words), 'system')} "
             f"({some_of(words, _SHOWN)}); take one, such as --where {column}={first}"
+        )
+        raise MeasurementError(msg)
+
+
+def check_one_work(points: Sequence[Point], source: str) -> None:
+    """Refuse accelerators of several systems or workloads: their times of computation differ.
+
+    Parameters
+    ----------
+    points
+        Measured points of any kind.
+    source
+        Their name for the message.
+
+    Raises
+    ------
+    MeasurementError
+        With how many there are, and the first of them.
+
+    Examples
+    --------
+    >>> busy = {"accelerator": 0.9}
+    >>> a, b = (Point("MLPerf Storage", utilisation=busy, name=name) for name in ("a", "b"))
+    >>> check_one_work([a, a], "runs.csv")
+    """
+    names = dict.fromkeys(point.name for point in points if ACCELERATOR in point.utilisation)
+    if len(names) > 1:
+        msg = (
+            f"{source}: has accelerators of {len(names)} systems or workloads "
+            f"({some_of(names, _SHOWN)}); give the runs of one, such as its folder"
         )
         raise MeasurementError(msg)

@@ -7,7 +7,7 @@ import pytest
 from headway.models.analysis.audit import audit
 from headway.models.auditing.accelerators import law_error
 from headway.models.reading.loadtest import LoadTest, points_of, read_load_test
-from tests.support.command import headway
+from tests.support.command import headway, refusal
 from tests.support.tool_files import refused, sample
 
 SUMMARY = sample("mlperf_storage", "unet3d-h100.json")
@@ -138,3 +138,11 @@ def test_a_missing_time_of_computation_is_found_with_the_keys_that_name_it():
     found = finding(SUMMARY, "run1/summary.json", "no_computation_time")
     assert "folder names that say workload and accelerator, such as unet3d-h100" in found.text
     assert finding(SUMMARY, NAME, "no_computation_time") is None
+
+
+def test_a_fit_takes_runs_of_one_workload(tmp_path):
+    (tmp_path / "runs.csv").write_text(TABLE)
+    free = ("--free", "delay,service_time")
+    line = refusal("fit", "training-storage", "--data", str(tmp_path / "runs.csv"), *free)
+    assert "has accelerators of" in line
+    assert "give the runs of one, such as its folder" in line
