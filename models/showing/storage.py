@@ -30,7 +30,7 @@ def describe(storage: MeasuredStorage) -> Description:
                 "stalls", (load.stalls for _, load in each), ("stall_low", "stall_high"), unit("s")
             ),
             field("throughput", (load.throughput for _, load in each), unit("/s")),
-            field("bandwidth", (load.bandwidth for _, load in each), unit("B/s")),
+            field("read_rate", (load.bandwidth for _, load in each), unit("B/s")),
             field("compute_time", (system.compute for system, _ in each), unit("s")),
             field("feeds_at_least", (system.least for system, _ in each), bare=True),
             field("feeds_at_most", (_finite(system.most) for system, _ in each), bare=True),
