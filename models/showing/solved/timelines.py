@@ -80,7 +80,7 @@ def _fields(periods: Periods, length: float) -> Iterator[Field]:
         yield field(name, _known(getattr(periods, name)), RATE, title, common)
     yield field("servers", _known(periods.servers))
     yield field("utilisation", _known(periods.utilisation), title="utilisation", writer=scaled)
-    yield field("queue_length", _known(periods.queue_length), title="queue", writer=scaled)
+    yield field("queue_length", _known(periods.queue_length), title="jobs", writer=scaled)
     yield field("response_time", _known(periods.response_time), SECOND, "response", common)
     for percent, values in periods.percentiles.items():
         name = percent_name(percent)
