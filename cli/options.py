@@ -410,10 +410,17 @@ def load_limits(
     )
 
 
+_CLOSED, _THINK = twins("--closed N, --think TIME", "Close it: N jobs circulate, and think.")
+
+
 def closed_options(function: Function) -> Function:
     """Add ``--closed`` and ``--think``."""
-    jobs = click.option("--closed", metavar="N", help="Close the network: N jobs circulate.")
-    think = click.option("--think", metavar="TIME", help="Think time of a closed network.")
+    jobs = click.option(
+        "--closed", cls=_CLOSED, metavar="N", help="Close the network: N jobs circulate."
+    )
+    think = click.option(
+        "--think", cls=_THINK, metavar="TIME", help="Think time of a closed network."
+    )
     return jobs(think(function))
 
 

@@ -8,7 +8,7 @@ from headway.cli.main import COMMANDS
 from headway.cli.options import Format, format_options
 from headway.cli.output import present, progress
 
-EXAMPLE = "Example: headway model monday/*.otlp.jsonl.gz --out shop.toml"
+EXAMPLE = "Example: headway model traces/*.jsonl.gz --out shop.toml"
 
 
 @click.command("model", help=COMMANDS["model"], epilog=EXAMPLE)

@@ -116,7 +116,7 @@ def over_day(model: "Model", wish: DayWish, method: str, percents: tuple[float, 
     )
 
 
-EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=200:1600:200"
+EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=500"
 
 
 @click.command("solve", help=COMMANDS["solve"], epilog=EXAMPLE)

@@ -87,12 +87,12 @@ def pool_of(loads: Sequence[Arrivals]) -> Pool:
 
     Examples
     --------
-    >>> came = np.arange(0.0, 60.0)  # one a second
-    >>> work = np.where(np.arange(60) % 2, 0.5, 1.25)
-    >>> answered = np.zeros(60)
-    >>> for i in range(60):
-    ...     answered[i] = max(came[i], answered[i - 1] if i else 0.0) + work[i]
-    >>> one = Arrivals(came, answered, answered, np.zeros(60, int), np.ones(60, bool))
+    >>> draws = np.random.default_rng(1)
+    >>> came = np.cumsum(draws.exponential(1.25, 2000))
+    >>> answered = np.zeros(2000)
+    >>> for i in range(2000):
+    ...     answered[i] = max(came[i], answered[i - 1] if i else 0.0) + draws.exponential()
+    >>> one = Arrivals(came, answered, answered, np.zeros(2000, int), np.ones(2000, bool))
     >>> pool_of([one]).threads
     1.0
     """

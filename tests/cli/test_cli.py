@@ -46,6 +46,19 @@ def test_each_command_has_help_and_fits_a_screen(name):
     assert len(lines) <= 24
 
 
+SERVER = """
+name = "server"
+[parameters]
+arrival_rate = "390 op/s"
+[stations.server]
+kind = "MMm"
+service_time = "8.1 ms"
+servers = 4
+[arrivals]
+server = { timeout = "100 ms", retries = 3 }
+"""
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_example_runs_as_printed(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -53,6 +66,7 @@ def test_each_example_runs_as_printed(name, tmp_path, monkeypatch):
     (tmp_path / "signature.csv").write_text(logp_text())
     (tmp_path / "netgauge.out").write_text(sizes_text())
     (tmp_path / "shop.jsimg").write_text(JSIMG.read_text())
+    (tmp_path / "server.toml").write_text(SERVER)
     kinds = [(), ("sfs",), ("logp",), ("loggp",)] if name == "signature" else [()]
     for kind in kinds:
         text = headway(name, *kind, "--help").out
