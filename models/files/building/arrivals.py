@@ -16,6 +16,7 @@ from headway.models.files.building.shapes import (
     Several,
     TableKey,
     TextSchema,
+    Truth,
     keyed,
 )
 from headway.records import dataclass
@@ -43,20 +44,6 @@ SPREAD = ("patience", "backoff")
 """Times that may be given by their mean and scv."""
 
 
-class _Truth(Schema):
-    """True or false."""
-
-    def __call__(self, value: Any, keys: Keys) -> bool:
-        """Read it."""
-        if not isinstance(value, bool):
-            raise Fault("must be true or false", keys)
-        return value
-
-    def described(self) -> Json:
-        """Say so."""
-        return {"type": "boolean"}
-
-
 @dataclass(frozen=True)
 class _Time(Schema):
     """A mean time, or a table of the mean and the squared coefficient of variation."""
@@ -79,7 +66,7 @@ class _Time(Schema):
 CLIENT: KeyTable = {
     name: TableKey(_Time() if name in SPREAD else Plain(), doc)
     for name, doc in CLIENT_NUMBERS.items()
-} | {NOTICES: TableKey(_Truth(), "Whether servers stop to work for a client that has gone.")}
+} | {NOTICES: TableKey(Truth(), "Whether servers stop to work for a client that has gone.")}
 """What a class of jobs, or arrivals, may say of clients."""
 
 

@@ -15,6 +15,7 @@ from headway.models.files.building.shapes import (
     TableKey,
     TableOf,
     TextSchema,
+    Truth,
 )
 from headway.records import dataclass
 
@@ -74,21 +75,6 @@ _TEXT, _PLAIN = TextSchema(), Plain()
 
 
 @dataclass(frozen=True)
-class _Yes(Schema):
-    """True or false."""
-
-    def __call__(self, value: Any, keys: Keys) -> bool:
-        """Read it."""
-        if not isinstance(value, bool):
-            raise Fault("must be true or false", keys)
-        return value
-
-    def described(self) -> Json:
-        """Say so."""
-        return {"type": "boolean"}
-
-
-@dataclass(frozen=True)
 class _Rank(Schema):
     """A whole number."""
 
@@ -124,7 +110,7 @@ _STEP: KeyTable = {
     "think_time": TableKey(_PLAIN, "A delay first, for which the thread is held [s]."),
     "calls": TableKey(TableOf(_PLAIN), "Mean calls whose reply the thread waits for, by entry."),
     "sends": TableKey(TableOf(_PLAIN), "Mean messages that nobody waits for, by entry."),
-    "fixed": TableKey(_Yes(), "Whether numbers of calls are whole and do not vary."),
+    "fixed": TableKey(Truth(), "Whether numbers of calls are whole and do not vary."),
 }
 _SERVICE: KeyTable = {
     **_STEP,

@@ -104,6 +104,20 @@ class Plain(Schema):
         return {"type": ["string", "number"]}
 
 
+class Truth(Schema):
+    """True or false."""
+
+    def __call__(self, value: Any, keys: Keys) -> bool:
+        """Read it."""
+        if not isinstance(value, bool):
+            raise Fault("must be true or false", keys)
+        return value
+
+    def described(self) -> Json:
+        """Say so."""
+        return {"type": "boolean"}
+
+
 class RealSchema(Schema):
     """A finite number without unit."""
 
