@@ -1,7 +1,5 @@
 """Requests that services answered, and the calls that each made while it did."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from headway.kinds import FloatArray
@@ -77,6 +75,10 @@ class Requests:
         begun = self.start[self.outermost]
         return float(begun.max() - begun.min()) if len(begun) else 0.0
 
+    def of_service(self, service: int) -> BoolArray:
+        """Which requests are for a service."""
+        return np.asarray(self.entry // _WIDTH == service)
+
     def service_of(self, entry: int) -> str:
         """The service of an entry; a peer's own name."""
         return self.services[entry // _WIDTH] if entry >= 0 else self.peer(entry)
@@ -113,7 +115,8 @@ def requests_of(spans: Spans) -> Requests:
     asks = np.isin(spans.kind, (SpanKind.CLIENT, SpanKind.PRODUCER))
 
     above = np.maximum(spans.parent, 0)
-    inner = np.flatnonzero(serving & (spans.parent >= 0) & serving[owner[above]])
+    within = serving & (spans.parent >= 0) & serving[owner[above]]
+    inner = np.flatnonzero(within)
     asked = asks[above[inner]]
     seen = np.where(asked, above[inner], inner)
     answered = np.zeros(len(spans), bool)
@@ -135,7 +138,7 @@ def requests_of(spans: Spans) -> Requests:
         ]
     )
     order = np.lexsort((spans.start[span], who))
-    top = _owners(spans, serving & ~_within(spans, serving, owner))[rows]
+    top = _owners(spans, serving & ~within)[rows]
 
     def ordered(column: object) -> object:
         return np.asarray(column)[order]
@@ -183,14 +186,3 @@ def _owners(spans: Spans, serving: BoolArray) -> IntArray:
             break
         above = further
     return np.asarray(above)
-
-
-def _within(spans: Spans, serving: BoolArray, owner: IntArray) -> BoolArray:
-    """Spans that serve below another that serves."""
-    above = np.maximum(spans.parent, 0)
-    return np.asarray(serving & (spans.parent >= 0) & serving[owner[above]])
-
-
-def entries_of(loads: Sequence[Requests]) -> list[int]:
-    """Every entry of some loads, callers of nobody first."""
-    return sorted({int(e) for load in loads for e in np.unique(load.entry)})

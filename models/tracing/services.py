@@ -285,7 +285,7 @@ class _Finding:
 
     def _arrivals(self, k: int, service: int) -> tuple[Arrivals, IntArray]:
         each = self.requests[k]
-        rows = np.flatnonzero(each.entry >> 20 == service)
+        rows = np.flatnonzero(each.of_service(service))
         rows = rows[np.argsort(each.start[rows], kind="stable")]
         longest = float(np.max(each.end - each.start, initial=0.0))
         known = each.start[rows] > float(each.start.min()) + longest
@@ -354,10 +354,13 @@ class _Finding:
         each = self.requests[k]
         waits = np.zeros(len(each.entry))
         for service, name in enumerate(each.services):
-            if name in pools and pools[name].seen:
-                arrivals, rows = self._arrivals(k, service)
-                known = self.shares[k] >= _WHOLE and name not in self.longer
-                waits[rows] = waits_of(arrivals, pools[name].threads) if known else np.nan
+            if name not in pools or not pools[name].seen:
+                continue
+            if self.shares[k] < _WHOLE or name in self.longer:
+                waits[each.of_service(service)] = np.nan
+                continue
+            arrivals, rows = self._arrivals(k, service)
+            waits[rows] = waits_of(arrivals, pools[name].threads)
         return waits
 
     # What each entry does

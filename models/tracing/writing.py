@@ -4,9 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headway.models.files.reading import parse_model
 from headway.models.importing.foreign.naming import plain_names
-from headway.models.structure.model import Model
 from headway.models.tracing.flows import Always, Block, Geometric, Stage, Times, Ways
 from headway.models.tracing.services import Key, Measured, Services
 from headway.numerals import significant
@@ -16,19 +14,6 @@ _DIGITS = 6
 _METHOD = re.compile(r"^(?:HTTP )?(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|QUERY) /?")
 _SLIGHT = 0.05  # correlation below which it is not worth a line
 _TRIFLE = 1e-3  # share of an entry's own time below which a part of it is left out
-
-
-def model_of(services: Services, name: str) -> Model:
-    """The model of services, with an interval for each parameter.
-
-    Parameters
-    ----------
-    services
-        As found.
-    name
-        Of the model.
-    """
-    return parse_model(to_text(services, name), name)
 
 
 def to_text(services: Services, name: str) -> str:

@@ -96,13 +96,22 @@ class LayeredMeans:
         servers = self.system.processors[processor].servers
         return np.where(np.isinf(servers), busy, busy / np.where(np.isinf(servers), 1.0, servers))
 
+    def uses(self) -> dict[str, Amount]:
+        """Utilisation of each pool of threads, clients left out, and each limited processor."""
+        pools = {
+            f"the threads of {name}": self.utilisation(name)
+            for name, task in self.system.tasks.items()
+            if not task.clients
+        }
+        return pools | {
+            f"processor {name}": self.use(name)
+            for name, one in self.system.processors.items()
+            if not np.isinf(one.servers).any()
+        }
+
     def busiest(self) -> Amount:
-        """The largest utilisation of a pool of threads or a processor, clients left out."""
-        pools = [self.utilisation(name) for name, t in self.system.tasks.items() if not t.clients]
-        limited = [
-            n for n, one in self.system.processors.items() if not np.isinf(one.servers).any()
-        ]
-        return np.max(np.broadcast_arrays(0.0, *pools, *map(self.use, limited)), axis=0)
+        """The largest of these."""
+        return np.max(np.broadcast_arrays(0.0, *self.uses().values()), axis=0)
 
 
 def visits(system: LayeredSystem) -> dict[str, dict[str, Amount]]:

@@ -47,20 +47,10 @@ def layered_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple
 
 def _overload(means: LayeredMeans, saturated: NDArray[np.bool_]) -> str:
     """The fullest pool or processor at the first saturated point, in one line."""
-    system = means.system
     point = int(np.flatnonzero(saturated)[0])
-    uses = {
-        f"the threads of {name}": means.utilisation(name)
-        for name, task in system.tasks.items()
-        if not task.clients
-    } | {
-        f"processor {name}": means.use(name)
-        for name, one in system.processors.items()
-        if not np.isinf(one.servers)
-    }
     at = {
-        name: float(np.broadcast_to(np.asarray(use, float), system.shape).ravel()[point])
-        for name, use in uses.items()
+        name: float(np.broadcast_to(np.asarray(use, float), saturated.shape).ravel()[point])
+        for name, use in means.uses().items()
     }
     fullest = max(at, key=lambda name: at[name])
     return f"more requests arrive than {fullest} can serve; reduce the arrival rate"
