@@ -103,15 +103,16 @@ def of_trace(path: Path, column: str = "") -> Trace:
     path
         A CSV with a header, a row an arrival.
     column
-        Its column of times since the arrival before [s], or of points in time, as its title says
-        (``timestamp``, ``time_ms``) or its numbers, which only grow; in the unit that its name ends
-        in, such as ``gap_ms``. The only one if left out.
+        Its column of times since the arrival before [s], or of points in time where its title says
+        so (``timestamp``, ``time_ms``); in the unit that its name ends in, such as ``gap_ms``. The
+        only one if left out.
 
     Raises
     ------
     MeasurementError
         For a file that is missing, too large, or no table; a column that is not there; times
-        that are no numbers, negative, too few or all zero; points in time that go backwards.
+        that are no numbers, negative, too few, all zero, or that only grow, as points in time do;
+        points in time that go backwards.
     """
     if is_given(path):
         msg = f"{path}: a trace must be a file beside the model, not a pipe"
@@ -155,7 +156,11 @@ def _gaps(text: str, source: str, column: str) -> FloatArray:
     each = zip(cells, lines, strict=True)
     gaps = scale * np.array([_gap(cell, f"{source}:{line}") for cell, line in each])
     if len(gaps) >= FEWEST_GROWING and (np.diff(gaps) > 0).all():
-        return np.diff(gaps)  # points in time, whatever they are called
+        msg = (
+            f"{source}: contains times that only grow, so they look like points in time; name "
+            "the column time, or give the times between arrivals"
+        )
+        raise MeasurementError(msg)
     return gaps
 
 

@@ -296,12 +296,12 @@ def test_a_trace_gives_rate_and_scv(tmp_path):
         ("gap\n1\nnan\n", 'trace = "gaps.csv"', "'nan' is not a time"),
         ("gap\n1\n1e400\n", 'trace = "gaps.csv"', "is not a time"),
         ("gap\n1e-320\n1e-320\n", 'trace = "gaps.csv"', "mean too close to zero"),
-        ("at\n" + "".join(f"{k}\n" for k in range(10)), 'trace = "gaps.csv"', "only grow"),
+        ("gap\n" + "".join(f"{k}\n" for k in range(10)), 'trace = "gaps.csv"', "only grow"),
         (GAPS, 'trace = "gaps.csv"', "has 2 columns; give column"),
         (GAPS, 'trace = "gaps.csv", column = "gap"', "has no column 'gap'"),
-        (GAPS, 'trace = "gaps.csv", column = "gap_ms", scv = 2', "delete those, or the trace"),
-        (GAPS, 'column = "gap_ms"', "column needs a trace"),
-        (GAPS, "", "arrivals need rate, scv, batch or trace"),
+        (GAPS, 'trace = "gaps.csv", column = "gap_ms", scv = 2', "without rate, scv or batch; keep one"),
+        (GAPS, 'column = "gap_ms"', "column needs trace; add trace, or delete column"),
+        (GAPS, "", "arrivals need rate, scv, batch, rates or trace"),
         (GAPS, 'rate = "5 /s", spread = 2', "unknown key spread"),
         (GAPS, 'rate = "5 /s", scv = -2', "scv of arrivals at x"),
     ],
@@ -312,7 +312,7 @@ def test_traces_and_tables_that_are_wrong_are_refused_in_a_line(tmp_path, text, 
 
 
 def test_traces_that_are_too_large_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("headway.models.files.traces.LARGEST_TRACE", 10)
+    monkeypatch.setattr("headway.models.files.traces.LARGEST", 10)
     assert "more than the" in refusal("solve", trace(tmp_path))
 
 
