@@ -97,7 +97,7 @@ def test_overload_is_no_overflow():
 
 
 def test_what_becomes_of_a_request_is_counted_by_hand():
-    asks = Clients(timeout=10 * PATIENCE, retries=2, persistence=0.5)
+    asks = Clients(timeout=PATIENCE, retries=2, persistence=0.5)
     # 1/2 fails; half ask again, 1/2 fails; half ask again, 1/2 fails
     assert per_request(asks, 0.5) == pytest.approx(1 + 0.25 + 0.0625)
     assert given_up(asks, 0.5) == pytest.approx(0.25 + 0.25 * 0.25 + 0.0625 * 0.5)
@@ -108,7 +108,7 @@ def test_what_becomes_of_a_request_is_counted_by_hand():
 @pytest.mark.parametrize("budget", [0.0, 0.1, 0.6, inf])
 @pytest.mark.parametrize("late", [0.0, 1e-9, 0.4, 0.9])
 def test_each_request_is_answered_or_given_up(retries, budget, late):
-    asks = Clients(timeout=10 * PATIENCE, retries=retries, persistence=0.9, retry_budget=budget)
+    asks = Clients(timeout=PATIENCE, retries=retries, persistence=0.9, retry_budget=budget)
     answers = per_request(asks, late) * (1 - late)
     assert answers + given_up(asks, late) == pytest.approx(1, rel=1e-9)
     assert per_request(asks, late) - 1 <= budget + 1e-12
@@ -143,7 +143,7 @@ def test_states_of_steps_are_found_however_many():
     def late(rate):
         return sum(0.1 for step in (120.0, 140.0, 160.0) if rate > step)
 
-    asks = Clients(timeout=10 * PATIENCE, retries=1, persistence=1.0)
+    asks = Clients(timeout=PATIENCE, retries=1, persistence=1.0)
     found = states(115.0, asks, late, inf)  # F = 115, 126.5, 138, 149.5
     flat = [one for one in found if one.stability is Stability.STABLE]
     assert [one.rate for one in flat] == pytest.approx([115.0, 126.5, 149.5][: len(flat)])

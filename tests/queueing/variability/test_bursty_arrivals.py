@@ -299,7 +299,7 @@ def test_a_trace_gives_rate_and_scv(tmp_path):
         ("gap\n" + "".join(f"{k}\n" for k in range(10)), 'trace = "gaps.csv"', "only grow"),
         (GAPS, 'trace = "gaps.csv"', "has 2 columns; give column"),
         (GAPS, 'trace = "gaps.csv", column = "gap"', "has no column 'gap'"),
-        (GAPS, 'trace = "gaps.csv", column = "gap_ms", scv = 2', "without rate, scv or batch; keep one"),
+        (GAPS, 'trace = "gaps.csv", column = "gap_ms", scv = 2', "keep one of them"),
         (GAPS, 'column = "gap_ms"', "column needs trace; add trace, or delete column"),
         (GAPS, "", "arrivals need rate, scv, batch, rates or trace"),
         (GAPS, 'rate = "5 /s", spread = 2', "unknown key spread"),
