@@ -76,7 +76,6 @@ def test_rates_stand_in_a_file(content, tmp_path):
             "timestamp\n2026-11-25T08:00:00\n2026-11-25T08:00:00.5\n2026-11-25T08:00:02\n",
             (0.5, 1.5),
         ),
-        ("x\n" + "".join(f"{n * n}\n" for n in range(11)), tuple(range(1, 20, 2))),
     ],
 )
 def test_a_trace_has_gaps_or_points_in_time(content, gaps, tmp_path):
