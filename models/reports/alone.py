@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from headway.errors import InvalidParameter
+from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.analysis.sensitivity import Sensitivity, sensitivity
 from headway.models.inference.fit import Fit
@@ -24,6 +24,7 @@ _POINTS = 60  # of the curve, before it saturates
 _NEAREST = 0.95  # of the saturation throughput
 _FURTHEST = 4.0  # times the model's own load, where nothing saturates
 _MOST_JOBS = 200
+_AROUND, _LAYERED_POINTS = 2.0, 13  # of layered services: about the model's own load; chosen
 _ROWS = 10  # of the table beside the curve
 
 
@@ -98,6 +99,8 @@ class ModelReport:
         own = float(np.ravel(self.model.inputs[name])[0])
         most = _FURTHEST * (own or 10 * parameter.unit.scale)
         solution = self.sensitivity.solution
+        if self.model.graph.layers:
+            return self._settled(name, own, parameter.minimum)
         if name in counts(self.model.graph):
             return np.arange(1.0, min(most, max(own, _MOST_JOBS)) + 1)
         if name == "arrival_rate" and solution.stations:
@@ -108,6 +111,22 @@ class ModelReport:
                 np.min(full_loads(self.model, name, {}), initial=most / _NEAREST)
             )
         return np.linspace(max(most / _POINTS, parameter.minimum), most, _POINTS)
+
+    def _settled(self, name: str, own: float, least: float) -> FloatArray:
+        """Loads of layered services, some of which may have no answer: these are left out."""
+        loads = np.geomspace(max(own / _AROUND, least, 1e-9), own * _AROUND, _LAYERED_POINTS)
+        if name in counts(self.model.graph):
+            every = np.arange(np.ceil(loads[0]), np.floor(loads[-1]) + 1)
+            few = every.size <= 2 * _LAYERED_POINTS
+            loads = every if few else np.unique(np.append(np.round(loads), own))
+        return np.array([load for load in loads if self._answers(name, float(load))])
+
+    def _answers(self, name: str, load: float) -> bool:
+        try:
+            self.model.at({name: load}).solve(method="layers")
+        except GraphError:
+            return False
+        return True
 
     @property
     def ground(self) -> Ground | None:
@@ -179,7 +198,8 @@ def report_model(
             msg = f"a page of a model is made at one operating point; give {name} one value"
             raise InvalidParameter(msg)
     solution = model.solve()
-    shown = output or ("response_time" if solution.stations else solution.outputs[0])
+    timed = solution.stations or model.graph.layers
+    shown = output or ("response_time" if timed else solution.outputs[0])
     has_limit = "saturation_throughput" in solution.outputs and shown != "saturation_throughput"
     sensitivities = sensitivity(model, [shown, *(["saturation_throughput"] if has_limit else [])])
     return ModelReport(sensitivities.model, sensitivities, shown, frozenset(fixed), command)

@@ -107,7 +107,7 @@ def load_of(model: Model) -> str | None:
     ('arrival_rate', 'added_overhead')
     """
     rates = [name for name in ("arrival_rate", "population") if name in model.parameters]
-    rates += _class_loads(model)
+    rates += _class_loads(model) + _layered_loads(model)
     added = [name for name in model.parameters if name.startswith("added_")]
     return next(iter([*rates, *added]), None)
 
@@ -119,6 +119,18 @@ def _class_loads(model: Model) -> list[str]:
     ]
     trees = [number.tree for number in numbers if number is not None]
     return [t.name for t in trees if isinstance(t, Name) and t.name in model.parameters]
+
+
+def _layered_loads(model: Model) -> list[str]:
+    """Parameters that are the number of clients of layered services, or requests from outside."""
+    layers = model.graph.layers
+    if layers is None:
+        return []
+    numbers = [task.threads for task in layers.tasks.values() if task.clients]
+    numbers += [entry.arrival_rate for entry in layers.entries.values()]
+    return [
+        n.tree.name for n in numbers if isinstance(n.tree, Name) and n.tree.name in model.parameters
+    ]
 
 
 def whole_numbers(model: Model) -> set[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import matplotlib
 import numpy as np
 
-from headway.errors import InvalidParameter
+from headway.errors import GraphError, InvalidParameter
 from headway.models.language.scales import units_of
 from headway.models.plotting.figures import picture
 from headway.models.plotting.graphs.figure import model_figure
@@ -222,6 +222,8 @@ def captions(report: Report | ModelReport, drawn: Drawings) -> dict[str, str]:
 def graph_drawing(report: Report | ModelReport) -> PageFigure | None:
     """The model's graph at the operating point; None where there is nothing to tell apart."""
     graph = report.model.graph
+    if graph.layers:
+        return _layers_drawing(report)
     if not graph.stations or len(graph.routes) + len(graph.class_ways.routes) > MOST_SHOWN:
         return None
     model = report.sensitivity.model if report.sensitivity else report.model
@@ -238,6 +240,25 @@ def graph_drawing(report: Report | ModelReport) -> PageFigure | None:
     ]
     words = f"Model graph of {report.title}. " + " ".join(filter(None, parts))
     return PageFigure(inline_svg(model_figure(model, units_of(report)), "graph", words), words)
+
+
+def _layers_drawing(report: Report | ModelReport) -> PageFigure | None:
+    """Tasks in their processors; None for more than can be told apart."""
+    model = report.sensitivity.model if report.sensitivity else report.model
+    layers = model.graph.layers
+    assert layers is not None  # noqa: S101 - only then it is called
+    calls = [
+        f"{entry.task} to {layers.entries[other].task}"
+        for entry in layers.numbered({}).entries.values()
+        for other in entry.uses
+    ]
+    tasks = [f"{name} on {task.processor}" for name, task in layers.tasks.items()]
+    words = f"Layers of {report.title}. Tasks: {', '.join(tasks)}. Calls: {'; '.join(calls)}."
+    try:
+        figure = model_figure(model, units_of(report))
+    except GraphError:
+        return None
+    return PageFigure(inline_svg(figure, "graph", words), words)
 
 
 def _station_words(report: Report | ModelReport, name: str) -> str:

@@ -26,6 +26,8 @@ LARGEST_ERROR = 0.02
 _SIZES = ((24, 9, 9), (40, 33), (64, 65))
 """Points along the load and each parameter, tried in this order."""
 _FEW, _LONG = ((12, 9), (24, 33)), ((12, 9),)  # of closed classes; where points take long
+_LAYERED = ((13, 9, 3), (13, 13))  # each number of threads and clients is solved by itself
+_NEARBY = 1.5
 _LEAST, _MOST = 1e-6, 0.96  # share of the load that saturates, of the points' ends
 _BEYOND = 1.1  # times the largest load that is drawn, a slider goes
 
@@ -140,6 +142,8 @@ def _grid(ground: Ground, first: int, counted: dict[str, int]) -> SolvedGrid:
     most, nothing = float(ground.loads.max()), np.empty((0, *counted.values()))
     if load in counts(point.graph):
         axes = {load: _jobs(float(point.inputs[load]), most, first)}
+        if point.graph.layers:
+            axes = {load: np.unique(ground.loads)}
         return SolvedGrid(point, ground.output, Along.JOBS, axes | spreads, nothing)
     full = nothing
     if ground.solution.stations:
@@ -162,6 +166,8 @@ def _point_and_load(ground: Ground) -> tuple[Model, str]:
 
 def _sizes(ground: Ground) -> tuple[tuple[int, ...], ...]:
     """How many points are tried, by how long each takes."""
+    if ground.model.graph.layers:
+        return _LAYERED
     if on_demand([ground.output]):
         return _LONG
     if is_quick(ground.solution):
@@ -173,6 +179,8 @@ def _important(ground: Ground, sensitivity: Sensitivity) -> list[str]:
     """Continuous parameters that change the output, the largest elasticity first."""
     effects = sensitivity.effects[ground.output]
     fixed = whole_numbers(ground.model) | {ground.load}
+    if ground.model.graph.layers:
+        fixed = {ground.load}
     sizes = {
         name: abs(effect.elasticity)
         for name, effect in effects.items()
@@ -189,8 +197,13 @@ def _jobs(own: float, most: float, count: int) -> FloatArray:
 def _spread(point: Model, name: str, count: int) -> FloatArray:
     """Values along a slider, the parameter's own among them."""
     parameter = point.parameters[name]
-    low, high = slider_ends(parameter, is_whole=False)
     own = float(point.inputs[name])
+    if name in counts(point.graph):
+        least = max(1.0, parameter.minimum, own - count // 2)
+        return np.arange(least, least + count)
+    low, high = slider_ends(parameter, is_whole=False)
+    if point.graph.layers:  # these bend where a pool fills: a table is near enough only nearby
+        low, high = max(low, own / _NEARBY), min(high, own * _NEARBY)
     spread = np.geomspace(low or own / 4, high, count)
     spread[np.argmin(np.abs(np.log(spread / own)))] = own  # the nearest gives way
     return spread

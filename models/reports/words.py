@@ -288,6 +288,11 @@ def _strongest(sensitivity: Sensitivity) -> str:
     """A program has no stations: the parameter that matters most to its first output."""
     output, effects = next(iter(sensitivity.effects.items()))
     sizes = {n: e.elasticity for n, e in effects.items() if math.isfinite(e.elasticity)}
+    if sensitivity.model.graph.layers:
+        from headway.models.showing.parts.layers import layer_notes
+
+        notes = layer_notes(sensitivity.solution, sensitivity.model.graph.layers)
+        return " ".join(f"{note[0].upper()}{note[1:]}." for note in notes)
     if not sizes:
         return "The model has no stations, so nothing saturates."
     name = max(sizes, key=lambda n: round(abs(sizes[n]), 6))

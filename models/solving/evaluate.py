@@ -126,7 +126,7 @@ def _agreeing(
     model: Model, outputs: Sequence[str], names: tuple[str, ...], solved: Predict, more: Values
 ) -> Evaluator | None:
     """Compile the closed form; None if there is none, or it disagrees with the solver."""
-    if model.is_closed or model.graph.classes:
+    if model.is_closed or model.graph.classes or model.graph.layers:
         return None
     try:
         key = GraphKey.of(model.graph)

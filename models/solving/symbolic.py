@@ -87,6 +87,9 @@ def closed_form(
         For an output that the graph does not have.
     """
     refuse_blocking(graph, "closed forms")
+    if graph.layers:
+        msg = f"{graph.name} has layered services, which have no closed form; solve it"
+        raise GraphError(msg)
     percent = percent_of(output, graph.classes)
     if percent is not None and output not in graph.names:
         from headway.models.solving.response_times.closed_forms import percentile_form

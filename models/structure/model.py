@@ -236,7 +236,7 @@ class Model(Kept, ModelVerbs):
 
         A program has no stations; its closed forms are drawn.
         """
-        if not self.graph.stations:
+        if not (self.graph.stations or self.graph.layers):
             return self.plot_formulas(dark)
         return super().plot(log, dark)
 

@@ -34,10 +34,14 @@ def model_figure(model: Model, scale: Scale | None = None) -> Figure:
     Parameters
     ----------
     model
-        With stations.
+        With stations, or layered services.
     scale
         The units of the page that shows it; those of the model's description if not given.
     """
+    if model.graph.layers:
+        from headway.models.plotting.graphs.layers import layered_figure
+
+        return layered_figure(model, scale)
     if not model.graph.stations:
         msg = f"{model.name} has no stations to draw; it is a program, see its formulas"
         raise GraphError(msg)

@@ -8,6 +8,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.structure.model import Model
+from headway.models.structure.parts.counts import counts
 from headway.records import dataclass
 
 _NEVER = 1e30  # times any load: where a station is not full at some points, but at others
@@ -100,7 +101,11 @@ class SolvedGrid:
 
     def _middles(self) -> dict[str, FloatArray]:
         """Values in the middle of cells; jobs are whole."""
-        middles = {name: np.sqrt(axis[:-1] * axis[1:]) for name, axis in self.axes.items()}
+        whole = counts(self.model.graph) - {self.load}  # these have nothing between them
+        middles = {
+            name: axis if name in whole else np.sqrt(axis[:-1] * axis[1:])
+            for name, axis in self.axes.items()
+        }
         place = self.places[0]
         half = (place[:-1] + place[1:]) / 2
         if self.along is Along.JOBS:

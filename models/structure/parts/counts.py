@@ -16,7 +16,7 @@ def counts(graph: Structure) -> frozenset[str]:
     ----------
     graph
         Any graph: jobs that circulate are whole, and what a station's counts are made of,
-        and a link's processors.
+        a link's processors, and servers, threads and clients of layered services.
 
     Examples
     --------
@@ -41,6 +41,9 @@ def _counted(graph: Structure) -> Iterable[Formula]:
                 yield number
     yield from (region.limit for region in graph.regions.values())
     yield from (c["population"] for c in graph.classes.values() if "population" in c)
+    if graph.layers:
+        yield from (processor.servers for processor in graph.layers.processors.values())
+        yield from (task.threads for task in graph.layers.tasks.values())
 
 
 def _names(tree: Tree, graph: Structure) -> Iterator[str]:

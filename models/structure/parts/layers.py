@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
-from math import inf
+from math import inf, nan
 from typing import Any
 
 from headway.kinds import Amount
@@ -69,6 +69,18 @@ class Layers:
     def names(self) -> frozenset[str]:
         """Names that its formulas use."""
         return frozenset().union(*(each.names for each in _formulas(self)))
+
+    def numbered(self, values: Mapping[str, Amount]) -> "Layers":
+        """The same parts with numbers in place of formulas; not checked.
+
+        Parameters
+        ----------
+        values
+            Of names that its formulas use; what is not there is not a number.
+        """
+        known = {**dict.fromkeys(self.names, nan), **values}
+        numbered: Layers = _evaluated(self, known)
+        return numbered
 
     def at(self, name: str, values: Mapping[str, Amount]) -> LayeredSystem:
         """The system with numbers.

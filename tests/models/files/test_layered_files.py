@@ -7,6 +7,7 @@ import pytest
 
 from headway.errors import HeadwayError
 from headway.models import parse_model
+from headway.models.structure.parts.counts import counts
 from headway.queueing.layers.flow import Choice, Loop, Reply, Series, Step, Together
 
 SHOP = """
@@ -201,3 +202,16 @@ def test_what_layers_cannot_do_yet_is_said():
     ):
         with pytest.raises(HeadwayError, match=words):
             ask()
+
+
+def test_threads_servers_and_clients_are_counted():
+    """Parameters that must be whole change by one; there is no formula, and it is said."""
+    model = parse_model(SHOP)
+    assert {"users", "web_threads"} <= counts(model.graph)
+    assert "read_time" not in counts(model.graph)
+    effects = model.sensitivity().effects["throughput"]
+    fewer = model.at(web_threads=1).solve().throughput
+    assert all(np.isfinite(effect.elasticity) for effect in effects.values())
+    assert fewer < model.solve().throughput
+    with pytest.raises(HeadwayError, match="layered services, which have no closed form"):
+        model.closed_form("throughput")
