@@ -201,10 +201,11 @@ def predicted_drawing(report: ModelReport) -> PageFigure | None:
 def captions(report: Report | ModelReport, drawn: Drawings) -> dict[str, str]:
     """What stands below the figures: of what is drawn, and nothing else."""
     graph = report.model.graph
+    drawn_parts = "Tasks in their processors" if graph.layers else "Stations"
     parts = [
-        "Stations with their utilisation at the operating point"
+        f"{drawn_parts} with their utilisation at the operating point"
         if report.sensitivity
-        else "Stations",
+        else drawn_parts,
         "solid arrows are routes" if graph.routes or graph.class_ways.routes else "",
         "dashed boxes are derived quantities" if graph.bindings else "",
     ]
