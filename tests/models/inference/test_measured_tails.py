@@ -43,15 +43,18 @@ def test_a_percentile_beyond_the_loads_is_predicted_as_measured(factor):
     assert tail.is_far_off == (factor != 1.0)
 
 
-def test_bands_of_measured_percentiles_hold():
-    """Of 30 sweeps 95% hold a further measurement at 1.14 times the highest load: 26 at least."""
+@pytest.mark.parametrize(
+    ("sweeps", "least"), [(6, 5), pytest.param(30, 26, marks=pytest.mark.slow)]
+)
+def test_bands_of_measured_percentiles_hold(sweeps, least):
+    """95% of sweeps hold a further measurement at 1.14 times the highest load: 26 of 30 at least."""
     held = 0
-    for seed in range(30):
+    for seed in range(sweeps):
         fit = choose_form(Measurements.parse(sweep(3.0, seed, 0.05), "sweep"))
         band = fit.predict([80.0], percentiles=[99.0]).percentiles["response_time_p99"][:, 0]
         again = truth(3.0, 80.0) * np.random.default_rng(seed + 1000).lognormal(0, 0.05)
         held += band[0] <= again <= band[2]
-    assert held >= 26
+    assert held >= least
 
 
 def test_what_was_not_measured_is_by_the_law_of_the_form():

@@ -20,7 +20,7 @@ def _nothing():
 
 
 def test_a_bootstrap_is_the_same_whoever_refits(two_workers, scsi):
-    rounds, lines = 67, []
+    rounds, lines = 21, []
     alone = bootstrap(scsi.problem, scsi.optimum, rounds, _nothing)
     shared = bootstrap(scsi.problem, scsi.optimum, rounds, lambda: lines.append(1), two_workers)
     assert len(lines) == rounds
