@@ -87,14 +87,19 @@ def _start(path: Path) -> bytes:
 
 def megabytes(places: Sequence[str]) -> int:
     """Megabytes of long files at some places, for the progress bar."""
-    sizes = [_size(path) for place in places for path in _files(place)]
-    return sum(Long.steps_of(size) for size in sizes if size > LARGEST_FILE)
+    files = [path for place in places for path in _files(place)]
+    sizes = {path: _size(path) for path in files}
+    return sum(
+        Long.steps_of(size)
+        for path, size in sizes.items()
+        if size > LARGEST_FILE or compression(_start(path))
+    )
 
 
 def _files(place: str) -> list[Path]:
     """Files of a place; none where it is refused as soon as it is read."""
     try:
-        return [path for path in _paths(place) if not compression(_start(path))]
+        return _paths(place)
     except MeasurementError:
         return []
 

@@ -32,7 +32,7 @@ class Long:
 
     @staticmethod
     def steps_of(size: int) -> int:
-        """Megabytes reported as the lines of a file of some bytes are read."""
+        """Megabytes reported as the lines of a file of so many bytes on disk are read."""
         return size // _STEP
 
     def head(self) -> bytes:
@@ -67,7 +67,7 @@ class Long:
         Parameters
         ----------
         advance
-            Called after each megabyte of a file that is not compressed.
+            Called after each megabyte, compressed as it is.
         longest
             Bytes of a line.
 
@@ -76,13 +76,13 @@ class Long:
         MeasurementError
             For what is no text in UTF-8, and for a line that is longer.
         """
-        reported = passed = 0
-        with self._opened() as file:
+        reported = 0
+        with self.path.open("rb") as packed:
+            file = unpacking(packed, self.packed, str(self.path)) if self.packed else packed
             content = iter(partial(file.readline, longest), b"")
             for number, line in enumerate(content, 1):
                 yield self._decoded(line.removeprefix(codecs.BOM_UTF8), number, longest)
-                passed += 0 if self.packed else len(line)
-                while reported < passed // _STEP:
+                while reported < packed.tell() // _STEP:
                     reported += 1
                     advance()
 

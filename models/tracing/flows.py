@@ -7,16 +7,14 @@ fixed, geometric (also after a fixed number), or one of a few numbers, by what a
 dispersion does not reject.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Sequence
-from itertools import combinations
+from collections.abc import Iterator
 from math import sqrt
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.models.tracing.loads import IntArray
+from headway.models.tracing.loads import BoolArray, IntArray
 from headway.records import dataclass
 
 _NEARLY_ALL = 0.99
@@ -104,122 +102,206 @@ class Doing:
     last_scv: float
 
 
-class Made(NamedTuple):
-    """What one request did: its stages, and the work before each and behind the last [s]."""
+@dataclass(frozen=True)
+class Calls:
+    """Calls that an entry's requests wait for, in the order of requests and of time.
+
+    Parameters
+    ----------
+    request
+        Which one makes it, counted from 0.
+    callee
+        Whom, as a number from 0.
+    began, answered
+        When, by the one who calls [s].
+    """
+
+    request: IntArray
+    callee: IntArray
+    began: FloatArray
+    answered: FloatArray
+
+
+@dataclass(frozen=True)
+class Made:
+    """What an entry's requests did.
+
+    Parameters
+    ----------
+    stages
+        All that there are.
+    request, stage, gap
+        Of each time that a request comes to a stage, in order: who, which, and its work before [s].
+    last
+        Work of each request behind its last stage [s].
+    """
 
     stages: tuple[Stage, ...]
-    gaps: tuple[float, ...]
+    request: IntArray
+    stage: IntArray
+    gap: FloatArray
+    last: FloatArray
 
 
-Calls: TypeAlias = Sequence[tuple[int, float, float]]
-"""Calls of one request that it waits for: whom, when begun, when answered, by the former."""
+def at_once(calls: Calls) -> BoolArray:
+    """Whether callees a and b, by rows and columns, are called at once: most often they overlap.
 
-
-def at_once(requests: Sequence[Calls]) -> frozenset[tuple[int, int]]:
-    """Pairs of callees that are called at once: they overlap in most requests that call both.
+    Each call is held against the one of those before it in its request that is answered last.
 
     Examples
     --------
-    >>> sorted(at_once([[(1, 0.0, 2.0), (2, 0.1, 1.0), (3, 2.5, 3.0)]]))
-    [(1, 2)]
+    >>> calls = Calls(np.zeros(3, int), np.array([1, 2, 3]), np.array([0.0, 0.1, 2.5]),
+    ...               np.array([2.0, 1.0, 3.0]))
+    >>> np.argwhere(at_once(calls)).tolist()
+    [[1, 2], [2, 1]]
     """
-    met: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0])
-    for calls in requests:
-        latest, who = -np.inf, -1
-        for callee, began, answered in calls:
-            if who >= 0 or latest > -np.inf:
-                pair = (who, callee) if who <= callee else (callee, who)
-                met[pair][began < latest] += 1
-            if answered > latest:
-                latest, who = answered, callee
-    return frozenset(pair for pair, (apart, together) in met.items() if together > apart)
+    requests = int(calls.request.max(initial=-1)) + 1
+    latest, who = np.full(requests, -np.inf), np.full(requests, -1)
+    size = int(calls.callee.max(initial=-1)) + 1
+    together = np.zeros((size, size), np.int64)  # overlaps less those that do not
+    for rows in in_turn(calls.request):
+        request, callee, other = calls.request[rows], calls.callee[rows], who[calls.request[rows]]
+        overlaps = np.where(calls.began[rows] < latest[request], 1, -1)
+        met = other >= 0
+        np.add.at(together, (other[met], callee[met]), overlaps[met])
+        later = calls.answered[rows] > latest[request]
+        latest[request[later]] = calls.answered[rows][later]
+        who[request[later]] = callee[later]
+    return np.asarray(together + together.T * ~np.eye(size, dtype=bool) > 0)
 
 
-def made(calls: Calls, together: frozenset[tuple[int, int]], came: float, ended: float) -> Made:
-    """Stages and gaps of one request.
+def made(calls: Calls, came: FloatArray, ended: FloatArray) -> Made:
+    """Stages of an entry's requests, and the work before each.
 
     Parameters
     ----------
     calls
-        In the order in which they began.
-    together
-        Pairs that are called at once.
+        Of all its requests.
     came, ended
-        When it got its thread, and when it was answered [s].
+        When each request got its thread, and when it was answered [s].
     """
-    groups: list[tuple[list[int], list[float], float]] = []
-    for callee, began, answered in calls:
-        if groups and any(_pair(callee, other) in together for other in groups[-1][0]):
-            groups[-1][0].append(callee)
-            groups[-1][1].append(answered)
-        else:
-            groups.append(([callee], [answered], began))
-    stages, gaps, at = [], [], came
-    for k, (callees, answers, began) in enumerate(groups):
-        further = groups[k + 1][2] if k + 1 < len(groups) else ended
-        needed = max(sum(answer <= further for answer in answers), 1)
-        gaps.append(max(began - at, 0.0))
-        at = max([answer for answer in answers if answer <= further], default=began)
-        stages.append(Stage(tuple(sorted(callees)), needed))
-    gaps.append(max(ended - at, 0.0))
-    return Made(tuple(stages), tuple(gaps))
+    if not len(calls.request):
+        return Made((), calls.request, calls.request, calls.began, np.maximum(ended - came, 0.0))
+    first = _first_of_stages(calls, len(came))
+    group = np.cumsum(first) - 1
+    at = np.flatnonzero(first)
+    request, began = calls.request[at], calls.began[at]
+    final = np.append(request[1:] != request[:-1], True)
+    further = np.where(final, ended[request], np.append(began[1:], 0.0))
+    in_time = calls.answered <= further[group]
+    needed = np.maximum(np.add.reduceat(in_time.astype(np.int64), at), 1)
+    answered = np.maximum.reduceat(np.where(in_time, calls.answered, -np.inf), at)
+    on = np.where(answered > -np.inf, answered, began)
+    alone = np.append(True, final[:-1])  # the first stage of its request
+    before = np.where(alone, came[request], np.append(0.0, on[:-1]))
+    last = ended - came
+    last[request[final]] = (ended[request] - on)[final]
+    stages, stage = _stages(calls.callee, group, needed)
+    return Made(stages, request, stage, np.maximum(began - before, 0.0), np.maximum(last, 0.0))
 
 
-def _pair(a: int, b: int) -> tuple[int, int]:
-    return (a, b) if a <= b else (b, a)
+def _first_of_stages(calls: Calls, requests: int) -> BoolArray:
+    """Calls that are not made at once with one of the stage before them."""
+    together = at_once(calls)
+    members = np.zeros((requests, len(together)), bool)
+    first = np.ones(len(calls.request), bool)
+    if not together.any():
+        return first
+    for rows in in_turn(calls.request):
+        request, callee = calls.request[rows], calls.callee[rows]
+        joins = (members[request] & together[callee]).any(axis=1)
+        first[rows] = ~joins
+        members[request[~joins]] = False
+        members[request, callee] = True
+    return first
 
 
-def doing(requests: Sequence[Made]) -> Doing:
-    """Put the requests of an entry into blocks.
+def _stages(
+    callee: IntArray, group: IntArray, needed: IntArray
+) -> tuple[tuple[Stage, ...], IntArray]:
+    """All stages, and which each group of calls is; each waits for as many answers as most do."""
+    number = np.zeros(len(needed), np.int64)  # of its callees so far, in their order
+    order = np.lexsort((callee, group))
+    size = int(callee.max()) + 1
+    known: list[tuple[int, ...]] = [()]
+    for rows in in_turn(group[order]):
+        where = group[order][rows]
+        pairs, which = np.unique(number[where] * size + callee[order][rows], return_inverse=True)
+        number[where] = len(known) + which
+        known += [(*known[pair // size], pair % size) for pair in pairs.tolist()]
+    least = int(needed.max()) + 1
+    both, counts = np.unique(number * least + needed, return_counts=True)
+    usual: dict[int, int] = {}
+    for code in both[np.argsort(-counts, kind="stable")].tolist():
+        usual.setdefault(code // least, code % least)
+    numbers, start, stage = np.unique(number, return_index=True, return_inverse=True)
+    place = np.empty(len(numbers), np.int64)
+    ordered = np.argsort(start)  # in the order in which they first come
+    place[ordered] = np.arange(len(numbers))
+    stages = tuple(Stage(known[k], usual[k]) for k in numbers[ordered].tolist())
+    return stages, place[stage]
+
+
+def in_turn(owner: IntArray) -> Iterator[IntArray]:
+    """Rows that come first for their owner, then those that come second, and so on.
 
     Parameters
     ----------
-    requests
-        One or more.
+    owner
+        Of each row; those of one owner stand together.
 
     Examples
     --------
-    >>> read = Stage((7,), 1)
-    >>> found = doing([Made((read, read), (0.1, 0.2, 0.3))] * 3)
-    >>> found.blocks[0].times, round(found.blocks[0].work, 9), found.last
+    >>> [rows.tolist() for rows in in_turn(np.array([4, 4, 7]))]
+    [[0, 2], [1]]
+    """
+    if not len(owner):
+        return
+    new = np.append(True, owner[1:] != owner[:-1])
+    place = np.arange(len(owner)) - np.maximum.accumulate(np.where(new, np.arange(len(owner)), 0))
+    yield from np.split(np.argsort(place, kind="stable"), np.cumsum(np.bincount(place))[:-1])
+
+
+def doing(made_of: Made) -> Doing:
+    """Put what the requests of an entry do into blocks.
+
+    Parameters
+    ----------
+    made_of
+        Of one request or more.
+
+    Examples
+    --------
+    >>> who, gaps = np.repeat(np.arange(3), 2), np.array([0.1, 0.2] * 3)
+    >>> found = doing(Made((Stage((7,), 1),), who, np.zeros(6, int), gaps, np.full(3, 0.3)))
+    >>> found.blocks[0].times, round(found.blocks[0].work, 9), round(found.last, 9)
     (((Always(times=2),),), 0.3, 0.3)
     """
-    requests = _usual_needs(requests)
-    kinds = list(dict.fromkeys(stage for each in requests for stage in each.stages))
+    requests = len(made_of.last)
+    work = np.bincount(made_of.request, made_of.gap, requests) + made_of.last
     blocks = []
-    work = np.array([sum(each.gaps) for each in requests])
-    for stages in _in_order(kinds, requests):
-        gaps = [
-            [gap for stage, gap in zip(each.stages, each.gaps, strict=False) if stage in stages]
-            for each in requests
+    for numbers in _in_order(made_of):
+        counts = [
+            np.bincount(made_of.request[made_of.stage == k], minlength=requests) for k in numbers
         ]
-        counts = [np.array([each.stages.count(stage) for each in requests]) for stage in stages]
-        before = sum(map(sum, gaps)) / len(requests)
-        together = tuple(_correlation(count, work) for count in counts)
-        blocks.append(Block(stages, tuple(map(_times, counts)), before, _scv(gaps), together))
-    last = np.array([each.gaps[-1] for each in requests])
-    return Doing(tuple(blocks), float(last.mean()), _scv([last.tolist()]))
+        gaps = made_of.gap[np.isin(made_of.stage, numbers)]
+        blocks.append(
+            Block(
+                tuple(made_of.stages[k] for k in numbers),
+                tuple(map(_times, counts)),
+                float(gaps.sum()) / requests,
+                _scv(gaps),
+                tuple(_correlation(count, work) for count in counts),
+            )
+        )
+    return Doing(tuple(blocks), float(made_of.last.mean()), _scv(made_of.last))
 
 
-def _usual_needs(requests: Sequence[Made]) -> list[Made]:
-    """Requests whose forks wait for as many answers as most do of the same callees."""
-    found: dict[tuple[int, ...], Counter[int]] = defaultdict(Counter)
-    for each in requests:
-        for stage in each.stages:
-            found[stage.callees][stage.needed] += 1
-    usual = {callees: needs.most_common(1)[0][0] for callees, needs in found.items()}
-    return [
-        Made(tuple(Stage(s.callees, usual[s.callees]) for s in each.stages), each.gaps)
-        for each in requests
-    ]
-
-
-def _scv(gaps: Sequence[Sequence[float]]) -> float:
-    """Squared coefficient of variation of all gaps."""
-    values = np.array([gap for each in gaps for gap in each])
-    if len(values) < 2 or values.mean() <= 0:
+def _scv(gaps: FloatArray) -> float:
+    """Squared coefficient of variation."""
+    if len(gaps) < 2 or gaps.mean() <= 0:
         return 1.0
-    return float(values.var(ddof=1) / values.mean() ** 2)
+    return float(gaps.var(ddof=1) / gaps.mean() ** 2)
 
 
 def _correlation(some: IntArray, others: FloatArray) -> float:
@@ -229,39 +311,48 @@ def _correlation(some: IntArray, others: FloatArray) -> float:
     return float(np.corrcoef(some, others)[0, 1])
 
 
-def _in_order(kinds: Sequence[Stage], requests: Sequence[Made]) -> list[tuple[Stage, ...]]:
+def _in_order(made_of: Made) -> list[tuple[int, ...]]:
     """Stages in the order in which they come; those without an order together."""
-    behind: dict[tuple[Stage, Stage], int] = defaultdict(int)
-    both: dict[frozenset[Stage], int] = defaultdict(int)
-    place: dict[Stage, list[float]] = {kind: [] for kind in kinds}
-    for each in requests:
-        first: dict[Stage, int] = {}
-        last: dict[Stage, int] = {}
-        for k, stage in enumerate(each.stages):
-            first.setdefault(stage, k)
-            last[stage] = k
-            place[stage].append((k + 0.5) / len(each.stages))
-        for a, b in combinations(first, 2):
-            both[frozenset((a, b))] += 1
-            behind[a, b] += last[a] < first[b]
-            behind[b, a] += last[b] < first[a]
-    ordered = sorted(kinds, key=lambda kind: float(np.mean(place[kind])))
-    groups: list[list[Stage]] = []
-    for kind in ordered:
+    size = len(made_of.stages)
+    if not size:
+        return []
+    whole = np.bincount(made_of.request)
+    place = np.arange(len(made_of.request)) - (np.cumsum(whole) - whole)[made_of.request]
+    come = np.bincount(made_of.stage, (place + 0.5) / whole[made_of.request])
+    both, ahead = _met(made_of.request * size + made_of.stage, size)
+    groups: list[list[int]] = []
+    for kind in np.argsort(come / np.bincount(made_of.stage), kind="stable").tolist():
         mixed = [
             k
             for k, group in enumerate(groups)
             for other in group
-            if (count := both[frozenset((other, kind))])
-            and behind[other, kind] < _NEARLY_ALL * count
+            if (count := both[other, kind] + both[kind, other])
+            and ahead[other, kind] < _NEARLY_ALL * count
         ]
         if mixed:
-            first_mixed = min(mixed)
-            joined = [stage for group in groups[first_mixed:] for stage in group]
-            groups[first_mixed:] = [[*joined, kind]]
+            joined = [stage for group in groups[min(mixed) :] for stage in group]
+            groups[min(mixed) :] = [[*joined, kind]]
         else:
             groups.append([kind])
     return [tuple(group) for group in groups]
+
+
+def _met(code: IntArray, size: int) -> tuple[IntArray, IntArray]:
+    """In how many requests a comes first and b too; and in how many all of a before all of b."""
+    seen, first = np.unique(code, return_index=True)
+    last = len(code) - 1 - np.unique(code[::-1], return_index=True)[1]
+    order = np.argsort(first)  # by request, and by where they first come
+    seen, first, last = seen[order], first[order], last[order]
+    request, stage = seen // size, seen % size
+    both, ahead = np.zeros((2, size, size), np.int64)
+    for apart in range(1, size):
+        same = np.flatnonzero(request[apart:] == request[:-apart])
+        if not len(same):
+            break
+        pair = stage[same], stage[same + apart]
+        np.add.at(both, pair, 1)
+        np.add.at(ahead, pair, last[same] < first[same + apart])
+    return both, ahead
 
 
 def _times(counts: IntArray) -> tuple[Times, ...]:
@@ -275,10 +366,10 @@ def _times(counts: IntArray) -> tuple[Times, ...]:
         return always or (Always(0),)
     if _is_geometric(rest):
         return (*always, Geometric(mean, error))
-    chances = Counter(counts.tolist())
-    if len(chances) > _MOST_WAYS:
+    numbers, often = np.unique(counts, return_counts=True)
+    if len(numbers) > _MOST_WAYS:
         return (*always, Geometric(mean, error))  # no law fits: the mean is what counts
-    ways = tuple((chances[k] / n, k) for k in sorted(chances))
+    ways = tuple((k / n, times) for k, times in zip(often.tolist(), numbers.tolist(), strict=True))
     return (Ways(ways, error),)
 
 

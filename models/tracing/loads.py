@@ -4,8 +4,9 @@ import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from hashlib import blake2b
 from math import isnan
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,7 @@ MOST_OPERATIONS = 10_000
 _SECONDS = 1e-9
 _LONGEST_LINE = 256_000_000  # an export of a collector is one line
 _HEX = 16  # digits of a span's identifier (W3C Trace Context, 3.2.2.4)
+_BITS = (1 << 64) - 1
 
 
 @dataclass(frozen=True)
@@ -132,20 +134,26 @@ def without_identifiers(operation: str) -> str:
 
 @dataclass
 class _Rows:
-    """Columns of one file as they grow."""
+    """Columns of one file as they grow; `what` is a number for all that a span is."""
 
     form: str
     trace: "array[int]" = field(default_factory=lambda: array("q"))
-    key: list[int] = field(default_factory=list)
-    parent: list[int] = field(default_factory=list)
-    service: "array[int]" = field(default_factory=lambda: array("q"))
-    operation: "array[int]" = field(default_factory=lambda: array("q"))
-    kind: "array[int]" = field(default_factory=lambda: array("q"))
-    peer: "array[int]" = field(default_factory=lambda: array("q"))
+    key: "array[int]" = field(default_factory=lambda: array("Q"))
+    parent: "array[int]" = field(default_factory=lambda: array("Q"))
+    what: "array[int]" = field(default_factory=lambda: array("q"))
     start: "array[int]" = field(default_factory=lambda: array("q"))
     end: "array[int]" = field(default_factory=lambda: array("q"))
-    failed: "array[int]" = field(default_factory=lambda: array("b"))
     sampled: set[float] = field(default_factory=set)
+
+
+class _What(NamedTuple):
+    """What a span is, in numbers."""
+
+    service: int
+    operation: int
+    kind: int
+    peer: int
+    failed: bool
 
 
 class _Reading:
@@ -156,9 +164,9 @@ class _Reading:
         self.traces: dict[str, int] = {}
         self.services: dict[str, int] = {}
         self.operations: dict[str, int] = {}
-        self.plain: dict[str, int] = {}
         self.peers: dict[str, int] = {"": 0}
-        self.others: dict[str, int] = {}
+        self.whats: dict[_What, int] = {}
+        self.known: dict[tuple[str, str, int, str, bool], int] = {}
 
     def file(self, content: Content, advance: Callable[[], None]) -> None:
         """Take in the spans of a file."""
@@ -171,60 +179,55 @@ class _Reading:
             raise MeasurementError(msg)
         rows = _Rows(form.name)
         for each in documents(_lines(inside, name, advance), name):
-            for span in _of_form(form, each, name):
-                self.take(span, rows, name)
+            self.take(_of_form(form, each, name), rows, name)
         if rows.trace:
             self.rows[name] = rows
 
-    def take(self, span: Span, rows: _Rows, name: str) -> None:
-        """Take in a span."""
-        if span.end < span.start:
-            msg = (
-                f"{name}: trace {quoted(span.trace)}: a span ends before it starts; its clock was "
-                "set back, so leave that trace out"
-            )
-            raise MeasurementError(msg)
-        if not span.trace or not span.key:
-            msg = f"{name}: a span has no identifier"
-            raise MeasurementError(msg)
-        trace = self.traces.setdefault(span.trace, len(self.traces))
-        rows.trace.append(trace)
-        rows.key.append(self.number(span.key) << 40 | trace)
-        rows.parent.append(self.number(span.parent) << 40 | trace if span.parent else ROOT)
-        rows.service.append(self.services.setdefault(span.service, len(self.services)))
-        rows.operation.append(self.operation(span.operation, name))
-        rows.kind.append(span.kind)
-        rows.peer.append(self.peers.setdefault(span.peer, len(self.peers)))
-        rows.start.append(span.start)
-        rows.end.append(span.end)
-        rows.failed.append(span.failed)
-        if not isnan(span.sampled):
-            rows.sampled.add(span.sampled)
+    def take(self, spans: Iterable[Span], rows: _Rows, name: str) -> None:
+        """Take in the spans of a document."""
+        for span in spans:
+            trace, key, parent, service, operation, kind, start, end, failed, peer, sampled = span
+            if end < start or not trace or not key:
+                raise _refused(span, name)
+            numbered = self.traces.get(trace)
+            if numbered is None:
+                numbered = self.traces[trace] = len(self.traces)
+            what = self.known.get((service, operation, kind, peer, failed))
+            if what is None:
+                what = self.what(span, name)
+            rows.trace.append(numbered)
+            rows.key.append(_number(key))
+            rows.parent.append(_number(parent))
+            rows.what.append(what)
+            rows.start.append(start)
+            rows.end.append(end)
+            if not isnan(sampled):
+                rows.sampled.add(sampled)
 
-    def number(self, key: str) -> int:
-        """A span's identifier as a number."""
-        if len(key) <= _HEX:
-            try:
-                return int(key, 16)
-            except ValueError:
-                pass
-        return (1 << 64) + self.others.setdefault(key, len(self.others))
+    def what(self, span: Span, source: str) -> int:
+        """A number for what a span is."""
+        what = _What(
+            self.services.setdefault(span.service, len(self.services)),
+            self.operation(span.operation, source),
+            span.kind,
+            self.peers.setdefault(span.peer, len(self.peers)),
+            span.failed,
+        )
+        number = self.whats.setdefault(what, len(self.whats))
+        if len(self.known) < 10 * MOST_OPERATIONS:
+            self.known[span.service, span.operation, span.kind, span.peer, span.failed] = number
+        return number
 
     def operation(self, name: str, source: str) -> int:
         """The number of an operation."""
-        known = self.operations.get(name)
-        if known is None:
-            plain = without_identifiers(name)
-            known = self.plain.setdefault(plain, len(self.plain))
-            if len(self.plain) > MOST_OPERATIONS:
-                msg = (
-                    f"{source}: more than {MOST_OPERATIONS:,} operations, such as {quoted(name)}; "
-                    "name spans by routes, without what is in a request"
-                )
-                raise MeasurementError(msg)
-            if len(self.operations) < 10 * MOST_OPERATIONS:
-                self.operations[name] = known
-        return known
+        number = self.operations.setdefault(without_identifiers(name), len(self.operations))
+        if len(self.operations) > MOST_OPERATIONS:
+            msg = (
+                f"{source}: more than {MOST_OPERATIONS:,} operations, such as {quoted(name)}; "
+                "name spans by routes, without what is in a request"
+            )
+            raise MeasurementError(msg)
+        return number
 
     def loads(self, window: float | None) -> Iterator[Spans]:
         """The spans of each load, files that share traces put together."""
@@ -248,42 +251,69 @@ class _Reading:
 
     def _spans(self, names: Sequence[str], first: int) -> Spans:
         parts = [self.rows[name] for name in names]
-        row_of: dict[int, int] = {}
-        kept = []
-        keys = (key for part in parts for key in part.key)
-        for row, key in enumerate(keys):
-            if row_of.setdefault(key, row) == row:
-                kept.append(row)
-        place = np.full(sum(len(part.key) for part in parts), ROOT)
-        place[kept] = np.arange(len(kept))
-        parents = (key for part in parts for key in part.parent)
-        causes = [ROOT if key == ROOT else row_of.get(key, LOST) for key in parents]
-        parent = np.array(causes)[kept]
-        parent[parent >= 0] = place[parent[parent >= 0]]
 
-        def column(which: str) -> IntArray:
-            return np.concatenate([np.asarray(getattr(part, which)) for part in parts])[kept]
+        def column(which: str) -> NDArray[Any]:
+            return np.concatenate([np.asarray(getattr(part, which)) for part in parts])
 
-        shares = set().union(*(part.sampled for part in parts))
+        trace = column("trace")
+        kept, parent = _family(trace, column("key"), column("parent"))
+        whats = np.array(list(self.whats), np.int64).reshape(-1, len(_What._fields))
+        what = whats[column("what")[kept]].T
         spans = Spans(
             _short(names),
-            trace=column("trace"),
+            trace=trace[kept],
             parent=parent,
-            service=column("service"),
-            operation=column("operation"),
-            kind=column("kind"),
-            peer=column("peer"),
-            start=np.asarray(column("start") - first, float) * _SECONDS,
-            end=np.asarray(column("end") - first, float) * _SECONDS,
-            failed=column("failed").astype(bool),
+            service=what[0],
+            operation=what[1],
+            kind=what[2],
+            peer=what[3],
+            start=np.asarray(column("start")[kept] - first, float) * _SECONDS,
+            end=np.asarray(column("end")[kept] - first, float) * _SECONDS,
+            failed=what[4].astype(bool),
             services=tuple(self.services),
-            operations=tuple(self.plain),
+            operations=tuple(self.operations),
             peers=tuple(self.peers),
-            sampled=min(shares, default=1.0),
-            twice=len(place) - len(kept),
+            sampled=min(set().union(*(part.sampled for part in parts)), default=1.0),
+            twice=len(trace) - len(kept),
         )
         _check_circles(spans)
         return spans
+
+
+def _refused(span: Span, name: str) -> MeasurementError:
+    if span.trace and span.key:
+        msg = (
+            f"{name}: trace {quoted(span.trace)}: a span ends before it starts; its clock was set "
+            "back, so leave that trace out"
+        )
+    else:
+        msg = f"{name}: a span has no identifier"
+    return MeasurementError(msg)
+
+
+def _number(key: str) -> int:
+    """A span's identifier in 64 bits, 0 for none: hexadecimal as it is, any other hashed."""
+    if len(key) <= _HEX:
+        try:
+            return int(key or "0", 16) & _BITS
+        except ValueError:
+            pass
+    return int.from_bytes(blake2b(key.encode(), digest_size=8).digest(), "big")
+
+
+def _family(trace: IntArray, key: NDArray[Any], parent: NDArray[Any]) -> tuple[IntArray, IntArray]:
+    """Rows whose identifier is new in its trace, and which of these caused each of them."""
+    n = len(trace)
+    both, scope = np.concatenate([key, parent]), np.concatenate([trace, trace])
+    order = np.lexsort((both, scope))  # stable: of equal ones the first row comes first
+    new = np.ones(2 * n, bool)
+    new[1:] = (np.diff(both[order]) != 0) | (np.diff(scope[order]) != 0)
+    leader = np.empty(2 * n, np.int64)
+    leader[order] = order[np.maximum.accumulate(np.where(new, np.arange(2 * n), 0))]
+    kept = np.flatnonzero(leader[:n] == np.arange(n))
+    place = np.full(2 * n, LOST)
+    place[kept] = np.arange(len(kept))
+    return kept, np.where(parent[kept] == 0, ROOT, place[leader[n + kept]])
 
 
 def _top(joined: Mapping[str, str], name: str) -> str:

@@ -15,13 +15,13 @@ before their first visible thing than others did. docs/explanation/traces.md der
 
 from bisect import bisect_right, insort
 from collections.abc import Sequence
+from heapq import heappushpop
 from math import inf, sqrt
 
 import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.tracing.loads import BoolArray, IntArray
-from headway.queueing.erlang.formulas import erlang_c
 from headway.records import dataclass
 
 MOST_THREADS = 1000
@@ -127,14 +127,12 @@ def waits_of(arrivals: Arrivals, threads: float) -> FloatArray:
 
 def _starts(arrivals: Arrivals, threads: int) -> FloatArray:
     """When each request gets a thread, by (1)."""
-    there: list[float] = []  # answers of those before, the latest `threads` of them
-    starts = arrivals.came.copy()
-    for i, answered in enumerate(arrivals.answered.tolist()):
-        if len(there) >= threads:
-            starts[i] = max(starts[i], there[-threads])
-            del there[:-threads]
-        insort(there, answered)
-    return starts
+    latest = [-inf] * threads  # the answers of those before that are latest, as a heap
+    free = []
+    for answered in arrivals.answered.tolist():
+        free.append(latest[0])
+        heappushpop(latest, answered)
+    return np.maximum(arrivals.came, free)
 
 
 def _later_answers(arrivals: Arrivals) -> tuple[IntArray, IntArray]:
@@ -201,104 +199,3 @@ def _difference(values: FloatArray, who: BoolArray, entry: IntArray) -> float:
             some.var(ddof=1) / len(some) + others.var(ddof=1) / len(others)
         )
     return apart / sqrt(variance) if variance > 0 else 0.0
-
-
-@dataclass(frozen=True)
-class Seen:
-    """A service at one load, where only some requests are known.
-
-    Parameters
-    ----------
-    rate
-        All requests [1/s], also those of which there are no spans.
-    gap, error
-        Mean time to the first visible thing, waiting included, and its standard error [s].
-    rest
-        Mean time from there to the answer [s].
-    scv
-        Squared coefficient of variation of the time in the service.
-    """
-
-    rate: float
-    gap: float
-    error: float
-    rest: float
-    scv: float
-
-    @classmethod
-    def of(cls, arrivals: Arrivals, rate: float) -> "Seen":
-        """From the requests that are known, and the rate of all."""
-        gaps = arrivals.first - arrivals.came
-        rest = arrivals.answered - arrivals.first
-        times = arrivals.answered - arrivals.came
-        mean, n = float(times.mean()), len(gaps)
-        error = float(gaps.std(ddof=1) / sqrt(n)) if n > 1 else float(gaps.mean())
-        scv = float(times.var() / mean**2) if mean > 0 else 1.0
-        return cls(rate, float(gaps.mean()), error, float(rest.mean()), scv)
-
-    def wait(self, threads: int, work: float) -> float:
-        """Mean waiting time in M/G/m, work being the first gap without it (Allen and Cunneen)."""
-        held = work + self.rest
-        offered = self.rate * held
-        if offered >= threads:
-            return inf
-        scale = float(erlang_c(threads, offered)) * (1 + self.scv) / 2
-        return scale * held / (threads - offered)
-
-
-ROUGH = 0.3
-"""Relative error of (2): arrivals are not Poisson where one request makes several calls."""
-_SETTLED = 1e-6  # relative change of the work
-_LIKELY = 16.0  # chi squared by which a pool has to explain more than none
-_POSSIBLE = 4.0  # chi squared within which other numbers of threads do as well
-
-
-def pool_by_rates(loads: Sequence[Seen], low: int) -> tuple[Pool, float]:
-    """Find threads from mean times and rates, and the mean of the first gap without waiting [s].
-
-    The first gap of load l is work w and waiting, in M/G/m of holding times H = w + r:
-
-        g_l = w + C(m, a_l) / (m - a_l) (1 + c_l^2) / 2 H_l,   a_l = lambda_l H_l         (2)
-
-    With r = 0 and c = 1 it is the law of m processors that requests share, whose work stretches.
-
-    Parameters
-    ----------
-    loads
-        Of two loads or more.
-    low
-        The fewest threads that the spans allow.
-    """
-    flat, usual = _unexplained(loads, None)
-    most = int(2 * max((each.rate * (each.gap + each.rest) for each in loads), default=1.0)) + 10
-    tried = {m: _unexplained(loads, m) for m in range(low, max(low + 10, most))}
-    best = min(tried, key=lambda m: tried[m][0])
-    left, work = tried[best]
-    if len(loads) < 2 or not left < flat - _LIKELY:
-        return Pool(inf, low, inf), usual
-    near = [m for m, (other, _) in tried.items() if other < left + _POSSIBLE]
-    return Pool(float(best), min(near), float(max(near))), work
-
-
-def _unexplained(loads: Sequence[Seen], threads: int | None) -> tuple[float, float]:
-    """Chi squared of (2) at the work that explains most, and that work."""
-    work = min(each.gap for each in loads)
-    left = inf
-    for _ in range(50):
-        waits = [0.0 if threads is None else each.wait(threads, work) for each in loads]
-        if inf in waits:
-            work *= 0.9
-            continue
-        weights = [
-            1 / (max(each.error, 1e-12) ** 2 + (ROUGH * wait) ** 2)
-            for each, wait in zip(loads, waits, strict=True)
-        ]
-        gaps = [each.gap - wait for each, wait in zip(loads, waits, strict=True)]
-        further = sum(w * g for w, g in zip(weights, gaps, strict=True)) / sum(weights)
-        if further <= 0:
-            break
-        left = sum(w * (g - further) ** 2 for w, g in zip(weights, gaps, strict=True))
-        if abs(further - work) <= _SETTLED * work:
-            return left, work
-        work = (work + further) / 2
-    return (left, work) if threads is None else (inf, work)

@@ -10,8 +10,9 @@ from headway.models.language.units import ONE, quantity
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
 from headway.models.tracing.findings import findings_of
+from headway.models.tracing.keys import Key
 from headway.models.tracing.loads import read_loads
-from headway.models.tracing.services import Key, Load, Services, services_of
+from headway.models.tracing.services import Load, Services, services_of
 from headway.models.tracing.writing import entry_names, to_text
 from headway.numerals import four_digits
 from headway.records import dataclass

@@ -6,7 +6,9 @@ from typing import Any
 
 from headway.models.importing.foreign.naming import plain_names
 from headway.models.tracing.flows import Always, Block, Geometric, Stage, Times, Ways
-from headway.models.tracing.services import Key, Measured, Services
+from headway.models.tracing.keys import Key
+from headway.models.tracing.measured import Measured
+from headway.models.tracing.services import Services
 from headway.numerals import significant
 
 _SURE = 1.96  # standard errors of a 95% interval

@@ -17,7 +17,8 @@ import numpy as np
 
 from headway.errors import HeadwayError
 from headway.models.tracing.flows import Always, Geometric, Times
-from headway.models.tracing.services import Measured, Services
+from headway.models.tracing.measured import Measured
+from headway.models.tracing.services import Services
 from headway.models.tracing.traced import model_traces
 from tests.oracles.traced_services import Stage, capacity, drawn, play
 

@@ -8,19 +8,21 @@ from typing import Any, NamedTuple
 
 from headway.errors import MeasurementError
 from headway.models.measured.spans.span import (
+    SAID,
     Span,
     SpanKind,
     entries_of,
+    method_of,
     operation_of,
     peer_of,
     text_at,
+    text_of,
     whole_time,
 )
 from headway.models.measured.tools.kit.documents import at
 
 _HEAD = 4000
 _MICRO = 1000  # ns
-_NANO = 1
 
 
 class Form(NamedTuple):
@@ -57,28 +59,30 @@ _OTLP_KINDS = {kind.value: kind for kind in SpanKind} | {
     f"SPAN_KIND_{kind.name}": kind for kind in SpanKind
 }
 _FAILED = (2, "STATUS_CODE_ERROR")
+_SERVICE = frozenset(["service.name"])
+_NONE: dict[str, str] = {}
 _THRESHOLD = re.compile(r"(?:^|,)\s*ot=(?:[^,]*;)?th:([0-9a-fA-F]{1,14})(?:;|,|$)")
 
 
 def _otlp(document: Any, source: str) -> Iterator[Span]:
     for resource in entries_of(document, "resourceSpans", source):
         about = at(resource, "resource", source=source)
-        service = _labels(entries_of(about, "attributes", source)).get("service.name", "")
+        labels = _labels(entries_of(about, "attributes", source), _SERVICE)
         scopes = entries_of(resource, "scopeSpans", source) or entries_of(
             resource, "instrumentationLibrarySpans", source
         )
         for scope in scopes:
             _check_sampling(scope, source)
             for span in entries_of(scope, "spans", source):
-                yield _otlp_span(span, service, source)
+                yield _otlp_span(span, labels.get("service.name", ""), source)
 
 
 def _check_sampling(scope: Any, source: str) -> None:
     """Refuse what the collector's tail sampler marks: it keeps slow traces and drops quick ones."""
     about = scope.get("scope") if isinstance(scope, Mapping) else None
     attributes = about.get("attributes") if isinstance(about, Mapping) else None
-    for name in _labels(attributes) if isinstance(attributes, list) else ():
-        if name.startswith("tailsampling."):
+    for each in attributes if isinstance(attributes, list) else ():
+        if text_at(each, "key").startswith("tailsampling."):
             msg = (
                 f"{source}: a tail sampler chose these traces, slow ones rather than quick ones; "
                 "export all of them, or sample at the head"
@@ -86,11 +90,11 @@ def _check_sampling(scope: Any, source: str) -> None:
             raise MeasurementError(msg)
 
 
-def _labels(attributes: list[Any]) -> dict[str, str]:
-    """Attributes with a plain value, by name."""
+def _labels(attributes: list[Any], wanted: frozenset[str] = SAID) -> dict[str, str]:
+    """Some attributes with a plain value, by name."""
     labels: dict[str, str] = {}
     for each in attributes:
-        if isinstance(each, dict) and isinstance(key := each.get("key"), str):
+        if isinstance(each, dict) and isinstance(key := each.get("key"), str) and key in wanted:
             value = each.get("value")
             if isinstance(value, dict):
                 value = next(iter(value.values()), "")
@@ -102,16 +106,16 @@ def _labels(attributes: list[Any]) -> dict[str, str]:
 def _otlp_span(span: Any, service: str, source: str) -> Span:
     start = whole_time(span, "startTimeUnixNano", source)
     end = whole_time(span, "endTimeUnixNano", source)
-    name, kind = text_at(span, "name"), _kind(span.get("kind"))
-    asks, labels = kind.asks, {}
-    if asks or " /" not in name:
+    found = span.get
+    name, kind = text_of(found("name")), _kind(found("kind"))
+    asks, labels = kind.asks, _NONE
+    if asks or method_of(name):
         labels = _labels(entries_of(span, "attributes", source))
-    status = span.get("status")
-    state = text_at(span, "traceState")
+    status, state = found("status"), found("traceState")
     return Span(
-        text_at(span, "traceId"),
-        text_at(span, "spanId"),
-        text_at(span, "parentSpanId"),
+        text_of(found("traceId")),
+        text_of(found("spanId")),
+        text_of(found("parentSpanId")),
         service,
         operation_of(name, labels),
         kind,
@@ -119,13 +123,15 @@ def _otlp_span(span: Any, service: str, source: str) -> Span:
         end,
         isinstance(status, dict) and status.get("code") in _FAILED,
         peer_of(labels) if asks else "",
-        _kept(state) if state else math.nan,
+        _kept(state) if isinstance(state, str) and state else math.nan,
     )
 
 
 def _kind(value: Any) -> SpanKind:
-    known = isinstance(value, int | str) and not isinstance(value, bool)
-    return _OTLP_KINDS.get(value, SpanKind.INTERNAL) if known else SpanKind.INTERNAL
+    try:
+        return _OTLP_KINDS.get(value, SpanKind.INTERNAL)
+    except TypeError:  # a list, or an object
+        return SpanKind.INTERNAL
 
 
 def _kept(state: str) -> float:
@@ -136,7 +142,7 @@ def _kept(state: str) -> float:
 
 # Jaeger: the page's export, and spans as they are stored
 
-_CAUSES = "CHILD_OF", "FOLLOWS_FROM"
+_TAGS = SAID | {"span.kind", "error"}
 _NAMED = {kind.name.lower(): kind for kind in SpanKind}
 
 
@@ -156,13 +162,13 @@ def _jaeger(document: Any, source: str) -> Iterator[Span]:
 
 
 def _jaeger_span(span: Any, processes: Any, source: str) -> Span:
-    start = whole_time(span, "startTime", source) * _MICRO
-    length = whole_time(span, "duration", source) * _MICRO
+    start = whole_time(span, "startTime", source, _MICRO)
+    length = whole_time(span, "duration", source, _MICRO)
     name = span.get("processID")
     process = span.get("process") or (
         processes.get(name) if isinstance(processes, Mapping) and isinstance(name, str) else None
     )
-    tags = _labels(entries_of(span, "tags", source))
+    tags = _labels(entries_of(span, "tags", source), _TAGS)
     callers = [r for r in entries_of(span, "references", source) if isinstance(r, Mapping)]
     caller = next(
         (r for word in ("CHILD_OF", "FOLLOWS_FROM") for r in callers if r.get("refType") == word),
@@ -196,11 +202,8 @@ def _zipkin(document: Any, source: str) -> Iterator[Span]:
 
 
 def _zipkin_span(span: Any, source: str) -> Span:
-    start = whole_time(span, "timestamp", source) * _MICRO
-    length = span.get("duration", 0)
-    if isinstance(length, bool) or not isinstance(length, int) or length < 0:
-        msg = f"{source}: a span's duration is no whole number of microseconds"
-        raise MeasurementError(msg)
+    start = whole_time(span, "timestamp", source, _MICRO)
+    length = whole_time(span, "duration", source, _MICRO) if "duration" in span else 0
     tags = span.get("tags")
     labels = {k: str(v) for k, v in tags.items()} if isinstance(tags, Mapping) else {}
     kind = _NAMED.get(text_at(span, "kind").lower(), SpanKind.INTERNAL)
@@ -215,7 +218,7 @@ def _zipkin_span(span: Any, source: str) -> Span:
         operation_of(text_at(span, "name"), labels),
         kind,
         start,
-        start + length * _MICRO,
+        start + length,
         "error" in labels,
         (remote or peer_of(labels)) if kind.asks else "",
         math.nan,

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Mapping
 from enum import IntEnum
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from headway.errors import MeasurementError
 
-_DIGITS = re.compile(r"[0-9]{1,20}")
-_LATEST = 10**20  # ns since 1970 that a time may have
+_LATEST = 1 << 62
+"""A time since 1970 has to be less [ns]: in 2116, so that two of them add up in 64 bits."""
+_MOST_DIGITS = 19  # of a time
 
 
 class SpanKind(IntEnum):
@@ -65,20 +67,29 @@ class Span(NamedTuple):
     sampled: float
 
 
-def whole_time(span: Any, key: str, source: str) -> int:
-    """A time as a whole number.
+def whole_time(span: Any, key: str, source: str, unit: int = 1) -> int:
+    """A time as a whole number [ns].
+
+    Parameters
+    ----------
+    span, key
+        Where it stands.
+    source
+        Of the span, for messages.
+    unit
+        What it is written in [ns].
 
     Raises
     ------
     MeasurementError
-        If there is none.
+        If there is none, or one that no clock shows.
     """
     value = span.get(key) if isinstance(span, dict) else None
-    if isinstance(value, str) and _DIGITS.fullmatch(value):
-        return int(value)
-    if isinstance(value, int) and 0 <= value < _LATEST:
-        return int(value)
-    msg = f"{source}: a span has no {key} as a whole number"
+    if isinstance(value, str) and len(value) <= _MOST_DIGITS and value.isdecimal():
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value * unit < _LATEST:
+        return value * unit
+    msg = f"{source}: a span has no {key} as a whole number of a clock's time"
     raise MeasurementError(msg)
 
 
@@ -97,10 +108,14 @@ def entries_of(document: Any, key: str, source: str) -> list[Any]:
     return entries
 
 
+def text_of(value: object) -> str:
+    """A text; empty if it is something else."""
+    return value if isinstance(value, str) else ""
+
+
 def text_at(document: Any, key: str) -> str:
     """A text under a key; empty if it is not there."""
-    value = document.get(key) if isinstance(document, dict) else None
-    return value if isinstance(value, str) else ""
+    return text_of(document.get(key)) if isinstance(document, dict) else ""
 
 
 _PEERS = (
@@ -120,6 +135,8 @@ _PORTS = {
     "network.peer.address": "network.peer.port",
 }
 _ROUTES = ("http.route", "url.path", "http.target", "url.full", "http.url")
+SAID = frozenset((*_PEERS, *_PORTS.values(), *_ROUTES))
+"""Attributes that say whom a span asks, and for what."""
 _BARE = re.compile(r"(?:HTTP )?(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|QUERY)", re.IGNORECASE)
 _PATH = re.compile(r"^(?:[a-z]+://[^/]*)?([^?#]*)")
 
@@ -132,7 +149,7 @@ def peer_of(labels: Mapping[str, str]) -> str:
     >>> peer_of({"server.address": "10.0.0.7", "server.port": "5432"})
     '10.0.0.7:5432'
     """
-    for name in _PEERS:
+    for name in _PEERS if labels else ():
         if labels.get(name):
             port = labels.get(_PORTS.get(name, ""), "")
             return f"{labels[name]}:{port}" if port else labels[name]
@@ -147,9 +164,22 @@ def operation_of(name: str, labels: Mapping[str, str]) -> str:
     >>> operation_of("GET", {"url.path": "/orders/17"}), operation_of("GET /check", {})
     ('GET /orders/17', 'GET /check')
     """
-    bare = _BARE.fullmatch(name)
-    if bare is None:
+    method = method_of(name)
+    if not method:
         return name
     route = next((labels[key] for key in _ROUTES if labels.get(key)), "")
     path = _PATH.match(route)
-    return f"{bare[1].upper()} {path[1] or '/'}" if route and path else name
+    return f"{method} {path[1] or '/'}" if route and path else name
+
+
+@lru_cache(1000)
+def method_of(name: str) -> str:
+    """The HTTP method that an operation's name is; empty for any other name.
+
+    Examples
+    --------
+    >>> method_of("HTTP get"), method_of("GET /check")
+    ('GET', '')
+    """
+    bare = _BARE.fullmatch(name)
+    return bare[1].upper() if bare else ""

@@ -10,8 +10,8 @@ from headway.models.showing.audits import finding_records
 from headway.models.tables.description import Description, Records, field, interval
 from headway.models.tables.table import Column, Table
 from headway.models.tracing.flows import Always, Block, Times
+from headway.models.tracing.measured import Measured
 from headway.models.tracing.pools import Pool
-from headway.models.tracing.services import Measured
 from headway.models.tracing.traced import Compared, TracedModel
 from headway.numerals import four_digits
 

@@ -243,13 +243,16 @@ def otlp(*spans: Mapping[str, Any]) -> str:
          "spans of 'web' are each other's parents in a circle"),
         (otlp({"endTimeUnixNano": "10"}), "a span ends before it starts"),
         (otlp({"traceId": ""}), "a span has no identifier"),
+        (otlp({"endTimeUnixNano": "9" * 19}), "no endTimeUnixNano as a whole number"),
+        (otlp({"startTimeUnixNano": "-5"}), "no startTimeUnixNano as a whole number"),
+        (otlp({"startTimeUnixNano": True}), "no startTimeUnixNano as a whole number"),
         ('{"resourceSpans": []}', "no spans; export at least one trace"),
         ('{"resourceSpans": [', "this JSON is invalid or truncated"),
         ("a,b\n1,2\n", "no traces of OpenTelemetry"),
         (otlp({}).replace('"spans"', '"scope": {"attributes": [{"key": "tailsampling.policy", '
                           '"value": {"stringValue": "slow"}}]}, "spans"'),
          "a tail sampler chose these traces"),
-        (otlp(*({"spanId": f"{k:x}", "name": f"work {k} {'x' * k}"} for k in range(1, 10_100))),
+        (otlp(*({"spanId": f"{k:x}", "name": f"work y{k:x}"} for k in range(1, 10_100))),
          "more than 10,000 operations"),
     ],
 )  # fmt: skip

@@ -1,0 +1,280 @@
+"""The requests of all loads in one table, each with its entry, divided by root where that matters.
+
+The root of a request is the operation that began its trace. Two roots a and b of one operation
+are told apart if its own time, or its number of calls of any other, has means that differ by
+
+    |m_a - m_b| > 4 sqrt(v_a / n_a + v_b / n_b)   (Welch),   |m_a - m_b| > 0.05 m,
+
+v being variances among n requests and m the mean of both. Who calls an entry that is divided is
+divided too, so that each of its parts calls one part.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.kinds import FloatArray
+from headway.models.tracing.loads import BoolArray, IntArray
+from headway.models.tracing.own import first_things, own_times
+from headway.models.tracing.requests import Requests
+from headway.records import dataclass
+
+ANY = -1
+"""The root of an entry that does the same for all of them."""
+
+CLEAR, APART = 4.0, 0.05
+"""Standard errors, and share of the mean, from which means are told apart."""
+_MOST_ROOTS = 8
+_ORPHANS = 0.01  # share of an entry's requests that begin traces, from which it is a finding
+_FEW = 2
+
+
+class Key(NamedTuple):
+    """An entry: its number, and the root of its traces where what it does depends on that."""
+
+    entry: int
+    root: int = ANY
+
+
+@dataclass(frozen=True)
+class Keyed:
+    """The requests of all loads one after the other, and their calls.
+
+    Parameters
+    ----------
+    loads, shares
+        What they come from, and the share of traces that was kept; in the order of their rates.
+    keys
+        Entries: those of requests by who comes first, then peers.
+    load, key
+        Of each request: the number of its load, and of its key.
+    start, first, end
+        When each came, did its first visible thing, and was answered [s].
+    own
+        Its time without its calls [s].
+    outside
+        Whether it came from outside, and was not asked for by somebody who writes no spans.
+    orphan
+        Whether somebody who writes no spans must have asked for it.
+    caller, callee
+        Of each call: a request, and the number of a key.
+    began, ended
+        Of each call [s].
+    message
+        Whether nobody waits for it.
+    network
+        What each call took beyond what it asked for [s]; NaN where that is not known.
+    """
+
+    loads: tuple[Requests, ...]
+    shares: tuple[float, ...]
+    keys: tuple[Key, ...]
+    load: IntArray
+    key: IntArray
+    start: FloatArray
+    first: FloatArray
+    end: FloatArray
+    own: FloatArray
+    outside: BoolArray
+    orphan: BoolArray
+    caller: IntArray
+    callee: IntArray
+    began: FloatArray
+    ended: FloatArray
+    message: BoolArray
+    network: FloatArray
+
+    def service_of(self, key: Key) -> str:
+        """The service of an entry."""
+        return self.loads[0].service_of(key.entry)
+
+    def operation_of(self, key: Key) -> str:
+        """The operation of an entry."""
+        return self.loads[0].operation_of(key.entry)
+
+    def root_of(self, key: Key) -> str:
+        """The operation that begins the traces of an entry; empty where that does not matter."""
+        return "" if key.root == ANY else self.loads[0].operation_of(key.root)
+
+    def peers(self) -> tuple[int, ...]:
+        """Numbers of the keys of those who write no spans."""
+        return tuple(number for number, key in enumerate(self.keys) if key.entry < 0)
+
+
+def keyed(loads: Sequence[Requests], shares: Sequence[float]) -> Keyed:
+    """Put the requests of some loads together.
+
+    Parameters
+    ----------
+    loads
+        Of one reading: numbers of services and operations are common to them.
+    shares
+        Of traces that were kept, for each.
+    """
+    rates = [
+        int(each.outermost.sum()) / share / (each.window or inf)
+        for each, share in zip(loads, shares, strict=True)
+    ]
+    order = np.argsort(rates, kind="stable").tolist()
+    loads, shares = [loads[k] for k in order], [shares[k] for k in order]
+    begin = np.cumsum([0, *(len(each.entry) for each in loads)])
+
+    entry, root = (_column(loads, name) for name in ("entry", "root"))
+    start, end = (_column(loads, name) for name in ("start", "end"))
+    began, ended, message = (_column(loads, name) for name in ("began", "ended", "message"))
+    caller = np.concatenate([each.caller + k for each, k in zip(loads, begin, strict=False)])
+    callee = _column(loads, "callee")
+    waited = ~message
+    own = own_times(start, end, caller[waited], began[waited], ended[waited])
+
+    split = _split(entry, root, own, caller, callee)
+    sought = np.array(sorted(split), np.int64)
+    roots = np.where(np.isin(entry, sought), root, ANY)
+    asked = np.where(np.isin(callee, sought), root[caller], ANY)
+    keys, number = _numbered(np.append(entry, callee), np.append(roots, asked))
+    outermost = _column(loads, "outermost")
+    outside = outermost & np.isin(entry, _begin_traces(entry, outermost))
+    return Keyed(
+        tuple(loads),
+        tuple(shares),
+        keys,
+        load=np.repeat(np.arange(len(loads)), np.diff(begin)),
+        key=number[: len(entry)],
+        start=start,
+        first=first_things(start, end, caller, began),
+        end=end,
+        own=own,
+        outside=outside,
+        orphan=outermost & ~outside,
+        caller=caller,
+        callee=number[len(entry) :],
+        began=began,
+        ended=ended,
+        message=message,
+        network=_column(loads, "network"),
+    )
+
+
+def _column(loads: Sequence[Requests], name: str) -> NDArray[Any]:
+    return np.concatenate([getattr(each, name) for each in loads])
+
+
+def _numbered(entry: IntArray, root: IntArray) -> tuple[tuple[Key, ...], IntArray]:
+    """All keys in the order in which they first come, and the number of each row's."""
+    low, size = int(entry.min()), int(root.max()) + 2
+    codes, first, inverse = np.unique(
+        (entry - low) * size + root + 1, return_index=True, return_inverse=True
+    )
+    order = np.argsort(first)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    keys = tuple(Key(code // size + low, code % size - 1) for code in codes[order].tolist())
+    return keys, place[inverse]
+
+
+def _begin_traces(entry: IntArray, outermost: BoolArray) -> IntArray:
+    """Entries whose requests come from outside: those that begin nearly all traces they are in."""
+    numbers, inverse = np.unique(entry, return_inverse=True)
+    return np.asarray(
+        numbers[np.bincount(inverse, outermost) > (1 - _ORPHANS) * np.bincount(inverse)]
+    )
+
+
+def _split(
+    entry: IntArray, root: IntArray, own: FloatArray, caller: IntArray, callee: IntArray
+) -> frozenset[int]:
+    """Entries whose work or calls depend on the root, and those that call them."""
+    parts, inverse = np.unique(np.stack([entry, root]), axis=1, return_inverse=True)
+    inverse = inverse.reshape(-1)
+    roots: dict[int, list[int]] = defaultdict(list)
+    for number, each in enumerate(parts[0].tolist()):
+        roots[each].append(number)
+    several = {each: among for each, among in roots.items() if 1 < len(among) <= _MOST_ROOTS}
+    if not several:
+        return frozenset()
+    size = np.bincount(inverse)
+    worked = _work_moments(inverse, own, size)
+    called = _call_moments(inverse, caller, callee, size)
+    split = {
+        each
+        for each, among in several.items()
+        if any(
+            _apart(one, other)
+            for a, b in combinations(among, 2)
+            for one, other in [
+                (worked[a], worked[b]),
+                *_matched(called[a], called[b], size[[a, b]]),
+            ]
+        )
+    }
+    above: dict[int, set[int]] = defaultdict(set)
+    edges = np.unique(np.stack([callee, entry[caller]]), axis=1)
+    for b, a in edges.T.tolist():
+        above[b].add(a)
+    todo = list(split)
+    while todo:
+        for one in (above[todo.pop()] - split) & several.keys():
+            split.add(one)
+            todo.append(one)
+    return frozenset(split)
+
+
+class _Moments(NamedTuple):
+    """How many values there are, their mean, and their variance."""
+
+    n: int
+    mean: float
+    variance: float
+
+
+def _work_moments(part: IntArray, own: FloatArray, size: IntArray) -> list[_Moments]:
+    mean = np.bincount(part, own) / size
+    squares = np.bincount(part, (own - mean[part]) ** 2)
+    return [
+        _Moments(n, m, s / max(n - 1, 1))
+        for n, m, s in zip(size.tolist(), mean.tolist(), squares.tolist(), strict=True)
+    ]
+
+
+def _call_moments(
+    part: IntArray, caller: IntArray, callee: IntArray, size: IntArray
+) -> list[dict[int, _Moments]]:
+    """Moments of the number of calls of a request, by part and by whom it calls."""
+    found: list[dict[int, _Moments]] = [{} for _ in size]
+    if not len(caller):
+        return found
+    low, wide = int(callee.min()), int(callee.max() - callee.min()) + 1
+    pairs, often = np.unique(caller * wide + callee - low, return_counts=True)
+    codes, which = np.unique(part[pairs // wide] * wide + pairs % wide, return_inverse=True)
+    n = size[codes // wide]
+    mean = np.bincount(which, often) / n
+    squares = np.bincount(which, (often - mean[which]) ** 2) + (n - np.bincount(which)) * mean**2
+    for code, one, m, s in zip(
+        codes.tolist(), n.tolist(), mean.tolist(), squares.tolist(), strict=True
+    ):
+        found[code // wide][code % wide] = _Moments(one, m, s / max(one - 1, 1))
+    return found
+
+
+def _matched(
+    some: dict[int, _Moments], others: dict[int, _Moments], sizes: IntArray
+) -> Iterator[tuple[_Moments, _Moments]]:
+    """The moments of two parts callee by callee; none are called where there are none."""
+    none, nobody = (_Moments(int(n), 0.0, 0.0) for n in sizes)
+    for callee in some.keys() | others.keys():
+        yield some.get(callee, none), others.get(callee, nobody)
+
+
+def _apart(some: _Moments, others: _Moments) -> bool:
+    """Whether two means differ beyond doubt, and by more than a trifle."""
+    if some.n < _FEW or others.n < _FEW:
+        return False
+    apart = abs(some.mean - others.mean)
+    error = (some.variance / some.n + others.variance / others.n) ** 0.5
+    mean = (some.n * some.mean + others.n * others.mean) / (some.n + others.n)
+    return apart > CLEAR * error and apart > APART * mean

@@ -1,0 +1,150 @@
+"""What each entry does for a request: its work, its calls, and their time on the way.
+
+Work is what is left of a request's time without its waiting for a thread and without its calls:
+the sum of the gaps between its stages (`flows`). Where waiting is known on average only, its mean
+is taken off the mean.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import sqrt
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.models.tracing.flows import Calls, Doing, Made, Stage, doing, made
+from headway.models.tracing.keys import Key, Keyed
+from headway.models.tracing.loads import IntArray
+from headway.models.tracing.rates import ROUGH
+from headway.models.tracing.threads import Threads, standard_error
+from headway.records import dataclass
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the spans say of an entry.
+
+    Parameters
+    ----------
+    service, operation, root
+        Names; the root is empty where all do the same.
+    requests
+        How many there are.
+    doing
+        Its blocks.
+    work, error
+        Mean work of its own for a request, and its standard error [s].
+    network, network_error
+        What its calls took beyond the requests that they made, in all for a request [s].
+    messages
+        Mean messages that it sends for a request, by callee.
+    peer
+        Whether it writes no traces itself: its times are those that its callers saw.
+    """
+
+    service: str
+    operation: str
+    root: str
+    requests: int
+    doing: Doing
+    work: float
+    error: float
+    network: float
+    network_error: float
+    messages: Mapping[Key, float]
+    peer: bool
+
+
+def measured_of(requests: Keyed, threads: Threads) -> dict[Key, Measured]:
+    """All entries that write spans.
+
+    Parameters
+    ----------
+    requests
+        Of all loads.
+    threads
+        What their requests waited for.
+    """
+    of_key = _by_number(requests.key, len(requests.keys))
+    calls = np.flatnonzero(~requests.message)
+    calls_of = _by_number(requests.key[requests.caller[calls]], len(requests.keys))
+    known = calls[~np.isnan(requests.network[calls])]
+    network = np.zeros(len(requests.key))
+    np.add.at(network, requests.caller[known], np.maximum(requests.network[known], 0.0))
+    messages = _messages(requests)
+    found = {}
+    for number, key in enumerate(requests.keys):
+        if key.entry < 0:
+            continue
+        rows = of_key[number]
+        stages = _stages(requests, threads.waits, rows, calls[calls_of[number]])
+        work = stages.last + np.bincount(stages.request, stages.gap, len(stages.last))
+        service = requests.service_of(key)
+        longer = _longer(threads.longer.get(service, {}), requests.load[rows])
+        found[key] = Measured(
+            service,
+            requests.operation_of(key),
+            requests.root_of(key),
+            len(rows),
+            doing(stages),
+            max(float(work.mean()) - longer, 0.0),
+            sqrt(standard_error(work) ** 2 + (ROUGH * longer) ** 2),
+            float(network[rows].mean()),
+            standard_error(network[rows]),
+            messages.get(number, {}),
+            peer=False,
+        )
+    return found
+
+
+def _by_number(numbers: IntArray, size: int) -> list[IntArray]:
+    """The rows of each number, in their order."""
+    order = np.argsort(numbers, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(numbers, minlength=size))[:-1])
+
+
+def _stages(requests: Keyed, waits: FloatArray, rows: IntArray, calls: IntArray) -> Made:
+    """Stages and gaps of an entry's requests: of those whose waiting is known, or of all."""
+    known = rows[~np.isnan(waits[rows])]
+    rows = known if len(known) else rows
+    caller = requests.caller[calls]
+    chosen = np.isin(caller, rows)
+    caller, calls = caller[chosen], calls[chosen]
+    callees, callee = np.unique(requests.callee[calls], return_inverse=True)
+    begin = requests.start[rows] + np.nan_to_num(waits[rows])
+    stages = made(
+        Calls(
+            np.searchsorted(rows, caller),
+            callee,
+            requests.began[calls],
+            requests.ended[calls],
+        ),
+        np.minimum(begin, requests.first[rows]),
+        requests.end[rows],
+    )
+    named = tuple(
+        Stage(tuple(sorted(callees[list(stage.callees)].tolist())), stage.needed)
+        for stage in stages.stages
+    )
+    return replace(stages, stages=named)
+
+
+def _longer(by_load: Mapping[int, float], loads: IntArray) -> float:
+    """By how much waiting that cannot be told request by request makes work look longer [s]."""
+    longer = np.array([by_load.get(k, 0.0) for k in range(int(loads.max()) + 1)])
+    return float(longer[loads].mean())
+
+
+def _messages(requests: Keyed) -> dict[int, dict[Key, float]]:
+    """Mean messages that each entry sends for a request, by number and by whom they go to."""
+    sent = requests.message
+    size = len(requests.keys)
+    pairs, counts = np.unique(
+        requests.key[requests.caller[sent]] * size + requests.callee[sent], return_counts=True
+    )
+    whole = np.bincount(requests.key, minlength=size)
+    found: dict[int, dict[Key, float]] = {}
+    for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
+        sender, callee = divmod(pair, size)
+        found.setdefault(sender, {})[requests.keys[callee]] = count / int(whole[sender])
+    return found

@@ -1,0 +1,150 @@
+"""Threads and processors of each service, and what each request waited for a thread.
+
+Where every request of a load is known, threads are found by who waited (`pools`); otherwise from
+mean times at several loads (`rates`). A service whose pool is never full may share processors: then
+all its own time stretches, by the same law of rates.
+"""
+
+from collections.abc import Mapping
+from math import inf, sqrt
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.models.tracing.keys import APART, CLEAR, Keyed
+from headway.models.tracing.loads import IntArray
+from headway.models.tracing.pools import Arrivals, Pool, pool_of, waits_of
+from headway.models.tracing.rates import Seen, pool_by_rates
+from headway.records import dataclass
+
+_WHOLE = 0.999  # share of traces kept from which every request is known
+_FEW = 2
+
+
+@dataclass(frozen=True)
+class Threads:
+    """What limits services.
+
+    Parameters
+    ----------
+    pools
+        Threads of each service.
+    processors
+        Servers of the processors of services whose work stretches.
+    growing
+        Services whose work grows with the load though nothing explains it: by which share.
+    longer
+        Services whose waiting is known on average only: how long it was in each load [s].
+    waits
+        Of each request for a thread; NaN where it is not known [s].
+    """
+
+    pools: Mapping[str, Pool]
+    processors: Mapping[str, Pool]
+    growing: Mapping[str, float]
+    longer: Mapping[str, Mapping[int, float]]
+    waits: FloatArray
+
+
+def threads_of(requests: Keyed) -> Threads:
+    """Find them.
+
+    Parameters
+    ----------
+    requests
+        Of all loads.
+    """
+    found = _Found(requests)
+    for service, name in enumerate(requests.loads[0].services):
+        rows = found.rows_of(service)
+        if rows:
+            found.service(name, rows)
+    return Threads(found.pools, found.processors, found.growing, found.longer, found.waits)
+
+
+class _Found:
+    """What is known so far, service by service."""
+
+    def __init__(self, requests: Keyed) -> None:
+        self.requests = requests
+        self.pools: dict[str, Pool] = {}
+        self.processors: dict[str, Pool] = {}
+        self.growing: dict[str, float] = {}
+        self.longer: dict[str, Mapping[int, float]] = {}
+        self.waits = np.zeros(len(requests.key))
+        begins = np.searchsorted(requests.load, np.arange(len(requests.loads) + 1))
+        self.begins = begins.tolist()
+        self.from_then = [
+            float(requests.start[a:b].min() + (requests.end - requests.start)[a:b].max())
+            if b > a
+            else inf
+            for a, b in zip(self.begins, self.begins[1:], strict=False)
+        ]
+
+    def rows_of(self, service: int) -> dict[int, IntArray]:
+        """The requests of a service in each load, in the order in which they came."""
+        found = {}
+        for k, load in enumerate(self.requests.loads):
+            rows = np.flatnonzero(load.of_service(service)) + self.begins[k]
+            if len(rows):
+                found[k] = rows[np.argsort(self.requests.start[rows], kind="stable")]
+        return found
+
+    def arrivals(self, k: int, rows: IntArray) -> Arrivals:
+        """Requests in order; those count that came when all who were there are known."""
+        all_of = self.requests
+        came = all_of.start[rows]
+        known = came > self.from_then[k]
+        return Arrivals(came, all_of.first[rows], all_of.end[rows], all_of.key[rows], known)
+
+    def service(self, name: str, rows: Mapping[int, IntArray]) -> None:
+        """The threads of a service, or else its processors."""
+        shares = self.requests.shares
+        found = {k: self.arrivals(k, each) for k, each in rows.items()}
+        whole = [each for k, each in found.items() if shares[k] >= _WHOLE]
+        pool = pool_of(whole) if whole else Pool(inf, 1, inf)
+        if not pool.seen and len(whole) < len(found):
+            low = max(pool.low, pool_of(list(found.values())).low)
+            seen = {k: Seen.of(each, self.rate(k, each)) for k, each in found.items()}
+            pool, work = pool_by_rates(list(seen.values()), low)
+            if pool.seen:
+                self.longer[name] = {k: each.gap - work for k, each in seen.items()}
+        self.pools[name] = pool
+        if not pool.seen:
+            self.stretched(name, rows, found)
+            return
+        for k, each in rows.items():
+            known = shares[k] >= _WHOLE and name not in self.longer
+            self.waits[each] = waits_of(found[k], pool.threads) if known else np.nan
+
+    def stretched(
+        self, name: str, rows: Mapping[int, IntArray], found: Mapping[int, Arrivals]
+    ) -> None:
+        """Whether the work of a service stretches as it does at a processor that is shared."""
+        owns = {k: self.requests.own[each] for k, each in rows.items() if len(each) > _FEW}
+        seen = {
+            k: Seen(self.rate(k, found[k]), float(own.mean()), standard_error(own), 0.0, 1.0)
+            for k, own in owns.items()
+        }
+        if len(seen) < _FEW:
+            return
+        processor, work = pool_by_rates(list(seen.values()), 1)
+        if processor.seen:
+            self.processors[name] = processor
+            self.longer[name] = {k: each.gap - work for k, each in seen.items()}
+            return
+        ends = [seen[min(seen)], seen[max(seen)]]  # loads are in the order of their rates
+        error = sqrt(ends[0].error ** 2 + ends[1].error ** 2)
+        apart = ends[1].gap - ends[0].gap
+        if apart > CLEAR * error and apart > 2 * APART * ends[0].gap:
+            self.growing[name] = apart / ends[0].gap
+
+    def rate(self, k: int, each: Arrivals) -> float:
+        """The rate of all requests of a service [1/s]."""
+        window = float(each.came[-1] - each.came[0]) or inf
+        return (len(each.came) - 1) / window / self.requests.shares[k]
+
+
+def standard_error(values: FloatArray) -> float:
+    """Of a mean; 0 for a single value."""
+    return float(values.std(ddof=1) / sqrt(len(values))) if len(values) > 1 else 0.0
