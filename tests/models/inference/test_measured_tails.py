@@ -47,7 +47,7 @@ def test_a_percentile_beyond_the_loads_is_predicted_as_measured(factor):
     ("sweeps", "least"), [(6, 5), pytest.param(30, 26, marks=pytest.mark.slow)]
 )
 def test_bands_of_measured_percentiles_hold(sweeps, least):
-    """95% of sweeps hold a further measurement at 1.14 times the highest load: 26 of 30 at least."""
+    """95% of sweeps hold a measurement at 1.14 times the highest load: at least 26 of 30."""
     held = 0
     for seed in range(sweeps):
         fit = choose_form(Measurements.parse(sweep(3.0, seed, 0.05), "sweep"))
