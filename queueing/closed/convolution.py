@@ -23,7 +23,7 @@ from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.queueing.closed.demands import ClosedStation
 from headway.queueing.closed.series import FEW_POINTS, Factor, at_jobs, geometric, meet, thinking
-from headway.queueing.compiled.library import compiled
+from headway.queueing.compiled.library import LIBRARY, compiled
 from headway.queueing.erlang.birth_death import weights
 from headway.queueing.methods.memory import check_memory
 from headway.queueing.network.arrays import spread
@@ -35,6 +35,7 @@ BLOCK = 1 << 15  # numbers of a series, over all points of a block: they stay in
 _POINTS = 1 << 14  # points whose numbers stay in the second-level cache
 _AT_ONCE = 2e8  # operations without a break, some 0.1 s: so that it may be interrupted
 _MANY_JOBS = 10_000  # beyond, products of so many ratios lose digits: sums of logarithms take over
+_FEW_STATES = 6000  # of one station, up to which arrays are faster than the kernel: measured
 _CHAIN = 1 << 18  # states of networks of one station that are laid side by side
 _CERTAIN = 1e150  # so much likelier is certain
 LEAST = 1e-280  # chances below may have lost digits
@@ -84,9 +85,11 @@ def convolution(
     """
     check_memory([int(population.max()) + 1], series_bytes(varying, population))
     groups = by_network(_numbers(queues, varying, think_time), population)
-    if len(varying) == 1 and not queues and population.size > 1 and len(groups) != 1:
+    alone = len(varying) == 1 and not queues and population.size > 1 and len(groups) != 1
+    states = population.size * (float(population.max()) + 1)
+    if alone and (LIBRARY is None or states < _FEW_STATES or population.max() > _MANY_JOBS):
         return _one_station(varying[0], think_time, population)
-    if groups:
+    if groups and not alone:
         return _by_group(queues, varying, think_time, population, groups)
     many = population.max() > _MANY_JOBS
     size = _block_size(population) if many else _points_at_once(queues, varying, population)

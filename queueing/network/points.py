@@ -1,5 +1,7 @@
 """Operating points that differ in their population alone: one recursion answers all of them."""
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,4 +43,5 @@ def by_network(numbers: FloatArray, population: FloatArray) -> list[NDArray[np.i
     if networks.size * _WORTH > points:
         return []
     order = np.argsort(which, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(which))[:-1])
+    ends = np.cumsum(np.bincount(which)).tolist()
+    return [order[start:end] for start, end in pairwise([0, *ends])]
