@@ -4,7 +4,16 @@ Approximations stand in the order in which they are taken: the nearer ones first
 named, and imported when they are needed.
 """
 
-from headway.queueing.methods.method import EXACT, Cost, Error, MethodRow, Need, Subject
+from typing import Any
+
+from headway.queueing.methods.method import (
+    EXACT,
+    Cost,
+    Error,
+    MethodRow,
+    Need,
+    Subject,
+)
 from headway.queueing.methods.needs import (
     CLOSED,
     CLOSED_KINDS,
@@ -26,12 +35,13 @@ from headway.queueing.methods.needs import (
     WINDOWED,
     of_blocking,
     of_classes,
+    of_layers,
 )
-from headway.queueing.network.network import Network
 
 _ONE, _CLASSES = "headway.queueing.closed.methods", "headway.queueing.classes.methods"
 _TURNS, _ERRORS = "headway.queueing.classes.aggregation", "headway.queueing.classes.accuracy"
 _BLOCKING = "headway.queueing.blocking.methods"
+_LAYERS = "headway.queueing.layers"
 _COSTS = "headway.queueing.classes.costs"
 
 _CIRCULATING = (CLOSED, UNFORKED, CLOSED_KINDS, *VALID)
@@ -48,6 +58,13 @@ _DECOMPOSABLE = of_blocking(
 _RETRIES = "headway.queueing.retries.methods"
 _GIVE_UP = Need("clients that give up", f"{_RETRIES}:no_clients", far=True)
 _LONE = Need("one exponential queue alone", f"{_RETRIES}:no_lone_queue")
+
+_UNHELD = of_layers(
+    Need("one client alone, or threads for all clients", f"{_LAYERS}.product_form:no_product_form")
+)
+_LAYERED_CHAIN = of_layers(
+    Need("layers of clients alone with exponential times", f"{_LAYERS}.chain:no_chain")
+)
 
 _SEVERAL_QUEUES = Need("several queues, or jobs that come back to one", f"{_TURNS}:one_queue")
 
@@ -78,9 +95,9 @@ CONVOLVED = 1e-3
 """Least estimate of a convolution of one class [s]; see `headway.queueing.closed.methods`."""
 
 
-def _chain_error(network: Network) -> Error:
+def _chain_error(network: Any) -> Error:
     """Of a whole chain: none, but where a network blocks delays are taken to be exponential."""
-    if network.blocking is None:
+    if network.subject is not Subject.BLOCKING:
         return EXACT
     from headway.queueing.blocking.methods import chain_error
 
@@ -107,7 +124,7 @@ METHODS = (
         error=f"{_ERRORS}:product_error",
         cost=f"{_COSTS}:walk_cost",
         patience=PATIENCE,
-        otherwise=("convolution", "chain", "open"),
+        otherwise=("convolution", "product form", "chain", "open"),
         quick=True,
     ),
     MethodRow(
@@ -146,13 +163,26 @@ METHODS = (
         otherwise=("exact", "convolution", "chain", "open"),
     ),
     MethodRow(
+        "product form",
+        "layers in which nobody waits for a thread, as the closed network of their processors",
+        (_UNHELD,),
+        {Subject.LAYERED: f"{_LAYERS}.product_form:by_product_form"},
+        otherwise=("chain",),
+        quick=True,
+    ),
+    MethodRow(
         "chain",
         "the whole Markov chain, state by state",
-        (*of_classes(*_CIRCULATING, EXPONENTIAL, STATES), _CHAINED),
-        {Subject.CLASSES: f"{_TURNS}:by_chain", Subject.BLOCKING: f"{_BLOCKING}:by_chain"},
+        (*of_classes(*_CIRCULATING, EXPONENTIAL, STATES), _CHAINED, _LAYERED_CHAIN),
+        {
+            Subject.CLASSES: f"{_TURNS}:by_chain",
+            Subject.BLOCKING: f"{_BLOCKING}:by_chain",
+            Subject.LAYERED: f"{_LAYERS}.solve:by_whole_chain",
+        },
         unasked={
             Subject.CLASSES: f"{_TURNS}:by_chain_unasked",
             Subject.BLOCKING: f"{_BLOCKING}:by_chain_unasked",
+            Subject.LAYERED: f"{_LAYERS}.solve:by_small_chain",
         },
         error=_chain_error,
         cost=Cost(seconds=1.0),
@@ -240,9 +270,10 @@ METHODS = (
         "layers",
         "each layer of services in turn, with the others as delays",
         (),
-        {Subject.LAYERED: "headway.queueing.layers.solve:in_layers"},
-        error="headway.queueing.layers.measured:LAYERS_ERROR",
+        {Subject.LAYERED: f"{_LAYERS}.solve:in_layers"},
+        error=f"{_LAYERS}.measured:LAYERS_ERROR",
         approximates=True,
+        quick=True,
     ),
     MethodRow(
         "forward",

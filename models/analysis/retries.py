@@ -4,7 +4,7 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.models.language.units import Unit
-from headway.models.solving.lowering import lower
+from headway.models.solving.lowering import network_with_clients
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
 from headway.models.structure.network_kind import NetworkKind
@@ -72,7 +72,7 @@ def retries(model: Model) -> Retries:
     if model.network_kind is not NetworkKind.CLIENTS:
         msg = f"{model.name}: its clients wait; give arrivals a timeout and retries"
         raise GraphError(msg)
-    network = lower(model).network
+    network = network_with_clients(model)
     next(choose(network, "attempts"))  # refuses what it does not solve
     ((queue, clients, load),) = timed_queues(network)
     if not load > 0:

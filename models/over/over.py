@@ -207,9 +207,9 @@ def _mean_rate(model: "Model") -> float:
 def _solved(network: TimedNetwork, method: str) -> tuple[TimedMeans, tuple[str, Error]]:
     """The first method that applies, or the one that is asked for."""
     refused: HeadwayError | None = None
-    for row in choose(network, method):  # type: ignore[arg-type]
+    for row in choose(network, method):
         try:
-            means: TimedMeans = row.solve(network)  # type: ignore[assignment, arg-type]
+            means: TimedMeans = row.solve(network)
         except InvalidParameter as error:
             refused = error
             continue

@@ -6,11 +6,12 @@ from headway.models.solving.lowering import Lowered, check_stations, lower
 from headway.models.solving.solutions.marks import QNA
 from headway.models.structure.model import Model
 from headway.models.structure.planning.variability import propagates
+from headway.queueing.layers.solve import solve_layers
+from headway.queueing.layers.system import LayeredSystem
 from headway.queueing.methods.choice import choose
-from headway.queueing.methods.method import Error, MethodRow, Subject
+from headway.queueing.methods.method import Error, MethodRow, Solvable, Subject
 from headway.queueing.methods.registry import AUTO, methods
 from headway.queueing.methods.solve import answered_by
-from headway.queueing.network.network import Network
 from headway.records import dataclass
 
 
@@ -79,7 +80,8 @@ def methods_of(model: Model) -> ModelMethods:
     >>> found.chosen, next(one.reason for one in found.methods if one.name == "recal")
     ('open', 'method recal does not support one class of jobs; use method auto')
     """
-    check_stations(model)
+    if not model.graph.layers:
+        check_stations(model)
     found: Lowered | str
     try:
         found = lower(model)
@@ -95,6 +97,8 @@ def _chosen(model: Model, found: Lowered | str) -> str:
     if found.chains is not None:
         return str(class_solution(model, AUTO)[1].method)
     network = found.network
+    if isinstance(network, LayeredSystem):
+        return solve_layers(network)[1]
     if not network.has_closed and network.blocking is None and propagates(model.network.graph):
         return QNA
     try:
@@ -108,7 +112,7 @@ def _chosen(model: Model, found: Lowered | str) -> str:
 def _applicable(row: MethodRow, model: Model, found: Lowered | str) -> Applicable:
     """A method and a model, whose network may be refused with the reason in its place."""
     answers = tuple(sorted(answer.value for answer in row.answers))
-    if Subject.MODEL in row.subjects:
+    if Subject.MODEL in row.subjects and not model.graph.layers:
         reason, error = _asked(row, model)
         return Applicable(row.name, answers, not reason, reason, error)
     if isinstance(found, str):
@@ -134,7 +138,7 @@ def _applicable(row: MethodRow, model: Model, found: Lowered | str) -> Applicabl
     )
 
 
-def _limit(row: MethodRow, network: Network) -> str:
+def _limit(row: MethodRow, network: Solvable) -> str:
     """What a method finds in its way while it solves; empty where it answers."""
     try:
         return "" if row.solve(network) is not None else row.limits

@@ -3,7 +3,7 @@
 import numpy as np
 
 from headway.kinds import plain
-from headway.models.solving.lowering import lower, with_patience
+from headway.models.solving.lowering import network_with_clients, with_patience
 from headway.models.solving.solutions.marks import Marks
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import Amounts
@@ -27,7 +27,7 @@ def client_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Am
     GraphError
         Where no method applies, with the reason.
     """
-    network = lower(model).network
+    network = network_with_clients(model)
     result, row = solve(network, method), answered_by(network, method)
     values: Amounts = {
         **with_patience(model).solve().values,

@@ -10,6 +10,7 @@ from headway.models.solving.classes.rooms import as_one
 from headway.models.solving.classes.ways import class_ways
 from headway.models.solving.closed.circulation import Circulation
 from headway.models.solving.closed.closed_values import depends_on_throughput
+from headway.models.solving.layered.layered_values import layered_system
 from headway.models.solving.solutions.blocked import point_of, points_of
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
@@ -21,6 +22,7 @@ from headway.queueing.blocking.methods import network_that_blocks
 from headway.queueing.chains.solve_chains import chained
 from headway.queueing.closed.demands import common_shape
 from headway.queueing.flows.clients import Clients
+from headway.queueing.layers.system import LayeredSystem
 from headway.queueing.methods.method import EXACT, Error, MethodRow
 from headway.queueing.network.arrays import rows
 from headway.queueing.network.network import JobClass, Network, read_network, shared_by_one
@@ -45,12 +47,12 @@ class Lowered:
         How far they are off where classes are kept apart, but not where their cycles began.
     """
 
-    network: Network
+    network: Network | LayeredSystem
     chains: Network | None = None
     merged: Error = EXACT
     begun: Error = EXACT
 
-    def read_by(self, row: MethodRow) -> Network:
+    def read_by(self, row: MethodRow) -> Network | LayeredSystem:
         """The network that a method reads."""
         return self.chains if self.chains is not None and row.merges else self.network
 
@@ -81,6 +83,8 @@ def lower(model: Model) -> Lowered:
     >>> network.has_open, network.demand.shape
     (True, (1, 1, 1))
     """
+    if model.graph.layers:
+        return Lowered(layered_system(model))
     check_stations(model)
     check_batches(model.network.graph)
     if model.network_kind is NetworkKind.BLOCKING:
@@ -89,7 +93,7 @@ def lower(model: Model) -> Lowered:
         )
         return Lowered(network_that_blocks(point.network, point.stations))
     if model.network_kind is NetworkKind.CLIENTS:
-        return Lowered(_with_clients(model.network))
+        return Lowered(network_with_clients(model))
     if model.network_kind is NetworkKind.CLASSES:
         one = as_one(model)
         return _of_classes(model) if one is None else lower(one)
@@ -106,9 +110,6 @@ def check_stations(model: Model) -> None:
         Naming it.
     """
     if not model.graph.stations:
-        if model.graph.layers:
-            msg = f"{model.name} has layers of services: chain, layers and simulation solve it"
-            raise GraphError(msg)
         msg = f"{model.name} is a program without stations, so no method solves it: it is evaluated"
         raise GraphError(msg)
 
@@ -121,9 +122,22 @@ def _of_classes(model: Model) -> Lowered:
     return Lowered(found.network, found.whole, found.merged, found.begun)
 
 
-def _with_clients(model: Model) -> Network:
-    """One open class at stations, with its clients beside."""
+def network_with_clients(model: Model) -> Network:
+    """One open class at stations, with its clients beside.
+
+    Parameters
+    ----------
+    model
+        Whose clients give up.
+
+    Raises
+    ------
+    GraphError
+        Where headway knows no law of such clients.
+    """
+    model = model.network
     graph = model.graph
+    check_batches(graph)
     unlike = (graph.classes, graph.spreads, graph.arrival_batches, graph.outputs)
     turns = all(one.discipline.in_turn for one in graph.stations.values())
     if any(unlike) or model.is_closed or not turns:

@@ -92,7 +92,10 @@ METHODS = (
         "simulation",
         "job by job, with 95% intervals",
         (),
-        {Subject.MODEL: by_simulation},
+        {
+            Subject.MODEL: by_simulation,
+            Subject.LAYERED: "headway.queueing.layers.solve:by_events",
+        },
         answers=frozenset({Answers.MEANS, Answers.TIMES}),
         error=Error(inf, inf, "the interval in each answer"),
         approximates=True,

@@ -8,6 +8,7 @@ import numpy as np
 from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.queueing.layers.means import EntryMeans, LayeredMeans, visits
+from headway.queueing.layers.points import at
 from headway.queueing.layers.program import (
     Answer,
     Branch,
@@ -97,6 +98,18 @@ def by_chain(
     return _means(system, cycles, _counted(system, program, states, shares))
 
 
+def no_chain(system: LayeredSystem) -> str:
+    """What is in the way of a chain, in one line; empty where there is one.
+
+    Programs of all operating points do the same, at other rates.
+    """
+    try:
+        check_chain(system, program_of(at(system, 0)))
+    except GraphError as refusal:
+        return str(refusal)
+    return ""
+
+
 def check_chain(system: LayeredSystem, program: Program) -> None:
     """Refuse what has no chain here.
 
@@ -132,10 +145,10 @@ def _check_endless(system: LayeredSystem, program: Program) -> None:
     endless = {name for name, task in system.tasks.items() if np.all(np.isinf(task.threads))}
     lasting = (Serve, Wait, Call, Spawn)
     behind = behind_answer(program)
-    for at, instruction in enumerate(program.instructions):
-        name = program.entries[at]
+    for address, instruction in enumerate(program.instructions):
+        name = program.entries[address]
         leaves = isinstance(instruction, Spawn) and instruction.needed < len(instruction.starts)
-        if (leaves or (at in behind and isinstance(instruction, lasting))) and (
+        if (leaves or (address in behind and isinstance(instruction, lasting))) and (
             system.entries[name].task in endless
         ):
             msg = (

@@ -62,10 +62,13 @@ class LayeredMeans:
         What was solved.
     entries
         Means of each entry; those of clients too.
+    approximation
+        Says what is not exact; empty for an exact solution.
     """
 
     system: LayeredSystem
     entries: Mapping[str, EntryMeans]
+    approximation: str = ""
 
     def throughput(self, task: str) -> Amount:
         """Requests that a task serves, or cycles of clients [1/s]."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from typing import ClassVar
 
 import networkx as nx
 import numpy as np
@@ -16,6 +17,7 @@ from headway.queueing.layers.checks import (
 )
 from headway.queueing.layers.flow import Choice, Flow, Loop, Series, Step, Together, steps_of
 from headway.queueing.layers.parts import Entry, Processor, Task
+from headway.queueing.network.subject import Subject
 from headway.records import dataclass
 
 
@@ -69,6 +71,17 @@ class LayeredSystem:
             check_flow(name, entry, clients=self.tasks[entry.task].clients)
         check_use(self.name, self.tasks, self.entries)
         check_circles(self.tasks, self.entries)
+
+    kinds: ClassVar[tuple[()]] = ()
+    """None: it is no class of jobs at stations."""
+
+    subject: ClassVar[Subject] = Subject.LAYERED
+    """What it is to the functions that solve it."""
+
+    @cached_property
+    def found(self) -> dict[int, str]:
+        """What it has not of the needs of methods, by need."""
+        return {}
 
     @cached_property
     def entries_of(self) -> dict[str, tuple[str, ...]]:

@@ -10,12 +10,11 @@ from math import inf
 from operator import itemgetter
 
 from headway.errors import GraphError, InvalidParameter
-from headway.queueing.methods.method import MethodRow, subject_of
+from headway.queueing.methods.method import MethodRow, Solvable
 from headway.queueing.methods.registry import AUTO, by_least_time, method_named, methods
-from headway.queueing.network.network import Network
 
 
-def choose(network: Network, asked: str = AUTO) -> Iterator[MethodRow]:
+def choose(network: Solvable, asked: str = AUTO) -> Iterator[MethodRow]:
     """Rank the methods that apply to a network, the best first.
 
     The others are for where it turns out not to be possible. Of a method that is asked for it is
@@ -24,7 +23,7 @@ def choose(network: Network, asked: str = AUTO) -> Iterator[MethodRow]:
     Parameters
     ----------
     network
-        What is to be solved.
+        What is to be solved, a network or a layered system.
     asked
         A method by name, or ``auto``.
 
@@ -61,13 +60,13 @@ def choose(network: Network, asked: str = AUTO) -> Iterator[MethodRow]:
         yield from (exact or near)[:1]  # which says what memory or time it would need
 
 
-def _soonest(network: Network) -> list[MethodRow]:
+def _soonest(network: Solvable) -> list[MethodRow]:
     """Exact methods that take no longer than anybody waits unasked, the quickest first.
 
     It asks no more of a network than the first of them needs: a solve of a microsecond or so for
     one operating point is not to be spent on questions.
     """
-    quickest, times, subject = inf, [], subject_of(network)
+    quickest, times, subject = inf, [], network.subject
     for row in by_least_time():
         if subject not in row.subjects:
             continue
@@ -83,7 +82,7 @@ def _soonest(network: Network) -> list[MethodRow]:
     return [row for _, row in sorted(times, key=itemgetter(0))]
 
 
-def _asked_for(network: Network, asked: str) -> MethodRow:
+def _asked_for(network: Solvable, asked: str) -> MethodRow:
     row = method_named(asked)
     if not row.missing(network):
         return row
@@ -92,10 +91,10 @@ def _asked_for(network: Network, asked: str) -> MethodRow:
     for other in others:
         if not other.missing(network):
             return other
-    raise refusal(network, [row] if subject_of(network) in row.subjects else [*others, row])
+    raise refusal(network, [row] if network.subject in row.subjects else [*others, row])
 
 
-def refusal(network: Network, rows: list[MethodRow]) -> GraphError | InvalidParameter:
+def refusal(network: Solvable, rows: list[MethodRow]) -> GraphError | InvalidParameter:
     """Say what is in the way of the nearest of some methods: the one that lacks least.
 
     Examples
@@ -109,11 +108,11 @@ def refusal(network: Network, rows: list[MethodRow]) -> GraphError | InvalidPara
     """
     closest = min(reversed(rows), key=lambda row: row.lacks(network))
     msg = closest.missing(network).replace("{asked}", closest.name)
-    apt = subject_of(network) in closest.subjects
+    apt = network.subject in closest.subjects
     return GraphError(msg) if apt else InvalidParameter(msg)
 
 
-def impossible(network: Network, row: MethodRow, asked: str) -> GraphError | InvalidParameter:
+def impossible(network: Solvable, row: MethodRow, asked: str) -> GraphError | InvalidParameter:
     """Say that a method turned out not to be possible, or the one in whose place it was tried."""
     if asked == AUTO:
         others = [row for row in methods().values() if row.missing(network)]

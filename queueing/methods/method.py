@@ -9,16 +9,34 @@ from dataclasses import field
 from enum import StrEnum
 from functools import cache, cached_property
 from math import inf
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from headway.lazy import loaded
 from headway.numerals import digits
 from headway.queueing.methods.memory import LARGEST
+from headway.queueing.network.subject import Subject as Subject
 from headway.records import dataclass
 
 if TYPE_CHECKING:
     from headway.queueing.network.network import Network
     from headway.queueing.network.result import Result
+
+
+class Solvable(Protocol):
+    """What methods solve: a network, or a layered system."""
+
+    @property
+    def subject(self) -> Subject:
+        """What it is to the functions that solve it."""
+
+    @property
+    def found(self) -> dict[int, str]:
+        """What it has not of the needs of methods, by need."""
+
+    @property
+    def kinds(self) -> tuple[Any, ...]:
+        """Kinds of the stations of one class; empty for all else."""
+
 
 LONGEST = 3600.0
 """Estimated time beyond which a method is refused, even when asked for [s]."""
@@ -32,17 +50,6 @@ class Answers(StrEnum):
     TIMES = "percentiles"
     BOUNDS = "bounds"
     FORMULA = "closed form"
-
-
-class Subject(StrEnum):
-    """What a function of a method solves."""
-
-    CLASSES = "classes that share stations"
-    ONE_CLASS = "one class of jobs"
-    BLOCKING = "networks that block, or have regions"
-    MODEL = "a model"
-    LAYERED = "layered services"
-    TIMED = "a load that follows time"
 
 
 @dataclass(frozen=True)
@@ -80,7 +87,7 @@ class Need:
     common: bool = False
     by_class: bool = False
 
-    def of(self, network: "Network") -> str:
+    def of(self, network: Solvable) -> str:
         """What a network has not, as `missing` says it; found once, as many methods ask."""
         if self.by_class and network.kinds:
             return ""
@@ -266,10 +273,10 @@ class MethodRow:
     def _of_one_class(self) -> tuple[Need, ...]:
         return tuple(need for need in self.needs if not need.by_class)
 
-    def missing(self, network: "Network") -> str:
+    def missing(self, network: Solvable) -> str:
         """What is in its way, in one line; empty where it applies."""
-        if subject_of(network) not in self.subjects:
-            return f"method {self.name} does not support {subject_of(network)}; use method auto"
+        if network.subject not in self.subjects:
+            return f"method {self.name} does not support {network.subject}; use method auto"
         found = network.found
         for need in self._of_one_class if network.kinds else self.needs:
             why = found.get(id(need))
@@ -279,12 +286,12 @@ class MethodRow:
                 return why
         return ""
 
-    def lacks(self, network: "Network") -> int:
+    def lacks(self, network: Solvable) -> int:
         """How many of its needs a network does not meet."""
-        subject = subject_of(network)
-        if (subject is Subject.TIMED) != (Subject.TIMED in self.subjects):
+        apt = network.subject in self.subjects
+        if not apt and (network.subject in APART or self.subjects <= APART):
             return _FAR * _FAR  # they do not even have the same numbers
-        far = _FAR * (subject not in self.subjects)
+        far = 0 if apt else _FAR
         return far + sum(_FAR if need.far else 1 for need in self.needs if need.of(network))
 
     def ask(self, model: Any) -> Any:
@@ -292,7 +299,7 @@ class MethodRow:
         run = self.run[Subject.MODEL] if isinstance(self.run, Mapping) else self.run
         return (loaded(run) if isinstance(run, str) else run)(model)
 
-    def cost_of(self, network: "Network") -> Cost:
+    def cost_of(self, network: Solvable) -> Cost:
         """What it takes for a network."""
         cost: Cost = _of(self.cost, network)
         return cost
@@ -302,28 +309,21 @@ class MethodRow:
         error: Error = _of(self.error, solved)
         return error
 
-    def solve(self, network: "Network", *, unasked: bool = False) -> "Result | None":
+    def solve(self, network: Solvable, *, unasked: bool = False) -> Any:
         """Solve a network that has all it needs; None where that turns out not to be possible."""
         run = self.unasked if unasked and self.unasked else self.run
         if isinstance(run, Mapping):
-            run = run[subject_of(network)]
-        result: Result | None = (_loaded(run) if isinstance(run, str) else run)(network)
-        return result
+            run = run[network.subject]
+        solve: Any = _loaded(run) if isinstance(run, str) else run
+        return solve(network)
 
 
 _loaded = cache(loaded)
 
 _FAR = 100  # more than there are needs that are near
 
-
-def subject_of(network: "Network") -> Subject:
-    """What a network is to the functions that solve it."""
-    own: Subject | None = getattr(network, "subject", None)
-    if own is not None:
-        return own
-    if network.blocking is not None:
-        return Subject.BLOCKING
-    return Subject.ONE_CLASS if network.kinds else Subject.CLASSES
+APART = frozenset({Subject.LAYERED, Subject.TIMED})
+"""What is no network of stations with constant loads, whose needs mean nothing to it."""
 
 
 def _of(value: Any, solved: Any) -> Any:

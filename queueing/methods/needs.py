@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
-from headway.queueing.methods.method import Need
+from headway.queueing.methods.method import Need, Solvable, Subject
 from headway.queueing.network.network import Network
 from headway.queueing.network.product_form import (
     comers,
@@ -362,7 +362,7 @@ def of_classes(*needs: Need) -> tuple[Need, ...]:
 
     def beside(need: Need) -> Need:
         def missing(network: Network) -> str:
-            return need.of(network) if network.blocking is None else ""
+            return need.of(network) if network.subject in _OF_CLASSES else ""
 
         return replace(need, missing=missing)
 
@@ -373,9 +373,21 @@ def of_blocking(need: Need) -> Need:
     """A need of networks that block, which networks of classes have others in place of."""
 
     def missing(network: Network) -> str:
-        return need.of(network) if network.blocking is not None else ""
+        return need.of(network) if network.subject is Subject.BLOCKING else ""
 
     return replace(need, missing=missing)
+
+
+def of_layers(need: Need) -> Need:
+    """A need of layered systems, which networks have others in place of."""
+
+    def missing(system: Solvable) -> str:
+        return need.of(system) if system.subject is Subject.LAYERED else ""
+
+    return replace(need, missing=missing)
+
+
+_OF_CLASSES = (Subject.CLASSES, Subject.ONE_CLASS)
 
 
 CLIENTS_WAIT = Need("clients that wait for their answers", _clients_wait, far=True, common=True)

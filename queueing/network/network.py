@@ -24,6 +24,7 @@ from headway.queueing.network.arrays import check_population, rows, shape_over
 from headway.queueing.network.blocking import BlockingNetwork
 from headway.queueing.network.ranks import check_priority
 from headway.queueing.network.routing import Routing
+from headway.queueing.network.subject import Subject
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
 from headway.records import dataclass
@@ -269,6 +270,13 @@ class Network:
     kinds: tuple[Station, ...] = ()
     clients: Clients | None = None
     oldest: Amount = None
+
+    @cached_property
+    def subject(self) -> Subject:
+        """What it is to the functions that solve it."""
+        if self.blocking is not None:
+            return Subject.BLOCKING
+        return Subject.ONE_CLASS if self.kinds else Subject.CLASSES
 
     @cached_property
     def found(self) -> dict[int, str]:

@@ -11,7 +11,10 @@ from headway.models.structure.layered import system_of
 from headway.models.structure.parts.keys import Amounts
 from headway.models.structure.parts.layers import Layers
 from headway.queueing.layers.means import LayeredMeans
+from headway.queueing.layers.points import at
 from headway.queueing.layers.solve import solve_layers
+from headway.queueing.layers.system import LayeredSystem
+from headway.queueing.methods.registry import method_named
 
 if TYPE_CHECKING:
     from headway.models.structure.model import Model
@@ -25,7 +28,7 @@ def layered_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple
     model
         With processors, tasks and entries.
     method
-        ``auto``, ``exact``, ``chain``, ``layers`` or ``simulation``.
+        ``auto``, or a method by name.
     shape
         Of the operating points.
 
@@ -35,14 +38,15 @@ def layered_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple
     ``page.response_time`` of an entry, with its marks.
     """
     system, values = system_of(model)
-    means, used, note = solve_layers(system, method)
+    means, used = solve_layers(system, method)
     assert model.graph.layers is not None  # noqa: S101 - there is a system
     values |= numbers_of(means, model.graph.layers)
     values = model.graph.plan.run(values, model.graph.outputs)
     busiest = np.broadcast_to(np.asarray(means.busiest(), float), shape)
     saturated = (busiest >= 1) if means.system.is_open else np.zeros(shape, bool)
     overload = _overload(means, saturated) if saturated.any() else ""
-    return values, Marks(used, note, saturated, overload, is_quick=used == "layers")
+    quick = method_named(used).quick
+    return values, Marks(used, means.approximation, saturated, overload, is_quick=quick)
 
 
 def _overload(means: LayeredMeans, saturated: NDArray[np.bool_]) -> str:
@@ -54,6 +58,11 @@ def _overload(means: LayeredMeans, saturated: NDArray[np.bool_]) -> str:
     }
     fullest = max(at, key=lambda name: at[name])
     return f"more requests arrive than {fullest} can serve; reduce the arrival rate"
+
+
+def layered_system(model: "Model") -> LayeredSystem:
+    """The layered system of a model of layered services, at its first operating point."""
+    return at(system_of(model.network)[0], 0)
 
 
 def numbers_of(means: LayeredMeans, layers: Layers) -> Amounts:

@@ -7,6 +7,7 @@ import pytest
 
 from headway.errors import HeadwayError
 from headway.models import parse_model
+from headway.models.solving.applicable import methods_of
 from headway.models.structure.parts.counts import counts
 from headway.queueing.layers.flow import Choice, Loop, Reply, Series, Step, Together
 
@@ -198,7 +199,7 @@ def test_what_layers_cannot_do_yet_is_said():
     for ask, words in (
         (model.simulate, "method simulation"),
         (lambda: model.solve().with_percentiles([95]), "not known yet"),
-        (lambda: model.solve(method="convolution"), "does not solve layered services"),
+        (lambda: model.solve(method="schweitzer"), "does not support layered services"),
     ):
         with pytest.raises(HeadwayError, match=words):
             ask()
@@ -215,3 +216,15 @@ def test_threads_servers_and_clients_are_counted():
     assert fewer < model.solve().throughput
     with pytest.raises(HeadwayError, match="layered services, which have no closed form"):
         model.closed_form("throughput")
+
+
+def test_methods_say_which_apply_and_why_not():
+    """By the one table, as for networks."""
+    found = methods_of(parse_model(SHOP))
+    by_name = {one.name: one for one in found.methods}
+    assert found.chosen == "chain"
+    assert by_name["chain"].error.exact
+    assert by_name["layers"].applies
+    assert by_name["simulation"].applies
+    assert "behind its reply" in by_name["product form"].reason
+    assert "layered services" in by_name["linearizer"].reason

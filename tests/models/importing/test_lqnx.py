@@ -53,7 +53,7 @@ def test_a_forwarded_request_is_waited_for():
     """Three times of 1 s in turn: X = 1/3."""
     solution = find_model(str(FILES / "simple-forwarding.lqnx")).solve()
     assert solution.throughput == pytest.approx(1 / 3, rel=1e-9)
-    assert solution.method == "chain"
+    assert solution.method == "product form"
 
 
 @pytest.mark.parametrize("path", RANDOM, ids=lambda path: path.stem[6:])

@@ -69,6 +69,6 @@ def test_the_label_goes_by_the_busiest_pool(tmp_path):
     path = tmp_path / "service.toml"
     path.write_text(SERVICE)
     system = read_model(path).at(arrival_rate=20.0).graph.layers.at("service", {"arrival_rate": 20})
-    _, _, note = solve_layers(system, "layers")
+    note = solve_layers(system, "layers")[0].approximation
     assert note == measured.open_note(0.5)
     assert "70% busy" in note

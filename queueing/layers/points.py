@@ -1,0 +1,62 @@
+"""The operating points of a layered system, and answers for them put together again."""
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.queueing.layers.means import EntryMeans, LayeredMeans
+from headway.queueing.layers.system import LayeredSystem
+
+
+def points_of(system: LayeredSystem) -> Iterator[LayeredSystem]:
+    """The operating points of a system, one by one."""
+    for k in range(int(np.prod(system.shape))):
+        yield at(system, k)
+
+
+def at(system: LayeredSystem, points: int | NDArray[np.intp]) -> LayeredSystem:
+    """A system at some of its operating points, in flat order."""
+
+    def part_at(part: Any) -> Any:
+        if isinstance(part, np.ndarray):
+            return np.broadcast_to(part, system.shape).ravel()[points]
+        if isinstance(part, dict):
+            return {key: part_at(value) for key, value in part.items()}
+        if isinstance(part, tuple):
+            return tuple(map(part_at, part))
+        if is_dataclass(part) and not isinstance(part, str | type):
+            return replace(part, **{f.name: part_at(getattr(part, f.name)) for f in fields(part)})
+        return part
+
+    def counted(part: Any, name: str) -> Any:
+        """Threads and servers, which are the same at all of these points."""
+        return replace(part, **{name: float(np.ravel(getattr(part, name))[0])})
+
+    processors = {n: counted(part_at(p), "servers") for n, p in system.processors.items()}
+    tasks = {n: counted(part_at(t), "threads") for n, t in system.tasks.items()}
+    return LayeredSystem(system.name, processors, tasks, part_at(dict(system.entries)))
+
+
+def joined(
+    system: LayeredSystem,
+    found: list[LayeredMeans],
+    sizes: list[int] | None = None,
+    back: NDArray[np.intp] | None = None,
+) -> LayeredMeans:
+    """Put answers for so many points each together, in the order of the points."""
+    sizes = sizes or [1] * len(found)
+    entries = {}
+    for name in system.entries:
+        columns = []
+        for field in fields(EntryMeans):
+            each = [
+                np.broadcast_to(np.ravel(getattr(one.entries[name], field.name)), size)
+                for one, size in zip(found, sizes, strict=True)
+            ]
+            row = np.concatenate(each)
+            columns.append(np.reshape(row if back is None else row[back], system.shape))
+        entries[name] = EntryMeans(*columns)
+    return LayeredMeans(system, entries)
