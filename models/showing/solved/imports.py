@@ -55,7 +55,7 @@ def values_of(lines: Sequence[ExpectedRow]) -> tuple[Field, ...]:
     units = tuple(line.unit for line in lines)
     values = {name: [getattr(line, name) for line in lines] for name in ("in_file", "solved")}
     names = tuple(line.measure.replace("_", " ") for line in lines)
-    percent = each(lambda _scale, share, _unit: f"{100 * share:+.2f}")
+    percent = each(lambda _scale, share, _unit: f"{round(100 * share, 2) or 0.0:+.2f}")  # no -0.00
     differences = tuple(line.difference for line in lines)
     return (
         field("measure", (line.measure for line in lines)),
