@@ -132,7 +132,7 @@ class Builder(Links, Algorithms, Stations, Regions):
                 adder = _ADDERS.get(kind)
                 graph = adder(self, graph, name) if adder else self.algorithm(graph, kind, name)
         graph = self.regions(self.arrivals(self.routes(self._in_file_order(graph))))
-        graph = self.job_classes(graph)
+        graph = self.autoscaler(self.job_classes(graph))
         if self.entry.tasks or self.entry.processors:
             from headway.models.files.building.layers import LayersOfFile
 

@@ -90,6 +90,7 @@ def document(model: Model) -> dict[str, Any]:
         },
         "routes": [_route(r) for r in (*graph.routes, *graph.class_ways.routes)],
         "regions": {name: _region(region) for name, region in graph.regions.items()},
+        "autoscaler": _autoscaler(graph),
         "arrivals": {name: _arrival(graph, name) for name in graph.arrivals},
         **(layer_tables(graph.layers) if graph.layers else {}),
         "outputs": {
@@ -265,6 +266,14 @@ def _clients(graph: ModelGraph, job_class: str) -> dict[str, Any]:
         if f"{key}_scv" in numbers:
             numbers[key] = {"mean": numbers[key], "scv": numbers.pop(f"{key}_scv")}
     return {**numbers, **({NOTICES: True} if terms.notices else {})}
+
+
+def _autoscaler(graph: ModelGraph) -> dict[str, Any]:
+    terms = graph.autoscaler
+    if terms is None:
+        return {}
+    numbers = {name: written(read) for name, read in terms.numbers}
+    return {"scales": terms.scales, "metric": terms.metric, **numbers}
 
 
 def _route(route: Route) -> dict[str, Any]:

@@ -207,6 +207,13 @@ def day_plan(model: "Model") -> Blueprint:
     return _plan(model, {TIME: 0.0} if TIME in model.parameters else {})
 
 
+def service_with(model: "Model", name: str) -> Service:
+    """How a station of a model whose capacity does not follow time serves."""
+    plan = day_plan(model)
+    (place,) = (place for place in plan.places if place.name == name)
+    return _service(place, plan.classes[0].name)
+
+
 def _plan(model: "Model", values: Mapping[str, float]) -> Blueprint:
     graph = steady_graph(model.graph)
     rate = {"arrival_rate": 1.0} if graph.needs_arrival_rate else {}

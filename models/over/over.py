@@ -1,7 +1,7 @@
 """Solve a model over a load that follows time."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf
 from pathlib import Path
@@ -12,6 +12,7 @@ import numpy as np
 from headway.errors import GraphError, HeadwayError, InvalidParameter
 from headway.kinds import FloatArray, number_of
 from headway.models.language.units import quantity, unit
+from headway.models.over.autoscaled import autoscaled, law_of, started
 from headway.models.over.capacity import TIME, check_followed, own_day, rates_over, timed_network
 from headway.models.over.days import PERIODS, Day, day_of_file, merged, nice_step, shipped_day
 from headway.models.over.timeline import Periods, Timeline
@@ -21,7 +22,9 @@ from headway.queueing.methods.registry import check_method
 from headway.queueing.transient.drain import Drain, drain
 from headway.queueing.transient.forward import Piece, exactly
 from headway.queueing.transient.means import TimedMeans
+from headway.queueing.transient.measured import AUTOSCALED_ERROR
 from headway.queueing.transient.network import TimedNetwork
+from headway.queueing.transient.scaled import looks_of
 
 if TYPE_CHECKING:
     from headway.models.structure.model import Model
@@ -89,37 +92,48 @@ def over_model(
     """
     check_followed(model)
     load = day_of(model, day)
-    begin = _start(start)
+    begin, law = _start(start), law_of(model)
     edges, periods, fine = _edges(load, every)
+    if law is not None:
+        model = started(model, law)
+        edges = merged(edges.tolist(), looks_of(law, load.edges[0], load.edges[-1]))
     rates = _rates(model, load, edges)
     network = timed_network(model, edges, rates, begin)
     wanted = None if target is None else quantity(target, _SECOND, "target")
     if wanted is not None and not 0 < wanted < inf:
         raise InvalidParameter("the target must be a time above 0")
-    if method == "simulation":
+    if method == "simulation" and law is None:
         from headway.models.over.playing import played
 
         return played(model, network, (periods, fine), wanted, tuple(percentiles))
     check_method(method)
-    means, used = _solved(network, method)
+    asked, scaling = None, None
+    if law is None:
+        means, used = _solved(network, method)
+    else:
+        network, means, asked, scaling = autoscaled(model, network, law, method)
+        used = ("forward", AUTOSCALED_ERROR)
     if wanted is not None and not means.met:
         msg = f"method {used[0]} knows no share over a target here; leave --target out"
         raise InvalidParameter(msg)
-    sums = _Sums(network, means, wanted, tuple(percentiles))
+    sums = _Sums(network, means, wanted, tuple(percentiles), asked)
     parts = sums.between(periods)
-    worst = _worst(sums, fine)
+    minutes = replace(sums, target=None, percents=()).between(fine)
     notes = _notes(network, load, means)
     return Timeline(
         model,
         parts,
         sums.between(edges[[0, -1]]),
-        worst,
+        _worst(sums, minutes, fine),
         used[0],
         _approximate(network, *used),
         wanted,
         begin,
         _drained(network, begin),
-        notes=notes,
+        None if wanted is None else _time_over(minutes, wanted),
+        scaling,
+        scaling.cost if scaling is not None and scaling.law.price else None,
+        notes,
     )
 
 
@@ -217,20 +231,27 @@ def _solved(network: TimedNetwork, method: str) -> tuple[TimedMeans, tuple[str, 
     raise refused or GraphError("no method follows this network over time")
 
 
+@dataclass(frozen=True, eq=False)
 class _Sums:
-    """Sums over parts, as answers of longer times."""
+    """Sums over parts, as answers of longer times.
 
-    def __init__(
-        self,
-        network: TimedNetwork,
-        means: TimedMeans,
-        target: float | None,
-        percentiles: tuple[float, ...],
-    ) -> None:
-        self.network, self.means = network, means
-        self.target, self.percents = target, percentiles
+    Parameters
+    ----------
+    network, means
+        What was followed, and what was found.
+    target, percents
+        Response time that is to be kept [s], and percentiles that are asked for.
+    replicas
+        That an autoscaler asked for in each part.
+    """
 
-    def between(self, edges: FloatArray, *, laws: bool = True) -> Periods:
+    network: TimedNetwork
+    means: TimedMeans
+    target: float | None
+    percents: tuple[float, ...]
+    replicas: FloatArray | None = None
+
+    def between(self, edges: FloatArray) -> Periods:
         """Answers of the times between some of the edges."""
         near = 1e-9 * (self.network.edges[-1] - self.network.edges[0])
         places = np.searchsorted(self.network.edges, edges - near)
@@ -246,11 +267,10 @@ class _Sums:
             losses = lost / came
         servers = np.array([self._servers(part) for part in range(len(lengths))])
         groups = [range(a, b) for a, b in pairwise(places.tolist())]
-        known = bool(means.met) and laws
-        percents = self.percents if known else ()
+        percents = self.percents if means.met else ()
         kept = {p: np.array([means.percentile(p, g) for g in groups]) for p in percents}
         over = None
-        if self.target is not None and laws:
+        if self.target is not None:
             each = [means.over(self.target, group) for group in groups]
             with np.errstate(divide="ignore", invalid="ignore"):
                 over = np.array(each) / (came - lost)
@@ -266,6 +286,7 @@ class _Sums:
             summed(servers * lengths) / whole,
             kept,
             over,
+            None if self.replicas is None else summed(self.replicas * lengths) / whole,
         )
 
     def _servers(self, part: int) -> float:
@@ -274,17 +295,22 @@ class _Sums:
         return float(self.network.service(self.network.queue, part).crowd)
 
 
-def _worst(sums: _Sums, fine: FloatArray) -> Periods:
+def _worst(sums: _Sums, minutes: Periods, fine: FloatArray) -> Periods:
     """The part with the longest mean response time."""
-    plain = _Sums(sums.network, sums.means, None, ())
-    each = plain.between(fine, laws=False)
-    where = int(np.nanargmax(np.where(np.isnan(each.response_time), -1.0, each.response_time)))
+    times = minutes.response_time
+    where = int(np.nanargmax(np.where(np.isnan(times), -1.0, times)))
     return sums.between(fine[where : where + 2]) if len(fine) > 2 else sums.between(fine)
+
+
+def _time_over(minutes: Periods, target: float) -> float:
+    """For how long the mean response time exceeds a target [s]."""
+    return float((minutes.ends - minutes.starts)[minutes.response_time > target].sum())
 
 
 def _approximate(network: TimedNetwork, name: str, error: Error) -> str:
     """What is approximate; empty if nothing is."""
-    found = [] if error.exact else [f"{name}: {error}"]
+    law = "the autoscaler sees its metric's mean" if error is AUTOSCALED_ERROR else name
+    found = [] if error.exact else [f"{law}: {error}"]
     if any(len(station.services) > 1 for station in network.stations):
         found.append("response times are as if the capacity at arrival remained")
     return "; ".join(found)
@@ -309,8 +335,3 @@ def _drained(network: TimedNetwork, begin: int | None) -> Drain | None:
         return None
     each = zip(network.lengths.tolist(), network.rates.tolist(), services, strict=True)
     return drain([Piece(*one) for one in each], exactly(begin), servers)
-
-
-def priced(timeline: Timeline, cost: float) -> Timeline:
-    """The same with the cost of the day."""
-    return replace(timeline, cost=cost)

@@ -7,6 +7,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.tables.shown import Answer
+from headway.queueing.transient.autoscaler import Autoscaler
 from headway.queueing.transient.drain import Drain
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ class Periods:
         Of the response time of those that come in a period [s], by percent.
     over_target
         Share of them that takes longer than the target.
+    replicas
+        That an autoscaler asks for, on average.
     """
 
     starts: FloatArray
@@ -48,9 +51,44 @@ class Periods:
     servers: FloatArray
     percentiles: dict[float, FloatArray]
     over_target: FloatArray | None = None
+    replicas: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.starts)
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """What an autoscaler did over a time, and what it needs.
+
+    Parameters
+    ----------
+    law
+        The autoscaler.
+    times, replicas
+        When the number of replicas asked for changes [s], and what it then is.
+    over
+        For how long its looks saw the metric above its target, and its tolerance [s].
+    growth
+        How many times as high the load is at most by the time that replicas are there for it.
+    needless
+        How often replicas were removed only to be added again for no more load: oscillation.
+    cost
+        Of all replicas.
+    """
+
+    law: Autoscaler
+    times: FloatArray
+    replicas: FloatArray
+    over: float
+    growth: float
+    needless: int
+    cost: float
+
+    @property
+    def room(self) -> float:
+        """The highest target of a utilisation at which the load may grow so, without saturation."""
+        return 1 / (self.growth * (1 + self.law.tolerance))
 
 
 @dataclass(frozen=True)
@@ -77,6 +115,10 @@ class Timeline(Answer):
         Jobs at the start; None for a steady state.
     drained
         The law of the time until a backlog is gone; None where there is none to speak of.
+    time_over
+        For how long the mean response time exceeds the target, by minutes or shorter parts [s].
+    scaling
+        What an autoscaler did; None where there is none.
     cost
         Of the whole day; None where none was asked for.
     notes
@@ -92,6 +134,8 @@ class Timeline(Answer):
     target: float | None = None
     start: int | None = None
     drained: Drain | None = None
+    time_over: float | None = None
+    scaling: Scaling | None = None
     cost: float | None = None
     notes: tuple[str, ...] = ()
 

@@ -12,7 +12,7 @@ diagonals, over the states in which there is any probability. So a slow day take
 fast the servers.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -96,18 +96,20 @@ class Step:
 
     Parameters
     ----------
-    piece, length
-        Position of the piece that it is of, and how long it lasts [s].
+    length
+        How long it lasts [s].
     spent
         The integral of the probabilities over it [s].
     end
         The probabilities at its end.
+    is_last
+        Whether its piece ends there.
     """
 
-    piece: int
     length: float
     spent: Numbers
     end: Numbers
+    is_last: bool
 
 
 def total(parts: Sequence[Numbers]) -> Numbers:
@@ -195,13 +197,13 @@ class _Window:
         return bool(below or (last <= places and np.abs(chances[-_MARGIN:]).sum() > most))
 
 
-def forward(pieces: Sequence[Piece], start: Numbers, floor: int = 0) -> Iterator["Step"]:
+def forward(pieces: Iterable[Piece], start: Numbers, floor: int = 0) -> Iterator["Step"]:
     """Follow the numbers of jobs step by step.
 
     Parameters
     ----------
     pieces
-        One after the other.
+        One after the other, each taken when the steps of the one before have been.
     start
         Numbers at the start.
     floor
@@ -225,12 +227,13 @@ def forward(pieces: Sequence[Piece], start: Numbers, floor: int = 0) -> Iterator
     True
     """
     window, step = _Window(start, floor), inf
-    for place, piece in enumerate(pieces):
+    before: Piece | None = None
+    for piece in pieces:
         left, wider = piece.length, 0
         window.fit(piece.service.places)
-        before = pieces[place - 1] if place else None
         if before is None or (before.rate, before.service) != (piece.rate, piece.service):
             step = min(step, _first_step(piece, window.now))
+        before = piece
         while left > 0:
             length = left if step >= left else min(step, left / 2)
             systems = _Systems(window.now, piece, floor)
@@ -247,7 +250,7 @@ def forward(pieces: Sequence[Piece], start: Numbers, floor: int = 0) -> Iterator
             first, wider = window.now.first, 0
             left = 0.0 if length == left else left - length
             window.now = Numbers(first, np.maximum(end, 0.0))
-            yield Step(place, length, Numbers(first, spent), window.now)
+            yield Step(length, Numbers(first, spent), window.now, left == 0)
             window.fit(piece.service.places)
 
 

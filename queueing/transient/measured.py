@@ -5,6 +5,8 @@ their periods 90 of 100 had response times within 0.8% for offered loads, 0.9% p
 a fluid.
 """
 
+from math import inf
+
 from headway.queueing.methods.method import Error
 
 _BY = "python -m tests.campaigns.days"
@@ -19,3 +21,6 @@ POINTWISE_ERROR = Error(6.7, 21.8, _BELOW, _BY)
 
 FLUID_ERROR = Error(9.3, 63.0, _ABOVE, _BY)
 """Of means and covariances as if numbers were normal."""
+
+AUTOSCALED_ERROR = Error(inf, inf, "", "python -m tests.campaigns.autoscaled")
+"""Of an autoscaler that sees the mean of its metric."""

@@ -16,7 +16,7 @@ offered-load approximation for the nonstationary Erlang loss model*, Annals of A
 4(4), 1994, 1145-1160.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -34,30 +34,38 @@ def by_forward(network: TimedNetwork) -> TimedMeans:
     pieces = [Piece(*each) for each in zip(lengths, rates, services, strict=True)]
     begin = network.begin()
     assert begin is not None  # noqa: S101 - its need says so
-    return _gathered(network, _spent(pieces, begin), services)
+    return gathered(network, spent(pieces, begin), services)
 
 
-def _spent(pieces: list[Piece], start: Numbers) -> Iterator[Numbers]:
-    """Integrals of the probabilities over each piece [s]."""
+def spent(pieces: Iterable[Piece], start: Numbers) -> Iterator[Numbers]:
+    """Integrals of the probabilities over each piece [s], before the next one is asked for."""
     held: list[Numbers] = []
-    place = 0
     for step in forward(pieces, start):
-        if step.piece != place:
-            yield total(held)
-            held, place = [], step.piece
         held.append(step.spent)
-    yield total(held)
+        if step.is_last:
+            yield total(held)
+            held = []
 
 
-def _gathered(
-    network: TimedNetwork, spent: Iterator[Numbers], services: list[Service]
+def gathered(
+    network: TimedNetwork, times: Iterator[Numbers], services: list[Service]
 ) -> TimedMeans:
-    """Sums over parts of the numbers at the only queue; others are delays."""
+    """Sums over parts of the numbers at the only queue; others are delays.
+
+    Parameters
+    ----------
+    network
+        With one queue.
+    times
+        Integrals of its probabilities over each part [s].
+    services
+        How it serves in each part; known by the time that the part's integral is.
+    """
     rows, met = [], []
     delay = network.delay
     lengths = network.lengths.tolist()
-    each = zip(network.rates.tolist(), services, lengths, spent, strict=True)
-    for rate, service, length, time in each:
+    each = zip(times, network.rates.tolist(), services, lengths, strict=True)
+    for time, rate, service, length in each:
         numbers, chances = time.numbers, time.chances * (length / float(time.chances.sum()))
         came = rate * np.where(numbers < service.places, chances, 0.0)
         accepted = float(came.sum())
@@ -113,7 +121,7 @@ def _of_loads(network: TimedNetwork, rates: FloatArray) -> TimedMeans:
         services = [network.service(network.queue, part) for part in range(len(network.rates))]
         at_queue = rates[:, network.queues[0]].tolist()
         pairs = zip(at_queue, services, network.lengths.tolist(), strict=True)
-        return _gathered(network, (_for(*each) for each in pairs), services)
+        return gathered(network, (_for(*each) for each in pairs), services)
     rows = []
     for part, (rate, length) in enumerate(zip(network.rates, network.lengths, strict=True)):
         here = [network.service(station, part) for station in network.stations]

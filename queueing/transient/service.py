@@ -1,6 +1,6 @@
 """How fast a queue serves by the number of jobs there, and how long arrivals wait."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
@@ -40,6 +40,19 @@ class Service:
             return np.asarray(np.minimum(number, self.servers) / self.time)
         speeds = np.array([0.0, *self.speeds])
         return np.asarray(speeds[np.minimum(number, len(self.speeds)).astype(int)])
+
+    def slowed(self, factor: float) -> "Service":
+        """The same with services that take so many times as long.
+
+        Examples
+        --------
+        >>> Service(0.5, 2).slowed(2.0).fastest
+        2.0
+        """
+        if factor == 1:
+            return self
+        speeds = tuple(speed / factor for speed in self.speeds)
+        return replace(self, time=self.time * factor, speeds=speeds)
 
     @property
     def fastest(self) -> float:

@@ -1,8 +1,8 @@
-"""Regions of a model file."""
+"""Regions and the autoscaler of a model file."""
 
 from headway.models.files.building.entries import Entries
-from headway.models.files.building.expressions import expression
-from headway.models.language.units import ONE
+from headway.models.files.building.expressions import FIELD_UNITS, expression
+from headway.models.language.units import ONE, unit
 from headway.models.structure.graph import ModelGraph
 
 
@@ -16,3 +16,19 @@ class Regions(Entries):
                 limit = expression(region.limit, graph, ONE, f"{name}.limit")
                 graph = graph.region(name, region.stations, limit)
         return graph
+
+    def autoscaler(self, graph: ModelGraph) -> ModelGraph:
+        """Add what sets a parameter over a day."""
+        entry = dict(self.entry.autoscaler)
+        if not entry:
+            return graph
+        scales, metric = str(entry.pop("scales")), str(entry.pop("metric", "utilisation"))
+        numbers = {}
+        for key, text in entry.items():
+            wanted = FIELD_UNITS.get(key, ONE)
+            if key == "target" and metric == "rate":
+                wanted = unit("op/s")
+            with self.place("autoscaler", key):
+                numbers[key] = expression(text, graph, wanted, f"autoscaler: {key}")
+        with self.place("autoscaler"):
+            return graph.autoscale(scales, numbers, metric)

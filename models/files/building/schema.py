@@ -26,6 +26,7 @@ from headway.models.files.building.shapes import (
     TableOf,
     Texts,
     TextSchema,
+    keyed,
     table,
 )
 from headway.models.structure.loads import Load
@@ -133,6 +134,7 @@ class ModelEntry(NamedTuple):
     tails: Mapping[str, float] = {}
     reference: str = ""
     regions: Mapping[str, RegionEntry] = {}
+    autoscaler: Mapping[str, Scalar] = {}
     draws: "DrawsEntry | None" = None
     measured: Mapping[str, Scalar] = {}
     alternatives: tuple["AlternativeEntry", ...] = ()
@@ -361,6 +363,56 @@ class _WholeModel(Schema):
         return {"$ref": "#"}
 
 
+_SCALER_NUMBERS = {
+    "target": "What the metric of a replica is to be.",
+    "maximum": "The most replicas.",
+    "minimum": "The fewest replicas; 1 by default.",
+    "interval": "Time from one look at the metric to the next; 15 s by default.",
+    "tolerance": "Share by which the metric may miss its target; 0.1 by default.",
+    "stabilisation": "Time for which a look that asked for more keeps replicas; 5 min by default.",
+    "start_delay": "Time until a new replica is ready; 0 by default.",
+    "warm_up": "Time for which it is slower then; 0 by default.",
+    "warm_up_speed": "Its speed meanwhile, as a share; 0.5 by default.",
+    "add_most": "Replicas that may be added in each limit_period; 4 by default.",
+    "add_share": "Share of replicas that may be added, if that is more; 100% by default.",
+    "remove_most": "Replicas that may be removed in each limit_period; 0 by default.",
+    "remove_share": "Share of replicas that may be removed, if that is more; 100% by default.",
+    "limit_period": "Period of these limits; 15 s by default.",
+    "price": "The price of a replica for an hour.",
+}
+
+AUTOSCALER: KeyTable = {
+    "scales": TableKey(_TEXT, "The parameter that is the number of replicas.", needed=True),
+    "metric": TableKey(_TEXT, "What it looks at: utilisation (the default), queue, or rate."),
+    **{
+        name: TableKey(_PLAIN, doc, needed=name in ("target", "maximum"))
+        for name, doc in _SCALER_NUMBERS.items()
+    },
+}
+"""What a model file may say of an autoscaler."""
+
+
+class _Autoscaler(Schema):
+    """The table of an autoscaler, by its keys."""
+
+    def __call__(self, value: Any, keys: Keys) -> dict[str, Scalar]:
+        """Read the table."""
+        given = table(value, keys)
+        for key in given:
+            if key not in AUTOSCALER:
+                msg = f"unknown key {key}"
+                raise Fault(msg, keys)
+        for key, known in AUTOSCALER.items():
+            if known.needed and key not in given:
+                msg = f"the key {key!r} is missing"
+                raise Fault(msg, keys)
+        return {key: AUTOSCALER[key].shape(each, (*keys, key)) for key, each in given.items()}
+
+    def described(self) -> Json:
+        """Describe every key."""
+        return keyed(AUTOSCALER)
+
+
 _ALTERNATIVE: KeyTable = {
     "weight": TableKey(
         RealSchema(), "Its share of the support, above 0; the file's own model has what is left."
@@ -412,6 +464,9 @@ _MODEL = FieldsTable(
             _TEXT, "The station where a round of a closed network begins and ends."
         ),
         "regions": TableKey(TableOf(_REGION), "Limits shared by several stations, by name."),
+        "autoscaler": TableKey(
+            _Autoscaler(), "Sets a parameter as load comes and goes, as Kubernetes does."
+        ),
         "draws": TableKey(
             FieldsTable(DrawsEntry, {"sets": TableKey(_TEXT, _SETS)}),
             "Values of uncertain parameters that are plausible together.",

@@ -7,7 +7,7 @@ import numpy as np
 
 from headway.models.language.scales import Scale
 from headway.models.language.units import unit
-from headway.models.over.timeline import Periods, Timeline
+from headway.models.over.timeline import Periods, Scaling, Timeline
 from headway.models.tables.description import (
     Description,
     Field,
@@ -18,7 +18,7 @@ from headway.models.tables.description import (
     words,
 )
 from headway.models.tables.table import Table
-from headway.numerals import digits, significant
+from headway.numerals import counted, digits, significant
 
 SECOND, RATE, SHARE = unit("s"), unit("op/s"), unit("%")
 LONG = 7200.0
@@ -79,6 +79,8 @@ def _fields(periods: Periods, length: float) -> Iterator[Field]:
     for name, title in (("arrival_rate", "arrivals"), ("throughput", "throughput")):
         yield field(name, _known(getattr(periods, name)), RATE, title, common)
     yield field("servers", _known(periods.servers))
+    if periods.replicas is not None:
+        yield field("replicas", _known(periods.replicas), title="replicas", writer=scaled)
     yield field("utilisation", _known(periods.utilisation), title="utilisation", writer=scaled)
     yield field("queue_length", _known(periods.queue_length), title="jobs", writer=scaled)
     yield field("response_time", _known(periods.response_time), SECOND, "response", common)
@@ -123,6 +125,8 @@ def _sentences(timeline: Timeline, scale: Scale) -> Iterator[str]:
     if day.over_target is not None and timeline.target is not None:
         share, target = 100 * float(day.over_target[0]), scale.text(timeline.target, SECOND)
         yield f"{significant(share, 3)}% of all requests take longer than {target}"
+        if timeline.time_over:
+            yield f"{lasting(timeline.time_over)} with a mean response time over {target}"
     begin, end = (moment(float(at[0]), length) for at in (worst.starts, worst.ends))
     unit_word = "" if length >= LONG else " s"
     mean = scale.text(float(worst.response_time[0]), SECOND)
@@ -130,9 +134,48 @@ def _sentences(timeline: Timeline, scale: Scale) -> Iterator[str]:
     yield f"worst: {begin} to {end}{unit_word}: response time {mean} at {load}"
     if timeline.drained is not None:
         yield _drained(timeline)
+    yield from _scaling_sentences(timeline)
     if timeline.cost is not None:
-        yield f"cost: {digits(timeline.cost)}"
+        yield f"cost: {significant(timeline.cost, 4)}"
     yield from timeline.notes
+
+
+def lasting(time: float) -> str:
+    """How long something lasts, as people read it.
+
+    Examples
+    --------
+    >>> lasting(90.0), lasting(45.0), lasting(3600.0)
+    ('1.5 minutes', '45 s', '60 minutes')
+    """
+    return f"{digits(time)} s" if time < 60 else f"{digits(time / 60)} minutes"
+
+
+def _scaling_sentences(timeline: Timeline) -> Iterator[str]:
+    """What an autoscaler did, and what it needs."""
+    scaling = timeline.scaling
+    if scaling is None:
+        return
+    law, course = scaling.law, scaling.replicas
+    changes = len(course) - 1
+    yield (
+        f"autoscaler: {digits(course.min())} to {digits(course.max())} replicas, "
+        f"{counted(changes, 'change')}; {law.metric} above its target for "
+        f"{lasting(scaling.over) if scaling.over else 'no time'}"
+    )
+    if scaling.growth > 1:
+        bears = (
+            f"a target of at most {significant(100 * scaling.room, 2)}% leaves room for it"
+            if law.metric == "utilisation"
+            else "leave that much room"
+        )
+        yield (
+            f"load grows to {significant(scaling.growth, 3)} times itself within "
+            f"{digits(law.reaction)} s, before replicas are there for it: {bears}"
+        )
+    if scaling.needless:
+        times = "once" if scaling.needless == 1 else counted(scaling.needless, "time")
+        yield f"oscillates: {times} it removes replicas and adds them again for no more load"
 
 
 def _drained(timeline: Timeline) -> str:
@@ -168,10 +211,22 @@ def _document(timeline: Timeline, rows: list[dict[str, Any]]) -> dict[str, Any]:
         "approximation": timeline.approximation or None,
         "target": timeline.target,
         "periods": rows,
-        "day": {**day, "cost": timeline.cost},
+        "day": {**day, "cost": timeline.cost, "time_over_target": timeline.time_over},
         "worst": worst,
         "drained": drained,
+        "autoscaler": timeline.scaling and _scaling(timeline.scaling),
         "notes": list(timeline.notes),
+    }
+
+
+def _scaling(scaling: Scaling) -> dict[str, Any]:
+    return {
+        "at": scaling.times.tolist(),
+        "replicas": scaling.replicas.tolist(),
+        "time_above_target": scaling.over,
+        "growth": scaling.growth,
+        "room": scaling.room if scaling.law.metric == "utilisation" else None,
+        "needless_changes": scaling.needless,
     }
 
 

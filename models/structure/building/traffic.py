@@ -480,6 +480,48 @@ class TrafficBuilding(Reading):
             raise GraphError(msg)
         return replace(graph, clients={**graph.clients, job_class: terms})
 
+    def autoscale(
+        self, scales: str, numbers: Mapping[str, Expression], metric: str = "utilisation"
+    ) -> Self:
+        """Let an autoscaler set a parameter over a day.
+
+        Parameters
+        ----------
+        scales
+            The parameter that is the number of replicas; its value is that at the start of a day.
+        numbers
+            By the names of `headway.queueing.transient.autoscaler.Autoscaler`: ``target`` and
+            ``maximum``, and others such as ``start_delay``, whose defaults are Kubernetes' own.
+        metric
+            ``utilisation``, ``queue`` or ``rate``, of a replica.
+
+        Raises
+        ------
+        GraphError, InvalidParameter
+            For a parameter that is not there, and numbers that it does not have or may not have.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.models.over.days import Day
+        >>> from headway.queueing import MMm
+        >>> pool = ModelGraph("pool").declare("servers").station("cpu", MMm(0.01, "servers"))
+        >>> pool = pool.autoscale("servers", {"target": 0.7, "maximum": 9}).at(servers=2)
+        >>> found = pool.over(Day((0.0, 600.0, 1200.0), (100.0, 400.0)), every=600)
+        >>> found["replicas"].round(2).tolist()
+        [2.0, 5.97]
+        """
+        if scales not in self.parameters:
+            msg = f"autoscaler: {scales!r} is no parameter{nearest(scales, self.parameters)}"
+            raise GraphError(msg)
+        graph, read = self._read_all(numbers, "autoscaler")
+        from headway.models.structure.parts.autoscaler import AutoscalerTerms
+
+        terms = AutoscalerTerms(scales, metric, tuple(read.items()))
+        if not terms.names:
+            terms.evaluate({})
+        return replace(graph, autoscaler=terms)
+
 
 def _check_courses(name: str, courses: "Mapping[str, Course]") -> None:
     """Refuse arrivals by time beside a class, whose arrivals have a rate of their own."""

@@ -18,6 +18,7 @@ from headway.models.structure.parts.routes import Routes, routes_of
 from headway.records import dataclass
 
 if TYPE_CHECKING:
+    from headway.models.structure.parts.autoscaler import AutoscalerTerms
     from headway.models.structure.parts.batches import Batch
     from headway.models.structure.parts.clients import ClientTerms
     from headway.models.structure.parts.layers import Layers
@@ -78,6 +79,8 @@ class Structure(Kept):
         Stations that together hold so many jobs.
     layers
         Tasks that call each other, in place of stations.
+    autoscaler
+        What sets a parameter over a day, as load comes and goes.
     """
 
     name: str
@@ -97,6 +100,7 @@ class Structure(Kept):
     clients: "Mapping[str, ClientTerms]" = field(default_factory=dict)
     layers: "Layers | None" = None
     arrival_courses: "Mapping[str, Course]" = field(default_factory=dict)
+    autoscaler: "AutoscalerTerms | None" = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "routes", routes_of(self.routes, tuple(self.stations)))

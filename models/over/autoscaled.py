@@ -1,0 +1,168 @@
+"""A model over a day whose replicas an autoscaler sets: what they do, cost, and what they need."""
+
+from dataclasses import replace
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray
+from headway.models.over.capacity import service_with
+from headway.models.over.timeline import Scaling
+from headway.queueing.methods.choice import choose
+from headway.queueing.transient.autoscaler import Autoscaler
+from headway.queueing.transient.means import TimedMeans
+from headway.queueing.transient.network import TimedNetwork
+from headway.queueing.transient.scaled import Course, by_autoscaler
+from headway.queueing.transient.service import Service
+
+if TYPE_CHECKING:
+    from headway.models.structure.model import Model
+    from headway.models.structure.parts.autoscaler import AutoscalerTerms
+
+HOUR = 3600.0
+
+
+def law_of(model: "Model") -> Autoscaler | None:
+    """The autoscaler of a model, by its values; None where it has none.
+
+    Raises
+    ------
+    InvalidParameter
+        For numbers outside their domain, naming the autoscaler.
+    """
+    terms = model.graph.autoscaler
+    if terms is None:
+        return None
+    given = model.at(arrival_rate=1.0) if model.graph.needs_arrival_rate else model
+    try:
+        return terms.evaluate(given.inputs)
+    except InvalidParameter as error:
+        msg = f"autoscaler: {error}"
+        raise InvalidParameter(msg) from None
+
+
+def started(model: "Model", law: Autoscaler) -> "Model":
+    """The model with the replicas that are there when a day starts."""
+    terms = model.graph.autoscaler
+    assert terms is not None  # noqa: S101 - the law is its own
+    return model.at({terms.scales: law.within(round(_replicas(model, terms)))})
+
+
+def _replicas(model: "Model", terms: "AutoscalerTerms") -> float:
+    value = model.parameters[terms.scales].value
+    if value is None:
+        msg = f"{model.name}: no value for {terms.scales}; set the replicas at the start of the day"
+        raise InvalidParameter(msg)
+    return float(np.ravel(value)[0])
+
+
+def autoscaled(
+    model: "Model", network: TimedNetwork, law: Autoscaler, method: str
+) -> tuple[TimedNetwork, TimedMeans, FloatArray, Scaling]:
+    """Follow a network under its autoscaler.
+
+    Parameters
+    ----------
+    model, network
+        With the replicas that are there at the start.
+    law, method
+        The autoscaler, and the method asked for.
+
+    Returns
+    -------
+    The network with the capacity that it had, means of each part, replicas asked for in each, and
+    what the autoscaler did.
+
+    Raises
+    ------
+    GraphError, InvalidParameter
+        For networks and methods that no law follows under an autoscaler.
+    """
+    if method not in ("auto", "forward"):
+        msg = f"an autoscaler is followed by method forward, not {method}"
+        raise InvalidParameter(msg)
+    list(choose(network, "forward"))
+    if len(network.queue.services) > 1:
+        msg = f"{model.name}: its capacity follows t and an autoscaler; let one of them set it"
+        raise InvalidParameter(msg)
+    terms = model.graph.autoscaler
+    assert terms is not None  # noqa: S101 - the law is its own
+    serving = _Serving(model, terms, network.queue.name)
+    means, course = by_autoscaler(network, law, int(_replicas(model, terms)), serving)
+    kinds = {service: k for k, service in enumerate(dict.fromkeys(course.services))}
+    stations = list(network.stations)
+    stations[network.queues[0]] = replace(network.queue, services=tuple(kinds))
+    which = np.array([kinds[service] for service in course.services])
+    whole = replace(network, stations=tuple(stations), which=which)
+    return whole, means, course.replicas, _scaling(network, law, course, serving)
+
+
+class _Serving:
+    """How so many replicas serve."""
+
+    def __init__(self, model: "Model", terms: "AutoscalerTerms", name: str) -> None:
+        self.known = lru_cache(maxsize=None)(
+            lambda count: service_with(model.at({terms.scales: count}), name)
+        )
+
+    def __call__(self, count: int) -> Service:
+        found: Service = self.known(count)
+        return found
+
+
+def _scaling(network: TimedNetwork, law: Autoscaler, course: Course, serving: _Serving) -> Scaling:
+    """What the autoscaler did, and what it needs."""
+    edges, lengths = network.edges, network.lengths
+    changed = np.flatnonzero(np.diff(course.replicas, prepend=np.nan) != 0)
+    above = course.metrics > law.target * (1 + law.tolerance)
+    return Scaling(
+        law,
+        edges[changed],
+        course.replicas[changed],
+        law.interval * float(above.sum()),
+        _growth(network, law, serving),
+        _needless(course.replicas, _needed(network.rates, law, serving)),
+        law.price * float(course.replicas @ lengths) / HOUR,
+    )
+
+
+def _growth(network: TimedNetwork, law: Autoscaler, serving: _Serving) -> float:
+    """How many times as high the load is at most when what the autoscaler asked for is there.
+
+    Load below what the fewest replicas bear at their target counts as that.
+    """
+    edges, rates, last = network.edges, network.rates, float(network.edges[-1])
+    fewest = serving(int(law.minimum)).fastest
+    floor = {"utilisation": law.target * fewest, "rate": law.target * law.minimum}
+    times = np.unique(np.concatenate([edges, edges - law.reaction]))
+    times = times[(times >= edges[0]) & (times + law.reaction <= last)]
+    if len(times) < 2:
+        return 1.0
+    middles = np.array([(a + b) / 2 for a, b in pairwise(times.tolist())])
+    both = (middles, middles + law.reaction)
+    now, then = (rates[np.searchsorted(edges, at, side="right") - 1] for at in both)
+    return max(float(np.max(then / np.maximum(now, floor.get(law.metric, fewest)))), 1.0)
+
+
+def _needed(rates: FloatArray, law: Autoscaler, serving: _Serving) -> FloatArray:
+    """Replicas at which a load would leave the metric at its target, without any delay."""
+    counts = np.arange(int(law.minimum), int(law.maximum) + 1)
+    if law.metric == "rate":
+        bears = law.target * counts
+    else:
+        share = law.target if law.metric == "utilisation" else 1.0
+        bears = share * np.array([serving(int(count)).fastest for count in counts])
+    places = np.minimum(np.searchsorted(bears, rates), len(counts) - 1)
+    return np.asarray(counts[places], float)
+
+
+def _needless(course: FloatArray, needed: FloatArray) -> int:
+    """How often a course falls and rises again though no more is needed than when it fell."""
+    changes = np.diff(course)
+    at = np.flatnonzero(changes) + 1
+    ways = changes[at - 1]
+    again = (ways[:-1] < 0) & (ways[1:] > 0)
+    return int((again & (needed[at[1:]] <= needed[at[:-1]])).sum())

@@ -1,0 +1,144 @@
+"""A day under an autoscaler: beside simulated days, known courses, files, and refusals."""
+
+import json
+
+import numpy as np
+import pytest
+
+from headway.errors import HeadwayError
+from headway.models import ModelGraph, parse_model
+from headway.models.files.writing import to_toml
+from headway.models.over.days import Day
+from headway.models.over.over import over_model
+from headway.queueing import MM1, MMm
+from tests.oracles.autoscaled import simulated
+from tests.support.command import headway, refusal
+
+POOL = ModelGraph("pool").declare("servers").station("cpu", MMm(0.1, "servers"))
+SLOW = ModelGraph("slow").declare("servers").station("cpu", MMm(0.4, "servers"))
+STEP = Day((0.0, 300.0, 1200.0), (15.0, 60.0))
+
+
+def scaled(metric="utilisation", servers=3, pool=POOL, **numbers):
+    """A pool under an autoscaler."""
+    return pool.autoscale("servers", {"maximum": 20, **numbers}, metric).at(servers=servers)
+
+
+@pytest.mark.parametrize(("target", "delay", "window"), [(0.6, 2, 20), (0.75, 0, 4), (0.5, 4, 8)])
+def test_days_are_as_simulated_ones(target, delay, window):
+    """15 minutes whose load rises fourfold: replicas and response times within 15%."""
+    rates = np.repeat(4 + 12 * np.sin(np.pi * (np.arange(15) + 0.5) / 15), 4)
+    edges = tuple((15.0 * np.arange(61)).tolist())
+    delays = {"start_delay": 15.0 * delay, "stabilisation": 15.0 * window}
+    model = scaled(target=target, pool=SLOW, **delays)
+    found = over_model(model, Day(edges, tuple(rates.tolist())), every=900, percentiles=())
+    law = {"target": target, "tolerance": 0.1, "minimum": 1, "maximum": 20}
+    law |= {"delay": delay, "window": window}
+    _, replicas, came, times = simulated(rates, 15.0, law, 0.4, 3, 40, 1)
+    assert found["replicas"][0] == pytest.approx(replicas.mean(), rel=0.15)
+    assert found.day.response_time[0] == pytest.approx(times.sum() / came.sum(), rel=0.15)
+
+
+def test_a_metric_that_chance_leaves_alone_has_a_known_course():
+    """8 jobs a second for each replica: 2, then 4 at the look after the rise, ready in 60 s."""
+    model = scaled("rate", 2, target=8, start_delay=60.0, price=0.6)
+    found = over_model(model, Day((0.0, 300.0, 600.0), (16.0, 32.0)), every=15)
+    assert found.scaling.times.tolist() == [0.0, 315.0]
+    assert found.scaling.replicas.tolist() == [2.0, 4.0]
+    assert found["servers"][[24, 25]].tolist() == [2.0, 4.0]  # from 375 s on
+    assert found.cost == pytest.approx(0.6 * (2 * 315 + 4 * 285) / 3600, rel=1e-9)
+    assert found.scaling.growth == pytest.approx(2.0, rel=1e-9)
+    assert found.scaling.needless == 0
+
+
+def test_times_over_targets_are_told():
+    found = over_model(scaled(target=0.6, start_delay=30.0), STEP, target=0.3, every=300)
+    slow = over_model(scaled(target=0.6, start_delay=60.0), STEP, target=0.3, every=300)
+    assert 0 < found.time_over < slow.time_over < 900
+    assert 0 < found.scaling.over <= slow.scaling.over
+    assert "replicas" in str(found)
+
+
+def test_removals_that_were_needless_are_found():
+    """No window, a queue as metric, and a delay: what was removed is missed at once."""
+    still = Day((0.0, 150.0, 300.0), (5.0, 5.0))
+    hasty = scaled("queue", 6, target=4, stabilisation=0.0, start_delay=45.0, pool=SLOW)
+    calm = scaled("utilisation", 6, target=0.8, stabilisation=0.0, start_delay=45.0, pool=SLOW)
+    assert over_model(hasty, still).scaling.needless > 1
+    assert "oscillates" in str(over_model(hasty, still))
+    assert over_model(calm, still).scaling.needless == 0
+
+
+MODEL = """
+name = "pool"
+[parameters]
+servers = 2
+[stations.cpu]
+kind = "MMm"
+service_time = "100 ms"
+servers = "servers"
+[autoscaler]
+scales = "servers"
+metric = "utilisation"
+target = "60%"
+maximum = 9
+start_delay = "1 min"
+"""
+
+
+def test_a_model_file_has_an_autoscaler_and_is_written_back():
+    model = parse_model(MODEL)
+    found = over_model(model, STEP, every=600)
+    again = over_model(parse_model(to_toml(model)), STEP, every=600)
+    assert found.scaling.law.start_delay == 60
+    assert again["replicas"].tolist() == found["replicas"].tolist()
+
+
+def test_the_command_tells_what_the_autoscaler_does(tmp_path):
+    model, day = tmp_path / "pool.toml", tmp_path / "day.csv"
+    model.write_text(MODEL + "price = 0.1\n", encoding="utf-8")
+    day.write_text("time,rate\n0,15\n300,60\n", encoding="utf-8")
+    options = ("--over", str(day), "--target", "300 ms", "--every", "300")
+    found = json.loads(headway("solve", str(model), *options, "--json").out)
+    assert found["autoscaler"]["replicas"][0] == 2
+    assert found["day"]["cost"] > 0
+    assert found["day"]["time_over_target"] > 0
+    assert found["periods"][0]["replicas"] >= 2
+    assert "autoscaler: 2 to" in headway("solve", str(model), *options).out
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("maximum = 9", "maximum = 9\nminimum = 12", "minimum is 12, above the maximum of 9"),
+        ('target = "60%"', "target = 0", "target is 0; it must be above 0"),
+        ('"1 min"', '"-1 s"', "start_delay is -1"),
+        ('target = "60%"', "", "the key 'target' is missing"),
+        ('scales = "servers"', 'scales = "server"', "no parameter; did you mean servers"),
+        ("maximum", "max", "unknown key max"),
+        ('"1 min"', '"1 GB"', "start_delay"),
+    ],
+)
+def test_bad_tables_are_refused_in_one_line(old, new, words, tmp_path):
+    model, day = tmp_path / "pool.toml", tmp_path / "day.csv"
+    model.write_text(MODEL.replace(old, new), encoding="utf-8")
+    day.write_text("time,rate\n0,15\n300,60\n", encoding="utf-8")
+    assert words in refusal("solve", str(model), "--over", str(day))
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "words"),
+    [
+        (scaled(target=0.6), {"method": "fluid"}, "followed by method forward"),
+        (scaled(target=0.6), {"method": "simulation"}, "followed by method forward"),
+        (
+            ModelGraph("two").declare("n").station("a", MMm(0.01, "n")).station("b", MM1(0.001))
+            .route("a", "b").autoscale("n", {"target": 0.6, "maximum": 9}).at(n=2),
+            {},
+            "follows one queue",
+        ),
+    ],
+)  # fmt: skip
+def test_what_no_law_follows_is_refused(model, options, words):
+    with pytest.raises(HeadwayError, match=words):
+        over_model(model, STEP, **options)
