@@ -1,10 +1,13 @@
 """Series of chances of 0, 1, 2... jobs, shape (numbers, points), and how they are convolved."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.queueing.closed.demands import ClosedStation
+from headway.queueing.compiled.library import compiled
 from headway.queueing.erlang.birth_death import weights
 from headway.queueing.erlang.poisson import poisson
 
@@ -71,6 +74,10 @@ def geometric(series: FloatArray, ratio: FloatArray) -> FloatArray:
     >>> geometric(np.array([[1.0], [0.0], [0.0]]), np.array([0.5])).ravel().tolist()
     [1.0, 0.5, 0.25]
     """
+    if np.iscomplexobj(series) and series.flags.c_contiguous:
+        turns = np.array(np.broadcast_to(ratio, series.shape[1:]), np.complex128)
+        _complex_geometric(turns.view(float), series.reshape(-1).view(float))
+        return series
     if series.shape[1] > FEW_POINTS:
         for n in range(1, len(series)):
             series[n] += ratio * series[n - 1]
@@ -81,6 +88,25 @@ def geometric(series: FloatArray, ratio: FloatArray) -> FloatArray:
             series[step:] += power * series[:-step]
             step, power = 2 * step, power * power
     return series
+
+
+@compiled
+def _complex_geometric(ratio: FloatArray, series: FloatArray) -> None:
+    """The same of complex numbers, real and imaginary parts in turn.
+
+    Parameters
+    ----------
+    ratio
+        Of each column, shape (2 columns,).
+    series
+        x, which y is written over, row after row.
+    """
+    parts = series.reshape(-1, len(ratio))
+    real, turned = ratio[::2], ratio[1::2]
+    for before, row in pairwise(parts):
+        one, other = before[::2], before[1::2]
+        row[::2] += real * one - turned * other
+        row[1::2] += real * other + turned * one
 
 
 def meet(series: FloatArray, other: FloatArray, population: FloatArray) -> FloatArray:

@@ -79,7 +79,8 @@ static PyObject *call(Kernel *kernel, const char *kinds, PyObject *const *values
     ROW(play, "iiiiiirrriiirjjjjjjjjjjjdn") \
     ROW(play_program, "iiiiijjjjjjjjdn") \
     ROW(explore_program, "iiiiirrijjjjjjwwjjn") \
-    ROW(balancing_sweeps, "iirrwn")
+    ROW(balancing_sweeps, "iirrwn") \
+    ROW(complex_geometric, "rw")
 
 #define CALLED(name, kinds) \
     static PyObject *called_##name(PyObject *module, PyObject *const *values, Py_ssize_t count) \

@@ -26,5 +26,6 @@ Kernel play;
 Kernel play_program;
 Kernel explore_program;
 Kernel balancing_sweeps;
+Kernel complex_geometric;
 
 #endif

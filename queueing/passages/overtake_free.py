@@ -38,6 +38,8 @@ _LEFT_OUT = 1e-15
 """Probability of the numbers of jobs left out at each end of each window. With them percentiles
 change by 1e-11 at most, about as much as inversion errs: `tests.queueing.sojourn` compares."""
 
+_AT_ONCE = 1 << 16  # numbers of an array, in the second-level cache: for speed
+_SOON = 3  # lengths of a series after which its terms are summed one by one: for speed
 _LEFT = -1
 
 Window: TypeAlias = tuple[int, int]
@@ -114,11 +116,18 @@ class OvertakeFree:
         """G(N - 1), from the same windows."""
         series: ComplexArray = np.asarray(self._base)
         for (k, _), near, far in zip(self.stages, self.windows, self.windows[1:], strict=False):
-            series = _convolved(self.passage.queues[k], series, near, far)
+            series = self._through(self.passage.queues[k], series, near, far)
         return float(series[-1, 0].real)
 
     def transform(self, s: ComplexArray) -> ComplexArray:
-        """E[exp(-s T)], by one convolution a station and a set of paths that lead to it.
+        """E[exp(-s T)], by one convolution a station and a set of paths that lead to it."""
+        widest = max(stop - start for start, stop in self.windows)
+        columns = max(_AT_ONCE // widest, 1)
+        parts = [self._of_some(s[k : k + columns]) for k in range(0, len(s), columns)]
+        return np.concatenate(parts)
+
+    def _of_some(self, s: ComplexArray) -> ComplexArray:
+        """The same of few s.
 
         `going` has, for each station where the job may be next, the series of the stations before
         it in the order, summed over the paths to it.
@@ -132,21 +141,39 @@ class OvertakeFree:
             going[_LEFT] = np.asarray(base * nowhere)
         for (k, ends), near, far in zip(self.stages, self.windows, self.windows[1:], strict=False):
             own, queue = going.pop(k, None) if ends else None, passage.queues[k]
-            going = {j: _convolved(queue, series, near, far) for j, series in going.items()}
+            going = {j: self._through(queue, series, near, far) for j, series in going.items()}
             if own is None:
                 continue
             station = passage.stations[k]
             if queue is not None:
                 turn = 1 / (1 + s * station.time / station.servers)
-                own = _convolved(queue, own, near, far, turn) / (1 + s * station.own_time)
+                own = self._through(queue, own, near, far, turn) / (1 + s * station.own_time)
             else:
-                own = _convolved(None, own, near, far)
+                own = self._through(None, own, near, far)
                 own = np.asarray(own * gamma(station.own_time, NEARLY_CONSTANT)(s))
             targets = [(int(j), float(passage.onward[k, j])) for j in self.order]
             for target, chance in [*targets, (_LEFT, float(passage.leaving[k]))]:
                 if chance > 0:
                     going[target] = going.get(target, 0) + chance * own
         return np.asarray(going[_LEFT][-1] / self.constant + 0 * s)
+
+    def _through(
+        self,
+        queue: QueueWeights | None,
+        series: ComplexArray,
+        near: Window,
+        far: Window,
+        turn: ComplexArray | None = None,
+    ) -> ComplexArray:
+        """The part in the window `far` of `QueueWeights.lane` of a series in the window `near`."""
+        if queue is None:
+            return np.asarray(series[far[0] - near[0] : far[1] - near[0]])
+        head, last = queue.head, queue.station.servers - 1
+        ratio = np.atleast_1d(queue.busy * (1.0 if turn is None else turn))
+        served = near[0] + last, near[1] + last
+        result = np.asarray(head[last] * geometric_part(ratio, series, served, far))
+        add_part(result, head[:last, None], series, near, far)
+        return result
 
 
 def _likely(weights: FloatArray) -> Window:
@@ -157,40 +184,53 @@ def _likely(weights: FloatArray) -> Window:
     return int(start), int(stop)
 
 
-def _convolved(
-    queue: QueueWeights | None,
-    series: ComplexArray,
+def geometric_part(
+    ratio: ComplexArray | FloatArray, series: ComplexArray | FloatArray, near: Window, far: Window
+) -> ComplexArray:
+    """The part in the window `far` of sum over m of r**(n - m) x(m), for x in the window `near`.
+
+    Examples
+    --------
+    >>> geometric_part(np.array([0.5]), np.array([[1.0], [1.0]]), (0, 2), (1, 4)).ravel().tolist()
+    [1.5, 0.75, 0.375]
+    """
+    # y(n) = x(n) + r y(n - 1) from n = far[0] on; what came long before it, by powers of r.
+    if near[0] < far[0] < near[0] + _SOON * len(series):
+        return geometric_part(ratio, series, near, (near[0], far[1]))[far[0] - near[0] :]
+    width, columns = far[1] - far[0], max(series.shape[1], len(ratio))
+    part = np.zeros((width, columns), np.result_type(series, ratio))
+    before = min(max(far[0] + 1 - near[0], 0), len(series))
+    if before:
+        away = far[0] + 1 - near[0] - before
+        powers = np.log(ratio) * np.arange(before - 1 + away, away - 1, -1)[:, None]
+        part[0] = np.einsum("ij,ij->j", *np.broadcast_arrays(series[:before], np.exp(powers)))
+    after = series[before : max(before, far[1] - near[0])]
+    place = near[0] + before - far[0]
+    part[place : place + len(after)] += after[: max(width - place, 0)]
+    return np.asarray(geometric(part, np.broadcast_to(ratio, (columns,))))
+
+
+def add_part(
+    result: ComplexArray,
+    weights: ComplexArray | FloatArray,
+    series: ComplexArray | FloatArray,
     near: Window,
     far: Window,
-    turn: ComplexArray | None = None,
-) -> ComplexArray:
-    """The part in the window `far` of `QueueWeights.lane` of a series in the window `near`."""
-    width = far[1] - far[0]
-    if queue is None:
-        shift = far[0] - near[0]
-        return series[shift : shift + width]
-    head, last = queue.head, queue.station.servers - 1
-    ratio = np.atleast_1d(queue.busy * (1.0 if turn is None else turn))
-    columns = max(series.shape[1], len(ratio))
-    kind = np.result_type(series, ratio)
-    # y(n) = x(n) + r y(n - 1) for n from `begin`; what came before it is summed by powers of r.
-    begin, tail = far[0] - last, np.zeros((width, columns), kind)
-    before = min(max(begin + 1 - near[0], 0), len(series))
-    if before:
-        away = begin + 1 - near[0] - before
-        powers = np.log(ratio) * np.arange(before - 1 + away, away - 1, -1)[:, None]
-        tail[0] = np.einsum("ij,ij->j", *np.broadcast_arrays(series[:before], np.exp(powers)))
-    after = series[before : max(before, begin + width - near[0])]
-    place = near[0] + before - begin
-    tail[place : place + len(after)] += after[: max(width - place, 0)]
-    result = head[last] * geometric(tail, np.broadcast_to(ratio, (columns,)))
+) -> None:
+    """Add the part in the window `far` of sum over k of w(k) x(n - k), for x in the window `near`.
+
+    Examples
+    --------
+    >>> result = np.zeros((3, 1))
+    >>> add_part(result, np.array([[1.0], [2.0]]), np.ones((2, 1)), (0, 2), (0, 3))
+    >>> result.ravel().tolist()
+    [1.0, 3.0, 2.0]
+    """
     least, most = far[0] - near[1] + 1, far[1] - near[0]
-    for number in range(max(least, 0), min(most, last)):
-        # x(n - number) to y(n)
+    for number in range(max(least, 0), min(most, len(weights))):
         low, high = max(near[0] + number, far[0]), min(near[1] + number, far[1])
         part = series[low - number - near[0] : high - number - near[0]]
-        result[low - far[0] : high - far[0]] += head[number] * part
-    return np.asarray(result)
+        result[low - far[0] : high - far[0]] += weights[number] * part
 
 
 def cannot_overtake(passage: Passage) -> bool:

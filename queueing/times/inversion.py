@@ -3,6 +3,9 @@
 This is the Fourier-series method of Abate and Whitt (algorithm EULER). Its grid is twice as fine as
 theirs, which reduces rounding errors, and the number of terms is doubled until two results agree.
 
+Percentiles are found from those of a gamma law by Newton's method: Wilson and Hilferty, "The
+distribution of chi-square", PNAS 17(12), 1931.
+
 Source: Abate and Whitt, "Numerical inversion of Laplace transforms of probability distributions",
 ORSA J. Computing 7(1), 1995; Choudhury, Lucantoni and Whitt, "Multidimensional transform
 inversion with applications to the transient M/G/1 queue", Ann. Appl. Prob. 4(3), 1994 (rounding).
@@ -26,6 +29,7 @@ _ROUNDING = 4e-16  # relative rounding error of a term of the sum
 _SAME = 1e-13  # relative difference of times that are the same but for rounding
 _NEWTON = 12  # steps of Newton's method before bisection is safer: 4 where the law is smooth
 _NEAR = 1e-7  # log(P(T > t) / tail) before the last step, which leaves about its square
+_BESIDE = 1e-6  # relative: where a percentile so near to a constant time is looked for by halves
 _AT_A_JUMP = 1e-11  # relative: a percentile so near to a constant time is that time
 _NEVER = 1e-300  # in place of a probability of 0, whose logarithm is not finite
 _INSTANT = 1e-9  # share of the mean below which a time counts as 0: below the error of inversion
@@ -64,16 +68,14 @@ def percentile_of(law: TimeLaw, share: float) -> float:
     2.995732274
     """
     tail = 1 - share
+    root = _smooth_root(law, tail)
+    if root is not None:
+        return root
 
     def above(time: float) -> float:
         return log(max(exceedance(law, time), _NEVER) / tail)
 
     low, high = 0.0, -law.mean * log(tail)
-    if len(law.pieces) == 1 and high > 0:
-        shift = law.pieces[0].shift
-        root = _smooth_root(law.pieces[0].transform, tail, max(high - shift, law.mean - shift))
-        if root is not None:
-            return shift + root
     if above(low) <= 0:
         return 0.0
     while above(high) > 0:
@@ -85,24 +87,55 @@ def percentile_of(law: TimeLaw, share: float) -> float:
     return next(jumps, root)
 
 
-def _smooth_root(transform: Transform, tail: float, time: float) -> float | None:
-    """Where log(P(T > t) / tail) is 0, by Newton's method from a time; None if that is not found.
+def _smooth_root(law: TimeLaw, tail: float) -> float | None:
+    """Where log(P(T > t) / tail) is 0, by Newton's method; None if that is not found.
 
     The slope is that of the hazard, -f(t) / P(T > t), from the same terms of the series.
     """
-    first = time
+    first = time = _gamma_percentile(law, tail)
     for _ in range(_NEWTON if time > 0 else 0):
-        share, density = invert_with_slope(lambda s: transform(s) / s, time)
-        late = 1 - float(share)
+        late, density = 1.0, 0.0
+        for piece in law.pieces:
+            if piece.shift < time:
+                share, slope = _with_slope(piece.transform, time - piece.shift)
+                late, density = late - share, density + slope
         if late <= 0 or density <= 0:
             return None
         off = log(late / tail)
-        time += off * late / float(density)
-        if not _INSTANT * first < time < inf:
+        time += off * late / density
+        least = law.pieces[0].shift if len(law.pieces) == 1 else 0.0
+        if not least + _INSTANT * first < time < inf:
             return None
         if abs(off) <= _NEAR:
-            return time
+            jumps = len(law.pieces) > 1 and any(
+                abs(piece.shift - time) <= _BESIDE * time for piece in law.pieces
+            )
+            return None if jumps else time
     return None
+
+
+def _with_slope(transform: Transform, time: float) -> tuple[float, float]:
+    share, slope = invert_with_slope(lambda s: transform(s) / s, time)
+    return float(share), float(slope)
+
+
+def _gamma_percentile(law: TimeLaw, tail: float) -> float:
+    """About where P(T > t) is `tail`: of a gamma law with its mean and variance beyond the shift.
+
+    By Wilson and Hilferty's cube for a squared coefficient of variation c**2 below 1, as of an
+    exponential law for others.
+    """
+    shift = min(piece.shift for piece in law.pieces)
+    beyond = law.mean - shift
+    if beyond <= 0:
+        return 0.0
+    from scipy.special import ndtri
+
+    ninth = law.variance / beyond**2 / 9
+    cube = 1 - ninth + float(ndtri(1 - tail)) * ninth**0.5
+    if 9 * ninth >= 1 or cube <= 0:
+        return shift + max(-law.mean * log(tail) - shift, beyond)
+    return float(shift + beyond * cube**3)
 
 
 def _within(piece: Piece, time: float, mean: float) -> float:

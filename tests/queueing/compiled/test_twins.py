@@ -179,6 +179,12 @@ def _balancing_sweeps(seed: int) -> Arguments:
     return *moves, flows.sum(axis=0), draw.uniform(0, 1, count), int(draw.integers(1, 5))
 
 
+def _complex_geometric(seed: int) -> Arguments:
+    draw = random(seed)
+    rows, columns = int(draw.integers(1, 90)), int(draw.integers(1, 80))
+    return draw.uniform(-0.7, 0.7, 2 * columns), draw.uniform(-1, 1, 2 * columns * rows)
+
+
 MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "inverse_polynomial": ("headway.queueing.erlang.blocking", _inverse_polynomial),
     "one_class_recursion": ("headway.queueing.closed.mva", _one_class_recursion),
@@ -190,6 +196,7 @@ MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "play": ("headway.models.simulating.playing.loop", _play),
     "explore_program": ("headway.queueing.layers.states.search", _explore_program),
     "balancing_sweeps": ("headway.queueing.markov.sweeps", _balancing_sweeps),
+    "complex_geometric": ("headway.queueing.closed.series", _complex_geometric),
 }
 """The module of each twin, and arguments by seed; results are the arrays that are written."""
 

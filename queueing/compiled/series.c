@@ -1,0 +1,32 @@
+/* Convolution with a geometric series of complex ratios: headway.queueing.closed.series. */
+#include "kernels.h"
+
+#define COLUMNS 32 /* side by side, for speed */
+
+/* y(n) = x(n) + r y(n - 1) by column, real and imaginary parts in turn; y takes the place of x. */
+const char *complex_geometric(const Argument *given)
+{
+    const double *ratio = given[0].numbers.at;
+    double *series = given[1].numbers.at;
+    ptrdiff_t width = given[0].numbers.size, size = given[1].numbers.size;
+    if (width < 2 || width % 2 || size < width || size % width)
+        return "complex_geometric: a complex ratio for each column of the series";
+    for (ptrdiff_t start = 0; start < width; start += 2 * COLUMNS) {
+        ptrdiff_t count = (width - start < 2 * COLUMNS ? width - start : 2 * COLUMNS) / 2;
+        double real[COLUMNS], imaginary[COLUMNS], before[COLUMNS], turned[COLUMNS];
+        for (ptrdiff_t i = 0; i < count; i++) {
+            real[i] = ratio[start + 2 * i];
+            imaginary[i] = ratio[start + 2 * i + 1];
+            before[i] = series[start + 2 * i];
+            turned[i] = series[start + 2 * i + 1];
+        }
+        for (double *row = series + width + start; row < series + size; row += width)
+            for (ptrdiff_t i = 0; i < count; i++) {
+                double kept = row[2 * i] + (real[i] * before[i] - imaginary[i] * turned[i]);
+                turned[i] = row[2 * i + 1] + (real[i] * turned[i] + imaginary[i] * before[i]);
+                row[2 * i] = before[i] = kept;
+                row[2 * i + 1] = turned[i];
+            }
+    }
+    return NULL;
+}
