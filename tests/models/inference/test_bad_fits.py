@@ -38,12 +38,13 @@ def test_a_model_that_does_not_describe_is_told_by_its_title(jagged):
 
 def test_no_model_is_written_unasked(jagged, tmp_path):
     out = tmp_path / "out.toml"
-    refused = headway("fit", "server", "--data", jagged, "--out", out)
+    given = ("fit", "server", "--forms", "server-single", "--data", jagged, "--out", out)
+    refused = headway(*given)
     assert (refused.code, out.exists()) == (1, False)
     assert refused.err == (
         f"{out} is not written: the model does not describe these data; --anyway writes it\n"
     )
-    asked = headway("fit", "server", "--data", jagged, "--out", out, "--anyway")
+    asked = headway(*given, "--anyway")
     assert (asked.code, out.exists()) == (1, True)
 
 

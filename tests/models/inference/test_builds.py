@@ -8,11 +8,18 @@ import pytest
 
 from headway.errors import InvalidParameter, MeasurementError
 from headway.models import compare_builds
+from headway.models.inference import builds
 from headway.models.measured.points import Loop, Point
 from headway.models.reading.loadtest import LoadTest
 from tests.support.command import headway, refusal
 
 LOADS = (1, 2, 4, 8)
+
+
+@pytest.fixture
+def unfitted(monkeypatch):
+    """Without saturation throughputs, whose fits take a hundred times as long as all else."""
+    monkeypatch.setattr(builds, "_saturations", lambda *_: ((), ()))
 
 
 def runs(random, slower=1.0, repeats=3, scatter=0.04, loads=LOADS):
@@ -39,11 +46,9 @@ def overall(builds, quantity):
     return next(one for one in builds.overall if one.quantity == quantity)
 
 
-def test_intervals_hold_the_difference_as_often_as_they_say(monkeypatch):
+@pytest.mark.usefixtures("unfitted")
+def test_intervals_hold_the_difference_as_often_as_they_say():
     """Of 400 pairs 95% hold: 92 to 98%, some three standard errors; at each load too."""
-    from headway.models.inference import builds as module
-
-    monkeypatch.setattr(module, "_saturations", lambda *_: ((), ()))
     held, at_one = 0, 0
     for seed in range(400):
         random = np.random.default_rng(seed)
@@ -56,11 +61,9 @@ def test_intervals_hold_the_difference_as_often_as_they_say(monkeypatch):
     assert 0.92 <= at_one / 400 <= 0.98
 
 
-def test_so_many_runs_tell_the_difference_that_is_allowed(monkeypatch):
+@pytest.mark.usefixtures("unfitted")
+def test_so_many_runs_tell_the_difference_that_is_allowed():
     """Equation (2): of 200 pairs with as many runs, 80% tell it: 72 to 88%, 2.8 standard errors."""
-    from headway.models.inference import builds as module
-
-    monkeypatch.setattr(module, "_saturations", lambda *_: ((), ()))
     scatter, at_most = 0.10, 0.05
     wanted = 2 * (2.8 * scatter / math.log(1.05)) ** 2 / len(LOADS)
     told, asked = 0, []
@@ -74,6 +77,7 @@ def test_so_many_runs_tell_the_difference_that_is_allowed(monkeypatch):
     assert np.median(asked) == pytest.approx(wanted, rel=0.1)
 
 
+@pytest.mark.usefixtures("unfitted")
 def test_verdicts_follow_what_is_allowed():
     random = np.random.default_rng(3)
     steady = runs(random, scatter=0.002)
@@ -88,6 +92,7 @@ def test_verdicts_follow_what_is_allowed():
     assert noisy.runs > 20
 
 
+@pytest.mark.usefixtures("unfitted")
 def test_without_repeats_loads_are_the_measurements():
     random = np.random.default_rng(1)
     found = compare_builds(runs(random, repeats=1), runs(random, 1.1, repeats=1))
@@ -144,6 +149,7 @@ def write(folder, slower):
     return str(folder)
 
 
+@pytest.mark.usefixtures("unfitted")
 def test_the_command_sets_its_exit_code_only_where_a_limit_is_given(tmp_path):
     before, after = write(tmp_path / "before", 1.0), write(tmp_path / "after", 1.1)
     failed = headway("compare", before, after, "--at-most", "5%")
