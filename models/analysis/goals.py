@@ -163,10 +163,28 @@ def read_goals(solution: Solution, texts: Sequence[str | Goal]) -> tuple[Goal, .
 def _goal(solution: Solution, text: str | Goal) -> Goal:
     if isinstance(text, Goal):
         return text
+    match = _matched(text)
+    output_of(solution, match[1])
+    return read_goal(solution.model, text)
+
+
+def _matched(text: str) -> re.Match[str]:
     match = _WRITTEN.fullmatch(text)
     if match is None or match[2] not in tuple(Sense):
         msg = f"target {text!r}: write OUTPUT<=VALUE or OUTPUT>=VALUE, such as response_time<=300ms"
         raise InvalidParameter(msg)
-    output_of(solution, match[1])
-    unit = solution.model.meaning(match[1]).unit
+    return match
+
+
+def read_goal(model: Model, text: str) -> Goal:
+    """Read a goal of a model's output, whether there is one or not.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> read_goal(catalogue_model("server-single"), "response_time <= 300 ms").limit
+    0.3
+    """
+    match = _matched(text)
+    unit = model.meaning(match[1]).unit
     return Goal(match[1], Sense(match[2]), quantity(match[3], unit, match[1]))

@@ -1,6 +1,7 @@
 """Sizes: the cheapest configuration that meets targets, and what less or more money would buy."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -85,6 +86,8 @@ class Size(Kept, Answer):
     chance
         The required probability, the number of draws, and the uncertain parameters; None if nothing
         is uncertain.
+    followed
+        Of a size over a day: how that was followed; None at one point of operation.
 
     Examples
     --------
@@ -110,6 +113,18 @@ class Size(Kept, Answer):
     looked_at: int
     proven: bool = True
     chance: Chance | None = None
+    followed: tuple[str, ...] | None = None
+
+    def over_a_day(self, followed: tuple[str, ...]) -> "Size":
+        """The same of a size that was followed over a day: how, and what is approximate."""
+        return replace(self, followed=followed)
+
+    @property
+    def approximation(self) -> str:
+        """What is approximate of the best configuration; empty if nothing is."""
+        if self.followed is None:
+            return self.solution.approximation
+        return "; ".join(line for line in self.followed if line.startswith("approximate"))
 
     @property
     def caution(self) -> str:

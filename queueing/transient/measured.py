@@ -5,8 +5,6 @@ their periods 90 of 100 had response times within 0.8% for offered loads, 0.9% p
 a fluid.
 """
 
-from math import inf
-
 from headway.queueing.methods.method import Error
 
 _BY = "python -m tests.campaigns.days"
@@ -22,5 +20,11 @@ POINTWISE_ERROR = Error(6.7, 21.8, _BELOW, _BY)
 FLUID_ERROR = Error(9.3, 63.0, _ABOVE, _BY)
 """Of means and covariances as if numbers were normal."""
 
-AUTOSCALED_ERROR = Error(inf, inf, "", "python -m tests.campaigns.autoscaled")
-"""Of an autoscaler that sees the mean of its metric."""
+AUTOSCALED_ERROR = Error(
+    0.0,
+    85.8,
+    "beside 100 simulated days (90 of them within 17%; replicas within 13%, times above the "
+    "metric's target within 73%)",
+    "python -m tests.campaigns.autoscaled",
+)
+"""Of an autoscaler that sees the mean of its metric, with 100 to 2,000 requests in an interval."""

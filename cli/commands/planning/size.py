@@ -62,6 +62,8 @@ EXAMPLE = (
     metavar="P",
     help="Probability (%) of meeting all targets, from ci95.",
 )
+@click.option("--over", metavar="DAY", help="Over a day: a CSV of times and rates, or 24h.")
+@click.option("--every", metavar="TIME", help="Length of its periods, for worst.OUTPUT targets.")
 @format_options
 @plot_option
 def command(
@@ -74,14 +76,26 @@ def command(
     choices: tuple[str, ...],
     cost: str,
     confidence: float | None,
+    over: str | None,
+    every: str | None,
     output_format: Format | None,
     plot: Drawing | None,
 ) -> None:
     """Find the cheapest configuration."""
-    from headway.models.sizing.sizing import size_model
-
     chosen = chosen_model(model, preset, settings, closed_settings(closed, None, think))
-    answer = size_model(chosen, targets, _choices(chosen, choices), cost, confidence)
+    offered = _choices(chosen, choices)
+    if every and not over:
+        raise InvalidParameter("--every needs --over")
+    if over:
+        from headway.models.over.sizing import size_over
+
+        if confidence is not None:
+            raise InvalidParameter("--confidence needs one point in time; leave out --over")
+        answer = size_over(chosen, over, targets, offered, cost, every)
+    else:
+        from headway.models.sizing.sizing import size_model
+
+        answer = size_model(chosen, targets, offered, cost, confidence)
     present(answer, output_format, plot)
 
 

@@ -64,7 +64,7 @@ def _fields(size: Size, each: Sequence[Configuration]) -> Iterator[Field]:
     yield Field(("meets",), [one.meets for one in each], csv=("meets",), flags=("true", "false"))
     missed = ([{"output": goal.output, "by": by} for goal, by in one.missed] for one in each)
     yield only_json("missed", missed)
-    yield only_csv("approximation", (size.solution.approximation for _ in each))
+    yield only_csv("approximation", (size.approximation for _ in each))
 
 
 def _document(size: Size, rows: list[Row]) -> Row:
@@ -80,7 +80,7 @@ def _document(size: Size, rows: list[Row]) -> Row:
         "confidence": None if size.chance is None else 100 * size.chance.confidence,
         "draws": None if size.chance is None else size.chance.draws,
         **({"caution": size.caution} if size.caution else {}),
-        "approximation": size.solution.approximation or None,
+        "approximation": size.approximation or None,
         **models_document(size.model),
         "proven": size.proven,
         "cheapest": _one(size, size.best),
@@ -180,7 +180,7 @@ def _notes(size: Size, scale: Scale) -> Iterator[str]:
             f"not proven: {four_digits(size.grid.size)} configurations are too many to look at "
             "each; nothing near this one is cheaper, but something else may be"
         )
-    yield from labels(size.solution)
+    yield from labels(size.solution) if size.followed is None else size.followed
 
 
 def _binding(size: Size, scale: Scale) -> Iterator[str]:

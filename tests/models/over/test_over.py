@@ -10,6 +10,7 @@ from headway.errors import HeadwayError
 from headway.models import ModelGraph, parse_model
 from headway.models.over.days import Day, day_of_text, nice_step
 from headway.models.over.over import over_model
+from headway.models.over.sizing import size_over
 from headway.queueing import MG1, MM1, Delay, MMm, MMmK
 from headway.queueing.flows.courses import RateTable
 from tests.support.command import headway, refusal
@@ -218,3 +219,37 @@ def test_a_model_of_classes_has_no_day():
     text = MODEL + "[classes.web]\narrival_rate = 1\n[classes.batch]\narrival_rate = 2\n"
     with pytest.raises(HeadwayError, match="has classes"):
         over_model(parse_model(text), DAY)
+
+
+def test_the_size_of_a_day_is_the_smallest_that_keeps_its_targets():
+    graph = ModelGraph("pool").declare("servers").station("cpu", MMm(0.01, "servers"))
+    choose = {"servers": range(2, 9)}
+    targets = ["response_time_over_50ms<=1%", "worst.response_time_p95<=40ms"]
+    size = size_over(graph.at(), DAY, targets, choose, "servers", every=60)
+
+    def keeps(servers):
+        found = over_model(graph.at(servers=servers), DAY, 0.05, every=60, percentiles=(95.0,))
+        worst = found.periods.percentiles[95.0].max()
+        return found.over_target <= 0.01 and worst <= 0.04
+
+    best = int(size.best.values["servers"])
+    assert keeps(best)
+    assert not keeps(best - 1)
+    assert "followed over 120 s by method forward" in str(size)
+
+
+def test_the_command_sizes_over_a_day(tmp_path):
+    text = MODEL.replace("servers = 4", 'servers = "n"') + "[parameters]\nn = 1\n"
+    model = written(tmp_path, "pool.toml", text)
+    day = written(tmp_path, "day.csv", "time,rate\n0,50\n60,300\n")
+    options = ("--target", "worst.response_time<=16ms", "--choose", "n=1:8", "--cost", "2*n")
+    given = ("--over", day, *options, "--every", "60")
+    found = json.loads(headway("size", model, *given, "--json").out)
+    assert found["cheapest"]["values"] == {"n": 4}
+    assert found["cheapest"]["cost"] == 8
+    assert "none of 2 configurations" in refusal(
+        "size", model, "--over", day, *options[:2], "--choose", "n=1:2", "--cost", "n"
+    )
+    assert "--every needs --over" in refusal("size", model, *options, "--every", "60")
+    other = ("--target", "throughput>=5", *options[2:])
+    assert "of a day there are" in refusal("size", model, "--over", day, *other)

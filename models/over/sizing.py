@@ -1,0 +1,222 @@
+"""The cheapest configuration that keeps its targets over a day, or in its worst period."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from headway.errors import HeadwayError, InvalidParameter
+from headway.kinds import FloatArray
+from headway.models.analysis.goals import Goal, Sense, read_goal
+from headway.models.over.days import Day
+from headway.models.over.over import day_of, over_model
+from headway.models.over.timeline import Periods, Timeline
+from headway.models.sizing.choices import Columns, grid_of
+from headway.models.sizing.cost import cost_of
+from headway.models.sizing.judge import Verdict, all_met, all_misses
+from headway.models.sizing.size import Size
+from headway.models.sizing.sizing import Extent, Question, answered
+from headway.models.structure.outputs import Of, read_part
+from headway.numerals import digits
+
+if TYPE_CHECKING:
+    from headway.models.structure.model import Model
+
+MOST = 64
+"""Configurations that are followed over a day; each takes up to some seconds."""
+
+WORST = "worst."
+"""Before a name: the worst period counts, not the whole day."""
+
+_KNOWN = ("response_time", "utilisation", "queue_length", "loss_probability")
+
+
+def size_over(
+    model: "Model",
+    day: "Day | Path | str | float",
+    targets: Sequence[str],
+    choose: Mapping[str, Sequence[float] | FloatArray],
+    cost: str,
+    every: str | float | None = None,
+) -> Size:
+    """Find the cheapest configuration that meets all targets over a day.
+
+    Parameters
+    ----------
+    model, day, every
+        As `over_model` takes them.
+    targets
+        Of the whole day, as ``response_time_p95<=300ms`` or ``response_time_over_1s<=1%``; of its
+        worst period with ``worst.`` before the name.
+    choose, cost
+        Values to choose from by parameter [SI], at most `MOST` configurations; and their cost.
+
+    Raises
+    ------
+    InvalidParameter
+        For targets that are not known of a day or that no configuration meets, and too many
+        configurations; and as `over_model`.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> from headway.queueing import MMm
+    >>> pool = ModelGraph("pool").declare("servers").station("cpu", MMm(0.01, "servers")).at()
+    >>> day = Day((0.0, 60.0, 120.0), (50.0, 300.0))
+    >>> choose = {"servers": range(1, 9)}
+    >>> size_over(pool, day, ["worst.response_time<=16ms"], choose, "servers", every=60).best.values
+    {'servers': 4.0}
+    """
+    grid = grid_of(model, choose)
+    if grid.size > MOST:
+        msg = f"{grid.size} configurations are too many to follow over a day; offer at most {MOST}"
+        raise InvalidParameter(msg)
+    goals = tuple(_goal(model, text) for text in targets)
+    load = day_of(model, day)
+    judge = ByDay(model, goals, load, every)
+    peak = model
+    if model.graph.needs_arrival_rate and not load.relative:
+        peak = model.at(arrival_rate=max(load.rates))
+    found = answered(Question(peak, goals, grid, cost_of(cost, grid.names), judge), Extent())
+    best = judge.timeline(found.best.values)
+    length = digits(float(best.day.ends[0] - best.day.starts[0]))
+    said = (f"followed over {length} s by method {best.method}",)
+    about = (f"approximate: {best.approximation}",) if best.approximation else ()
+    return found.over_a_day((*said, *about))
+
+
+def _goal(model: "Model", text: str) -> Goal:
+    """Read a target of a day."""
+    name = re.split("[<>=]", text)[0].strip()
+    part = name.removeprefix(WORST)
+    known = part in _KNOWN or re.match("response_time_(p|over_)", part)
+    if not known or read_part(part, Of.NETWORK) is None:
+        msg = (
+            f"target {text!r}: of a day there are {', '.join(_KNOWN)}, response_time_p95 and "
+            "response_time_over_1s, of its worst period with worst. before them"
+        )
+        raise InvalidParameter(msg)
+    return read_goal(model, text)
+
+
+@dataclass(frozen=True, eq=False)
+class ByDay:
+    """Judges by following each configuration over a day.
+
+    Parameters
+    ----------
+    model, goals
+        What is judged.
+    day, every
+        As `over_model` takes them.
+    known
+        Days that were followed, by the values of the choices; or why they were not.
+    """
+
+    model: "Model"
+    goals: tuple[Goal, ...]
+    day: Day
+    every: str | float | None = None
+    known: dict[tuple[tuple[str, float], ...], Timeline | HeadwayError] = field(
+        default_factory=dict
+    )
+
+    def timeline(self, values: Mapping[str, float]) -> Timeline:
+        """A configuration's day.
+
+        Raises
+        ------
+        HeadwayError
+            Where no method follows it.
+        """
+        key = tuple(values.items())
+        if key not in self.known:
+            numbers = [_asked(goal) for goal in self.goals]
+            times = sorted({n for part, n in numbers if part.startswith("response_time_over_")})
+            percents = sorted({n for part, n in numbers if part.startswith("response_time_p")})
+            if len(times) > 1:
+                raise InvalidParameter("give one time of response_time_over_TIME for all targets")
+            try:
+                self.known[key] = over_model(
+                    self.model.at(values), self.day, times[0] if times else None,
+                    every=self.every, percentiles=percents,
+                )  # fmt: skip
+            except HeadwayError as error:
+                self.known[key] = error
+        found = self.known[key]
+        if isinstance(found, HeadwayError):
+            raise found
+        return found
+
+    def __call__(self, columns: Columns) -> Verdict:
+        """Judge configurations."""
+        names = list(columns)
+        rows = np.stack([np.ravel(columns[name]) for name in names], axis=1)
+        outputs = np.full((len(rows), len(self.goals) + 1), np.nan)
+        for place, row in enumerate(rows.tolist()):
+            try:
+                found = self.timeline(dict(zip(names, row, strict=True)))
+            except HeadwayError:
+                continue
+            outputs[place] = [*(_value(found, g) for g in self.goals), found.day.response_time[0]]
+        if np.isnan(outputs).all():
+            self.timeline(dict(zip(names, rows[-1].tolist(), strict=True)))
+        goals = outputs[:, :-1]
+        measure = np.where(np.isnan(outputs[:, -1]), np.inf, outputs[:, -1])
+        missed = all_misses(self.goals, goals).max(axis=1)
+        return Verdict(all_met(self.goals, goals), goals, measure, missed)
+
+    def measures(self, columns: Columns) -> FloatArray:
+        """Mean response times of the whole day."""
+        return self(columns).measure
+
+    def full(self) -> "ByDay":
+        """The same."""
+        return self
+
+    @property
+    def along_axes(self) -> bool:
+        """Each configuration alone."""
+        return False
+
+    @property
+    def at_once(self) -> bool:
+        """Each configuration alone."""
+        return False
+
+    @property
+    def is_slow(self) -> bool:
+        """Each configuration alone."""
+        return True
+
+    @property
+    def chance(self) -> None:
+        """Nothing is uncertain."""
+        return
+
+
+def _asked(goal: Goal) -> tuple[str, float]:
+    """What a goal is of, and the number in its name."""
+    part = goal.output.removeprefix(WORST)
+    request = read_part(part, Of.NETWORK)
+    assert request is not None  # noqa: S101 - the goal was read
+    return part, float(request.number)
+
+
+def _value(found: Timeline, goal: Goal) -> float:
+    """What a goal asks for, of the whole day or of its worst period."""
+    periods = found.periods if goal.output.startswith(WORST) else found.day
+    values = _numbers(periods, *_asked(goal))
+    worst = np.nanmax if goal.sense is Sense.AT_MOST else np.nanmin
+    return float(worst(values)) if np.isfinite(values).any() else float("nan")
+
+
+def _numbers(periods: Periods, part: str, number: float) -> FloatArray:
+    if part.startswith("response_time_over_"):
+        return np.asarray(periods.over_target, float)
+    if part.startswith("response_time_p"):
+        return periods.percentiles[number]
+    return np.asarray(getattr(periods, part), float)
