@@ -124,17 +124,18 @@ def _silent(services: Services) -> Iterator[Finding]:
 
 
 def _orphans(services: Services) -> Iterator[Finding]:
+    if not any(entry.peer for entry in services.entries.values()):
+        return
     for load in services.requests:
-        for number in np.unique(load.entry[load.outermost]):
-            mine = load.entry == number
-            begun = int((mine & load.outermost & ~load.lost).sum())
-            if 0.01 < begun / int(mine.sum()) <= 0.99:
-                share = begun / int(mine.sum())
-                yield ORPHANS.finding(
-                    f"{100 * share:.0f}% of the requests for {load.operation_of(int(number))} of "
-                    f"{load.service_of(int(number))} in {load.load} begin traces of their own",
-                    value=share,
-                )
+        numbers, inverse = np.unique(load.entry, return_inverse=True)
+        shares = np.bincount(inverse, load.outermost & ~load.lost) / np.bincount(inverse)
+        for k in np.flatnonzero((shares > 0.01) & (shares <= 0.99)).tolist():
+            number, share = int(numbers[k]), float(shares[k])
+            yield ORPHANS.finding(
+                f"{100 * share:.0f}% of the requests for {load.operation_of(number)} of "
+                f"{load.service_of(number)} in {load.load} begin traces of their own",
+                value=share,
+            )
 
 
 def _spans(services: Services) -> Iterator[Finding]:

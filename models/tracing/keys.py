@@ -126,9 +126,11 @@ def keyed(loads: Sequence[Requests], shares: Sequence[float]) -> Keyed:
 
     entry, root = (_column(loads, name) for name in ("entry", "root"))
     start, end = (_column(loads, name) for name in ("start", "end"))
-    began, ended, message = (_column(loads, name) for name in ("began", "ended", "message"))
+    began, ended = (_column(loads, name) for name in ("began", "ended"))
     caller = np.concatenate([each.caller + k for each, k in zip(loads, begin, strict=False)])
     callee = _column(loads, "callee")
+    outlives = ended > end[caller]
+    message = _column(loads, "message") | _mostly(outlives, entry[caller], callee)
     waited = ~message
     own = own_times(start, end, caller[waited], began[waited], ended[waited])
 
@@ -137,8 +139,10 @@ def keyed(loads: Sequence[Requests], shares: Sequence[float]) -> Keyed:
     roots = np.where(np.isin(entry, sought), root, ANY)
     asked = np.where(np.isin(callee, sought), root[caller], ANY)
     keys, number = _numbered(np.append(entry, callee), np.append(roots, asked))
-    outermost = _column(loads, "outermost")
+    outermost, lost = _column(loads, "outermost"), _column(loads, "lost")
     outside = outermost & np.isin(entry, _begin_traces(entry, outermost))
+    if not (callee < 0).any():  # nobody is there who could have asked without a trace
+        outside |= outermost & ~lost
     return Keyed(
         tuple(loads),
         tuple(shares),
@@ -162,6 +166,16 @@ def keyed(loads: Sequence[Requests], shares: Sequence[float]) -> Keyed:
 
 def _column(loads: Sequence[Requests], name: str) -> NDArray[Any]:
     return np.concatenate([getattr(each, name) for each in loads])
+
+
+def _mostly(outlives: BoolArray, caller: IntArray, callee: IntArray) -> BoolArray:
+    """Calls from one entry to another that mostly outlive the request: nobody waits for them."""
+    if not len(callee):
+        return outlives
+    low = int(callee.min())
+    _, pair = np.unique(caller * (int(callee.max()) - low + 1) + callee - low, return_inverse=True)
+    share = np.bincount(pair, outlives) / np.bincount(pair)
+    return np.asarray(share[pair] > 0.5)
 
 
 def _numbered(entry: IntArray, root: IntArray) -> tuple[tuple[Key, ...], IntArray]:

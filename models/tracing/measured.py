@@ -88,7 +88,11 @@ def measured_of(requests: Keyed, threads: Threads) -> dict[Key, Measured]:
             len(rows),
             doing(stages),
             max(float(work.mean()) - longer, 0.0),
-            sqrt(standard_error(work) ** 2 + (ROUGH * longer) ** 2),
+            sqrt(
+                standard_error(work) ** 2
+                + (ROUGH * longer) ** 2
+                + threads.doubt.get(service, 0.0) ** 2
+            ),
             float(network[rows].mean()),
             standard_error(network[rows]),
             messages.get(number, {}),

@@ -10,7 +10,8 @@ With r = 0 and c = 1 it is the law of m processors that requests share, whose wo
 """
 
 from collections.abc import Sequence
-from math import inf, sqrt
+from math import exp, inf, sqrt
+from typing import NamedTuple
 
 from headway.models.tracing.pools import Arrivals, Pool
 from headway.queueing.erlang.formulas import erlang_c
@@ -19,7 +20,7 @@ from headway.records import dataclass
 ROUGH = 0.3
 """Relative error of waiting: arrivals are not Poisson where one request makes several calls."""
 _SETTLED = 1e-6  # relative change of the work
-_LIKELY = 16.0  # chi squared by which a pool has to explain more than none
+_LIKELY = 9.0  # chi squared by which a pool has to explain more than none: three standard errors
 _POSSIBLE = 4.0  # chi squared within which other numbers of threads do as well
 
 
@@ -66,25 +67,51 @@ class Seen:
         return scale * held / (threads - offered)
 
 
-def pool_by_rates(loads: Sequence[Seen], low: int) -> tuple[Pool, float]:
-    """Find threads from mean times and rates, and the mean of the first gap without waiting [s].
+class ByRates(NamedTuple):
+    """What mean times tell.
+
+    Parameters
+    ----------
+    pool
+        Threads; infinite where none explain more than chance.
+    work
+        Mean of the first gap without waiting [s].
+    doubt
+        How far it is from the work that other numbers of threads would leave: its root mean square,
+        each weighted by exp(-chi squared / 2) [s].
+    """
+
+    pool: Pool
+    work: float
+    doubt: float
+
+
+def pool_by_rates(loads: Sequence[Seen], low: int) -> ByRates:
+    """Find threads from mean times and rates.
 
     Parameters
     ----------
     loads
-        Of two loads or more.
+        Of one load or more; from one nothing is seen.
     low
         The fewest threads that the spans allow.
     """
     flat, usual = _unexplained(loads, None)
-    most = int(2 * max((each.rate * (each.gap + each.rest) for each in loads), default=1.0)) + 10
+    if len(loads) < 2 or flat == inf:  # or nobody does anything that takes time
+        return ByRates(Pool(inf, low, inf), usual, 0.0)
+    most = int(2 * max(each.rate * (each.gap + each.rest) for each in loads)) + 10
     tried = {m: _unexplained(loads, m) for m in range(low, max(low + 10, most))}
     best = min(tried, key=lambda m: tried[m][0])
     left, work = tried[best]
-    if len(loads) < 2 or not left < flat - _LIKELY:
-        return Pool(inf, low, inf), usual
+    seen = left < flat - _LIKELY
+    taken = work if seen else usual
+    weights = [(exp((min(left, flat) - c) / 2), w) for c, w in (*tried.values(), (flat, usual))]
+    whole = sum(weight for weight, _ in weights)
+    doubt = sqrt(sum(weight * (w - taken) ** 2 for weight, w in weights) / whole)
+    if not seen:
+        return ByRates(Pool(inf, low, inf), usual, doubt)
     near = [m for m, (other, _) in tried.items() if other < left + _POSSIBLE]
-    return Pool(float(best), min(near), float(max(near))), work
+    return ByRates(Pool(float(best), min(near), float(max(near))), work, doubt)
 
 
 def _unexplained(loads: Sequence[Seen], threads: int | None) -> tuple[float, float]:

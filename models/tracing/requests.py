@@ -98,7 +98,8 @@ def requests_of(spans: Spans) -> Requests:
     """Find requests and calls among spans.
 
     A span serves if it is of kind server or consumer, or if another service caused it; all other
-    spans are parts of the one that serves above them. A client's span tells how long its caller
+    spans are parts of the one that serves above them, as are the requests of an operation for
+    itself. A client's span tells how long its caller
     waited; one that nothing answers is a call to a peer that writes no traces.
 
     Parameters
@@ -108,6 +109,7 @@ def requests_of(spans: Spans) -> Requests:
     """
     spans, offsets = corrected(spans)
     serving = serves(spans) & ~_generators(spans)
+    serving &= ~_of_itself(spans, serving)
     rows = np.flatnonzero(serving)
     owner = _owners(spans, serving)
     request = np.full(len(spans), -1)
@@ -174,6 +176,14 @@ def _generators(spans: Spans) -> BoolArray:
     serving = np.isin(spans.service, np.unique(spans.service[marked]))
     asks = np.isin(spans.kind, (SpanKind.CLIENT, SpanKind.PRODUCER))
     return np.asarray((spans.parent == ROOT) & ~serving & asks & marked.any())
+
+
+def _of_itself(spans: Spans, serving: BoolArray) -> BoolArray:
+    """Spans that serve what their own operation asks for: no call of another entry."""
+    above = np.maximum(spans.parent, 0)
+    owner = _owners(spans, serving)[above]
+    same = (spans.service == spans.service[owner]) & (spans.operation == spans.operation[owner])
+    return np.asarray(serving & (spans.parent >= 0) & serving[owner] & same)
 
 
 def _owners(spans: Spans, serving: BoolArray) -> IntArray:

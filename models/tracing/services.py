@@ -100,14 +100,15 @@ def services_of(loads: Sequence[Spans], sampled: Mapping[str, float] | None = No
     threads = threads_of(table)
     entries = measured_of(table, threads)
     orphans = orphans_of(table)
-    entries |= peers_of(table, entries, orphans)
+    peers, pools = peers_of(table)
+    entries |= peers
     found = tuple(_load(table, k) for k in range(len(table.loads)))
     if not any(load.rates for load in found):
         msg = "no trace begins in a service: all parents of its first spans are missing"
         raise MeasurementError(msg)
     return Services(
         entries,
-        threads.pools,
+        {**threads.pools, **pools},
         threads.processors,
         found,
         table.loads,

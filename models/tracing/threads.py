@@ -19,6 +19,7 @@ from headway.records import dataclass
 
 _WHOLE = 0.999  # share of traces kept from which every request is known
 _FEW = 2
+_ROUNDING = 1e-9  # times are whole nanoseconds
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class Threads:
         Services whose work grows with the load though nothing explains it: by which share.
     longer
         Services whose waiting is known on average only: how long it was in each load [s].
+    doubt
+        Services whose work is not known better than so, as waiting may be in it [s].
     waits
         Of each request for a thread; NaN where it is not known [s].
     """
@@ -43,6 +46,7 @@ class Threads:
     processors: Mapping[str, Pool]
     growing: Mapping[str, float]
     longer: Mapping[str, Mapping[int, float]]
+    doubt: Mapping[str, float]
     waits: FloatArray
 
 
@@ -59,7 +63,9 @@ def threads_of(requests: Keyed) -> Threads:
         rows = found.rows_of(service)
         if rows:
             found.service(name, rows)
-    return Threads(found.pools, found.processors, found.growing, found.longer, found.waits)
+    return Threads(
+        found.pools, found.processors, found.growing, found.longer, found.doubt, found.waits
+    )
 
 
 class _Found:
@@ -71,6 +77,7 @@ class _Found:
         self.processors: dict[str, Pool] = {}
         self.growing: dict[str, float] = {}
         self.longer: dict[str, Mapping[int, float]] = {}
+        self.doubt: dict[str, float] = {}
         self.waits = np.zeros(len(requests.key))
         begins = np.searchsorted(requests.load, np.arange(len(requests.loads) + 1))
         self.begins = begins.tolist()
@@ -106,7 +113,7 @@ class _Found:
         if not pool.seen and len(whole) < len(found):
             low = max(pool.low, pool_of(list(found.values())).low)
             seen = {k: Seen.of(each, self.rate(k, each)) for k, each in found.items()}
-            pool, work = pool_by_rates(list(seen.values()), low)
+            pool, work, self.doubt[name] = pool_by_rates(list(seen.values()), low)
             if pool.seen:
                 self.longer[name] = {k: each.gap - work for k, each in seen.items()}
         self.pools[name] = pool
@@ -128,7 +135,7 @@ class _Found:
         }
         if len(seen) < _FEW:
             return
-        processor, work = pool_by_rates(list(seen.values()), 1)
+        processor, work, _ = pool_by_rates(list(seen.values()), 1)
         if processor.seen:
             self.processors[name] = processor
             self.longer[name] = {k: each.gap - work for k, each in seen.items()}
@@ -146,5 +153,8 @@ class _Found:
 
 
 def standard_error(values: FloatArray) -> float:
-    """Of a mean; 0 for a single value."""
-    return float(values.std(ddof=1) / sqrt(len(values))) if len(values) > 1 else 0.0
+    """Of a mean; 0 for a single value, and for values that differ by rounding only."""
+    if len(values) < _FEW:
+        return 0.0
+    spread = float(values.std(ddof=1))
+    return spread / sqrt(len(values)) if spread > _ROUNDING * float(np.abs(values).max()) else 0.0

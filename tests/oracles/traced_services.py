@@ -274,15 +274,17 @@ def play(
     """
     playing = _Playing(played, seed)
     playing.play(rate, traces, warm)
-    spans: Mapping[str, list[_Span]] = {}
-    spans = {}
+    spans: dict[str, list[_Span]] = {}
     hidden = {(s.trace, s.key) for s in playing.spans if s.service in silent}
+    begun: dict[tuple[str, str], str] = {}  # traces of spans, callers before those they call
     for span in playing.spans:
         if span.service in silent:
             continue
-        trace, parent = span.trace, span.parent
-        if (trace, parent) in hidden:  # what it called begins a trace of its own
+        above, parent = (span.trace, span.parent), span.parent
+        trace = begun.get(above, span.trace)
+        if above in hidden:  # what it called begins a trace of its own
             trace, parent = f"{span.key}{span.key}", ""
+        begun[span.trace, span.key] = trace
         spans.setdefault(trace, []).append(
             _Span(trace, span.key, parent, span.service, span.name, span.kind, span.start, span.end)
         )

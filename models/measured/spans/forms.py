@@ -65,6 +65,9 @@ _THRESHOLD = re.compile(r"(?:^|,)\s*ot=(?:[^,]*;)?th:([0-9a-fA-F]{1,14})(?:;|,|$
 
 
 def _otlp(document: Any, source: str) -> Iterator[Span]:
+    if not isinstance(document, dict) or not any(key.startswith("resource") for key in document):
+        msg = f"{source}: not all of it is OpenTelemetry's; keep each form in files of its own"
+        raise MeasurementError(msg)
     for resource in entries_of(document, "resourceSpans", source):
         about = at(resource, "resource", source=source)
         labels = _labels(entries_of(about, "attributes", source), _SERVICE)
@@ -147,6 +150,9 @@ _NAMED = {kind.name.lower(): kind for kind in SpanKind}
 
 
 def _jaeger(document: Any, source: str) -> Iterator[Span]:
+    if isinstance(document, dict) and "resourceSpans" in document:
+        msg = f"{source}: not all of it is Jaeger's; keep each form in files of its own"
+        raise MeasurementError(msg)
     entries = (
         document
         if isinstance(document, list)

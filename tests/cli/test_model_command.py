@@ -1,0 +1,172 @@
+"""``headway model``: traces as they are found in the field, and what is said of them."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.models.tracing.test_traced_models import SHOP, as_jaeger, as_zipkin, otlp
+from tests.oracles.traced_services import play
+from tests.support.command import headway, refusal
+
+MILLISECOND = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def lines() -> tuple[str, ...]:
+    """Traces of the shop, a document each."""
+    return play(SHOP, 60.0, 150, 3).lines
+
+
+def told(folder: Path, files: Mapping[str, str], *options: str) -> dict[str, Any]:
+    """What the command says of some files."""
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    answer = headway("model", folder, *options, "--json")
+    assert answer.code == 0, answer.err
+    return json.loads(answer.out)
+
+
+def findings(document: Mapping[str, Any]) -> set[str]:
+    return {finding["kind"] for finding in document["findings"]}
+
+
+def spans(service: str, *rows: tuple[str, str, str, int, int]) -> dict[str, Any]:
+    """Spans of a service: an identifier, its parent, an operation, from and to [ms]."""
+    each = [
+        {
+            "traceId": "a1",
+            "spanId": key,
+            "parentSpanId": parent,
+            "name": name,
+            "kind": 2,
+            "startTimeUnixNano": str(start * MILLISECOND),
+            "endTimeUnixNano": str(end * MILLISECOND),
+        }
+        for key, parent, name, start, end in rows
+    ]
+    label = {"key": "service.name", "value": {"stringValue": service}}
+    return {"resource": {"attributes": [label]}, "scopeSpans": [{"spans": each}]}
+
+
+def document(*services: dict[str, Any]) -> str:
+    return json.dumps({"resourceSpans": services})
+
+
+def test_files_of_three_forms_are_three_loads(tmp_path, lines):
+    each = [json.loads(line) for line in lines]
+    files = {
+        "otlp.jsonl": "\n".join(lines[:50]),
+        "jaeger.json": json.dumps(
+            {"data": [t for d in each[50:100] for t in as_jaeger(d)["data"]]}
+        ),
+        "zipkin.json": json.dumps([span for d in each[100:] for span in as_zipkin(d)]),
+    }
+    assert [load["traces"] for load in told(tmp_path, files)["loads"]] == [50, 50, 50]
+
+
+def test_spans_of_a_trace_may_be_in_several_files_and_more_than_once(tmp_path, lines):
+    each = [json.loads(line)["resourceSpans"] for line in lines]
+    files = {
+        f"{k}.jsonl": "\n".join(json.dumps({"resourceSpans": d[k::3]}) for d in each)
+        for k in range(3)
+    }
+    [load] = told(tmp_path, {**files, "again.jsonl": files["1.jsonl"]})["loads"]
+    assert load["traces"] == 150
+    assert {"spans_twice"} == findings(told(tmp_path, {})) - {"threads_not_seen"}
+
+
+def test_clocks_an_hour_apart_are_corrected(tmp_path):
+    traces = play(SHOP, 60.0, 150, 3, skews={"stock": 3600.0}).lines
+    found = told(tmp_path, {"shop.jsonl": "\n".join(traces)})
+    [off] = [finding for finding in found["findings"] if finding["kind"] == "clock_off"]
+    assert off["value"] == pytest.approx(-3600, abs=1e-3)
+    assert found["loads"][0]["arrival_rate"] == pytest.approx(60, rel=0.3)
+
+
+def test_a_single_service_is_a_model(tmp_path):
+    """Ten requests a second, each of 10 ms."""
+    rows = [(f"{k:x}", "", "GET /", 100 * k, 100 * k + 10) for k in range(1, 101)]
+    found = told(tmp_path, {"web.jsonl": document(spans("web", *rows))})
+    [entry], [load] = found["entries"], found["loads"]
+    assert entry["work"] == pytest.approx(0.010, rel=1e-9)
+    assert load["arrival_rate"] == pytest.approx(10, rel=1e-9)
+    assert load["model_response_time"] == pytest.approx(0.010, rel=1e-6)
+
+
+def test_an_operation_that_asks_for_itself_is_one_entry(tmp_path):
+    rows = [("1", "", "walk", 0, 90), ("2", "1", "walk", 10, 80), ("3", "2", "walk", 20, 70)]
+    [entry] = told(tmp_path, {"tree.json": document(spans("files", *rows))})["entries"]
+    assert (entry["requests"], entry["calls"]) == (1, "")
+    assert entry["work"] == pytest.approx(0.090, rel=1e-9)
+
+
+def test_services_that_call_each_other_in_a_circle_are_told(tmp_path):
+    files = {
+        f"{k}.json": document(
+            spans(
+                "a", (f"{k}1", "", "top", at, at + 90), (f"{k}3", f"{k}2", "back", at + 20, at + 60)
+            ),
+            spans(
+                "b",
+                (f"{k}2", f"{k}1", "work", at + 10, at + 80),
+                (f"{k}4", f"{k}3", "work", at + 30, at + 50),
+            ),
+        )
+        for k, at in ((1, 0), (2, 100))
+    }
+    [load] = told(tmp_path, files)["loads"]
+    assert load["model_response_time"] is None
+    assert "requests go round without end" in load["note"]
+
+
+def test_what_is_asked_from_outside_and_from_inside_counts_twice(tmp_path):
+    """Every second request for a check begins a trace, and everyone writes spans."""
+    pages = [
+        (
+            spans("web", (f"{k}0", "", "page", 100 * k, 100 * k + 30)),
+            spans(
+                "auth",
+                (f"{k}1", f"{k}0", "check", 100 * k + 10, 100 * k + 20),
+                (f"{k}2", "", "check", 100 * k + 50, 100 * k + 60),
+            ),
+        )
+        for k in range(1, 101)
+    ]
+    found = told(tmp_path, {"both.json": document(*(each for page in pages for each in page))})
+    assert found["loads"][0]["arrival_rate"] == pytest.approx(20, rel=0.02)
+    assert "callers_not_traced" not in findings(found)
+
+
+def test_calls_that_outlive_their_request_are_messages(tmp_path):
+    rows = range(1, 51)
+    files = {
+        "mail.json": document(
+            spans("web", *((f"{k}0", "", "order", 100 * k, 100 * k + 20) for k in rows)),
+            spans("mail", *((f"{k}1", f"{k}0", "send", 100 * k + 10, 100 * k + 60) for k in rows)),
+        )
+    }
+    order, _ = told(tmp_path, files)["entries"]
+    assert order["calls"] == "mail_send (1, sent)"
+    assert order["work"] == pytest.approx(0.020, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no traces of OpenTelemetry"),
+        ('{"resourceSpans": []}', "no spans; export at least one trace"),
+        (otlp({"parentSpanId": "01"}), "are each other's parents in a circle"),
+        (otlp({"endTimeUnixNano": "10"}), "a span ends before it starts"),
+        (f'{otlp({})}\n{{"data": [{{"traceID": "1", "spans": []}}]}}',
+         "not all of it is OpenTelemetry's; keep each form in files of its own"),
+        (otlp(*({"spanId": f"{k:x}", "name": f"work y{k:x}"} for k in range(1, 100_000))),
+         "more than 10,000 operations"),
+    ],
+    ids=["empty", "no_span", "circle", "backwards", "mixed", "operations"],
+)  # fmt: skip
+def test_what_is_no_trace_is_refused_in_a_line(tmp_path, text, message):
+    (tmp_path / "bad.jsonl").write_text(text)
+    assert message in refusal("model", tmp_path)
