@@ -7,7 +7,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -103,8 +103,47 @@ class ClosedOutput(io.TextIOBase):
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
 
 
-class Group(click.Group):
+_LINES = "\b"
+"""What keeps the lines of a paragraph apart in help and on pages."""
+
+_ROOM = " " * len("Usage: ")
+
+
+def typed(*forms: str) -> str:
+    """The most used forms of a command, as its epilog."""
+    return "\n".join([_LINES, *forms])
+
+
+class Formed(click.Command):
+    """A command whose usage begins with the forms that its epilog has."""
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the most used forms, then all that may be typed."""
+        every = " ".join([ctx.command_path, *self.collect_usage_pieces(ctx)])
+        lines = [*(self.epilog or "").splitlines()[1:], every]
+        formatter.write(f"Usage: {f'{chr(10)}{_ROOM}'.join(lines)}\n")
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write nothing: it is in the usage."""
+
+
+def used(name: str, *forms: str) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a command of `COMMANDS` of a function.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    forms
+        Its most used forms, as they are typed; a backslash ends a line that goes on.
+    """
+    return click.command(name, cls=Formed, help=COMMANDS[name], epilog=typed(*forms))
+
+
+class Group(Formed, click.Group):
     """A group that suggests commands, the same with every version of click."""
+
+    command_class = Formed
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -126,9 +165,12 @@ class LazyGroup(Group):
     """A group that knows the names of its commands without importing them."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the options; ``--help``, also where nothing is asked, writes already here."""
+        """Read the options; ``--help`` writes already here, and so does a greeting."""
         with own_endings():
-            return super().parse_args(ctx, args or [HELP])
+            if not args and not ctx.resilient_parsing:
+                click.echo(GREETING)
+                ctx.exit()
+            return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
@@ -189,10 +231,25 @@ def _command_of(point: "EntryPoint") -> click.Command:
 _MANY = 100_000
 """Objects made between two collections of garbage: more than imports make, up to 70,000."""
 
-EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=200"
+GREETING = """\
+headway says what load a computer system can carry, and how sure that is.
+
+  headway audit load_tests/wrk          Can this load test be trusted?
+  headway fit server --data load_tests/wrk
+                                        Where does the server saturate?
+  headway solve nfs-server --preset raid --set arrival_rate=500
+                                        How fast is this design at that load?
+
+headway --help lists all commands; headway COMMAND --help says how each is used."""
+"""What one sees who types the name alone: commands that run as they stand."""
+
+FORMS = typed(
+    "headway fit server --data load_tests/wrk",
+    "headway solve nfs-server --preset raid --set arrival_rate=200",
+)
 
 
-@click.group(cls=LazyGroup, epilog=EXAMPLE, context_settings={"help_option_names": ["-h", HELP]})
+@click.group(cls=LazyGroup, epilog=FORMS, context_settings={"help_option_names": ["-h", HELP]})
 @click.version_option(__version__, prog_name="headway")
 def cli() -> None:
     """Predict, explain and fit the performance of computer systems with analytic models.

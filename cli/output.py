@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 import click
@@ -80,9 +81,30 @@ class Advance(Protocol):
         """Advance the bar by a step, or by part of one."""
 
 
+EVERY = 10.0
+"""Seconds between two lines about work that goes on."""
+
+
+class _Lines:
+    """Progress where there is no terminal: nothing for ten seconds, then a line in each ten."""
+
+    def __init__(self, what: str, steps: int) -> None:
+        self.what, self.steps, self.done = what, steps, 0.0
+        self.start = self.last = monotonic()
+
+    def __call__(self, doing: str = "", share: float = 1.0) -> None:
+        """Count a step, and write a line where it is time."""
+        self.done += share
+        now = monotonic()
+        if now - self.last >= EVERY:
+            self.last = now
+            done = f"{min(self.done / self.steps, 1.0):.0%} after {now - self.start:.0f} s"
+            click.echo(f"{doing or self.what}: {done}", err=True)
+
+
 @contextmanager
 def progress(what: str, steps: int) -> Iterator[Advance]:
-    """Show a progress bar on a terminal's stderr; none in a pipe.
+    """Show a progress bar on a terminal's stderr; elsewhere a line there every ten seconds.
 
     Parameters
     ----------
@@ -92,7 +114,7 @@ def progress(what: str, steps: int) -> Iterator[Advance]:
         How often the function given will be called; calls with a share count as that share.
     """
     if steps == 0 or not sys.stderr.isatty():
-        yield lambda _doing="", _share=1.0: None
+        yield _Lines(what, steps)
         return
     from rich.console import Console
     from rich.progress import Progress

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headway.cli.main import COMMANDS
+from headway.cli.main import used
 from headway.cli.options import Format, format_options, hint_options, window_options
 from headway.cli.output import present, progress
 from headway.cli.pictures import Drawing, plot_option
@@ -12,10 +12,13 @@ from headway.cli.pictures import Drawing, plot_option
 if TYPE_CHECKING:
     from headway.models.reading.hints import Hints
 
-EXAMPLE = "Example: headway audit curve.csv --json"
+FORMS = (
+    "headway audit load_tests/wrk",
+    "headway audit curve.csv --json",
+)
 
 
-@click.command("audit", help=COMMANDS["audit"], epilog=EXAMPLE)
+@used("audit", *FORMS)
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
 @hint_options
 @window_options

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headway.cli.main import COMMANDS
+from headway.cli.main import used
 from headway.cli.options import (
     Format,
     chosen_model,
@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     from headway.models.analysis.balance import Balance
     from headway.models.analysis.growth import Growth
 
-EXAMPLE = "Example: headway balance streaming-io --preset sort-cluster"
+FORMS = (
+    "headway balance nfs-server --preset scsi --preset raid",
+    "headway balance streaming-io --preset sort-cluster",
+)
 
 
-@click.command("balance", help=COMMANDS["balance"], epilog=EXAMPLE)
+@used("balance", *FORMS)
 @model_argument
 @click.option(
     "--preset",

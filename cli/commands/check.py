@@ -1,8 +1,6 @@
 """``headway check``: compare a solution with a simulation."""
 
-import click
-
-from headway.cli.main import COMMANDS, INTERRUPTED
+from headway.cli.main import INTERRUPTED, used
 from headway.cli.numbers import percentile_option
 from headway.cli.options import (
     Format,
@@ -18,10 +16,13 @@ from headway.cli.output import present, progress
 from headway.cli.pictures import Drawing, plot_option
 from headway.cli.simulated import Wish, simulation_options
 
-EXAMPLE = "Example: headway check nfs-server --preset raid --set arrival_rate=800 --percentile 95"
+FORMS = (
+    "headway check nfs-server --preset raid --set arrival_rate=500",
+    "headway check nfs-server --preset raid --set arrival_rate=800 \\\n  --percentile 95",
+)
 
 
-@click.command("check", help=COMMANDS["check"], epilog=EXAMPLE)
+@used("check", *FORMS)
 @model_argument
 @preset_option
 @set_option

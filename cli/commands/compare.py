@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from headway.cli.curves import curve_at_settings, one_curve
-from headway.cli.main import COMMANDS
+from headway.cli.main import used
 from headway.cli.options import (
     Format,
     chosen_model,
@@ -27,10 +27,13 @@ from headway.errors import InvalidParameter
 if TYPE_CHECKING:
     from headway.models.reading.hints import Hints
 
-EXAMPLE = "Example: headway compare load_tests/redis/base.txt load_tests/redis/busy.txt"
+FORMS = (
+    "headway compare nfs-server --preset raid --data curve.csv",
+    "headway compare before.csv after.csv --at-most 10%",
+)
 
 
-@click.command("compare", help=COMMANDS["compare"], epilog=EXAMPLE)
+@used("compare", *FORMS)
 @click.argument(
     "given", nargs=-1, required=True, metavar="MODEL | BEFORE AFTER", shell_complete=complete_model
 )

@@ -11,7 +11,7 @@ import click
 
 from headway.cli.crews import CrewContext, crew_options
 from headway.cli.curves import curve_at_settings, curves_option, has_settings, one_curve
-from headway.cli.main import COMMANDS
+from headway.cli.main import used
 from headway.cli.numbers import Reals, Whole
 from headway.cli.options import (
     Format,
@@ -52,7 +52,10 @@ if TYPE_CHECKING:
 LOSSES = ("linear", "soft_l1", "huber", "cauchy")
 MOST_ROUNDS = 100_000
 _SATURATION = "saturation_throughput"
-EXAMPLE = "Example: headway fit nfs-server --data curve.csv --free delay,cpu_time"
+FORMS = (
+    "headway fit server --data curve.csv",
+    "headway fit nfs-server --data curve.csv --free delay,cpu_time",
+)
 
 
 def _model_file(_c: click.Context, _p: click.Parameter, out: Path | None) -> Path | None:
@@ -80,7 +83,7 @@ _OUT, _ANYWAY = twins("--out FILE.toml, --anyway", "Write the fitted model, howe
 _AT, _NEXT = twins("--at, --next, --target", "Predict at 200:1400:100; say what to run next.")
 
 
-@click.command("fit", help=COMMANDS["fit"], epilog=EXAMPLE)
+@used("fit", *FORMS)
 @model_argument
 @curves_option
 @free_option

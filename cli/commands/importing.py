@@ -4,14 +4,17 @@ from pathlib import Path
 
 import click
 
-from headway.cli.main import COMMANDS
+from headway.cli.main import used
 from headway.cli.options import Format, format_options
 from headway.cli.output import present
 
-EXAMPLE = "Example: headway import shop.jsimg --out shop.toml"
+FORMS = (
+    "headway import shop.jsimg",
+    "headway import shop.jsimg --out shop.toml",
+)
 
 
-@click.command("import", help=COMMANDS["import"], epilog=EXAMPLE)
+@used("import", *FORMS)
 @click.argument("model", metavar="MODEL.jmva|.jsimg|.jsimgz|.pmif|.lqnx")
 @click.option(
     "--out",

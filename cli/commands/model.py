@@ -4,14 +4,17 @@ from pathlib import Path
 
 import click
 
-from headway.cli.main import COMMANDS
+from headway.cli.main import used
 from headway.cli.options import Format, format_options
 from headway.cli.output import present, progress
 
-EXAMPLE = "Example: headway model traces/*.jsonl.gz --out shop.toml"
+FORMS = (
+    "headway model traces/*.jsonl.gz",
+    "headway model traces/*.jsonl.gz --out shop.toml",
+)
 
 
-@click.command("model", help=COMMANDS["model"], epilog=EXAMPLE)
+@used("model", *FORMS)
 @click.argument("traces", nargs=-1, required=True, metavar="TRACES...")
 @click.option(
     "--out",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headway.cli.main import COMMANDS
+from headway.cli.main import used
 from headway.cli.numbers import Whole
 from headway.cli.options import (
     Format,
@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 FINISHED = 3
 """Exit code where no further run is needed."""
 
-EXAMPLE = "Example: headway next --target 'response_time<=300ms' curve.csv"
+FORMS = (
+    "headway next --target 'response_time<=300ms' curve.csv",
+    "headway next --target 'response_time<=300ms' curve.csv --budget 10",
+)
 
 _BUDGET, _PRECISION = twins(
     "--budget, --precision", "Runs in all (30); width of the interval (5%)."
@@ -37,7 +40,7 @@ _BUDGET, _PRECISION = twins(
 _FROM, _TO = twins("--from, --to LOAD", "Lowest and highest load that may be measured.")
 
 
-@click.command("next", help=COMMANDS["next"], epilog=EXAMPLE)
+@used("next", *FORMS)
 @click.argument("place", metavar="FOLDER_OR_FILE")
 @click.option(
     "--target",

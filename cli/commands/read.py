@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headway.cli.main import COMMANDS
+from headway.cli.main import used
 from headway.cli.options import Format, format_options, hint_options, window_options
 from headway.cli.output import drawings, present, progress, write_and_say
 from headway.cli.pictures import Drawing, plot_option
@@ -14,10 +14,13 @@ from headway.cli.pictures import Drawing, plot_option
 if TYPE_CHECKING:
     from headway.models.reading.hints import Hints
 
-EXAMPLE = "Example: headway read curve.csv --csv"
+FORMS = (
+    "headway read load_tests/wrk",
+    "headway read curve.csv --csv",
+)
 
 
-@click.command("read", help=COMMANDS["read"], epilog=EXAMPLE)
+@used("read", *FORMS)
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write CSV."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from headway.cli.curves import curve_at_settings, one_curve
-from headway.cli.main import COMMANDS
+from headway.cli.main import used
 from headway.cli.options import (
     chosen_model,
     complete_model,
@@ -34,10 +34,13 @@ if TYPE_CHECKING:
     from headway.models.reports.report import Report
     from headway.models.structure.model import Model
 
-EXAMPLE = "Example: headway report nfs-server --preset raid --data curve.csv --out raid.html"
+FORMS = (
+    "headway report --data curve.csv --out curve.html",
+    "headway report nfs-server --preset raid --data curve.csv --out raid.html",
+)
 
 
-@click.command("report", help=COMMANDS["report"], epilog=EXAMPLE)
+@used("report", *FORMS)
 @click.argument("model", required=False, shell_complete=complete_model)
 @click.option("--data", multiple=True, metavar="FILE", help="Measurements (optional); repeatable.")
 @click.option(

@@ -2,12 +2,15 @@
 
 import click
 
-from headway.cli.main import COMMANDS
+from headway.cli.main import used
 from headway.cli.options import Format, format_options
 from headway.cli.output import present, progress
 from headway.cli.pictures import Drawing, plot_option
 
-EXAMPLE = "Example: headway reproduce thesis/table-3.3"
+FORMS = (
+    "headway reproduce thesis/table-3.3",
+    "headway reproduce thesis/table-3.3 --json",
+)
 DIFFERENT = 1
 
 
@@ -19,7 +22,7 @@ def _complete(_c: click.Context, _p: click.Parameter, text: str) -> list[str]:
     return [name for name in names if name.startswith(text)]
 
 
-@click.command("reproduce", help=COMMANDS["reproduce"], epilog=EXAMPLE)
+@used("reproduce", *FORMS)
 @click.argument("table", required=False, shell_complete=_complete)
 @click.option("--errata", "view", flag_value="errata", help="Show only the errata, and why.")
 @click.option(

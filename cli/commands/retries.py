@@ -2,7 +2,7 @@
 
 import click
 
-from headway.cli.main import COMMANDS
+from headway.cli.main import used
 from headway.cli.options import (
     Format,
     chosen_model,
@@ -14,10 +14,13 @@ from headway.cli.options import (
 from headway.cli.output import present
 from headway.cli.pictures import Drawing, plot_option
 
-EXAMPLE = "Example: headway retries server.toml --set arrival_rate=400/s"
+FORMS = (
+    "headway retries server.toml",
+    "headway retries server.toml --set arrival_rate=400/s",
+)
 
 
-@click.command("retries", help=COMMANDS["retries"], epilog=EXAMPLE)
+@used("retries", *FORMS)
 @model_argument
 @click.option(
     "--preset", metavar="NAME", help="A published set of values.", shell_complete=complete_preset

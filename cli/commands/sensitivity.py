@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from headway.cli.crews import CrewContext, crew_options, names_workers
-from headway.cli.main import COMMANDS, INTERRUPTED
+from headway.cli.main import INTERRUPTED, used
 from headway.cli.numbers import Whole
 from headway.cli.options import (
     Format,
@@ -40,10 +40,14 @@ if TYPE_CHECKING:
 _DATA, _FREE = twins("--data FILE, --free A,B", "First fit A,B to FILE, for intervals.")
 _GLOBAL, _SAMPLES = twins("--global, --sample N", "Sobol indices over LOW:HIGH, A,B or ci95.")
 
-EXAMPLE = "Example: headway sensitivity nfs-server --set arrival_rate=500"
+FORMS = (
+    "headway sensitivity nfs-server --set arrival_rate=500",
+    "headway sensitivity nfs-server --preset raid --set arrival_rate=1000 \\\n"
+    "  --target response_time=10ms --solve-for cpu_time",
+)
 
 
-@click.command("sensitivity", help=COMMANDS["sensitivity"], epilog=EXAMPLE)
+@used("sensitivity", *FORMS)
 @model_argument
 @preset_option
 @set_option

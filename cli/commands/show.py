@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headway.cli.main import COMMANDS
+from headway.cli.main import used
 from headway.cli.options import chosen_model, model_argument, preset_option, set_option
 from headway.cli.output import print_prose, print_tables, rendered, write_and_say
 from headway.cli.pictures import Drawing, plot_option
@@ -13,8 +13,13 @@ from headway.cli.pictures import Drawing, plot_option
 if TYPE_CHECKING:
     from headway.models.structure.model import Model
 
+FORMS = (
+    "headway show nfs-server",
+    "headway show nfs-server --formula",
+)
 
-@click.command("show", help=COMMANDS["show"], epilog="Example: headway show nfs-server --formula")
+
+@used("show", *FORMS)
 @model_argument
 @preset_option
 @set_option

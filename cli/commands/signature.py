@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headway.cli.main import COMMANDS, Group
+from headway.cli.main import COMMANDS, Group, typed
 from headway.cli.numbers import Whole
 from headway.cli.options import (
     Format,
@@ -22,22 +22,27 @@ from headway.cli.pictures import Drawing, plot_option
 if TYPE_CHECKING:
     from headway.models.reading.hints import Hints
 
-EXAMPLE = "Example: headway signature sfs curve.csv --from 190 --to 1060"
-USE_EXAMPLE = "Example: headway signature utilisation curve.csv --x reads_ops_s,writes_ops_s"
-LOGP_EXAMPLE = "Example: headway signature logp signature.csv --rtt 12.8us --plot signature.svg"
-LOGGP_EXAMPLE = "Example: headway signature loggp netgauge.out --pin 64KiB"
 
-COLLECTIVE_EXAMPLE = "Example: headway signature collective n2.txt n4.txt --at n=8,size=64MiB"
-
-STORAGE_EXAMPLE = "Example: headway signature storage results --utilisation 70%"
-
-
-@click.group("signature", cls=Group, help=COMMANDS["signature"], epilog=EXAMPLE)
+@click.group(
+    "signature",
+    cls=Group,
+    help=COMMANDS["signature"],
+    epilog=typed(
+        "headway signature sfs curve.csv",
+        "headway signature logp signature.csv --rtt 12.8us",
+    ),
+)
 def command() -> None:
     """Derive signatures from measured curves."""
 
 
-@command.command("sfs", epilog=EXAMPLE)
+@command.command(
+    "sfs",
+    epilog=typed(
+        "headway signature sfs curve.csv",
+        "headway signature sfs curve.csv --from 190 --to 1060",
+    ),
+)
 @click.argument("file", type=click.Path(path_type=Path))
 @range_options
 @hint_options
@@ -65,7 +70,13 @@ def sfs(
     present(answer, output_format, plot)
 
 
-@command.command("utilisation", epilog=USE_EXAMPLE)
+@command.command(
+    "utilisation",
+    epilog=typed(
+        "headway signature utilisation curve.csv --x reads_ops_s",
+        "headway signature utilisation curve.csv --x reads_ops_s,writes_ops_s",
+    ),
+)
 @click.argument("file", type=click.Path(path_type=Path))
 @range_options
 @hint_options
@@ -91,7 +102,13 @@ def utilisation(
     present(MeasuredUse.of(measured(file, hints), x, y, within), output_format, None)
 
 
-@command.command("logp", epilog=LOGP_EXAMPLE)
+@command.command(
+    "logp",
+    epilog=typed(
+        "headway signature logp signature.csv --rtt 12.8us",
+        "headway signature logp signature.csv --rtt 12.8us --plot signature.svg",
+    ),
+)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--rtt", metavar="TIME", help="Round-trip time, if FILE has no column rtt_us.")
 @click.option("--window", type=Whole(), metavar="N", help="Messages outstanding each way (4).")
@@ -120,7 +137,13 @@ def logp(
     present(answer, output_format, plot)
 
 
-@command.command("loggp", epilog=LOGGP_EXAMPLE)
+@command.command(
+    "loggp",
+    epilog=typed(
+        "headway signature loggp netgauge.out",
+        "headway signature loggp netgauge.out --pin 64KiB",
+    ),
+)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--pin",
@@ -162,7 +185,13 @@ def loggp(
     present(answer, output_format, plot)
 
 
-@command.command("collective", epilog=COLLECTIVE_EXAMPLE)
+@command.command(
+    "collective",
+    epilog=typed(
+        "headway signature collective n2.txt n4.txt",
+        "headway signature collective n2.txt n4.txt --at n=8,size=64MiB",
+    ),
+)
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option(
     "--operation",
@@ -226,7 +255,13 @@ def collective(
     present(answer, output_format, plot)
 
 
-@command.command("storage", epilog=STORAGE_EXAMPLE)
+@command.command(
+    "storage",
+    epilog=typed(
+        "headway signature storage results",
+        "headway signature storage results --utilisation 70%",
+    ),
+)
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option(
     "--utilisation", "asked", default="90%", metavar="AU", help="What accelerators keep (90%)."

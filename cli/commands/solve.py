@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from headway.cli.crews import CrewContext, crew_options, names_workers
-from headway.cli.main import COMMANDS, INTERRUPTED
+from headway.cli.main import INTERRUPTED, used
 from headway.cli.methods import MethodName
 from headway.cli.numbers import Whole, percentile_option
 from headway.cli.options import (
@@ -116,10 +116,13 @@ def over_day(model: "Model", wish: DayWish, method: str, percents: tuple[float, 
     )
 
 
-EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=500"
+FORMS = (
+    "headway solve nfs-server --preset raid --set arrival_rate=500",
+    "headway solve nfs-server --preset raid --closed 45 --percentile 95",
+)
 
 
-@click.command("solve", help=COMMANDS["solve"], epilog=EXAMPLE)
+@used("solve", *FORMS)
 @model_argument
 @preset_option
 @set_option

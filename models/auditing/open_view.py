@@ -23,6 +23,8 @@ MOST_CLIENTS = 10_000
 FEWEST = 4
 """Fewest populations that determine the server."""
 
+_FEW = f"that takes points at {FEWEST} or more numbers of clients"
+
 BANDS: Mapping[float, tuple[float, float]] = {0.5: (0.03, 0.4), 0.7: (0.12, 0.35), 0.9: (0.12, 0.4)}
 """By largest utilisation: relative errors of mean and percentiles that covered nine of ten of 100
 simulated servers."""
@@ -111,10 +113,10 @@ def _is_count(population: float | None) -> bool:
 def _of_one(known: Sequence[Point], percents: Sequence[float]) -> tuple[OpenPoint, ...]:
     """Response times for open clients of one operation."""
     if len({p.population for p in known}) < FEWEST:
-        return tuple(_refused(p, None, f"needs at least {FEWEST} populations") for p in known)
+        return tuple(_refused(p, None, _FEW) for p in known)
     server = closed_view(known)
     if server.misfit > _MISFIT:
-        why = f"a delay and one queue fit only with an error of {server.misfit:.0%}"
+        why = f"a delay and one queue miss these throughputs by {server.misfit:.0%}"
         return tuple(_refused(p, None, why) for p in known)
     return tuple(_opened(server, point, percents) for point in known)
 

@@ -167,7 +167,10 @@ def _runs(errors: FloatArray, what: str) -> list[str]:
     mean = 1 + 2 * up * down / total
     variance = (mean - 1) * (mean - 2) / (total - 1)
     if runs < mean - 1.645 * np.sqrt(variance) - 0.5:  # one-sided at 5%
-        return [f"lack of fit: errors{what} come in {runs} runs of one sign, {mean:.0f} expected"]
+        return [
+            f"lack of fit: the errors{what} are not random, so the model misses the shape of the "
+            f"curve: {runs} runs of one sign, where chance gives {mean:.0f}"
+        ]
     return []
 
 

@@ -34,9 +34,17 @@ def shown_unit(stated: Unit, size: float) -> Unit:
 
 
 def with_unit(number: str, unit: Unit) -> str:
-    """A number with its unit; per cent follows the number at once."""
+    """A number with its unit; per cent follows the number at once, and one client is no clients.
+
+    Examples
+    --------
+    >>> from headway.models.language.units import unit
+    >>> with_unit("40", unit("%")), with_unit("1", unit("jobs")), with_unit("2", unit("jobs"))
+    ('40%', '1 job', '2 jobs')
+    """
     space = "" if unit.text == "%" else " "
-    return f"{number}{space}{unit}".rstrip()
+    text = unit.text.removesuffix("s") if number == "1" and unit.is_count else unit.text
+    return f"{number}{space}{text}".rstrip()
 
 
 def in_unit(value: float, unit: Unit) -> str:

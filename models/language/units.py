@@ -61,6 +61,17 @@ class Unit:
         power = math.log10(self.scale)
         return abs(power - round(power)) < 1e-9
 
+    @property
+    def is_count(self) -> bool:
+        """Whether it counts jobs, by whatever word: jobs, clients, threads.
+
+        Examples
+        --------
+        >>> unit("job").is_count, unit("op/s").is_count
+        (True, False)
+        """
+        return self.dimension == _NAMED["job"][1] and self.scale == 1
+
     def si(self, value: Any) -> Any:
         """SI value of a number of this unit; 100 us are 1e-4 s, not 9.999999999999999e-05.
 

@@ -32,6 +32,7 @@ from headway.models.measured.roles import (
     POPULATION,
     RESPONSE,
     UTILISATION,
+    counted_in,
     part_of,
     role_of,
 )
@@ -132,7 +133,7 @@ def match(model: Model, measurements: Measurements, x: str | None = None, y: Nam
     _check_stated(measurements, [*settings.values(), *filter(_adds, kept.columns.values())])
     load = kept.column(first.header)
     check_whole(kept, load)
-    shown = replace(load, unit=unit("job")) if is_population(load) else load
+    shown = replace(load, unit=counted_in(load)) if is_population(load) else load
     every = [
         Match(model, output, inputs, shown, kept.column(column.header), kept, percent, added=added)
         for column, output, percent in measured

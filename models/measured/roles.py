@@ -140,6 +140,27 @@ ROLES = (
 )  # fmt: skip
 """Every role of a single column; a title belongs to one role."""
 
+_DRIVERS = ("clients", "threads", "connections", "users", "virtual users")
+_WAITING = ("queue_depth", "iodepth", "io_depth", *INSIDE.titles)
+
+
+def counted_in(population: Observed) -> Unit:
+    r"""What a population counts, in the word of its column.
+
+    Examples
+    --------
+    >>> from headway.models import Measurements
+    >>> table = Measurements.parse("threads,VUs,iodepth,concurrency\n1,2,3,4\n", "own.csv")
+    >>> [str(counted_in(column)) for column in table.columns.values()]
+    ['threads', 'virtual users', 'requests', 'clients']
+    """
+    title = population.header
+    word = next((each for each in _DRIVERS if same_title(title, each)), "clients")
+    word = "virtual users" if same_title(title, "vus") else word
+    word = "requests" if any(same_title(title, each) for each in _WAITING) else word
+    return replace(unit("job"), text=word)
+
+
 PERCENTILE = Role(
     "percentile", ("p50", "median", "p99"), unit("s"), part="percentiles", written="p{}_s"
 )

@@ -12,6 +12,7 @@ from headway import errors
 from headway.kinds import FloatArray
 from headway.models.language.units import Unit
 from headway.models.measured.cells import Observed
+from headway.models.measured.roles import part_of
 from headway.models.plotting.looks.axes import write_log_ticks
 from headway.models.plotting.looks.colours import LIGHT
 from headway.records import dataclass
@@ -70,13 +71,17 @@ def literal(text: str) -> str:
 
 
 def axis_label(name: str, shown: Unit) -> str:
-    """Words and unit for an axis; [1] for a count or a ratio."""
+    """Words and unit for an axis; [1] for a ratio, and of clients what they are called."""
+    if shown.is_count and shown.text != "job":
+        return literal(shown.text)
     return f"{literal(name.replace('_', ' '))} [{shown.text or 1}]"
 
 
 def column_label(name: str, shown: Unit, letter: str, column: Observed) -> str:
-    """Words and unit for an axis, and below them the column that is drawn along it."""
-    return f"{axis_label(name, shown)}\n{letter} = {column.header}"
+    """Words and unit for an axis; below them the column drawn there, where they leave it open."""
+    part = part_of(column)
+    is_told = column.name == name or (part is not None and part.role.output == name)
+    return axis_label(name, shown) + ("" if is_told else f"\n{letter} = {column.header}")
 
 
 def light_grid(axes: Any) -> None:

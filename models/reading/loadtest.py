@@ -12,13 +12,20 @@ from headway.models.measured.points import Point, measurements_of, placed_points
 from headway.models.measured.window import window_of
 from headway.models.reading.arriving import arrived
 from headway.models.reading.clients import Told, check_clients, driven
-from headway.models.reading.frames import kind_of
+from headway.models.reading.frames import PARQUET, kind_of
 from headway.models.reading.gather import gather
 from headway.models.reading.hints import NO_HINTS, Hints
 from headway.models.reading.long import Long
 from headway.models.reading.one_run import Output, runs_of
 from headway.models.reading.parts import Parts, with_parts
-from headway.models.reading.recognise import UTF_16, decoded, is_known, read_table, recognised
+from headway.models.reading.recognise import (
+    CSV,
+    UTF_16,
+    decoded,
+    is_known,
+    read_table,
+    recognised,
+)
 from headway.models.reading.rows import Used, read_rows
 from headway.models.reading.systems import check_one_system, check_one_work
 from headway.models.tables.shown import Answer
@@ -90,14 +97,15 @@ class LoadTest(Answer):
         Examples
         --------
         >>> LoadTest((Point("wrk", population=2, file="two.txt"),)).title
-        'two.txt: 1 point by wrk'
+        'two.txt: 1 point from wrk'
         """
         return f"{self.source}: {self._counted}"
 
     @property
     def _counted(self) -> str:
-        count = len(self.points)
-        return f"{counted(count, 'point')} by {', '.join(self.tools)}"
+        files = {tool: {p.file for p in self.points if p.tool == tool} for tool in self.tools}
+        sources = ", ".join(_source(tool, len(names)) for tool, names in files.items())
+        return f"{counted(len(self.points), 'point')} from {sources}"
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -127,6 +135,24 @@ class LoadTest(Answer):
         """The points as a table with headway's own columns, whatever the files' were."""
         table = measurements_of(self.points, self.source)
         return replace(table, kind=", ".join(self.tools), notes=self.notes)
+
+
+_FORMS = ("file", "page", "workbook")
+
+
+def _source(kind: str, files: int) -> str:
+    """What points are from: a tool by its name, or files of a kind.
+
+    Examples
+    --------
+    >>> _source("wrk", 9), _source("CSV", 1), _source("Excel workbook", 1), _source("Parquet", 2)
+    ('wrk', 'a CSV file', 'an Excel workbook', 'Parquet files')
+    """
+    words = f"{kind} file" if kind in (CSV.kind, PARQUET) else kind
+    if not words.endswith(_FORMS):
+        return words
+    article = "an" if words[0] in "AEIOU" else "a"
+    return f"{article} {words}" if files == 1 else f"{words}s"
 
 
 Measured: TypeAlias = Measurements | LoadTest

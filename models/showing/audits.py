@@ -21,6 +21,7 @@ from headway.models.tables.table import Column, Table
 from headway.numerals import digits
 
 _TIME = unit("s")
+_OPEN = "what clients that do not wait for answers would see at these rates"
 
 
 def describe(audit: Audit) -> Description:
@@ -54,21 +55,20 @@ def finding_records(findings: Sequence[Finding]) -> Records:
 
 def _tables(audit: Audit, scale: Scale) -> list[Table]:
     """The findings, and of a closed test what open clients would see."""
-    opened = [_open_table(audit.as_open, scale)] if audit.as_open else []
-    taken = [*columns_taken(audit.test), *left_out(audit.test)]
+    answered = [p for p in audit.as_open if not p.refused]
+    reasons = dict.fromkeys(p.refused for p in audit.as_open if p.refused)
+    unknown = [f"not determined: {reason}" for reason in reasons]
+    opened = [_open_table(answered, unknown, scale)] if answered else []
+    alone = [] if answered else [f"{_OPEN} is {each}" for each in unknown]
+    taken = [*columns_taken(audit.test), *left_out(audit.test), *alone]
     if not audit.findings:
         return [Table(audit.test.title, (), ("no problems found in this test", *taken)), *opened]
     return [finding_records(audit.findings).table(audit.test.title, scale, taken), *opened]
 
 
-def _open_table(points: Sequence[OpenPoint], scale: Scale) -> Table:
+def _open_table(answered: Sequence[OpenPoint], unknown: Sequence[str], scale: Scale) -> Table:
     """Response times for open clients, each with its measured error."""
-    reasons = list(dict.fromkeys(p.refused for p in points if p.refused))
-    answered = [p for p in points if not p.refused]
-    title = "an open client at the same rates, from a model (approximate)"
-    notes = [f"not determined: {reason}" for reason in reasons]
-    if not answered:
-        return Table(title, (), tuple(notes))
+    title = f"{_OPEN}, by a model of the server (approximate)"
     shown = scale.unit(_TIME)
     columns = [
         Column("clients", tuple(f"{digits(p.population)}" for p in answered)),
@@ -85,8 +85,8 @@ def _open_table(points: Sequence[OpenPoint], scale: Scale) -> Table:
             _within(t, p.percentile_error, scale) for t, p in zip(tails, answered, strict=True)
         )
         columns.append(Column(f"p{digits(percent)} [{shown}]", tuple(cells)))
-    notes.append("± covered nine of ten simulated servers (docs/accuracy.md)")
-    return Table(title, tuple(columns), tuple(notes))
+    notes = (*unknown, "± covered nine of ten simulated servers (docs/accuracy.md)")
+    return Table(title, tuple(columns), notes)
 
 
 def _within(time: float | None, error: float | None, scale: Scale) -> str:

@@ -69,7 +69,8 @@ def _table_fields(comparison: Comparison, of: str = "") -> Iterator[Field]:
     """A point in tables and CSV; of several outputs, columns bear the name of theirs."""
     load, own_unit = comparison.load, comparison.model.meaning(comparison.output).unit
     measured, error = comparison.measured.values.tolist(), comparison.relative_error.tolist()
-    yield Field((), load.values.tolist(), load.unit, (load.name,), load.name)
+    heading = load.unit.text if load.unit.is_count else load.name
+    yield Field((), load.values.tolist(), load.unit, (load.name,), heading)
     yield Field((), measured, own_unit, (f"{of}measured",), "measured", scaled)
     predicted = comparison.predicted.tolist()
     yield Field((), predicted, own_unit, (f"{of}predicted",), "predicted", scaled)

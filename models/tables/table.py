@@ -89,7 +89,7 @@ class Column:
     def heading(self) -> str:
         """Name and unit."""
         name = visible(self.name, "\n")
-        return f"{name} [{self.unit}]" if self.unit.text else name
+        return f"{name} [{self.unit}]" if self.unit.text not in ("", name) else name
 
     @property
     def texts(self) -> list[str]:

@@ -26,13 +26,26 @@ def test_help_lists_every_command_and_imports_none():
     assert all(line in result.out for line in COMMANDS.values())
 
 
-@pytest.mark.parametrize("group", [(), ("signature",)])
-def test_a_group_that_is_asked_nothing_shows_its_help(group):
-    result = headway(*group)
+def test_a_group_that_is_asked_nothing_shows_its_help():
+    result = headway("signature")
 
-    assert result == headway(*group, "--help")
+    assert result == headway("signature", "--help")
     assert (result.code, result.err) == (0, "")
     assert len(result.out.splitlines()) > 5
+
+
+def test_the_name_alone_greets_with_three_commands_that_run():
+    result = headway()
+
+    assert (result.code, result.err) == (0, "")
+    lines = result.out.splitlines()
+    assert len(lines) <= 10
+    assert max(map(len, lines)) <= 80
+    typed = [line.partition("   ")[0] for line in (line[2:] for line in lines if line[:2] == "  ")]
+    commands = [shlex.split(line)[1:] for line in typed if line]
+    assert [name for name, *_ in commands] == ["audit", "fit", "solve"]
+    for command in commands[::2]:  # the tutorial fits
+        assert headway(*command).code == 0
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -67,14 +80,21 @@ def test_each_example_runs_as_printed(name, tmp_path, monkeypatch):
     (tmp_path / "netgauge.out").write_text(sizes_text())
     (tmp_path / "shop.jsimg").write_text(JSIMG.read_text())
     (tmp_path / "server.toml").write_text(SERVER)
+    for build, time in (("before", 10), ("after", 10.1)):
+        points = f"1,{1000 / time},{time}\n2,150,13"
+        (tmp_path / f"{build}.csv").write_text(f"clients,throughput_ops_s,response_ms\n{points}\n")
     kinds = [(), ("sfs",), ("logp",), ("loggp",)] if name == "signature" else [()]
     for kind in kinds:
         text = headway(name, *kind, "--help").out
         assert max(map(len, text.splitlines())) <= 80
         assert len(text.splitlines()) <= 24
-        example = " ".join(text.partition("Example: ")[2].split())
-        assert example.startswith(" ".join(("headway", name, *kind)))
-        assert headway(*shlex.split(example)[1:]).code == 0, example
+        usage = text.partition("\n\n")[0].removeprefix("Usage: ").replace("\\\n", "")
+        *forms, every = [shlex.split(line) for line in usage.splitlines()]
+        assert len(forms) == 2
+        assert all(form[: 2 + len(kind)] == ["headway", name, *kind] for form in (*forms, every))
+        shorter, longer = forms
+        for form in forms if set(shorter) - set(longer) else [longer]:
+            assert headway(*form[1:]).code == 0, form
 
 
 @pytest.mark.parametrize(

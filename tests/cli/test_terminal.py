@@ -11,6 +11,7 @@ import time
 import pytest
 from click.shell_completion import ShellComplete
 
+from headway.cli import output
 from headway.cli.main import cli
 from headway.cli.output import progress
 from headway.models import data_path
@@ -56,13 +57,25 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_progress_shows_on_a_terminal_only(monkeypatch):
+def test_short_work_shows_progress_on_a_terminal_only(monkeypatch):
     for stream, shows in ((Terminal(), True), (io.StringIO(), False)):
         monkeypatch.setattr(sys, "stderr", stream)
         with progress("fitting", 2) as advance:
             advance()
             advance("the second")
         assert ("fitting" in stream.getvalue() or "second" in stream.getvalue()) == shows
+
+
+def test_long_work_writes_a_line_in_ten_seconds_where_there_is_no_terminal(monkeypatch):
+    times = iter([0.0, 4.0, 10.5, 12.0, 21.0, 30.9])
+    stream = io.StringIO()
+    monkeypatch.setattr(output, "monotonic", lambda: next(times))
+    monkeypatch.setattr(sys, "stderr", stream)
+    with output.progress("fitting", 5) as advance:
+        for doing in ("", "the second", "", "", ""):
+            advance(doing)
+
+    assert stream.getvalue() == "the second: 40% after 10 s\nfitting: 80% after 21 s\n"
 
 
 @pytest.mark.parametrize("arguments", DRAWN, ids=" ".join)

@@ -2,12 +2,17 @@
 
 import click
 
-from headway.cli.main import COMMANDS
+from headway.cli.main import used
 from headway.cli.options import Format, format_options
 from headway.cli.output import print_tables
 
+FORMS = (
+    "headway kinds",
+    "headway kinds --files",
+)
 
-@click.command("kinds", help=COMMANDS["kinds"], epilog="Example: headway kinds --json")
+
+@used("kinds", *FORMS)
 @click.option("--files", is_flag=True, help="List kinds of measured files only.")
 @click.option("--findings", is_flag=True, help="List kinds of audit findings.")
 @click.option("--reductions", is_flag=True, help="List kinds of sweep reductions.")

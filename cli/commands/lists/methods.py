@@ -2,7 +2,7 @@
 
 import click
 
-from headway.cli.main import COMMANDS
+from headway.cli.main import used
 from headway.cli.options import (
     Format,
     chosen_model,
@@ -16,10 +16,13 @@ from headway.cli.options import (
 from headway.cli.output import print_tables
 from headway.errors import InvalidParameter
 
-EXAMPLE = "Example: headway methods nfs-server --preset raid --closed 45"
+FORMS = (
+    "headway methods",
+    "headway methods nfs-server --preset raid --closed 45",
+)
 
 
-@click.command("methods", help=COMMANDS["methods"], epilog=EXAMPLE)
+@used("methods", *FORMS)
 @click.argument("model", required=False, shell_complete=complete_model)
 @preset_option
 @set_option

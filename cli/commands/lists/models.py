@@ -2,12 +2,17 @@
 
 import click
 
-from headway.cli.main import COMMANDS
+from headway.cli.main import used
 from headway.cli.options import Format, format_options
 from headway.cli.output import print_tables
 
+FORMS = (
+    "headway models",
+    "headway models --json",
+)
 
-@click.command("models", help=COMMANDS["models"], epilog="Example: headway models --json")
+
+@used("models", *FORMS)
 @format_options
 def command(output_format: Format | None) -> None:
     """List the models of the catalogue with their presets."""

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headway.cli.main import COMMANDS
+from headway.cli.main import used
 from headway.cli.numbers import Real
 from headway.cli.options import (
     Format,
@@ -25,13 +25,15 @@ if TYPE_CHECKING:
     from headway.kinds import FloatArray
     from headway.models.structure.model import Model
 
-EXAMPLE = (
-    "Example: headway size nfs-server --preset raid --set arrival_rate=1200 "
-    "--target 'response_time<=15ms' --choose disks=4:32 --cost '200*disks'"
+FORMS = (
+    "headway size nfs-server --preset raid --target 'response_time<=15ms' \\\n"
+    "  --choose disks=4:32 --cost '200*disks'",
+    "headway size nfs-server --preset raid --set arrival_rate=1200 \\\n"
+    "  --target 'response_time<=15ms' --choose disks=4:32 --cost '200*disks'",
 )
 
 
-@click.command("size", help=COMMANDS["size"], epilog=EXAMPLE)
+@used("size", *FORMS)
 @model_argument
 @preset_option
 @set_option

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from headway.cli.crews import CrewContext, crew_options
-from headway.cli.main import COMMANDS, INTERRUPTED
+from headway.cli.main import INTERRUPTED, used
 from headway.cli.numbers import Whole
 from headway.cli.options import (
     Format,
@@ -23,15 +23,16 @@ from headway.cli.output import points_progress, present
 from headway.cli.pictures import Drawing, plot_option
 from headway.cli.spaces import SAMPLE_KINDS, SpaceOptions, model_and_space
 
-EXAMPLE = (
-    "Example: headway sweep nfs-server --preset raid --set arrival_rate=100:1500:1 "
-    "--set disks=8:48 --reduce 'exceeds(response_time, 20ms)'"
+FORMS = (
+    "headway sweep nfs-server --preset raid --set arrival_rate=100:1500:1",
+    "headway sweep nfs-server --preset raid --set arrival_rate=100:1500:1 \\\n"
+    "  --set disks=8:48 --reduce 'exceeds(response_time, 20ms)'",
 )
 _SAMPLE, _KIND = twins("--sample N, --kind KIND", "N points: sobol, latin, random or drawn.")
 _OUT, _RESUME = twins("--out FILE, --resume", "Save results (.npz, .parquet); continue a sweep.")
 
 
-@click.command("sweep", help=COMMANDS["sweep"], epilog=EXAMPLE)
+@used("sweep", *FORMS)
 @model_argument
 @preset_option
 @set_option

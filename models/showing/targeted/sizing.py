@@ -213,7 +213,8 @@ def _front_table(size: Size, scale: Scale) -> Table:
     notes = [_extent(size)]
     if count > _MOST_STEPS:
         notes.append(f"{_MOST_STEPS} of {count}; --csv and --json have all")
-    title = f"what more money buys: each 1% better in {measure} at least"
+    words = measure.replace("_", " ")
+    title = f"what more money buys: each row improves the {words} by 1% or more"
     return Table(title, tuple(columns), tuple(notes), len(size.grid.names))
 
 

@@ -152,25 +152,30 @@ def test_what_is_no_mean_is_refused():
 
 
 @pytest.mark.parametrize(
-    "title",
-    ["clients", "threads", "connections", "vus", "users", "population", "concurrency",
-     "queue_depth", "iodepth"],
-)  # fmt: skip
-def test_a_population_closes_the_model(title):
+    ("title", "word"),
+    [
+        *((title, title) for title in ("clients", "threads", "connections", "users")),
+        *((title, "clients") for title in ("population", "concurrency")),
+        *((title, "requests") for title in ("queue_depth", "iodepth")),
+        ("vus", "virtual users"),
+    ],
+)
+def test_a_population_closes_the_model(title, word):
     comparison = machine().compare(table(closed_table(title=title)))
 
     assert comparison.model.is_closed
     assert str(comparison.axes) == f"y = response_ms,throughput_ops_s, x = {title}"
-    assert str(comparison.load.unit) == "job"
+    assert str(comparison.load.unit) == word
     np.testing.assert_allclose(
         comparison.relative_error, 0, atol=1e-7
     )  # eight digits of milliseconds
     assert comparison.signatures == {}
     text = str(comparison)
-    assert f"{title} [job]" in text
+    assert re.search(rf"^ {word}   measured ", text, re.MULTILINE)
+    assert re.search(rf"% at \d+ {word}$", text, re.MULTILINE)
     assert f"closed: solved at the measured {title}; think time 0 ms" in text
     assert "op/s" not in text
-    assert comparison.plot().axes[1].get_xlabel() == f"{title.replace('_', ' ')} [job]\nx = {title}"
+    assert comparison.plot().axes[1].get_xlabel() == word
 
 
 def test_outstanding_is_a_load_where_there_is_no_rate_or_where_it_is_named():
