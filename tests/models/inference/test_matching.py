@@ -20,6 +20,7 @@ from headway.models import (
 )
 from headway.models.inference.server import fit_server
 from headway.models.measured.matching import match, think_time
+from headway.models.plotting.pieces import column_label
 from headway.models.signatures.sfs import MeasuredSignature
 from headway.queueing import MM1, Delay, MMm
 from tests.support.command import headway, refusal
@@ -347,7 +348,7 @@ def test_reports_say_it_too():
     assert "y = response_ms,throughput_ops_s, x = clients" in closed
 
 
-def test_plots_say_it_too():
+def test_plots_name_a_column_where_its_title_says_more_than_the_axis():
     data = table(open_table())
     single = catalogue_model("server-single")
     figures = [
@@ -356,8 +357,10 @@ def test_plots_say_it_too():
         MeasuredSignature.of(curve(data)).plot(),
     ]
     for figure in figures:
-        assert figure.axes[0].get_ylabel().endswith("\ny = response_ms")
-        assert figure.axes[-1].get_xlabel().endswith("\nx = throughput_ops_s")
+        assert figure.axes[0].get_ylabel() == "response time [ms]"
+        assert figure.axes[-1].get_xlabel() == "throughput [op/s]"
+    tail = table("throughput_ops_s,p95_ms\n100,3\n").column("p95_ms")
+    assert column_label("response_time", tail.unit, "y", tail).endswith("[ms]\ny = p95_ms")
 
 
 def test_refusals_are_one_line(tmp_path):
