@@ -233,7 +233,7 @@ def fitted(task: Task) -> Covered | None:
     case = task.case
     measured = curve(case, task.noise, task.seed)
     try:
-        fit = fit_model(started(case), measured, case.free, rounds=task.rounds)
+        fit = fit_model(started(case), measured, case.free, bootstrap=task.rounds)
     except HeadwayError:
         return None
     return covered_by(fit, case.truth)

@@ -30,7 +30,7 @@ def test_one_fit(capsys):
 
     with capsys.disabled():
         print(f"\na fit of four parameters, many starts: {1e3 * statistics.median(times):.0f} ms")
-    assert fit_model(model, data, FREE).summary["max_relative_error"] < 0.03
+    assert fit_model(model, data, FREE).errors["max_relative_error"] < 0.03
 
 
 def test_all_published_curves(capsys):
@@ -38,7 +38,7 @@ def test_all_published_curves(capsys):
     paths = sorted(data_path("sfs_results/curves").glob("*.csv"))
     fits = [fit_server(Measurements.read(path)) for path in paths]
     taken = time.perf_counter() - start
-    errors = [fit.best.comparison.summary["rms_relative_error"] for fit in fits]
+    errors = [fit.best.comparison.errors["rms_relative_error"] for fit in fits]
 
     with capsys.disabled():
         print(

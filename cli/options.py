@@ -484,7 +484,9 @@ def family_of(model: str) -> str:
 
 def names_of(text: str | None) -> list[str]:
     """Read A,B as names."""
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
+    from headway.models.language.names import names_in
+
+    return list(names_in(text or ""))
 
 
 def measured(path: Path, hints: "Hints | None" = None) -> "Measurements":

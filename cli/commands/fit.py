@@ -326,19 +326,26 @@ def _family(
     hands: CrewContext,
 ) -> "ServerFit | SideBySide":
     """Fit every form of a family, or the listed ones, to every curve."""
-    from headway.models.inference.searching.loss import Loss
     from headway.models.inference.server import fit_server
     from headway.models.inference.side_by_side import SideBySide
     from headway.models.reading.systems import systems_in
     from headway.models.running.spreading import spread
-    from headway.models.signatures.sfs import Range
 
     listed = None if forms is None else names_of(forms)
     curves = [curve_at_settings(path, hints) for name in data for path in _expanded(name)]
     curves = [part for curve in curves for part in (systems_in(curve).values() or [curve])]
     curves = [one_curve(curves)] if any(map(has_settings, curves)) else curves
-    within, kind = Range(*limits), Loss(loss)
-    fit = partial(fit_server, x=x, y=y, within=within, loss=kind, family=family, forms=listed)
+    least, most = limits
+    fit = partial(
+        fit_server,
+        x=x,
+        y=y,
+        low=least,
+        high=most,
+        loss=loss,
+        family=family,
+        forms=listed,
+    )
     with progress("fitting", len(curves)) as advance, hands as crew:
         if crew is None or len(curves) == 1:
             fits = [fit(curve, progress=_prefixed(curve, curves, advance)) for curve in curves]
@@ -386,8 +393,6 @@ def _fitted(
 ) -> "Fit":
     """Fit one model to one curve, or to several with known differences."""
     from headway.models.inference.fitting import fit_model
-    from headway.models.inference.searching.loss import Loss
-    from headway.models.signatures.sfs import Range
 
     tables = [curve_at_settings(text, hints) for text in data]
     if len(tables) > 1 and not any(map(has_settings, tables)):
@@ -406,12 +411,12 @@ def _fitted(
             names_of(free),
             x,
             y,
-            Range(*limits),
+            *limits,
             bounds,
-            Loss(loss),
-            rounds=bootstrap,
+            loss,
+            bootstrap,
+            crew,
             progress=advance,
-            crew=crew,
         )
     return fit.examined()
 

@@ -31,7 +31,7 @@ FINISHED = 3
 
 FORMS = (
     "headway next --target 'response_time<=300ms' curve.csv",
-    "headway next --target 'response_time<=300ms' curve.csv --budget 10",
+    "headway next --target 'response_time<=300ms' curve.csv --precision 2%",
 )
 
 _BUDGET, _PRECISION = twins(

@@ -1,6 +1,5 @@
 """``headway report``: one page of a model, of measurements, or of both compared."""
 
-import os.path
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ from headway.cli.options import (
     set_option,
     window_options,
 )
-from headway.errors import InvalidParameter, OutputError, visible
+from headway.errors import InvalidParameter, visible
 from headway.models.files.whole import write_whole
 
 if TYPE_CHECKING:
@@ -79,7 +78,9 @@ def command(
     hints: "Hints",
 ) -> None:
     """Write a report; for the name of a family, on its form that suits the measurements."""
-    _check(out)
+    from headway.models.reports.report import page_place
+
+    page_place(out)
     typed = shlex.join(["headway", *(context.obj or [])])
     report: Report | ModelReport | AuditReport
     fitted = {"--free": free, "--forms": forms, "--x": x, "--from": low, "--to": high}
@@ -136,12 +137,11 @@ def _of_family(
     """Fit every form of a family, and report on the best one."""
     from headway.models.inference.server import fit_server
     from headway.models.reports.report import server_report
-    from headway.models.signatures.sfs import Range
 
-    limits = Range(*load_limits(low, high))
+    limits = load_limits(low, high)
     listed = None if forms is None else names_of(forms)
     curve = _measured(data, hints)
-    return server_report(fit_server(curve, x, y, limits, family=family, forms=listed), typed)
+    return server_report(fit_server(curve, x, y, *limits, family=family, forms=listed), typed)
 
 
 def _of_model(
@@ -158,11 +158,10 @@ def _of_model(
 ) -> "Report":
     """Report on a model, with some parameters fitted if requested."""
     from headway.models.reports.report import make_report
-    from headway.models.signatures.sfs import Range
 
-    limits = Range(*load_limits(low, high, model))
+    limits = load_limits(low, high, model)
     return make_report(
-        model, _measured(data, hints), free, x, y, limits, _set_by_hand(settings), typed
+        model, _measured(data, hints), free, x, y, *limits, _set_by_hand(settings), typed
     )
 
 
@@ -186,15 +185,3 @@ def _measured(data: tuple[str, ...], hints: "Hints") -> "Measurements":
     if len(data) > 1 and not any("@" in text for text in data):
         return runs_measured(data, hints)
     return one_curve([curve_at_settings(text, hints) for text in data])
-
-
-def _check(out: Path) -> None:
-    """Refuse an unsuitable page name before doing any work."""
-    if out.suffix.lower() not in (".html", ".htm"):
-        msg = f"--out {out}: the name of a page must end in .html"
-        raise OutputError(msg)
-    is_folder, has_place = map(os.path.isdir, (out, out.parent))
-    why = "it is a folder" if is_folder else "" if has_place else "there is no such folder"
-    if why:
-        msg = f"{out}: cannot be written ({why})"
-        raise OutputError(msg)

@@ -1,5 +1,6 @@
 """Comparison of a model with measurements: errors by point, and their summary."""
 
+import math
 from dataclasses import replace
 from functools import cached_property
 
@@ -17,7 +18,7 @@ from headway.models.measured.matching import Match, Named, match
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.regression import FEWEST_POINTS, r_squared
 from headway.models.reading.loadtest import Measured, measurements_in
-from headway.models.signatures.sfs import ALL, Range, SfsSignature, sfs_signature
+from headway.models.signatures.sfs import Range, SfsSignature, sfs_signature
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
@@ -37,7 +38,7 @@ class Comparison(Answer):
         The output that was measured.
     load, measured
         The columns of the data.
-    within
+    low, high
         Range of load for the summary of errors, lines and signatures.
     table
         The rows of the measurements used.
@@ -186,7 +187,7 @@ class Comparison(Answer):
         >>> from headway.models import catalogue_model
         >>> curve = Measurements.parse("throughput_ops_s,response_ms\n500,4\n800,5\n", "curve.csv")
         >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
-        >>> compare(model, curve, within=Range(high=600)).in_range.tolist()
+        >>> compare(model, curve, high=600).in_range.tolist()
         [True, False]
         """
         return self.within.holds(self.load.values)
@@ -266,24 +267,13 @@ class Comparison(Answer):
 SUMMARY = ("rms_relative_error", "max_relative_error", "median_relative_error", "r_squared")
 
 
-def compare_within(
-    model: Model,
-    measurements: Measured,
-    x: str | None,
-    y: Named,
-    low: float,
-    high: float,
-) -> "Comparison":
-    """Compare a model with measurements at loads between two ends; see `compare`."""
-    return compare(model, measurements, x, y, Range(low, high))
-
-
 def compare(
     model: Model,
     measurements: Measured,
     x: str | None = None,
     y: Named = None,
-    within: Range = ALL,
+    low: float = -math.inf,
+    high: float = math.inf,
 ) -> Comparison:
     r"""Solve a model at measured points and compare the results.
 
@@ -299,7 +289,7 @@ def compare(
         Columns for load and output, if not clear from the titles or different. A column of
         percentiles is compared with that percentile. Separate several outputs with commas; a closed
         test of throughput and response time is compared with both.
-    within
+    low, high
         Range of load for the summary.
 
     Raises
@@ -321,6 +311,7 @@ def compare(
     """
     measurements = measurements_in(measurements)
     matched = match(model, measurements, x, y)
+    within = Range(low, high)
     if not within.holds(matched.load.values).any():
         loads = within.words(matched.load.unit)
         msg = f"{measurements.source}: there is no load {loads}; change --from or --to"

@@ -140,6 +140,23 @@ class Fit(Answer):
         return uncertainty(self.problem, self.optimum)
 
     @property
+    def params(self) -> dict[str, float]:
+        """The fitted values, under the name that lmfit and statsmodels give them."""
+        return self.values
+
+    @property
+    def covariance(self) -> FloatArray:
+        """Covariance of the fitted values [SI], in the order of `free`; infinite where unknown."""
+        deviations = self.uncertainty.standard_errors
+        with np.errstate(invalid="ignore"):
+            matrix = self.uncertainty.correlations * np.outer(deviations, deviations)
+        return np.asarray(matrix, float)
+
+    def summary(self) -> str:
+        """What is to be said of the fit, as text: that of ``print(fit.examined())``."""
+        return str(self.examined())
+
+    @property
     def standard_errors(self) -> dict[str, float]:
         """Standard errors by name, in SI; infinite where nothing is known."""
         return dict(zip(self.free, map(float, self.uncertainty.standard_errors), strict=True))
@@ -258,7 +275,7 @@ class Fit(Answer):
         return quick if are_quick else (*quick, *perform(self, "costly_warnings", scale))
 
     @property
-    def summary(self) -> dict[str, float]:
+    def errors(self) -> dict[str, float]:
         """Errors as for a comparison, and measures of how well the model generalises."""
         return {
             **self.comparison.summary,

@@ -1,18 +1,21 @@
 """Determine parameters of a model from measurements."""
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from headway.errors import MeasurementError
 from headway.models.analysis.comparison import compare
-from headway.models.inference.certainty.resampling import bootstrap
+from headway.models.inference.certainty.resampling import bootstrap as resampled
 from headway.models.inference.fit import Fit
 from headway.models.inference.searching.joint import weighed_search
 from headway.models.inference.searching.loss import Loss, loss_of
 from headway.models.inference.searching.posing import problem
 from headway.models.inference.searching.search import STARTS
+from headway.models.language.names import Names, names_in
 from headway.models.measured.matching import Named, match
 from headway.models.measured.measurements import Measurements
 from headway.models.reading.loadtest import Measured, measurements_in
@@ -20,43 +23,28 @@ from headway.models.running.crews import Crew, crew_of
 from headway.models.signatures.sfs import ALL, Range
 from headway.models.structure.model import Model
 
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
 
 def _ignore() -> None:
     """Show no progress."""
 
 
-def fit_within(
-    model: Model,
-    measurements: Measured,
-    free: Sequence[str],
-    x: str | None,
-    y: Named,
-    low: float,
-    high: float,
-    bounds: Mapping[str, tuple[float, float]] | None,
-    loss: str,
-    bootstrap: int,
-    executor: object = None,
-) -> Fit:
-    """Determine parameters from measurements at loads between two ends; see `fit_model`."""
-    within, kind, crew = Range(low, high), loss_of(loss), crew_of(executor)
-    arguments = model, measurements, free, x, y, within, bounds, kind
-    return fit_model(*arguments, rounds=bootstrap, crew=crew)
-
-
 def fit_model(
     model: Model,
     measurements: Measured,
-    free: Sequence[str],
+    free: Names,
     x: str | None = None,
     y: Named = None,
-    within: Range = ALL,
+    low: float = -math.inf,
+    high: float = math.inf,
     bounds: Mapping[str, tuple[float, float]] | None = None,
-    loss: Loss = Loss.LINEAR,
+    loss: str = Loss.LINEAR,
+    bootstrap: int = 0,
+    executor: "Executor | Crew | None" = None,
     starts: int = STARTS,
-    rounds: int = 0,
     progress: Callable[[], None] = _ignore,
-    crew: Crew | None = None,
 ) -> Fit:
     r"""Determine parameters of a model from measurements, by least squares of relative errors.
 
@@ -72,19 +60,21 @@ def fit_model(
         As for `Model.compare`: a population as the load closes an open model, and a closed
         model takes a curve of throughput too.
     free
-        Names of the parameters to determine.
-    x, y, within
-        Columns of load and output, and the range of load that counts.
+        The parameters to determine: a name, or several.
+    x, y, low, high
+        Columns of load and output, and the range of load that counts [SI].
     bounds
         Narrower bounds of free parameters [SI].
     loss
-        How residuals count; linear is least squares.
+        How residuals count: linear is least squares; soft_l1, huber, cauchy.
+    bootstrap
+        Rounds of bootstrap for the intervals; 0 for none.
+    executor
+        Does the rounds, such as a pool of processes; this process alone where it is left out.
     starts
         How many starts are followed at most.
-    rounds, progress
-        Rounds of bootstrap for the intervals, and what to call after each.
-    crew
-        Whose workers do the rounds; this process alone where it is left out.
+    progress
+        Called after each round.
 
     Raises
     ------
@@ -98,20 +88,21 @@ def fit_model(
     >>> from headway.queueing import MM1
     >>> one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=1.0)
     >>> text = "throughput_ops_s,response_ms\n10,11.11\n50,20.00\n90,100.0\n"
-    >>> fit = fit_model(one, Measurements.parse(text, "curve"), ["s"])
+    >>> fit = fit_model(one, Measurements.parse(text, "curve"), "s")
     >>> round(fit.values["s"], 6)
     0.01
     """
-    measurements = measurements_in(measurements)
+    measurements, free, crew = measurements_in(measurements), names_in(free), crew_of(executor)
     matched = match(model, measurements, x, y)
     x, y = matched.load.header, [one.measured.header for one in matched.each]
     bounded = _bounded(matched.model.exposing(*free), bounds or {})
-    kept = _within(measurements, x, within)
-    posed = problem(bounded, match(bounded, kept, x, y), free, measurements.source, loss)
+    kept = _within(measurements, x, Range(low, high))
+    matched = match(bounded, kept, x, y)
+    posed = problem(bounded, matched, free, measurements.source, loss_of(loss))
     solved, optimum = weighed_search(posed, starts)
     values = dict(zip(free, map(float, optimum.free), strict=True))
     fitted = bounded.at(values)
-    refits = bootstrap(solved, optimum, rounds, progress, crew) if rounds else None
+    refits = resampled(solved, optimum, bootstrap, progress, crew) if bootstrap else None
     comparison = compare(fitted, kept, x, y)
     return Fit(bounded, fitted, kept, comparison, solved, optimum, refits)
 

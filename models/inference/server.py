@@ -49,9 +49,10 @@ from headway.models.inference.forms import (
 from headway.models.inference.quantities import ServerQuantity, saturation_of, server_quantities
 from headway.models.inference.searching.loss import Loss
 from headway.models.inference.warnings import is_worse_than_constant
+from headway.models.language.names import names_in
 from headway.models.measured.measurements import Measurements
 from headway.models.reading.loadtest import Measured, measurements_in
-from headway.models.signatures.sfs import ALL, Range
+from headway.models.signatures.sfs import Range
 from headway.models.structure.alternatives import Alternative, together
 from headway.models.structure.loads import Load
 from headway.models.structure.model import Model
@@ -215,6 +216,20 @@ class ServerFit(Answer):
         is_known = len({form.model for form, _ in self.candidates}) == 1
         return predicted(*asked, percents=percents, table=table, is_known=is_known)
 
+    @property
+    def params(self) -> dict[str, float]:
+        """Fitted values of the chosen form [SI]."""
+        return self.best.params
+
+    @property
+    def covariance(self) -> FloatArray:
+        """Their covariance [SI], in the same order."""
+        return self.best.covariance
+
+    def summary(self) -> str:
+        """What is to be said of the fit, as text: that of ``print(fit)``."""
+        return str(self)
+
     def _check_law(self, percents: Sequence[float], loads: FloatArray | Sequence[float]) -> None:
         """Refuse percentiles that the chosen form does not have."""
         there = Elsewhere(self.best.problem, np.atleast_1d(np.asarray(loads, float)))
@@ -296,11 +311,12 @@ def fit_server(
     measurements: Measured,
     x: str | None = None,
     y: str | None = None,
-    within: Range = ALL,
-    loss: Loss = Loss.LINEAR,
+    low: float = -math.inf,
+    high: float = math.inf,
+    loss: str = Loss.LINEAR,
     family: str | None = None,
     progress: Progress = _ignore,
-    forms: Sequence[str | Model] | None = None,
+    forms: str | Sequence[str | Model] | None = None,
 ) -> ServerFit:
     r"""Fit every form that the number of points supports, and choose among them.
 
@@ -309,7 +325,7 @@ def fit_server(
     measurements
         A curve of response time, its percentiles or both against throughput, or of these or
         throughput against a population.
-    x, y, within, loss
+    x, y, low, high, loss
         As for `headway.models.inference.fitting.fit_model`.
     family
         Whose forms are tried; all that there are where it is left out.
@@ -334,7 +350,7 @@ def fit_server(
     >>> server.form.model, round(server.best.values["service_time"], 6)
     ('server-single', 0.001)
     """
-    chosen = choose_form(measurements, x, y, within, loss, family, progress, forms)
+    chosen = choose_form(measurements, x, y, low, high, loss, family, progress, forms)
     return chosen.examining(progress, 1 - _FITTING)
 
 
@@ -342,11 +358,12 @@ def choose_form(
     measurements: Measured,
     x: str | None = None,
     y: str | None = None,
-    within: Range = ALL,
-    loss: Loss = Loss.LINEAR,
+    low: float = -math.inf,
+    high: float = math.inf,
+    loss: str = Loss.LINEAR,
     family: str | None = None,
     progress: Progress = _ignore,
-    forms: Sequence[str | Model] | None = None,
+    forms: str | Sequence[str | Model] | None = None,
     spare: int | None = None,
 ) -> ServerFit:
     """Fit and choose as `fit_server` does; compute intervals and left-out points on demand.
@@ -354,8 +371,9 @@ def choose_form(
     ``spare`` is how many more loads than free parameters a form needs; see `forms_for`.
     """
     measurements = measurements_in(measurements)
-    curve = curve_for_forms(measurements, x, y, listed_forms(forms, family))
-    inside = within.holds(curve.load)
+    listed = names_in(forms) if isinstance(forms, str) else forms
+    curve = curve_for_forms(measurements, x, y, listed_forms(listed, family))
+    inside = Range(low, high).holds(curve.load)
     points, loads = int(inside.sum()), curve.different(inside)
     tried = forms_for(loads, curve.forms, spare)
     fits: list[tuple[Form, Fit]] = []
@@ -367,7 +385,8 @@ def choose_form(
             model = started(form, *ends, measurements.facts)
             model = model if curve.think_time is None else model.closed(1, curve.think_time)
             limits = curve.limits(form, inside)
-            result = fit_model(model, measurements, form.free, *curve.columns, within, limits, loss)
+            asked = form.free, *curve.columns, low, high, limits, loss
+            result = fit_model(model, measurements, *asked)
             fits.append((form, result))
         except HeadwayError as error:
             refused.append((form, error))

@@ -1,6 +1,7 @@
-"""What may be a name in a model."""
+"""What may be a name in a model, and names as people give them: one or several."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 from headway.errors import GraphError, is_hidden, quoted
 
@@ -54,3 +55,19 @@ def check_name(name: str, taken: Iterable[str]) -> None:
     if name in taken:
         msg = f"{name} is reserved; choose another name"
         raise GraphError(msg)
+
+
+Names: TypeAlias = str | Sequence[str]
+"""One name, several, or a text of several with commas between them, as on the command line."""
+
+
+def names_in(given: Names) -> tuple[str, ...]:
+    """Read names.
+
+    Examples
+    --------
+    >>> names_in("delay"), names_in("delay, cpu_time"), names_in(["delay"])
+    (('delay',), ('delay', 'cpu_time'), ('delay',))
+    """
+    several = given.split(",") if isinstance(given, str) else given
+    return tuple(name for each in several if (name := each.strip()))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path, PurePath
-from typing import TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from headway.errors import HeadwayError, MeasurementError
 from headway.models.measured.measurements import LARGEST_FILE, NOTHING, Measurements
@@ -155,33 +155,44 @@ def _source(kind: str, files: int) -> str:
     return f"{article} {words}" if files == 1 else f"{words}s"
 
 
-Measured: TypeAlias = Measurements | LoadTest
-"""What models are compared with and fitted to."""
+class Frame(Protocol):
+    """A data frame of pandas or polars, or one that the interchange protocols read."""
+
+    @property
+    def columns(self) -> Any:
+        """Titles of its columns, as those of a CSV file."""
+
+
+Measured: TypeAlias = Measurements | LoadTest | Frame | str | Path
+"""What models are compared with and fitted to: what `read` gives or takes, and data frames."""
 
 
 def measurements_in(measured: object) -> Measurements:
-    """Take measurements as they are, or those of a load test.
+    """Take measurements as they are, those of a load test, of files, or of a data frame.
 
     Parameters
     ----------
     measured
-        A table, or what `read` returns.
+        A table, what `read` returns or the place that it takes, or a data frame.
 
     Raises
     ------
     MeasurementError
-        For anything else, such as the name of a file that has not been read; for a closed test
-        whose clients nothing tells.
+        For anything else, and what cannot be read; for a closed test whose clients nothing tells.
 
     Examples
     --------
-    >>> len(measurements_in(read("network_sensitivity/table_a_1_scsi_performance.csv")))
+    >>> len(measurements_in("network_sensitivity/table_a_1_scsi_performance.csv"))
     7
-    >>> measurements_in("a.csv")
+    >>> measurements_in(7)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    headway.errors.MeasurementError: 'a.csv' is a name; read the file first: headway.read('a.csv')
+    headway.errors.MeasurementError: a int is not measurements; give a path or a data frame, ...
     """
+    if isinstance(measured, str | PurePath):
+        measured = read(str(measured))
+    elif hasattr(measured, "columns") and not isinstance(measured, Measurements):
+        measured = Measurements.from_frame(measured)
     if isinstance(measured, LoadTest):
         measured = measured.measurements
     if isinstance(measured, Measurements):
@@ -190,12 +201,8 @@ def measurements_in(measured: object) -> Measurements:
         check_one_work(points, measured.source)
         check_one_system(measured)
         return measured
-    if isinstance(measured, str | PurePath):
-        name = str(measured)
-        msg = f"{name!r} is a name; read the file first: headway.read({name!r})"
-        raise MeasurementError(msg)
     kind = type(measured).__name__
-    msg = f"a {kind} is not measurements; use headway.read, or Measurements.from_frame"
+    msg = f"a {kind} is not measurements; give a path or a data frame, or use headway.read"
     raise MeasurementError(msg)
 
 
@@ -212,6 +219,9 @@ def read(
     clients: Sequence[str] | str | float = (),
     rate: Sequence[str] | str | float = (),
     arrivals: str | float = "",
+    unit: Mapping[str, str] = NOTHING,
+    role: Mapping[str, str] = NOTHING,
+    decimal: str = "",
 ) -> LoadTest:
     """Read measured files: what a tool wrote, a folder or an archive of it, or a table.
 
@@ -235,6 +245,11 @@ def read(
         How the requests of an open test arrived, where files do not tell: ``"constant"`` at equal
         intervals, ``"poisson"``, or the scv of the times between them; ``"trace"`` takes the scv
         of each point from its log, where that has single requests.
+    unit, role
+        Units of columns whose titles state none, such as ``{"latency": "ms"}``, and what columns
+        are, such as ``{"rate": "throughput"}``.
+    decimal
+        The decimal mark in CSV; found where it is left out.
 
     Raises
     ------
@@ -250,6 +265,9 @@ def read(
     (9, np.float64(210.7))
     """
     hints = Hints(
+        unit,
+        role,
+        decimal,
         window=window_of(skip, window),
         skip_bad=skip_bad,
         where=where,

@@ -1,22 +1,26 @@
 """A report: what one page says of a model and of the measurements it is compared with."""
 
-from collections.abc import Collection, Sequence
+import math
+import os.path
+from collections.abc import Collection
+from pathlib import Path
 
 import numpy as np
 
-from headway.errors import InvalidParameter
+from headway.errors import InvalidParameter, OutputError
 from headway.kinds import Number
 from headway.models.analysis.comparison import Comparison, compare
 from headway.models.analysis.sensitivity import Sensitivity, sensitivity
+from headway.models.files.whole import write_whole
 from headway.models.inference.fit import Fit
 from headway.models.inference.fitting import fit_model
 from headway.models.inference.server import ServerFit
+from headway.models.language.names import Names
 from headway.models.language.scales import units_of
 from headway.models.language.verbs import perform
 from headway.models.measured.measurements import Measurements
 from headway.models.reading.loadtest import Measured, measurements_in
 from headway.models.reports.ground import Ground, measured_ground
-from headway.models.signatures.sfs import ALL, Range
 from headway.models.structure.model import Model
 from headway.records import dataclass
 
@@ -117,12 +121,14 @@ class Report:
 def make_report(
     model: Model,
     measurements: Measured,
-    free: Sequence[str] = (),
+    free: Names = (),
     x: str | None = None,
     y: str | None = None,
-    within: Range = ALL,
+    low: float = -math.inf,
+    high: float = math.inf,
     fixed: Collection[str] = (),
     command: str = "",
+    out: str | Path | None = None,
 ) -> Report:
     r"""Compare a model with measurements, fit it if asked to, and differentiate it.
 
@@ -131,7 +137,7 @@ def make_report(
 
     Parameters
     ----------
-    model, measurements, x, y, within
+    model, measurements, x, y, low, high
         As for `headway.models.analysis.comparison.compare`.
     free
         Names of parameters to fit; none to take the model as it is.
@@ -140,6 +146,8 @@ def make_report(
         set by hand makes the operating point.
     command
         What was typed to get the report, for the record.
+    out
+        The page to write, ``.html``; none if left out.
 
     Raises
     ------
@@ -157,10 +165,41 @@ def make_report(
     (600.0, 'cpu')
     """
     measurements = measurements_in(measurements)
-    fit = fit_model(model, measurements, free, x, y, within) if free else None
-    comparison = fit.comparison if fit else compare(model, measurements, x, y, within)
+    place = None if out is None else page_place(out)
+    columns = x, y, low, high
+    fit = fit_model(model, measurements, free, *columns) if free else None
+    comparison = fit.comparison if fit else compare(model, measurements, *columns)
     sensitivities = _at_operating_point(model, comparison, fit, fixed)
-    return Report(measurements, comparison, fit, sensitivities, frozenset(fixed), command)
+    report = Report(measurements, comparison, fit, sensitivities, frozenset(fixed), command)
+    if place is not None:
+        write_whole(place, report.to_html().encode())
+    return report
+
+
+def page_place(out: str | Path) -> Path:
+    """Where a page is to be written; refused before any work where it cannot be.
+
+    Raises
+    ------
+    OutputError
+        For a name that does not end in .html, a folder, and a folder that is not there.
+
+    Examples
+    --------
+    >>> page_place("raid.svg")
+    Traceback (most recent call last):
+        ...
+    headway.errors.OutputError: raid.svg: the name of a page must end in .html
+    """
+    place = Path(out)
+    is_page = place.suffix.lower() in (".html", ".htm")
+    is_folder, has_place = map(os.path.isdir, (place, place.parent))
+    why = "it is a folder" if is_folder else "" if has_place else "there is no such folder"
+    if why or not is_page:
+        cannot = f"cannot be written ({why})" if is_page else "the name of a page must end in .html"
+        msg = f"{place}: {cannot}"
+        raise OutputError(msg)
+    return place
 
 
 def server_report(server_fit: ServerFit, command: str = "") -> Report:

@@ -1,6 +1,6 @@
 """A model: a graph whose parameters have values, ready to be solved."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from itertools import chain
@@ -45,6 +45,7 @@ from headway.models.structure.replicas import (
     scv_of_share,
 )
 from headway.models.structure.verbs import End, ModelVerbs
+from headway.numerals import digits
 from headway.records import dataclass
 
 if TYPE_CHECKING:
@@ -134,6 +135,36 @@ class Model(Kept, ModelVerbs):
         'nfs-server (raid)'
         """
         return f"{self.name} ({self.preset})" if self.preset else self.name
+
+    def __getitem__(self, name: str) -> Number:
+        """The value of a parameter [SI], as ``model["delay"]``.
+
+        Raises
+        ------
+        UnknownParameter
+            For a name the model does not have.
+        InvalidParameter
+            For a parameter without a value.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> model = catalogue_model("server-single").at(delay="1 ms")
+        >>> model["delay"], "delay" in model
+        (0.001, True)
+        """
+        value = self.exposing(name).parameters[name].value
+        if value is None:
+            msg = f"{self.name}: no value for {name}; set {name}=..."
+            raise InvalidParameter(msg)
+        return value
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.parameters
+
+    def __iter__(self) -> Iterator[str]:
+        """Names of the parameters, as of a mapping."""
+        return iter(self.parameters)
 
     def at(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> "Model":
         """Give parameters values: SI numbers, arrays of operating points, or text with units.
@@ -413,6 +444,7 @@ class Model(Kept, ModelVerbs):
         population: Number | None = None,
         think_time: Number | str | None = None,
         method: str = "auto",
+        percentiles: Sequence[float] = (),
         **named: Any,
     ) -> "Solution":
         """Solve the network (or the program) at every operating point at once.
@@ -429,6 +461,8 @@ class Model(Kept, ModelVerbs):
             linearizer. Of an open one: auto, or qna, which propagates the variability of
             arrivals and service; auto does too where arrivals say an scv. `simulate` simulates
             either.
+        percentiles
+            Of the response time, to be added, in per cent: 99 for p99.
         named
             Further parameters by name, as for `at`.
 
@@ -449,16 +483,20 @@ class Model(Kept, ModelVerbs):
         [0.002, 0.003]
         >>> model.solve(population=1).throughput
         500.0
+        >>> round(model.solve(0.0, percentiles=[99])["response_time_p99"], 6)  # 1 ms + 1 ms ln 100
+        0.005605
         """
-        self.exposing(*named, known=("arrival_rate", "population", "think_time", "method"))
+        options = "arrival_rate", "population", "think_time", "method", "percentiles"
+        self.exposing(*named, known=options)
         rate = {} if arrival_rate is None else {"arrival_rate": arrival_rate}
         model = self.at({**named, **rate})
         if population is not None:
             model = model.closed(population, think_time)
         elif think_time is not None:
             model = model._thinking(think_time)
+        percents = checked_percents(percentiles)
         solution: Solution = perform(model, "solve", method)
-        return solution
+        return solution.with_percentiles(percents) if percents else solution
 
     def _thinking(self, think_time: Number | str) -> "Model":
         if "think_time" not in self.parameters:
@@ -495,6 +533,21 @@ class Model(Kept, ModelVerbs):
         """
         stated = self.meanings[output].better if output in self.meanings else None
         return usual_meaning(output, unit("1/s")).better if stated is None else stated
+
+
+def checked_percents(percentiles: Sequence[float]) -> tuple[float, ...]:
+    """Percentages of percentiles; a share such as 0.99 is refused, as it would be the 0.99th.
+
+    Raises
+    ------
+    InvalidParameter
+        With what to write.
+    """
+    for each in percentiles:
+        if 0 < each < 1:
+            msg = f"percentile {digits(each)}: write it in per cent, {digits(100 * each)}"
+            raise InvalidParameter(msg)
+    return tuple(percentiles)
 
 
 def model_at(graph: ModelGraph, values: Mapping[str, Amount]) -> Model:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Self, TypeAlias
 
 from headway.kinds import Amount, FloatArray
+from headway.models.language.names import Names
 from headway.models.language.verbs import perform
 from headway.models.structure.display import ModelDisplay
 
@@ -83,7 +84,7 @@ class ModelVerbs(ModelDisplay):
     def fit(
         self,
         measurements: "Measured",
-        free: Sequence[str],
+        free: Names,
         x: str | None = None,
         y: str | None = None,
         low: float = -math.inf,
@@ -98,7 +99,7 @@ class ModelVerbs(ModelDisplay):
         Parameters
         ----------
         measurements, free
-            The data, and names of the parameters to determine.
+            The data, and the parameters to determine: a name, or several.
         x, y, low, high
             Columns of load and output, and the range of load that counts.
         bounds
@@ -115,13 +116,62 @@ class ModelVerbs(ModelDisplay):
         >>> from headway.models import Measurements, catalogue_model
         >>> text = "throughput_ops_s,response_ms\n200,2.25\n500,3\n800,6\n"
         >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="0.5 ms")
-        >>> fit = model.fit(Measurements.parse(text, "exact.csv"), ["service_time"])
+        >>> fit = model.fit(Measurements.parse(text, "exact.csv"), "service_time")
         >>> round(fit.values["service_time"], 9)
         0.001
         """
         arguments = (measurements, free, x, y, low, high, bounds, loss, bootstrap, executor)
         fit: Fit = perform(self, "fit", *arguments)
         return fit
+
+    def predict(self, loads: Amount, output: str = "response_time") -> FloatArray:
+        """Predict an output at loads, as scikit-learn's estimators predict y of X.
+
+        Parameters
+        ----------
+        loads
+            Arrival rates [1/s], or populations of a closed model; or a data frame or a mapping of
+            columns that are named as parameters, in SI.
+        output
+            What is predicted, such as ``response_time_p99`` or ``throughput``.
+
+        Returns
+        -------
+        An array with a value for each load [SI]; infinite where the load is not sustained.
+
+        Raises
+        ------
+        UnknownParameter, InvalidParameter, GraphError
+            As `solve` does.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+        >>> model.predict([0.0, 500.0]).tolist()
+        [0.002, 0.003]
+        >>> model.predict({"arrival_rate": [500.0], "delay": [0.0]}).tolist()
+        [0.002]
+        """
+        predicted: FloatArray = perform(self, "predict", loads, output)
+        return predicted
+
+    def to_networkx(self) -> Amount:
+        """The graph as a ``networkx.DiGraph``: stations and numbers, routes and formulas.
+
+        Returns
+        -------
+        Nodes with the attribute ``kind``, edges with ``sort`` ("route" or "formula"); routes carry
+        their ``probability`` as text.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> drawn = catalogue_model("nfs-server").to_networkx()
+        >>> drawn.nodes["cpu"]["kind"], drawn.edges["cpu", "disks"]["probability"]
+        ('MM1', 'miss')
+        """
+        return perform(self, "to_networkx")
 
     def over(
         self,

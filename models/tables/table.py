@@ -47,6 +47,11 @@ LITTLE = 0.1
 MOST_ROWS = 400
 """Rows that a printed table shows; a longer table shows half of them from each end."""
 
+_NATURAL = "table-layout: auto; width: auto; margin-left: 0"
+"""How notebooks show a table: they would give all columns one width, in the middle of the page."""
+
+_AT_LEFT = "text-align: left; font-weight: bold; white-space: nowrap"
+
 WIDTH = 80
 """Width of text that does not go to a terminal."""
 
@@ -231,19 +236,37 @@ class Table:
         return [[shapes[place] for place in block] for block in groups]
 
     def to_html(self) -> str:
-        """The table with its notes as HTML, for notebooks."""
-        return self.grid_html() + self.notes_html()
+        """The table with its notes as HTML, for notebooks, each column as wide as it needs.
 
-    def grid_html(self) -> str:
+        What has no columns, such as an equation, keeps its lines and their blanks.
+
+        Examples
+        --------
+        >>> Table("R", (), ("R = D", "  + S")).to_html().splitlines()
+        ['<p><b>R</b></p>', '<pre>R = D', '  + S</pre>']
+        """
+        if self.columns:
+            return self.grid_html(_NATURAL) + self.notes_html()
+        title = f"<p><b>{_escaped(visible(self.title))}</b></p>\n" if self.title else ""
+        lines = "\n".join(_escaped(visible(note)) for note in self.notes)
+        return title + (f"<pre>{lines}</pre>\n" if lines else "")
+
+    def grid_html(self, style: str = "") -> str:
         """Title, headings and rows as HTML; numbers, words and long texts have CSS classes."""
         heads = "".join(
             f'<th scope="col" class="{c.kind}">{_escaped(c.heading)}</th>' for c in self.columns
         )
         rows = "".join(f"<tr>{''.join(row)}</tr>\n" for row in zip(*self._cells(), strict=True))
-        caption = f"<caption>{_escaped(visible(self.title))}</caption>"
-        return (
-            f"<table>{caption}\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody></table>\n"
-        )
+        caption = self._opening_html(style)
+        return f"{caption}\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody></table>\n"
+
+    def _opening_html(self, style: str) -> str:
+        """The beginning of a table with its caption; in a given style, none for an empty title."""
+        title = _escaped(visible(self.title))
+        if not style:
+            return f"<table><caption>{title}</caption>"
+        caption = f'<caption style="{_AT_LEFT}">{title}</caption>' if title else ""
+        return f'<table style="{style}">{caption}'
 
     def _cells(self) -> Iterator[list[str]]:
         """The cells as HTML, column by column; the first one heads its row."""

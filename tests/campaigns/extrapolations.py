@@ -21,7 +21,7 @@ from headway.kinds import FloatArray
 from headway.models.files.shipped import data_path
 from headway.models.inference.server import choose_form
 from headway.models.measured.measurements import Measurements
-from headway.models.signatures.sfs import Range, curve
+from headway.models.signatures.sfs import curve
 from tests import campaigns
 
 PAGE = Path("tests/data/extrapolations.csv")
@@ -65,7 +65,7 @@ def tried(path: Path, share: float = SHARE) -> Tried:
     rate, time = result.throughput.values, result.response_time.values
     peak = float(rate.max())
     high = rate >= share * peak
-    fit = choose_form(table, within=Range(high=float(rate[~high].max())))
+    fit = choose_form(table, high=float(rate[~high].max()))
     limit = fit.saturation
     assert limit is not None
     band = fit.predict(rate[high]).response_time

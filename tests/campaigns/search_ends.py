@@ -23,7 +23,6 @@ from headway.models.inference.fitting import fit_model
 from headway.models.inference.form_curve import curve_for_forms
 from headway.models.inference.forms import forms_for, listed_forms, started
 from headway.models.reading.loadtest import read_load_test
-from headway.models.signatures.sfs import ALL
 from tests import campaigns
 from tests.campaigns.form_confusion import CASES, POPULATION, curve
 
@@ -75,7 +74,7 @@ def least_costs(
 
 def _cost(model, measurements, free, columns, limits) -> float:
     try:
-        return fit_model(model, measurements, free, *columns, ALL, limits).optimum.cost
+        return fit_model(model, measurements, free, *columns, bounds=limits).optimum.cost
     except Saturated:
         return float("inf")
 

@@ -23,7 +23,6 @@ from headway.models.inference.server import choose_form
 from headway.models.measured.points import Point
 from headway.models.reading.hints import Hints
 from headway.models.reading.loadtest import LoadTest, read_load_test
-from headway.models.signatures.sfs import Range
 from tests import campaigns
 
 PAGE = Path("tests/data/tail_extrapolations.csv")
@@ -94,7 +93,7 @@ def predicted(step: tuple[str, float, float]) -> list[Predicted]:
     shared = set.intersection(*(set(point.percentiles) for point in beyond))
     percents = sorted(percent for percent in shared if 95 <= percent <= 99)
     try:
-        fit = choose_form(test.measurements, within=Range(high=float(np.sqrt(low * high))))
+        fit = choose_form(test.measurements, high=float(np.sqrt(low * high)))
         bands = fit.predict([high], percents).percentiles
     except HeadwayError as error:
         print(f"{name} at {high:.4g}: {error}")

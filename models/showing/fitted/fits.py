@@ -317,7 +317,7 @@ def _document(fit: Fit, rows: list[Row]) -> Row:
             for answer in fit.answers
         ],
         "saturation_throughput": quantity_document(perform(fit, "saturation")),
-        "summary": fit.summary,
+        "summary": fit.errors,
         "describes": fit.describes,
         "lack_of_fit": None if fit.pure_error is None else fit.pure_error.document(),
         "common_shift": fit.uncertainty.shift.document(),

@@ -1,10 +1,20 @@
 """A model graph as a networkx graph, for algorithms and layouts that live there."""
 
+from typing import Protocol
+
 import networkx as nx
 
 from headway.kinds import Amount
 from headway.models.structure.parts.components import Route
 from headway.models.structure.parts.structure import Structure
+
+
+class HasGraph(Protocol):
+    """A model, as far as its graph goes."""
+
+    @property
+    def graph(self) -> Structure:
+        """Stations, links and formulas."""
 
 
 def to_networkx(graph: Structure) -> Amount:
@@ -43,6 +53,11 @@ def to_networkx(graph: Structure) -> Amount:
         drawn.add_edge(route.source, route.target, sort="route", probability=text)
         _bind(drawn, graph, route.probability.names, route.target)
     return drawn
+
+
+def model_to_networkx(model: HasGraph) -> Amount:
+    """The graph of a model; see `to_networkx`."""
+    return to_networkx(model.graph)
 
 
 def _known(drawn: "nx.DiGraph", route: Route) -> str:

@@ -15,7 +15,7 @@ from tests.support.fit_data import FREE, ONE, POOL, RAID, SCSI, TWO, noisy, tabl
 
 
 def test_published_curve_to_three_percent(scsi):
-    assert scsi.summary["max_relative_error"] < 0.03
+    assert scsi.errors["max_relative_error"] < 0.03
     assert scsi.warnings == ()
     assert scsi.identified.undetermined == frozenset()
     assert scsi.problem.evaluate.smooth == set(FREE)

@@ -10,7 +10,6 @@ from headway.models import Measurements, catalogue_model
 from headway.models.files.shipped import data_path
 from headway.models.inference.certainty.tempering import tempered
 from headway.models.inference.server import choose_form, fit_server
-from headway.models.signatures.sfs import Range
 from tests.campaigns.extrapolations import curves, stored, summary, tried
 from tests.campaigns.next_runs import RUNS, compared
 from tests.support.command import headway, refusal
@@ -152,6 +151,6 @@ def test_what_cannot_be_predicted_is_refused_in_one_line(options, why):
 
 
 def test_a_quantity_that_nothing_tells_is_refused():
-    server = fit_server(Measurements.read(CURVE), within=Range(high=700_000))
+    server = fit_server(Measurements.read(CURVE), high=700_000)
     with pytest.raises(InvalidParameter, match="no plausible fit determines"):
         server.next_loads("response_time@1e9")
