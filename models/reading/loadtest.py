@@ -191,7 +191,7 @@ def measurements_in(measured: object) -> Measurements:
     """
     if isinstance(measured, str | PurePath):
         measured = read(str(measured))
-    elif hasattr(measured, "columns") and not isinstance(measured, Measurements):
+    elif hasattr(measured, "columns") and not isinstance(measured, Measurements | LoadTest):
         measured = Measurements.from_frame(measured)
     if isinstance(measured, LoadTest):
         measured = measured.measurements
