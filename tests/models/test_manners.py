@@ -125,7 +125,7 @@ ASKED = {
         SHOWN | READ | {"preset", "set", "fix", "data"} | CREW
         | {"out", "anyway", "at", "percentile", "next", "targets"},
     ),
-    "size": ([headway.size], SHOWN | MADE),
+    "size": ([headway.size], SHOWN | MADE | {"over", "every"}),  # a day has a function of its own
     "sweep": ([headway.sweep], SHOWN | MADE | CREW | {"points", "sample", "kind", "seed"}),
     "report": ([headway.report, headway.fit_server], READ | {"preset", "set", "data"}),
 }  # fmt: skip
