@@ -41,6 +41,9 @@ MOST_STATES = 300_000
 MOST_WORDS = 20_000_000
 """Requests and threads in all states together, of which each takes 8 bytes."""
 
+MOST_MOVES = 20_000_000
+"""Moves between all states, of which each takes 16 bytes."""
+
 MOST_CELLS = 2**15
 """Requests and threads in one state, which words can count."""
 
@@ -52,7 +55,10 @@ Progress = Callable[[int], None]
 
 
 def by_chain(
-    system: LayeredSystem, most: int = MOST_STATES, progress: Progress = lambda _: None
+    system: LayeredSystem,
+    most: int = MOST_STATES,
+    progress: Progress = lambda _: None,
+    moves: int = MOST_MOVES,
 ) -> LayeredMeans | None:
     """Solve a closed layered system with exponential times state by state.
 
@@ -64,10 +70,12 @@ def by_chain(
         States that are not too many.
     progress
         Told how many states were found, from time to time.
+    moves
+        Moves between them that are not too many.
 
     Returns
     -------
-    None where there are more states.
+    None where there are more states, or moves.
 
     Raises
     ------
@@ -89,7 +97,7 @@ def by_chain(
     """
     program = program_of(system)
     check_chain(system, program)
-    states = states_of(system, program, most, progress)
+    states = states_of(system, program, most, progress, moves)
     if states is None:
         return None
     source = np.repeat(np.arange(states.count), np.diff(states.begins))
@@ -189,9 +197,15 @@ class States:
 
 
 def states_of(
-    system: LayeredSystem, program: Program, most: int, progress: Progress = lambda _: None
+    system: LayeredSystem,
+    program: Program,
+    most: int,
+    progress: Progress = lambda _: None,
+    moves: int = MOST_MOVES,
 ) -> States | None:
     """Find all states, from that in which everybody has just begun; None where there are more.
+
+    Moves are too many as soon as those of the states found so far promise to be.
 
     Raises
     ------
@@ -213,6 +227,8 @@ def states_of(
             msg = f"{system.name}: its clients take no time; give a step a demand"
             raise GraphError(msg)
         progress(int(room.search["states"][0]))
+        if room.promised() > moves:
+            return None
         if ending is Ending.MANY or (ending is not Ending.SOME and not room.grown(ending)):
             return None
 
@@ -262,6 +278,11 @@ class Room:
             *(self.targets, self.flows, self.ended.ravel()),
             *(self.cells.view(np.int64), self.lines.view(np.int64)),
         )
+
+    def promised(self) -> float:
+        """Moves of all states found so far, if each has as many as those explored."""
+        search = self.search[0]
+        return float(search["moves"] / max(search["explored"], 1) * search["states"])
 
     def grown(self, ending: Ending) -> bool:
         """Make more room where little is left; whether there may be more."""

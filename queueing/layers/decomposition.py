@@ -8,10 +8,10 @@ of layers: Rolia and Sevcik, IEEE TSE 21(8), 1995; with interlock as Franks and 
 35(2), 2009, found here by cuts). docs/explanation/layers.md derives it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from math import isinf
-from typing import TypeVar
+from typing import TypeAlias
 
 import numpy as np
 
@@ -19,24 +19,21 @@ from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
 from headway.queueing.layers.finite import present, wait_of_one
 from headway.queueing.layers.means import EntryMeans, LayeredMeans
+from headway.queueing.layers.numerics.settling import Settling
 from headway.queueing.layers.others import Class, Others, Server
 from headway.queueing.layers.passing import Conditions, Moments, time_of
 from headway.queueing.layers.sources import Sources, Stacks, Work
 from headway.queueing.layers.system import LayeredSystem
 from headway.records import dataclass
 
-STEPS = 1000
+STEPS = 400
 """Steps after which it has not settled."""
 
 _SETTLED = 1e-9  # relative change of all waiting times in a step
-_DAMPING = 0.5, 0.01  # most and least share of a change that is made in a step
-_SWINGING, _CALM = 0.7, 1.1  # factors on that share while changes grow, and while they shrink
 _NARROW = 1e-2  # least time away, over that of service: what is nearly always there
 _REGULAR = 1e-3  # least scv of a holding time; less makes no difference to a wait
 _NEVER = 1e-300
 _SMALL = 1e-6  # a delay that makes no difference, over the longest demand
-
-_Key = TypeVar("_Key")
 
 
 def by_layers(system: LayeredSystem) -> LayeredMeans:
@@ -104,24 +101,81 @@ class _Decomposition:
             for works in self.sources.works
             for work in works
         }
+        self.nothing = self._column(0.0)
+        self.second = {s.entry: s.own for s in self.sources.all if s.own and s.own.second}
+        self.done = {server: self._done_at(server) for server in self.processors}
+        self.comers = {server: tuple(self._comers(server)) for server in self.pools}
+
+    def _done_at(self, server: Server) -> "dict[Work, _Ways]":
+        """All work at a processor, with whom it meets there; nobody where it takes no time."""
+        found: dict[Work, _Ways] = {}
+        for work, (slices, _) in self.uses.items():
+            if self.sources.processor(work.entry) == server.name:
+                stacks = self.sources.held(work) if np.any(slices) else {}
+                found[work] = self._met(server, work.source, stacks)
+        return found
+
+    def _met(self, server: Server, source: int, stacks: Stacks) -> "_Ways":
+        """Classes that one of a source meets at a server, with the share of its visits."""
+        found: dict[int, tuple[tuple[Class, ...], Amount]] = {}
+        for held, share in stacks.items():
+            classes = self.others.of(server, source, held)
+            _, before = found.get(id(classes), (classes, 0.0))
+            found[id(classes)] = classes, before + share
+        return tuple(found.values())
+
+    def _comers(self, server: Server) -> "Iterator[_Comer]":
+        """The sources that come to a pool of threads."""
+        offered = self.system.entries_of[server.name]
+        for k, source in enumerate(self.sources.all):
+            if not source.visits.keys().isdisjoint(offered):
+                everybody = self.others.of(server, -1, frozenset())
+                mine = next(c for c in everybody if any(work.source == k for work in c.visits))
+                names = tuple(name for name in offered if name in source.visits)
+                yield _Comer(k, mine, names, tuple(self._asking(server, k)))
+
+    def _asking(self, server: Server, k: int) -> "Iterator[tuple[str, FloatArray, _Ways]]":
+        """Requests of a source for the entries of a task, and whom they meet, way by way."""
+        source = self.sources.all[k]
+        asking: list[tuple[Stacks, Mapping[str, Amount], Amount]] = []
+        if source.own is None:
+            asking.append(({frozenset(): 1.0}, {source.entry: 1.0}, 1.0))
+        for work, often in self.sources.works[k].items():
+            held = self.sources.held(work)
+            asking.append((held, self.sources.calls(work.entry, second=work.second), often))
+            if work != source.own:
+                passed = self.system.entries[work.entry].forwards
+                asking.append((source.stacks[work.entry], passed, often))
+        for stacks, asked, often in asking:
+            for name in self.system.entries_of[server.name]:
+                if name in asked and np.any(source.visits[name]):
+                    yield name, self._column(often * asked[name]), self._met(server, k, stacks)
 
     def _column(self, value: Amount) -> FloatArray:
-        spread = np.broadcast_to(np.asarray(value, float), self.system.shape).reshape(-1)
+        array = np.asarray(value, float)
+        if array.ndim == 0:
+            return np.full(self.points, array)
+        spread = np.broadcast_to(array, self.system.shape).reshape(-1)
         return np.asarray(np.broadcast_to(spread, self.points))
 
     def solved(self) -> LayeredMeans:
         """Go round until nothing changes."""
-        before = self._column(np.inf)
-        self.damping = self._column(_DAMPING[0])
+        settling = Settling(self.small)
         for _ in range(STEPS):
             self._times()
             self._rates()
-            change = np.maximum(self._visit_processors(), self._visit_pools())
-            if np.max(change) < _SETTLED:
+            delays, waits = self._visit_processors(), self._visit_pools()
+            found = [*delays.values(), *waits.values()]
+            if not found:
                 return self._means()
-            factor = np.where(change > before, _SWINGING, _CALM)
-            self.damping = np.clip(self.damping * factor, *_DAMPING[::-1])
-            before = change
+            if self.delays or self.waits:
+                known = [*self.delays.values(), *self.waits.values()]
+                x, g = np.stack(known), np.stack(found)
+                if np.max(np.abs(g - x) / (np.abs(g) + self.small)) < _SETTLED:
+                    return self._means()
+                found = list(settling.step(x, g))
+            self.delays = dict(zip(delays, found, strict=False))
+            self.waits = dict(zip(waits, found[len(delays) :], strict=True))
         msg = f"{self.system.name}: its layers have not settled after {STEPS} steps; simulate it"
         raise GraphError(msg)
 
@@ -156,7 +210,7 @@ class _Decomposition:
 
     def _called(self, source: int, entry: str) -> Moments:
         """From a request to its answer: an exponential wait, and the first phase."""
-        wait = self.waits.get((source, entry), self._column(0.0))
+        wait = self.waits.get((source, entry), self.nothing)
         return Moments(wait, wait**2).then(self.answers[source, entry])
 
     def _answer(self, source: int, entry: str) -> Moments:
@@ -168,8 +222,8 @@ class _Decomposition:
     def _rates(self) -> None:
         """Cycles of all sources, and requests for all entries [1/s]."""
         self.cycles: dict[int, FloatArray] = {}
-        self.requests = dict.fromkeys(self.system.entries, self._column(0.0))
-        sent = dict.fromkeys(self.system.entries, self._column(0.0))
+        self.requests = dict.fromkeys(self.system.entries, self.nothing)
+        sent = dict.fromkeys(self.system.entries, self.nothing)
         for name in self.system.callers_first:
             entry = self.system.entries[name]
             task = self.system.tasks[entry.task]
@@ -191,51 +245,36 @@ class _Decomposition:
 
     # Servers
 
-    def _visit_processors(self) -> FloatArray:
-        """Find delays at all processors anew; the largest change."""
-        change = self._column(0.0)
-        for server in self.processors:
-            found: dict[Work, FloatArray] = {}
+    def _visit_processors(self) -> dict[Work, FloatArray]:
+        """Delays at all processors, found anew."""
+        delays: dict[Work, FloatArray] = {}
+        for server, done in self.done.items():
             known: dict[int, FloatArray] = {}
             same = self._mean_slice(server)
-            for work, (slices, _) in self.uses.items():
-                if self.sources.processor(work.entry) != server.name or not np.any(slices):
-                    continue
-                found[work] = self._column(0.0)
-                for held, share in self.sources.held(work).items():
-                    classes = self.others.of(server, work.source, held)
+            for work, ways in done.items():
+                for classes, share in ways:
                     if id(classes) not in known:
                         known[id(classes)] = self._delay(server, classes, same)
-                    found[work] = found[work] + share * known[id(classes)]
-            for work, delay in found.items():
-                change = np.maximum(change, self._changed(self.delays, work, delay))
-        return change
+                    before = delays.get(work, self.nothing)
+                    delays[work] = before + share * known[id(classes)]
+        return delays
 
     def _rate(self, work: Work) -> FloatArray:
         """How often work is done [1/s]."""
         return np.asarray(self.cycles[work.source] * self.sources.works[work.source][work])
 
-    def _changed(self, values: dict[_Key, FloatArray], key: _Key, found: FloatArray) -> FloatArray:
-        if key not in values:
-            values[key] = found
-            return self._column(np.inf)
-        before = values[key]
-        values[key] = before + self.damping * (found - before)
-        return np.asarray(np.abs(found - before) / (np.abs(found) + self.small))
-
     def _mean_slice(self, server: Server) -> FloatArray:
         """Mean of all slices at a processor [s]."""
-        rate = time = self._column(0.0)
-        for work, (slices, busy) in self.uses.items():
-            if self.sources.processor(work.entry) == server.name:
-                often = self._rate(work)
-                rate, time = rate + often * slices, time + often * busy
+        rate = time = self.nothing
+        for work in self.done[server]:
+            often, (slices, busy) = self._rate(work), self.uses[work]
+            rate, time = rate + often * slices, time + often * busy
         return np.asarray(time / np.maximum(rate, _NEVER))
 
     def _barred(self, one: Class) -> FloatArray:
         """Members of a class who usually are where none of them can be now."""
         times = ((self.cycles[w.source] * often, self.times[w]) for w, often in one.barred.items())
-        return sum((rate * time.mean for rate, time in times), self._column(0.0))
+        return sum((rate * time.mean for rate, time in times), self.nothing)
 
     def _delay(self, server: Server, classes: tuple[Class, ...], same: FloatArray) -> FloatArray:
         """Stretch of a slice where servers are shared, or wait before it [s]."""
@@ -243,7 +282,7 @@ class _Decomposition:
         servers, shares = float(processor.servers), processor.discipline.shares
         coming = []
         for one in classes:
-            rate = time = there = self._column(0.0)
+            rate = time = there = self.nothing
             for work in one.visits:
                 often = self.cycles[work.source] * one.visits[work]
                 slices, busy = self.uses[work]
@@ -259,29 +298,22 @@ class _Decomposition:
         mixed = _mixed(means, [one.service for one in coming])
         return np.asarray((seen * np.maximum(0.0, k - servers + 1)).sum(axis=0) * mixed / servers)
 
-    def _visit_pools(self) -> FloatArray:
-        """Find waiting times for the threads of all tasks anew; the largest change."""
-        change = self._column(0.0)
-        for server in self.pools:
+    def _visit_pools(self) -> dict[tuple[int, str], FloatArray]:
+        """Waiting times for the threads of all tasks, found anew."""
+        waits: dict[tuple[int, str], FloatArray] = {}
+        for server, comers in self.comers.items():
             self.holdings = self._holdings(server)
-            for k, source in enumerate(self.sources.all):
-                if source.visits.keys().isdisjoint(self._offered(server)):
-                    continue
-                for name, (often, wait) in self._waits(server, k).items():
-                    if np.any(source.visits[name]):
-                        found = np.maximum(wait / np.maximum(often, _NEVER), 0.0)
-                        change = np.maximum(change, self._changed(self.waits, (k, name), found))
-        return change
+            for comer in comers:
+                waits |= self._waits(server, comer)
+        return waits
 
     def _offered(self, server: Server) -> tuple[str, ...]:
         return self.system.entries_of[server.name]
 
     def _second(self, entry: str) -> Moments:
         """Time of the second phase."""
-        own = next((s.own for s in self.sources.all if s.entry == entry and s.own), None)
-        if own is None or not own.second:
-            return Moments(self._column(0.0), self._column(0.0))
-        return self.times[own]
+        own = self.second.get(entry)
+        return self.times[own] if own else Moments(self.nothing, self.nothing)
 
     def _occupancy(self, entry: str) -> FloatArray:
         """Mean time for which a thread is held for a request, of all sources."""
@@ -292,42 +324,34 @@ class _Decomposition:
         )
         return first / np.maximum(self.requests[entry], _NEVER) + self._second(entry).mean
 
-    def _waits(self, server: Server, k: int) -> dict[str, tuple[FloatArray, FloatArray]]:
-        """Requests of a source for each entry of a task, and waiting times times these."""
-        found: dict[str, tuple[FloatArray, FloatArray]] = {}
-        source = self.sources.all[k]
-        cycle = self._own_cycle(server, k)
-        asking: list[tuple[Stacks, Mapping[str, Amount], Amount]] = []
-        if source.own is None:
-            asking.append(({frozenset(): 1.0}, {source.entry: 1.0}, 1.0))
-        for work, often in self.sources.works[k].items():
-            held = self.sources.held(work)
-            asking.append((held, self.sources.calls(work.entry, second=work.second), often))
-            if work != source.own:
-                passed = self.system.entries[work.entry].forwards
-                asking.append((source.stacks[work.entry], passed, often))
-        for stacks, asked, often in asking:
-            for name in self._offered(server):
-                if name in asked:
-                    times = self._column(often * asked[name])
-                    wait = self._column(0.0)
-                    for stack, share in stacks.items():
-                        wait = wait + share * self._wait(server, k, stack, cycle)
-                    before = found.get(name, (0.0, 0.0))
-                    found[name] = before[0] + times, before[1] + times * wait
-        return found
+    def _waits(self, server: Server, comer: "_Comer") -> dict[tuple[int, str], FloatArray]:
+        """Mean waiting times of a source for a thread, by entry."""
+        cycle = self._own_cycle(comer)
+        known: dict[int, FloatArray] = {}
+        often: dict[str, FloatArray] = {}
+        waiting: dict[str, FloatArray] = {}
+        for name, times, ways in comer.asking:
+            often[name] = often.get(name, self.nothing) + times
+            for classes, share in ways:
+                if id(classes) not in known:
+                    known[id(classes)] = self._wait(server, classes, cycle)
+                wait = times * share * known[id(classes)]
+                waiting[name] = waiting.get(name, self.nothing) + wait
+        return {
+            (comer.source, name): np.maximum(wait / np.maximum(often[name], _NEVER), 0.0)
+            for name, wait in waiting.items()
+        }
 
     def _wait(
-        self, server: Server, k: int, held: frozenset[str], cycle: tuple[FloatArray, FloatArray]
+        self, server: Server, classes: tuple[Class, ...], cycle: tuple[FloatArray, FloatArray]
     ) -> FloatArray:
-        """Wait for a thread, of one of a source that holds others and has a cycle of its own."""
+        """Wait for a thread, of one who meets some classes and has a cycle of its own."""
         threads = float(self.system.tasks[server.name].threads)
-        classes = self.others.of(server, k, held)
         lasts = any(map(self.sources.lasts, self._offered(server)))
         if sum(one.most for one in classes) < threads and not lasts:
-            return self._column(0.0)
+            return self.nothing
         coming = [self._calling(one) for one in classes]
-        hold = sum((share * mean for share, mean, _ in self.holdings), self._column(0.0))
+        hold = sum((share * mean for share, mean, _ in self.holdings), self.nothing)
         seen, means = _seen(coming, threads, hold if threads == 1 else None)
         n = np.arange(len(seen))[:, np.newaxis]
         service = _mixed(means, [one.service for one in coming])
@@ -364,7 +388,7 @@ class _Decomposition:
             for k in range(len(self.sources.all))
             if (work := Work(k, name)) in self.times
         ]
-        total = sum((self._rate(work) for work in works), self._column(0.0))
+        total = sum((self._rate(work) for work in works), self.nothing)
         found = []
         for work in works:
             time = self.times[work].then(self._second(work.entry))
@@ -373,22 +397,24 @@ class _Decomposition:
             found.append((share, time.mean, np.maximum(scv, _REGULAR)))
         return found
 
-    def _own_cycle(self, server: Server, k: int) -> tuple[FloatArray, FloatArray]:
+    def _own_cycle(self, comer: "_Comer") -> tuple[FloatArray, FloatArray]:
         """Time away between requests of those with whom a source comes, and its second phases."""
-        visits = self.sources.all[k].visits
-        names = [name for name in self._offered(server) if name in visits]
-        rate = sum((self.cycles[k] * visits[name] for name in names), self._column(0.0))
-        second = sum(self.cycles[k] * visits[n] * self._second(n).mean for n in names)
-        second = second / np.maximum(rate, _NEVER)
-        everybody = self.others.of(server, -1, frozenset())
-        mine = next(c for c in everybody if any(work.source == k for work in c.visits))
+        visits, cycles = self.sources.all[comer.source].visits, self.cycles[comer.source]
+        second = self.nothing
+        if not self.second.keys().isdisjoint(comer.names):
+            rate = sum((cycles * visits[name] for name in comer.names), self.nothing)
+            second = sum(
+                (cycles * visits[n] * self._second(n).mean for n in comer.names), self.nothing
+            )
+            second = second / np.maximum(rate, _NEVER)
+        mine = comer.mine
         all_ = self._calling(mine)
         away = (mine.population - all_.there) / np.maximum(all_.rate, _NEVER) + second
         return np.maximum(away, 1e-9), second
 
     def _calling(self, one: Class) -> "_Coming":
         """What a class does at a pool of threads."""
-        rate = held = squares = there = self._column(0.0)
+        rate = held = squares = there = self.nothing
         for work in one.visits:
             often = self.cycles[work.source] * one.visits[work]
             first, second = self.times[work], self._second(work.entry)
@@ -420,6 +446,20 @@ class _Decomposition:
             means = (rate, wait / per + np.zeros(self.points), first, second)
             entries[name] = EntryMeans(*(np.reshape(one, self.system.shape) for one in means))
         return LayeredMeans(self.system, entries)
+
+
+_Ways: TypeAlias = tuple[tuple[tuple[Class, ...], Amount], ...]
+"""Whom one meets, with the share of each way to a server."""
+
+
+@dataclass(frozen=True)
+class _Comer:
+    """A source at a pool: those with whom it comes, entries there, and its requests for them."""
+
+    source: int
+    mine: Class
+    names: tuple[str, ...]
+    asking: tuple[tuple[str, FloatArray, _Ways], ...]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ queue and delays). `wait_of_one` has one class, one server, and service times of
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import gammaln
@@ -65,8 +66,16 @@ def present(
 def _binomial(n: int, odds: FloatArray) -> FloatArray:
     """Logarithms of the coefficients of (1 + a z)^n, shape (n + 1, points)."""
     k = np.arange(n + 1)
-    ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-    return np.asarray(ways[:, np.newaxis] + k[:, np.newaxis] * np.log(odds))
+    return np.asarray(_ways(n)[:, np.newaxis] + k[:, np.newaxis] * np.log(odds))
+
+
+@lru_cache(maxsize=256)
+def _ways(n: int) -> FloatArray:
+    """Logarithms of binomial coefficients C(n, 0), ..., C(n, n)."""
+    k = np.arange(n + 1)
+    ways = np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
+    ways.setflags(write=False)
+    return ways
 
 
 def _product(logs: Sequence[FloatArray], points: tuple[int, ...]) -> FloatArray:
@@ -139,8 +148,7 @@ def wait_of_one(
         (share * (1 + i * each * scv / away) ** (-1 / scv) for share, each, scv in service), zero
     )
     ratios = np.log(np.maximum(1 / np.maximum(laplace, _TINY) - 1, _TINY))
-    n = np.arange(members)[:, np.newaxis]
-    ways = gammaln(members) - gammaln(n + 1) - gammaln(members - n)
+    ways = _ways(members - 1)[:, np.newaxis]
     logs = ways + np.concatenate([zero[np.newaxis], np.cumsum(ratios, axis=0)[: members - 1]])
     busy = members * mean / away * np.exp(np.minimum(logs, _MOST)).sum(axis=0)
     return np.asarray(members * mean * (1 + 1 / np.maximum(busy, _TINY)) - away - mean)

@@ -10,15 +10,15 @@ the same layer, let two in; one below the other lets one in, as the same client 
 (interlock).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import field
-from math import isinf
+from math import inf, isinf
 from typing import TypeAlias
 
-import networkx as nx
 import numpy as np
 
 from headway.kinds import Amount
+from headway.queueing.layers.numerics.cuts import smallest_cut
 from headway.queueing.layers.sources import Sources, Work
 from headway.records import dataclass
 
@@ -130,24 +130,20 @@ class Others:
 
     def _cut(self, server: Server, members: list[int], left: dict[str, int]) -> frozenset[_Label]:
         """The populations and pools of a smallest cut before a server."""
-        graph = nx.DiGraph()
-        for task, most in left.items():
-            graph.add_edge(("in", task), ("out", task), capacity=most)
-        for k, most in enumerate(members):
-            graph.add_edge("from", ("source", k), capacity=most)
-            graph.add_edges_from(self._edges(k, server))
-        if "to" not in graph:
-            return frozenset()
-        _, (near, far) = nx.minimum_cut(graph, "from", "to")
+        graph: dict[Hashable, dict[Hashable, float]] = {
+            ("in", task): {("out", task): most} for task, most in left.items()
+        }
+        graph["from"] = {("source", k): most for k, most in enumerate(members)}
+        for k in range(len(members)):
+            for a, b in self._edges(k, server):
+                graph.setdefault(a, {})[b] = inf
         labels = [
             self._label(b[1]) if a == "from" else ("pool", b[1])
-            for a in near
-            for b in graph[a]
-            if b in far
+            for a, b in smallest_cut(graph, "from", "to")
         ]
         return frozenset(labels)
 
-    def _edges(self, k: int, server: Server) -> Iterator[tuple[object, object]]:
+    def _edges(self, k: int, server: Server) -> Iterator[tuple[Hashable, Hashable]]:
         """Ways of a source: from requests (``ask``) through pools to work, and to the server."""
         own = self.sources.all[k].own
         if own is None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.numerals import significant
-from headway.queueing.layers.chain import MOST_STATES, by_chain
+from headway.queueing.layers.chain import MOST_MOVES, MOST_STATES, by_chain
 from headway.queueing.layers.decomposition import by_layers
 from headway.queueing.layers.means import EntryMeans, LayeredMeans
 from headway.queueing.layers.measured import LAYERS_NOTE, open_note
@@ -23,6 +23,9 @@ EVENTS = 2_000_000
 UNASKED_STATES, UNASKED_CELLS = 30_000, 600_000
 """States of a chain that is tried without being asked for, and states times clients: about two
 seconds; chosen."""
+
+UNASKED_MOVES = 600_000
+"""Moves between its states: about two seconds; chosen."""
 
 
 def solve_layers(system: LayeredSystem, asked: str = AUTO) -> tuple[LayeredMeans, str]:
@@ -65,11 +68,13 @@ def solve_layers(system: LayeredSystem, asked: str = AUTO) -> tuple[LayeredMeans
     raise impossible(system, row, asked)
 
 
-def by_whole_chain(system: LayeredSystem, most: int = MOST_STATES) -> LayeredMeans | None:
-    """Point by point; None where there are more states."""
+def by_whole_chain(
+    system: LayeredSystem, most: int = MOST_STATES, moves: int = MOST_MOVES
+) -> LayeredMeans | None:
+    """Point by point; None where there are more states, or moves between them."""
     found: list[LayeredMeans] = []
     for point in points_of(system):
-        means = by_chain(point, most)
+        means = by_chain(point, most, moves=moves)
         if means is None:
             return None
         found.append(means)
@@ -81,8 +86,9 @@ def by_small_chain(system: LayeredSystem) -> LayeredMeans | None:
     if np.prod(system.shape) > 1:
         return None
     clients = sum(float(np.max(t.threads)) for t in system.tasks.values() if t.clients)
+    most = int(min(UNASKED_STATES, UNASKED_CELLS / max(clients, 1.0)))
     try:
-        return by_whole_chain(system, int(min(UNASKED_STATES, UNASKED_CELLS / max(clients, 1.0))))
+        return by_whole_chain(system, most, UNASKED_MOVES)
     except GraphError:
         return None
 

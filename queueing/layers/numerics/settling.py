@@ -1,0 +1,90 @@
+"""Fixed points of many numbers at many operating points at once, each point by itself.
+
+Of a map g, with the residual f = g(x) - x, plain iteration takes x + b f. It is mixed with what the
+last few steps showed (Anderson, JACM 12(4), 1965, 547-560; type II of Walker and Ni, SIAM J.
+Numer. Anal. 49(4), 2011, 1715-1735): with differences dX, dF of successive x and f,
+
+    x' = x + b f - (dX + b dF) y,   y the least squares solution of dF y = f.
+
+Where a residual grows, the point forgets what it had seen, and takes shorter steps.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.kinds import FloatArray
+
+_KEPT = 5  # steps that are mixed; chosen, of 3 to 10, which differ little
+_SHARES = 0.5, 0.01  # most and least b
+_SHORTER, _LONGER = 0.7, 1.1  # factors on it, where residuals grow and where they shrink
+_GROWN = 2.0  # times the smallest residual since it forgot
+_RANGE = 0.3, 2.0  # times the smaller and larger of x and g, beyond which no step goes
+_RIDGE = 1e-12  # of the trace, so that equal steps do no harm
+
+
+class Settling:
+    """The next point to try, from what was tried.
+
+    Parameters
+    ----------
+    small
+        A change of this size makes no difference, above 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x, settling = np.array([[1.0]]), Settling(1e-9)
+    >>> for _ in range(12):
+    ...     x = settling.step(x, np.cos(x))
+    >>> x.round(9).tolist()  # x = cos x
+    [[0.739085133]]
+    """
+
+    def __init__(self, small: float) -> None:
+        self.small = small
+        self._before: tuple[FloatArray, FloatArray] | None = None
+        self._steps: list[tuple[FloatArray, FloatArray]] = []
+
+    def step(self, x: FloatArray, g: FloatArray) -> FloatArray:
+        """The next x, of the shape (numbers, points) of both, which are 0 or more."""
+        scale = np.abs(g) + self.small
+        residual = g - x
+        largest = np.abs(residual / scale).max(axis=0)
+        fresh = self._remembered(x, residual, largest)
+        step = self._share * residual
+        if self._steps:
+            step = step - self._mixed(residual, scale, fresh)
+        low, high = np.minimum(x, g), np.maximum(x, g)
+        return np.asarray(np.clip(x + step, _RANGE[0] * low, _RANGE[1] * high))
+
+    def _remembered(
+        self, x: FloatArray, residual: FloatArray, largest: FloatArray
+    ) -> NDArray[np.bool_]:
+        """Keep a step; where a point starts anew."""
+        if self._before is None:
+            self._share = np.full(x.shape[1], _SHARES[0])
+            self._least, self._last = largest, largest
+            self._before = x, residual
+            return np.ones(x.shape[1], bool)
+        grown = largest > _GROWN * self._least
+        factor = np.where(largest > self._last, _SHORTER, _LONGER)
+        self._share = np.clip(self._share * factor, *_SHARES[::-1])
+        self._least = np.where(grown, largest, np.minimum(self._least, largest))
+        steps = [*self._steps, (x - self._before[0], residual - self._before[1])][-_KEPT:]
+        self._steps = [(dx * ~grown, df * ~grown) for dx, df in steps]
+        self._before, self._last = (x, residual), largest
+        return np.asarray(grown)
+
+    def _mixed(
+        self, residual: FloatArray, scale: FloatArray, fresh: NDArray[np.bool_]
+    ) -> FloatArray:
+        """(dX + b dF) y."""
+        moved = np.stack([dx for dx, _ in self._steps])
+        changed = np.stack([df for _, df in self._steps])
+        scaled = changed / scale
+        gram = np.einsum("ivp,jvp->pij", scaled, scaled)
+        right = np.einsum("ivp,vp->pi", scaled, residual / scale)
+        ridge = _RIDGE * np.trace(gram, axis1=1, axis2=2) + np.where(fresh, 1.0, 1e-300)
+        gram = gram + ridge[:, np.newaxis, np.newaxis] * np.eye(len(moved))
+        share = np.linalg.solve(gram, right[..., np.newaxis])[..., 0]
+        return np.asarray(np.einsum("ivp,pi->vp", moved + self._share * changed, share))

@@ -1,0 +1,85 @@
+"""Fixed points of several numbers at several points at once, and the smallest cuts."""
+
+import random
+
+import networkx as nx
+import numpy as np
+
+from headway.queueing.layers.chain import by_chain
+from headway.queueing.layers.decomposition import by_layers
+from headway.queueing.layers.flow import Step
+from headway.queueing.layers.numerics.cuts import smallest_cut
+from headway.queueing.layers.numerics.settling import Settling
+from headway.queueing.layers.parts import Entry, Processor, Task
+from headway.queueing.layers.system import LayeredSystem
+
+
+def test_maps_that_swing_settle():
+    """x = 12 / (1 + x)^4 - where plain steps swing ever wider - and a slow map, side by side."""
+
+    def g(x):
+        return np.stack([12 / (1 + x[1]) ** 4, 0.98 * x[0] + 0.3])
+
+    x, settling = np.array([[1.0, 5.0, 0.1], [1.0, 5.0, 20.0]]), Settling(1e-9)
+    for _ in range(60):
+        x = settling.step(x, g(x))
+    assert np.allclose(x, g(x), rtol=1e-9)
+    assert np.allclose(x, x[:, :1], rtol=1e-8)  # wherever a point began
+
+
+def test_points_settle_by_themselves():
+    """A point that is at rest stays there while others go on."""
+    x, settling = np.array([[2.0, 9.0]]), Settling(1e-9)
+    for _ in range(30):
+        x = settling.step(x, np.sqrt(2 * x))
+    assert np.allclose(x, 2.0, rtol=1e-9)
+    assert x[0, 0] == 2.0
+
+
+def test_cuts_are_those_of_another_program():
+    """Random layers of pools against networkx, which takes the cut nearest to the end as well."""
+    draw = random.Random(4)
+    for _ in range(60):
+        network = {"from": {("s", k): draw.randint(0, 4) for k in range(3)}}
+        for k in range(3):
+            network["s", k] = {("in", draw.randrange(3)): np.inf for _ in range(2)}
+        for k in range(6):
+            network["in", k] = {("out", k): draw.randint(0, 3)}
+            onward = [("in", draw.randrange(3, 6)) if k < 3 else "to" for _ in range(2)]
+            network["out", k] = dict.fromkeys(onward, np.inf)
+        graph = nx.DiGraph()
+        for a, onward in network.items():
+            for b, most in onward.items():
+                graph.add_edge(a, b, **({} if np.isinf(most) else {"capacity": most}))
+        size, (near, far) = nx.minimum_cut(graph, "from", "to")
+        wanted = {(a, b) for a in near for b in graph[a] if b in far}
+        found = smallest_cut(network, "from", "to")
+        assert found == wanted
+        assert sum(network[a][b] for a, b in found) == size
+
+
+def flat(tasks, clients):
+    """Clients that call each of many tasks once."""
+    names = [f"t{k}" for k in range(tasks)]
+    return LayeredSystem(
+        "flat",
+        {"desk": Processor(np.inf)} | {name: Processor() for name in names},
+        {"users": Task("desk", clients, 1.0, clients=True)} | {n: Task(n) for n in names},
+        {"use": Entry("users", Step("use", calls=dict.fromkeys(names, 1.0)))}
+        | {name: Entry(name, Step(name, 0.01 + 0.001 * k)) for k, name in enumerate(names)},
+    )
+
+
+def test_a_chain_of_few_states_and_many_moves_is_left():
+    """Two clients at 80 tasks are in some 3,000 states, with 80 ways out of most."""
+    assert by_chain(flat(80, 2), moves=100_000) is None
+    assert by_chain(flat(6, 2), moves=100_000) is not None
+
+
+def test_layers_settle_where_a_pool_is_full():
+    """600 clients for one thread: the pool gives all it can, and Little's law holds."""
+    system = flat(3, 600)
+    means = by_layers(system)
+    use, rate = means.entries["use"], float(means.throughput("users"))
+    assert np.isclose(rate, 1 / 0.012, rtol=1e-3)
+    assert np.isclose(rate * (1.0 + float(use.first_phase)), 600, rtol=1e-6)
