@@ -45,7 +45,7 @@ SHOWN: dict[str, tuple[str, str]] = {
     "MeasuredSizes": ("showing.sizes", "signatures"),
     "MeasuredLogp": ("showing.logp", "signatures"),
     "MeasuredCollective": ("showing.collectives", "collectives"),
-    "TracedModel": ("showing.fitted.traced", ""),
+    "TracedModel": ("showing.fitted.traced", "graphs.layers"),
     "MeasuredStorage": ("showing.storage", "storage"),
     "Reproduction": ("published.tables", ""),
 }

@@ -7,6 +7,7 @@ import click
 from headway.cli.main import used
 from headway.cli.options import Format, format_options
 from headway.cli.output import present, progress
+from headway.cli.pictures import Drawing, plot_option
 
 FORMS = (
     "headway model traces/*.jsonl.gz",
@@ -29,12 +30,14 @@ FORMS = (
     help="Share of traces that were kept, where spans do not say it: 10%, or monday=0.1.",
 )
 @click.option("--window", metavar="TIME", help="Cut a long file into loads of this length: 60s.")
+@plot_option
 @format_options
 def command(
     traces: tuple[str, ...],
     out: Path | None,
     sampled: tuple[str, ...],
     window: str | None,
+    plot: Drawing | None,
     output_format: Format | None,
 ) -> None:
     """Make a model from traces, and compare its response times with theirs."""
@@ -48,4 +51,4 @@ def command(
             traces, out.stem if out else "services", shares_of(sampled), length, advance
         )
     files = [] if out is None else [(out, answer.text.encode())]
-    present(answer, output_format, files=files)
+    present(answer, output_format, plot, files=files)

@@ -21,6 +21,7 @@ from headway.models.plotting.looks.page import LETTER, WIDTH, size_of
 from headway.models.plotting.pieces import MEASURED, MODELLED, QUIET, SECOND, literal
 from headway.models.structure.model import Model
 from headway.models.structure.parts.layers import Layers
+from headway.models.tracing.traced import TracedModel
 from headway.numerals import significant
 from headway.queueing.layers.flow import steps_of
 from headway.queueing.layers.parts import Entry, Task
@@ -33,6 +34,7 @@ _STRONGEST = 0.6  # opacity of what is always taken
 _THIN = 0.75  # opacity of paper behind words that arrows may pass
 _NARROWEST = 4.0  # inches: the width of the legend
 _SECONDS = unit("s")
+_THINNEST, _WIDEST = 0.75, 3.0  # points: of arrows
 _WORDS = {"call": "calls per request", "message": "messages", "forward": "passed on"}
 _LINES: dict[str, Any] = {"call": "-", "message": (0, (5, 3)), "forward": (0, (1, 1.5))}
 
@@ -48,12 +50,13 @@ class _Box:
 
 @dataclass(frozen=True)
 class _Call:
-    """Requests from a task to another: of what kind, and how many for each of its own."""
+    """Requests from a task to another: of what kind, how many for each of its own, and a second."""
 
     source: str
     target: str
     kind: str
     label: str
+    rate: float
 
 
 def layered_figure(model: Model, scale: Scale | None = None) -> Figure:
@@ -89,18 +92,26 @@ def layered_figure(model: Model, scale: Scale | None = None) -> Figure:
     return _drawn(tasks, frames, calls, literal(model.title))
 
 
+def traced_model_figure(traced: TracedModel) -> Figure:
+    """Draw the services of some traces at their highest load."""
+    return layered_figure(traced.model)
+
+
 def _calls(layers: Layers, numbers: Mapping[str, Any]) -> Iterator[_Call]:
     """Requests between each two tasks, with their mean for each request of the caller."""
     found: dict[tuple[str, str, str], float] = {}
+    often: dict[str, float] = {}
     for name, entry in layers.entries.items():
         others = [n for n, one in layers.entries.items() if one.task == entry.task]
         rates = [float(numbers.get(f"{layers.key('entries', n)}.throughput", nan)) for n in others]
+        often[entry.task] = sum(rates)
         share = 1.0 if len(others) == 1 else rates[others.index(name)] / (sum(rates) or 1.0)
         for target, kind, mean in _requests(entry):
             key = entry.task, layers.entries[target].task, kind
             found[key] = found.get(key, 0.0) + share * mean
     for (source, target, kind), mean in found.items():
-        yield _Call(source, target, kind, "" if np.isnan(mean) else significant(mean, 3))
+        words = "" if np.isnan(mean) else significant(mean, 3)
+        yield _Call(source, target, kind, words, mean * often[source])
 
 
 def _requests(entry: Entry) -> Iterator[tuple[str, str, float]]:
@@ -288,8 +299,9 @@ def _drawn(
     for box in (*frames.values(), *tasks.values()):
         _draw_box(axes, box, is_frame=box not in tasks.values())
     kinds = {(c.source, c.target): c.kind for c in calls}
+    widths = _widths(calls)
     for ends, arc in arcs.items():
-        _draw_arrow(axes, arc, kinds[ends])
+        _draw_arrow(axes, arc, kinds[ends], widths[ends])
     for words, place in labels:
         paper = {"boxstyle": "square,pad=0.1", "facecolor": "white", "linewidth": 0}
         axes.text(
@@ -363,14 +375,28 @@ def _tint(share: float | None) -> Any:
     return to_rgba(SECOND, _STRONGEST * min(max(share or 0.0, 0.0), 1.0))
 
 
-def _draw_arrow(axes: Axes, arc: Arc, kind: str) -> None:
+def _widths(calls: Sequence[_Call]) -> dict[tuple[str, str], float]:
+    """Widths of arrows by requests a second [points]; all alike where those are not known."""
+    rates: dict[tuple[str, str], float] = {}
+    for call in calls:
+        ends = call.source, call.target
+        rates[ends] = rates.get(ends, 0.0) + call.rate
+    most = max(rates.values(), default=nan)
+    known = 0 < most < inf and not any(map(np.isnan, rates.values()))
+    return {
+        ends: max(_WIDEST * rate / most, _THINNEST) if known else 1.0
+        for ends, rate in rates.items()
+    }
+
+
+def _draw_arrow(axes: Axes, arc: Arc, kind: str, width: float) -> None:
     path = Path(
         np.array([arc.start, arc.control, arc.end]), [Path.MOVETO, Path.CURVE3, Path.CURVE3]
     )
     axes.add_patch(
         FancyArrowPatch(
             path=path, arrowstyle="-|>", mutation_scale=12, linestyle=_LINES[kind], color=MODELLED,
-            zorder=4,
+            linewidth=width, zorder=4,
         )
     )  # fmt: skip
 

@@ -117,6 +117,14 @@ def test_what_is_taken_more_is_stronger():
     assert np.allclose(opacities, wanted, atol=1e-6)
 
 
+def test_arrows_are_as_wide_as_there_are_calls():
+    """Users make 3 calls for each request of theirs, and each of these 2.5 reads."""
+    widths = sorted(
+        a.get_linewidth() for a in layered_figure(parse_model(SHOP)).findobj(FancyArrowPatch)
+    )
+    assert np.allclose(widths, [3 / 2.5, 3.0], rtol=1e-3)
+
+
 def test_without_values_there_are_no_shares():
     """Threads and calls only; and nothing is solved."""
     said = words(layered_figure(parse_model(SHOP.replace("users = 12", 'users = { unit = "1" }'))))

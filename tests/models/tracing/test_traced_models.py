@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from collections.abc import Mapping, Sequence
 from math import inf
 from pathlib import Path
@@ -298,10 +299,22 @@ def test_the_measured_shop() -> None:
     assert all(abs(each.difference or inf) < 0.12 for each in answer.compared)
 
 
+def test_the_page_says_how_right_models_are() -> None:
+    """One of the systems of the page's table: nothing is further off than its line says."""
+    page = (Path(__file__).parents[3] / "docs/explanation/traces.md").read_text()
+    lines = dict(
+        re.findall(r"^(mean numbers|response times).*?([\d.]+)% at most$", page, re.MULTILINE)[:2]
+    )
+    one = trip(113)
+    assert all(one.structure)
+    assert max(map(abs, one.calls)) <= float(lines["mean numbers"]) / 100 + 1e-3
+    assert abs(one.beyond) <= float(lines["response times"]) / 100 + 1e-2
+
+
 @pytest.mark.slow
 def test_structures_come_back() -> None:
-    """Of twelve systems: structure of each entry, mean calls to 6%, work in its interval."""
-    trips = [trip(seed, 1500) for seed in range(500, 512)]
+    """Of eight systems: structure of each entry, mean calls to 6%, work in its interval."""
+    trips = [trip(seed, 1500) for seed in range(500, 508)]
     structure = [right for each in trips for right in each.structure]
     assert np.mean(structure) > 0.95
     calls = np.abs([off for each in trips for off in each.calls])
