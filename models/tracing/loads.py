@@ -192,7 +192,7 @@ class _Reading:
             numbered = self.traces.get(trace)
             if numbered is None:
                 numbered = self.traces[trace] = len(self.traces)
-            what = self.known.get((service, operation, kind, peer, failed))
+            what = self.known.get((service, operation, +kind, peer, failed))
             if what is None:
                 what = self.what(span, name)
             rows.trace.append(numbered)
@@ -209,13 +209,13 @@ class _Reading:
         what = _What(
             self.services.setdefault(span.service, len(self.services)),
             self.operation(span.operation, source),
-            span.kind,
+            +span.kind,  # as a plain number, whose hash takes no call
             self.peers.setdefault(span.peer, len(self.peers)),
             span.failed,
         )
         number = self.whats.setdefault(what, len(self.whats))
         if len(self.known) < 10 * MOST_OPERATIONS:
-            self.known[span.service, span.operation, span.kind, span.peer, span.failed] = number
+            self.known[span.service, span.operation, +span.kind, span.peer, span.failed] = number
         return number
 
     def operation(self, name: str, source: str) -> int:

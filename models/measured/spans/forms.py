@@ -55,9 +55,11 @@ def _marked(opening: str, *patterns: str) -> Callable[[str], bool]:
 
 # OTLP: opentelemetry-proto, trace.proto and JSON mapping
 
-_OTLP_KINDS = {kind.value: kind for kind in SpanKind} | {
-    f"SPAN_KIND_{kind.name}": kind for kind in SpanKind
+_OTLP_KINDS = {
+    written: (kind, kind.asks) for kind in SpanKind for written in (+kind, f"SPAN_KIND_{kind.name}")
 }
+"""Kinds as they are written, and whether such a span asks somebody."""
+_INSIDE = SpanKind.INTERNAL, False
 _FAILED = (2, "STATUS_CODE_ERROR")
 _SERVICE = frozenset(["service.name"])
 _NONE: dict[str, str] = {}
@@ -110,8 +112,8 @@ def _otlp_span(span: Any, service: str, source: str) -> Span:
     start = whole_time(span, "startTimeUnixNano", source)
     end = whole_time(span, "endTimeUnixNano", source)
     found = span.get
-    name, kind = text_of(found("name")), _kind(found("kind"))
-    asks, labels = kind.asks, _NONE
+    name, labels = text_of(found("name")), _NONE
+    kind, asks = _kind(found("kind"))
     if asks or method_of(name):
         labels = _labels(entries_of(span, "attributes", source))
     status, state = found("status"), found("traceState")
@@ -130,11 +132,11 @@ def _otlp_span(span: Any, service: str, source: str) -> Span:
     )
 
 
-def _kind(value: Any) -> SpanKind:
+def _kind(value: Any) -> tuple[SpanKind, bool]:
     try:
-        return _OTLP_KINDS.get(value, SpanKind.INTERNAL)
+        return _OTLP_KINDS.get(value, _INSIDE)
     except TypeError:  # a list, or an object
-        return SpanKind.INTERNAL
+        return _INSIDE
 
 
 def _kept(state: str) -> float:
