@@ -168,8 +168,10 @@ def _share(right: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> str:
 
 
 def _errors(off: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> str:
-    middle, nine, most = 100 * np.quantile(off, (0.5, 0.9, 1.0))
-    return f"{middle:.1f}% in the median, {nine:.1f}% in nine of ten, {most:.0f}% at most"
+    told = off[np.isfinite(off)]
+    middle, nine, most = 100 * np.quantile(told, (0.5, 0.9, 1.0))
+    text = f"{middle:.1f}% in the median, {nine:.1f}% in nine of ten, {most:.0f}% at most"
+    return text + (f"; {len(off) - len(told)} saturated" if len(told) < len(off) else "")
 
 
 if __name__ == "__main__":
