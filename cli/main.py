@@ -41,6 +41,7 @@ COMMANDS = {
     "balance": "Show the load at which each resource of a machine saturates.",
     "retries": "Find whether retries tip a server over, and from which load.",
     "compare": "Compare a model with measured data, or two builds.",
+    "gate": "Judge the load test of a build, in a pipeline.",
     "fit": "Fit parameters to measured data, with confidence intervals.",
     "next": "Say which load to measure next, under a limit.",
     "sensitivity": "Show how each parameter affects outputs, and the bottleneck.",

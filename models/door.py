@@ -41,6 +41,7 @@ SHOWN: dict[str, tuple[str, str]] = {
     "NextRun": ("showing.fitted.next_runs", ""),
     "Forecast": ("showing.fitted.forecasts", ""),
     "Builds": ("showing.fitted.builds", ""),
+    "Gate": ("showing.fitted.gates", ""),
     "SideBySide": ("showing.fitted.side_by_side", "fits"),
     "MeasuredSizes": ("showing.sizes", "signatures"),
     "MeasuredLogp": ("showing.logp", "signatures"),
