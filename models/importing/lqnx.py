@@ -81,6 +81,7 @@ def read_lqnx(root: Element, name: str, source: str) -> Model:
             graph = graph.declare(each)
         model = Model.of(replace(graph, layers=layers)).at(reading.values)
         layers.at(name, reading.values)
+        reading.check_replies(root)
     except (GraphError, InvalidParameter) as error:
         msg = f"{source}: {error}"
         raise ModelFileError(msg) from None
@@ -96,6 +97,7 @@ class _Reading:
         self.source = source
         self.parameters: dict[str, Parameter] = {}
         self.values: dict[str, float] = {}
+        self.drawn: set[str] = set()
 
     def wrong(self, place: str, what: str) -> ModelFileError:
         return ModelFileError(f"{self.source}: {place}: {what}")
@@ -109,6 +111,9 @@ class _Reading:
         self.plain = plain_names(found)
         ranked = any("priority" in one.attrib for one in root.iter())
         self.usual_rank = 0.0 if ranked else 1.0
+        for task in root.findall("task"):
+            place = f"task {task.get('name', '')}"
+            raise self.wrong(place, "it has no processor; put it into one")
         for part in root:
             if part.tag not in ("processor", "solver-params", "plot-control", "pragma", "spex"):
                 what = f"headway does not read <{part.tag}>; leave it out"
@@ -127,6 +132,15 @@ class _Reading:
         if not tasks:
             raise self.wrong("lqn-model", "it has no task")
         return Layers(processors, tasks, entries)
+
+    def check_replies(self, root: Element) -> None:
+        """Refuse graphs of activities without a reply to those who wait for one."""
+        waits = {call.get("dest") for call in root.iter("synch-call")}
+        silent = self.drawn - {one.get("name", "") for one in root.iter("reply-entry")}
+        for entry in sorted(silent & waits):
+            what = "none of its activities replies, and its callers wait; add a <reply-activity>"
+            place = f"entry {entry}"
+            raise self.wrong(place, what)
 
     def once(self, kind: str, name: str, known: Mapping[str, object]) -> None:
         """Refuse a name that was there before."""
@@ -227,6 +241,8 @@ class _Reading:
                 flow = self.phases(phases, place, clients=clients)
             elif activities is not None:
                 flow = activities.flow(name)
+                if not entry.findall("forwarding") and not _ends_in_loop(flow):
+                    self.drawn.add(name)
             else:
                 raise self.wrong(place, "it has no activities")
             forwards = {
@@ -276,6 +292,13 @@ class _Join:
 
     number: int
     needed: int
+
+
+def _ends_in_loop(flow: Flow) -> bool:
+    """Whether there is no activity at the end that could reply."""
+    while isinstance(flow, Series) and flow.parts:
+        flow = flow.parts[-1]
+    return isinstance(flow, Loop)
 
 
 class _Activities:

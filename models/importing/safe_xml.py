@@ -69,11 +69,11 @@ def parse_xml(content: bytes, source: str) -> Element:
     >>> parse_xml(b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "a.jmva")
     Traceback (most recent call last):
         ...
-    headway.errors.ModelFileError: a.jmva: contains a document type; remove it (JMT files have none)
+    headway.errors.ModelFileError: a.jmva: contains a document type; models need none: remove it
     """
     _check_encoding(content, source)
     if any(mark in content for mark in _FORBIDDEN):
-        msg = f"{source}: contains a document type; remove it (JMT files have none)"
+        msg = f"{source}: contains a document type; models need none: remove it"
         raise ModelFileError(msg)
     try:
         return _parsed(content, source)

@@ -195,7 +195,33 @@ REFUSED = {
         'phase="1" host-demand-mean="much"/></entry-phase-activities></entry></task>',
         "host-demand-mean is 'much'; it must be a number",
     ),
+    "no reply": (
+        """<task name="t" scheduling="fcfs"><entry name="e" type="NONE"/><task-activities>
+        <activity name="a" bound-to-entry="e" host-demand-mean="1"/></task-activities></task>""",
+        "entry e: none of its activities replies, and its callers wait",
+    ),
+    "circle": (
+        """<task name="t" scheduling="fcfs"><entry name="e" type="PH1PH2"><entry-phase-activities>
+        <activity name="a" phase="1" host-demand-mean="1"><synch-call dest="f" calls-mean="1"/>
+        </activity></entry-phase-activities></entry></task>
+        <task name="v" scheduling="fcfs"><entry name="f" type="PH1PH2"><entry-phase-activities>
+        <activity name="b" phase="1" host-demand-mean="1"><synch-call dest="e" calls-mean="1"/>
+        </activity></entry-phase-activities></entry></task>""",
+        "requests go round without end: e -> f -> e; break the circle",
+    ),
+    "no processor": (
+        '</processor><task name="lost"/><processor name="q">',
+        "task lost: it has no processor; put it into one",
+    ),
 }
+
+
+def test_a_document_type_is_refused_without_a_word_of_other_tools(tmp_path):
+    """Whatever it declares."""
+    path = tmp_path / "one.lqnx"
+    path.write_text('<!DOCTYPE lqn-model [<!ENTITY a "b">]><lqn-model name="one"/>')
+    with pytest.raises(ModelFileError, match="contains a document type; models need none"):
+        find_model(str(path))
 
 
 @pytest.mark.parametrize("case", REFUSED)
