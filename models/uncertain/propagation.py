@@ -213,6 +213,8 @@ def propagate(
     _check_size(solution, count, percents)
     members = mixture(able, count, seed)
     drawn = tuple(_at_draws(m.model, m.values, method, percents, m.count) for m in members)
+    if able.graph.layers and drawn[0].method != solution.method:
+        solution = solved(able, drawn[0].method, percents)  # which bands of another miss
     acting = tuple(
         _as_acting(member, method, percents) or as_they_are
         for member, as_they_are in zip(members, drawn, strict=True)

@@ -228,3 +228,12 @@ def test_methods_say_which_apply_and_why_not():
     assert by_name["simulation"].applies
     assert "behind its reply" in by_name["product form"].reason
     assert "layered services" in by_name["linearizer"].reason
+
+
+def test_bands_are_of_the_method_that_is_named():
+    """Draws are solved by layers, so the value that they surround is too, and says so."""
+    bands = parse_model(SHOP).uncertain({"read_time": ("5 ms", "7 ms")}).propagate(draws=100)
+    low, high = bands.band("throughput")
+    assert low < bands.solution.throughput < high
+    assert bands.solution.method == "layers"
+    assert "measured errors" in bands.solution.approximation
