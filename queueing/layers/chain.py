@@ -7,6 +7,7 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
+from headway.queueing.layers.flow import steps_of
 from headway.queueing.layers.means import EntryMeans, LayeredMeans, visits
 from headway.queueing.layers.points import at
 from headway.queueing.layers.program import (
@@ -104,6 +105,63 @@ def by_chain(
     shares = shares_of_time(source, states.targets, states.flows, states.count)
     cycles = dict(zip(system.entries, (shares @ states.ended).tolist(), strict=True))
     return _means(system, cycles, _counted(system, program, states, shares))
+
+
+_CROWD = 500  # clients of which places are counted; fewer are a bound as well
+
+
+def fewest_states(system: LayeredSystem) -> float:
+    """States that there are at least: where clients can be, by number.
+
+    With one entry of a task on one way there, k clients at it or below have f(k) places, where
+    f is the convolution of those of the entries it calls, and of 1 where it takes time itself,
+    up to the threads of the task.
+
+    Examples
+    --------
+    >>> from headway.queueing.layers.flow import Step
+    >>> from headway.queueing.layers.parts import Entry, Processor, Task
+    >>> two = LayeredSystem(
+    ...     "two",
+    ...     {"cpu": Processor(), "disk": Processor()},
+    ...     {"users": Task("cpu", 5, 1.0, clients=True), "store": Task("disk", 2)},
+    ...     {
+    ...         "use": Entry("users", Step("use", calls={"read": 1.0})),
+    ...         "read": Entry("store", Step("read", 0.1)),
+    ...     },
+    ... )
+    >>> fewest_states(two)  # none, one or two clients are served, the others think
+    3.0
+    """
+    found = 1.0
+    for name, entry in system.entries.items():
+        task = system.tasks[entry.task]
+        if task.clients:
+            ways = _ways_below(system, name, int(min(float(task.threads), _CROWD)), set())
+            thinks = bool(task.think_time) or _takes_time(system, name)
+            found = max(found, float(ways.sum() if thinks else ways[-1]))
+    return found
+
+
+def _ways_below(system: LayeredSystem, name: str, most: int, seen: set[str]) -> FloatArray:
+    """Places of 0, 1, ... clients at an entry, but for those of clients themselves, and below."""
+    seen.add(system.entries[name].task)
+    ways = np.zeros(most + 1)
+    ways[0] = 1.0
+    for called, mean in system.entries[name].calls():
+        task = system.entries[called].task
+        if task not in seen and mean:
+            limit = int(min(float(system.tasks[task].threads), most))
+            below = _ways_below(system, called, limit, seen)
+            if _takes_time(system, called):
+                below = np.cumsum(below)
+            ways = np.convolve(ways, below)[: most + 1]
+    return ways
+
+
+def _takes_time(system: LayeredSystem, entry: str) -> bool:
+    steps = steps_of(system.entries[entry].flow)
+    return any(often and (step.demand or step.think_time) for step, often in steps)
 
 
 def no_chain(system: LayeredSystem) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.numerals import significant
-from headway.queueing.layers.chain import MOST_MOVES, MOST_STATES, by_chain
+from headway.queueing.layers.chain import MOST_MOVES, MOST_STATES, by_chain, fewest_states
 from headway.queueing.layers.decomposition import by_layers
 from headway.queueing.layers.means import EntryMeans, LayeredMeans
 from headway.queueing.layers.measured import LAYERS_NOTE, open_note
@@ -87,6 +87,8 @@ def by_small_chain(system: LayeredSystem) -> LayeredMeans | None:
         return None
     clients = sum(float(np.max(t.threads)) for t in system.tasks.values() if t.clients)
     most = int(min(UNASKED_STATES, UNASKED_CELLS / max(clients, 1.0)))
+    if fewest_states(at(system, 0)) > most:
+        return None
     try:
         return by_whole_chain(system, most, UNASKED_MOVES)
     except GraphError:

@@ -1,17 +1,20 @@
 """Fixed points of several numbers at several points at once, and the smallest cuts."""
 
 import random
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
 
-from headway.queueing.layers.chain import by_chain
+from headway.queueing.layers.chain import by_chain, fewest_states, states_of
 from headway.queueing.layers.decomposition import by_layers
 from headway.queueing.layers.flow import Step
 from headway.queueing.layers.numerics.cuts import smallest_cut
 from headway.queueing.layers.numerics.settling import Settling
 from headway.queueing.layers.parts import Entry, Processor, Task
+from headway.queueing.layers.program import program_of
 from headway.queueing.layers.system import LayeredSystem
+from tests.support.layered_systems import random_system
 
 
 def test_maps_that_swing_settle():
@@ -74,6 +77,26 @@ def test_a_chain_of_few_states_and_many_moves_is_left():
     """Two clients at 80 tasks are in some 3,000 states, with 80 ways out of most."""
     assert by_chain(flat(80, 2), moves=100_000) is None
     assert by_chain(flat(6, 2), moves=100_000) is not None
+
+
+def test_no_chain_has_fewer_states_than_places():
+    """Random systems; and a client more or less at each of two tasks, where these are all."""
+    for seed in range(40):
+        system = random_system(seed, clients=3)
+        states = states_of(system, program_of(system), 5000)
+        assert states is None or 1 <= fewest_states(system) <= states.count
+    free = replace_threads(flat(2, 7), np.inf)
+    assert fewest_states(free) == states_of(free, program_of(free), 5000).count == 36
+    assert fewest_states(flat(2, 7)) == 4  # of one thread each
+
+
+def replace_threads(system, threads):
+    """The same with so many threads in each pool."""
+    tasks = {
+        name: task if task.clients else replace(task, threads=threads)
+        for name, task in system.tasks.items()
+    }
+    return replace(system, tasks=tasks)
 
 
 def test_layers_settle_where_a_pool_is_full():
