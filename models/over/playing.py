@@ -1,6 +1,7 @@
 """A load over time, simulated: replicas of the day, job by job."""
 
 from dataclasses import replace
+from functools import reduce
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -135,39 +136,54 @@ def _periods(
     target: float | None,
     percentiles: tuple[float, ...],
 ) -> Periods:
+    """Answers of the periods between edges, over all days."""
     days = _days(network, plan, edges, before, kept=True)
-    count = len(edges) - 1
-    together = [NONE] * count
-    for day in days:
-        together = [a.and_those(b) for a, (_, b) in zip(together, day, strict=True)]
-    means = {
-        name: np.array([np.mean([day[k][0].get(name, 0.0) for day in days]) for k in range(count)])
-        for name in days[0][0][0]
-    }
-    response = np.array([
-        float(times.sums.sum()) / times.count if times.count else np.nan for times in together
-    ])  # fmt: skip
-    lengths = np.diff(edges)
-    places = np.searchsorted(network.edges, edges - 1e-9 * (edges[-1] - edges[0]))
-    came = np.add.reduceat((network.rates * network.lengths)[: places[-1]], places[:-1])
+    together, means = _of_all(days), _means(days)
     queues = [network.stations[k].name for k in network.queues]
     names = [station.name for station in network.stations]
+    here = np.zeros(len(edges) - 1)
     over = None
     if target is not None:
         over = np.array([_share_over(times, target - plan.beyond) for times in together])
     return Periods(
         edges[:-1],
         edges[1:],
-        came / lengths,
+        _arrivals(network, edges),
         means["throughput"],
-        response + plan.beyond,
-        sum((means[f"{name}.queue_length"] for name in names), np.zeros(count)),
+        np.array([_mean(times) for times in together]) + plan.beyond,
+        sum((means[f"{name}.queue_length"] for name in names), here),
         np.max([means[f"{name}.utilisation"] for name in queues or names], axis=0),
-        means.get("loss_probability", np.zeros(count)),
-        np.full(count, network.queue.services[0].crowd if len(queues) == 1 else np.nan),
+        means.get("loss_probability", here),
+        here + (network.queue.services[0].crowd if len(queues) == 1 else np.nan),
         {p: np.array([t.percentile(p) + plan.beyond for t in together]) for p in percentiles},
         over,
     )
+
+
+def _of_all(days: list[list[tuple[Replica, Times]]]) -> list[Times]:
+    """Times of each period, those of all days together."""
+    periods = zip(*days, strict=True)
+    return [reduce(Times.and_those, (times for _, times in each), NONE) for each in periods]
+
+
+def _means(days: list[list[tuple[Replica, Times]]]) -> dict[str, FloatArray]:
+    """Means over days of each number, by period."""
+    periods = list(zip(*days, strict=True))
+    return {
+        name: np.array([np.mean([one.get(name, 0.0) for one, _ in each]) for each in periods])
+        for name in days[0][0][0]
+    }
+
+
+def _mean(times: Times) -> float:
+    return float(times.sums.sum()) / times.count if times.count else float("nan")
+
+
+def _arrivals(network: TimedNetwork, edges: FloatArray) -> FloatArray:
+    """Mean arrival rate between edges [1/s]."""
+    places = np.searchsorted(network.edges, edges - 1e-9 * (edges[-1] - edges[0]))
+    came = np.add.reduceat((network.rates * network.lengths)[: places[-1]], places[:-1])
+    return np.asarray(came / np.diff(edges))
 
 
 def _share_over(times: Times, target: float) -> float:
