@@ -6,14 +6,7 @@ named, and imported when they are needed.
 
 from typing import Any
 
-from headway.queueing.methods.method import (
-    EXACT,
-    Cost,
-    Error,
-    MethodRow,
-    Need,
-    Subject,
-)
+from headway.queueing.methods.method import EXACT, Cost, Error, MethodRow, Need, Subject
 from headway.queueing.methods.needs import (
     CLOSED,
     CLOSED_KINDS,
