@@ -39,6 +39,7 @@ _LEFT_OUT = 1e-15
 change by 1e-11 at most, about as much as inversion errs: `tests.queueing.sojourn` compares."""
 
 _AT_ONCE = 1 << 16  # numbers of an array, in the second-level cache: for speed
+_COLUMNS = 32  # at least: what is done for each column at once, for speed
 _SOON = 3  # lengths of a series after which its terms are summed one by one: for speed
 _LEFT = -1
 
@@ -122,7 +123,7 @@ class OvertakeFree:
     def transform(self, s: ComplexArray) -> ComplexArray:
         """E[exp(-s T)], by one convolution a station and a set of paths that lead to it."""
         widest = max(stop - start for start, stop in self.windows)
-        columns = max(_AT_ONCE // widest, 1)
+        columns = max(_AT_ONCE // widest, _COLUMNS)
         parts = [self._of_some(s[k : k + columns]) for k in range(0, len(s), columns)]
         return np.concatenate(parts)
 

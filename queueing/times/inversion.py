@@ -11,6 +11,7 @@ ORSA J. Computing 7(1), 1995; Choudhury, Lucantoni and Whitt, "Multidimensional 
 inversion with applications to the transient M/G/1 queue", Ann. Appl. Prob. 4(3), 1994 (rounding).
 """
 
+from dataclasses import replace
 from math import comb, exp, inf, log, pi
 
 import numpy as np
@@ -131,7 +132,8 @@ def _gamma_percentile(law: TimeLaw, tail: float) -> float:
         return 0.0
     from scipy.special import ndtri
 
-    ninth = law.variance / beyond**2 / 9
+    rest = TimeLaw((replace(law.pieces[0], shift=0.0),), beyond) if len(law.pieces) == 1 else law
+    ninth = rest.variance / beyond**2 / 9
     cube = 1 - ninth + float(ndtri(1 - tail)) * ninth**0.5
     if 9 * ninth >= 1 or cube <= 0:
         return shift + max(-law.mean * log(tail) - shift, beyond)

@@ -26,6 +26,9 @@ MOST_PIECES = 64
 """A law of more pieces keeps its weightiest; the rest becomes one."""
 
 _STEP = 1e-3  # of the inverse mean: rounding errs by 1e-10, terms in w**6 by 1e-12
+_SEEN, _LONGEST = 1e-8, 10.0
+"""Least (sigma w)**2 that rounding by 1e-12 leaves to four digits, and the longest step tried, over
+the inverse mean."""
 _MULTIPLIED = 4  # powers whose pieces are multiplied out: of more, no kink is left to see
 _SHARP = 0.9  # utilisation above which the second kink of a constant service is too dull to matter
 
@@ -71,7 +74,8 @@ class TimeLaw:
         """Variance of T [s^2], to some 1e-8 of the second moment.
 
         Along the imaginary axis log |E[exp(-i w T)]| is -Var w**2 / 2 + c w**4 - ...; two small
-        steps w and 2 w remove the term in w**4.
+        steps w and 2 w remove the term in w**4. Where it varies little the steps grow, so that
+        rounding does not hide it.
 
         Examples
         --------
@@ -80,9 +84,15 @@ class TimeLaw:
         """
         if self.mean == 0:
             return 0.0
-        steps = _STEP / self.mean * np.array([1.0, 2.0])
-        near = -2 * np.log(np.abs(self.transform(np.array(1j * steps, complex)))) / steps**2
-        return float(max((4 * near[0] - near[1]) / 3, 0.0))
+        step, found = _STEP / self.mean, 0.0
+        while step * self.mean <= _LONGEST:
+            steps = step * np.array([1.0, 2.0])
+            near = -2 * np.log(np.abs(self.transform(np.array(1j * steps, complex)))) / steps**2
+            found = float(max((4 * near[0] - near[1]) / 3, 0.0))
+            if found * step**2 >= _SEEN:
+                break
+            step *= 10
+        return found
 
 
 def constant(time: float) -> TimeLaw:
