@@ -161,6 +161,8 @@ dist:
 
 benchmark: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest benchmarks -q --benchmark-disable-gc
+	$(BIN)/python benchmarks/bench_loggp.py
+	PYTHONPATH=. $(BIN)/python -m benchmarks.memory --most 1e7
 
 # make benchmark-against REV=HEAD~1: the same tasks by this tree and by an earlier commit, in turns
 .PHONY: benchmark-against

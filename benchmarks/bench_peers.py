@@ -183,14 +183,16 @@ def test_simulation_of_a_pool(capsys):
 
 
 def sparse_graph(stations, ways=3, seed=8):
-    """Each station sends 90% of its jobs on, to three others."""
+    """Each station sends 90% of its jobs on, to the next and two others."""
     choose = random.Random(seed)  # noqa: S311 - a benchmark's network, no secret
     names = [f"s{k}" for k in range(stations)]
     built = ModelGraph("large")
     for name in names:
         built = built.station(name, MM1(choose.uniform(0.5, 1.5)))
-    for name in names:
-        for target in choose.sample(names, ways):
+    for k, name in enumerate(names):
+        following = names[(k + 1) % stations]
+        others = [other for other in names if other != following]
+        for target in (following, *choose.sample(others, ways - 1)):
             built = built.route(name, target, 0.9 / ways)
     return built
 

@@ -84,8 +84,8 @@ def mean_visits(entries: FloatArray, onward: FloatArray) -> FloatArray:
 def is_overtake_free(edges: NDArray[np.bool_]) -> bool:
     """Whether at most one way leads from each station to each.
 
-    Ways of at most 2n - 1 steps are those of n - 1, alone or behind a way of n: with E the edges,
-    (1 + E)(1 + E**2)(1 + E**4)... counts all. Two are as many as more.
+    From each station those behind it are visited one by one; a way to one that was met before is
+    the second.
 
     Parameters
     ----------
@@ -98,11 +98,16 @@ def is_overtake_free(edges: NDArray[np.bool_]) -> bool:
     >>> is_overtake_free(line), is_overtake_free(line | (np.eye(3, k=2) > 0))
     (True, False)
     """
-    ways, longer = np.eye(len(edges)), edges.astype(float)
-    for _ in range(len(edges).bit_length()):
-        ways = np.minimum(ways + ways @ longer, 2.0)
-        longer = np.minimum(longer @ longer, 2.0)
-    return bool(ways.max(initial=0) <= 1 and not longer.any())
+    following = [np.flatnonzero(row).tolist() for row in edges]
+    for start in range(len(edges)):
+        met, left = {start}, [start]
+        while left:
+            for target in following[left.pop()]:
+                if target in met:
+                    return False
+                met.add(target)
+                left.append(target)
+    return True
 
 
 def merge_returns(

@@ -34,3 +34,14 @@ def test_a_row_has_both_times_and_their_ratio():
         assert ours > 0
         assert theirs > 0
         assert ratio > 0
+
+
+def test_memory_is_told_by_the_number_of_events():
+    command = [sys.executable, "-m", "benchmarks.memory", "--most", "1e6"]
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=HANGS)
+    assert process.stderr == ""
+    _, row = process.stdout.splitlines()
+    events, peak, ratio = row.replace(",", "").split()
+    assert int(events) == pytest.approx(1e6, rel=0.01)
+    assert float(peak) > 1
+    assert float(ratio) == 1

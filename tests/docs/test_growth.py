@@ -1,0 +1,25 @@
+"""The page on how times grow has the tables of what was measured."""
+
+from benchmarks.growth import CURVES, curve_table, stored, table
+from tests.house import FOLDERS
+
+PAGE = FOLDERS["headway.models"].parent / "docs" / "accuracy" / "growth.md"
+
+
+def test_the_tables_are_those_of_the_stored_times():
+    page = PAGE.read_text(encoding="utf-8")
+
+    assert "\n".join(table()) in page
+    assert "\n".join(curve_table("classes")) in page
+
+
+def test_each_size_of_each_curve_was_measured():
+    found = {name: [row.size for row in rows] for name, rows in stored().items()}
+
+    assert found == {curve.name: list(curve.sizes) for curve in CURVES}
+
+
+def test_a_size_is_answered_as_it_was_when_measured():
+    for curve in CURVES:
+        size = curve.sizes[0]
+        assert curve.make(size)[1] == stored()[curve.name][0].method
