@@ -80,7 +80,8 @@ static PyObject *call(Kernel *kernel, const char *kinds, PyObject *const *values
     ROW(play_program, "iiiiijjjjjjjjdn") \
     ROW(explore_program, "iiiiirrijjjjjjwwjjn") \
     ROW(balancing_sweeps, "iirrwn") \
-    ROW(complex_geometric, "rw")
+    ROW(complex_geometric, "rw") \
+    ROW(absorbing_steps, "iirrwwwdnj")
 
 #define CALLED(name, kinds) \
     static PyObject *called_##name(PyObject *module, PyObject *const *values, Py_ssize_t count) \

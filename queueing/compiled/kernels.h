@@ -27,5 +27,6 @@ Kernel play_program;
 Kernel explore_program;
 Kernel balancing_sweeps;
 Kernel complex_geometric;
+Kernel absorbing_steps;
 
 #endif

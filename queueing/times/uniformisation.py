@@ -13,20 +13,24 @@ Source: Jensen, Skandinavisk Aktuarietidskrift 36, 1953 (uniformisation).
 """
 
 from math import log
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from headway.kinds import FloatArray
+from headway.queueing.compiled.library import compiled
 from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw, Transform
 
 LAST = 50
 """Steps over which the ratio of a_n is taken."""
 
 _LEAST_STEPS = 120  # made at least, so that the last 50 come after those of the start
+_STEPS = 1024  # made in one call, 120 at least: Ctrl-C is heard between them
 _AT_ONCE = 64  # powers of a transform that are summed at once: for speed
+
+IntArray: TypeAlias = NDArray[np.int64]
 
 
 class Truncation(NamedTuple):
@@ -175,11 +179,49 @@ def steps_out(moves: Any, inside: FloatArray, share: FloatArray, few: float) -> 
     few
         Share of jobs still inside when the steps end.
     """
-    ends, left = np.flatnonzero(share), list[float]()
-    while len(left) < _LEAST_STEPS or inside.sum() > few:
-        left.append(float((share[ends] * inside[ends]).sum()))  # not @: threads cost more
-        inside = moves @ inside
-    return np.array(left)
+    into = csr_array(moves)
+    chain = into.indptr.astype(np.int64), into.indices.astype(np.int64), into.data
+    now, after = np.array(inside, float), np.empty(len(inside))
+    parts, made, least = list[FloatArray](), np.zeros(1, np.int64), _LEAST_STEPS
+    while not parts or made[0] == _STEPS:
+        left = np.empty(_STEPS)
+        _absorbing_steps(*chain, share, now, after, left, few, least, made)
+        parts.append(left[: made[0]])
+        least = 0
+    return np.concatenate(parts)
+
+
+@compiled
+def _absorbing_steps(
+    starts: IntArray,
+    sources: IntArray,
+    chances: FloatArray,
+    share: FloatArray,
+    inside: FloatArray,
+    after: FloatArray,
+    left: FloatArray,
+    few: float,
+    least: int,
+    made: IntArray,
+) -> None:
+    """Make steps until few are inside, but `least` of them, and as many as there is room for.
+
+    Parameters
+    ----------
+    starts, sources, chances
+        P transposed, row after row.
+    share, inside, few
+        As of `steps_out`; `inside` and `after` are written.
+    left, made
+        Which are written: a_1, a_2... and how many.
+    """
+    moves = csr_array((chances, sources, starts), (len(inside), len(inside)))
+    made[0] = 0
+    while made[0] < len(left) and (made[0] < least or inside.sum() > few):
+        left[made[0]] = (share * inside).sum()  # not @: threads cost more
+        after[:] = np.asarray(moves @ inside)
+        inside[:] = after
+        made[0] += 1
 
 
 def law_of_steps(rate: float, steps: FloatArray) -> TimeLaw:

@@ -185,6 +185,18 @@ def _complex_geometric(seed: int) -> Arguments:
     return draw.uniform(-0.7, 0.7, 2 * columns), draw.uniform(-1, 1, 2 * columns * rows)
 
 
+def _absorbing_steps(seed: int) -> Arguments:
+    draw = random(seed)
+    count = int(draw.integers(1, 40))
+    moves = draw.uniform(0, 1, (count, count)) * (draw.random((count, count)) < 0.4)
+    moves /= 1.2 * np.maximum(moves.sum(axis=0), 0.1)
+    into = csr_array(moves)
+    chain = into.indptr.astype(np.int64), into.indices.astype(np.int64), into.data
+    inside = draw.uniform(0, 1, count)
+    after, left, made = np.zeros(count), np.zeros(300), np.zeros(1, np.int64)
+    return *chain, 1 - moves.sum(axis=0), inside, after, left, 1e-3, int(seed) % 9, made
+
+
 MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "inverse_polynomial": ("headway.queueing.erlang.blocking", _inverse_polynomial),
     "one_class_recursion": ("headway.queueing.closed.mva", _one_class_recursion),
@@ -197,6 +209,7 @@ MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "explore_program": ("headway.queueing.layers.states.search", _explore_program),
     "balancing_sweeps": ("headway.queueing.markov.sweeps", _balancing_sweeps),
     "complex_geometric": ("headway.queueing.closed.series", _complex_geometric),
+    "absorbing_steps": ("headway.queueing.times.uniformisation", _absorbing_steps),
 }
 """The module of each twin, and arguments by seed; results are the arrays that are written."""
 
