@@ -289,7 +289,7 @@ def _drawn(
     """Draw what has its place: an inch of the picture is an inch of the figure."""
     places = {name: box.place for name, box in tasks.items()}
     arcs: dict[tuple[str, str], Arc] = {}
-    pairs = {(c.source, c.target) for c in calls}
+    pairs = dict.fromkeys((c.source, c.target) for c in calls)
     heads = {f"{name} ": _head(box) for name, box in frames.items()}
     for ends in sorted(pairs, key=lambda ends: -places[ends[0]].y):
         boxes = {**places, **heads}
