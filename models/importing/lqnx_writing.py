@@ -145,7 +145,7 @@ def _write_entry(
             within.append(
                 _activity(drawing.names.free(f"{name}_{number}"), step, phase=str(number))
             )
-    elif answers and not replies(entry.flow):
+    elif answers and not replies(Series(parts)):
         drawing.entry(name, (*parts, Reply()))
     else:
         drawing.entry(name, parts)

@@ -326,7 +326,21 @@ processor = "cpu"
 flow = ["look", "reply", "note"]
 activities = { look = { demand = 0.1 }, note = { demand = 0.2 } }
 """
-TEXTS = (EVERYTHING, CLASSED, POOLED, FORKED, SOURCED, SEVERAL, LAYERED)
+SCALED = """
+name = "scaled"
+[parameters]
+servers = 2
+[stations.cpu]
+kind = "MMm"
+service_time = "95 ms"
+servers = "servers"
+[autoscaler]
+scales = "servers"
+target = "70%"
+minimum = 2
+maximum = 12
+"""
+TEXTS = (EVERYTHING, CLASSED, POOLED, FORKED, SOURCED, SEVERAL, LAYERED, SCALED)
 WHOLE = [tomllib.loads(text) for text in TEXTS]
 NAMED = {"stations", "links", "pipelines", "contention", "caches", "classes", "regions"}
 NAMED |= {"processors", "tasks"}
