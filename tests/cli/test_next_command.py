@@ -24,6 +24,7 @@ echo "$load"
 """
 
 
+@pytest.mark.slow
 def test_a_shell_loop_drives_a_tool_until_the_load_is_known(tmp_path):
     (tmp_path / "tool.py").write_text(TOOL)
     code = "import sys; from headway.cli.main import main; main(sys.argv[1:])"

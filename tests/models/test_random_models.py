@@ -10,7 +10,7 @@ import pytest
 from tests.support.model_checks import findings
 
 _LOT = 20
-_FIRST, _COUNT = map(int, os.environ.get("HEADWAY_MODELS", "0:40").split(":"))
+_FIRST, _COUNT = map(int, os.environ.get("HEADWAY_MODELS", "0:20").split(":"))
 
 
 @pytest.mark.parametrize("first", range(_FIRST, _FIRST + _COUNT, _LOT))

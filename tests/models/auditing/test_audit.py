@@ -29,6 +29,7 @@ def open_points(loads, **more):
     ]
 
 
+@pytest.mark.slow
 def test_hidden_limits_are_found_and_no_others():
     """60 curves, half with a limit: 90% of those that reach it within 10%, 5% false alarms."""
     random = np.random.default_rng(2026)

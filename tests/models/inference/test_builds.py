@@ -104,6 +104,7 @@ def test_without_repeats_loads_are_the_measurements():
     assert "no load was repeated" in str(found)
 
 
+@pytest.mark.slow
 def test_saturations_are_compared_by_fits():
     """Ten clients and 5 ms beside a server of 1 ms, against one of 2 ms: half of what it takes."""
 

@@ -153,7 +153,7 @@ def scaled(rng):
     return table, peak, law(peak)
 
 
-@pytest.mark.parametrize("curves", [12, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("curves", [6, pytest.param(60, marks=pytest.mark.slow)])
 def test_the_peak_of_the_scalability_law_is_in_its_interval(curves):
     """Eight loads up to 0.7 to 1.6 times the peak: at least 90% of intervals hold it.
 

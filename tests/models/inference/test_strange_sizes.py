@@ -50,6 +50,7 @@ def test_the_rate_under_a_limit(kind, load):
         assert rate == pytest.approx(load, rel=0.04)
 
 
+@pytest.mark.slow
 def test_a_server_of_a_form_is_sized_and_predicted_well(kind):
     trial = Trial(kind, 1)
     sizes, bands = list(trial.sizes("response_time")), list(trial.bands())

@@ -21,7 +21,7 @@ def test_percentiles_beyond_the_fitted_loads_are_as_the_page_says():
     assert {one.sweep for one in each} == {*SWEEPS}
 
 
-@pytest.mark.parametrize("name", ["k6", "wrk"])
+@pytest.mark.parametrize("name", ["k6", pytest.param("wrk", marks=pytest.mark.slow)])
 def test_a_sweep_fitted_anew_says_what_is_stored(name):
     """Ends of bands are draws, and digits of other processors may choose others: within 3%."""
     here = predicted(steps(name)[0])

@@ -23,6 +23,7 @@ def curve(scv: float, servers: int = 1) -> Measurements:
     return Measurements.from_columns(rates.tolist(), times, source="curve")
 
 
+@pytest.mark.slow
 def test_a_curve_of_constant_arrivals_gives_its_server_if_that_is_said():
     """D/M/1 to 80% of saturation: the right server within 0.1%, and another if taken as random."""
     said = choose_form(Hints(arrivals="constant").of(curve(0.0)))
@@ -39,6 +40,7 @@ def test_poisson_arrivals_are_what_is_taken_where_nothing_is_said():
     assert said.predict([90.0]).poisson is None
 
 
+@pytest.mark.slow
 def test_predictions_are_for_arrivals_as_measured_and_for_users():
     fit = choose_form(Hints(arrivals="constant").of(curve(0.0)))
     predictions = fit.predict([90.0], percentiles=[99])

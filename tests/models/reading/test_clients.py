@@ -86,7 +86,9 @@ class TestColumns:
     def test_a_fit_is_closed_and_says_so(self, tmp_path):
         path = tmp_path / "run.csv"
         path.write_text(closed_table(0.1))
-        printed = " ".join(headway("fit", "server", "--data", path).out.split())
+        printed = " ".join(
+            headway("fit", "server", "--forms", "server-single", "--data", path).out.split()
+        )
         assert "closed: 1 to 32 clients (from outstanding)" in printed
         assert "population = outstanding" in headway("read", path).out
         document = json.loads(headway("read", path, "--json").out)

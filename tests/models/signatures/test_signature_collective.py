@@ -240,6 +240,7 @@ def test_truncated_output_of_nccl_is_refused(write):
 # -- the page of accuracy --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_page_has_what_the_campaign_prints():
     """Within a point: a piece may begin elsewhere by the last digit of a cost."""
     every = collective_errors.sets()
@@ -255,6 +256,7 @@ def test_the_page_has_what_the_campaign_prints():
                 assert cell == now
 
 
+@pytest.mark.slow
 def test_what_is_asked_of_the_law():
     """Fits within 4%; 8 from 2 and 4 within 6% below 1 MiB and 10% above; bands hold 90 to 98%."""
     every = collective_errors.sets()

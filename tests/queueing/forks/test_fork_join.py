@@ -171,6 +171,7 @@ def test_the_table_of_the_page_is_that_of_the_simulation(rows):
     assert f"the median is within {median:.1f}% and the 99th percentile within {high:.1f}%" in page
 
 
+@pytest.mark.slow
 def test_cases_simulated_after_the_law_was_made_are_within_its_label():
     mean, median, high, _ = 100 * errors(stored(FRESH)).max(axis=0)
     assert (mean < 4, median < 6, high < 8) == (True, True, True)

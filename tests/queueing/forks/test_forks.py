@@ -161,6 +161,7 @@ def test_an_array_gives_what_each_of_its_points_does():
     assert np.isinf(time[3:]).all()
 
 
+@pytest.mark.slow
 def test_the_table_of_the_page_is_that_of_the_simulation():
     """Errors by case, and the labels that follow from them."""
     result = stored()
