@@ -10,8 +10,8 @@ from headway.cli.output import present, progress
 from headway.cli.pictures import Drawing, plot_option
 
 FORMS = (
-    "headway model traces",
-    "headway model traces --out shop.toml",
+    "headway model traces/open-065.otlp.jsonl.gz",
+    "headway model traces/open-065.otlp.jsonl.gz --out shop.toml",
 )
 
 
