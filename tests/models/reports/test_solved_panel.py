@@ -80,10 +80,10 @@ MODELS = {"shop": shop, "site": site, "desk": desk}
 NAMES = [
     *MODELS,
     "server-usl",
-    "server-slowing",
-    "server-batch-room",
-    "lopc",
-    pytest.param("nfs-server-raid5", marks=pytest.mark.slow),
+    *(
+        pytest.param(name, marks=pytest.mark.slow)
+        for name in ("server-slowing", "server-batch-room", "lopc", "nfs-server-raid5")
+    ),
 ]
 
 
