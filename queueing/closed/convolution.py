@@ -84,12 +84,15 @@ def convolution(
         For a population whose series would need too much memory.
     """
     check_memory([int(population.max()) + 1], series_bytes(varying, population))
-    groups = by_network(_numbers(queues, varying, think_time), population)
-    alone = len(varying) == 1 and not queues and population.size > 1 and len(groups) != 1
+    numbers = _numbers(queues, varying, think_time)
+    lone = len(varying) == 1 and not queues and population.size > 1
+    unlike = bool((numbers != numbers[:, :1]).any())
+    groups = [] if lone and unlike else by_network(numbers, population)
     states = population.size * (float(population.max()) + 1)
-    if alone and (LIBRARY is None or states < _FEW_STATES or population.max() > _MANY_JOBS):
+    few = LIBRARY is None or states < _FEW_STATES or population.max() > _MANY_JOBS
+    if lone and few and len(groups) != 1:
         return _one_station(varying[0], think_time, population)
-    if groups and not alone:
+    if groups:
         return _by_group(queues, varying, think_time, population, groups)
     many = population.max() > _MANY_JOBS
     size = _block_size(population) if many else _points_at_once(queues, varying, population)
