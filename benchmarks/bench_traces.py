@@ -23,7 +23,7 @@ def test_spans_of_seven_services(tmp_path, capsys):
             json.loads(line)
     bare = time.process_time() - begun
     begun = time.process_time()
-    loads = read_loads([str(tmp_path)])
+    loads = read_loads([str(tmp_path)]).loads
     read = time.process_time()
     services = services_of(loads)
     found = time.process_time()

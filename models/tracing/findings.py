@@ -1,6 +1,7 @@
 """What traces do not say, or say wrongly: findings on clocks, sampling, services and threads."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 
 import numpy as np
 
@@ -8,10 +9,12 @@ from headway.errors import quoted
 from headway.models.auditing.finding import Finding, FindingKind, Severity
 from headway.models.language.scales import Scale
 from headway.models.language.units import unit
+from headway.models.tracing.keys import Key
 from headway.models.tracing.services import Services
-from headway.numerals import counted, four_digits, significant
+from headway.numerals import counted, four_digits, significant, some_of
 
 _TIME = unit("s")
+_SHOWN = 5  # names of files
 _SOME = 0.001  # share of requests from which lost callers are a finding
 
 CLOCKS = FindingKind(
@@ -32,6 +35,20 @@ ORPHANS = FindingKind(
     "requests that begin traces of their own, though others of their entry have callers: a share "
     "`value`",
     "a service on their way passes no context on",
+)
+WITHIN = FindingKind(
+    "callers_inferred",
+    Severity.WARNING,
+    "entries whose requests all begin traces, each while a call to a service without spans is "
+    "open: they are counted as its calls",
+    "instrument it to be sure",
+)
+DOUBTED = FindingKind(
+    "outside_in_doubt",
+    Severity.WARNING,
+    "requests that count as coming from outside, `value`/s at the highest load, and that a service "
+    "without spans may have made",
+    "instrument it, or make sure that outsiders ask for them",
 )
 LOST = FindingKind(
     "spans_missing",
@@ -78,21 +95,51 @@ FAILED = FindingKind(
     "calls that failed and were made again: a share `value` of all calls",
     "the model makes as many calls as the traces do, at every load",
 )
-FINDINGS = (CLOCKS, SILENT, ORPHANS, LOST, TWICE, SAMPLED, UNSEEN, ONE_LOAD, GROWS, FAILED)
+OTHERS = FindingKind(
+    "files_passed_over",
+    Severity.NOTE,
+    "files of a folder, a pattern or an archive that are plainly no traces",
+    "the model knows nothing of them",
+)
+FINDINGS = (
+    CLOCKS,
+    SILENT,
+    ORPHANS,
+    WITHIN,
+    DOUBTED,
+    LOST,
+    TWICE,
+    SAMPLED,
+    UNSEEN,
+    ONE_LOAD,
+    GROWS,
+    FAILED,
+    OTHERS,
+)
 """Kinds of all of them."""
 
 
-def findings_of(services: Services) -> tuple[Finding, ...]:
-    """All findings, the most severe first."""
+def findings_of(services: Services, passed_over: Sequence[str] = ()) -> tuple[Finding, ...]:
+    """All findings, the most severe first.
+
+    Parameters
+    ----------
+    services
+        What was found.
+    passed_over
+        Names of files that are no traces.
+    """
     found = [
         *_clocks(services),
         *_silent(services),
         *_orphans(services),
+        *_unseen_callers(services),
         *_spans(services),
         *_repeated(services),
         *_sampled(services),
         *_growing(services),
         *_threads(services),
+        *_others(passed_over),
     ]
     order = list(Severity)
     return tuple(sorted(found, key=lambda each: order.index(each.severity)))
@@ -136,6 +183,29 @@ def _orphans(services: Services) -> Iterator[Finding]:
                 f"{load.service_of(number)} in {load.load} begin traces of their own",
                 value=share,
             )
+
+
+def _unseen_callers(services: Services) -> Iterator[Finding]:
+    peers = " or ".join(quoted(entry.service) for entry in services.entries.values() if entry.peer)
+    for key in services.within:
+        yield WITHIN.finding(
+            f"every request for {_named(services, key)} begins a trace within a call to {peers}, "
+            "and counts as its call"
+        )
+    highest = services.loads[-1]
+    for key in services.doubted:
+        rate = highest.rates.get(key, 0.0)
+        yield DOUBTED.finding(
+            f"between none and all of the {four_digits(rate)} requests/s for "
+            f"{_named(services, key)} in {highest.name} may come from {peers}, not from outside as "
+            "they are counted",
+            value=rate,
+        )
+
+
+def _named(services: Services, key: Key) -> str:
+    entry = services.entries[key]
+    return f"{entry.operation} of {entry.service}"
 
 
 def _spans(services: Services) -> Iterator[Finding]:
@@ -191,3 +261,14 @@ def _threads(services: Services) -> Iterator[Finding]:
         f"no request was seen to wait for a thread of {each}",
         value=min(pool.low for pool in unseen.values()),
     )
+
+
+def _others(passed_over: Sequence[str]) -> Iterator[Finding]:
+    if passed_over:
+        names = [PurePath(name).name for name in passed_over]
+        one = len(names) == 1
+        yield OTHERS.finding(
+            f"{some_of(names, _SHOWN)} {'is' if one else 'are'} no traces and "
+            f"{'was' if one else 'were'} passed over",
+            value=float(len(names)),
+        )

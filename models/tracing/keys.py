@@ -22,6 +22,7 @@ from headway.kinds import FloatArray
 from headway.models.tracing.loads import BoolArray, IntArray
 from headway.models.tracing.own import first_things, own_times
 from headway.models.tracing.requests import Requests
+from headway.models.tracing.unseen import unseen_callers
 from headway.records import dataclass
 
 ANY = -1
@@ -61,6 +62,9 @@ class Keyed:
         Whether it came from outside, and was not asked for by somebody who writes no spans.
     orphan
         Whether somebody who writes no spans must have asked for it.
+    within, doubted
+        Keys of entries that nobody who writes spans asks for: of those that are only asked for
+        while a call to somebody who writes none is open, and of those that may be.
     caller, callee
         Of each call: a request, and the number of a key.
     began, ended
@@ -82,6 +86,8 @@ class Keyed:
     own: FloatArray
     outside: BoolArray
     orphan: BoolArray
+    within: tuple[Key, ...]
+    doubted: tuple[Key, ...]
     caller: IntArray
     callee: IntArray
     began: FloatArray
@@ -140,7 +146,9 @@ def keyed(loads: Sequence[Requests], shares: Sequence[float]) -> Keyed:
     asked = np.where(np.isin(callee, sought), root[caller], ANY)
     keys, number = _numbered(np.append(entry, callee), np.append(roots, asked))
     outermost, lost = _column(loads, "outermost"), _column(loads, "lost")
-    outside = outermost & np.isin(entry, _begin_traces(entry, outermost))
+    begin_traces = _begin_traces(entry, outermost)
+    asked_within, doubted = unseen_callers(loads, shares, begin_traces)
+    outside = outermost & np.isin(entry, begin_traces) & ~np.isin(entry, asked_within)
     if not (callee < 0).any():  # nobody is there who could have asked without a trace
         outside |= outermost & ~lost
     return Keyed(
@@ -155,6 +163,8 @@ def keyed(loads: Sequence[Requests], shares: Sequence[float]) -> Keyed:
         own=own,
         outside=outside,
         orphan=outermost & ~outside,
+        within=_of_entries(keys, asked_within),
+        doubted=_of_entries(keys, doubted),
         caller=caller,
         callee=number[len(entry) :],
         began=began,
@@ -162,6 +172,10 @@ def keyed(loads: Sequence[Requests], shares: Sequence[float]) -> Keyed:
         message=message,
         network=_column(loads, "network"),
     )
+
+
+def _of_entries(keys: Sequence[Key], entries: Sequence[int]) -> tuple[Key, ...]:
+    return tuple(key for key in keys if key.entry in entries)
 
 
 def _column(loads: Sequence[Requests], name: str) -> NDArray[Any]:

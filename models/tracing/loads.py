@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from hashlib import blake2b
 from math import isnan
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,11 +14,11 @@ from numpy.typing import NDArray
 
 from headway.errors import MeasurementError, quoted
 from headway.kinds import FloatArray
-from headway.models.measured.spans.forms import FORMS, Form, documents
+from headway.models.measured.spans.forms import Form, documents, form_of, surely_no_traces
 from headway.models.measured.spans.span import Span, SpanKind
 from headway.models.reading.gather import Content, gather
 from headway.models.reading.long import Long
-from headway.numerals import four_digits
+from headway.numerals import four_digits, some_of
 from headway.records import dataclass
 
 IntArray: TypeAlias = NDArray[np.int64]
@@ -30,6 +31,7 @@ MOST_OPERATIONS = 10_000
 """Operations beyond which their names hold identifiers."""
 
 _SECONDS = 1e-9
+_SHOWN = 5  # names of files that are passed over
 _LONGEST_LINE = 256_000_000  # an export of a collector is one line
 _HEX = 16  # digits of a span's identifier (W3C Trace Context, 3.2.2.4)
 _BITS = (1 << 64) - 1
@@ -81,11 +83,27 @@ class Spans:
         return len(self.trace)
 
 
+@dataclass(frozen=True)
+class Read:
+    """What was read at some places.
+
+    Parameters
+    ----------
+    loads
+        The spans of each.
+    passed_over
+        Names of files of a folder, a pattern or an archive that are plainly no traces.
+    """
+
+    loads: tuple[Spans, ...]
+    passed_over: tuple[str, ...]
+
+
 def read_loads(
     places: Sequence[str],
     window: float | None = None,
     advance: Callable[[], None] = lambda: None,
-) -> tuple[Spans, ...]:
+) -> Read:
     """Read traces: each file is a load, and files that share traces are one.
 
     Parameters
@@ -100,16 +118,29 @@ def read_loads(
     Raises
     ------
     MeasurementError
-        For files of another form, no spans, spans that end before they start, and operations
-        without number.
+        For files of another form that are named or may be traces, no spans, spans that end before
+        they start, and operations without number.
     """
     reading = _Reading()
-    for content in gather(places):
-        reading.file(content, advance)
+    named = {str(Path(place)) for place in places}
+    passed_over: list[str] = []
+    for name, inside in gather(places):
+        head = inside.head() if isinstance(inside, Long) else inside
+        form = form_of(head.decode("utf-8-sig", "replace"))
+        if form is not None:
+            reading.file((name, inside), form, advance)
+        elif name not in named and surely_no_traces(head):
+            passed_over.append(name)
+        else:
+            leave = "" if name in named else "; move it elsewhere if it is none"
+            msg = f"{name}: no traces of OpenTelemetry (OTLP JSON), Jaeger or Zipkin (v2){leave}"
+            raise MeasurementError(msg)
     if not reading.rows:
-        msg = f"{', '.join(places)}: no spans; export at least one trace"
+        names = [PurePath(name).name for name in passed_over]
+        seen = f" (seen: {some_of(names, _SHOWN)})" if names else ""
+        msg = f"{', '.join(places)}: no spans{seen}; export at least one trace"
         raise MeasurementError(msg)
-    return tuple(reading.loads(window))
+    return Read(tuple(reading.loads(window)), tuple(passed_over))
 
 
 _IDENTIFIER = re.compile(
@@ -168,15 +199,9 @@ class _Reading:
         self.whats: dict[_What, int] = {}
         self.known: dict[tuple[str, str, int, str, bool], int] = {}
 
-    def file(self, content: Content, advance: Callable[[], None]) -> None:
+    def file(self, content: Content, form: Form, advance: Callable[[], None]) -> None:
         """Take in the spans of a file."""
         name, inside = content
-        head = inside.head() if isinstance(inside, Long) else inside
-        text = head.decode("utf-8-sig", "replace")
-        form = next((form for form in FORMS if form.recognises(text)), None)
-        if form is None:
-            msg = f"{name}: no traces of OpenTelemetry (OTLP JSON), Jaeger or Zipkin (v2)"
-            raise MeasurementError(msg)
         rows = _Rows(form.name)
         for each in documents(_lines(inside, name, advance), name):
             self.take(_of_form(form, each, name), rows, name)

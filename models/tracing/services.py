@@ -63,6 +63,8 @@ class Services:
     orphans
         Requests that began traces of their own and that a peer must have made, by entry, for each
         of the peer's calls.
+    within, doubted
+        Entries that only begin traces: of a peer, and perhaps of a peer.
     numbered
         Keys by their number in stages.
     growing
@@ -75,6 +77,8 @@ class Services:
     loads: tuple[Load, ...]
     requests: tuple[Requests, ...]
     orphans: Mapping[Key, float]
+    within: tuple[Key, ...]
+    doubted: tuple[Key, ...]
     numbered: tuple[Key, ...]
     growing: Mapping[str, float]
 
@@ -113,6 +117,8 @@ def services_of(loads: Sequence[Spans], sampled: Mapping[str, float] | None = No
         found,
         table.loads,
         orphans,
+        table.within,
+        table.doubted,
         table.keys,
         threads.growing,
     )

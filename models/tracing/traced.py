@@ -102,8 +102,9 @@ def model_traces(
     InvalidParameter
         For shares that cannot be, and loads that are not there.
     """
-    loads = read_loads(places, window, advance)
-    services = services_of(loads, _shares(sampled, [spans.name for spans in loads]))
+    read = read_loads(places, window, advance)
+    shares = _shares(sampled, [spans.name for spans in read.loads])
+    services = services_of(read.loads, shares)
     text = to_text(services, name)
     model = parse_model(text, name)
     presets = list(model.presets)
@@ -112,7 +113,8 @@ def model_traces(
         for preset, load in zip(presets, (x for x in services.loads if x.rates), strict=True)
     )
     names = entry_names(services)
-    return TracedModel(model, text, services, names, findings_of(services), compared)
+    findings = findings_of(services, read.passed_over)
+    return TracedModel(model, text, services, names, findings, compared)
 
 
 def shares_of(texts: Sequence[str]) -> float | dict[str, float]:

@@ -67,6 +67,22 @@ def test_files_of_three_forms_are_three_loads(tmp_path, lines):
     assert [load["traces"] for load in told(tmp_path, files)["loads"]] == [50, 50, 50]
 
 
+def test_files_of_a_folder_that_are_no_traces_are_passed_over_and_named(tmp_path, lines):
+    beside = {
+        "README.md": "# Traces of the shop",
+        "cpu.csv": "service,cores\nweb,0.4\n",
+        "metrics.jsonl": '{"resourceMetrics": []}',
+    }
+    found = told(tmp_path, {**beside, "shop.jsonl": "\n".join(lines)})
+    [passed] = [each for each in found["findings"] if each["kind"] == "files_passed_over"]
+    assert all(name in passed["text"] for name in beside)
+    assert "no traces of OpenTelemetry" in refusal("model", tmp_path / "README.md")
+    for name, content in (("cut.json", b'{"batches": ['), ("proto.bin", b"\x0a\xe2\x03\0")):
+        (tmp_path / name).write_bytes(content)  # may be traces
+        assert f"{name}: no traces of OpenTelemetry" in refusal("model", tmp_path)
+        (tmp_path / name).unlink()
+
+
 def test_spans_of_a_trace_may_be_in_several_files_and_more_than_once(tmp_path, lines):
     each = [json.loads(line)["resourceSpans"] for line in lines]
     files = {
@@ -156,7 +172,7 @@ def test_calls_that_outlive_their_request_are_messages(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "no traces of OpenTelemetry"),
+        ("", "no spans (seen: bad.jsonl); export at least one trace"),
         ('{"resourceSpans": []}', "no spans; export at least one trace"),
         (otlp({"parentSpanId": "01"}), "are each other's parents in a circle"),
         (otlp({"endTimeUnixNano": "10"}), "a span ends before it starts"),

@@ -1,5 +1,6 @@
 """Forms of traces: OTLP JSON (whole, or a line for each export), Jaeger JSON and Zipkin v2."""
 
+import codecs
 import json
 import math
 import re
@@ -238,6 +239,42 @@ JAEGER = Form("Jaeger", _marked("{[", r'"traceID"\s*:', r'"spanID"|"spans"'), _j
 ZIPKIN = Form("Zipkin", _marked("[", r'"traceId"\s*:', r'"id"\s*:', r'"timestamp"\s*:'), _zipkin)
 FORMS = (OTLP, JAEGER, ZIPKIN)
 """All of them, in the order in which they are asked."""
+
+
+def form_of(text: str) -> Form | None:
+    """The form of traces that a text begins as, if it is one."""
+    return next((form for form in FORMS if form.recognises(text)), None)
+
+
+_TRACES = re.compile(r'"resourceSpans"|"trace_?id"', re.IGNORECASE)
+_SIGNALS = re.compile(r'\{\s*"resource(?:Metrics|Logs|Profiles)"|\{\s*"status"\s*:\s*"success"')
+"""What a collector writes beside traces, and answers of Prometheus."""
+_PICTURES = (b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF8", b"%PDF-")
+
+
+def surely_no_traces(content: bytes) -> bool:
+    r"""Whether a file that no form recognises is plainly something else, by how it begins.
+
+    Plain text, tables, pictures, and metrics and logs of a collector are. Any other JSON may be
+    traces that are cut, and bytes may be traces of another encoding.
+
+    Examples
+    --------
+    >>> surely_no_traces(b"# Traces of the shop"), surely_no_traces(b'{"resourceMetrics": []}')
+    (True, True)
+    >>> surely_no_traces(b'{"batches": []}'), surely_no_traces(b"\x0a\xe2\x03")
+    (False, False)
+    """
+    if content.startswith(_PICTURES):
+        return True
+    head = content[:_HEAD]
+    try:
+        text = codecs.getincrementaldecoder("utf-8-sig")().decode(head).lstrip()
+    except UnicodeDecodeError:
+        return False
+    if "\0" in text or _TRACES.search(text):
+        return False
+    return text[:1] not in ("{", "[") or _SIGNALS.match(text) is not None
 
 
 def documents(lines: Iterator[str], source: str) -> Iterator[Any]:

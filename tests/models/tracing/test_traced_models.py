@@ -42,6 +42,18 @@ def traced(folder: Path, loads: Sequence[float], **options: Any) -> TracedModel:
     return model_traces([str(folder)], "shop", sampled=kept)
 
 
+CHAIN = Played(
+    {"web": 40.0, "cart": 9.0, "rows": 6.0},
+    {
+        "page": PlayedEntry("web", 0.004, (Stage(("add",)),)),
+        "add": PlayedEntry("cart", 0.006, (Stage(("row",), "geometric", 1.5),)),
+        "row": PlayedEntry("rows", 0.003),
+    },
+    {"page": 1.0},
+)
+"""Nobody but cart asks for rows."""
+
+
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> TracedModel:
     """The shop at three loads, every request traced."""
@@ -140,6 +152,29 @@ def test_files_of_one_trace_are_one_load(tmp_path: Path) -> None:
     [load] = split.services.loads
     assert load.traces == 300
     assert not [finding for finding in split.findings if finding.kind == "spans_missing"]
+
+
+@pytest.mark.parametrize("skew", [0.0, 0.02])
+def test_what_only_a_silent_service_asks_for_is_not_from_outside(
+    tmp_path: Path, skew: float
+) -> None:
+    """With the clock of its callee 20 ms off nothing shows it, and the doubt is said."""
+    load = play(CHAIN, 60.0, 400, 5, silent=["cart"], skews={"rows": skew})
+    (tmp_path / "chain.jsonl").write_text("\n".join(load.lines))
+    answer = model_traces([str(tmp_path)])
+    [found] = [f for f in answer.findings if f.kind in ("callers_inferred", "outside_in_doubt")]
+    roots = {key.entry for key in answer.services.loads[0].rates}
+    rows = next(k.entry for k, e in answer.services.entries.items() if e.service == "rows")
+    peer = next(each for each in answer.services.entries.values() if each.peer)
+    if skew:
+        assert found.kind == "outside_in_doubt"
+        assert found.value == pytest.approx(90, rel=0.25)
+        assert rows in roots
+        assert abs(peer.work - 0.0105) < 4.5 * peer.error  # with what rows does for it
+    else:
+        assert found.kind == "callers_inferred"
+        assert rows not in roots
+        assert abs(peer.work - 0.006) < 4.5 * peer.error + CHAIN.network * 1.5
 
 
 def test_a_long_file_is_cut_by_time(tmp_path: Path) -> None:

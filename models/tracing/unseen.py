@@ -1,0 +1,78 @@
+"""Entries that only begin traces: of outsiders, or of somebody who writes no spans.
+
+Who passes no context on makes its callees begin traces. Where others ask for the same entry that
+shows; where nobody else does, the entry looks as if outsiders asked for it. A callee's request
+lies within the call that caused it: so if every request of an entry lies within some open call to
+the one who writes no spans, and more of them than would by chance, that one made them all. Chance
+is what the same requests do half a window later, when they are none of its calls'.
+
+The other way round proves nothing, as clocks may differ: then the entry is left as it is, in doubt.
+"""
+
+from collections.abc import Sequence
+from math import sqrt
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.models.tracing.loads import BoolArray, IntArray
+from headway.models.tracing.requests import Requests
+
+_WHOLE = 0.999  # share of traces kept from which every call is known
+_ALL = 0.99  # share of requests within calls: timers are read in no fixed order
+_CLEAR = 4.0  # standard errors beyond chance
+
+
+def unseen_callers(
+    loads: Sequence[Requests], shares: Sequence[float], begin_traces: IntArray
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Entries that must have been asked for within calls to a peer, and those that may have been.
+
+    Only services whose traces never ask a peer are looked at: those that do are asked from outside.
+
+    Parameters
+    ----------
+    loads, shares
+        All of them, and the share of traces kept in each.
+    begin_traces
+        Entries that begin nearly all traces they are in.
+    """
+    peers = {int(peer) for load in loads for peer in np.unique(load.callee[load.callee < 0])}
+    asking = {
+        load.service_of(entry)
+        for load in loads
+        for entry in np.unique(load.root[load.caller[load.callee < 0]]).tolist()
+    }
+    candidates = [k for k in begin_traces.tolist() if loads[0].service_of(k) not in asking]
+    if not peers:
+        return (), ()
+    whole = [load for load, share in zip(loads, shares, strict=True) if share >= _WHOLE]
+    sure = [k for k in candidates if len(peers) == 1 and _is_within(whole, k)]
+    return tuple(sure), tuple(k for k in candidates if k not in sure)
+
+
+def _is_within(loads: Sequence[Requests], entry: int) -> bool:
+    """Whether the requests of an entry lie within calls to the peer, beyond chance."""
+    requests = within = by_chance = 0
+    for load in loads:
+        rows, calls = load.entry == entry, load.callee < 0
+        start, lasts = load.start[rows], (load.end - load.start)[rows]
+        open_calls = load.began[calls], load.ended[calls]
+        later = load.start.min() + (start - load.start.min() + load.window / 2) % load.window
+        requests += len(start)
+        within += int(_lie_within(start, start + lasts, *open_calls).sum())
+        by_chance += int(_lie_within(later, later + lasts, *open_calls).sum())
+    chance = (by_chance + 1) / (requests + 2)  # Laplace's rule, so that it is never certain
+    beyond = within - requests * chance
+    return bool(
+        within >= _ALL * requests and beyond > _CLEAR * sqrt(requests * chance * (1 - chance))
+    )
+
+
+def _lie_within(
+    start: FloatArray, end: FloatArray, began: FloatArray, ended: FloatArray
+) -> BoolArray:
+    """Which times lie within one of some calls: of those begun before, one is answered after."""
+    order = np.argsort(began)
+    latest = np.append(-np.inf, np.maximum.accumulate(ended[order]))
+    return np.asarray(latest[np.searchsorted(began[order], start, side="right")] >= end)
