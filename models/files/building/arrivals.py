@@ -17,7 +17,6 @@ from headway.models.files.building.shapes import (
     TableKey,
     TextSchema,
     Truth,
-    keyed,
 )
 from headway.records import dataclass
 
@@ -87,43 +86,8 @@ class ArrivalEntry(NamedTuple):
     clients: Mapping[str, Any] = MappingProxyType({})
 
 
-class _Coming(NamedTuple):
-    """The same without its clients."""
-
-    rate: Scalar | None = None
-    scv: Scalar | None = None
-    batch: Scalar | Mapping[str, Scalar] | None = None
-    trace: Scalar | list[Scalar] | None = None
-    column: str | None = None
-    rates: Scalar | Mapping[str, Scalar] | None = None
-    period: Scalar | None = None
-
-
-@dataclass(frozen=True)
-class _Arrival(Schema):
-    """A rate alone, or a table."""
-
-    entry: FieldsTable
-
-    def __call__(self, value: Any, keys: Keys) -> ArrivalEntry:
-        """Read an arrival."""
-        if not isinstance(value, dict):
-            return ArrivalEntry(_PLAIN(value, keys))
-        own = {key: each for key, each in value.items() if key in CLIENT}
-        rest = {key: each for key, each in value.items() if key not in CLIENT}
-        clients = {key: CLIENT[key].shape(each, (*keys, key)) for key, each in own.items()}
-        coming: _Coming = self.entry(rest, keys)
-        return ArrivalEntry(**coming._asdict(), clients=MappingProxyType(clients))
-
-    def described(self) -> Json:
-        """Describe both."""
-        described = self.entry.described()
-        clients = keyed(CLIENT)["properties"]
-        return {**described, "properties": {**described["properties"], **clients}}
-
-
-_FIELDS = FieldsTable(
-    _Coming,
+ARRIVAL = FieldsTable(
+    ArrivalEntry,
     {
         "rate": TableKey(_PLAIN, "The arrival rate [1/s]; the parameter arrival_rate by default."),
         "scv": TableKey(_PLAIN, "Squared coefficient of variation of the interarrival times."),
@@ -149,6 +113,6 @@ _FIELDS = FieldsTable(
         ),
     },
     short="rate",
+    gathered=CLIENT,
 )
-ARRIVAL = _Arrival(_FIELDS)
 """A station's arrivals from outside."""

@@ -251,27 +251,42 @@ class FieldsTable(Schema):
         What may stand under each key. Those of fields without a default are needed.
     short
         The key that a bare value in place of the table stands for.
+    gathered
+        Keys whose values go together, by key, into one more field, the last.
     """
 
     kind: type[NamedTuple]
     keys: KeyTable
     short: str = ""
+    gathered: KeyTable = field(default_factory=dict)
 
     def __call__(self, value: Any, keys: Keys) -> Any:
         """Read the table."""
         whole = isinstance(value, dict) or not self.short
         given, fields = table(value if whole else {self.short: value}, keys), {}
-        for name, (key, allowed) in zip(self.kind._fields, self.keys.items(), strict=True):
+        if self.gathered:
+            fields[self.kind._fields[-1]] = {
+                key: allowed.shape(given[key], (*keys, key))
+                for key, allowed in self.gathered.items()
+                if key in given
+            }
+        for name, (key, allowed) in self._named:
             if key in given:
-                fields[name] = allowed.shape(given[key], (*keys, key))
+                fields[name] = allowed.shape(given[key], (*keys, key) if whole else keys)
             elif name not in self.kind._field_defaults:
                 msg = f"the key {key!r} is missing"
                 raise Fault(msg, keys)
-        if unknown := sorted(given.keys() - self.keys.keys()):
+        if unknown := sorted(given.keys() - self.keys.keys() - self.gathered.keys()):
             msg = f"unknown key {', '.join(unknown)}"
             raise Fault(msg, keys)
         make: Callable[..., Any] = self.kind
         return make(**fields)
+
+    @property
+    def _named(self) -> list[tuple[str, tuple[str, TableKey]]]:
+        """Each field of the kind beside its key."""
+        fields = self.kind._fields[: -1 if self.gathered else None]
+        return list(zip(fields, self.keys.items(), strict=True))
 
     def described(self) -> Json:
         """Describe every key; a bare value is that of the key it stands for."""
@@ -279,8 +294,9 @@ class FieldsTable(Schema):
         schema = keyed(
             {
                 key: allowed._replace(needed=name not in defaults)
-                for name, (key, allowed) in zip(self.kind._fields, self.keys.items(), strict=True)
+                for name, (key, allowed) in self._named
             }
+            | dict(self.gathered)
         )
         if not self.short:
             return schema

@@ -134,7 +134,7 @@ def replaced(old, new):
         (SERVER + "[presets]\nfast = 3\n", "[presets.fast]: must be a table"),
         (SERVER + "[presets.fast]\ndoc = [3]\n", "[presets.fast.doc]: must be a number or text"),
         (SERVER + "[arrivals]\ncpu = true\n", "[arrivals.cpu]: must be a number or text"),
-        (SERVER + "[outputs]\nspeed = 3\n", "[outputs.speed.formula]: must be text"),
+        (SERVER + "[outputs]\nspeed = 3\n", "[outputs.speed]: must be text"),
         ("name = 'x'\n[routes]\nfrom = 'a'\n", "must be a list of tables: write [[routes]]"),
         ("name = 'x'\nstations.cpu.rates = [[3]]\n", "rates.0]: must be a number or text"),
         (
