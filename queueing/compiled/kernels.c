@@ -81,7 +81,8 @@ static PyObject *call(Kernel *kernel, const char *kinds, PyObject *const *values
     ROW(explore_program, "iiiiirrijjjjjjwwjjn") \
     ROW(balancing_sweeps, "iirrwn") \
     ROW(complex_geometric, "rw") \
-    ROW(absorbing_steps, "iirrwwwdnj")
+    ROW(absorbing_steps, "iirrwwwdnj") \
+    ROW(pade_step, "rrdrnrrrnnwwww")
 
 #define CALLED(name, kinds) \
     static PyObject *called_##name(PyObject *module, PyObject *const *values, Py_ssize_t count) \

@@ -28,5 +28,6 @@ Kernel explore_program;
 Kernel balancing_sweeps;
 Kernel complex_geometric;
 Kernel absorbing_steps;
+Kernel pade_step;
 
 #endif

@@ -6,13 +6,14 @@ of 0, 1... jobs follow
     d p_n / dt = lambda p_(n-1) - (lambda + mu_n) p_n + mu_(n+1) p_(n+1).
 
 Rates are constant over pieces of time. Within a piece steps of an L-stable approximant of
-order 9 (`headway.queueing.transient.pade`) are as long as one of order 7 differs by no more than
+order 9 (`headway.queueing.transient.systems`) are as long as one of order 7 differs by no more than
 `ERROR` in the probabilities, weighted by the number there. Each needs five systems with three
 diagonals, over the states in which there is any probability. So a slow day takes few steps, however
-fast the servers.
+fast the servers. Several starts are followed side by side, in columns, and with each the moments of
+a time average.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -21,11 +22,15 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.queueing.erlang.birth_death import weights
-from headway.queueing.transient.pade import pade
 from headway.queueing.transient.service import Service
+from headway.queueing.transient.systems import step as step_of
 
 ERROR = 1e-8
 """Largest difference of a step by two orders; chosen so that means are within 1e-6."""
+
+SPREAD_ERROR = 1e-5
+"""Largest difference of a step by two orders in the mean square of a time average that is near 1:
+a thousandth of the square of 10%, which is what an autoscaler tolerates."""
 
 OUTSIDE = 1e-11
 """Probability that a window of states leaves out at either end; chosen like `ERROR`."""
@@ -163,23 +168,51 @@ def steady(rate: float, service: Service) -> Numbers | None:
     return Numbers(0, chances[: kept[-1] + 1]) if len(kept) else exactly(0)
 
 
-class _Window:
-    """The states that are followed, those below the first and above the last left out."""
+@dataclass(frozen=True)
+class Columns:
+    """Probabilities of several starts side by side, each with moments of a time average or without.
 
-    def __init__(self, now: Numbers, floor: int) -> None:
-        self.now = now
-        self.floor = floor  # what falls to it is gone
+    Parameters
+    ----------
+    first
+        Fewest jobs.
+    cells
+        By number of jobs, moment (probability alone, or that, mean and mean square, each where the
+        number is so), and start.
+    """
 
-    def fit(self, places: float, *, wider: int = 0) -> None:
+    first: int
+    cells: FloatArray
+
+    @property
+    def chances(self) -> FloatArray:
+        """Probabilities of the numbers of jobs, of all starts."""
+        return _together(self.cells[:, 0])
+
+    @property
+    def last(self) -> int:
+        """The number of jobs after the most."""
+        return self.first + len(self.cells)
+
+    def within(self, first: int, last: int) -> "Columns":
+        """The same from one number up to another, without it; 0 where nothing is known."""
+        if (first, last) == (self.first, self.last):
+            return self
+        wide = np.zeros((last - first, *self.cells.shape[1:]))
+        low, high = max(first, self.first), min(last, self.last)
+        if low < high:
+            wide[low - first : high - first] = self.cells[low - self.first : high - self.first]
+        return Columns(first, wide)
+
+    def fit(self, floor: int, places: float, wider: int = 0) -> "Columns":
         """Cut what has no probability, and leave room for more at both ends."""
-        chances, first = self.now.chances, self.now.first
-        total = chances.sum()
+        chances, first = self.chances, self.first
+        least = OUTSIDE * chances.sum()
         kept = np.flatnonzero(
-            (np.cumsum(chances) > OUTSIDE * total)
-            & (np.cumsum(chances[::-1])[::-1] > OUTSIDE * total)
+            (np.cumsum(chances) > least) & (np.cumsum(chances[::-1])[::-1] > least)
         )
         low, high = (first + kept[0], first + kept[-1] + 1) if len(kept) else (first, first + 1)
-        room = max(2 * _MARGIN, (high - low) // 3, int(np.sqrt(high))) * (wider + 1)
+        room = max(2 * _MARGIN, (high - low) // 10, int(np.sqrt(high))) * (wider + 1)
         last = int(min(high + room, places + 1))
         if last > MOST_STATES:
             msg = (
@@ -187,14 +220,99 @@ class _Window:
                 "load"
             )
             raise InvalidParameter(msg)
-        self.now = self.now.within(max(self.floor, low - room), last)
+        return self.within(max(floor, low - room), last)
 
-    def is_narrow(self, chances: FloatArray, places: float) -> bool:
-        """Whether a step brought probability to an end of the window."""
-        most = OUTSIDE * max(len(chances), 100)
-        first, last = self.now.first, self.now.first + len(chances)
-        below = first > self.floor and np.abs(chances[:_MARGIN]).sum() > most
-        return bool(below or (last <= places and np.abs(chances[-_MARGIN:]).sum() > most))
+    def is_narrow(self, floor: int, places: float) -> bool:
+        """Whether there is probability at an end beyond which there are states."""
+        most = OUTSIDE * max(len(self.cells), 100)
+        ends = (self.cells[:_MARGIN, 0], self.cells[-_MARGIN:, 0])
+        below, above = (np.abs(end).sum() > most for end in ends)
+        return bool((self.first > floor and below) or (self.last <= places and above))
+
+
+Seen = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+"""Of numbers of jobs: what a time average gains a second while there are so many, and by arrivals
+then (`headway.queueing.transient.systems`)."""
+
+
+class Follower:
+    """Follows columns from piece to piece, with steps as long as the last ones allow.
+
+    Parameters
+    ----------
+    floor
+        Jobs at which the queue is left for good; 0 for none.
+    """
+
+    def __init__(self, floor: int = 0) -> None:
+        self.floor, self.step = floor, inf
+        self.before: tuple[float, Service] | None = None
+
+    def through(
+        self, piece: Piece, state: Columns, seen: Seen | None = None
+    ) -> Iterator[tuple[float, Columns, Columns]]:
+        """Follow a piece: length of each step, integral of the probabilities [s], and its end."""
+        places, left, wider = piece.service.places, piece.length, 0
+        now = state.fit(self.floor, places)
+        if self.before != (piece.rate, piece.service):
+            self.step = min(self.step, _first_step(piece, now))
+        self.before = piece.rate, piece.service
+        while left > 0:
+            length = left if self.step >= left else min(self.step, left / 2)
+            end, spent, error = self._tried(now, piece, length, seen)
+            if end.is_narrow(self.floor, places):
+                wider += 1
+                now = now.fit(self.floor, places, wider)
+                self.step = length / 2 if wider > 3 else self.step
+                continue
+            ratio = 0.9 * (ERROR / max(error, 1e-300)) ** (1 / 8)
+            self.step = length * min(5.0, max(0.2, ratio))
+            if error > ERROR and length > 1e-9 * piece.length:
+                continue
+            wider = 0
+            left = 0.0 if length == left else left - length
+            now = Columns(end.first, np.maximum(end.cells, 0.0))
+            yield length, spent, now
+            now = now.fit(self.floor, places)
+
+    def _tried(
+        self, now: Columns, piece: Piece, length: float, seen: Seen | None
+    ) -> tuple[Columns, Columns, float]:
+        """The end of a step, the integral over it, and by how much another order differs."""
+        number = np.arange(now.first, now.last, dtype=float)
+        served = piece.service.rates(number)
+        if now.first > self.floor:
+            served[0] = 0.0  # nothing leaves the window
+        came = np.full(len(number), piece.rate)
+        came[-1] = 0.0
+        by = None if seen is None else seen(number)
+        end, other, spent = step_of(came, served, length, now.cells, by)
+        chances, off = now.chances, end - other
+        weight = (number + 1) / (_dot(number, chances) + 1)
+        error = _dot(_together(np.abs(off[:, 0])), weight)
+        if seen is not None:
+            spread = float(np.abs(off[:, 2].sum(axis=0)).sum())
+            error = max(error, ERROR / SPREAD_ERROR * spread)
+        first = now.first
+        return Columns(first, end), Columns(first, spent[:, None]), error
+
+
+def _together(columns: FloatArray) -> FloatArray:
+    """The sum of columns; of one itself, as sums of single numbers take NumPy long."""
+    return np.asarray(columns[:, 0] if columns.shape[1] == 1 else columns.sum(axis=1))
+
+
+def _dot(one: FloatArray, other: FloatArray) -> float:
+    """Their product; not by BLAS, whose threads wait for each other longer than this takes."""
+    return float(np.einsum("i,i", one, other))
+
+
+def _first_step(piece: Piece, now: Columns) -> float:
+    """A step to try after a change: some events, or a little of the piece [s]."""
+    chances = now.chances
+    mean = _dot(np.arange(now.first, now.last, dtype=float), chances)
+    served = float(piece.service.rates(np.array([mean + 1]))[0])
+    return max(10 / (piece.rate + served), 1e-3 * piece.length)
 
 
 def forward(pieces: Iterable[Piece], start: Numbers, floor: int = 0) -> Iterator["Step"]:
@@ -226,75 +344,11 @@ def forward(pieces: Iterable[Piece], start: Numbers, floor: int = 0) -> Iterator
     >>> abs(last.end.mean - exp(-2.0)) < 1e-9
     True
     """
-    window, step = _Window(start, floor), inf
-    before: Piece | None = None
+    follower, state = Follower(floor), Columns(start.first, start.chances[:, None, None])
     for piece in pieces:
-        left, wider = piece.length, 0
-        window.fit(piece.service.places)
-        if before is None or (before.rate, before.service) != (piece.rate, piece.service):
-            step = min(step, _first_step(piece, window.now))
-        before = piece
-        while left > 0:
-            length = left if step >= left else min(step, left / 2)
-            systems = _Systems(window.now, piece, floor)
-            end, spent, error = systems.step(length)
-            if window.is_narrow(end, piece.service.places):
-                wider += 1
-                window.fit(piece.service.places, wider=wider)
-                step = length / 2 if wider > 3 else step
-                continue
-            ratio = 0.9 * (ERROR / max(error, 1e-300)) ** (1 / 8)
-            step = length * min(5.0, max(0.2, ratio))
-            if error > ERROR and length > 1e-9 * piece.length:
-                continue
-            first, wider = window.now.first, 0
-            left = 0.0 if length == left else left - length
-            window.now = Numbers(first, np.maximum(end, 0.0))
-            yield Step(length, Numbers(first, spent), window.now, left == 0)
-            window.fit(piece.service.places)
-
-
-def _first_step(piece: Piece, now: Numbers) -> float:
-    """A step to try after a change: some events, or a little of the piece [s]."""
-    served = float(piece.service.rates(np.array([now.mean + 1]))[0])
-    return max(10 / (piece.rate + served), 1e-3 * piece.length)
-
-
-class _Systems:
-    """The linear systems of a step, over the states of a window."""
-
-    def __init__(self, now: Numbers, piece: Piece, floor: int) -> None:
-        self.now = now
-        count = len(now.chances)
-        served = piece.service.rates(now.numbers)
-        if now.first > 0 and now.first > floor:
-            served[0] = 0.0  # nothing leaves the window
-        came = np.full(count, piece.rate)
-        came[-1] = 0.0
-        self.down, self.up = served[1:], came[:-1]
-        self.out = served + came
-        self.weight = (now.numbers + 1) / (float(now.numbers @ now.chances) + 1)
-
-    def step(self, length: float) -> tuple[FloatArray, FloatArray, float]:
-        """The end of a step, the integral over it, and by how much another order differs."""
-        end, spent = self._sums(5, length)
-        other, _ = self._sums(4, length)
-        return end, spent, float(np.abs(end - other) @ self.weight)
-
-    def _sums(self, degree: int, length: float) -> tuple[FloatArray, FloatArray]:
-        from scipy.linalg.lapack import dgtsv, zgtsv
-
-        sums, whole = np.zeros(len(self.out)), np.zeros(len(self.out))
-        by = pade(degree)
-        if len(self.out) == 1:  # the floor's own: nobody comes, nobody goes
-            return self.now.chances, length * self.now.chances
-        for pole, weight in zip(by.poles, by.weights, strict=True):
-            real = pole.imag == 0
-            theta = pole.real if real else pole
-            solve = dgtsv if real else zgtsv
-            *_, found, _ = solve(
-                length * self.up, -length * self.out - theta, length * self.down, self.now.chances
-            )
-            sums += (weight * found).real
-            whole += (weight / pole * found).real
-        return sums, length * whole
+        left = piece.length
+        for length, spent, end in follower.through(piece, state):
+            left = left - length
+            state = end
+            numbers = Numbers(end.first, end.cells[:, 0, 0])
+            yield Step(length, Numbers(spent.first, spent.cells[:, 0, 0]), numbers, left == 0)

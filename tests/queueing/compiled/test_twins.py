@@ -16,6 +16,7 @@ from headway.queueing.compiled.library import LIBRARY, SWITCH, TWINS, compiled
 from headway.queueing.layers import score as layers
 from headway.queueing.layers.chain import Room, program_arguments
 from headway.queueing.layers.program import program_of
+from headway.queueing.transient import systems
 from tests.support.layered_systems import closed_system
 from tests.support.layers import layered_system
 from tests.support.played import PLAYED
@@ -197,6 +198,20 @@ def _absorbing_steps(seed: int) -> Arguments:
     return *chain, 1 - moves.sum(axis=0), inside, after, left, 1e-3, int(seed) % 9, made
 
 
+def _pade_step(seed: int) -> Arguments:
+    """Probabilities alone, or with two moments, of one start or several."""
+    draw = random(seed)
+    states, columns = int(draw.integers(1, 40)), int(draw.integers(1, 5))
+    moments = 1 + 2 * (seed % 2)
+    rates = draw.uniform(0, 9, (4, states))
+    state = draw.uniform(0, 1, (states, moments, columns))
+    poles, first = systems._poles()
+    ends = np.zeros((3, *state.shape))
+    work = np.zeros(len(poles) * (4 * states + 2 * state.size))
+    shape = moments, columns, ends[0], ends[1], np.zeros((states, columns)), work
+    return *rates[:2], float(draw.uniform(0.1, 3)), poles, first, *rates[2:], state, *shape
+
+
 MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "inverse_polynomial": ("headway.queueing.erlang.blocking", _inverse_polynomial),
     "one_class_recursion": ("headway.queueing.closed.mva", _one_class_recursion),
@@ -210,6 +225,7 @@ MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "balancing_sweeps": ("headway.queueing.markov.sweeps", _balancing_sweeps),
     "complex_geometric": ("headway.queueing.closed.series", _complex_geometric),
     "absorbing_steps": ("headway.queueing.times.uniformisation", _absorbing_steps),
+    "pade_step": ("headway.queueing.transient.systems", _pade_step),
 }
 """The module of each twin, and arguments by seed; results are the arrays that are written."""
 
@@ -227,6 +243,7 @@ RESULTS: dict[str, Callable[[Arguments], list[object]]] = {
     "closed_convolution": lambda arguments: [*arguments[9:13]],
     "passing_rounds": lambda arguments: [*arguments[7:]],
     "explore_program": _states_and_moves,
+    "pade_step": lambda arguments: [*arguments[10:13]],
 }
 """What of the arguments is compared, where some of what is written has no meaning."""
 

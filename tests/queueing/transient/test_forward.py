@@ -11,6 +11,7 @@ from headway.queueing.transient.drain import drain
 from headway.queueing.transient.forward import Numbers, Piece, exactly, forward, steady
 from headway.queueing.transient.pade import pade
 from headway.queueing.transient.service import Service
+from headway.queueing.transient.systems import step
 
 DAYS = 50
 CLOSE = 1e-6
@@ -100,6 +101,26 @@ def test_approximants_have_their_order(degree):
     assert sum(by.weights / -by.poles).real == pytest.approx(1, abs=1e-11)
     errors = [abs(sum(by.weights / (z - by.poles)).real - np.exp(z)) for z in (-0.4, -0.2)]
     assert errors[1] < max(errors[0] / 2 ** (2 * degree - 0.5), 1e-11)
+
+
+def test_moments_of_a_time_average_are_as_the_exponential_of_their_blocks():
+    """The busy share and the number of arrivals over a step, where the queue then is so long."""
+    draw = np.random.default_rng(3)
+    states = 9
+    came, served = draw.uniform(0, 3, (2, states))
+    came[-1] = served[0] = 0.0
+    rates = np.diag(came[:-1], -1) + np.diag(served[1:], 1) - np.diag(came + served)
+    busy, jumps = draw.uniform(0, 1, states), came / 7
+    each = np.diag(jumps[:-1], -1)
+    seen, none = np.diag(busy) + each, 0 * rates
+    whole = np.block([[rates, none, none], [seen, rates, none], [each, 2 * seen, rates]])
+    starts = draw.uniform(0, 1, (states, 2))
+    state = np.zeros((states, 3, 2))
+    state[:, 0] = starts
+    end, _, spent = step(came, served, 0.4, state, (busy, jumps))
+    exact = expm(0.4 * whole) @ np.concatenate([starts, 0 * starts, 0 * starts])
+    assert np.abs(end - exact.reshape(3, states, 2).transpose(1, 0, 2)).max() < CLOSE
+    assert spent.sum(axis=0) == pytest.approx(0.4 * starts.sum(axis=0), rel=1e-9)
 
 
 @pytest.mark.parametrize("servers", [1, 2, 7])

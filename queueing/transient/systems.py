@@ -1,0 +1,183 @@
+"""A step of the forward equations of a queue, for several starts and moments of what it sees.
+
+The generator A of a birth-death process has rates up and down beside its diagonal. By the
+approximants of `headway.queueing.transient.pade` a step of length h takes one system for each pole,
+
+    exp(h A) p = sum over the poles of w x,   (h A - theta) x = p,
+
+with three diagonals, so elimination without pivots solves it: the real parts of the poles are above
+0, which leaves the columns of theta - h A dominated by the diagonal.
+
+A time average is followed beside the state. With y the integral of a function f of the state, and
+a number g added by each arrival (in units of its rate: g = lambda / the number's scale), the
+moments of y where the state is n,
+
+    u_n = E[y; N = n],   w_n = E[y^2; N = n],
+    u' = A u + F p,   w' = A w + 2 F u + G p,   F = diag(f) + G,
+
+G having g below its diagonal. All three are one linear system, whose blocks share their diagonal,
+so the same elimination serves each in turn: (h A - theta) x_u = u - h F x_p, and so on.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.queueing.compiled.library import compiled
+from headway.queueing.transient.pade import pade
+
+DEGREES = (5, 4)
+"""Of the approximant that counts, and of the one that it is compared with."""
+
+
+@cache
+def _poles() -> tuple[FloatArray, int]:
+    """Of both degrees: pole, weight, and weight of the integral, by real and imaginary parts."""
+    rows = []
+    for degree in DEGREES:
+        by = pade(degree)
+        each = np.stack([by.poles, by.weights, by.weights / by.poles], axis=1)
+        rows.append(np.ascontiguousarray(each).view(float))
+    return np.concatenate(rows), len(rows[0])
+
+
+def step(
+    came: FloatArray,
+    served: FloatArray,
+    length: float,
+    state: FloatArray,
+    seen: tuple[FloatArray, FloatArray] | None = None,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Follow states over a step.
+
+    Parameters
+    ----------
+    came, served
+        Rates up and down in each state [1/s], shape (states,); at the ends 0 if nothing leaves.
+    length
+        Of the step [s].
+    state
+        Probabilities, and with `seen` moments of the integral, shape (states, 1 or 3, columns).
+    seen
+        f, and g, in each state [1/s].
+
+    Returns
+    -------
+    The state at the end by two orders, and the integral of probabilities, (states, columns) [s].
+
+    Examples
+    --------
+    >>> start = np.array([0.0, 1.0]).reshape(2, 1, 1)
+    >>> end, _, spent = step(np.zeros(2), np.array([0.0, 1.0]), 2.0, start)
+    >>> bool(abs(end[1, 0, 0] - np.exp(-2.0)) < 1e-6)
+    True
+    """
+    states, moments, columns = state.shape
+    poles, first = _poles()
+    end, other, spent = np.empty(state.shape), np.empty(state.shape), np.empty((states, columns))
+    work = np.empty(len(poles) * (4 * states + 2 * state.size))
+    f, g = seen or (came, came)
+    state = np.ascontiguousarray(state)
+    ends = end, other, spent
+    pade_step(
+        came, served, length, poles, first, f, g, state, moments, columns, end, other, spent, work
+    )
+    return ends
+
+
+@compiled
+def pade_step(
+    came: FloatArray,
+    served: FloatArray,
+    length: float,
+    poles: FloatArray,
+    first: int,
+    seen: FloatArray,
+    jumps: FloatArray,
+    state: FloatArray,
+    moments: int,
+    columns: int,
+    end: FloatArray,
+    other: FloatArray,
+    spent: FloatArray,
+    work: FloatArray,
+) -> None:
+    """Write the end of a step by the first poles and by the others, and its integral."""
+    del work  # the kernel's own room
+    by = poles.reshape(-1, 6).T[:, :, None]
+    inverse, factor = _eliminated(came, served, length, by)
+    back = length * np.append(served[1:], 0.0)
+    cells = state.reshape(-1, moments, columns)
+    found: list[tuple[FloatArray, FloatArray]] = []
+    for moment in range(moments):
+        real, turned = _sides(cells[:, moment], length, seen, jumps, found, by.shape[1])
+        found.append(_solved(real, turned, inverse, factor, back))
+    ends = [each.reshape(-1, moments, columns) for each in (end, other)]
+    for moment, x in enumerate(found):
+        ends[0][:, moment] = _summed(x, by[2:4, :first], 0)
+        ends[1][:, moment] = _summed(x, by[2:4, first:], first)
+    spent.reshape(-1, columns)[:] = length * _summed(found[0], by[4:, :first], 0)
+
+
+def _eliminated(
+    came: FloatArray, served: FloatArray, length: float, by: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Inverses of the pivots, and factors of the row before: (states, real or not, poles, 1)."""
+    inverse, factor = (np.zeros((len(came), 2, by.shape[1], 1)) for _ in range(2))
+    for n in range(len(came)):
+        out, back = length * (came[n] + served[n]), length * served[n]
+        if n:
+            factor[n] = length * came[n - 1] * inverse[n - 1]
+        real, turned = -out - by[0] - factor[n, 0] * back, -by[1] - factor[n, 1] * back
+        norm = real * real + turned * turned
+        inverse[n] = real / norm, -turned / norm
+    return inverse, factor
+
+
+def _sides(
+    now: FloatArray,
+    length: float,
+    seen: FloatArray,
+    jumps: FloatArray,
+    found: list[tuple[FloatArray, FloatArray]],
+    poles: int,
+) -> list[FloatArray]:
+    """Right sides of a moment's systems: real and imaginary, (states, poles, columns)."""
+    sides = [np.repeat(now[:, None], poles, axis=1), np.zeros((len(now), poles, now.shape[1]))]
+    for part in (0, 1) if found else ():
+        below = found[-1][part]
+        gain = seen[:, None, None] * below
+        gain[1:] += jumps[:-1, None, None] * below[:-1]
+        if len(found) == 2:
+            gain = 2 * gain
+            gain[1:] += jumps[:-1, None, None] * found[0][part][:-1]
+        sides[part] -= length * gain
+    return sides
+
+
+def _solved(
+    real: FloatArray, turned: FloatArray, inverse: FloatArray, factor: FloatArray, back: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Solve by elimination, in place."""
+    for n in range(1, len(real)):
+        by, across = factor[n]
+        one, other = real[n - 1], turned[n - 1]
+        real[n] -= by * one - across * other
+        turned[n] -= by * other + across * one
+    for n in range(len(real) - 1, -1, -1):
+        by, across = inverse[n]
+        one, other = real[n], turned[n]
+        if n + 1 < len(real):
+            one, other = one - back[n] * real[n + 1], other - back[n] * turned[n + 1]
+        real[n], turned[n] = by * one - across * other, by * other + across * one
+    return real, turned
+
+
+def _summed(x: tuple[FloatArray, FloatArray], weights: FloatArray, first: int) -> FloatArray:
+    """The real part of the weighted sum over the poles from one on."""
+    total = np.zeros((x[0].shape[0], x[0].shape[2]))
+    for place in range(weights.shape[1]):
+        real, turned = (part[:, first + place] for part in x)
+        total += weights[0, place] * real - weights[1, place] * turned
+    return total
