@@ -123,7 +123,7 @@ class ModelReport:
 
     def _answers(self, name: str, load: float) -> bool:
         try:
-            self.model.at({name: load}).solve(method="layers")
+            self.model.at({name: load}).solve()
         except GraphError:
             return False
         return True

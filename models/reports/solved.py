@@ -26,9 +26,10 @@ LARGEST_ERROR = 0.02
 _SIZES = ((24, 9, 9), (40, 33), (64, 65))
 """Points along the load and each parameter, tried in this order."""
 _FEW, _LONG = ((12, 9), (24, 33)), ((12, 9),)  # of closed classes; where points take long
-_LAYERED = ((13, 9, 3), (13, 13))  # each number of threads and clients is solved by itself
+_LAYERED = ((13, 9, 3), (13, 13), (13, 5))  # each number of threads and clients is solved by itself
 _NEARBY = 1.5
 _LEAST, _MOST = 1e-6, 0.96  # share of the load that saturates, of the points' ends
+_SAME = 1e-6  # relative difference of two answers by one method, which settles to 1e-9
 _BEYOND = 1.1  # times the largest load that is drawn, a slider goes
 
 
@@ -97,7 +98,7 @@ def solved_points(ground: Ground, sensitivity: Sensitivity) -> Points | str:
         try:
             grid = _grid(ground, first, dict(zip(names, counted, strict=False)))
             values = grid.solved()
-            error, lost = _errors(grid, values)
+            error, lost = _errors(grid, values, ground)
         except HeadwayError as refusal:
             return f"the model cannot be solved over the sliders ({refusal})"
         if error <= LARGEST_ERROR:
@@ -128,10 +129,26 @@ def solved_controls(ground: Ground, points: Points) -> tuple[Control, ...]:
     return tuple(controls)
 
 
-def _errors(grid: SolvedGrid, values: FloatArray) -> tuple[float, float]:
-    """How far off a table is; endless where the output has no logarithm."""
+def _is_like(grid: SolvedGrid, values: FloatArray, ground: Ground) -> bool:
+    """Whether a table of layers answers as the page does: many points may be by a quicker method.
+
+    Loads of which one is the page's own are compared there.
+    """
+    if not ground.model.graph.layers:
+        return True
+    point, _ = _point_and_load(ground)
+    places = [np.flatnonzero(axis == float(point.inputs[n])) for n, axis in grid.axes.items()]
+    if not all(place.size for place in places):
+        return True
+    own = float(point.solve()[ground.output])
+    return bool(np.isclose(values[0][tuple(place[0] for place in places)], own, rtol=_SAME))
+
+
+def _errors(grid: SolvedGrid, values: FloatArray, ground: Ground) -> tuple[float, float]:
+    """How far off a table is; endless where the output has no logarithm, or is another one."""
     is_positive = np.isfinite(values).all() and (values[0] > 0).all()
-    error, lost = grid.errors(values) if is_positive else (np.inf, np.inf)
+    fits = is_positive and _is_like(grid, values, ground)
+    error, lost = grid.errors(values) if fits else (np.inf, np.inf)
     return (error if np.isfinite(error) else np.inf), lost
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.columns import distinct_columns
 from headway.queueing.layers.means import EntryMeans, LayeredMeans
 from headway.queueing.layers.system import LayeredSystem
 
@@ -19,6 +20,8 @@ def points_of(system: LayeredSystem) -> Iterator[LayeredSystem]:
 
 def at(system: LayeredSystem, points: int | NDArray[np.intp]) -> LayeredSystem:
     """A system at some of its operating points, in flat order."""
+    if not system.shape:
+        return system
 
     def part_at(part: Any) -> Any:
         if isinstance(part, np.ndarray):
@@ -40,23 +43,33 @@ def at(system: LayeredSystem, points: int | NDArray[np.intp]) -> LayeredSystem:
     return LayeredSystem(system.name, processors, tasks, part_at(dict(system.entries)))
 
 
+def alike(system: LayeredSystem) -> list[NDArray[np.intp]]:
+    """Points with the same threads, servers and clients, in flat order: those of one structure."""
+    counts = [
+        *(one.servers for one in system.processors.values()),
+        *(one.threads for one in system.tasks.values()),
+    ]
+    table = [np.broadcast_to(np.asarray(n, float), system.shape).ravel() for n in counts]
+    first, kinds = distinct_columns(np.stack(table))
+    return [np.flatnonzero(kinds == k) for k in range(first.size)]
+
+
 def joined(
     system: LayeredSystem,
     found: list[LayeredMeans],
-    sizes: list[int] | None = None,
-    back: NDArray[np.intp] | None = None,
+    groups: list[NDArray[np.intp]] | None = None,
 ) -> LayeredMeans:
-    """Put answers for so many points each together, in the order of the points."""
-    sizes = sizes or [1] * len(found)
+    """Put answers for groups of points together; without groups each is for one, in their order."""
+    groups = groups or [np.array([k]) for k in range(len(found))]
+    back = np.argsort(np.concatenate(groups))
     entries = {}
     for name in system.entries:
         columns = []
         for field in fields(EntryMeans):
             each = [
-                np.broadcast_to(np.ravel(getattr(one.entries[name], field.name)), size)
-                for one, size in zip(found, sizes, strict=True)
+                np.broadcast_to(np.ravel(getattr(one.entries[name], field.name)), points.size)
+                for one, points in zip(found, groups, strict=True)
             ]
-            row = np.concatenate(each)
-            columns.append(np.reshape(row if back is None else row[back], system.shape))
+            columns.append(np.reshape(np.concatenate(each)[back], system.shape))
         entries[name] = EntryMeans(*columns)
     return LayeredMeans(system, entries)

@@ -4,15 +4,23 @@ from dataclasses import fields, replace
 from math import inf
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.numerals import significant
-from headway.queueing.layers.chain import MOST_MOVES, MOST_STATES, by_chain, fewest_states
+from headway.queueing.layers.chain import (
+    MOST_STATES,
+    by_chain,
+    fewest_states,
+    no_chain,
+    states_of,
+)
 from headway.queueing.layers.decomposition import by_layers
 from headway.queueing.layers.means import EntryMeans, LayeredMeans
 from headway.queueing.layers.measured import LAYERS_NOTE, open_note
 from headway.queueing.layers.playing import play_layers
-from headway.queueing.layers.points import at, joined, points_of
+from headway.queueing.layers.points import alike, at, joined, points_of
+from headway.queueing.layers.program import program_of
 from headway.queueing.layers.system import LayeredSystem
 from headway.queueing.methods.choice import choose, impossible
 from headway.queueing.methods.registry import AUTO
@@ -20,12 +28,15 @@ from headway.queueing.methods.registry import AUTO
 EVENTS = 2_000_000
 """Events of a simulation: about a second; chosen."""
 
-UNASKED_STATES, UNASKED_CELLS = 30_000, 600_000
-"""States of a chain that is tried without being asked for, and states times clients: about two
-seconds; chosen."""
+UNASKED_STATES, UNASKED_CELLS = 2_000, 600_000
+"""States of a chain that is taken without being asked for, as of closed classes, and states times
+clients: some 50 ms a point. Speed only."""
 
-UNASKED_MOVES = 600_000
-"""Moves between its states: about two seconds; chosen."""
+LEAST_STATES = 100
+"""A smaller chain takes no less time. Speed only."""
+
+UNASKED_WORK = 200_000
+"""States of all points of a question together, beyond which none takes its chain: about 5 s."""
 
 
 def solve_layers(system: LayeredSystem, asked: str = AUTO) -> tuple[LayeredMeans, str]:
@@ -61,6 +72,19 @@ def solve_layers(system: LayeredSystem, asked: str = AUTO) -> tuple[LayeredMeans
     >>> method, means.approximation, round(float(means.throughput("users")), 9)
     ('product form', '', 0.769230769)
     """
+    if asked != AUTO or not system.shape:
+        return _solved(system, asked)
+    groups = alike(system)
+    parts = [at(system, points if points.size > 1 else int(points[0])) for points in groups]
+    if np.prod(system.shape) * UNASKED_STATES > UNASKED_WORK:
+        work = [points.size * _work(part) for points, part in zip(groups, parts, strict=True)]
+        if sum(work) > UNASKED_WORK:
+            return _solved(system, "layers")
+    return _put_together(system, groups, [_solved(part, AUTO) for part in parts])
+
+
+def _solved(system: LayeredSystem, asked: str) -> tuple[LayeredMeans, str]:
+    """All points by one method."""
     for row in choose(system, asked):
         means: LayeredMeans | None = row.solve(system, unasked=asked == AUTO)
         if means is not None:
@@ -68,13 +92,32 @@ def solve_layers(system: LayeredSystem, asked: str = AUTO) -> tuple[LayeredMeans
     raise impossible(system, row, asked)
 
 
-def by_whole_chain(
-    system: LayeredSystem, most: int = MOST_STATES, moves: int = MOST_MOVES
-) -> LayeredMeans | None:
-    """Point by point; None where there are more states, or moves between them."""
+def _put_together(
+    system: LayeredSystem,
+    groups: list[NDArray[np.intp]],
+    solved: list[tuple[LayeredMeans, str]],
+) -> tuple[LayeredMeans, str]:
+    """Answers for groups of points, each by its own method, as one that says what is not exact."""
+    means = joined(system, [one for one, _ in solved], groups)
+    near = [
+        points.size for points, (one, _) in zip(groups, solved, strict=True) if one.approximation
+    ]
+    names = dict.fromkeys(name for one, name in solved if bool(near) == bool(one.approximation))
+    if not near:
+        return means, next(iter(names)) if len(names) == 1 else "chain"
+    points = int(np.prod(system.shape))
+    exact = points - sum(near)
+    note = _note(means)
+    if exact:
+        note = f"exact by the chain at {exact} of {points} points; elsewhere {note}"
+    return replace(means, approximation=note), next(iter(names))
+
+
+def by_whole_chain(system: LayeredSystem, most: int = MOST_STATES) -> LayeredMeans | None:
+    """Point by point; None where there are more states."""
     found: list[LayeredMeans] = []
     for point in points_of(system):
-        means = by_chain(point, most, moves=moves)
+        means = by_chain(point, most)
         if means is None:
             return None
         found.append(means)
@@ -82,17 +125,30 @@ def by_whole_chain(
 
 
 def by_small_chain(system: LayeredSystem) -> LayeredMeans | None:
-    """A chain that nobody asked for: of one operating point, and small."""
-    if np.prod(system.shape) > 1:
-        return None
-    clients = sum(float(np.max(t.threads)) for t in system.tasks.values() if t.clients)
-    most = int(min(UNASKED_STATES, UNASKED_CELLS / max(clients, 1.0)))
-    if fewest_states(at(system, 0)) > most:
+    """A chain that nobody asked for, which is small.
+
+    Whether it is depends on threads, servers and clients, never on how many points there are.
+    """
+    if not _work(system):
         return None
     try:
-        return by_whole_chain(system, most, UNASKED_MOVES)
+        return by_whole_chain(system, _most_states(system))
     except GraphError:
         return None
+
+
+def _most_states(system: LayeredSystem) -> int:
+    clients = sum(float(np.max(t.threads)) for t in system.tasks.values() if t.clients)
+    return int(min(UNASKED_STATES, UNASKED_CELLS / max(clients, 1.0)))
+
+
+def _work(system: LayeredSystem) -> int:
+    """States of the chain that would be taken unasked, by what they take; 0 where none would."""
+    point, most = at(system, 0), _most_states(system)
+    if no_chain(point) or fewest_states(point) > most:
+        return 0
+    states = states_of(point, program_of(point), most)
+    return 0 if states is None else max(states.count, LEAST_STATES)
 
 
 def by_events(system: LayeredSystem) -> LayeredMeans:
@@ -118,11 +174,11 @@ def in_layers(system: LayeredSystem) -> LayeredMeans:
     With arrivals from outside these depend on how full the fullest pool is, and where more arrive
     than it can serve, waiting has no end.
     """
-    means = _in_groups(system)
+    groups = alike(system)
+    means = joined(system, [by_layers(at(system, points)) for points in groups], groups)
     if not system.is_open:
-        return replace(means, approximation=LAYERS_NOTE)
-    busiest = np.asarray(means.busiest())
-    over = busiest >= 1
+        return replace(means, approximation=_note(means))
+    over = np.asarray(means.busiest()) >= 1
     entries = {
         name: EntryMeans(
             one.throughput,
@@ -132,21 +188,11 @@ def in_layers(system: LayeredSystem) -> LayeredMeans:
         )
         for name, one in means.entries.items()
     }
-    return LayeredMeans(system, entries, open_note(float(busiest.max())))
+    return LayeredMeans(system, entries, _note(means))
 
 
-def _in_groups(system: LayeredSystem) -> LayeredMeans:
-    """By layers, all points with the same threads and servers together."""
-    counts = [
-        *(one.servers for one in system.processors.values()),
-        *(one.threads for one in system.tasks.values()),
-    ]
-    if not system.shape:
-        return by_layers(system)
-    rows = np.stack([np.broadcast_to(np.asarray(n, float), system.shape).ravel() for n in counts])
-    _, group = np.unique(rows, axis=1, return_inverse=True)
-    order = np.ravel(group)
-    groups = [np.flatnonzero(order == k) for k in range(int(order.max()) + 1)]
-    found = [by_layers(at(system, points)) for points in groups]
-    back = np.argsort(np.concatenate(groups))
-    return joined(system, found, [len(points) for points in groups], back)
+def _note(means: LayeredMeans) -> str:
+    """How far layers may be off."""
+    if not means.system.is_open:
+        return LAYERS_NOTE
+    return open_note(float(np.max(means.busiest())))
