@@ -134,14 +134,17 @@ PLACES: dict[str, dict[str, str]] = {
     },
     "Report": {
         "scale": "headway.models.reports.units:report_units",
+        "contents": "headway.models.reports.modelled:measured_contents",
         "html": "headway.models.reports.page:page",
     },
     "AuditReport": {
         "scale": "headway.models.reports.units:audit_units",
-        "html": "headway.models.reports.audited:audit_page",
+        "contents": "headway.models.reports.audited:audited_contents",
+        "html": "headway.models.reports.page:page",
     },
     "ModelReport": {
         "scale": "headway.models.reports.units:model_units",
+        "contents": "headway.models.reports.modelled:predicted_contents",
         "html": "headway.models.reports.page:page",
     },
 }

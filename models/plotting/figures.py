@@ -63,15 +63,32 @@ def comparison_figure(comparison: Comparison) -> Figure:
 
 def _draw_comparison(upper: Axes, lower: Axes, comparison: Comparison, scale: Scale) -> None:
     """Draw one output: the curve above, relative errors below."""
+    compared_curve(upper, comparison, scale)
+    _draw_lines(upper, comparison, drawn_unit(comparison, scale), scale)
+    legend(upper)
+    x = comparison.load.values / comparison.load.unit.scale
+    draw_residuals(lower, x, comparison.relative_error)
+
+
+def compared_curve(axes: Axes, comparison: Comparison, scale: Scale) -> None:
+    """Draw measured points and the model, without errors below.
+
+    Parameters
+    ----------
+    axes
+        Where to draw.
+    comparison
+        Model and measurements.
+    scale
+        The units of the page.
+    """
     shown = drawn_unit(comparison, scale)
     x = comparison.load.values / comparison.load.unit.scale
-    draw_model(upper, comparison, shown)
-    draw_points(upper, x, comparison.measured.values / shown.scale)
-    _draw_lines(upper, comparison, shown, scale)
+    draw_model(axes, comparison, shown)
+    draw_points(axes, x, comparison.measured.values / shown.scale)
     top = max(comparison.measured.values.max(), _finite_top(comparison)) / shown.scale
-    upper.set_ylim(0, 1.15 * float(top))
-    legend(upper)
-    draw_residuals(lower, x, comparison.relative_error)
+    axes.set_ylim(0, 1.15 * float(top))
+    legend(axes)
 
 
 def title_of(model: Model) -> str:
@@ -108,11 +125,16 @@ def heading(figure: Figure, columns: Any, text: str, size: str = "large") -> Non
 
 
 def _label(upper: Axes, lower: Axes, comparison: Comparison, scale: Scale) -> None:
+    label_curve(upper, lower, comparison, scale)
+    for axes in (upper, lower):
+        light_grid(axes)
+
+
+def label_curve(upper: Axes, lower: Axes, comparison: Comparison, scale: Scale) -> None:
+    """Name the axes of a curve; `lower` has its load, and may be the same panel."""
     load, measured = comparison.load, comparison.measured
     upper.set_ylabel(column_label(comparison.output, drawn_unit(comparison, scale), "y", measured))
     lower.set_xlabel(column_label(load.name, load.unit, "x", load))
-    for axes in (upper, lower):
-        light_grid(axes)
 
 
 def _finite_top(comparison: Comparison) -> float:

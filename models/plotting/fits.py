@@ -50,16 +50,43 @@ def fit_figure(fit: Fit) -> Figure:
 
 def server_fit_figure(server_fit: ServerFit) -> Figure:
     """Draw the chosen form of a server like a fit, and thin lines of others that may be right."""
+    scale = units_of(server_fit)
+    return _figure(server_fit.best, _others(server_fit), _expecting(server_fit), scale)
+
+
+def fitted_curve(axes: Axes, fit: Fit | ServerFit, scale: Scale) -> None:
+    """Draw a fit's first output with its band and measured points, without errors below.
+
+    Parameters
+    ----------
+    axes
+        Where to draw.
+    fit
+        One model, or the forms of a server.
+    scale
+        The units of the page.
+    """
+    best = fit.best if isinstance(fit, ServerFit) else fit
+    others = _others(fit) if isinstance(fit, ServerFit) else ()
+    expecting = _expecting(fit) if isinstance(fit, ServerFit) else fit
+    _draw_first(axes, best, others, expecting, drawn_unit(best.comparison, scale))
+
+
+def _expecting(server_fit: ServerFit) -> Fit | ServerFit:
+    """Whose band is drawn: that of all plausible forms, where they have draws."""
+    return server_fit if server_fit.draws else server_fit.best
+
+
+def _others(server_fit: ServerFit) -> list[tuple[str, Fit]]:
+    """Other forms that may be right, with their weights."""
     plausible = {id(fit) for _, fit in server_fit.plausible if fit is not server_fit.best}
     weighed = list(zip(server_fit.candidates, server_fit.weights.tolist(), strict=True))[1:]
     weighed.sort(key=lambda entry: id(entry[0][1]) not in plausible)  # stable: by AICc else
-    shown = [
+    return [
         (f"{form.name}, weight {weight:.0%}", fit)
         for (form, fit), weight in weighed
         if weight >= _LEAST_WEIGHT
     ][:_RUNNERS_UP]
-    expecting = server_fit if server_fit.draws else server_fit.best
-    return _figure(server_fit.best, shown, expecting, units_of(server_fit))
 
 
 def _figure(
@@ -67,7 +94,12 @@ def _figure(
 ) -> Figure:
     figure, columns = panels(fit.comparison, scale)
     units = [drawn_unit(one, scale) for one in fit.comparison.each]
-    _draw_first(*columns[0], fit, others, expecting, units[0])
+    upper, lower = columns[0]
+    _draw_first(upper, fit, others, expecting, units[0])
+    comparison = fit.comparison
+    draw_residuals(
+        lower, comparison.load.values / comparison.load.unit.scale, comparison.relative_error
+    )
     for place, (upper, lower) in enumerate(columns[1:], 1):
         _draw_beside(upper, lower, fit.comparison.each[place], units[place])
     source = short_source(fit.measurements.source)
@@ -88,7 +120,6 @@ def _draw_beside(upper: Axes, lower: Axes, one: Comparison, shown: Unit) -> None
 
 def _draw_first(
     upper: Axes,
-    lower: Axes,
     fit: Fit,
     others: Sequence[tuple[str, Fit]],
     expecting: Fit | ServerFit,
@@ -107,7 +138,6 @@ def _draw_first(
     draw_points(upper, x, comparison.measured.values / scale)
     upper.set_ylim(0, 1.3 * float(comparison.measured.values.max()) / scale)
     legend(upper)
-    draw_residuals(lower, x, comparison.relative_error)
 
 
 def _draw_fit(axes: Axes, fit: Fit, shown: Unit, expecting: Fit | ServerFit) -> None:

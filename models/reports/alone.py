@@ -72,6 +72,10 @@ class ModelReport:
         return None
 
     @property
+    def saturation(self) -> None:
+        """None: nothing was fitted that could tell it with an interval."""
+
+    @property
     def load(self) -> str | None:
         """The parameter that the curve goes over; None where no single one is the load."""
         return load_of(self.model)

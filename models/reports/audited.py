@@ -10,14 +10,34 @@ from headway.errors import MeasurementError
 from headway.models.analysis.audit import CHECKS, Audit
 from headway.models.auditing.finding import Severity
 from headway.models.language.verbs import perform
+from headway.models.reports.contents import (
+    CHANGE,
+    DATA,
+    LIGHTS,
+    TRUST,
+    Block,
+    Contents,
+    Folded,
+    Grid,
+    Heading,
+    Headline,
+    Light,
+    Sign,
+    Warned,
+    Words,
+)
 from headway.models.reports.figures import PageFigure, inline_svg
-from headway.models.reports.page import page_style, policy
-from headway.models.reports.templates import environment
-from headway.models.reports.words import maker
+from headway.models.reports.pointer import readings
 from headway.models.tables.forms import tables
 from headway.models.tables.table import Column, Table
 from headway.numerals import counted, four_digits, grouped
 from headway.records import dataclass
+
+_VERDICTS = {
+    Severity.ERROR: "No",
+    Severity.WARNING: "With care",
+    Severity.NOTE: "Yes, as far as the checks can see",
+}
 
 
 @dataclass(frozen=True)
@@ -60,45 +80,55 @@ class AuditReport:
         return text
 
 
-def audit_page(report: AuditReport) -> str:
-    """Write an audit as HTML; the same audit gives the same page."""
+def audited_contents(report: AuditReport) -> Contents:
+    """A page of a load test."""
     audit = report.audit
     drawn = _drawing(audit)
     _, *opened = tables(audit)
-    sections = [("findings", "Findings"), ("measurements", "Measurements")]
-    sections += [("open", "What open clients would have seen")] * bool(opened)
-    sections += [("checks", "What was checked"), ("command", "How this page was made")]
-    return (
-        environment()
-        .get_template("audit.html")
-        .render(
-            title=audit.test.source,
-            lead="Can this load test be trusted?",
-            sections=sections,
-            typed=report.command,
-            maker=maker(),
-            style=page_style(drawn),
-            policy=policy("'none'"),
-            key_figures=_key_figures(audit),
-            findings=audit.findings,
-            drawn=drawn,
-            test_tables=[_points(audit)],
-            open_tables=opened,
-            check_table=_checks(audit),
-        )
+    found = [(LIGHTS[f.severity], f.severity.value, f.text) for f in audit.findings]
+    none = Words("None of the checks below found anything.")
+    checked = Folded("What was checked", [Grid(_checks(audit))])
+    seen = Heading("What open clients would have seen")
+    sections: dict[str, list[Block]] = {
+        CHANGE.name: [seen, *map(Grid, opened)] if opened else [],
+        TRUST.name: [Warned(found) if found else none, checked],
+        DATA.name: [Grid(_points(audit))],
+    }
+    caption = drawn.words if drawn else ""
+    return Contents(
+        audit.test.source, _headline(audit), _signs(audit), drawn, caption, sections, report.command
     )
 
 
-def _key_figures(audit: Audit) -> list[tuple[str, str]]:
-    """Points, findings by severity, and the highest throughput."""
-    points = audit.test.points
-    counts = [sum(f.severity is each for f in audit.findings) for each in Severity]
-    figures = [("points", grouped(str(len(points))))]
-    figures += [(f"{each.value}s", str(n)) for each, n in zip(Severity, counts, strict=True)]
-    rates = [point.throughput for point in points if point.throughput is not None]
-    if rates:
-        figures.append(("highest throughput", f"{four_digits(float(np.max(rates)))} op/s"))
-    return figures
+def _headline(audit: Audit) -> Headline:
+    """Whether the test can be trusted, by the worst that was found, and how far it went."""
+    counts = {each: [f.kind for f in audit.findings if f.severity is each] for each in Severity}
+    worst = next((each for each in Severity if counts[each]), Severity.NOTE)
+    named = ", ".join(dict.fromkeys(kind.replace("_", " ") for kind in counts[worst]))
+    why = (
+        f": {counted(len(counts[worst]), worst.value)} ({named}), explained below" if named else ""
+    )
+    top = _top(audit)
+    reached = f"; the highest throughput was {top}" if top else ""
+    return Headline("Can this load test be trusted?", f"{_VERDICTS[worst]}{why}{reached}.")
+
+
+def _top(audit: Audit) -> str:
+    """The highest throughput as text; nothing where none was measured."""
+    rates = [point.throughput for point in audit.test.points if point.throughput is not None]
+    return f"{four_digits(float(np.max(rates)))} op/s" if rates else ""
+
+
+def _signs(audit: Audit) -> list[Sign]:
+    """The highest throughput, points, and findings by severity."""
+    signs = [Sign("points", grouped(str(len(audit.test.points))))]
+    if _top(audit):
+        signs.insert(0, Sign("highest throughput", _top(audit)))
+    for each in Severity:
+        count = sum(f.severity is each for f in audit.findings)
+        light = LIGHTS[each] if count else Light.GOOD
+        signs.append(Sign(f"{each.value}s", str(count) if count else "none", light))
+    return signs
 
 
 def _drawing(audit: Audit) -> PageFigure | None:
@@ -113,7 +143,7 @@ def _drawing(audit: Audit) -> PageFigure | None:
         tails = [str(label) for label in drawn if str(label).startswith("p")]
         more = f", and the percentiles {', '.join(tails)}," if tails else ""
         words = f"Mean response time{more} over throughput, a mark for each point of the test."
-        return PageFigure(inline_svg(figure, "test", words), words)
+        return PageFigure(inline_svg(figure, "test", words), words, readings(figure))
 
 
 def _points(audit: Audit) -> Table:

@@ -10,9 +10,11 @@ import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
 from headway.models.language.scales import units_of
+from headway.models.plotting.charts import errors_figure, measured_chart, predicted_chart
 from headway.models.plotting.figures import picture
 from headway.models.plotting.graphs.figure import model_figure
 from headway.models.reports.alone import ModelReport
+from headway.models.reports.pointer import readings
 from headway.models.reports.report import Report
 from headway.models.structure.parts.routes import MOST_SHOWN
 from headway.records import dataclass
@@ -42,10 +44,13 @@ class PageFigure:
         The element, to be put into HTML as it is.
     words
         What it shows, for the caption.
+    readings
+        What a script needs to tell the values under the pointer; None where it tells none.
     """
 
     svg: str
     words: str
+    readings: dict[str, Any] | None = None
 
     @property
     def is_wide(self) -> bool:
@@ -169,37 +174,38 @@ class Drawings:
     """The figures of a report; None where there is nothing to draw."""
 
     graph: PageFigure | None
-    curve: PageFigure | None
+    chart: PageFigure | None
+    errors: PageFigure | None
     tornado: PageFigure | None
 
 
 def drawings(report: Report | ModelReport) -> Drawings:
     """Draw everything; a dollar sign in somebody's name is no mathematics."""
     with matplotlib.rc_context({"text.parse_math": False}):
+        graph, tornado = graph_drawing(report), tornado_drawing(report)
         if isinstance(report, Report):
-            return Drawings(graph_drawing(report), curve_drawing(report), tornado_drawing(report))
-        curve = predicted_drawing(report)
-        return Drawings(graph_drawing(report), curve, tornado_drawing(report))
+            return Drawings(graph, chart_drawing(report), errors_drawing(report), tornado)
+        return Drawings(graph, predicted_drawing(report), None, tornado)
 
 
 def predicted_drawing(report: ModelReport) -> PageFigure | None:
     """What a model predicts over its load; None where no single parameter is the load."""
     if report.curve is None or report.load is None:
         return None
-    figure = report.curve.plot()
-    figure.axes[0].set_title("")
+    scale = units_of(report)
+    figure = predicted_chart(report.curve, report.output, report.load, scale)
     loads = np.asarray(report.curve.model.inputs[report.load])
     unit = report.model.parameters[report.load].unit
-    ends = units_of(report).ends(float(loads.min()), float(loads.max()), unit)
+    ends = scale.ends(float(loads.min()), float(loads.max()), unit)
     words = (
         f"Predictions over {report.load.replace('_', ' ')} from {ends}, "
         "with every other parameter at the value in the table."
     )
-    return PageFigure(inline_svg(figure, "curve", words), words)
+    return PageFigure(inline_svg(figure, "curve", words), words, readings(figure))
 
 
-def captions(report: Report | ModelReport, drawn: Drawings) -> dict[str, str]:
-    """What stands below the figures: of what is drawn, and nothing else."""
+def graph_caption(report: Report | ModelReport) -> str:
+    """What stands below the graph: of what is drawn, and nothing else."""
     graph = report.model.graph
     drawn_parts = "Tasks in their processors" if graph.layers else "Stations"
     parts = [
@@ -209,15 +215,7 @@ def captions(report: Report | ModelReport, drawn: Drawings) -> dict[str, str]:
         "solid arrows are routes" if graph.routes or graph.class_ways.routes else "",
         "dashed boxes are derived quantities" if graph.bindings else "",
     ]
-    texts = {
-        "graph": "; ".join(filter(None, parts)) + ".",
-        "tornado": "The change of each output, in percent, when a parameter grows by 1%.",
-        "curve": drawn.curve.words if drawn.curve else "",
-    }
-    if isinstance(report, Report):
-        band = ", with its 95% band" if "95% band" in texts["curve"] else ""
-        texts["curve"] = f"Measured points and the model{band}; below, the relative errors."
-    return texts
+    return "; ".join(filter(None, parts)) + "."
 
 
 def graph_drawing(report: Report | ModelReport) -> PageFigure | None:
@@ -269,10 +267,10 @@ def _station_words(report: Report | ModelReport, name: str) -> str:
     return f"{name} ({kind}, {busy:.0%} busy)" if busy else f"{name} ({kind})"
 
 
-def curve_drawing(report: Report) -> PageFigure:
-    """Points, model and relative errors, with the band of a fit."""
-    figure = (report.fit or report.comparison).plot()
+def chart_drawing(report: Report) -> PageFigure:
+    """Points and model, with the band of a fit."""
     comparison, scale = report.comparison, units_of(report)
+    figure = measured_chart(report.forms or report.fit or comparison, scale)
     loads, heights = (
         scale.ends(float(column.values.min()), float(column.values.max()), column.unit)
         for column in (comparison.load, comparison.measured)
@@ -282,13 +280,27 @@ def curve_drawing(report: Report) -> PageFigure:
     output, load = (name.replace("_", " ") for name in (comparison.output, comparison.load.name))
     words = (
         f"{output.capitalize()} over {load}: {len(comparison.load.values)} measured points from "
-        f"{loads}, with values from {heights}, with the model"
-        f"{', its 95% band' if has_band else ''} and, below, its relative errors; "
-        f"their root mean square is {comparison.summary['rms_relative_error']:.1%}."
+        f"{loads}, with values from {heights}, and the model"
+        f"{', with its 95% band' if has_band else ''}."
     )
-    figure.axes[0].set_title("")  # the page says what it is
     _mark_saturation(figure.axes[0], report)
-    return PageFigure(inline_svg(figure, "curve", words), words)
+    return PageFigure(inline_svg(figure, "curve", words), words, readings(figure))
+
+
+def errors_drawing(report: Report) -> PageFigure:
+    """Relative errors at the measured points; of several outputs, each with its curve."""
+    comparison = report.comparison
+    words = (
+        "Relative errors of the model at the measured points; their root mean square is "
+        f"{comparison.summary['rms_relative_error']:.1%}."
+    )
+    several = len(comparison.each) > 1
+    figure = (
+        (report.fit or comparison).plot()
+        if several
+        else errors_figure(comparison, units_of(report))
+    )
+    return PageFigure(inline_svg(figure, "errors", words), words)
 
 
 def _mark_saturation(axes: Any, report: Report) -> None:

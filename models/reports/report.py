@@ -3,6 +3,7 @@
 import math
 import os.path
 from collections.abc import Collection
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from headway.models.analysis.sensitivity import Sensitivity, sensitivity
 from headway.models.files.whole import write_whole
 from headway.models.inference.fit import Fit
 from headway.models.inference.fitting import fit_model
+from headway.models.inference.quantities import ServerQuantity, saturation_of_fit
 from headway.models.inference.server import ServerFit
 from headway.models.language.names import Names
 from headway.models.language.scales import units_of
@@ -95,6 +97,13 @@ class Report:
         'nfs-server (raid)'
         """
         return self.model.title
+
+    @cached_property
+    def saturation(self) -> ServerQuantity | None:
+        """The saturation throughput with its interval; None where no fit tells it."""
+        if self.forms is not None:
+            return self.forms.saturation
+        return None if self.fit is None else saturation_of_fit(self.fit)
 
     @property
     def ground(self) -> Ground:

@@ -319,7 +319,7 @@ def warnings(report: Report | ModelReport) -> list[str]:
         )
     error = comparison.summary["rms_relative_error"]
     if report.fit and report.fit.leave_one_out_rms > max(3 * error, _LARGE):
-        missed = _percent(report.fit.leave_one_out_rms)
+        missed = percent(report.fit.leave_one_out_rms)
         texts.append(
             f"the fit depends on every point: a point left out is missed by {missed} (RMS)"
         )
@@ -330,40 +330,8 @@ def warnings(report: Report | ModelReport) -> list[str]:
     return texts
 
 
-def key_figures(report: Report | ModelReport) -> list[tuple[str, str]]:
-    """The few numbers that stand at the top."""
-    figures = _errors(report) if isinstance(report, Report) else _predicted(report)
-    effects = report.sensitivity
-    if effects is not None and effects.bottlenecks:
-        first = effects.bottlenecks[0]
-        figures.append(("bottleneck", first.station))
-        limit = _rate(report, first.saturation_throughput)
-        figures.append(("saturates at", limit))
-    return figures
-
-
-def _predicted(report: ModelReport) -> list[tuple[str, str]]:
-    """The output at the operating point."""
-    scale, at = units_of(report), ""
-    value = float(np.ravel(report.sensitivity.solution[report.output])[0])
-    if report.load is not None:
-        load = report.model.parameters[report.load]
-        at = f" at {load.shown(float(report.model.inputs[load.name]), scale)}"
-    shown = scale.text(value, report.model.meaning(report.output).unit)
-    return [(f"{report.output.replace('_', ' ')}{at}", shown)]
-
-
-def _errors(report: Report) -> list[tuple[str, str]]:
-    """How far the model is off."""
-    summary = report.comparison.summary
-    figures = [("RMS relative error", _percent(summary["rms_relative_error"]))]
-    if report.fit:
-        figures.append(("leave-one-out error", _percent(report.fit.leave_one_out_rms)))
-    figures.append(("largest error", _percent(summary["max_relative_error"])))
-    return figures
-
-
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
+    """A share as text, as far as its size says anything."""
     if share > WILD:
         return f"above {WILD:.0%}"
     return f"{share:.1%}" if math.isfinite(share) else "-"

@@ -20,7 +20,7 @@ from headway.models.tables.layout import ColumnLayout, is_narrow
 from headway.models.tables.table import Column, Table
 from tests.support.command import headway
 
-TEMPLATE = data_path("").parent / "reports/assets/report.html"
+TEMPLATE = data_path("").parent / "reports/assets/pieces.html"
 RAID = str(data_path("network_sensitivity/table_a_5_raid_performance.csv"))
 COMMANDS = [
     ("models",),

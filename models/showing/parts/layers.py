@@ -86,13 +86,7 @@ def layer_notes(solution: Solution, layers: Layers) -> list[str]:
     """Say which pool of threads is full while its processor is not, and what is busiest."""
     if np.prod(solution.shape) != 1:
         return []
-    names = _names(layers)
-    pools = {name: _use(solution, name) for name in names["tasks"]}
-    devices = {
-        name: _use(solution, layers.key("processors", name))
-        for name in names["processors"]
-        if layers.processors[name].servers.constant != inf
-    }
+    pools, devices = _uses(solution, layers)
     notes = []
     for name, taken in pools.items():
         processor = layers.tasks[name].processor
@@ -103,11 +97,30 @@ def layer_notes(solution: Solution, layers: Layers) -> list[str]:
                 f"the threads of {name} are full ({_percent(taken)} taken) while its processor "
                 f"{processor} {limited}: give it more threads, or make what they wait for faster"
             )
-    shares = [*pools.items(), *devices.items()]
-    if shares:
-        busiest, share = max(shares, key=lambda each: each[1])
+    if pools or devices:
+        _, busiest, share = fullest(solution, layers)
         notes.append(f"busiest: {busiest}, {_percent(share)}")
     return notes
+
+
+def fullest(solution: Solution, layers: Layers) -> tuple[str, str, float]:
+    """What is used most at one operating point: words for its kind, its name, and its share."""
+    pools, devices = _uses(solution, layers)
+    shares = [("the threads of", *pool) for pool in pools.items()]
+    shares += [("the processor", *device) for device in devices.items()]
+    return max(shares, key=lambda each: each[2])
+
+
+def _uses(solution: Solution, layers: Layers) -> tuple[dict[str, float], dict[str, float]]:
+    """The use of each pool of threads, and of each processor that has a limit."""
+    names = _names(layers)
+    pools = {name: _use(solution, name) for name in names["tasks"]}
+    devices = {
+        name: _use(solution, layers.key("processors", name))
+        for name in names["processors"]
+        if layers.processors[name].servers.constant != inf
+    }
+    return pools, devices
 
 
 def _use(solution: Solution, key: str) -> float:

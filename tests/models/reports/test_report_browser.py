@@ -1,5 +1,6 @@
 """Reports in a browser: they open offline, work by keyboard, and calculate as Python does."""
 
+import re
 import shutil
 from importlib.resources import files
 
@@ -9,6 +10,7 @@ import sympy
 
 from headway.kinds import apply
 from headway.models import model_names
+from headway.models.reports.contents import SECTIONS
 from headway.models.reports.controls import ControlRole
 from headway.models.reports.panel import javascript, panel
 from headway.models.solving.symbolic import symbol
@@ -73,7 +75,8 @@ def test_it_opens_offline_without_a_complaint(name, opened):
     page = opened(name)
 
     assert page.title().endswith(": report")
-    assert page.locator("h1").inner_text() == made(name).title
+    assert page.locator(".subject").inner_text() == made(name).title
+    assert page.locator("h1").inner_text().endswith("?")
     assert page.locator("#panel:visible").count() == (name in WITH_PANEL)
     assert page.locator("#panel-needs:visible").count() == 0
     drawn = page.locator("figure svg").evaluate_all("all => all.map(one => one.getBBox().width)")
@@ -266,6 +269,35 @@ def test_the_keyboard_suffices(opened):
     assert control(page, "servers").get_attribute("aria-valuetext") == "8"
 
 
+@pytest.mark.parametrize("name", ["nfs-scsi-fitted", "closed"])
+def test_the_first_screen_has_the_answer_and_the_whole_chart(name, opened):
+    page = opened(name)
+    for width, height in ((1200, 900), (400, 800)):
+        page.set_viewport_size({"width": width, "height": height})
+        chart = page.locator("#answer svg").bounding_box()
+        assert page.locator(".answer").bounding_box()["y"] < chart["y"]
+        assert chart["y"] + chart["height"] < height
+
+
+def test_the_pointer_tells_the_values(opened):
+    page = opened("nfs-scsi-fitted")
+    chart, words = page.locator("#answer svg"), page.locator("#answer .reading")
+    assert words.is_hidden()
+    box = chart.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+
+    told = r"throughput \[op/s\]: (\S+)\. response time \[ms\]: (.*)\."
+    said = re.fullmatch(told, words.inner_text())
+    assert said is not None, words.inner_text()
+    values = dict(re.findall(r"(fit|95% band) ([\d.]+)", said[2]))
+    expected = 1e3 * made("nfs-scsi-fitted").fit.model.solve(float(said[1])).response_time
+    assert float(values["fit"]) == pytest.approx(expected, rel=0.01)  # between points of the curve
+    assert float(values["95% band"]) < float(values["fit"])
+    chart.focus()
+    page.keyboard.press("ArrowRight")
+    assert words.inner_text() != said[0]
+
+
 def test_it_can_be_read_without_scripts(browser, folder):
     path = folder / "still.html"
     path.write_text(html("nfs-raid"), encoding="utf-8")
@@ -275,15 +307,9 @@ def test_it_can_be_read_without_scripts(browser, folder):
 
     assert page.locator("#panel").is_hidden()
     assert page.locator("#panel-needs").is_visible()
-    for heading in (
-        "Question and data",
-        "Model",
-        "Formula",
-        "Curve and residuals",
-        "Sensitivities",
-    ):
-        assert page.get_by_role("heading", name=heading, exact=True).is_visible()
-    assert page.locator("#curve-and-residuals svg").is_visible()
+    for section in SECTIONS:
+        assert page.get_by_role("heading", name=section.heading, exact=True).is_visible()
+    assert page.locator("#answer svg").is_visible()
     assert page.locator("math").first.is_visible()
     context.close()
 
@@ -305,15 +331,13 @@ def test_it_fits_a_telephone_and_a_printer(opened):
     assert "linear-gradient" in scrolled.evaluate("one => getComputedStyle(one).backgroundImage")
     page.set_viewport_size({"width": 1200, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 1200
-    right = page.locator("#curve-and-residuals table").first.bounding_box()
+    right = page.locator("#trust table").first.bounding_box()
     assert right["x"] > 600
     page.emulate_media(media="print")
-    assert page.locator("#what-if").is_hidden()
+    assert page.locator("#panel").is_hidden()
     assert page.locator("details").first.is_hidden()  # on paper nobody opens it
-    graph = page.locator("#model figure svg").first
+    graph = page.locator("#system figure svg").first
     assert graph.bounding_box()["height"] > 300  # 60 mm were not legible
-    table = page.locator("#model .scroll").first  # above the graph, it fills the first page
-    assert table.bounding_box()["y"] < graph.bounding_box()["y"]
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 

@@ -1,0 +1,150 @@
+"""The chart of a page's first screen: one panel with measurements, a model, and its limits."""
+
+from contextlib import suppress
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from headway.errors import HeadwayError
+from headway.kinds import FloatArray
+from headway.models.analysis.comparison import Comparison
+from headway.models.inference.fit import Fit
+from headway.models.inference.server import ServerFit
+from headway.models.language.scales import Scale
+from headway.models.plotting.dense import is_quick
+from headway.models.plotting.figures import compared_curve, drawn_unit, label_curve, unit_of_input
+from headway.models.plotting.fits import fitted_curve
+from headway.models.plotting.looks.finish import finished
+from headway.models.plotting.looks.legends import legend
+from headway.models.plotting.looks.page import sheet
+from headway.models.plotting.pieces import (
+    axis_label,
+    draw_curve,
+    draw_residuals,
+    draw_saturation,
+    light_grid,
+    style,
+    visible,
+)
+from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.model import Model
+
+_HEIGHT, _LOW = 3.9, 2.2  # inches, of a chart and of errors
+_TAIL = "response_time_p99"
+_TAIL_POINTS = 60
+_ABOVE = 3.0  # times what is measured: as high as a percentile may lift the picture
+_STEEP = 0.9  # of the loads: what comes after may leave the picture
+_ROOM = 1.15  # above the highest value
+
+
+def measured_chart(answer: ServerFit | Fit | Comparison, scale: Scale) -> Figure:
+    """Draw measured points and the model with its band, and the 99th percentile where it has a law.
+
+    Parameters
+    ----------
+    answer
+        A fit, the forms of a server, or a comparison.
+    scale
+        The units of the page.
+    """
+    figure = sheet(_HEIGHT)
+    axes = figure.subplots()
+    if isinstance(answer, Comparison):
+        comparison = answer
+        compared_curve(axes, comparison, scale)
+    else:
+        comparison = (answer.best if isinstance(answer, ServerFit) else answer).comparison
+        fitted_curve(axes, answer, scale)
+    label_curve(axes, axes, comparison, scale)
+    name, load = comparison.load_parameter, comparison.load
+    others = [n for n, v in comparison.model.inputs.items() if np.ndim(v) and n != name]
+    if name is not None and not others and comparison.output == "response_time":
+        ends = float(load.values.min()), float(load.values.max())
+        shown = drawn_unit(comparison, scale).scale
+        _draw_tail(axes, comparison.model, name, ends, (load.unit.scale, shown))
+    return _done(figure, axes)
+
+
+def predicted_chart(solution: Solution, output: str, load: str, scale: Scale) -> Figure:
+    """Draw what a model predicts over its load.
+
+    Parameters
+    ----------
+    solution
+        The model over its load.
+    output
+        What is drawn.
+    load
+        The parameter that is the load.
+    scale
+        The units of the page.
+    """
+    figure = sheet(_HEIGHT)
+    axes = figure.subplots()
+    loads = np.asarray(solution.model.inputs[load], float)
+    across, shown = unit_of_input(solution, load), scale.unit(solution.model.meaning(output).unit)
+    values = visible(np.broadcast_to(np.asarray(solution[output], float), loads.shape))
+    draw_curve(axes, loads / across.scale, values / shown.scale)
+    steep = float(np.nanmax(values[: max(2, int(_STEEP * loads.size))])) / shown.scale
+    axes.set_ylim(0, _ROOM * steep if np.isfinite(steep) and steep > 0 else None)
+    axes.set_xlabel(axis_label(load, across))
+    axes.set_ylabel(axis_label(output, shown))
+    if output == "response_time":
+        ends = float(loads.min()), float(loads.max())
+        _draw_tail(axes, solution.model, load, ends, (across.scale, shown.scale))
+    _draw_limit(axes, solution, load, across.scale)
+    return _done(figure, axes)
+
+
+def errors_figure(comparison: Comparison, scale: Scale) -> Figure:
+    """Draw the relative errors of a model at the measured points."""
+    figure = sheet(_LOW)
+    axes = figure.subplots()
+    label_curve(axes, axes, comparison, scale)
+    x = comparison.load.values / comparison.load.unit.scale
+    draw_residuals(axes, x, comparison.relative_error)
+    light_grid(axes)
+    return finished(figure)
+
+
+def _draw_limit(axes: Axes, solution: Solution, load: str, across: float) -> None:
+    """Draw where an open network saturates."""
+    if load != "arrival_rate" or not solution.stations or solution.classes:
+        return
+    limit = float(np.min(np.asarray(solution.saturation_throughput)))
+    if np.isfinite(limit):
+        draw_saturation(axes, limit / across, "saturates")
+
+
+def _draw_tail(
+    axes: Axes, model: Model, load: str, ends: tuple[float, float], scales: tuple[float, float]
+) -> None:
+    """Draw the 99th percentile of the response time, where the model has a quick law of it."""
+    tail = _tail(model, load, np.linspace(*ends, _TAIL_POINTS))
+    if tail is None:
+        return
+    loads, values = tail
+    x, y = loads / scales[0], values / scales[1]
+    look = style(2)
+    axes.plot(x, y, "-.", color=look.colour, linewidth=1.3, label="p99 by the model")
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, min(max(high, _ROOM * float(np.nanmax(y))), _ABOVE * high))
+
+
+def _tail(model: Model, load: str, loads: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+    """Loads and the 99th percentile there; None where it has no law, or takes long."""
+    if model.graph.layers or model.graph.classes:
+        return None
+    with suppress(HeadwayError):
+        solution = model.at({load: loads}).solve()
+        if solution.stations and solution.is_open and is_quick(solution):
+            values = visible(np.asarray(solution.answering(_TAIL)[_TAIL], float))
+            return (loads, values) if np.isfinite(values).any() else None
+    return None
+
+
+def _done(figure: Figure, axes: Axes) -> Figure:
+    light_grid(axes)
+    legend(axes)
+    return finished(figure)

@@ -1,0 +1,158 @@
+"""What a page of a model asks, and its answer in one sentence: what fills first, and where."""
+
+import math
+
+import numpy as np
+
+from headway.models.analysis.sensitivity import StationLimit
+from headway.models.inference.quantities import ServerQuantity
+from headway.models.language.digits import ends
+from headway.models.language.scales import Scale, units_of
+from headway.models.reports.alone import ModelReport
+from headway.models.reports.contents import Headline
+from headway.models.reports.report import Report
+from headway.models.showing.parts.layers import fullest
+from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.model import Model
+
+
+def headline(report: Report | ModelReport) -> Headline:
+    """Question and answer of a page that has a model."""
+    effects = report.sensitivity
+    if effects is None:
+        return Headline(_load_question(report), _nothing_sustained(report))
+    if effects.model.graph.layers:
+        return _of_layers(report, effects.solution)
+    if not effects.solution.stations:
+        return _of_program(report)
+    if effects.model.is_closed:
+        return Headline(_clients_question(report), _closed(report, effects.solution))
+    return Headline(_load_question(report), _open(report, effects.solution))
+
+
+def _load_question(report: Report | ModelReport) -> str:
+    return f"How much load can {subject(report)} take?"
+
+
+def _clients_question(report: Report | ModelReport) -> str:
+    return f"How many clients can {subject(report)} serve?"
+
+
+def subject(report: Report | ModelReport) -> str:
+    """What the page is about, as a user would call it: a server of unknown inside by its file."""
+    if isinstance(report, Report) and report.forms is not None:
+        name = report.measurements.source.rpartition("/")[2].rpartition(".")[0]
+        return f"the server of {name}" if name else "this server"
+    return report.title
+
+
+def _nothing_sustained(report: Report | ModelReport) -> str:
+    solution = report.comparison.solution  # type: ignore[union-attr]
+    return f"Every measured load saturates the model: {solution.saturation_message}."
+
+
+def limit_of(report: Report | ModelReport) -> ServerQuantity | None:
+    """The load that saturates, with its interval where a fit tells it."""
+    if report.saturation is not None or not _limits(report):
+        return report.saturation
+    limit = _limits(report)[0].saturation_throughput
+    return ServerQuantity("saturation throughput", limit, limit, limit, "op/s")
+
+
+def limit_words(report: Report | ModelReport) -> str:
+    """The load that saturates as text; nothing where nothing does."""
+    limit, scale = limit_of(report), units_of(report)
+    unit = report.model.meaning("throughput").unit
+    if limit is None or not math.isfinite(limit.value):
+        return ""
+    value = scale.text(limit.value, unit)
+    if limit.low == limit.high:
+        return value
+    if not limit.determined:
+        return f"at least {scale.text(limit.low, unit)}"
+    return f"{value} (95%: {ends(limit.low, limit.high, scale.unit(unit))})"
+
+
+def _open(report: Report | ModelReport, solution: Solution) -> str:
+    """What saturates first, where, and what is known of it; then the operating point."""
+    now, limit = _now(report, solution), limit_words(report)
+    many = sum(math.isfinite(b.saturation_throughput) for b in _limits(report)) > 1
+    who = f"{solution.bottleneck} fills first" if many else "the queue grows without end"
+    if not limit:
+        return _sentence(f"Nothing saturates; {now}")
+    if limit.startswith("at least"):
+        return _sentence(f"{limit}: the data do not bound it from above; {now}")
+    return _sentence(f"up to {limit}, where {who}; {now}")
+
+
+def _limits(report: Report | ModelReport) -> tuple[StationLimit, ...]:
+    """Stations in the order in which they limit the model."""
+    return report.sensitivity.bottlenecks if report.sensitivity else ()
+
+
+def _closed(report: Report | ModelReport, solution: Solution) -> str:
+    """How far the throughput goes, and from how many clients on more only wait."""
+    now, limit = _now(report, solution), limit_words(report)
+    knee = float(np.ravel(np.asarray(solution.knee_population))[0])
+    if not limit or not math.isfinite(knee):
+        return _sentence(f"Nothing saturates; {now}")
+    few = f"{max(1, math.ceil(knee)):,}"
+    return _sentence(
+        f"From about {few} clients on, more of them only wait: {solution.bottleneck} fills first, "
+        f"at {limit}; {now}"
+    )
+
+
+def _now(report: Report | ModelReport, solution: Solution) -> str:
+    """The output at the operating point, and the load there."""
+    output = report.comparison.output if isinstance(report, Report) else report.output
+    scale, model = units_of(report), solution.model
+    value = scale.text(float(np.ravel(solution[output])[0]), model.meaning(output).unit)
+    where = load_words(report, model, scale)
+    at = f"at {where} " if where else ""
+    return f"{at}the {output.replace('_', ' ')} is {value}"
+
+
+def load_words(report: Report | ModelReport, model: Model, scale: Scale) -> str:
+    """The load at the operating point; nothing where no parameter is the load."""
+    name = report.comparison.load_parameter if isinstance(report, Report) else report.load
+    if name is None:
+        return ""
+    parameter = model.parameters[name]
+    shown = parameter.shown(float(np.ravel(model.inputs[name])[0]), scale)
+    is_load = name in ("arrival_rate", "population")
+    return shown.replace(" job", " clients") if is_load else f"{name.replace('_', ' ')} {shown}"
+
+
+def _of_layers(report: Report | ModelReport, solution: Solution) -> Headline:
+    """Which pool or processor is the fullest."""
+    layers = solution.model.graph.layers
+    assert layers is not None  # noqa: S101 - only then it is called
+    kind, name, share = fullest(solution, layers)
+    fills = "fill first" if kind.endswith("of") else "fills first"
+    return Headline(
+        _clients_question(report),
+        _sentence(f"{kind} {name} {fills}, {share:.0%} in use; {_now(report, solution)}"),
+    )
+
+
+def _of_program(report: Report | ModelReport) -> Headline:
+    """Which parameter matters most to the first output."""
+    effects = report.sensitivity
+    assert effects is not None  # noqa: S101 - only then it is called
+    output, each = next(iter(effects.effects.items()))
+    words = output.replace("_", " ")
+    sizes = {n: e.elasticity for n, e in each.items() if math.isfinite(e.elasticity)}
+    question = f"What does the {words} of {subject(report)} depend on?"
+    now = _now(report, effects.solution)
+    if not any(sizes.values()):
+        return Headline(question, _sentence(now))
+    name = max(sizes, key=lambda n: round(abs(sizes[n]), 6))
+    return Headline(
+        question,
+        _sentence(f"Mostly on {name}: 1% more changes the {words} by {sizes[name]:+.2g}%; {now}"),
+    )
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."

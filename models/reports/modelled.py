@@ -1,0 +1,215 @@
+"""What a page says of a model: on its own, or compared with measurements."""
+
+from collections.abc import Iterator
+
+from headway.models.language.scales import units_of
+from headway.models.reports.alone import ModelReport
+from headway.models.reports.contents import (
+    CHANGE,
+    DATA,
+    LIGHTS,
+    METHOD,
+    SYSTEM,
+    TRUST,
+    Beside,
+    Block,
+    Contents,
+    Drawn,
+    Folded,
+    Formulas,
+    Grid,
+    Heading,
+    Light,
+    Sign,
+    Sliders,
+    Warned,
+    Words,
+    judged,
+)
+from headway.models.reports.figures import Drawings, drawings, graph_caption
+from headway.models.reports.formulas import Equation, equations, uses_erlang
+from headway.models.reports.headlines import headline, limit_words
+from headway.models.reports.panel import NoPanel, Panel, panel, solved_by
+from headway.models.reports.report import Report
+from headway.models.reports.words import (
+    bottleneck_words,
+    data_table,
+    derivative_table,
+    fitted_by,
+    form_tables,
+    load_table,
+    operating_point_words,
+    parameter_table,
+    percent,
+    point_table,
+    question,
+    sensitivity_table,
+    summary_tables,
+    warnings,
+)
+from headway.models.showing.sensitivities import of_all_models
+from headway.numerals import counted
+
+_CLOSE, _FAR = 0.05, 0.1  # RMS relative errors; from the second one a fit is said to be bad
+_LEFT_CLOSE, _LEFT_FAR = 0.1, 0.3  # of points left out; a model describes its data up to 30%
+
+
+def measured_contents(report: Report) -> Contents:
+    """A page of a model compared with measurements."""
+    drawn = drawings(report)
+    has_band = drawn.chart is not None and "95% band" in drawn.chart.words
+    band = ", with its 95% band" if has_band else ""
+    data: tuple[Block, ...] = (
+        Words(question(report)),
+        Grid(data_table(report)),
+        *([Words(fitted_by(report), is_note=True)] if report.fit else []),
+    )
+    told = [*map(Grid, summary_tables(report)), Grid(point_table(report))]
+    errors = [Drawn(drawn.errors, drawn.errors.words)] if drawn.errors else []
+    trust: tuple[Block, ...] = (*_warned(report), Beside(errors, told[:-1]), told[-1])
+    return _contents(
+        report, drawn, f"Points are measured, the line is the model{band}.", trust, data
+    )
+
+
+def predicted_contents(report: ModelReport) -> Contents:
+    """A page of a model on its own."""
+    drawn = drawings(report)
+    trust = (
+        Words("Nothing was measured: what this page says is as right as the values below."),
+        *_warned(report),
+    )
+    table = load_table(report)
+    data = (Grid(table),) if table else ()
+    return _contents(report, drawn, drawn.chart.words if drawn.chart else "", trust, data)
+
+
+def _contents(
+    report: Report | ModelReport,
+    drawn: Drawings,
+    caption: str,
+    trust: tuple[Block, ...],
+    data: tuple[Block, ...],
+) -> Contents:
+    made = panel(report)
+    sections = {
+        CHANGE: (_sliders(report, made), *_effects(report, drawn)),
+        TRUST: trust,
+        SYSTEM: tuple(_system(report, drawn)),
+        METHOD: tuple(_method(report)),
+        DATA: data,
+    }
+    return Contents(
+        report.title,
+        headline(report),
+        tuple(_signs(report)),
+        drawn.chart,
+        caption,
+        {section.name: blocks for section, blocks in sections.items()},
+        report.command,
+        made if isinstance(made, Panel) else None,
+    )
+
+
+def _signs(report: Report | ModelReport) -> Iterator[Sign]:
+    """What fills first, where, and how far off the model is."""
+    effects = report.sensitivity
+    if effects is not None and effects.bottlenecks:
+        yield Sign("fills first", effects.bottlenecks[0].station)
+    if limit_words(report):
+        yield Sign("saturates at", limit_words(report))
+    if isinstance(report, Report):
+        yield from _errors(report)
+    else:
+        yield Sign("measured", "nothing", Light.LOOK)
+    found = warnings(report)
+    yield Sign("warnings", counted(len(found), "warning") if found else "none",
+               Light.LOOK if found else Light.GOOD)  # fmt: skip
+
+
+def _errors(report: Report) -> Iterator[Sign]:
+    """How far the model is off, each number with its light."""
+    summary = report.comparison.summary
+    error = summary["rms_relative_error"]
+    yield Sign("RMS relative error", percent(error), judged(error, _CLOSE, _FAR))
+    if report.fit:
+        left = report.fit.leave_one_out_rms
+        yield Sign("error of a point left out", percent(left), judged(left, _LEFT_CLOSE, _LEFT_FAR))
+
+
+def _warned(report: Report | ModelReport) -> list[Block]:
+    """Warnings, and findings of the load test, with their lights."""
+    found: list[tuple[Light | None, str, str]]
+    found = [(Light.LOOK, "warning", text) for text in warnings(report)]
+    if isinstance(report, Report):
+        scale = units_of(report)
+        found += [
+            (LIGHTS[f.severity], f.severity.value, f.text_in(scale))
+            for f in report.comparison.findings
+        ]
+    return [Warned(tuple(found))] if found else []
+
+
+def _sliders(report: Report | ModelReport, made: Panel | NoPanel) -> Sliders:
+    output = report.comparison.output if isinstance(report, Report) else report.output
+    missing = made.reason if isinstance(made, NoPanel) else ""
+    return Sliders(
+        made,
+        missing,
+        output.replace("_", " "),
+        bool(report.model.graph.stations),
+        isinstance(report, Report),
+    )
+
+
+def _effects(report: Report | ModelReport, drawn: Drawings) -> Iterator[Block]:
+    """The bottleneck and the next one, then what 1% of each parameter does."""
+    yield from map(Words, bottleneck_words(report))
+    yield Heading("Sensitivities")
+    yield Words(operating_point_words(report))
+    effects, scale = report.sensitivity, units_of(report)
+    if effects is None:
+        return
+    of_all = of_all_models(effects)
+    words = "The change of each output, in percent, when a parameter grows by 1%."
+    figure = [Drawn(drawn.tornado, words)] if drawn.tornado else []
+    tables = [
+        Grid(sensitivity_table(effects, scale)),
+        *([Grid(of_all)] if of_all else []),
+        Folded("Derivatives", (Grid(derivative_table(effects, scale)),)),
+    ]
+    yield Beside(figure, tables)
+
+
+def _system(report: Report | ModelReport, drawn: Drawings) -> Iterator[Block]:
+    """A picture of the model, what it assumes, and its parameters."""
+    model = report.model
+    told: list[Block] = [Words(model.doc)] if model.doc else []
+    if model.assumptions:
+        told += [Heading("Assumptions"), Words(model.assumptions.replace("`", ""))]
+    if model.source:
+        told.append(Words(f"Source of the model: {model.source}", is_note=True))
+    graph = [Drawn(drawn.graph, graph_caption(report))] if drawn.graph else []
+    yield Beside(graph, told)
+    yield Grid(parameter_table(report))
+
+
+def _method(report: Report | ModelReport) -> Iterator[Block]:
+    """How the numbers came about: forms that were tried, equations, solvers."""
+    if isinstance(report, Report):
+        yield from map(Grid, form_tables(report))
+    output = report.comparison.output if isinstance(report, Report) else report.output
+    formulas = equations(report.model, output)
+    how = _solver(report, formulas)
+    yield from [Words(how)] if how else []
+    yield Formulas(formulas, uses_erlang(formulas))
+
+
+def _solver(report: Report | ModelReport, formulas: list[Equation]) -> str:
+    """How a network without closed form is solved."""
+    if not (report.model.is_closed or report.model.graph.classes):
+        return "" if formulas else "The model has no formula short enough to be read."
+    kind = "closed network" if report.model.is_closed else "network of several classes"
+    ground = report.ground
+    how = f"it is solved by {solved_by(ground)}" if ground else "it is solved numerically"
+    return f"A {kind} has no single formula; {how}."
