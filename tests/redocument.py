@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.docs.test_documents import ROOT, commands, tidy, write_files
+from tests.docs.test_documents import ROOT, as_shown, commands, tidy, write_files
 from tests.support.command import headway
 
 
@@ -24,7 +24,7 @@ def rewritten(path: Path) -> str:
             continue
         result = headway(*arguments)
         printed = result.err if result.code else result.out
-        if tidy(printed) != tidy(shown):
+        if as_shown(tidy(printed), tidy(shown)) != tidy(shown):
             end = "\n\n" if shown.endswith("\n\n") else "\n"
             text = text.replace(f"$ {line}\n{shown}", f"$ {line}\n{printed.strip()}{end}")
     return text

@@ -55,7 +55,7 @@ def test_the_index_lists_each_notebook_by_its_question(path):
 
     assert title.endswith("?")
     assert f"[{title}]({path.name})" in (FOLDER / "README.md").read_text()
-    page = " ".join((FOLDER.parent / "docs/index.md").read_text().split())
+    page = " ".join((FOLDER.parent / "docs/notebooks.md").read_text().split())
     assert f"[{title}](../notebooks/{path.name})" in page
 
 
