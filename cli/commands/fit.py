@@ -2,7 +2,6 @@
 
 import os.path
 import shlex
-import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -310,7 +309,8 @@ def _toml(answer: Any, out: Path) -> bytes:
 
     if not hasattr(answer, "to_toml"):
         raise InvalidParameter("--out writes one model; give one --data")
-    text: str = answer.to_toml(shlex.join(["headway", *sys.argv[1:]]))
+    typed = click.get_current_context().obj or []
+    text: str = answer.to_toml(shlex.join(["headway", *typed]))
     return beside(out.parent, text).encode()
 
 

@@ -4,6 +4,9 @@ import errno
 import os
 import re
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from headway.errors import MeasurementError
@@ -15,6 +18,52 @@ ARCHIVES = (".zip", ".tar", ".tgz", ".tbz2", ".txz", ".gz", ".bz2", ".xz", ".zst
 """Endings of names of files that may hold others, or a long one."""
 
 _GIVEN = re.compile(r"/dev/(?:fd/([0-9]{1,9})|(stdin))|/proc/self/fd/([0-9]{1,9})", re.ASCII)
+
+
+_ALLOWED: ContextVar[tuple[Path, ...]] = ContextVar("_ALLOWED", default=())
+"""Folders that files must lie in; none for any."""
+
+
+@contextmanager
+def only_within(*folders: Path) -> Iterator[None]:
+    """Read and write only what lies in some folders, whatever names, links and files say.
+
+    What a shell has opened is no file in them.
+
+    Parameters
+    ----------
+    folders
+        At least one.
+    """
+    token = _ALLOWED.set(tuple(Path(os.path.realpath(folder)) for folder in folders))
+    try:
+        yield
+    finally:
+        _ALLOWED.reset(token)
+
+
+def check_allowed(path: Path) -> None:
+    """Refuse a file outside the folders that files must lie in.
+
+    Raises
+    ------
+    PermissionError
+        If it lies, or leads, outside of all of them.
+
+    Examples
+    --------
+    >>> with only_within(Path("runs")):
+    ...     check_allowed(Path("runs/a.csv"))
+    ...     check_allowed(Path("runs/../b.csv"))
+    Traceback (most recent call last):
+        ...
+    PermissionError: [Errno 13] it is outside the folder that files may be in
+    """
+    if not (folders := _ALLOWED.get()):
+        return
+    place = Path(os.path.realpath(path))
+    if is_given(path) or not any(place.is_relative_to(folder) for folder in folders):
+        raise PermissionError(errno.EACCES, "it is outside the folder that files may be in")
 
 
 def read_bytes(path: Path, largest: int) -> bytes:
@@ -70,6 +119,7 @@ def is_given(path: Path) -> bool:
 
 def _content(path: Path, most: int) -> tuple[bytes, int]:
     """The first bytes of a file or given descriptor, and how many it claims to hold."""
+    check_allowed(path)
     if is_given(path):
         descriptor = _GIVEN.fullmatch(str(path))
         number = int((descriptor and (descriptor[1] or descriptor[3])) or 0)

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 from headway.errors import OutputError
+from headway.models.files.intake import check_allowed
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -20,6 +21,7 @@ def write_whole(path: Path, content: bytes) -> None:
         If it cannot be written.
     """
     try:
+        check_allowed(path)
         target = Path(os.path.realpath(path))
         mode = target.stat().st_mode if os.path.lexists(target) else None
         if mode is None or stat.S_ISREG(mode):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from headway.errors import MeasurementError
 from headway.models.files.archives import is_tar, is_zip, tar_members, zip_members
-from headway.models.files.intake import is_given, read_bytes
+from headway.models.files.intake import check_allowed, is_given, read_bytes
 from headway.models.files.packed import UnpackLimit, compression, stated, unpacking
 from headway.models.files.shipped import data_path, shipped_name, shipped_or_own
 from headway.models.measured.measurements import LARGEST_FILE
@@ -80,8 +80,10 @@ def _start(path: Path) -> bytes:
     """The first bytes of a file; none of what cannot be read or can be read only once."""
     if is_given(path) or not _is_file(path):
         return b""
-    with suppress(OSError, ValueError), path.open("rb") as file:
-        return file.read(_START)
+    with suppress(OSError, ValueError):
+        check_allowed(path)
+        with path.open("rb") as file:
+            return file.read(_START)
     return b""
 
 
@@ -111,6 +113,11 @@ def _size(path: Path) -> int:
 def _paths(place: str) -> list[Path]:
     """Files of one place, in the order of their names."""
     path = shipped_or_own(Path(place))
+    try:
+        check_allowed(path)
+    except PermissionError as error:
+        msg = f"{place}: cannot be read ({error.strerror})"
+        raise MeasurementError(msg) from None
     if is_given(path) or _is_file(path):
         return [path]
     if os.path.isdir(path):  # noqa: PTH112 - takes any name at all
