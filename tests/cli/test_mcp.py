@@ -7,7 +7,7 @@ from functools import partial
 
 import anyio
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client, StdioServerParameters, stdio_client
 
 from headway.cli.commands.mcp import server
 from headway.cli.tools import LEFT_OUT, TOOLS
@@ -91,7 +91,9 @@ def test_a_tool_answers_what_its_command_writes(root, tool):
 
 def test_over_standard_input_and_output_tools_are_listed_and_called(root):
     arguments = ["-m", "headway.cli", "mcp", "--root", str(root)]
-    place = StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ))
+    place = stdio_client(
+        StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ))
+    )
 
     async def session():
         async with Client(place) as client:
