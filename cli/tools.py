@@ -185,8 +185,8 @@ def _is_flag(parameter: click.Parameter) -> bool:
 def _tool(name: str) -> Tool:
     command = _command(name)
     offered = _offered(command)
-    forms = (command.epilog or "").splitlines()[1:]
-    examples = " ".join(" ".join(forms).replace("\\", " ").split()).replace(" headway ", "; headway ")
+    typed_forms = (command.epilog or "").replace("\\\n", " ").splitlines()[1:]
+    examples = "; ".join(" ".join(form.split()) for form in typed_forms)
     return Tool(
         name,
         f"{COMMANDS[name]} As typed: {examples}.",
