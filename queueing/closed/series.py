@@ -15,6 +15,7 @@ FEW_POINTS = 16
 """Points that do not fill a vector."""
 
 _FEW_JOBS = 128  # series so short are multiplied up, number by number: to 3e-14, and faster
+_BLOCK, _SMALL = 128, 1e-100  # numbers of a block, and their least last power: for speed, range
 _LARGEST = 600.0  # exp(600) is far below the largest double
 
 
@@ -78,6 +79,9 @@ def geometric(series: FloatArray, ratio: FloatArray) -> FloatArray:
         turns = np.array(np.broadcast_to(ratio, series.shape[1:]), np.complex128)
         _complex_geometric(turns.view(float), series.reshape(-1).view(float))
         return series
+    if len(series) > _BLOCK**2 and series.shape[1] == 1 and ratio[0] ** _BLOCK > _SMALL:
+        series[:, 0] = _by_blocks(series[:, 0], float(ratio[0]))
+        return series
     if series.shape[1] > FEW_POINTS:
         for n in range(1, len(series)):
             series[n] += ratio * series[n - 1]
@@ -88,6 +92,16 @@ def geometric(series: FloatArray, ratio: FloatArray) -> FloatArray:
             series[step:] += power * series[:-step]
             step, power = 2 * step, power * power
     return series
+
+
+def _by_blocks(series: FloatArray, ratio: float) -> FloatArray:
+    """The same of very many numbers: sums of x(n) / ratio**n within blocks, and of the blocks."""
+    powers = ratio ** np.arange(_BLOCK)
+    blocks = np.append(series, np.zeros(-len(series) % _BLOCK)).reshape(-1, _BLOCK)
+    within = np.cumsum(blocks / powers, axis=1) * powers
+    ends = geometric(within[:, -1:].copy(), np.array([ratio**_BLOCK]))
+    within[1:] += ratio * ends[:-1] * powers
+    return within.ravel()[: len(series)]
 
 
 @compiled

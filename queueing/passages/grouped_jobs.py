@@ -32,7 +32,7 @@ from headway.queueing.passages.overtake_free import (
     add_part,
     geometric_part,
 )
-from headway.queueing.passages.passage import Passage, QueueWeights
+from headway.queueing.passages.passage import Passage, PassageStation, QueueWeights
 from headway.queueing.times.laws import ComplexArray
 from headway.records import dataclass
 
@@ -175,7 +175,7 @@ class GroupedJobs(OvertakeFree):
         result = tail * ratio ** (self.group - inside)
         add_part(result, begun, series, (near[0] + begins, near[1] + begins), far)
         result *= queue.head[last]
-        add_part(result, self._heads(queue), series, near, far)
+        add_part(result, self._heads[queue.station], series, near, far)
         return np.asarray(result)
 
     def _block(self, ratio: ComplexArray | FloatArray, inside: int, node: int) -> ComplexArray:
@@ -186,15 +186,20 @@ class GroupedJobs(OvertakeFree):
         sums = _moments(ratio, self.group - inside, self.group)
         return np.asarray(np.einsum("ij,jk->ik", weights, sums))
 
-    def _heads(self, queue: QueueWeights) -> FloatArray:
-        """Weights of the numbers below the servers, in steps, shape (steps, 1)."""
-        head = queue.head[:-2]
-        place = np.arange(len(head)) / self.group
+    @cached_property
+    def _heads(self) -> dict[PassageStation, FloatArray]:
+        """Weights of the numbers below the servers of each queue, in steps, shape (steps, 1)."""
+        return {
+            queue.station: self._head(queue.head[:-2]) for queue in self.passage.queues if queue
+        }
+
+    def _head(self, weights: FloatArray) -> FloatArray:
+        place = np.arange(len(weights)) / self.group
         left = np.maximum(np.floor(place).astype(int) - 1, 0)
-        taps = np.zeros((len(head) // self.group + 4, 1))
+        taps = np.zeros((len(weights) // self.group + 4, 1))
         for node, share in enumerate(_cubic(place - left)):
-            np.add.at(taps[:, 0], left + node, share * head)
-        return taps[: 0 if len(head) == 0 else None]
+            np.add.at(taps[:, 0], left + node, share * weights)
+        return taps[: 0 if len(weights) == 0 else None]
 
 
 def _cubic(place: FloatArray) -> FloatArray:

@@ -221,8 +221,7 @@ def stretched(law: TimeLaw, mean: float, notes: tuple[str, ...]) -> TimeLaw:
     near, far = piece.transform(steps.astype(np.complex128)).real
     own_mean = (far - 4 * near + 3) * beyond / (2 * _NEAR)
     ratio = beyond / float(own_mean) if own_mean > 0 else 1.0
-    transform = lambda s: piece.transform(s * ratio)  # noqa: E731
-    return TimeLaw((Piece(piece.shift, transform),), mean, joined)
+    return TimeLaw((piece.stretched(ratio),), mean, joined)
 
 
 def visit_law(passage: Passage, k: int) -> TimeLaw:

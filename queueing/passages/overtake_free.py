@@ -201,14 +201,14 @@ def geometric_part(
     width, columns = far[1] - far[0], max(series.shape[1], len(ratio))
     part = np.zeros((width, columns), np.result_type(series, ratio))
     before = min(max(far[0] + 1 - near[0], 0), len(series))
+    turns = np.broadcast_to(ratio, (columns,))
     if before:
-        away = far[0] + 1 - near[0] - before
-        powers = np.log(ratio) * np.arange(before - 1 + away, away - 1, -1)[:, None]
-        part[0] = np.einsum("ij,ij->j", *np.broadcast_arrays(series[:before], np.exp(powers)))
+        come = np.array(np.broadcast_to(series[:before], (before, columns)), part.dtype)
+        part[0] = geometric(come, turns)[-1] * turns ** (far[0] + 1 - near[0] - before)
     after = series[before : max(before, far[1] - near[0])]
     place = near[0] + before - far[0]
     part[place : place + len(after)] += after[: max(width - place, 0)]
-    return np.asarray(geometric(part, np.broadcast_to(ratio, (columns,))))
+    return np.asarray(geometric(part, turns))
 
 
 def add_part(

@@ -31,6 +31,9 @@ from headway.records import dataclass
 _CERTAIN = 1e-9
 """Difference from 1, due to rounding, of the visits to a station that every job visits once."""
 
+_MOST_PRODUCTS = 10**8  # of a convolution; beyond, Fourier transforms are faster: for speed
+_HIDDEN = 1e-15  # share of the largest number below which rounding hides those of a transform
+
 
 @dataclass(frozen=True)
 class PassageStation:
@@ -215,14 +218,6 @@ class Passage:
             return self.outside[:size, None]
         return thinking(size, np.array([self.throughput * self.away]))
 
-    @cached_property
-    def constants(self) -> FloatArray:
-        """Normalising constants G(0), G(1)... G(N - 1) of the whole network."""
-        series: ComplexArray | FloatArray = self.at_delays(self.others + 1)
-        for queue in self.queues:
-            series = series if queue is None else queue.times(series)
-        return np.asarray(series[:, 0].real)
-
     @property
     def fullness(self) -> float:
         """P(n = N - 1): probability that all other jobs are at queues."""
@@ -317,43 +312,43 @@ class QueueWeights:
 
     def weights(self, size: int) -> FloatArray:
         """f(0), f(1)... of one lane, `size` of them."""
-        series = np.zeros((size, 1))
-        series[0] = 1.0
-        return np.asarray(self.lane(series)[:, 0].real)
+        last = self.station.servers - 1
+        tail = self.head[last] * self.busy ** np.arange(max(size - last, 0))
+        return np.append(self.head[:last], tail)[:size]
 
-    def times(self, series: ComplexArray | FloatArray, lanes: int | None = None) -> ComplexArray:
+    def times(self, series: FloatArray, lanes: int | None = None) -> FloatArray:
         """Convolve a series with f of each lane, or of as many lanes as given."""
         for _ in range(self.station.lanes if lanes is None else lanes):
             series = self.lane(series)
-        return np.asarray(series)
+        return series
 
-    def lane(
-        self, series: ComplexArray | FloatArray, turn: ComplexArray | None = None
-    ) -> ComplexArray:
-        """Convolve a series with f of one lane.
-
-        With a transform `turn` t, f(n) is multiplied by t**(n - m + 1) for n >= m: the services
-        that end before that of a job which finds n others there begins.
-        """
+    def lane(self, series: FloatArray) -> FloatArray:
+        """Convolve a series with f of one lane, shape (numbers, 1)."""
         last = self.station.servers - 1
-        ratio = np.broadcast_to(self.busy * (1.0 if turn is None else turn), series.shape[1:])
+        ratio = np.full(series.shape[1:], self.busy)
         tail = geometric(self.head[last] * series[: max(len(series) - last, 0)], ratio)
-        result = np.zeros(series.shape, tail.dtype)
-        for number, weight in enumerate(self.head[:last]):
-            result[number:] += weight * series[: len(series) - number]
+        result = np.zeros(series.shape)
+        if last:
+            result[:, 0] = _convolved(self.head[:last], series[:, 0])
         result[last:] += tail
         return np.asarray(result)
 
-    def passed(self, series: ComplexArray, s: ComplexArray) -> ComplexArray:
-        """Convolve with all lanes while the tagged job goes through one of them.
 
-        It finds n others there, and takes E[exp(-s T)] = t**max(n - m + 1, 0) / (1 + s S), with
-        t = 1 / (1 + s S / m) of one of m busy servers.
-        """
-        station = self.station
-        turn = 1 / (1 + s * station.time / station.servers)
-        passed_lane = self.lane(self.times(series, station.lanes - 1), turn)
-        return np.asarray(passed_lane / (1 + s * station.own_time))
+def _convolved(head: FloatArray, series: FloatArray) -> FloatArray:
+    """Convolve the weights below the servers with a series, as far as that goes.
+
+    Of very many by Fourier transforms, without what rounding hides there.
+    """
+    likely, size = np.flatnonzero(head[: len(series)]), len(series)
+    if len(likely) == 0:
+        return np.zeros(size)
+    start, head = int(likely[0]), head[likely[0] : likely[-1] + 1]
+    if len(head) * size <= _MOST_PRODUCTS:
+        return np.append(np.zeros(start), np.convolve(head, series))[:size]
+    length = 1 << (len(head) + size).bit_length()
+    both = np.fft.irfft(np.fft.rfft(head, length) * np.fft.rfft(series, length), length)
+    both[both < _HIDDEN * both.max()] = 0.0
+    return np.append(np.zeros(start), both)[:size]
 
 
 def topological_order(onward: FloatArray) -> list[int] | None:

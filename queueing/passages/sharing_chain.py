@@ -384,7 +384,7 @@ class _Chain:
             return None
         edges += [edge for k in tagged.visited for edge in self._of_the_tagged_job(k)]
         chain = self._chain(edges)
-        return chain.law(chain.pace, self.mean, self.truncation.inside)
+        return chain.law(self.mean, self.truncation.inside)
 
     def _allows(self, moves: float, pace: float, least: float = _LEAST_MOVES) -> bool:
         mean = _SLOWED * self.tagged.passage.mean if self.mean is None else self.mean

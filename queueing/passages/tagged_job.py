@@ -131,7 +131,10 @@ class TaggedJobChain:
     @property
     def is_small_enough(self) -> bool:
         """Whether the truncation allows so many transitions and steps; for speed alone."""
-        return self.truncation.allows(self.moves, self.pace * self.passage.mean, _BUILT)
+        return all(
+            self.truncation.allows(self.moves, pace() * self.passage.mean, _BUILT)
+            for pace in (lambda: self._own_pace, lambda: self.pace)  # the quick one first
+        )
 
     def law(self) -> TimeLaw:
         """Law of the passage time, scaled to its mean."""
@@ -149,7 +152,7 @@ class TaggedJobChain:
             exits,
             self._start(),
         )
-        return chain.law(self.pace, self.passage.mean, self.truncation.inside)
+        return chain.law(self.passage.mean, self.truncation.inside)
 
     @cached_property
     def numbers(self) -> FloatArray:
@@ -255,13 +258,22 @@ class TaggedJobChain:
         others = [station.servers / station.time for station in self.passage.stations]
         return float(max(*others, *self._own_rates.tolist()))
 
-    @cached_property
+    @property
     def pace(self) -> float:
-        """nu, rate of uniformised steps [1/s], at least the total rate of every state."""
+        """Rate that no state exceeds by far [1/s]: of own services, returns, and others' flows."""
         come = float(self.back.sum()) * self._fastest_return
-        stations = range(len(self.passage.stations))
-        elsewhere = max(float(self._shares({k: 1}).max()) for k in stations)
-        return self._own_pace + come + elsewhere * float(self.flows.sum() + self.out.sum())
+        flows = self.flows.sum(axis=1) + self.out
+        rates = [
+            self._served_rate(k) + float(self._shares({k: 1}).max()) * float(flows.sum() - flow)
+            for k, flow in enumerate(flows.tolist())
+        ]
+        return max(rates) + come
+
+    def _served_rate(self, k: int) -> float:
+        """Fastest service at station k where the tagged job is [1/s]."""
+        station = self.passage.stations[k]
+        behind = max(station.servers - 1, 0) / station.time
+        return max(station.servers / station.time, behind + float(self._own_rates[k]))
 
     @cached_property
     def states(self) -> TaggedJobStates:

@@ -3,6 +3,9 @@
 This is the Fourier-series method of Abate and Whitt (algorithm EULER). Its grid is twice as fine as
 theirs, which reduces rounding errors, and the number of terms is doubled until two results agree.
 
+Where a transform fades, as of times whose distribution is smooth, the series needs no averages, and
+its terms for one time serve for all times before it.
+
 Percentiles are found from those of a gamma law by Newton's method: Wilson and Hilferty, "The
 distribution of chi-square", PNAS 17(12), 1931.
 
@@ -12,12 +15,13 @@ inversion with applications to the transient M/G/1 queue", Ann. Appl. Prob. 4(3)
 """
 
 from dataclasses import replace
+from functools import lru_cache
 from math import comb, exp, inf, log, pi
 
 import numpy as np
 
 from headway.kinds import Amount, plain
-from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw, Transform
+from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw, Transform, Within
 
 _DAMPING = 30.0  # A of Abate and Whitt: the discretisation error is exp(-A) = 1e-13
 _FINENESS = 2  # l of Choudhury, Lucantoni and Whitt: rounding grows by exp(A / (2 l))
@@ -25,11 +29,15 @@ _AVERAGED = 12  # m of Euler summation; 11 in Abate and Whitt
 _WEIGHTS = np.array([comb(_AVERAGED, k) for k in range(_AVERAGED + 1)]) / 2**_AVERAGED
 _TURN = np.exp(1j * pi * np.arange(_FINENESS) / _FINENESS)
 _FEWEST, _MOST = 40, 2560  # least and largest number of terms, over l
+_FADED = 1e-14  # share of its first term below which the terms of a series have faded
+_LONGEST = 131072  # terms of a series among which it must fade: for speed
+_SPREADS = 6.0  # least deviations beyond the mean that such a series is for: up to p99.7
 _AGREED = 1e-12  # difference of two results at which n is enough
 _ROUNDING = 4e-16  # relative rounding error of a term of the sum
 _SAME = 1e-13  # relative difference of times that are the same but for rounding
 _NEWTON = 12  # steps of Newton's method before bisection is safer: 4 where the law is smooth
 _NEAR = 1e-7  # log(P(T > t) / tail) before the last step, which leaves about its square
+_FLAT = 1e-3  # relative: by a longer last step, a distribution is flat where it would be near
 _BESIDE = 1e-6  # relative: where a percentile so near to a constant time is looked for by halves
 _AT_A_JUMP = 1e-11  # relative: a percentile so near to a constant time is that time
 _NEVER = 1e-300  # in place of a probability of 0, whose logarithm is not finite
@@ -46,9 +54,10 @@ def exceedance(law: TimeLaw, time: float) -> float:
     0.367879441
     """
     within = 0.0
-    for piece in law.pieces:
+    for piece in _tabulated(law, _SPREADS).pieces:
         if piece.shift <= time * (1 + _SAME):
-            within += _within(piece, time, law.mean)
+            rest = max(time - piece.shift, _INSTANT * law.mean)
+            within += _within(piece, rest)[0] if rest > 0 else 1.0
     return min(max(1 - within, 0.0), 1.0)
 
 
@@ -69,6 +78,7 @@ def percentile_of(law: TimeLaw, share: float) -> float:
     2.995732274
     """
     tail = 1 - share
+    law = _tabulated(law, max(_SPREADS, -log(tail)))  # those of an exponential law
     root = _smooth_root(law, tail)
     if root is not None:
         return root
@@ -98,12 +108,13 @@ def _smooth_root(law: TimeLaw, tail: float) -> float | None:
         late, density = 1.0, 0.0
         for piece in law.pieces:
             if piece.shift < time:
-                share, slope = _with_slope(piece.transform, time - piece.shift)
+                share, slope = _within(piece, time - piece.shift)
                 late, density = late - share, density + slope
         if late <= 0 or density <= 0:
             return None
         off = log(late / tail)
-        time += off * late / density
+        step = off * late / density
+        time += step
         least = law.pieces[0].shift if len(law.pieces) == 1 else 0.0
         if not least + _INSTANT * first < time < inf:
             return None
@@ -111,13 +122,58 @@ def _smooth_root(law: TimeLaw, tail: float) -> float | None:
             jumps = len(law.pieces) > 1 and any(
                 abs(piece.shift - time) <= _BESIDE * time for piece in law.pieces
             )
-            return None if jumps else time
+            return None if jumps or abs(step) > _FLAT * time else time
     return None
 
 
-def _with_slope(transform: Transform, time: float) -> tuple[float, float]:
-    share, slope = invert_with_slope(lambda s: transform(s) / s, time)
+def _within(piece: Piece, time: float) -> tuple[float, float]:
+    """P(T <= t) and the density of a piece without its shift."""
+    if piece.within is not None:
+        return piece.within(time)
+    share, slope = invert_with_slope(lambda s: piece.transform(s) / s, time)
     return float(share), float(slope)
+
+
+@lru_cache(maxsize=64)  # as several percentiles are asked for, one after the other
+def _tabulated(law: TimeLaw, spreads: float) -> TimeLaw:
+    """The law with a table of each transform that fades, for so many deviations beyond the mean."""
+    open_ended = [piece for piece in law.pieces if piece.within is None]
+    if not open_ended or law.mean == 0:
+        return law
+    until = law.mean + spreads * law.variance**0.5
+    pieces = (
+        piece if piece.within else replace(piece, within=_table(piece, until - piece.shift))
+        for piece in law.pieces
+    )
+    return replace(law, pieces=tuple(pieces))
+
+
+def _table(piece: Piece, until: float) -> Within | None:
+    """P(T <= t) and the density of a piece by the terms of its series at a time."""
+    if until <= 0:
+        return None
+    start, step, _ = _grid(until)
+    ends = start + 1j * step * np.linspace(_LONGEST // 2, _LONGEST, 8)
+    first = _FADED * abs(complex(piece.transform(np.array([start + 0j]))[0] / start))
+    if (np.abs(piece.transform(ends) / ends) > first).any():
+        return None
+    nodes = _nodes(start, step, 0, _FEWEST)
+    values = piece.transform(nodes)
+    while (np.abs(values / nodes)[-len(nodes) // 3 :] > first).any():
+        turns = len(nodes) // _FINENESS
+        more = _nodes(start, step, turns, turns + turns // 2)
+        values, nodes = np.append(values, piece.transform(more)), np.append(nodes, more)
+    terms = np.array([values / nodes, values])
+    terms[:, 0] /= 2
+
+    def within(time: float) -> tuple[float, float]:
+        if time > until:
+            return _within(replace(piece, within=None), time)
+        turned = np.exp(1j * step * time * np.arange(terms.shape[1]))
+        chance, density = step / pi * exp(start * time) * (terms * turned).real.sum(axis=1)
+        return float(chance), float(density)
+
+    return within
 
 
 def _gamma_percentile(law: TimeLaw, tail: float) -> float:
@@ -138,11 +194,6 @@ def _gamma_percentile(law: TimeLaw, tail: float) -> float:
     if 9 * ninth >= 1 or cube <= 0:
         return shift + max(-law.mean * log(tail) - shift, beyond)
     return float(shift + beyond * cube**3)
-
-
-def _within(piece: Piece, time: float, mean: float) -> float:
-    rest = max(time - piece.shift, _INSTANT * mean)
-    return float(invert(lambda s: piece.transform(s) / s, rest)) if rest > 0 else 1.0
 
 
 def invert(transform: Transform, time: Amount) -> Amount:

@@ -20,6 +20,7 @@ from headway.records import dataclass
 
 ComplexArray: TypeAlias = NDArray[np.complex128]
 Transform: TypeAlias = Callable[[ComplexArray], ComplexArray]
+Within: TypeAlias = Callable[[float], tuple[float, float]]
 
 GAMMA = "M/G/1 service is assumed gamma-distributed"
 MOST_PIECES = 64
@@ -35,10 +36,35 @@ _SHARP = 0.9  # utilisation above which the second kink of a constant service is
 
 @dataclass(frozen=True)
 class Piece:
-    """Part of a law: a transform, shifted by a constant time [s]."""
+    """Part of a law: a transform, shifted by a constant time [s].
+
+    Where its distribution is known without the transform, `within` gives P(T - shift <= t) and the
+    density at t.
+    """
 
     shift: float
     transform: Transform
+    within: Within | None = None
+
+    def scaled(self, share: float) -> "Piece":
+        """The piece by chance."""
+        within, transform = self.within, self.transform
+
+        def part(time: float) -> tuple[float, float]:
+            chance, density = within(time) if within else (0.0, 0.0)
+            return share * chance, share * density
+
+        return Piece(self.shift, lambda s: share * transform(s), part if within else None)
+
+    def stretched(self, ratio: float) -> "Piece":
+        """The piece of `ratio` times the time beyond the shift."""
+        within, transform = self.within, self.transform
+
+        def part(time: float) -> tuple[float, float]:
+            chance, density = within(time / ratio) if within else (0.0, 0.0)
+            return chance, density / ratio
+
+        return Piece(self.shift, lambda s: transform(s * ratio), part if within else None)
 
 
 @dataclass(frozen=True)
@@ -245,9 +271,7 @@ def mixture(laws: Sequence[TimeLaw], weights: Sequence[float]) -> TimeLaw:
     shares = [weight / total for weight in weights]
     mean = sum(share * law.mean for share, law in zip(shares, laws, strict=True))
     pieces = [
-        replace(piece, transform=_scaled(piece.transform, share))
-        for share, law in zip(shares, laws, strict=True)
-        for piece in law.pieces
+        piece.scaled(share) for share, law in zip(shares, laws, strict=True) for piece in law.pieces
     ]
     return TimeLaw(_fewer(pieces, mean), mean, merged(*(law.notes for law in laws)))
 
@@ -307,8 +331,15 @@ def in_series(*laws: TimeLaw) -> TimeLaw:
 
 def _two(first: TimeLaw, second: TimeLaw) -> TimeLaw:
     mean = first.mean + second.mean
-    pieces = [Piece(p.shift + q.shift, _times(p, q)) for p in first.pieces for q in second.pieces]
+    pieces = [_in_turn(p, q) for p in first.pieces for q in second.pieces]
     return TimeLaw(_fewer(pieces, mean), mean, merged(first.notes, second.notes))
+
+
+def _in_turn(p: Piece, q: Piece) -> Piece:
+    for one, other in ((p, q), (q, p)):
+        if one.transform is np.ones_like:
+            return replace(other, shift=p.shift + q.shift)
+    return Piece(p.shift + q.shift, _times(p, q))
 
 
 def _times(p: Piece, q: Piece) -> Transform:
@@ -387,13 +418,9 @@ def by_chance(law: TimeLaw, share: float) -> TimeLaw:
     0.5
     """
     never = Piece(0.0, lambda s: np.full_like(s, 1 - share))
-    sometimes = [replace(p, transform=_scaled(p.transform, share)) for p in law.pieces]
+    sometimes = [piece.scaled(share) for piece in law.pieces]
     mean = share * law.mean
     return TimeLaw(_fewer([never, *sometimes], mean), mean, law.notes)
-
-
-def _scaled(transform: Transform, factor: float) -> Transform:
-    return lambda s: factor * transform(s)
 
 
 def _fewer(pieces: list[Piece], scale: float) -> tuple[Piece, ...]:
@@ -419,7 +446,12 @@ def _joined(pieces: list[Piece]) -> Piece:
     def total(s: ComplexArray) -> ComplexArray:
         return np.asarray(sum(np.exp(-s * (p.shift - start)) * p.transform(s) for p in pieces))
 
-    return Piece(start, total)
+    def within(time: float) -> tuple[float, float]:
+        parts = [(p.within, time + start - p.shift) for p in pieces]
+        known = [part(rest) for part, rest in parts if part and rest > 0]
+        return sum(chance for chance, _ in known), sum(density for _, density in known)
+
+    return Piece(start, total, within if all(p.within for p in pieces) else None)
 
 
 def merged(*notes: tuple[str, ...]) -> tuple[str, ...]:

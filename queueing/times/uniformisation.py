@@ -12,6 +12,7 @@ limit, by the ratio of the last 50 steps.
 Source: Jensen, Skandinavisk Aktuarietidskrift 36, 1953 (uniformisation).
 """
 
+from functools import partial
 from math import log
 from typing import Any, NamedTuple, TypeAlias
 
@@ -21,6 +22,7 @@ from scipy.sparse import coo_array, csr_array
 
 from headway.kinds import FloatArray
 from headway.queueing.compiled.library import compiled
+from headway.queueing.erlang.poisson import poisson
 from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw, Transform
 
 LAST = 50
@@ -28,6 +30,7 @@ LAST = 50
 
 _LEAST_STEPS = 120  # made at least, so that the last 50 come after those of the start
 _STEPS = 1024  # made in one call, 120 at least: Ctrl-C is heard between them
+_APART = 9.0  # by Chernoff's bound, below 1e-16 of Poisson's law is farther from its mean
 _AT_ONCE = 64  # powers of a transform that are summed at once: for speed
 
 IntArray: TypeAlias = NDArray[np.int64]
@@ -79,7 +82,7 @@ class Truncation(NamedTuple):
 WHOLE = Truncation(0.0, 1e-6, 3e9)
 """Of all jobs in all states (`headway.queueing.passages.whole_chain`)."""
 
-ONE_CLASS = Truncation(1e-9, 1e-6, 6e9)
+ONE_CLASS = Truncation(1e-9, 1e-6, 2e9)
 """Of a tagged job in a closed network of one class, in order of arrival."""
 
 AGGREGATED = ONE_CLASS._replace(left_out=1e-6)
@@ -111,7 +114,7 @@ class AbsorbingChain(NamedTuple):
     Examples
     --------
     >>> two = AbsorbingChain(*np.array([[0], [1]]), np.ones(1), np.array([0, 1.0]), np.eye(2)[0])
-    >>> round(two.law(two.pace).mean, 9)
+    >>> round(two.law().mean, 9)
     2.0
     """
 
@@ -143,19 +146,17 @@ class AbsorbingChain(NamedTuple):
         start = np.where(chain.leaving > 0, chain.start, 0.0)
         return chain._replace(start=start / start.sum())
 
-    def law(self, pace: float, mean: float | None = None, inside: float = 1e-6) -> TimeLaw:
+    def law(self, mean: float | None = None, inside: float = 1e-6) -> TimeLaw:
         """Law of the time until the chain ends.
 
         Parameters
         ----------
-        pace
-            nu [1/s].
         mean
             E[T] [s] to which the law is scaled; None for the chain's own.
         inside
             As of `Truncation`.
         """
-        size = len(self.exits)
+        size, pace = len(self.exits), self.pace
         every = np.arange(size)
         places = np.append(self.target, every), np.append(self.source, every)
         chances = np.append(self.rate, pace - self.leaving) / pace
@@ -245,8 +246,26 @@ def law_of_steps(rate: float, steps: FloatArray) -> TimeLaw:
     beyond = float(steps[-1]) * ratio / (1 - ratio)
     total = float(steps.sum()) + beyond
     mean = float(steps @ np.arange(1, len(steps) + 1)) + beyond * (len(steps) + 1 / (1 - ratio))
-    law = _stepwise(rate, steps / total, beyond / total, ratio)
-    return TimeLaw((Piece(0.0, law),), mean / total / rate)
+    told = rate, steps / total, beyond / total, ratio
+    return TimeLaw((Piece(0.0, _stepwise(*told), partial(_within, *told)),), mean / total / rate)
+
+
+def _within(
+    rate: float, shares: FloatArray, beyond: float, ratio: float, time: float
+) -> tuple[float, float]:
+    """P(T <= t) = sum over k of P(K = k) (a_1 + ... + a_k), of K steps by t, and the density.
+
+    K follows Poisson's law of mean nu t, whose numbers beyond `_APART` deviations are left out.
+    """
+    mean, count = rate * time, len(shares)
+    apart = _APART * (mean**0.5 + _APART)
+    made = np.arange(max(int(mean - apart), 0), int(mean + apart))
+    chances = poisson(made, np.array([mean]))
+    own = np.append(0.0, np.cumsum(shares))[np.minimum(made, count)]
+    late = beyond * (1 - ratio ** np.maximum(made - count, 0))
+    next_step = np.append(shares, 0.0)[np.minimum(made, count)]
+    later = np.where(made < count, 0.0, beyond * (1 - ratio) * ratio ** np.maximum(made - count, 0))
+    return float(chances @ (own + late)), float(rate * chances @ (next_step + later))
 
 
 def _stepwise(rate: float, shares: FloatArray, beyond: float, ratio: float) -> Transform:

@@ -26,7 +26,6 @@ from headway.queueing.times.laws import (
     ComplexArray,
     Piece,
     TimeLaw,
-    Transform,
     constant,
     gamma,
     in_series,
@@ -129,12 +128,9 @@ class TwoMomentStation(MetStation):
         if law is None:
             return None
 
-        def stretched(transform: Transform) -> Transform:
-            return lambda s: transform(s * factor)
-
         mean = (self.wait + self.mean_service) / (1 - chance)
         factor = mean / law.mean if law.mean > 0 else 1.0
-        pieces = tuple(Piece(p.shift * factor, stretched(p.transform)) for p in law.pieces)
+        pieces = tuple(replace(p.stretched(factor), shift=p.shift * factor) for p in law.pieces)
         return TimeLaw(pieces, mean, law.notes)
 
     def stop(self, arrival_rate: float, again: float) -> TaggedStation | None:

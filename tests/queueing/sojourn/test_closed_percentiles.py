@@ -232,9 +232,9 @@ def test_the_mean_of_the_aggregated_chain_is_exact(monkeypatch, chain):
     found = []
     scaled = AbsorbingChain.law
 
-    def own(self, pace, mean, inside):
-        found.append(scaled(self, pace, None, 1e-10).mean / mean)
-        return scaled(self, pace, mean, inside)
+    def own(self, mean, inside):
+        found.append(scaled(self, None, 1e-10).mean / mean)
+        return scaled(self, mean, inside)
 
     monkeypatch.setattr(AbsorbingChain, "law", own)
     onward = ((0.1, 0.4, 0.3), (0.8, 0, 0.2), (1, 0, 0))

@@ -12,9 +12,11 @@ from headway.queueing.times.laws import (
     TimeLaw,
     after_waiting,
     exponential,
+    in_series,
     poisson_wait,
     repeated,
 )
+from headway.queueing.times.uniformisation import law_of_steps
 from tests.oracles.time_oracles import crommelin, hypoexponential, pooled
 
 TAIL = {0.5: 1e-11, 0.99: 1e-9, 0.999: 1e-8, 0.9999: 1e-7}
@@ -31,6 +33,27 @@ def holds(chance, share):
 @pytest.mark.parametrize("count", [1, 3, 50, 5000])
 def test_erlang_times(count, share):
     holds(gamma_law.sf(percentile_of(repeated(exponential(1.0), count), share), count), share)
+
+
+@shares
+def test_a_geometric_number_of_steps_is_exponential(share):
+    """With steps at the rate 3, of which each is the last with the chance 0.3."""
+    law = law_of_steps(3.0, 0.3 * 0.7 ** np.arange(60))
+    holds(np.exp(-0.9 * percentile_of(law, share)), share)
+    later = in_series(exponential(2.0), law)  # by its transform
+    time = percentile_of(later, share)
+    holds((2.0 * np.exp(-time / 2.0) - np.exp(-0.9 * time) / 0.9) / (2.0 - 1 / 0.9), share)
+
+
+@pytest.mark.parametrize("count", [100, 100_000])
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.99, 0.9995])
+def test_times_in_narrow_steps(count, share):
+    """A geometric number of turns, each of very many services: hardly any time is between."""
+    turn = repeated(exponential(1 / count), count).pieces[0].transform
+    law = TimeLaw((Piece(0.0, lambda s: 0.5 * turn(s) / (1 - 0.5 * turn(s))),), 2.0)
+    time, turns = percentile_of(law, share), np.arange(1, 60)
+    late = 0.5**turns @ gamma_law.sf(time, count * turns, scale=1 / count)
+    assert late == pytest.approx(1 - share, abs=1e-9)
 
 
 def either(chance, first, second):
