@@ -101,7 +101,7 @@ def _by_blocks(series: FloatArray, ratio: float) -> FloatArray:
     within = np.cumsum(blocks / powers, axis=1) * powers
     ends = geometric(within[:, -1:].copy(), np.array([ratio**_BLOCK]))
     within[1:] += ratio * ends[:-1] * powers
-    return within.ravel()[: len(series)]
+    return np.asarray(within.ravel()[: len(series)])
 
 
 @compiled

@@ -253,10 +253,10 @@ def _shared_visit(passage: Passage, k: int) -> TimeLaw:
     station, queue, count = passage.stations[k], passage.queues[k], passage.population
     if queue is None:
         return constant(station.own_time)
-    rest: ComplexArray | FloatArray = passage.at_delays(count)
+    rest = passage.at_delays(count)
     for j, other in enumerate(passage.queues):
         rest = rest if other is None else other.times(rest, other.station.lanes - (j == k))
-    elsewhere = rest[::-1, 0].real
+    elsewhere = rest[::-1, 0]
     come = np.append(elsewhere[1:], 0.0) / np.where(elsewhere > 0, elsewhere, 1.0)
     flow = passage.throughput * float(passage.others_visits[k]) / station.lanes
     n = np.arange(count)

@@ -19,7 +19,7 @@ exponential queues", JACM 31(1), 1984.
 """
 
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -89,19 +89,17 @@ class OvertakeFree:
         far with the probability A_j(n) B_j(N - 1 - n) / G(N - 1).
         """
         passage, size = self.passage, self.passage.others + 1
-        base: ComplexArray | FloatArray = passage.at_delays(size)
-        nobody: ComplexArray | FloatArray = np.zeros((size, 1))
+        nobody = np.zeros((size, 1))
         nobody[0] = 1.0
         queues = [passage.queues[k] for k, _ in self.stages]
-        first: list[ComplexArray | FloatArray] = [base]
-        last: list[ComplexArray | FloatArray] = [nobody]
+        first, last = [passage.at_delays(size)], [nobody]
         for queue in queues[:-1]:
             first.append(first[-1] if queue is None else queue.lane(first[-1]))
         for queue in queues[:0:-1]:
             last.append(last[-1] if queue is None else queue.lane(last[-1]))
         last.append(last[-1] if queues[0] is None else queues[0].lane(last[-1]))
         likely = [
-            _likely(one[:, 0].real * other[::-1, 0].real)
+            _likely(one[:, 0] * other[::-1, 0])
             for one, other in zip(first, last[::-1][: len(first)], strict=True)
         ]
         return [*likely, (size - 1, size)]
@@ -199,11 +197,11 @@ def geometric_part(
     if near[0] < far[0] < near[0] + _SOON * len(series):
         return geometric_part(ratio, series, near, (near[0], far[1]))[far[0] - near[0] :]
     width, columns = far[1] - far[0], max(series.shape[1], len(ratio))
-    part = np.zeros((width, columns), np.result_type(series, ratio))
+    part: Any = np.zeros((width, columns), np.result_type(series, ratio))
     before = min(max(far[0] + 1 - near[0], 0), len(series))
-    turns = np.broadcast_to(ratio, (columns,))
+    turns: Any = np.broadcast_to(ratio, (columns,))
     if before:
-        come = np.array(np.broadcast_to(series[:before], (before, columns)), part.dtype)
+        come: Any = np.array(np.broadcast_to(series[:before], (before, columns)), part.dtype)
         part[0] = geometric(come, turns)[-1] * turns ** (far[0] + 1 - near[0] - before)
     after = series[before : max(before, far[1] - near[0])]
     place = near[0] + before - far[0]

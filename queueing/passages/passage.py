@@ -25,7 +25,6 @@ from headway.queueing.closed.series import geometric, thinking
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.times.absorption import mean_visits
-from headway.queueing.times.laws import ComplexArray
 from headway.records import dataclass
 
 _CERTAIN = 1e-9
@@ -221,11 +220,11 @@ class Passage:
     @property
     def fullness(self) -> float:
         """P(n = N - 1): probability that all other jobs are at queues."""
-        series: ComplexArray | FloatArray = np.zeros((self.population, 1))
+        series = np.zeros((self.population, 1))
         series[0] = 1.0
         for queue in self.queues:
             series = series if queue is None else queue.times(series)
-        chances = series[:, 0].real * self.at_delays(self.population)[::-1, 0]
+        chances = series[:, 0] * self.at_delays(self.population)[::-1, 0]
         return float(chances[-1] / chances.sum())
 
     @property

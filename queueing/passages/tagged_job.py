@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.queueing.passages.passage import Passage, PassageStation, QueueWeights
-from headway.queueing.times.laws import ComplexArray, TimeLaw
+from headway.queueing.times.laws import TimeLaw
 from headway.queueing.times.uniformisation import (
     AGGREGATED,
     ONE_CLASS,
@@ -131,10 +131,10 @@ class TaggedJobChain:
     @property
     def is_small_enough(self) -> bool:
         """Whether the truncation allows so many transitions and steps; for speed alone."""
-        return all(
-            self.truncation.allows(self.moves, pace() * self.passage.mean, _BUILT)
-            for pace in (lambda: self._own_pace, lambda: self.pace)  # the quick one first
-        )
+        mean = self.passage.mean
+        return self.truncation.allows(
+            self.moves, self._own_pace * mean, _BUILT
+        ) and self.truncation.allows(self.moves, self.pace * mean, _BUILT)  # which takes longer
 
     def law(self) -> TimeLaw:
         """Law of the passage time, scaled to its mean."""
@@ -180,12 +180,12 @@ class TaggedJobChain:
 
     def _constants(self, without: dict[int, int]) -> FloatArray:
         """G(0), G(1)... of all queues, without a number of lanes of each station in a mapping."""
-        series: ComplexArray | FloatArray = np.zeros((self.passage.others + 1, 1))
+        series = np.zeros((self.passage.others + 1, 1))
         series[0] = 1.0
         for k, queue in enumerate(self.passage.queues):
             if queue is not None:
                 series = queue.times(series, queue.station.lanes - without.get(k, 0))
-        return np.asarray(series[:, 0].real)
+        return np.asarray(series[:, 0])
 
     def _shares(self, without: dict[int, int]) -> FloatArray:
         """u(e) = G(e - 1) / G(e) of e = 0, 1... jobs at those queues."""
