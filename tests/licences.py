@@ -1,4 +1,4 @@
-"""Where the data that ship with headway are from, and under which licence: one table of all folders.
+"""Where the data that ship with headway are from, and under which licence, in one table.
 
 ``python -m tests.licences`` writes the table into docs/reference/licences.md, from the README of
 each folder: a paragraph of its own with ``Source: ...`` and ``Licence: ...``.
@@ -10,8 +10,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "models" / "data"
 PAGE = ROOT / "docs" / "reference" / "licences.md"
-_STATED = re.compile(r"^Source: (?P<source>.+?)\.\nLicence: (?P<licence>.+?)\.\n\n", re.M | re.S)
-_TABLE = re.compile(r"^\| folder \|.*?(?=\n\n)", re.M | re.S)
+_STATED = re.compile(r"^Source: (.+?)\.\nLicence: (.+?)\.\n\n", re.MULTILINE | re.DOTALL)
+_TABLE = re.compile(r"^\| folder \|.*?(?=\n\n)", re.MULTILINE | re.DOTALL)
 
 
 def stated(folder: Path) -> tuple[str, str]:
