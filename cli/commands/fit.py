@@ -2,6 +2,7 @@
 
 import os.path
 import shlex
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -211,16 +212,12 @@ def command(
     if target is not None and y is None:
         y = _column_of(target, data, hints)
     family = family_of(model) if free is None and preset is None else ""
-    if forms is not None and model != family:
-        many = ", ".join(families())
-        msg = f"--forms needs {many} as the model, without --free"
-        raise InvalidParameter(msg)
     fitted: Fit | ServerFit | SideBySide
+    if forms is not None and model != family:
+        msg = f"--forms needs {', '.join(families())} as the model, without --free"
+        raise InvalidParameter(msg)
     if family:
-        for option, given in (("--fix", fix), ("--set", settings), ("--bound", bound)):
-            if given:
-                msg = f"{option} needs --free; without it headway tries every form of {model}"
-                raise InvalidParameter(msg)
+        _check_none_is_chosen(model, {"--fix": fix, "--set": settings, "--bound": bound})
         listed = forms if model == family else model
         fitted = _family(family, data, hints, x, y, limits, loss, listed, hands)
     else:
@@ -235,6 +232,14 @@ def command(
         reason = "the model does not describe these data"
         click.echo(f"{out} is not written: {reason}; --anyway writes it", err=True)
     return 0 if fitted.describes else 1
+
+
+def _check_none_is_chosen(model: str, given: Mapping[str, tuple[str, ...]]) -> None:
+    """Refuse values of parameters where every form of a family is tried."""
+    for option, values in given.items():
+        if values:
+            msg = f"{option} needs --free; without it headway tries every form of {model}"
+            raise InvalidParameter(msg)
 
 
 @dataclass(frozen=True)

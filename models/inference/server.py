@@ -72,7 +72,7 @@ CLEARLY = 0.8
 """Share of the leave-one-out error that a form may have to be taken before one of less AICc."""
 
 Progress = Callable[[str, float], None]
-"""ServerQuantity what goes on, and the share of the whole that it is."""
+"""Told what goes on, and the share of the whole that it is."""
 
 FAR = 0.2
 """Share of the error that a form has to leave which has a parameter too many for AICc.
@@ -330,7 +330,7 @@ def fit_server(
     family
         Whose forms are tried; all that there are where it is left out.
     progress
-        ServerQuantity before each step what it is, and its share; all shares add up to 1.
+        Called before each step with what it is and its share of the work; the shares add to 1.
     forms
         Models that compete: names, paths of model files, models, or ``all`` for those of the
         catalogue, which compete where it is left out.

@@ -308,20 +308,7 @@ def read_load_test(
         For a file that cannot be read, where it is not to be left out; where none has a point;
         where a hint is of a column that no file has.
     """
-    outputs: list[Output] = []
-    left_out: list[LeftOut] = []
-    named = {str(Path(place)) for place in places}
-    for name, content in with_parts(gather(places)):
-        try:
-            outputs.append(_output_in(name, content, advance, hints))
-        except HeadwayError as error:
-            passed = None if name in named else _passed_over(content)
-            if passed is None and not hints.skip_bad:
-                msg = f"{error}{'' if {name} == named else _GO_ON}"
-                raise type(error)(msg) from None
-            why = f"{name}: {_WHYS[passed]}" if passed else str(error)
-            names = content.names if isinstance(content, Parts) else (name,)
-            left_out += [LeftOut(each, why, passed) for each in names]
+    outputs, left_out = _outputs_at(places, advance, hints)
     points: list[Point] = []
     for run, others in runs_of(outputs):
         points += run.points
@@ -338,6 +325,27 @@ def read_load_test(
     notes = tuple(dict.fromkeys(n for each in outputs if each.table for n in each.table.notes))
     notes = (*notes, *known.notes, *come.notes)
     return LoadTest(in_order, tuple(left_out), columns, table=only, notes=notes)
+
+
+def _outputs_at(
+    places: Sequence[str], advance: Callable[[], None], hints: Hints
+) -> tuple[list[Output], list[LeftOut]]:
+    """Read what is at some places, and tell what was passed over or cannot be read."""
+    outputs: list[Output] = []
+    left_out: list[LeftOut] = []
+    named = {str(Path(place)) for place in places}
+    for name, content in with_parts(gather(places)):
+        try:
+            outputs.append(_output_in(name, content, advance, hints))
+        except HeadwayError as error:
+            passed = None if name in named else _passed_over(content)
+            if passed is None and not hints.skip_bad:
+                msg = f"{error}{'' if {name} == named else _GO_ON}"
+                raise type(error)(msg) from None
+            why = f"{name}: {_WHYS[passed]}" if passed else str(error)
+            names = content.names if isinstance(content, Parts) else (name,)
+            left_out += [LeftOut(each, why, passed) for each in names]
+    return outputs, left_out
 
 
 _SHOWN = 5  # names of files where nothing could be read

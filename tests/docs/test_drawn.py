@@ -6,6 +6,7 @@ import pytest
 
 from headway.models.plotting.looks.colours import DARK
 from tests import drawn
+from tests.support.cases import mostly_slow
 
 BUILT = {"house.svg"}  # drawn from the code by the build of the documents, and not kept
 NAMES = sorted(drawn.shown().keys() - BUILT)
@@ -31,7 +32,7 @@ def test_the_picture_is_what_its_command_draws(name, tmp_path):
     assert words_of(fresh) == words_of((drawn.FOLDER / name).read_text())
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", mostly_slow(NAMES, 2))
 def test_on_a_dark_page_only_the_colours_differ(name, tmp_path):
     drawn.draw(name, drawn.commands()[name], tmp_path, "--dark")
 

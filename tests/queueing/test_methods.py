@@ -21,6 +21,7 @@ from headway.queueing.methods.method import Answers
 from headway.queueing.methods.registry import methods, methods_at
 from tests.brute.kinds import drawn
 from tests.brute.rows import TITLES, hold, main, stored
+from tests.support.cases import mostly_slow
 from tests.support.command import headway, refusal
 from tests.support.outside import METHOD, make_package
 
@@ -179,10 +180,7 @@ def test_methods_of_a_model(closed, chosen):
     assert len(headway(*ask, "--csv").out.splitlines()) == 1 + len(methods())
 
 
-@pytest.mark.parametrize(
-    "first",
-    [*range(0, 60, 10), *(pytest.param(n, marks=pytest.mark.slow) for n in range(60, 200, 10))],
-)
+@pytest.mark.parametrize("first", mostly_slow(range(0, 200, 10), 3))
 def test_every_method_holds_on_every_network_that_its_row_declares(first):
     """Ten random networks of 200; ``python -m tests.brute.rows --count 2000`` does so for more."""
     rows = [row for seed in range(first, first + 10) for row in hold(seed)]

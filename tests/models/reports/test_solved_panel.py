@@ -13,6 +13,7 @@ from headway.models.reports.panel import NoPanel, Panel, panel
 from headway.models.reports.solved import solved_points
 from headway.queueing import MM1, Delay
 from tests.models.reports.test_panel import page  # noqa: F401 - a fixture
+from tests.support.cases import mostly_slow
 from tests.support.report_pages import parsed
 
 
@@ -77,14 +78,8 @@ def desk():
 
 
 MODELS = {"shop": shop, "site": site, "desk": desk}
-NAMES = [
-    *MODELS,
-    "server-usl",
-    *(
-        pytest.param(name, marks=pytest.mark.slow)
-        for name in ("server-slowing", "server-batch-room", "lopc", "nfs-server-raid5")
-    ),
-]
+OTHERS = ("server-usl", "server-slowing", "server-batch-room", "lopc", "nfs-server-raid5")
+NAMES = mostly_slow([*MODELS, *OTHERS], len(MODELS) + 1)
 
 
 def model_of(name):

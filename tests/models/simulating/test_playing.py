@@ -19,6 +19,7 @@ from headway.queueing.compiled.library import LIBRARY, TWINS
 from headway.queueing.playing.rows import Family
 from headway.queueing.playing.times import NONE, WIDTH, Times
 from tests.brute.kinds import KINDS, drawn
+from tests.support.cases import mostly_slow
 from tests.support.played import PLAYED
 
 built = pytest.mark.skipif(LIBRARY is None, reason="needs the kernels, which were not built")
@@ -56,7 +57,7 @@ def test_kernel_and_twin_leave_the_same_state(name):
 
 
 @built
-@pytest.mark.parametrize("number", range(2 * len(KINDS)))
+@pytest.mark.parametrize("number", mostly_slow(range(2 * len(KINDS)), len(KINDS) // 2))
 def test_kernel_and_twin_play_random_networks_alike(number):
     assert unlike(score(parse_model(drawn(number).text))) == []
 

@@ -17,6 +17,7 @@ from headway.queueing.layers import score as layers
 from headway.queueing.layers.chain import Room, program_arguments
 from headway.queueing.layers.program import program_of
 from headway.queueing.transient import systems
+from tests.support.cases import mostly_slow
 from tests.support.layered_systems import closed_system
 from tests.support.layers import layered_system
 from tests.support.played import PLAYED
@@ -267,7 +268,7 @@ def test_the_kernels_are_those_that_were_built_to_be_tested():
 
 @built
 @pytest.mark.parametrize("name", MADE)
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", mostly_slow(range(25), 8))
 def test_a_kernel_does_what_its_twin_does(name, seed):
     module, arguments = MADE[name]
     import_module(module)

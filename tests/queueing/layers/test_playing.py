@@ -22,6 +22,7 @@ from headway.queueing.layers.score import LayeredState, arguments, opening, scor
 from headway.queueing.layers.states.rows import Kind, Order, Reason
 from headway.queueing.layers.system import LayeredSystem
 from headway.queueing.playing.estimates import Estimate, together
+from tests.support.cases import mostly_slow
 from tests.support.layers import layered_system
 
 built = pytest.mark.skipif(LIBRARY is None, reason="needs the kernels, which were not built")
@@ -85,7 +86,7 @@ def state_after(
 
 
 @built
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", mostly_slow(range(24), 5))
 def test_kernel_and_twin_leave_the_same_state(seed: int) -> None:
     system = layered_system(seed)
     one, other = (state_after(system, by) for by in (LIBRARY.play_program, TWINS["play_program"]))

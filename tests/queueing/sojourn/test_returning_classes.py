@@ -10,6 +10,7 @@ from headway.queueing import MD1, MG1, MM1, Delay, MGm
 from headway.queueing.classes.feedback import feedback_waits
 from headway.queueing.sojourn.visited_station import UNLIKE_BACK
 from tests.campaigns import returning_errors
+from tests.support.cases import mostly_slow
 
 
 def together(station, back, rates, *, percents=(50, 99), **kinds):
@@ -149,13 +150,7 @@ def test_general_times_in_loops_of_several_stations_are_refused():
 QUICK = {6, 9}
 
 
-@pytest.mark.parametrize(
-    "number",
-    [
-        n if n in QUICK else pytest.param(n, marks=pytest.mark.slow)
-        for n in range(len(returning_errors.CASES))
-    ],
-)
+@pytest.mark.parametrize("number", mostly_slow(range(len(returning_errors.CASES)), QUICK))
 def test_classes_that_return_are_within_their_label(number):
     actual, solution = returning_errors.answers(number)
     missed = returning_errors.errors(number, actual)

@@ -30,6 +30,7 @@ from headway.queueing.times.inversion import percentile_of
 from headway.queueing.times.processor_sharing import general
 from headway.queueing.times.processor_sharing.general import SharingClasses, general_sharing_law
 from tests.campaigns import sharing_errors
+from tests.support.cases import mostly_slow
 
 RATE = 0.7
 
@@ -224,12 +225,7 @@ QUICK = {6}  # of 70% busy, scv 4
 CONSTANT = {12, 13, 16}  # rows whose laws are elementary
 
 
-def quickly(numbers, quick):
-    """Cases, all but some of them among the slow tests."""
-    return [n if n in quick else pytest.param(n, marks=pytest.mark.slow) for n in numbers]
-
-
-@pytest.mark.parametrize("number", quickly(range(len(sharing_errors.LONE)), QUICK))
+@pytest.mark.parametrize("number", mostly_slow(range(len(sharing_errors.LONE)), QUICK))
 def test_percentiles_of_shared_servers_are_within_their_label(number):
     actual, solution = sharing_errors.law(number)
     assert sharing_errors.errors(number, actual).max() <= 0.01
@@ -238,7 +234,7 @@ def test_percentiles_of_shared_servers_are_within_their_label(number):
 
 
 @pytest.mark.parametrize(
-    "number", quickly(range(len(sharing_errors.LONE), len(sharing_errors.CASES)), CONSTANT)
+    "number", mostly_slow(range(len(sharing_errors.LONE), len(sharing_errors.CASES)), CONSTANT)
 )
 def test_percentiles_of_rows_of_shared_servers_are_within_their_label(number):
     actual, solution = sharing_errors.law(number)
