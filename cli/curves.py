@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headway.cli.options import measured
+from headway.cli.options import load_limits, measured
 from headway.errors import InvalidParameter
 
 if TYPE_CHECKING:
+    from headway.models.analysis.comparison import Comparison
     from headway.models.measured.measurements import Measurements
     from headway.models.reading.hints import Hints
+    from headway.models.structure.model import Model
 
 curves_option = click.option(
     "--data",
@@ -38,6 +40,22 @@ def one_curve(tables: "Sequence[Measurements]") -> "Measurements":
         )
         raise InvalidParameter(msg)
     return together(tables)
+
+
+def compared(
+    model: "Model",
+    data: Sequence[str],
+    hints: "Hints",
+    x: str | None,
+    y: str | None,
+    low: str | None,
+    high: str | None,
+) -> "Comparison":
+    """Compare a model with the curves that ``--data`` names."""
+    limits = load_limits(low, high, model)
+    return model.compare(
+        one_curve([curve_at_settings(text, hints) for text in data]), x, y, *limits
+    )
 
 
 def curve_at_settings(text: str, hints: "Hints") -> "Measurements":

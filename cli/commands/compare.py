@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headway.cli.curves import curve_at_settings, one_curve
+from headway.cli.curves import compared
 from headway.cli.main import used
 from headway.cli.options import (
     Format,
@@ -14,7 +14,6 @@ from headway.cli.options import (
     complete_model,
     format_options,
     hint_options,
-    load_limits,
     preset_option,
     range_options,
     set_option,
@@ -78,10 +77,7 @@ def command(
         msg = "give a model and --data FILE, or two load tests: headway compare before/ after/"
         raise InvalidParameter(msg)
     chosen = chosen_model(given[0], preset, settings, closed_settings(closed, None, think))
-    limits = load_limits(low, high, chosen)
-    curve = one_curve([curve_at_settings(text, hints) for text in data])
-    comparison = chosen.compare(curve, x, y, *limits)
-    present(comparison, output_format, plot)
+    present(compared(chosen, data, hints, x, y, low, high), output_format, plot)
     return 0
 
 
