@@ -50,8 +50,8 @@ COMMANDS = {
     "signature": "Derive a signature from measurements: SFS, LogP, LogGP.",
     "report": "Write an HTML page: curve, fit, residuals, sensitivities.",
     "reproduce": "Recompute the published tables and list their errata.",
-    "export": "Write predictions beside measurements for Prometheus and Grafana.",
-    "mcp": "Serve commands as tools of an assistant, on files of one folder.",
+    "export": "Write predictions beside measurements, for Grafana.",
+    "mcp": "Serve commands as tools of an assistant, in one folder.",
 }
 """Each command and its line of help; the module of the same name contains it."""
 

@@ -73,7 +73,7 @@ def command(
     else:
         if model is None or not data:
             raise InvalidParameter("--openmetrics needs a model and --data FILE")
-        from headway.models.showing.openmetrics import openmetrics as written
+        from headway.models.showing.solved.openmetrics import openmetrics as written
 
         chosen = chosen_model(model, preset, settings, closed_settings(closed, None, think))
         text = written(compared(chosen, data, hints, x, y, low, high))

@@ -8,7 +8,7 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from headway.models import Measurements, catalogue_model, data_path
-from headway.models.showing.openmetrics import FAMILIES, openmetrics
+from headway.models.showing.solved.openmetrics import FAMILIES, openmetrics
 from tests.support.command import headway, refusal
 from tests.support.places import ROOT
 
