@@ -9,6 +9,8 @@ from .analysis.imported import Import as Import
 from .analysis.imported import import_model as import_model
 from .analysis.joint import JointTarget as JointTarget
 from .analysis.joint import what_all_take as what_all_take
+from .analysis.retries import Retries as Retries
+from .analysis.retries import retries as retries
 from .analysis.sensitivity import Sensitivity as Sensitivity
 from .analysis.target import Target as Target
 from .analysis.target import what_it_takes as what_it_takes
@@ -16,6 +18,7 @@ from .files.reading import parse_model as parse_model
 from .files.reading import read_model as read_model
 from .files.shipped import catalogue_model as catalogue_model
 from .files.shipped import data_path as data_path
+from .files.shipped import data_rows as data_rows
 from .files.shipped import model_names as model_names
 from .importing.finding import find_model as find_model
 from .importing.writing import to_jmva as to_jmva
@@ -23,6 +26,7 @@ from .inference.builds import Builds as Builds
 from .inference.builds import compare_builds as compare_builds
 from .inference.fit import Fit as Fit
 from .inference.fitting import fit_model as fit_model
+from .inference.side_by_side import SideBySide as SideBySide
 from .language.parameters import Parameter as Parameter
 from .language.parameters import Preset as Preset
 from .measured.measurements import Measurements as Measurements

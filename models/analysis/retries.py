@@ -3,6 +3,7 @@
 import numpy as np
 
 from headway.errors import GraphError
+from headway.kinds import FloatArray
 from headway.models.language.units import Unit
 from headway.models.solving.lowering import network_with_clients
 from headway.models.structure.inputs import points_shape
@@ -13,7 +14,7 @@ from headway.queueing.flows.clients import Clients
 from headway.queueing.methods.choice import choose
 from headway.queueing.retries.methods import timed_queues
 from headway.queueing.retries.times import TimedQueue
-from headway.queueing.retries.tipping import Tipping, tipping
+from headway.queueing.retries.tipping import Tipping, curve, tipping
 from headway.records import dataclass
 
 
@@ -48,6 +49,22 @@ class Retries(Answer):
     queue: TimedQueue
     clients: Clients
     tipping: Tipping
+
+    @property
+    def curve(self) -> tuple[FloatArray, FloatArray]:
+        """Attempts, and the loads at which they last: both [1/s], shape (points,).
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MMm
+        >>> graph = ModelGraph("server").station("server", MMm(0.008, 4))
+        >>> graph = graph.impatient({"timeout": 0.1, "retries": 3})
+        >>> attempts, loads = retries(graph.at(arrival_rate=400.0)).curve
+        >>> round(attempts[-1]), round(loads[-1])
+        (6000, 1500)
+        """
+        return curve(self.queue, self.clients)
 
     def __repr__(self) -> str:
         return f"Retries({self.model}, {len(self.tipping.states)} states)"

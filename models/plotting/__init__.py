@@ -1,1 +1,15 @@
-"""Answers drawn, as matplotlib Figures without global state."""
+"""Answers drawn, as matplotlib Figures without global state.
+
+An answer has ``plot()``. What a figure of your own needs to look like those:
+
+Begin and end
+    sheet, finished
+Axes
+    light_grid, legend
+Series
+    style, draw_points, PALETTE, MODELLED
+"""
+
+from headway.lazy import public_names
+
+__getattr__, __dir__ = public_names(__name__, __file__)

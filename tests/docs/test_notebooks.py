@@ -1,5 +1,8 @@
 """Every notebook runs from top to bottom and gives the numbers and texts that it shows."""
 
+import importlib
+import re
+
 import nbformat
 import pytest
 
@@ -47,6 +50,21 @@ def test_texts_differ_by_a_word_or_more_than_the_last_digit(stored, fresh, words
 
 
 LONGEST_CELL = 25
+IMPORTED = re.compile(r"^\s*from (headway[\w.]*) import (?:\(([^)]*)\)|(.+))$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_only_public_names_are_imported(path):
+    cells = [c for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
+    found = [each for cell in cells for each in IMPORTED.findall(cell.source)]
+    names = [(room, name) for room, *texts in found for name in re.findall(r"\w+", " ".join(texts))]
+
+    assert found
+    assert [
+        (room, name)
+        for room, name in names
+        if name not in getattr(importlib.import_module(room), "__all__", ())
+    ] == []
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

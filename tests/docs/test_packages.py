@@ -15,7 +15,13 @@ import pytest
 from tests.support.places import ROOT
 
 DOCS = ROOT / "docs"
-ROOMS = ("headway.loggp", "headway.queueing", "headway.models")
+ROOMS = (
+    "headway.loggp",
+    "headway.queueing",
+    "headway.models",
+    "headway.models.plotting",
+    "headway.models.published.studies",
+)
 
 
 def stub(room):

@@ -10,9 +10,17 @@ import pytest
 import yaml
 
 from headway.loggp import PLATFORMS, Convention, convert
-from headway.models import Measurements, catalogue_model, data_path, model_names, reproduce
+from headway.models import (
+    Measurements,
+    ModelGraph,
+    catalogue_model,
+    data_path,
+    model_names,
+    reproduce,
+    retries,
+)
 from headway.models.published.cells import Expectation
-from headway.queueing import STATIONS
+from headway.queueing import STATIONS, MMm
 from tests.models.inference.test_fit_intervals import printed
 from tests.support.pages import accuracy
 from tests.support.places import ROOT
@@ -69,6 +77,26 @@ def shares(noise, *requested):
     return tuple(f"{100 * by_name[kind][name]:.1f}" for kind, name in requested)
 
 
+def layers():
+    """Errors of throughput by layers, of the campaign that tests/queueing/layers recounts."""
+    (row,) = re.findall(r"^\| one phase \| throughput \| \d+ \| (.+) \|$", accuracy(), re.MULTILINE)
+    return tuple(cell.rstrip("%") for cell in row.split(" | "))
+
+
+def tips(load=390.0):
+    """Loads between which both states last."""
+    clients = {"timeout": 0.1, "retries": 3}
+    graph = ModelGraph("server").station("server", MMm(8.1e-3, 4)).impatient(clients)
+    folds = retries(graph.at(arrival_rate=load)).tipping.folds
+    return f"{folds.vanishes:.1f}", f"{folds.tips:.1f}"
+
+
+def round_trips(line):
+    """A line of the documentation's first table of round trips."""
+    text = (ROOT / "docs/explanation/traces.md").read_text()
+    return re.search(rf"^{line} +([\d.]+)%", text, re.MULTILINE)[1]
+
+
 CLAIMS = {
     r"The catalogue has (\d+) models": lambda: (len(model_names()),),
     r"with (\d+) published SPECsfs result curves": lambda: (
@@ -90,11 +118,28 @@ CLAIMS = {
     r"only ([\d.]+)% contain the true service time": lambda: shares(
         "1% to 8%, n = 10", ("usual", "service_time")
     ),
+    r"off by ([\d.]+)% in the median, by less than ([\d.]+)% in nine of ten, and by ([\d.]+)% at": (
+        layers
+    ),
+    r"trips over (\d+) random systems": lambda: (
+        re.search(
+            r"trace_round_trips --count (\d+)`", (ROOT / "docs/explanation/traces.md").read_text()
+        )[1],
+    ),
+    r"([\d.]+)% of the 95% intervals contain the true work": lambda: (
+        round_trips("work within its 95% interval"),
+    ),
+    r"highest traced load are off by ([\d.]+)% in the median": lambda: (
+        round_trips("response times at 1.3 times the highest load, off by"),
+    ),
+    r"after 100 ms, from ([\d.]+) to ([\d.]+) requests a second": tips,
     r"of which ([\d.]+)% contain it": lambda: shares(
         "1% to 8%, n = 10", ("robust", "service_time")
     ),
 }
 SETTINGS = [
+    "at 1.3 times",
+    "four workers of 8.1 ms",
     "M/M/1",
     "95% intervals and with",
     "with 50-digit arithmetic",

@@ -30,7 +30,7 @@ from headway.loggp.machine.parameters import LogGP
 from headway.loggp.machine.routers import forwarding_gap, interface_gap, processor_left
 from headway.models import catalogue_model
 from headway.models.language.algorithms import LAWS as CALLABLE
-from headway.models.published.studies.slowdown_study import PROGRAMS as PRESETS
+from headway.models.published.studies.slowdowns import PROGRAMS as PRESETS
 from headway.models.solving.symbolic import numeric, symbol
 from tests.oracles.loggp_tables import (
     BASES,
