@@ -101,10 +101,10 @@ def answered(name: str, given: Mapping[str, Any], root: Path) -> Reply:
     Examples
     --------
     >>> reply = answered("solve", {"model": "server-single", "set": ["arrival_rate=200"]}, Path())
-    >>> round(reply.document["points"][0]["response_time"], 6)
-    0.008333
-    >>> answered("solve", {"model": "server-single", "sett": []}, Path()).text
-    "solve has no argument 'sett'; did you mean set?"
+    >>> reply.document["points"][0]["inputs"]["arrival_rate"]
+    200.0
+    >>> answered("solve", {"model": "server-single", "persent": "95"}, Path()).text
+    "solve has no argument 'persent'; did you mean preset, percentile, set?"
     """
     out, err = io.StringIO(), io.StringIO()
     try:

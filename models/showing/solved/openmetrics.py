@@ -85,12 +85,12 @@ def openmetrics(comparison: Comparison) -> str:
     Examples
     --------
     >>> import headway
-    >>> curve = headway.models.Measurements.parse("rate_ops_s,response_ms\n400,3\n", "curve.csv")
+    >>> from headway.models import Measurements
+    >>> curve = Measurements.parse("throughput_ops_s,response_ms\n500,4\n", "curve.csv")
     >>> model = headway.load("server-single").at(delay="1 ms", service_time="1 ms")
-    >>> for line in openmetrics(model.compare(curve)).splitlines():
-    ...     if 'source="predicted",load="400"' in line and "response" in line:
-    ...         print(line[:60], line.split()[-1])
-    headway_response_time_seconds{model="server-single",source="p 0.0026666666666666666
+    >>> times = [x for x in openmetrics(model.compare(curve)).splitlines() if "_seconds{" in x]
+    >>> [x.rpartition(" ")[2] for x in times]  # measured, predicted
+    ['0.004', '0.003']
     """
     samples: dict[Family, list[Sample]] = {family: [] for family in FAMILIES}
     for family, one in _samples(comparison):
