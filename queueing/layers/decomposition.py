@@ -9,7 +9,7 @@ of layers: Rolia and Sevcik, IEEE TSE 21(8), 1995; with interlock as Franks and 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from math import isinf
 from typing import TypeAlias
 
@@ -17,10 +17,19 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
-from headway.queueing.layers.finite import present, wait_of_one
+from headway.queueing.layers.finite import outliving, truncated_poisson, wait_of_one
 from headway.queueing.layers.means import EntryMeans, LayeredMeans
 from headway.queueing.layers.numerics.settling import Settling
-from headway.queueing.layers.others import Class, Others, Server
+from headway.queueing.layers.others import (
+    NEVER,
+    Class,
+    Coming,
+    Others,
+    Server,
+    left_over,
+    mixed,
+    seen_by_one,
+)
 from headway.queueing.layers.passing import Conditions, Moments, time_of
 from headway.queueing.layers.sources import Sources, Stacks, Work
 from headway.queueing.layers.system import LayeredSystem
@@ -32,8 +41,8 @@ STEPS = 400
 _SETTLED = 1e-9  # relative change of all waiting times in a step
 _NARROW = 1e-2  # least time away, over that of service: what is nearly always there
 _REGULAR = 1e-3  # least scv of a holding time; less makes no difference to a wait
-_NEVER = 1e-300
 _SMALL = 1e-6  # a delay that makes no difference, over the longest demand
+_LEAST = 1e-9  # a time away [s] that is as good as none
 
 
 def by_layers(system: LayeredSystem) -> LayeredMeans:
@@ -269,7 +278,7 @@ class _Decomposition:
         for work in self.done[server]:
             often, (slices, busy) = self._rate(work), self.uses[work]
             rate, time = rate + often * slices, time + often * busy
-        return np.asarray(time / np.maximum(rate, _NEVER))
+        return np.asarray(time / np.maximum(rate, NEVER))
 
     def _barred(self, one: Class) -> FloatArray:
         """Members of a class who usually are where none of them can be now."""
@@ -289,14 +298,14 @@ class _Decomposition:
                 rate, time = rate + often * slices, time + often * busy
                 delay = self.delays.get(work, float(shares))
                 there = there + often * (busy * delay if shares else busy + slices * delay)
-            service = time / np.maximum(rate, _NEVER)
-            coming.append(_Coming(one, rate, service, there, self._barred(one)))
-        seen, means = _seen(coming, servers, None if shares else same)
+            service = time / np.maximum(rate, NEVER)
+            coming.append(Coming(one, rate, service, there, self._barred(one)))
+        seen, means = seen_by_one(coming, servers, None if shares else same)
         k = np.arange(len(seen))[:, np.newaxis]
         if shares:
             return np.asarray((seen * np.maximum(1.0, (k + 1) / servers)).sum(axis=0))
-        mixed = _mixed(means, [one.service for one in coming])
-        return np.asarray((seen * np.maximum(0.0, k - servers + 1)).sum(axis=0) * mixed / servers)
+        each = mixed(means, [one.service for one in coming])
+        return np.asarray(_beyond_servers(seen, servers) * each / servers)
 
     def _visit_pools(self) -> dict[tuple[int, str], FloatArray]:
         """Waiting times for the threads of all tasks, found anew."""
@@ -322,11 +331,11 @@ class _Decomposition:
             for k in range(len(self.sources.all))
             if Work(k, entry) in self.times
         )
-        return first / np.maximum(self.requests[entry], _NEVER) + self._second(entry).mean
+        return first / np.maximum(self.requests[entry], NEVER) + self._second(entry).mean
 
     def _waits(self, server: Server, comer: "_Comer") -> dict[tuple[int, str], FloatArray]:
         """Mean waiting times of a source for a thread, by entry."""
-        cycle = self._own_cycle(comer)
+        away = self._own_cycle(comer)
         known: dict[int, FloatArray] = {}
         often: dict[str, FloatArray] = {}
         waiting: dict[str, FloatArray] = {}
@@ -334,41 +343,127 @@ class _Decomposition:
             often[name] = often.get(name, self.nothing) + times
             for classes, share in ways:
                 if id(classes) not in known:
-                    known[id(classes)] = self._wait(server, classes, cycle)
+                    known[id(classes)] = self._wait(server, classes, comer, away)
                 wait = times * share * known[id(classes)]
                 waiting[name] = waiting.get(name, self.nothing) + wait
+        least = self._over(server, comer)
         return {
-            (comer.source, name): np.maximum(wait / np.maximum(often[name], _NEVER), 0.0)
+            (comer.source, name): np.maximum(
+                wait / np.maximum(often[name], NEVER),
+                np.maximum(self.waits.get((comer.source, name), 0.0) + least, 0.0),
+            )
             for name, wait in waiting.items()
         }
 
+    def _over(self, server: Server, comer: "_Comer") -> FloatArray:
+        """How much longer a wait must be, so that no more threads are busy than there are.
+
+        (X (S1 + S2) / m - 1) N / X for each of N members; below 0 where some are free. Without
+        second phases waits see to that, and requests from outside come whatever they wait.
+        """
+        lasts = any(map(self.sources.lasts, self._offered(server)))
+        if not lasts or any(source.own is None for source in self.sources.all):
+            return self._column(-np.inf)
+        threads = float(self.system.tasks[server.name].threads)
+        names = self._offered(server)
+        busy = sum((self.requests[n] * self._occupancy(n) for n in names), self.nothing)
+        mine = self._calling(comer.mine)
+        return (busy / threads - 1) * comer.mine.population / np.maximum(mine.rate, NEVER)
+
     def _wait(
-        self, server: Server, classes: tuple[Class, ...], cycle: tuple[FloatArray, FloatArray]
+        self, server: Server, classes: tuple[Class, ...], comer: "_Comer", away: FloatArray
     ) -> FloatArray:
-        """Wait for a thread, of one who meets some classes and has a cycle of its own."""
+        """Wait for a thread, of one who meets some classes and is away for so long."""
         threads = float(self.system.tasks[server.name].threads)
         lasts = any(map(self.sources.lasts, self._offered(server)))
         if sum(one.most for one in classes) < threads and not lasts:
             return self.nothing
-        coming = [self._calling(one) for one in classes]
+        left = self._left_behind(comer.mine, away)
         hold = sum((share * mean for share, mean, _ in self.holdings), self.nothing)
-        seen, means = _seen(coming, threads, hold if threads == 1 else None)
-        n = np.arange(len(seen))[:, np.newaxis]
-        service = _mixed(means, [one.service for one in coming])
-        wait = (seen * np.maximum(0.0, n - threads + 1)).sum(axis=0) * service / threads
-        away, second = cycle
-        if threads == 1 and not lasts:
-            return np.asarray(np.maximum(wait + self._beyond(coming, away, hold), 0.0))
-        waits = seen[int(threads) :].sum(axis=0)
-        left = _mixed(means, [_left_over(one.service, one.scv, away) for one in coming])
-        wait = wait + waits * (left - service) / threads
-        if lasts and len(seen) >= threads:
+        if threads == 1:
+            alone = [self._between(self._calling(one)) for one in classes]
+            seen, means = seen_by_one(alone, 1, hold)
+            wait = _beyond_servers(seen, 1) * mixed(means, [one.service for one in alone])
+            between = np.maximum(away - left.mean + left.rest, _LEAST)
+            wait = wait + self._beyond(alone, between, hold)
+            return np.asarray(np.maximum(wait, 0.0) + left.rest)
+        coming = [self._calling(one) for one in classes]
+        seen, means = seen_by_one(coming, threads)
+        wait = _beyond_servers(seen, threads) * mixed(means, [one.service for one in coming])
+        more = mixed(means, [left_over(c.service, c.scv, away) - c.service for c in coming])
+        wait = (wait + seen[int(threads) :].sum(axis=0) * more) / threads
+        if lasts:
             # no other thread is free, and its own second phase outlives its time away
-            full = seen[int(threads) - 1 :].sum(axis=0)
-            wait = wait + full * second**2 / np.maximum(second + away, _NEVER)
+            wait = wait + seen[int(threads) - 1 :].sum(axis=0) * left.rest
+            wait = np.maximum(wait, self._beside_seconds(server, classes, comer, away))
         return np.asarray(wait)
 
-    def _beyond(self, coming: "list[_Coming]", away: FloatArray, hold: FloatArray) -> FloatArray:
+    def _beside_seconds(
+        self, server: Server, classes: tuple[Class, ...], comer: "_Comer", away: FloatArray
+    ) -> FloatArray:
+        """Wait for one of several threads, where callers leave many second phases behind.
+
+        These are as many as in a system without waiting: its last one as `_left_behind` says, and
+        of the others a Poisson number, a^k / k! up to the threads. First phases meet as ever.
+        It leaves out that second phases keep threads from first ones, so it is short of the wait.
+        """
+        threads = int(float(self.system.tasks[server.name].threads))
+        left, source = self._left_behind(comer.mine, away), self.sources.all[comer.source]
+        own = sum((self.cycles[comer.source] * source.visits[n] for n in comer.names), self.nothing)
+        asked = sum((self.requests[name] for name in self._offered(server)), self.nothing)
+        busy = sum(
+            (self.requests[n] * self._second(n).mean for n in self._offered(server)), self.nothing
+        )
+        busy = np.minimum(busy, threads)
+        others = busy - np.minimum(own / source.population * left.mean, left.chance)
+        chance = np.clip(left.chance, _SMALL, 1 - _SMALL)
+        coming = [self._calling(one, whole=False) for one in classes]
+        besides = truncated_poisson(np.maximum(others, _SMALL), threads)
+        seen, means = seen_by_one(
+            coming, threads, besides=(besides, np.log(np.array([1 - chance, chance])))
+        )
+        seconds = [busy / np.maximum(asked, NEVER), left.rest / np.maximum(left.chance, NEVER)]
+        service = [*(one.service for one in coming), *seconds]
+        rest = [*(left_over(one.service, one.scv, away) for one in coming), *seconds]
+        wait = _beyond_servers(seen, threads) * mixed(means, service)
+        more = mixed(means, [r - s for r, s in zip(rest, service, strict=True)])
+        return np.asarray((wait + seen[threads:].sum(axis=0) * more) / threads)
+
+    def _left_behind(self, one: Class, away: FloatArray) -> "_Behind":
+        """Second phases of their own that members of a class meet when they ask again."""
+        if not any(self.sources.lasts(work.entry) for work in one.visits):
+            return _Behind(self.nothing, self.nothing, self.nothing)
+        first, *others = {work.source for work in one.visits}
+        source = self.sources.all[first]
+        alone = not others and source.population == one.population  # these come as clients do
+        task = self.system.entries[source.entry].task
+        think = self._column(self.system.tasks[task].think_time if alone else 0.0)
+        visits = sum(map(self._column, one.visits.values()), self.nothing)
+        rates = {work: self.cycles[work.source] * often for work, often in one.visits.items()}
+        total = np.maximum(sum(rates.values(), self.nothing), NEVER)
+        mean = chance = rest = self.nothing
+        for work, rate in rates.items():
+            second, share = self._second(work.entry).mean, rate / total
+            meets = share * outliving(second, away, np.maximum(visits, NEVER), think)
+            mean, chance, rest = mean + share * second, chance + meets, rest + meets * second
+        return _Behind(mean, chance, rest)
+
+    def _between(self, one: Coming) -> Coming:
+        """Those who come to one thread, away from its end of theirs, E (A - S2)+, to the next.
+
+        One who asks again before its second phase is over waits for its rest, E (S2 - A)+, and
+        then as one who comes when the thread is free of it.
+        """
+        without = one.one.population - one.barred
+        rate = np.maximum(one.rate, NEVER)
+        left = self._left_behind(one.one, np.maximum((without - one.there) / rate, 0.0))
+        if not left.mean.any():
+            return one
+        away = np.maximum((without - one.there) / rate + left.mean, _LEAST)
+        left = self._left_behind(one.one, away)
+        return replace(one, there=without - rate * (away - left.mean + left.rest))
+
+    def _beyond(self, coming: "list[Coming]", away: FloatArray, hold: FloatArray) -> FloatArray:
         """What the law of the holding times of a single thread adds to a wait.
 
         The difference of two waits in M/G/1//N, of that law and of an exponential one, with the
@@ -392,41 +487,32 @@ class _Decomposition:
         found = []
         for work in works:
             time = self.times[work].then(self._second(work.entry))
-            scv = time.variance / np.maximum(time.mean, _NEVER) ** 2
-            share = self._rate(work) / np.maximum(total, _NEVER)
+            scv = time.variance / np.maximum(time.mean, NEVER) ** 2
+            share = self._rate(work) / np.maximum(total, NEVER)
             found.append((share, time.mean, np.maximum(scv, _REGULAR)))
         return found
 
-    def _own_cycle(self, comer: "_Comer") -> tuple[FloatArray, FloatArray]:
-        """Time away between requests of those with whom a source comes, and its second phases."""
-        visits, cycles = self.sources.all[comer.source].visits, self.cycles[comer.source]
-        second = self.nothing
-        if not self.second.keys().isdisjoint(comer.names):
-            rate = sum((cycles * visits[name] for name in comer.names), self.nothing)
-            second = sum(
-                (cycles * visits[n] * self._second(n).mean for n in comer.names), self.nothing
-            )
-            second = second / np.maximum(rate, _NEVER)
-        mine = comer.mine
-        all_ = self._calling(mine)
-        away = (mine.population - all_.there) / np.maximum(all_.rate, _NEVER) + second
-        return np.maximum(away, 1e-9), second
+    def _own_cycle(self, comer: "_Comer") -> FloatArray:
+        """Time from an answer to the next request of those with whom a source comes."""
+        mine = self._calling(comer.mine)
+        gone = (comer.mine.population - mine.there) / np.maximum(mine.rate, NEVER)
+        return np.maximum(gone + self._left_behind(comer.mine, gone).mean, _LEAST)
 
-    def _calling(self, one: Class) -> "_Coming":
-        """What a class does at a pool of threads."""
+    def _calling(self, one: Class, *, whole: bool = True) -> Coming:
+        """What a class does at a pool of threads; first phases only where it is not the whole."""
         rate = held = squares = there = self.nothing
         for work in one.visits:
             often = self.cycles[work.source] * one.visits[work]
-            first, second = self.times[work], self._second(work.entry)
-            both = first.then(second)
+            time = self.times[work]
+            time = time.then(self._second(work.entry)) if whole else time
             wait = self.waits.get((work.source, work.entry), 0.0)
             rate = rate + often
-            held = held + often * both.mean
-            squares = squares + often * (both.variance + both.mean**2)
-            there = there + often * (wait + both.mean)
-        service = held / np.maximum(rate, _NEVER)
-        scv = squares / np.maximum(rate, _NEVER) / np.maximum(service, _NEVER) ** 2 - 1
-        return _Coming(one, rate, service, there, self._barred(one), np.maximum(scv, _REGULAR))
+            held = held + often * time.mean
+            squares = squares + often * (time.variance + time.mean**2)
+            there = there + often * (wait + time.mean)
+        service = held / np.maximum(rate, NEVER)
+        scv = squares / np.maximum(rate, NEVER) / np.maximum(service, NEVER) ** 2 - 1
+        return Coming(one, rate, service, there, self._barred(one), np.maximum(scv, _REGULAR))
 
     def _means(self) -> LayeredMeans:
         entries = {}
@@ -442,7 +528,7 @@ class _Decomposition:
             if self.system.tasks[entry.task].clients:
                 own = next(s.own for s in self.sources.all if s.entry == name)
                 first = self.times[own].mean if own else first
-            per = np.maximum(rate, _NEVER)
+            per = np.maximum(rate, NEVER)
             means = (rate, wait / per + np.zeros(self.points), first, second)
             entries[name] = EntryMeans(*(np.reshape(one, self.system.shape) for one in means))
         return LayeredMeans(self.system, entries)
@@ -463,60 +549,18 @@ class _Comer:
 
 
 @dataclass(frozen=True)
-class _Coming:
-    """A class at a server: visits [1/s], service per visit and its scv, members there or barred."""
+class _Behind:
+    """Second phases left behind: their mean, the chance to meet one, and its mean rest E (S2 - A)+.
 
-    one: Class
-    rate: FloatArray
-    service: FloatArray
-    there: FloatArray
-    barred: FloatArray
-    scv: FloatArray | float = 1.0
-
-    @property
-    def away(self) -> FloatArray:
-        """Mean time between visits [s], of those who can come, above 0."""
-        free = self.one.population - self.there - self.barred
-        least = _NARROW * np.maximum(self.service, _NEVER)
-        return np.maximum(free / np.maximum(self.rate, _NEVER), least)
-
-
-def _seen(
-    coming: list[_Coming], servers: float, same: FloatArray | None
-) -> tuple[FloatArray, list[FloatArray]]:
-    """Numbers that one who comes sees, and the mean of each class.
-
-    In order of arrival all wait for as long, so the mean service of all who come, ``same``, takes
-    the place of each class's own.
+    Means are of all requests, of which some may have none.
     """
-    if not coming:
-        return np.ones((1, 1)), []
-    odds = []
-    for one in coming:
-        service = one.service if same is None else same
-        free = one.one.population - one.there - one.barred
-        away = free / np.maximum(one.rate, _NEVER) + one.service - service
-        least = _NARROW * np.maximum(service, _NEVER) / servers
-        odds.append(np.maximum(service, _NEVER) / np.maximum(away, least))
-    return present([one.one.most for one in coming], odds, servers)
+
+    mean: FloatArray
+    chance: FloatArray
+    rest: FloatArray
 
 
-def _mixed(weights: list[FloatArray], values: list[FloatArray]) -> FloatArray | float:
-    """A mean by weights; 0 where there are none."""
-    total = sum(weights) if weights else 0.0
-    mixed = sum((w * v for w, v in zip(weights, values, strict=True)), np.zeros(1))
-    return np.asarray(mixed / np.maximum(total, _NEVER))
-
-
-def _left_over(service: FloatArray, scv: FloatArray | float, away: FloatArray) -> FloatArray:
-    """Mean rest of the service that is met, by one who left when it began, a time away before.
-
-    With phi = E[exp(-S / Z)], as the time away is exponential with mean Z: the same service is
-    still on with probability 1 - phi, and then has S - Z (1 - phi) left over in all. Otherwise what
-    is met lies between one that has just begun, S, and one met at any time, (1 + c2) S / 2, the
-    nearer to the second the longer Z is. A gamma law of the scv stands for S.
-    """
-    phi = (1 + service * scv / away) ** (-1 / np.asarray(scv))
-    old = away / (away + service * (1 + scv) / 2)
-    rest = service * (1 + old * (scv - 1) / 2)
-    return np.asarray(service - away * (1 - phi) + phi * rest)
+def _beyond_servers(seen: FloatArray, servers: float) -> FloatArray:
+    """Mean of those who come before one, for whom there is no server, and itself."""
+    n = np.arange(len(seen))[:, np.newaxis]
+    return np.asarray((seen * np.maximum(0.0, n - servers + 1)).sum(axis=0))

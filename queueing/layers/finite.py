@@ -23,7 +23,10 @@ _TINY = 1e-300
 
 
 def present(
-    most: Sequence[int], odds: Sequence[FloatArray], servers: float
+    most: Sequence[int],
+    odds: Sequence[FloatArray],
+    servers: float,
+    besides: Sequence[FloatArray] = (),
 ) -> tuple[FloatArray, list[FloatArray]]:
     """Probabilities of 0, 1, ... members at a station, and mean members of each class.
 
@@ -35,6 +38,8 @@ def present(
         a = S / Z of each class, above 0, shape (points,).
     servers
         Servers m, 1 or more; infinity for a delay.
+    besides
+        Further classes, each by the logarithms of its coefficients of z^0, z^1, ...
 
     Returns
     -------
@@ -47,20 +52,26 @@ def present(
     >>> chances[:, 0].round(12).tolist(), means[0].round(12).tolist()
     ([0.4, 0.4, 0.2], [0.8])
     """
-    points = np.shape(odds[0]) if odds else (1,)
-    logs = [_binomial(n, a) for n, a in zip(most, odds, strict=True)]
-    k = np.arange(sum(most) + 1)
+    logs = [_binomial(n, a) for n, a in zip(most, odds, strict=True)] + list(besides)
+    points = logs[0].shape[1:] if logs else (1,)
+    k = np.arange(sum(len(one) - 1 for one in logs) + 1)
     queueing = np.cumsum(np.log(np.maximum(k, 1) / np.minimum(np.maximum(k, 1), servers)))
     weights = _product(logs, points) + queueing[:, np.newaxis]
     top = weights.max(axis=0)
     chances = np.exp(weights - top)
     total = chances.sum(axis=0)
     means = []
-    for c, (n, a) in enumerate(zip(most, odds, strict=True)):
-        others = [*logs[:c], _binomial(n - 1, a), *logs[c + 1 :]]
-        rest = _product(others, points) + queueing[1:, np.newaxis]
-        means.append(n * a * np.exp(rest - top).sum(axis=0) / total)
+    for c, one in enumerate(logs):
+        counted = one[1:] + np.log(np.arange(1, len(one)))[:, np.newaxis]  # k b_k
+        rest = _product([*logs[:c], counted, *logs[c + 1 :]], points) + queueing[1:, np.newaxis]
+        means.append(np.exp(rest - top).sum(axis=0) / total)
     return chances / total, means
+
+
+def truncated_poisson(mean: FloatArray, most: int) -> FloatArray:
+    """Logarithms of a^k / k!, of a Poisson number up to the most, shape (most + 1, points)."""
+    k = np.arange(most + 1)[:, np.newaxis]
+    return np.asarray(k * np.log(mean) - gammaln(k + 1))
 
 
 def _binomial(n: int, odds: FloatArray) -> FloatArray:
@@ -152,3 +163,37 @@ def wait_of_one(
     logs = ways + np.concatenate([zero[np.newaxis], np.cumsum(ratios, axis=0)[: members - 1]])
     busy = members * mean / away * np.exp(np.minimum(logs, _MOST)).sum(axis=0)
     return np.asarray(members * mean * (1 + 1 / np.maximum(busy, _TINY)) - away - mean)
+
+
+def outliving(second: FloatArray, away: FloatArray, visits: Amount, think: Amount) -> FloatArray:
+    """P(S2 > A): whether one who asks again still finds the second phase of its last request.
+
+    Between requests A is a piece of a cycle, of the exponential mean g, with the probability
+    q = v / (1 + v) of v geometric visits in a cycle; otherwise a cycle ends, its member thinks, and
+    another piece follows. With the transform f of a piece and z of thinking,
+
+        E exp(-s A) = q f / (1 - (1 - q) f z),   E A = (g (1 + v) + E Z) / v,
+
+    taken at s = 1 / S2 for an exponential second phase. Without thinking A is exponential.
+
+    Parameters
+    ----------
+    second
+        Mean S2, 0 or more [s].
+    away
+        Mean A [s].
+    visits
+        v in a cycle, above 0.
+    think
+        Mean time for which a member thinks between cycles [s].
+
+    Examples
+    --------
+    >>> outliving(np.array([2.0]), np.array([2.0]), 1.0, 0.0).tolist()
+    [0.5]
+    """
+    again = visits / (1 + visits)
+    piece = np.maximum(away * visits - think, 0.0) / (1 + visits)
+    s = 1 / np.maximum(second, _TINY)
+    f, z = 1 / (1 + s * piece), 1 / (1 + s * think)
+    return np.where(second > 0, again * f / (1 - (1 - again) * f * z), 0.0)

@@ -7,10 +7,10 @@ whole chain; rows are stored in `tests/data/layer_errors.csv`.
 from headway.numerals import digits
 from headway.queueing.methods.method import Error
 
-THROUGHPUT, TIMES = 15.0, 50.0
+THROUGHPUT, TIMES = 13.0, 55.0
 """Largest errors of throughputs of clients, and of response times of entries [%]."""
 
-USUAL_THROUGHPUT, USUAL_TIMES = 5.6, 12.5
+USUAL_THROUGHPUT, USUAL_TIMES = 5.0, 11.5
 """Errors that nine of ten stay below [%]."""
 
 LAYERS_NOTE = (

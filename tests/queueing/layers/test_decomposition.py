@@ -295,3 +295,28 @@ def test_disciplines_that_look_at_priorities_are_refused() -> None:
     )
     with pytest.raises(GraphError, match="not solved under discipline priority; simulate"):
         by_layers(system)
+
+
+def left_behind(clients, threads, second):
+    """Clients whose requests leave second phases behind, at a processor of their own."""
+    flow = Series((Step("ask", 0.4), Reply(), Step("note", second)))
+    return LayeredSystem(
+        "left behind",
+        {"users": Processor(math.inf), "cpu": Processor(math.inf)},
+        {"users": Task("users", clients, 0.0, clients=True), "pool": Task("cpu", threads)},
+        {"use": Entry("users", Step("use", 0.2, calls={"ask": 2.0})), "ask": Entry("pool", flow)},
+    )
+
+
+@pytest.mark.parametrize(
+    ("clients", "threads", "second", "tolerance"),
+    [(3, 1, 1.5, 1e-3), (1, 1, 1.5, 0.03), (1, 3, 3.0, 0.03), (2, 3, 2.0, 0.05)],
+    ids=["full", "its own", "several of its own", "several of two"],
+)
+def test_second_phases_that_are_met_again(clients, threads, second, tolerance):
+    """A full thread serves 1 / (S1 + S2); others are near the whole chain."""
+    system = left_behind(clients, threads, second)
+    near, exact = by_layers(system).throughput("pool"), by_chain(system).throughput("pool")
+    assert near == pytest.approx(exact, rel=tolerance)
+    if clients == 3:
+        assert near == pytest.approx(1 / (0.4 + second), rel=0.01)
