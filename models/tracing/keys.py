@@ -52,8 +52,9 @@ class Keyed:
         What they come from, and the share of traces that was kept; in the order of their rates.
     keys
         Entries: those of requests by who comes first, then peers.
-    load, key
-        Of each request: the number of its load, and of its key.
+    load, trace, key
+        Of each request: the number of its load, of its trace among those of all loads, and of its
+        key.
     start, first, end
         When each came, did its first visible thing, and was answered [s].
     own
@@ -79,6 +80,7 @@ class Keyed:
     shares: tuple[float, ...]
     keys: tuple[Key, ...]
     load: IntArray
+    trace: IntArray
     key: IntArray
     start: FloatArray
     first: FloatArray
@@ -155,7 +157,8 @@ def keyed(loads: Sequence[Requests], shares: Sequence[float]) -> Keyed:
         tuple(loads),
         tuple(shares),
         keys,
-        load=np.repeat(np.arange(len(loads)), np.diff(begin)),
+        load=(load := np.repeat(np.arange(len(loads)), np.diff(begin))),
+        trace=np.unique(np.stack([load, _column(loads, "trace")]), axis=1, return_inverse=True)[1],
         key=number[: len(entry)],
         start=start,
         first=first_things(start, end, caller, began),

@@ -15,8 +15,8 @@ from headway.kinds import FloatArray
 from headway.models.tracing.flows import Calls, Doing, Made, Stage, doing, made
 from headway.models.tracing.keys import Key, Keyed
 from headway.models.tracing.loads import IntArray
-from headway.models.tracing.rates import ROUGH
-from headway.models.tracing.threads import Threads, standard_error
+from headway.models.tracing.spread import error_over_loads, standard_error
+from headway.models.tracing.threads import Threads
 from headway.records import dataclass
 
 
@@ -77,24 +77,22 @@ def measured_of(requests: Keyed, threads: Threads) -> dict[Key, Measured]:
         if key.entry < 0:
             continue
         rows = of_key[number]
-        stages = _stages(requests, threads.waits, rows, calls[calls_of[number]])
-        work = stages.last + np.bincount(stages.request, stages.gap, len(stages.last))
+        known = rows[~np.isnan(threads.waits[rows])]
+        told = known if len(known) else rows
+        stages = _stages(requests, threads.waits, told, calls[calls_of[number]])
         service = requests.service_of(key)
-        longer = _longer(threads.longer.get(service, {}), requests.load[rows])
+        work = stages.last + np.bincount(stages.request, stages.gap, len(stages.last))
+        work -= _longer(threads.longer.get(service, {}), requests.load[told])
         found[key] = Measured(
             service,
             requests.operation_of(key),
             requests.root_of(key),
             len(rows),
             doing(stages),
-            max(float(work.mean()) - longer, 0.0),
-            sqrt(
-                standard_error(work) ** 2
-                + (ROUGH * longer) ** 2
-                + threads.doubt.get(service, 0.0) ** 2
-            ),
+            max(float(work.mean()), 0.0),
+            _error(work, requests.trace[told], requests.load[told], threads.doubt.get(service)),
             float(network[rows].mean()),
-            standard_error(network[rows]),
+            standard_error(network[rows], requests.trace[rows]),
             messages.get(number, {}),
             peer=False,
         )
@@ -108,9 +106,7 @@ def _by_number(numbers: IntArray, size: int) -> list[IntArray]:
 
 
 def _stages(requests: Keyed, waits: FloatArray, rows: IntArray, calls: IntArray) -> Made:
-    """Stages and gaps of an entry's requests: of those whose waiting is known, or of all."""
-    known = rows[~np.isnan(waits[rows])]
-    rows = known if len(known) else rows
+    """Stages and gaps of an entry's requests."""
     caller = requests.caller[calls]
     chosen = np.isin(caller, rows)
     caller, calls = caller[chosen], calls[chosen]
@@ -133,10 +129,17 @@ def _stages(requests: Keyed, waits: FloatArray, rows: IntArray, calls: IntArray)
     return replace(stages, stages=named)
 
 
-def _longer(by_load: Mapping[int, float], loads: IntArray) -> float:
+def _longer(by_load: Mapping[int, float], loads: IntArray) -> FloatArray:
     """By how much waiting that cannot be told request by request makes work look longer [s]."""
     longer = np.array([by_load.get(k, 0.0) for k in range(int(loads.max()) + 1)])
-    return float(longer[loads].mean())
+    return np.asarray(longer[loads])
+
+
+def _error(work: FloatArray, trace: IntArray, load: IntArray, doubt: float | None) -> float:
+    """Standard error of the mean work, in which the law of waiting has told loads apart or not."""
+    if doubt is None:
+        return error_over_loads(work, trace, load)
+    return sqrt(standard_error(work, trace) ** 2 + doubt**2)
 
 
 def _messages(requests: Keyed) -> dict[int, dict[Key, float]]:

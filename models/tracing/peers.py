@@ -9,7 +9,7 @@ those requests, which take b_l for each of its calls in load l, and its waiting 
 which is told from w by rates (`rates`), with w as the first gap and b_l as the rest.
 """
 
-from math import inf, sqrt
+from math import sqrt
 
 import numpy as np
 
@@ -19,8 +19,8 @@ from headway.models.tracing.keys import Key, Keyed
 from headway.models.tracing.loads import IntArray
 from headway.models.tracing.measured import Measured
 from headway.models.tracing.pools import Pool
-from headway.models.tracing.rates import ROUGH, Seen, pool_by_rates
-from headway.models.tracing.threads import standard_error
+from headway.models.tracing.rates import Seen, pool_by_rates
+from headway.models.tracing.spread import standard_error
 
 
 def orphans_of(requests: Keyed) -> dict[Key, float]:
@@ -48,51 +48,37 @@ def peers_of(requests: Keyed) -> tuple[dict[Key, Measured], dict[str, Pool]]:
         Of all loads.
     """
     numbers = requests.peers()
-    entries, pools = {}, {}
+    entries: dict[Key, Measured] = {}
+    pools: dict[str, Pool] = {}
     for number in numbers:
         key = requests.keys[number]
         calls = np.flatnonzero(requests.callee == number)
         name = requests.service_of(key)
-        load = requests.load[requests.caller[calls]]
-        times = (requests.ended - requests.began)[calls]
-        behind = _behind(requests, load) if len(numbers) == 1 else np.zeros(len(times))
-        pool, waits, doubt = _pool(requests, load, times, behind)
-        if pool.seen:
-            pools[name] = pool
-        entries[key] = _peer(name, times, behind, waits[load], doubt)
-    return entries, pools
+        behind = _behind(requests, calls) if len(numbers) == 1 else np.zeros(len(requests.loads))
+        pools[name], entries[key] = _peer(requests, name, calls, behind)
+    return entries, {name: pool for name, pool in pools.items() if pool.seen}
 
 
-def _behind(requests: Keyed, load: IntArray) -> FloatArray:
-    """What a peer's requests take for each of its calls, by load, for each call [s]."""
+def _behind(requests: Keyed, calls: IntArray) -> FloatArray:
+    """What a peer's requests take for each of its calls, in each load [s]."""
     took, loads = (requests.end - requests.start)[requests.orphan], len(requests.loads)
     sums = np.bincount(requests.load[requests.orphan], took, loads)
-    return np.asarray((sums / np.maximum(np.bincount(load, minlength=loads), 1))[load])
+    counts = np.bincount(requests.load[requests.caller[calls]], minlength=loads)
+    return np.asarray(sums / np.maximum(counts, 1))
 
 
-def _pool(
-    requests: Keyed, load: IntArray, times: FloatArray, behind: FloatArray
-) -> tuple[Pool, FloatArray, float]:
-    """A peer's threads by rates, its mean waiting in each load, and the doubt of its work [s]."""
-    waits = np.zeros(len(requests.loads))
+def _peer(requests: Keyed, name: str, calls: IntArray, behind: FloatArray) -> tuple[Pool, Measured]:
+    """A peer's threads by rates, and its entry."""
+    caller = requests.caller[calls]
+    times, load = (requests.ended - requests.began)[calls], requests.load[caller]
+    trace = requests.trace[caller]
     seen: dict[int, Seen] = {}
     for k in np.unique(load).tolist():
-        mine = times[load == k]
-        rest = min(float(behind[load == k][0]), float(mine.mean()))
-        rate = len(mine) / (requests.loads[k].window or inf) / requests.shares[k]
-        scv = float(mine.var() / mine.mean() ** 2) if mine.mean() > 0 else 1.0
-        seen[k] = Seen(rate, float(mine.mean()) - rest, standard_error(mine), rest, scv)
+        mine, among = times[load == k], trace[load == k]
+        rest = min(float(behind[k]), float(mine.mean()))
+        window, share = requests.loads[k].window, requests.shares[k]
+        seen[k] = Seen.of(mine - rest, np.full(len(mine), rest), among, window, share)
     pool, work, doubt = pool_by_rates(list(seen.values()), 1)
-    for k, each in seen.items():
-        waits[k] = each.gap - work if pool.seen else 0.0
-    return pool, waits, doubt
-
-
-def _peer(
-    name: str, times: FloatArray, behind: FloatArray, waits: FloatArray, doubt: float
-) -> Measured:
-    longer = float(waits.mean())
-    mean = max(float((times - behind).mean()) - longer, 0.0)
+    mean, error = max(work, 0.0), sqrt(standard_error(times, trace) ** 2 + doubt**2)
     last = Doing((), mean, float(times.var() / times.mean() ** 2) if times.mean() else 1.0)
-    error = sqrt(standard_error(times) ** 2 + (ROUGH * longer) ** 2 + doubt**2)
-    return Measured(name, name, "", len(times), last, mean, error, 0.0, 0.0, {}, peer=True)
+    return pool, Measured(name, name, "", len(times), last, mean, error, 0.0, 0.0, {}, peer=True)

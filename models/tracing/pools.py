@@ -44,6 +44,8 @@ class Arrivals:
         When each came, did its first visible thing (a call or its answer), and was answered [s].
     entry
         A number for its entry: work is compared within an entry.
+    trace
+        A number for its trace.
     counts
         Whether the request counts: those before the file knows who is there do not.
     """
@@ -52,6 +54,7 @@ class Arrivals:
     first: FloatArray
     answered: FloatArray
     entry: IntArray
+    trace: IntArray
     counts: BoolArray
 
 
@@ -92,7 +95,8 @@ def pool_of(loads: Sequence[Arrivals]) -> Pool:
     >>> answered = np.zeros(2000)
     >>> for i in range(2000):
     ...     answered[i] = max(came[i], answered[i - 1] if i else 0.0) + draws.exponential()
-    >>> one = Arrivals(came, answered, answered, np.zeros(2000, int), np.ones(2000, bool))
+    >>> same, each = np.zeros(2000, int), np.arange(2000)
+    >>> one = Arrivals(came, answered, answered, same, each, np.ones(2000, bool))
     >>> pool_of([one]).threads
     1.0
     """

@@ -5,23 +5,44 @@ Cunneen's approximation) of holding times H = w + r:
 
     g_l = w + C(m, a_l) / (m - a_l) (1 + c_l^2) / 2 H_l,   a_l = lambda_l H_l,
 
-with rates, times and their variation as measured. The m and w with the least chi squared count.
-With r = 0 and c = 1 it is the law of m processors that requests share, whose work stretches.
+with rates, times and their variation as measured, so that g_l is normal with the variance
+
+    s_l^2 = e_l^2 + (0.3 W_l)^2
+
+of its own error e_l and that of the law. The m and w of the highest likelihood count; what the
+others say is the doubt of w. With r = 0 and c = 1 it is the law of m processors that requests
+share, whose work stretches.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import exp, inf, sqrt
 from typing import NamedTuple
 
-from headway.models.tracing.pools import Arrivals, Pool
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.models.tracing.loads import IntArray
+from headway.models.tracing.pools import Pool
+from headway.models.tracing.spread import standard_error
 from headway.queueing.erlang.formulas import erlang_c
 from headway.records import dataclass
 
-ROUGH = 0.3
-"""Relative error of waiting: arrivals are not Poisson where one request makes several calls."""
-_SETTLED = 1e-6  # relative change of the work
-_LIKELY = 9.0  # chi squared by which a pool has to explain more than none: three standard errors
-_POSSIBLE = 4.0  # chi squared within which other numbers of threads do as well
+
+class Rough(NamedTuple):
+    """Relative errors of the law: one that all loads of a service share, and one of each load."""
+
+    common: float
+    apart: float
+
+
+ROUGH = Rough(0.4, 0.25)
+"""``python -m tests.campaigns.trace_round_trips --law`` measures them: requests that one other
+makes do not come at random."""
+_LIKELY = 9.0  # deviance by which a pool has to explain more than none: three standard errors
+_POSSIBLE = 4.0  # deviance within which other numbers of threads do as well: two of them
+_TRIED, _ZOOMS = 33, 5  # values of the work between two ends, and how often the ends close in
+_MORE = 1.01  # of a rate, to see how waits grow with it
+_LEAST = 1e-12  # of an error [s]
 
 
 @dataclass(frozen=True)
@@ -30,8 +51,8 @@ class Seen:
 
     Parameters
     ----------
-    rate
-        All requests [1/s], also those of which there are no spans.
+    rate, unsure
+        All requests [1/s], also those of which there are no spans, and its relative error.
     gap, error
         Mean time to the first visible thing, waiting included, and its standard error [s].
     rest
@@ -41,30 +62,52 @@ class Seen:
     """
 
     rate: float
+    unsure: float
     gap: float
     error: float
     rest: float
     scv: float
 
     @classmethod
-    def of(cls, arrivals: Arrivals, rate: float) -> "Seen":
-        """From the requests that are known, and the rate of all."""
-        gaps = arrivals.first - arrivals.came
-        rest = arrivals.answered - arrivals.first
-        times = arrivals.answered - arrivals.came
-        mean, n = float(times.mean()), len(gaps)
-        error = float(gaps.std(ddof=1) / sqrt(n)) if n > 1 else float(gaps.mean())
-        scv = float(times.var() / mean**2) if mean > 0 else 1.0
-        return cls(rate, float(gaps.mean()), error, float(rest.mean()), scv)
+    def of(
+        cls, gap: FloatArray, rest: FloatArray, trace: IntArray, window: float, share: float
+    ) -> "Seen":
+        """From the requests that are known.
 
-    def wait(self, threads: int, work: float) -> float:
-        """Mean waiting time in M/G/m, work being the first gap without it (Allen and Cunneen)."""
+        Of traces with n_j requests each, kept with the chance p, the rate has the relative error
+        sqrt((1 - p) sum n_j^2) / sum n_j.
+
+        Parameters
+        ----------
+        gap, rest, trace
+            Of each request [s], and a number for its trace.
+        window
+            Time in which they came [s].
+        share
+            Of all traces, p.
+        """
+        times, n = gap + rest, len(gap)
+        mean = float(times.mean())
+        _, each = np.unique(trace, return_counts=True)
+        return cls(
+            max(n - 1, 1) / (window or inf) / share,
+            sqrt((1 - share) * float((each**2).sum())) / n,
+            float(gap.mean()),
+            standard_error(gap, trace) or float(gap.mean()),
+            float(rest.mean()),
+            float(times.var() / mean**2) if mean > 0 else 1.0,
+        )
+
+    def wait(self, threads: int, work: FloatArray, more: float = 1.0) -> FloatArray:
+        """Mean waiting time in M/G/m at `more` times the rate (Allen and Cunneen).
+
+        Work is the first gap without it.
+        """
         held = work + self.rest
-        offered = self.rate * held
-        if offered >= threads:
-            return inf
-        scale = float(erlang_c(threads, offered)) * (1 + self.scv) / 2
-        return scale * held / (threads - offered)
+        offered = more * self.rate * held
+        busy = offered < threads
+        likely = erlang_c(threads, np.where(busy, offered, 0.0)) * (1 + self.scv) / 2
+        return np.where(busy, likely * held / np.where(busy, threads - offered, 1.0), inf)
 
 
 class ByRates(NamedTuple):
@@ -77,8 +120,7 @@ class ByRates(NamedTuple):
     work
         Mean of the first gap without waiting [s].
     doubt
-        How far it is from the work that other numbers of threads would leave: its root mean square,
-        each weighted by exp(-chi squared / 2) [s].
+        Root mean square of the error of `work` that comes from not knowing the waiting [s].
     """
 
     pool: Pool
@@ -86,53 +128,100 @@ class ByRates(NamedTuple):
     doubt: float
 
 
+class _Peak(NamedTuple):
+    """Where the deviance, -2 log likelihood, is least: its value, the work, and its variance."""
+
+    deviance: float
+    work: float
+    variance: float
+
+
 def pool_by_rates(loads: Sequence[Seen], low: int) -> ByRates:
     """Find threads from mean times and rates.
+
+    Beforehand a pool is as likely to be busy to any share a / m as to any other, a being the
+    offered load: so m threads have the chance 1 / m - 1 / (m + 1), and what is beyond those tried
+    counts as no limit. Each counts by its likelihood too, integrated over the work by Laplace's
+    method. Threads are seen if they explain more than chance; the work is then theirs, and
+    otherwise the mean over all of them.
 
     Parameters
     ----------
     loads
-        Of one load or more; from one nothing is seen.
+        Of one load or more; one alone shows no threads.
     low
         The fewest threads that the spans allow.
     """
-    flat, usual = _unexplained(loads, None)
-    if len(loads) < 2 or flat == inf:  # or nobody does anything that takes time
-        return ByRates(Pool(inf, low, inf), usual, 0.0)
+    free = _peak(loads, None)
+    if free.work <= 0:  # nobody does anything that takes time
+        return ByRates(Pool(inf, low, inf), free.work, 0.0)
     most = int(2 * max(each.rate * (each.gap + each.rest) for each in loads)) + 10
-    tried = {m: _unexplained(loads, m) for m in range(low, max(low + 10, most))}
-    best = min(tried, key=lambda m: tried[m][0])
-    left, work = tried[best]
-    seen = left < flat - _LIKELY
-    taken = work if seen else usual
-    weights = [(exp((min(left, flat) - c) / 2), w) for c, w in (*tried.values(), (flat, usual))]
-    whole = sum(weight for weight, _ in weights)
-    doubt = sqrt(sum(weight * (w - taken) ** 2 for weight, w in weights) / whole)
-    if not seen:
-        return ByRates(Pool(inf, low, inf), usual, doubt)
-    near = [m for m, (other, _) in tried.items() if other < left + _POSSIBLE]
-    return ByRates(Pool(float(best), min(near), float(max(near))), work, doubt)
+    peaks = {m: _peak(loads, m) for m in range(low, max(low + 10, most))}
+    best = min(peaks, key=lambda m: peaks[m].deviance)
+    least = peaks[best].deviance
+    weights = _weights(free, peaks)
+    mean = sum(weight * peak.work for weight, peak in weights)
+    if least >= free.deviance - _LIKELY:
+        return ByRates(Pool(inf, low, inf), mean, _doubt(mean, weights, free))
+    near = [m for m, peak in peaks.items() if peak.deviance < least + _POSSIBLE]
+    work = peaks[best].work
+    pool = Pool(float(best), min(near), float(max(near)))
+    return ByRates(pool, work, _doubt(work, weights, free))
 
 
-def _unexplained(loads: Sequence[Seen], threads: int | None) -> tuple[float, float]:
-    """Chi squared of the law at the work that explains most, and that work."""
-    work = min(each.gap for each in loads)
-    left = inf
-    for _ in range(50):
-        waits = [0.0 if threads is None else each.wait(threads, work) for each in loads]
-        if inf in waits:
-            work *= 0.9
-            continue
-        weights = [
-            1 / (max(each.error, 1e-12) ** 2 + (ROUGH * wait) ** 2)
-            for each, wait in zip(loads, waits, strict=True)
-        ]
-        gaps = [each.gap - wait for each, wait in zip(loads, waits, strict=True)]
-        further = sum(w * g for w, g in zip(weights, gaps, strict=True)) / sum(weights)
-        if further <= 0:
-            break
-        left = sum(w * (g - further) ** 2 for w, g in zip(weights, gaps, strict=True))
-        if abs(further - work) <= _SETTLED * work:
-            return left, work
-        work = (work + further) / 2
-    return (left, work) if threads is None else (inf, work)
+def _weights(free: _Peak, peaks: Mapping[int, _Peak]) -> list[tuple[float, _Peak]]:
+    """How likely each number of threads is, no limit standing for all beyond the others."""
+    before = [(1 / (max(peaks) + 1), free), *((1 / m / (m + 1), p) for m, p in peaks.items())]
+    least = min(peak.deviance for _, peak in before)
+    each = [p * exp((least - peak.deviance) / 2) * sqrt(peak.variance) for p, peak in before]
+    return [(x / sum(each), peak) for x, (_, peak) in zip(each, before, strict=True)]
+
+
+def _doubt(work: float, weights: Sequence[tuple[float, _Peak]], free: _Peak) -> float:
+    """How far the work may be from what is taken, beyond its error if nobody waited."""
+    mean = sum(weight * ((peak.work - work) ** 2 + peak.variance) for weight, peak in weights)
+    return sqrt(max(mean - free.variance, 0.0))
+
+
+def _peak(loads: Sequence[Seen], threads: int | None) -> _Peak:
+    """The work of the highest likelihood, from 0 to the longest gap, by ends that close in."""
+    low, high = 0.0, max(each.gap for each in loads)
+    usual = 1 / sum(1 / max(each.error, _LEAST) ** 2 for each in loads)
+    for _ in range(_ZOOMS):
+        works = np.linspace(low, high, _TRIED)
+        deviances = _deviance(loads, threads, works)
+        k = int(deviances.argmin())
+        low, high = float(works[max(k - 1, 0)]), float(works[min(k + 1, _TRIED - 1)])
+    work, least = float(works[k]), float(deviances[k])
+    if least == inf:
+        return _Peak(inf, work, usual)
+    step = max(sqrt(usual) / 10, (high - low) / 2)
+    down, up = _deviance(loads, threads, np.array([max(work - step, 0.0), work + step])).tolist()
+    curved = (down + up - 2 * least) / step**2
+    return _Peak(least, work, 2 / curved if 0 < curved < inf else usual)
+
+
+def _deviance(loads: Sequence[Seen], threads: int | None, works: FloatArray) -> FloatArray:
+    """-2 log likelihood of each work, above that of gaps known without any error of the law.
+
+    The law's error is common to all loads, so that gaps vary together: as the sum of own errors
+    and of one that goes with the waits, whose inverse and determinant are Sherman and Morrison's.
+    """
+    shape = len(loads), len(works)
+    gap, error, unsure = (
+        np.array([[getattr(each, name)] for each in loads]) for name in ("gap", "error", "unsure")
+    )
+    waits, more = np.zeros((2, *shape))
+    if threads is not None:
+        waits, more = (
+            np.array([each.wait(threads, works, rate) for each in loads]) for rate in (1, _MORE)
+        )
+    known = (more < inf).all(axis=0)
+    waits, more = np.where(known, waits, 0.0), np.where(known, more, 0.0)
+    error = np.maximum(error, _LEAST) ** 2
+    apart = error + (unsure * (more - waits) / (_MORE - 1)) ** 2 + (ROUGH.apart * waits) ** 2
+    off = gap - waits - works
+    along = 1 + ROUGH.common**2 * (waits**2 / apart).sum(axis=0)
+    told = (off**2 / apart).sum(axis=0)
+    told -= ROUGH.common**2 * (waits * off / apart).sum(axis=0) ** 2 / along
+    return np.where(known, told + np.log(along) + np.log(apart / error).sum(axis=0), inf)

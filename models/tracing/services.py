@@ -12,7 +12,8 @@ from headway.models.tracing.measured import Measured, measured_of
 from headway.models.tracing.peers import orphans_of, peers_of
 from headway.models.tracing.pools import Pool
 from headway.models.tracing.requests import Requests, requests_of
-from headway.models.tracing.threads import standard_error, threads_of
+from headway.models.tracing.spread import standard_error
+from headway.models.tracing.threads import threads_of
 from headway.records import dataclass
 
 
@@ -141,5 +142,5 @@ def _load(requests: Keyed, k: int) -> Load:
             for n in np.flatnonzero(counts).tolist()
         },
         float(times.mean()) if len(times) else inf,
-        standard_error(times),
+        standard_error(times, requests.trace[rows]),
     )

@@ -6,6 +6,7 @@ all its own time stretches, by the same law of rates.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import inf, sqrt
 
 import numpy as np
@@ -19,7 +20,6 @@ from headway.records import dataclass
 
 _WHOLE = 0.999  # share of traces kept from which every request is known
 _FEW = 2
-_ROUNDING = 1e-9  # times are whole nanoseconds
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,14 @@ class _Found:
         all_of = self.requests
         came = all_of.start[rows]
         known = came > self.from_then[k]
-        return Arrivals(came, all_of.first[rows], all_of.end[rows], all_of.key[rows], known)
+        return Arrivals(
+            came,
+            all_of.first[rows],
+            all_of.end[rows],
+            all_of.key[rows],
+            all_of.trace[rows],
+            known,
+        )
 
     def service(self, name: str, rows: Mapping[int, IntArray]) -> None:
         """The threads of a service, or else its processors."""
@@ -112,32 +119,31 @@ class _Found:
         pool = pool_of(whole) if whole else Pool(inf, 1, inf)
         if not pool.seen and len(whole) < len(found):
             low = max(pool.low, pool_of(list(found.values())).low)
-            seen = {k: Seen.of(each, self.rate(k, each)) for k, each in found.items()}
+            seen = {k: self.seen(k, each, each.first - each.came) for k, each in found.items()}
             pool, work, self.doubt[name] = pool_by_rates(list(seen.values()), low)
-            if pool.seen:
-                self.longer[name] = {k: each.gap - work for k, each in seen.items()}
+            self.longer[name] = {k: each.gap - work for k, each in seen.items()}
         self.pools[name] = pool
         if not pool.seen:
             self.stretched(name, rows, found)
             return
         for k, each in rows.items():
-            known = shares[k] >= _WHOLE and name not in self.longer
-            self.waits[each] = waits_of(found[k], pool.threads) if known else np.nan
+            known = found[k].counts & (shares[k] >= _WHOLE and name not in self.longer)
+            self.waits[each] = np.where(known, waits_of(found[k], pool.threads), np.nan)
 
     def stretched(
         self, name: str, rows: Mapping[int, IntArray], found: Mapping[int, Arrivals]
     ) -> None:
         """Whether the work of a service stretches as it does at a processor that is shared."""
-        owns = {k: self.requests.own[each] for k, each in rows.items() if len(each) > _FEW}
         seen = {
-            k: Seen(self.rate(k, found[k]), float(own.mean()), standard_error(own), 0.0, 1.0)
-            for k, own in owns.items()
+            k: replace(self.seen(k, found[k], self.requests.own[each]), rest=0.0, scv=1.0)
+            for k, each in rows.items()
+            if len(each) > _FEW
         }
         if len(seen) < _FEW:
             return
-        processor, work, _ = pool_by_rates(list(seen.values()), 1)
+        processor, work, doubt = pool_by_rates(list(seen.values()), 1)
         if processor.seen:
-            self.processors[name] = processor
+            self.processors[name], self.doubt[name] = processor, doubt
             self.longer[name] = {k: each.gap - work for k, each in seen.items()}
             return
         ends = [seen[min(seen)], seen[max(seen)]]  # loads are in the order of their rates
@@ -146,15 +152,8 @@ class _Found:
         if apart > CLEAR * error and apart > 2 * APART * ends[0].gap:
             self.growing[name] = apart / ends[0].gap
 
-    def rate(self, k: int, each: Arrivals) -> float:
-        """The rate of all requests of a service [1/s]."""
-        window = float(each.came[-1] - each.came[0]) or inf
-        return (len(each.came) - 1) / window / self.requests.shares[k]
-
-
-def standard_error(values: FloatArray) -> float:
-    """Of a mean; 0 for a single value, and for values that differ by rounding only."""
-    if len(values) < _FEW:
-        return 0.0
-    spread = float(values.std(ddof=1))
-    return spread / sqrt(len(values)) if spread > _ROUNDING * float(np.abs(values).max()) else 0.0
+    def seen(self, k: int, each: Arrivals, gap: FloatArray) -> Seen:
+        """A service at a load by its mean times, `gap` being what waiting makes longer [s]."""
+        window = float(each.came[-1] - each.came[0])
+        rest = each.answered - each.came - gap
+        return Seen.of(gap, rest, each.trace, window, self.requests.shares[k])

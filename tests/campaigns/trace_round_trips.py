@@ -3,8 +3,10 @@
 ``python -m tests.campaigns.trace_round_trips --count 30`` prints how often structure, calls, work
 and threads are found, and how far response times are off at 1.3 times the highest load;
 ``--adverse`` spoils the traces: two clocks 3 ms off, a tenth of the traces, and a service without
-spans. Services are played by `tests.oracles.traced_services`. docs/explanation/traces.md quotes
-both, and `tests/models/tracing/test_traced_models.py` recomputes a part.
+spans. ``--law`` compares waiting for threads with the law of rates, and is what
+`headway.models.tracing.rates.ROUGH` rests on. Services are played by
+`tests.oracles.traced_services`. docs/explanation/traces.md quotes all three, and
+`tests/models/tracing/test_traced_models.py` recomputes a part.
 """
 
 import argparse
@@ -12,21 +14,30 @@ import random
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import inf
+from math import exp, inf, log
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.errors import HeadwayError
+from headway.kinds import FloatArray
 from headway.models.tracing.flows import Always, Geometric, Times
+from headway.models.tracing.keys import Keyed, keyed
+from headway.models.tracing.loads import read_loads
 from headway.models.tracing.measured import Measured
+from headway.models.tracing.rates import Seen
+from headway.models.tracing.requests import requests_of
 from headway.models.tracing.services import Services
+from headway.models.tracing.threads import threads_of
 from headway.models.tracing.traced import model_traces
 from tests.oracles.traced_services import Played, Stage, capacity, drawn, play
 
 LOADS = 0.3, 0.45, 0.6
 BEYOND = 1.3
-LONGER = 8  # times as many requests as in a load tell the true response time
+LONGER, LONGEST = 8, 20_000
+"""Times as many requests as in a load tell the true response time; but no more than so many."""
+ENOUGH = 40  # requests of a load that wait, for their mean to be known to some 10%
 KEPT, OFF = 0.1, 0.003
 _LAWS = {"fixed": Always, "geometric": Geometric}
 _PEER = "somebody"
@@ -73,7 +84,8 @@ def trip(seed: int, traces: int = 2000, adverse: bool = False) -> Trip:
             work.append((found.work - entry.work) / found.error)
             calls += list(_calls(services, found, stages))
     rate = BEYOND * LOADS[-1] * most
-    truth = play(played, rate, LONGER * traces, 10 * seed + 9, warm=traces).response_time
+    longer = min(LONGER * traces, LONGEST)
+    truth = play(played, rate, longer, 10 * seed + 9, warm=2000).response_time
     try:
         answer = float(traced.model.at(arrival_rate=rate).solve().response_time)
     except HeadwayError:
@@ -84,6 +96,52 @@ def trip(seed: int, traces: int = 2000, adverse: bool = False) -> Trip:
         if pool.seen
     ]
     return Trip(structure, calls, work, pools, answer / truth - 1)
+
+
+def law_errors(seed: int, traces: int = 2000) -> list[list[float]]:
+    """Logarithms of mean waiting over the law's, by load, of each service that was seen to wait."""
+    played = drawn(seed)
+    most = capacity(played)
+    with tempfile.TemporaryDirectory() as folder:
+        for k, share in enumerate(LOADS):
+            load = play(played, share * most, traces, 10 * seed + k)
+            (Path(folder) / f"load{k}.jsonl").write_text("\n".join(load.lines))
+        spans = read_loads([folder]).loads
+    table = keyed([requests_of(each) for each in spans], [1.0] * len(LOADS))
+    threads = threads_of(table)
+    services = np.array([table.service_of(key) for key in table.keys])[table.key]
+    known = ~np.isnan(threads.waits)
+    errors = []
+    for name, pool in threads.pools.items():
+        if pool.threads == played.threads[name]:
+            each = [(services == name) & known & (table.load == k) for k in range(len(LOADS))]
+            laws = [_law_error(table, threads.waits, rows, int(pool.threads)) for rows in each]
+            errors.append([error for error in laws if error is not None])
+    return errors
+
+
+def _law_error(
+    table: Keyed, waits: FloatArray, rows: "NDArray[np.bool_]", threads: int
+) -> float | None:
+    wait = waits[rows]
+    if (wait > 0).sum() < ENOUGH:
+        return None
+    start, first, end = table.start[rows], table.first[rows], table.end[rows]
+    seen = Seen.of(first - start, end - first, table.trace[rows], float(np.ptp(start)), 1.0)
+    law = float(seen.wait(threads, np.array([seen.gap - wait.mean()]))[0])
+    return log(wait.mean() / law) if 0 < law < inf else None
+
+
+def _print_law(errors: list[list[float]]) -> None:
+    """Errors common to all loads of a service, and those of each load."""
+    whole = [each for each in errors if len(each) == len(LOADS)]
+    within = float(np.mean([np.var(each, ddof=1) for each in whole])) ** 0.5
+    between = float(np.var([np.mean(each) for each in whole], ddof=1) - within**2 / len(LOADS))
+    median = float(np.median([each for errors in whole for each in errors]))
+    print(f"services that wait at each load  {len(whole)}")
+    print(f"median of waiting over the law's {exp(median):.2f}")
+    print(f"error common to the loads        {between**0.5:.2f}")
+    print(f"error of each load               {within:.2f}")
 
 
 def _silent(played: Played, seed: int) -> str:
@@ -145,9 +203,14 @@ def main() -> None:
     parser.add_argument("--traces", type=int, default=2000)
     parser.add_argument("--first", type=int, default=100)
     parser.add_argument("--adverse", action="store_true")
+    parser.add_argument("--law", action="store_true")
     told = parser.parse_args()
+    seeds = range(told.first, told.first + told.count)
+    if told.law:
+        _print_law([each for seed in seeds for each in law_errors(seed, told.traces)])
+        return
     trips = []
-    for seed in range(told.first, told.first + told.count):
+    for seed in seeds:
         trips.append(trip(seed, told.traces, told.adverse))
         found = all(trips[-1].structure)
         print(f"# {seed}: {100 * trips[-1].beyond:+.1f}%, structure {found}", flush=True)

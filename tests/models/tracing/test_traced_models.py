@@ -322,7 +322,7 @@ def test_a_pool_is_found_by_who_waited(threads: int) -> None:
     for i in range(n):
         k = int(free.argmin())
         free[k] = answered[i] = max(came[i], free[k]) + draws.exponential(1.0)
-    requests = Arrivals(came, answered, answered, np.zeros(n, int), np.ones(n, bool))
+    requests = Arrivals(came, answered, answered, np.zeros(n, int), np.arange(n), np.ones(n, bool))
     assert pool_of([requests]).threads == threads
 
 

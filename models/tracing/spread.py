@@ -1,0 +1,85 @@
+"""Standard errors of means: of requests, traces and loads, whichever of them go together."""
+
+from math import sqrt
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.models.tracing.loads import IntArray
+
+_FEW = 2
+_ROUNDING = 1e-9  # times are whole nanoseconds
+
+
+def standard_error(values: FloatArray, trace: IntArray) -> float:
+    """Of a mean of n values, where those of one trace go together; 0 where nothing shows it.
+
+    With J traces, S_j the sum of the n_j values of trace j, and m the mean,
+
+        se^2 = J / (J - 1) sum_j (S_j - n_j m)^2 / n^2
+
+    (a ratio estimate of clusters: Cochran, Sampling Techniques, 3rd ed., 1977, eq. 9.36).
+
+    Parameters
+    ----------
+    values
+        Of requests.
+    trace
+        A number for the trace of each.
+
+    Examples
+    --------
+    >>> values = np.array([1.0, 2.0, 4.0, 5.0])
+    >>> standard_error(values, np.arange(4)) == values.std(ddof=1) / 2
+    True
+    >>> round(standard_error(values, np.array([0, 0, 1, 1])), 9)
+    1.5
+    """
+    if len(values) < _FEW:
+        return 0.0
+    _, which = np.unique(trace, return_inverse=True)
+    off = np.bincount(which, values - values.mean())
+    spread = sqrt(float((off**2).sum()) / len(values))
+    if len(off) < _FEW or spread <= _ROUNDING * float(np.abs(values).max()):
+        return 0.0
+    return spread / sqrt(len(values)) * sqrt(len(off) / (len(off) - 1))
+
+
+def error_over_loads(values: FloatArray, trace: IntArray, load: IntArray) -> float:
+    """Standard error of a mean over loads that may differ by more than chance.
+
+    With means m_l, their variances s_l^2 and w_l = 1 / s_l^2, Q = sum w_l (m_l - m)^2 is chi
+    squared with L - 1 degrees of freedom if they differ by chance. If it is above that by two of
+    its standard errors, sqrt(2 (L - 1)), the variance t^2 between loads counts (DerSimonian and
+    Laird, Controlled Clinical Trials 7, 1986, eq. 8):
+
+        t^2 = (Q - (L - 1)) / (sum w_l - sum w_l^2 / sum w_l).
+
+    Parameters
+    ----------
+    values, trace
+        As for `standard_error`.
+    load
+        A number for the load of each.
+
+    Examples
+    --------
+    >>> values, load = np.array([1.0, 1.2, 2.0, 2.2]), np.array([0, 0, 1, 1])
+    >>> one = standard_error(values, np.arange(4))
+    >>> error_over_loads(values, np.arange(4), load) > one
+    True
+    """
+    alone = standard_error(values, trace)
+    numbers, sizes = np.unique(load, return_counts=True)
+    means = np.array([values[load == k].mean() for k in numbers])
+    errors = np.array([standard_error(values[load == k], trace[load == k]) for k in numbers])
+    if not (errors > 0).all() or len(numbers) < _FEW:
+        return alone
+    weights = 1 / errors**2
+    whole = float(weights.sum())
+    apart = float((weights * (means - (weights * means).sum() / whole) ** 2).sum())
+    free = len(numbers) - 1
+    if apart < free + 2 * sqrt(2 * free):
+        return alone
+    between = (apart - free) / (whole - float((weights**2).sum()) / whole)
+    return sqrt(alone**2 + between * float((sizes**2).sum()) / len(values) ** 2)
