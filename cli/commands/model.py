@@ -29,6 +29,11 @@ FORMS = (
     metavar="SHARE|LOAD=SHARE",
     help="Share of traces that were kept, where spans do not say it: 10%, or monday=0.1.",
 )
+@click.option(
+    "--metrics",
+    metavar="FILE",
+    help="Processors that each service kept busy, by load: CSV, or JSON of Prometheus.",
+)
 @click.option("--window", metavar="TIME", help="Cut a long file into loads of this length: 60s.")
 @plot_option
 @format_options
@@ -36,6 +41,7 @@ def command(
     traces: tuple[str, ...],
     out: Path | None,
     sampled: tuple[str, ...],
+    metrics: str | None,
     window: str | None,
     plot: Drawing | None,
     output_format: Format | None,
@@ -48,7 +54,7 @@ def command(
     length = None if window is None else quantity(window, unit("s"), "--window")
     with progress("reading", megabytes(traces)) as advance:
         answer = model_traces(
-            traces, out.stem if out else "services", shares_of(sampled), length, advance
+            traces, out.stem if out else "services", shares_of(sampled), length, metrics, advance
         )
     files = [] if out is None else [(out, answer.text.encode())]
     present(answer, output_format, plot, files=files)

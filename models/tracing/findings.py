@@ -1,6 +1,7 @@
 """What traces do not say, or say wrongly: findings on clocks, sampling, services and threads."""
 
 from collections.abc import Iterator, Sequence
+from math import inf
 from pathlib import PurePath
 
 import numpy as np
@@ -10,10 +11,12 @@ from headway.models.auditing.finding import Finding, FindingKind, Severity
 from headway.models.language.scales import Scale
 from headway.models.language.units import unit
 from headway.models.tracing.keys import Key
+from headway.models.tracing.processors import ProcessorTime
 from headway.models.tracing.services import Services
-from headway.numerals import counted, four_digits, significant, some_of
+from headway.numerals import counted, four_digits, significant, some_of, times
 
 _TIME = unit("s")
+_SURE = 1.96  # standard errors of a 95% interval
 _SHOWN = 5  # names of files
 _SOME = 0.001  # share of requests from which lost callers are a finding
 
@@ -95,6 +98,26 @@ FAILED = FindingKind(
     "calls that failed and were made again: a share `value` of all calls",
     "the model makes as many calls as the traces do, at every load",
 )
+IDLE = FindingKind(
+    "waits_within",
+    Severity.NOTE,
+    "services whose requests are at processors for a share `value` of their own time, by metrics",
+    "the rest waits for what writes no spans (disks, locks, sleeps), which holds a thread but no "
+    "processor in the model",
+)
+BEYOND = FindingKind(
+    "work_outside_spans",
+    Severity.WARNING,
+    "services whose processors work `value` times as long as their requests' own time in spans",
+    "the model has the spans' work only, so their processors fill sooner: look for work before the "
+    "span begins or after it ends, or requests without spans",
+)
+NO_METRICS = FindingKind(
+    "no_metrics",
+    Severity.NOTE,
+    "services of which the metrics say nothing in these loads",
+    "all of their own time counts as work at a processor",
+)
 OTHERS = FindingKind(
     "files_passed_over",
     Severity.NOTE,
@@ -114,6 +137,9 @@ FINDINGS = (
     ONE_LOAD,
     GROWS,
     FAILED,
+    IDLE,
+    BEYOND,
+    NO_METRICS,
     OTHERS,
 )
 """Kinds of all of them."""
@@ -139,6 +165,7 @@ def findings_of(services: Services, passed_over: Sequence[str] = ()) -> tuple[Fi
         *_sampled(services),
         *_growing(services),
         *_threads(services),
+        *_processors(services),
         *_others(passed_over),
     ]
     order = list(Severity)
@@ -261,6 +288,33 @@ def _threads(services: Services) -> Iterator[Finding]:
         f"no request was seen to wait for a thread of {each}",
         value=min(pool.low for pool in unseen.values()),
     )
+
+
+def _processors(services: Services) -> Iterator[Finding]:
+    known = services.processor_times
+    waiting: dict[str, ProcessorTime] = {}
+    for service, each in known.items():
+        if each.low > each.own + _SURE * each.own_error:
+            spent, own = times(each.demand, each.own)
+            yield BEYOND.finding(
+                f"a request of {service} takes {spent} at processors, but {own} in its own spans",
+                value=each.demand / each.own if each.own > 0 else inf,
+            )
+        elif each.high < each.own - _SURE * each.own_error:
+            waiting[service] = each
+    if waiting:
+        parts = [
+            f"{spent} of {own} in {service}"
+            for service, each in waiting.items()
+            for spent, own in [times(each.demand, each.own)]
+        ]
+        yield IDLE.finding(
+            f"requests are at processors for a part of their own time: {', '.join(parts)}",
+            value=min(each.demand / each.own for each in waiting.values()),
+        )
+    missing = [name for name in services.pools if known and name not in known]
+    if missing:
+        yield NO_METRICS.finding(f"there are no metrics of {some_of(missing, _SHOWN)}")
 
 
 def _others(passed_over: Sequence[str]) -> Iterator[Finding]:

@@ -91,11 +91,14 @@ class Read:
     ----------
     loads
         The spans of each.
+    since
+        When the first span of all loads began, since 1970 [s].
     passed_over
         Names of files of a folder, a pattern or an archive that are plainly no traces.
     """
 
     loads: tuple[Spans, ...]
+    since: float
     passed_over: tuple[str, ...]
 
 
@@ -140,7 +143,7 @@ def read_loads(
         seen = f" (seen: {some_of(names, _SHOWN)})" if names else ""
         msg = f"{', '.join(places)}: no spans{seen}; export at least one trace"
         raise MeasurementError(msg)
-    return Read(tuple(reading.loads(window)), tuple(passed_over))
+    return Read(tuple(reading.loads(window)), reading.first * _SECONDS, tuple(passed_over))
 
 
 _IDENTIFIER = re.compile(
@@ -254,9 +257,14 @@ class _Reading:
             raise MeasurementError(msg)
         return number
 
+    @property
+    def first(self) -> int:
+        """When the first span began, since 1970 [ns]."""
+        return min(min(rows.start) for rows in self.rows.values())
+
     def loads(self, window: float | None) -> Iterator[Spans]:
         """The spans of each load, files that share traces put together."""
-        first = min(min(rows.start) for rows in self.rows.values())
+        first = self.first
         for names in self._together():
             whole = self._spans(names, first)
             yield from [whole] if window is None else _cut(whole, window)

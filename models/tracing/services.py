@@ -9,8 +9,10 @@ from headway.errors import MeasurementError
 from headway.models.tracing.keys import Key, Keyed, keyed
 from headway.models.tracing.loads import Spans
 from headway.models.tracing.measured import Measured, measured_of
+from headway.models.tracing.metrics import Metrics
 from headway.models.tracing.peers import orphans_of, peers_of
 from headway.models.tracing.pools import Pool
+from headway.models.tracing.processors import ProcessorTime, processor_times
 from headway.models.tracing.requests import Requests, requests_of
 from headway.models.tracing.spread import standard_error
 from headway.models.tracing.threads import threads_of
@@ -70,6 +72,8 @@ class Services:
         Keys by their number in stages.
     growing
         Services whose work grows with the load though nothing explains it: by which share.
+    processor_times
+        Processor time of the requests of services of which there are metrics.
     """
 
     entries: Mapping[Key, Measured]
@@ -82,9 +86,14 @@ class Services:
     doubted: tuple[Key, ...]
     numbered: tuple[Key, ...]
     growing: Mapping[str, float]
+    processor_times: Mapping[str, ProcessorTime]
 
 
-def services_of(loads: Sequence[Spans], sampled: Mapping[str, float] | None = None) -> Services:
+def services_of(
+    loads: Sequence[Spans],
+    sampled: Mapping[str, float] | None = None,
+    metrics: Metrics | None = None,
+) -> Services:
     """Find services in the spans of one load or several.
 
     Parameters
@@ -93,6 +102,8 @@ def services_of(loads: Sequence[Spans], sampled: Mapping[str, float] | None = No
         As `headway.models.tracing.loads.read_loads` gives them.
     sampled
         Share of traces that were kept, by load, where the spans do not say it; above 0, at most 1.
+    metrics
+        Of processors, where there are any.
 
     Raises
     ------
@@ -104,6 +115,7 @@ def services_of(loads: Sequence[Spans], sampled: Mapping[str, float] | None = No
     table = keyed(requests, shares)
     threads = threads_of(table)
     entries = measured_of(table, threads)
+    times = {} if metrics is None else processor_times(table, entries, metrics)
     orphans = orphans_of(table)
     peers, pools = peers_of(table)
     entries |= peers
@@ -122,6 +134,7 @@ def services_of(loads: Sequence[Spans], sampled: Mapping[str, float] | None = No
         table.doubted,
         table.keys,
         threads.growing,
+        times,
     )
 
 

@@ -11,7 +11,8 @@ from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
 from headway.models.tracing.findings import findings_of
 from headway.models.tracing.keys import Key
-from headway.models.tracing.loads import read_loads
+from headway.models.tracing.loads import Read, read_loads
+from headway.models.tracing.metrics import Metrics, Stretch, read_metrics
 from headway.models.tracing.services import Load, Services, services_of
 from headway.models.tracing.writing import entry_names, to_text
 from headway.numerals import four_digits
@@ -73,6 +74,7 @@ def model_traces(
     name: str = "services",
     sampled: float | Mapping[str, float] = 1.0,
     window: float | None = None,
+    metrics: str | None = None,
     advance: Callable[[], None] = lambda: None,
 ) -> TracedModel:
     """Make a model of services from their traces.
@@ -92,6 +94,9 @@ def model_traces(
         spans do not say it.
     window
         Length of a load [s], where one long file holds several.
+    metrics
+        A file of how many processors each service kept busy: a table, or what Prometheus'
+        query_range answers.
     advance
         Called after each megabyte of a long file.
 
@@ -104,7 +109,7 @@ def model_traces(
     """
     read = read_loads(places, window, advance)
     shares = _shares(sampled, [spans.name for spans in read.loads])
-    services = services_of(read.loads, shares)
+    services = services_of(read.loads, shares, _metrics(metrics, read))
     text = to_text(services, name)
     model = parse_model(text, name)
     presets = list(model.presets)
@@ -115,6 +120,17 @@ def model_traces(
     names = entry_names(services)
     findings = findings_of(services, read.passed_over)
     return TracedModel(model, text, services, names, findings, compared)
+
+
+def _metrics(place: str | None, read: Read) -> Metrics | None:
+    """Metrics of the services in the loads that were read."""
+    if place is None:
+        return None
+    loads = [
+        Stretch(each.name, read.since + float(each.start.min()), read.since + float(each.end.max()))
+        for each in read.loads
+    ]
+    return read_metrics(place, read.loads[0].services, loads)
 
 
 def shares_of(texts: Sequence[str]) -> float | dict[str, float]:

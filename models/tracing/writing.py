@@ -152,9 +152,14 @@ class _Writing:
 
     def _servers(self, service: str) -> str:
         found = self.services.processors.get(service)
+        name = f"{self.tasks[service]}_servers"
+        measured = self.services.processor_times.get(service)
+        if measured is not None and measured.processors is not None:
+            doc = f"processors of {service}"
+            self.parameters[name] = {"value": measured.processors, "min": 1, "doc": doc}
+            return name
         if found is None:
             return "unlimited"
-        name = f"{self.tasks[service]}_servers"
         self.parameters[name] = {
             "value": int(found.threads),
             "min": 1,
@@ -162,8 +167,31 @@ class _Writing:
         }
         return name
 
+    def _processor_share(self, service: str) -> str:
+        """The parameter of the part of a service's own time at its processors; none is empty."""
+        measured = self.services.processor_times.get(service)
+        if measured is None:
+            return ""
+        name = f"{self.tasks[service]}_processor_share"
+        share, low, high = measured.share
+        self.parameters[name] = {
+            "value": _rounded(share),
+            "min": 0,
+            "max": 1,
+            "ci95": [_rounded(low), _rounded(high)],
+            "doc": f"of {service}'s own time, at its processors",
+        }
+        return name
+
+    def _worked(self, own: str, part: str) -> dict[str, Any]:
+        """Own time, a part of which is at the processor, and the rest a delay."""
+        if not part:
+            return {"demand": own}
+        return {"demand": f"{part} * {own}", "think_time": f"(1 - {part}) * {own}"}
+
     def _entry(self, key: Key, entry: Measured) -> dict[str, Any]:
         name = self.names[key]
+        self.part = "" if entry.peer else self._processor_share(entry.service)
         self.parameters[f"{name}_work"] = self._time(
             entry.work, entry.error, f"{entry.service}'s own time for {self._said(entry)}"
         )
@@ -191,7 +219,7 @@ class _Writing:
         blocks = entry.doing.blocks
         orphans = self.services.orphans if entry.peer else {}
         if not blocks:
-            yield "demand", f"{self.names[key]}_work"
+            yield from self._worked(f"{self.names[key]}_work", self.part).items()
             if orphans:
                 yield "calls", {self.names[k]: _rounded(mean) for k, mean in orphans.items()}
             yield "scv", _rounded(entry.doing.last_scv)
@@ -343,7 +371,7 @@ class _Writing:
         label = _free(label, self.activities)
         raw = sum(block.work for block in entry.doing.blocks) + entry.doing.last
         share = work / raw if raw else 0.0
-        step: dict[str, Any] = {"demand": f"{_rounded(share)} * {self.names[key]}_work"}
+        step = self._worked(f"{_rounded(share)} * {self.names[key]}_work", self.part)
         slices = 1 + sum(count for count in calls.values() if not isinstance(count, str))
         if abs(scv - 1) > _TRIFLE and share:
             step["scv"] = _rounded(scv * slices / max(slices - 1, 1))
@@ -354,7 +382,8 @@ class _Writing:
             if self.left:
                 total = sum(_calls_of(block) for block in entry.doing.blocks)
                 part = self._mean_calls(calls) / total if total else 0.0
-                step["think_time"] = f"{_rounded(part)} * {self.names[key]}_network"
+                way = f"{_rounded(part)} * {self.names[key]}_network"
+                step["think_time"] = " + ".join(filter(None, [step.get("think_time"), way]))
         if fixed:
             step["fixed"] = True
         self.activities[label] = step

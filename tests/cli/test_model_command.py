@@ -169,6 +169,90 @@ def test_calls_that_outlive_their_request_are_messages(tmp_path):
     assert order["work"] == pytest.approx(0.020, rel=1e-9)
 
 
+RATES = {"low": 10, "middle": 20, "high": 40}
+BASE, DEMAND, OWN = 0.05, 0.004, 0.010
+"""Processors busy without requests, processor time of a request, and its own time [s]."""
+
+
+def web_at(rates: Mapping[str, int], service: str = "web") -> dict[str, str]:
+    """Ten seconds of each load, 100 s apart: requests at even distances, each of 10 ms."""
+    files = {}
+    for n, (load, rate) in enumerate(rates.items()):
+        begun = [100_000 * n + 1000 * k // rate for k in range(1, 10 * rate + 1)]
+        rows = [(f"{k:x}", "", "GET /", at, at + 10) for k, at in enumerate(begun, 1)]
+        files[f"{load}.jsonl"] = document(spans(service, *rows)).replace('"a1"', f'"a{n}"')
+    return files
+
+
+def counters(service: str) -> str:
+    """What Prometheus has counted of its processors, every 5 s."""
+    values, busy = [], 0.0
+    for at in range(0, 300, 5):
+        values.append([at, str(busy)])
+        rate = [*RATES.values()][at // 100] if at % 100 < 10 else 0
+        busy += 5 * (BASE + DEMAND * rate)
+    series = {
+        "metric": {"__name__": "container_cpu_usage_seconds_total", "container": service},
+        "values": values,
+    }
+    data = {"resultType": "matrix", "result": [series]}
+    return json.dumps({"status": "success", "data": data})
+
+
+TABLE = "\n".join(
+    ["load,service,cores,processors", *(f"{k},web,{BASE + DEMAND * x},1" for k, x in RATES.items())]
+)
+
+
+@pytest.mark.parametrize("metrics", [TABLE, counters("web")], ids=["table", "prometheus"])
+def test_metrics_part_own_time_into_processors_and_waiting(tmp_path, metrics):
+    """U = b + X D of three loads: D to 3%, as the rate of a load ends with its last request."""
+    (tmp_path / "metrics").write_text(metrics)
+    traces = tmp_path / "traces"
+    traces.mkdir()
+    found = told(
+        traces, web_at(RATES), "--metrics", tmp_path / "metrics", "--out", tmp_path / "m.toml"
+    )
+    time = found["services"]["web"]["processor_time"]
+    assert time["mean"] == pytest.approx(DEMAND, rel=0.03)
+    assert time["ci95"][0] <= DEMAND * 1.03
+    assert time["busy_without_requests"] == pytest.approx(BASE, rel=0.1)
+    assert time["share_of_own_time"] == pytest.approx(DEMAND / OWN, rel=0.03)
+    assert "waits_within" in findings(found)
+    solved = headway("solve", tmp_path / "m.toml", "--set", "arrival_rate=30", "--json")
+    assert json.loads(solved.out)["points"][0]["processors"]["web_host"]["busy"] == pytest.approx(
+        0.12, rel=0.03
+    )
+
+
+def test_processors_that_work_longer_than_the_spans_are_a_finding(tmp_path):
+    (tmp_path / "cpu.csv").write_text(
+        "load,service,cpu_s,seconds\n"
+        + "".join(f"{k},web,{10 * 0.02 * x},10\n" for k, x in RATES.items())
+    )
+    found = told(tmp_path, web_at(RATES), "--metrics", tmp_path / "cpu.csv")
+    [beyond] = [each for each in found["findings"] if each["kind"] == "work_outside_spans"]
+    assert beyond["value"] == pytest.approx(2, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "message"),
+    [
+        ("service,cores\nweb,0.1\n", "nothing in it names one of the loads"),
+        ("load,service,cores\nlow,shop,0.1\n", "nothing in it names one of the services"),
+        ("load,service,requests\nlow,web,7\n", "no column says how many processors were busy"),
+        ('{"status": "success", "data": {"resultType": "matrix", "result": []}}',
+         "no counter of processor time"),
+        (counters("web").replace("cpu", "memory"), "no counter of processor time"),
+    ],
+    ids=["loads", "services", "columns", "nothing", "counters"],
+)  # fmt: skip
+def test_metrics_of_something_else_are_refused(tmp_path, metrics, message):
+    for name, text in {**web_at({"low": 10, "high": 20}), "metrics.txt": metrics}.items():
+        (tmp_path / name).write_text(text)
+    assert message in refusal("model", tmp_path, "--metrics", tmp_path / "metrics.txt")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

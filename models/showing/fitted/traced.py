@@ -12,6 +12,8 @@ from headway.models.tables.table import Column, Table
 from headway.models.tracing.flows import Always, Block, Times
 from headway.models.tracing.measured import Measured
 from headway.models.tracing.pools import Pool
+from headway.models.tracing.processors import ProcessorTime
+from headway.models.tracing.services import Services
 from headway.models.tracing.traced import Compared, TracedModel
 from headway.numerals import four_digits
 
@@ -98,21 +100,44 @@ def _tables(traced: TracedModel, scale: Scale) -> Iterator[Table]:
         ),
         ("+- is half of the 95% interval",),
     )
-    pools = traced.services.pools
-    yield Table(
-        "services",
-        (
-            Column("service", tuple(pools)),
-            Column("threads", tuple(_pool_words(pool) for pool in pools.values())),
-            Column(
-                "processors",
-                tuple(_servers(traced.services.processors.get(name)) for name in pools),
-            ),
-        ),
-    )
+    yield _services(traced, scale)
     yield _loads(traced.compared, scale)
     if traced.findings:
         yield finding_records(traced.findings).table("findings", scale, ())
+
+
+def _services(traced: TracedModel, scale: Scale) -> Table:
+    pools, measured = traced.services.pools, traced.services.processor_times
+    columns = [
+        Column("service", tuple(pools)),
+        Column("threads", tuple(_pool_words(pool) for pool in pools.values())),
+        Column("processors", tuple(_servers(traced.services, name) for name in pools)),
+    ]
+    if measured:
+        each = [measured.get(name) for name in pools]
+        columns += [
+            Column("at processors", tuple(_processor_time(one, scale) for one in each)),
+            Column(
+                "of own time [%]",
+                tuple(None if one is None else 100 * one.share[0] for one in each),
+            ),
+        ]
+    return Table("services", tuple(columns))
+
+
+def _processor_time(measured: ProcessorTime | None, scale: Scale) -> str | None:
+    """Processor time of a request, with the ends of its interval."""
+    if measured is None:
+        return None
+    low, high = (scale.bare(end, _TIME) for end in (measured.low, measured.high))
+    return f"{scale.text(measured.demand, _TIME)} ({low} to {high})"
+
+
+def _share_words(measured: ProcessorTime | None) -> str | None:
+    if measured is None:
+        return None
+    share = 100 * measured.share[0]
+    return f"{share:.0f}%"
 
 
 def _pool_words(pool: Pool) -> str:
@@ -125,8 +150,11 @@ def _range(pool: Pool) -> str:
     return f" ({pool.low} to {pool.high:.0f})" if pool.low < pool.high else ""
 
 
-def _servers(pool: Pool | None) -> str:
-    return "not seen" if pool is None else four_digits(pool.threads) + _range(pool)
+def _servers(services: Services, name: str) -> str:
+    found, measured = services.processors.get(name), services.processor_times.get(name)
+    if measured is not None and measured.processors is not None:
+        return str(measured.processors)
+    return "not seen" if found is None else four_digits(found.threads) + _range(found)
 
 
 def _loads(compared: tuple[Compared, ...], scale: Scale) -> Table:
@@ -165,6 +193,25 @@ def _loads(compared: tuple[Compared, ...], scale: Scale) -> Table:
     )
 
 
+def _processors(services: Services, name: str) -> int | None:
+    measured = services.processor_times.get(name)
+    if measured is not None and measured.processors is not None:
+        return measured.processors
+    return _threads(services.processors.get(name))
+
+
+def _times(measured: ProcessorTime | None) -> dict[str, Any] | None:
+    if measured is None:
+        return None
+    return {
+        "mean": measured.demand,
+        "ci95": [measured.low, measured.high],
+        "share_of_own_time": measured.share[0],
+        "busy_without_requests": measured.base,
+        "loads": measured.loads,
+    }
+
+
 def _document(traced: TracedModel, rows: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "model": traced.model.name,
@@ -174,7 +221,8 @@ def _document(traced: TracedModel, rows: list[dict[str, Any]]) -> dict[str, Any]
                 "threads": _threads(pool),
                 "at_least": pool.low,
                 "at_most": None if pool.high == inf else pool.high,
-                "processors": _threads(traced.services.processors.get(name)),
+                "processors": _processors(traced.services, name),
+                "processor_time": _times(traced.services.processor_times.get(name)),
             }
             for name, pool in traced.services.pools.items()
         },

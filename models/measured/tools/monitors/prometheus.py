@@ -59,6 +59,17 @@ def _points(text: str, source: str) -> list[Point]:
     return points
 
 
+def collected(text: str, source: str) -> list[tuple[Labels, Samples]] | None:
+    """Series of a range query, each with its labels; None if the text is something else.
+
+    Raises
+    ------
+    MeasurementError
+        For an answer that is damaged, an error, or not a range query's.
+    """
+    return _series(document(text, source), source) if _is_prometheus(text) else None
+
+
 def _series(document: Mapping[str, Any], source: str) -> list[tuple[Labels, Samples]]:
     if document.get("status") != "success":
         msg = f"{source}: Prometheus returned an error ({quoted(str(document.get('error')))})"
