@@ -133,13 +133,6 @@ def _processor_time(measured: ProcessorTime | None, scale: Scale) -> str | None:
     return f"{scale.text(measured.demand, _TIME)} ({low} to {high})"
 
 
-def _share_words(measured: ProcessorTime | None) -> str | None:
-    if measured is None:
-        return None
-    share = 100 * measured.share[0]
-    return f"{share:.0f}%"
-
-
 def _pool_words(pool: Pool) -> str:
     if not pool.seen:
         return f"at least {pool.low}"
