@@ -79,6 +79,7 @@ def corrected(spans: Spans) -> tuple[Spans, tuple[Offset, ...]]:
                 known[other] = known[at] + sign * by
                 queue.append(other)
                 slack[other] = within
+                slack.setdefault(at, within)
     usual = float(np.median(list(known.values()) or [0.0]))  # most clocks are right
     known = {service: by - usual for service, by in known.items()}
     offsets = [Offset(spans.services[s], by, slack.get(s, 0.0)) for s, by in known.items() if by]

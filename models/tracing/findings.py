@@ -87,10 +87,10 @@ ONE_LOAD = FindingKind(
 GROWS = FindingKind(
     "work_grows",
     Severity.WARNING,
-    "services whose own work takes longer at higher loads, by a share `value`, though no pool of "
-    "threads explains it",
-    "its processor may be what fills: give its servers in [processors], with demands from a load "
-    "that is light",
+    "services whose own work takes longer in one load than in another, by a share `value`, though "
+    "no pool of threads explains it",
+    "either traces of that load were left out, so that nobody is seen to wait: give their share by "
+    "--sampled; or its processor is what fills: give its servers in [processors]",
 )
 FAILED = FindingKind(
     "calls_repeated",
@@ -269,11 +269,13 @@ def _sampled(services: Services) -> Iterator[Finding]:
 
 def _growing(services: Services) -> Iterator[Finding]:
     for service, growth in services.growing.items():
-        yield GROWS.finding(
-            f"the own work of {service} takes {100 * growth:.0f}% longer at the highest load than "
-            "at the lowest",
-            value=growth,
+        longer = (
+            f"{100 * growth.share:.0f}% longer in {growth.slow} than"
+            if growth.share < 1
+            else f"{1 + growth.share:.0f} times as long in {growth.slow} as"
         )
+        text = f"the own work of {service} takes {longer} in {growth.quick}"
+        yield GROWS.finding(text, value=growth.share)
 
 
 def _threads(services: Services) -> Iterator[Finding]:

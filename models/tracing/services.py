@@ -15,7 +15,7 @@ from headway.models.tracing.pools import Pool
 from headway.models.tracing.processors import ProcessorTime, processor_times
 from headway.models.tracing.requests import Requests, requests_of
 from headway.models.tracing.spread import standard_error
-from headway.models.tracing.threads import threads_of
+from headway.models.tracing.threads import Growth, threads_of
 from headway.records import dataclass
 
 
@@ -71,7 +71,7 @@ class Services:
     numbered
         Keys by their number in stages.
     growing
-        Services whose work grows with the load though nothing explains it: by which share.
+        Services whose work differs between loads though nothing explains it.
     processor_times
         Processor time of the requests of services of which there are metrics.
     """
@@ -85,7 +85,7 @@ class Services:
     within: tuple[Key, ...]
     doubted: tuple[Key, ...]
     numbered: tuple[Key, ...]
-    growing: Mapping[str, float]
+    growing: Mapping[str, Growth]
     processor_times: Mapping[str, ProcessorTime]
 
 

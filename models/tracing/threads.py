@@ -8,6 +8,7 @@ all its own time stretches, by the same law of rates.
 from collections.abc import Mapping
 from dataclasses import replace
 from math import inf, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,14 @@ _WHOLE = 0.999  # share of traces kept from which every request is known
 _FEW = 2
 
 
+class Growth(NamedTuple):
+    """By which share work takes longer in one load than in another."""
+
+    share: float
+    quick: str
+    slow: str
+
+
 @dataclass(frozen=True)
 class Threads:
     """What limits services.
@@ -33,7 +42,7 @@ class Threads:
     processors
         Servers of the processors of services whose work stretches.
     growing
-        Services whose work grows with the load though nothing explains it: by which share.
+        Services whose work differs between loads though nothing explains it.
     longer
         Services whose waiting is known on average only: how long it was in each load [s].
     doubt
@@ -44,7 +53,7 @@ class Threads:
 
     pools: Mapping[str, Pool]
     processors: Mapping[str, Pool]
-    growing: Mapping[str, float]
+    growing: Mapping[str, Growth]
     longer: Mapping[str, Mapping[int, float]]
     doubt: Mapping[str, float]
     waits: FloatArray
@@ -75,7 +84,7 @@ class _Found:
         self.requests = requests
         self.pools: dict[str, Pool] = {}
         self.processors: dict[str, Pool] = {}
-        self.growing: dict[str, float] = {}
+        self.growing: dict[str, Growth] = {}
         self.longer: dict[str, Mapping[int, float]] = {}
         self.doubt: dict[str, float] = {}
         self.waits = np.zeros(len(requests.key))
@@ -146,11 +155,12 @@ class _Found:
             self.processors[name], self.doubt[name] = processor, doubt
             self.longer[name] = {k: each.gap - work for k, each in seen.items()}
             return
-        ends = [seen[min(seen)], seen[max(seen)]]  # loads are in the order of their rates
-        error = sqrt(ends[0].error ** 2 + ends[1].error ** 2)
-        apart = ends[1].gap - ends[0].gap
-        if apart > CLEAR * error and apart > 2 * APART * ends[0].gap:
-            self.growing[name] = apart / ends[0].gap
+        quick, slow = (end(seen, key=lambda k: seen[k].gap) for end in (min, max))
+        error = sqrt(seen[quick].error ** 2 + seen[slow].error ** 2)
+        apart = seen[slow].gap - seen[quick].gap
+        if apart > CLEAR * error and apart > 2 * APART * seen[quick].gap:
+            names = (self.requests.loads[k].load for k in (quick, slow))
+            self.growing[name] = Growth(apart / seen[quick].gap, *names)
 
     def seen(self, k: int, each: Arrivals, gap: FloatArray) -> Seen:
         """A service at a load by its mean times, `gap` being what waiting makes longer [s]."""

@@ -5,6 +5,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from headway.errors import MeasurementError
@@ -63,7 +64,6 @@ _OTLP_KINDS = {
 _INSIDE = SpanKind.INTERNAL, False
 _FAILED = (2, "STATUS_CODE_ERROR")
 _SERVICE = frozenset(["service.name"])
-_NONE: dict[str, str] = {}
 _THRESHOLD = re.compile(r"(?:^|,)\s*ot=(?:[^,]*;)?th:([0-9a-fA-F]{1,14})(?:;|,|$)")
 
 
@@ -100,35 +100,47 @@ def _labels(attributes: list[Any], wanted: frozenset[str] = SAID) -> dict[str, s
     """Some attributes with a plain value, by name."""
     labels: dict[str, str] = {}
     for each in attributes:
-        if isinstance(each, dict) and isinstance(key := each.get("key"), str) and key in wanted:
-            value = each.get("value")
-            if isinstance(value, dict):
-                value = next(iter(value.values()), "")
-            if isinstance(value, str | int | bool):
-                labels[key] = str(value)
+        try:
+            if (key := each["key"]) not in wanted:
+                continue
+        except (KeyError, TypeError):  # no object, without a name, or with one that is no text
+            continue
+        value = each.get("value")
+        if isinstance(value, dict):
+            value = next(iter(value.values()), "")
+        if isinstance(value, str | int | bool):
+            labels[key] = str(value)
     return labels
+
+
+@lru_cache(4096)
+def _told(name: str, labels: tuple[tuple[str, str], ...]) -> tuple[str, str]:
+    """The operation that a name and some attributes tell, and whom a client asks."""
+    known = dict(labels)
+    return operation_of(name, known), peer_of(known)
 
 
 def _otlp_span(span: Any, service: str, source: str) -> Span:
     start = whole_time(span, "startTimeUnixNano", source)
     end = whole_time(span, "endTimeUnixNano", source)
     found = span.get
-    name, labels = text_of(found("name")), _NONE
+    name, peer = text_of(found("name")), ""
     kind, asks = _kind(found("kind"))
     if asks or method_of(name):
         labels = _labels(entries_of(span, "attributes", source))
+        name, peer = _told(name, tuple(labels.items()))
     status, state = found("status"), found("traceState")
     return Span(
         text_of(found("traceId")),
         text_of(found("spanId")),
         text_of(found("parentSpanId")),
         service,
-        operation_of(name, labels),
+        name,
         kind,
         start,
         end,
         isinstance(status, dict) and status.get("code") in _FAILED,
-        peer_of(labels) if asks else "",
+        peer if asks else "",
         _kept(state) if isinstance(state, str) and state else math.nan,
     )
 
