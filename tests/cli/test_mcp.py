@@ -1,13 +1,14 @@
-"""Tools for assistants, by the SDK's own client: what a tool answers is what its command writes."""
+"""Tools for assistants, by the SDK's own client: what a tool answers is what its command writes.
+
+The SDK takes long to import: only where a test calls it.
+"""
 
 import json
 import os
 import shlex
 import sys
 
-import anyio
 import pytest
-from mcp import Client, StdioServerParameters, stdio_client
 
 from headway.cli.commands.mcp import server
 from headway.cli.tools import LEFT_OUT, TOOLS
@@ -33,6 +34,8 @@ def root(tmp_path, monkeypatch):
 
 def talk(place, questions):
     """Ask tools, and give back what they answer."""
+    import anyio
+    from mcp import Client
 
     async def session():
         async with Client(place) as client:
@@ -86,6 +89,9 @@ def test_a_tool_answers_what_its_command_writes(root, tool):
 
 
 def test_over_standard_input_and_output_tools_are_listed_and_called(root):
+    import anyio
+    from mcp import Client, StdioServerParameters, stdio_client
+
     arguments = ["-m", "headway.cli", "mcp", "--root", str(root)]
     place = stdio_client(
         StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ))
