@@ -80,3 +80,12 @@ def test_the_first_page_of_the_documentation_shows_the_same_screen():
     (end,) = re.findall(r':end-before: "(.+)"', index)
 
     assert SHOWN in TEXT.partition(begin)[2].partition(end)[0]
+
+
+def test_the_first_page_has_three_ways_in_and_no_long_list():
+    index = (ROOT / "docs/index.md").read_text()
+
+    assert re.findall(r"^\*\*I have (.+?)\.\*\*", index, re.MULTILINE) == [
+        "a load test", "a design", "a vendor's curve",
+    ]  # fmt: skip
+    assert len(re.findall(r"\]\(", index)) <= 30
