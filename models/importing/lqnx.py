@@ -241,7 +241,7 @@ class _Reading:
                 flow = self.phases(phases, place, clients=clients)
             elif activities is not None:
                 flow = activities.flow(name)
-                if not entry.findall("forwarding") and not _ends_in_loop(flow):
+                if not entry.findall("forwarding"):
                     self.drawn.add(name)
             else:
                 raise self.wrong(place, "it has no activities")
@@ -292,13 +292,6 @@ class _Join:
 
     number: int
     needed: int
-
-
-def _ends_in_loop(flow: Flow) -> bool:
-    """Whether there is no activity at the end that could reply."""
-    while isinstance(flow, Series) and flow.parts:
-        flow = flow.parts[-1]
-    return isinstance(flow, Loop)
 
 
 class _Activities:

@@ -153,6 +153,9 @@ def check_model(
 
 def _with_percentiles(solution: Solution, percentiles: Sequence[float]) -> tuple[Solution, str]:
     """The solution with those percentiles, or without them and the reason."""
+    if percentiles and solution.model.graph.layers:
+        why = "no law of times of layered services is known"
+        return solution, f"{', '.join(map(percentile_name, percentiles))}: {why}"
     try:
         return solution.with_percentiles(percentiles), ""
     except GraphError as error:
@@ -176,7 +179,8 @@ def _names(simulation: Simulation) -> Iterator[tuple[str, Unit]]:
     for name, parts in simulation.stations.items():
         for part in (part for part in PARTS if part in parts):
             yield f"{name}.{part}", part_unit(part)
-    for name, parts in simulation.regions.items():
+    others = (simulation.regions, *simulation.layers.values())
+    for name, parts in (one for each in others for one in each.items()):
         for part in parts:
             yield f"{name}.{part}", part_unit(part)
 
@@ -185,7 +189,8 @@ def _analytic(solution: Solution, name: str) -> float | None:
     station, _, part = name.rpartition(".")
     if station in solution.stations and part == "response_time":  # by Little's law
         return _one(solution[f"{station}.queue_length"]) / _one(solution[f"{station}.throughput"])
-    own = station in solution.stations or station in solution.model.graph.regions
+    graph = solution.model.graph
+    own = station in (*solution.stations, *graph.regions) or (station and graph.layers)
     if own or name in (*solution.outputs, *solution.class_outputs):
         return _one(solution[name])
     return None

@@ -13,7 +13,9 @@ from headway.errors import GraphError, InvalidParameter
 from headway.kinds import check_domain
 from headway.models.running.crews import Crew, crew_of
 from headway.models.running.spreading import spread
+from headway.models.simulating.game import Game
 from headway.models.simulating.jobs import blueprint
+from headway.models.simulating.layered import layered_game
 from headway.models.simulating.plan import Blueprint
 from headway.models.simulating.planning import AT_MOST, Schedule, check_stable, schedule
 from headway.models.simulating.replica import Replica, measured_loads, replica, seconds_an_event
@@ -90,21 +92,31 @@ def simulate_model(
     unique = tuple(dict.fromkeys(float(percent) for percent in percentiles))
     for percent in unique:
         check_domain("percentile", percent, lambda p: (p > 0) & (p < 100), "between 0 and 100")
-    plan = _plan(model)
-    planned = schedule(plan, unique, _loads(model, plan))
+    game = _game(model, unique)
     bar, crew = _Bar(progress), crew_of(executor)
-    series = _Series(plan, planned, int(seed), unique, bar, crew)
+    series = _Series(game, game.planned, int(seed), unique, bar, crew)
     interrupted = _until(series, half_width, at_most)
     planned = series.planned
     effort = SimulationEffort(
         int(seed), half_width, len(series.made), planned.warm_up, planned.window, interrupted
     )
-    return Simulation(model, _named(model, estimates(series.made)), effort, plan.notes)
+    return Simulation(model, _named(model, estimates(series.made)), effort, game.notes)
 
 
 def check_simulated(model: Model) -> None:
     """Refuse what cannot be simulated, without simulating it."""
-    _loads(model, _plan(model))
+    if model.graph.layers:
+        layered_game(model)
+    else:
+        _loads(model, _plan(model))
+
+
+def _game(model: Model, percentiles: tuple[float, ...]) -> Game:
+    if model.graph.layers:
+        return layered_game(model)
+    plan = _plan(model)
+    planned = schedule(plan, percentiles, _loads(model, plan))
+    return Game(partial(replica, plan), partial(seconds_an_event, plan), planned, plan.notes)
 
 
 def _plan(model: Model) -> Blueprint:
@@ -171,9 +183,9 @@ class _Bar:
 
 @dataclass
 class _Series:
-    """Replicas of one plan."""
+    """Replicas of one game."""
 
-    plan: Blueprint
+    game: Game
     planned: Schedule
     seed: int
     percentiles: tuple[float, ...]
@@ -184,7 +196,7 @@ class _Series:
 
     def extend(self, count: int) -> None:
         """Make replicas up to a number."""
-        one = partial(replica, self.plan, self.planned, self.percentiles, self.seed)
+        one = partial(self.game.replica, self.planned, self.percentiles, self.seed)
         for made in spread(one, range(len(self.made), count), self.crew):
             self.made.append(made)
             self.bar.at(len(self.made) / count)
@@ -228,7 +240,7 @@ def _until(series: _Series, half_width: float, at_most: float) -> bool:
     try:
         events = series.planned.events
         _check_time(FIRST, FASTEST * events / series.hands, at_most, half_width)
-        guess = seconds_an_event(series.plan, series.planned, series.seed) * events / series.hands
+        guess = series.game.pace(series.planned, series.seed) * events / series.hands
         _check_time(FIRST, guess, at_most, half_width)
         wanted, overrun = FIRST, 1.0
         while wanted > len(series.made):

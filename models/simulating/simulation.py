@@ -15,6 +15,14 @@ from headway.records import dataclass
 STATION_PARTS = ("utilisation", "blocked", "response_time", "queue_length", "throughput")
 """Results of a station; its response time is that of a visit."""
 
+LAYER_PARTS = {
+    "clients": ("throughput", "response_time"),
+    "entries": ("throughput", "response_time", "waiting_time"),
+    "tasks": ("throughput", "utilisation"),
+    "processors": ("utilisation",),
+}
+"""Results of layered services, by kind of part."""
+
 
 @dataclass(frozen=True)
 class SimulationEffort:
@@ -106,6 +114,22 @@ class Simulation(Kept, Answer):
         return {
             name: self._parts({part: f"{name}.{part}" for part in REGION_PARTS})
             for name in self.model.graph.regions
+        }
+
+    @property
+    def layers(self) -> dict[str, dict[str, dict[str, Estimate]]]:
+        """Results of layered services: of each kind of part, by what it is called."""
+        layers = self.model.graph.layers
+        if layers is None:
+            return {}
+        keys = {kind: [layers.key(kind, n) for n in names] for kind, names in layers.told.items()}
+        return {
+            kind: {
+                key: self._parts({part: f"{key}.{part}" for part in LAYER_PARTS[kind]})
+                for key in each
+            }
+            for kind, each in keys.items()
+            if each
         }
 
     @property

@@ -42,19 +42,9 @@ _FULL = 0.95  # share of threads taken from which a pool is said to be full; cho
 _IDLE = 0.8  # use below which its processor is said to have room; chosen
 
 
-def _names(layers: Layers) -> dict[str, tuple[str, ...]]:
-    clients = tuple(name for name, task in layers.tasks.items() if task.clients)
-    return {
-        "clients": clients,
-        "entries": tuple(n for n, e in layers.entries.items() if e.task not in clients),
-        "tasks": tuple(name for name in layers.tasks if name not in clients),
-        "processors": tuple(name for name in layers.processors if name not in layers.lone),
-    }
-
-
 def layer_fields(solution: Solution, layers: Layers) -> Iterator[Field]:
     """Each number of each part, over the operating points."""
-    for kind, names in _names(layers).items():
+    for kind, names in layers.told.items():
         for name in names:
             key = layers.key(kind, name)
             for part in _PARTS[kind]:
@@ -66,7 +56,7 @@ def layer_fields(solution: Solution, layers: Layers) -> Iterator[Field]:
 def layer_tables(solution: Solution, layers: Layers, scale: Scale) -> list[Table]:
     """A table of each kind of part, at a single operating point."""
     tables = []
-    for kind, names in _names(layers).items():
+    for kind, names in layers.told.items():
         columns = [Column(_SINGULAR[kind], names)]
         for part in _PARTS[kind]:
             keys = [layers.key(kind, name) for name in names]
@@ -113,7 +103,7 @@ def fullest(solution: Solution, layers: Layers) -> tuple[str, str, float]:
 
 def _uses(solution: Solution, layers: Layers) -> tuple[dict[str, float], dict[str, float]]:
     """The use of each pool of threads, and of each processor that has a limit."""
-    names = _names(layers)
+    names = layers.told
     pools = {name: _use(solution, name) for name in names["tasks"]}
     devices = {
         name: _use(solution, layers.key("processors", name))

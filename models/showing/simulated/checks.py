@@ -78,9 +78,10 @@ def _records(check: Check) -> Records:
 
 
 def _tables(check: Check, records: Records, scale: Scale) -> list[Table]:
-    """The system and its classes, then the stations; both answers in each row."""
-    rows, stations = check.rows_checked, set(check.solution.stations)
-    within = [k for k, row in enumerate(rows) if row.name.rpartition(".")[0] in stations]
+    """The system and its classes, then the stations or services; both answers in each row."""
+    rows, layers = check.rows_checked, check.simulation.layers
+    parts = {name for each in layers.values() for name in each} or set(check.solution.stations)
+    within = [k for k, row in enumerate(rows) if row.name.rpartition(".")[0] in parts]
     system = [k for k in range(len(rows)) if k not in within]
     unknown = [f"without an analytic answer: {check.unknown}"] if check.unknown else []
     notes = [
@@ -94,7 +95,7 @@ def _tables(check: Check, records: Records, scale: Scale) -> list[Table]:
     title = f"{check.solution.model.title}: solved and simulated"
     tables = (
         records.table(title, scale, places=system),
-        records.table("stations", scale, notes, places=within),
+        records.table("services" if layers else "stations", scale, notes, places=within),
     )
     return [table.filled() for table in tables]
 

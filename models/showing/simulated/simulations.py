@@ -66,8 +66,10 @@ def _tables(simulation: Simulation, scale: Scale) -> list[Table]:
         ("classes", "class", simulation.classes),
         ("stations", "station", simulation.stations),
         ("regions", "region", simulation.regions),
+        *((kind, kind, each) for kind, each in simulation.layers.items()),
     )
-    tables = (parts_table(*each, scale) for each in parts if each[2] or each[0] == "stations")
+    bare = "" if simulation.layers else "stations"
+    tables = (parts_table(*each, scale) for each in parts if each[2] or each[0] == bare)
     return [Table(simulation.model.title, columns, notes), *tables]
 
 
@@ -130,11 +132,12 @@ def system(simulation: Simulation) -> Iterator[tuple[str, Estimate, Unit]]:
 
 
 def every(simulation: Simulation) -> Iterator[tuple[str, Estimate, Unit]]:
-    """Each estimate with its unit: of the system, of classes, of stations, of regions."""
+    """Each estimate with its unit: of the system, of classes, stations and others."""
     yield from system(simulation)
     for name, parts in simulation.classes.items():
         yield from ((of_class(name, part), one, part_unit(part)) for part, one in parts.items())
-    for name, parts in (*simulation.stations.items(), *simulation.regions.items()):
+    others = (simulation.stations, simulation.regions, *simulation.layers.values())
+    for name, parts in (one for each in others for one in each.items()):
         yield from ((f"{name}.{part}", one, part_unit(part)) for part, one in parts.items())
 
 
@@ -176,7 +179,7 @@ def point_document(simulation: Simulation) -> dict[str, Any]:
         point["classes"] = _documents(simulation.classes)
     if simulation.regions:
         point["regions"] = _documents(simulation.regions)
-    return point
+    return point | {kind: _documents(each) for kind, each in simulation.layers.items()}
 
 
 def inputs_document(model: Model) -> dict[str, float]:

@@ -83,6 +83,12 @@ def percentiles(solution: "Solution", requests: Sequence[Request]) -> "Solution"
     refuse_batches(solution.model.graph, "percentiles")
     check_clients_wait(solution.model.graph, "percentiles")
     percents = list(dict.fromkeys(one.number for one in requests))
+    if solution.model.graph.layers:
+        from headway.models.solving.layered.layered_times import layered_percentiles
+
+        for percent in percents:
+            check_percent(percent)
+        return layered_percentiles(solution, requests)
     for percent in percents:
         _check(solution, percent)
     find = _together if all_at_once(solution) else _one_by_one
@@ -265,7 +271,7 @@ def _check_open(solution: "Solution") -> None:
     if not solution.stations:
         msg = f"{name}: a program's run time is one number, without percentiles"
         if solution.model.graph.layers:
-            msg = f"{name}: percentiles of layered services are not known yet"
+            msg = f"{name}: laws of times of layered services are not known; ask for percentiles"
         raise GraphError(msg)
     with _named(solution):
         if not is_followed(solution.model.network.graph):

@@ -153,8 +153,9 @@ class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
         ('throughput', 'response_time', 'saturation_throughput')
         """
         own = tuple(self.model.graph.outputs)
+        computed = [one.name for one in self.requested if one.of is Of.NETWORK]
         if self.model.graph.layers:
-            return ("throughput", "response_time", *own)
+            return ("throughput", "response_time", *computed, *own)
         if not self.stations:
             return own
         standard = ["throughput", "response_time"]
@@ -163,7 +164,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
         if self.model.network.is_closed:
             standard.append("knee_population")
         standard += [name for name in _FAILING if name in self.values]
-        standard += [one.name for one in self.requested if one.of is Of.NETWORK]
+        standard += computed
         return (*standard, *(name for name in own if name not in standard))
 
     @property

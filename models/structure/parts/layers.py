@@ -66,6 +66,17 @@ class Layers:
         )
 
     @property
+    def told(self) -> dict[str, tuple[str, ...]]:
+        """Names of the parts of each kind of which numbers are told, by its key in JSON."""
+        clients = tuple(name for name, task in self.tasks.items() if task.clients)
+        return {
+            "clients": clients,
+            "entries": tuple(n for n, e in self.entries.items() if e.task not in clients),
+            "tasks": tuple(name for name in self.tasks if name not in clients),
+            "processors": tuple(name for name in self.processors if name not in self.lone),
+        }
+
+    @property
     def names(self) -> frozenset[str]:
         """Names that its formulas use."""
         return frozenset().union(*(each.names for each in _formulas(self)))

@@ -198,8 +198,7 @@ def test_what_layers_cannot_do_yet_is_said():
     """By one line each: nothing is left out of a file, and no other law is taken."""
     model = parse_model(SHOP)
     for ask, words in (
-        (model.simulate, "method simulation"),
-        (lambda: model.solve().with_percentiles([95]), "not known yet"),
+        (lambda: model.solve().time_laws(), "laws of times of layered services are not known"),
         (lambda: model.solve(method="schweitzer"), "does not support layered services"),
     ):
         with pytest.raises(HeadwayError, match=words):
@@ -239,3 +238,44 @@ def test_bands_are_of_the_method_that_is_named(monkeypatch):
     assert low < bands.solution.throughput < high
     assert bands.solution.method == "layers"
     assert "measured errors" in bands.solution.approximation
+
+
+ALONE = """
+name = "alone"
+[processors.cpu]
+[tasks.users]
+population = 1
+think_time = "20 ms"
+[tasks.users.entries.visit]
+calls = { page = 1 }
+fixed = true
+[tasks.web]
+processor = "cpu"
+[tasks.web.entries.page]
+demand = "10 ms"
+"""
+
+
+def test_percentiles_are_simulated_and_say_how_near():
+    """One client waits for nobody: its time is exponential, -S ln(1 - p); the mean stays exact."""
+    solution = parse_model(ALONE).solve().with_percentiles([50, 95])
+    assert solution["response_time"] == pytest.approx(0.01, rel=1e-9)
+    for percent in (50, 95):
+        law = -0.01 * np.log(1 - percent / 100)
+        assert solution[f"response_time_p{percent}"] == pytest.approx(law, rel=0.03)
+    assert solution.approximation.startswith("percentiles simulated, within ")
+    assert "response_time_p95" in solution.outputs
+
+
+def test_a_check_simulates_every_part():
+    """Second phases, pools and processors, which lie in the intervals of the whole chain."""
+    check = parse_model(SHOP).check([95], half_width=0.1)
+    assert check.solution.method == "chain"
+    assert check.outside == ()
+    assert {"busy", "users.response_time", "page.waiting_time", "disk.utilisation"} <= {
+        row.name for row in check.rows_checked if row.inside
+    }
+    assert check["response_time_p95"].analytic is None
+    assert "no law of times of layered services" in check.unknown
+    document = json.loads(check.simulation.to_json())["points"][0]
+    assert set(document["tasks"]["web"]) == {"throughput", "utilisation"}

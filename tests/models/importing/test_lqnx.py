@@ -94,12 +94,17 @@ def test_graphs_of_activities_are_flows(tmp_path):
     with pytest.raises(ModelFileError, match="go round: a -> b -> a"):
         find_model(written(tmp_path, activities(looped)))
     looped = looped.replace('<post-LOOP end="a">', "<post-LOOP>")
+    with pytest.raises(ModelFileError, match="none of its activities replies"):
+        find_model(written(tmp_path, activities(looped)))
+    looped = looped.replace("<post-LOOP>", '<post-LOOP end="z">')
+    looped += """<activity name="z" host-demand-mean="1"/>
+    <reply-entry name="e"><reply-activity name="z"/></reply-entry>"""
     model = find_model(written(tmp_path, activities(looped)))
     flow = model.graph.layers.at("x", model.inputs).entries["e"].flow
     kinds = [type(part) for part in flow.parts]
-    assert kinds == [Step, Choice, Loop]
+    assert kinds[:4] == [Step, Choice, Loop, Step]
     solution = model.solve()
-    assert solution.throughput == pytest.approx(1 / (1 + 1 + 1 + 3), rel=1e-9)
+    assert solution.throughput == pytest.approx(1 / (1 + 1 + 1 + 3 + 1), rel=1e-9)
 
 
 def test_results_in_a_file_are_compared():

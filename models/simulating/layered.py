@@ -1,0 +1,103 @@
+"""Layered services simulated: replicas of their event loop, and what each of them says."""
+
+from functools import partial, reduce
+from math import inf
+from time import perf_counter
+
+import numpy as np
+
+from headway.models.simulating.game import Game
+from headway.models.simulating.planning import Schedule
+from headway.models.simulating.replica import PILOT, Replica
+from headway.models.solving.layered.layered_values import layered_system, numbers_of
+from headway.models.structure.model import Model
+from headway.models.structure.outputs import percentile_name
+from headway.queueing.layers.means import EntryMeans, LayeredMeans
+from headway.queueing.layers.playing import LayeredRun, Window
+from headway.queueing.layers.score import score_of
+from headway.queueing.layers.system import LayeredSystem
+from headway.queueing.playing.times import Times
+
+CYCLES = 10
+"""Cycles of each client after which a replica counts; chosen."""
+
+LONGER = 4
+"""Time that counts, over that of the warm-up; chosen."""
+
+
+def layered_game(model: Model) -> Game:
+    """What is played of layered services, and for how long.
+
+    A pilot of 20,000 events says how many there are in a cycle.
+
+    Parameters
+    ----------
+    model
+        With one operating point.
+
+    Raises
+    ------
+    GraphError
+        For what cannot be played, and for queues that grow without limit.
+    """
+    system = layered_system(model)
+    run, pilot = _run(system, 0, 0), PILOT
+    run.play(inf, pilot)
+    clients = sum(run.score.clients)
+    cycles = sum(times.count for times in run.window().times)
+    events = max(pilot, CYCLES * clients * run.events / max(cycles, 1))
+    warm_up = run.now * events / run.events
+    planned = Schedule(warm_up, LONGER * warm_up, (1 + LONGER) * events)
+    return Game(partial(layered_replica, model), partial(_pace, system), planned)
+
+
+def layered_replica(
+    model: Model, planned: Schedule, percentiles: tuple[float, ...], seed: int, number: int
+) -> Replica:
+    """Simulate once.
+
+    Parameters
+    ----------
+    model
+        With one operating point.
+    planned, percentiles, seed, number
+        As for `headway.models.simulating.replica.replica`.
+    """
+    system = layered_system(model)
+    run = _run(system, seed, number)
+    run.play(planned.warm_up)
+    run.window()
+    run.play(planned.horizon)
+    return _results(model, system, run.window(), percentiles)
+
+
+def _run(system: LayeredSystem, seed: int, number: int) -> LayeredRun:
+    return LayeredRun(system, score_of(system), seed, number)
+
+
+def _pace(system: LayeredSystem, _planned: Schedule, seed: int) -> float:
+    """Time to simulate an event on this machine [s]."""
+    run, began = _run(system, seed, 0), perf_counter()
+    run.play(inf, PILOT)
+    return (perf_counter() - began) / max(run.events, 1)
+
+
+def _results(
+    model: Model, system: LayeredSystem, window: Window, percentiles: tuple[float, ...]
+) -> Replica:
+    """Means by Little's law, from areas over time and requests, and percentiles of all cycles."""
+    begun, answered, ended = np.maximum(window.counts, 1.0)
+    waiting, first, second = window.areas
+    rate = window.counts[1] / window.time
+    columns = zip(rate, waiting / begun, first / answered, second / ended, strict=True)
+    entries = {
+        name: EntryMeans(*map(float, each))
+        for name, each in zip(system.entries, columns, strict=True)
+    }
+    layers = model.graph.layers
+    assert layers is not None  # noqa: S101 - there is a system
+    found = numbers_of(LayeredMeans(system, entries), layers)
+    values = model.graph.plan.run({**model.inputs, **found}, model.graph.outputs)
+    results = {name: float(np.ravel(values[name])[0]) for name in (*found, *model.graph.outputs)}
+    times = reduce(Times.and_those, window.times)
+    return results | {percentile_name(p): times.percentile(p) for p in percentiles}
