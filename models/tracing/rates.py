@@ -41,6 +41,7 @@ makes do not come at random."""
 _LIKELY = 9.0  # deviance by which a pool has to explain more than none: three standard errors
 _POSSIBLE = 4.0  # deviance within which other numbers of threads do as well: two of them
 _TRIED, _ZOOMS = 33, 5  # values of the work between two ends, and how often the ends close in
+_ALIKE = 1e-3  # deviance by which nobody who waits differs from few who do
 _MORE = 1.01  # of a rate, to see how waits grow with it
 _LEAST = 1e-12  # of an error [s]
 
@@ -93,7 +94,7 @@ class Seen:
             max(n - 1, 1) / (window or inf) / share,
             sqrt((1 - share) * float((each**2).sum())) / n,
             float(gap.mean()),
-            standard_error(gap, trace) or float(gap.mean()),
+            standard_error(gap, trace) if len(each) > 1 else float(gap.mean()),
             float(rest.mean()),
             float(times.var() / mean**2) if mean > 0 else 1.0,
         )
@@ -155,8 +156,7 @@ def pool_by_rates(loads: Sequence[Seen], low: int) -> ByRates:
     free = _peak(loads, None)
     if free.work <= 0:  # nobody does anything that takes time
         return ByRates(Pool(inf, low, inf), free.work, 0.0)
-    most = int(2 * max(each.rate * (each.gap + each.rest) for each in loads)) + 10
-    peaks = {m: _peak(loads, m) for m in range(low, max(low + 10, most))}
+    peaks = _peaks(loads, low, free)
     best = min(peaks, key=lambda m: peaks[m].deviance)
     least = peaks[best].deviance
     weights = _weights(free, peaks)
@@ -167,6 +167,17 @@ def pool_by_rates(loads: Sequence[Seen], low: int) -> ByRates:
     work = peaks[best].work
     pool = Pool(float(best), min(near), float(max(near)))
     return ByRates(pool, work, _doubt(work, weights, free))
+
+
+def _peaks(loads: Sequence[Seen], low: int, free: _Peak) -> dict[int, _Peak]:
+    """Numbers of threads from the fewest, until nobody waits any more."""
+    offered = max(each.rate * (each.gap + each.rest) for each in loads)
+    peaks: dict[int, _Peak] = {}
+    for m in range(low, max(low, int(2 * offered)) + 10):
+        peaks[m] = _peak(loads, m)
+        if m > offered and abs(peaks[m].deviance - free.deviance) < _ALIKE:
+            break
+    return peaks
 
 
 def _weights(free: _Peak, peaks: Mapping[int, _Peak]) -> list[tuple[float, _Peak]]:

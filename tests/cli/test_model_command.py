@@ -83,25 +83,6 @@ def test_files_of_a_folder_that_are_no_traces_are_passed_over_and_named(tmp_path
         (tmp_path / name).unlink()
 
 
-def test_spans_of_a_trace_may_be_in_several_files_and_more_than_once(tmp_path, lines):
-    each = [json.loads(line)["resourceSpans"] for line in lines]
-    files = {
-        f"{k}.jsonl": "\n".join(json.dumps({"resourceSpans": d[k::3]}) for d in each)
-        for k in range(3)
-    }
-    [load] = told(tmp_path, {**files, "again.jsonl": files["1.jsonl"]})["loads"]
-    assert load["traces"] == 150
-    assert {"spans_twice"} == findings(told(tmp_path, {})) - {"threads_not_seen"}
-
-
-def test_clocks_an_hour_apart_are_corrected(tmp_path):
-    traces = play(SHOP, 60.0, 150, 3, skews={"stock": 3600.0}).lines
-    found = told(tmp_path, {"shop.jsonl": "\n".join(traces)})
-    [off] = [finding for finding in found["findings"] if finding["kind"] == "clock_off"]
-    assert off["value"] == pytest.approx(-3600, abs=1e-3)
-    assert found["loads"][0]["arrival_rate"] == pytest.approx(60, rel=0.3)
-
-
 def test_a_single_service_is_a_model(tmp_path):
     """Ten requests a second, each of 10 ms."""
     rows = [(f"{k:x}", "", "GET /", 100 * k, 100 * k + 10) for k in range(1, 101)]
@@ -253,20 +234,68 @@ def test_metrics_of_something_else_are_refused(tmp_path, metrics, message):
     assert message in refusal("model", tmp_path, "--metrics", tmp_path / "metrics.txt")
 
 
+def asked(ahead: int = 0) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Twenty requests of web that ask stock, whose clock is ahead [ms]: both services' spans."""
+    kept = [(f"{k}1", "", "page", 100 * k, 100 * k + 40) for k in range(1, 21)]
+    asks = [(f"{k}2", f"{k}1", "GET", 100 * k + 10, 100 * k + 30) for k in range(1, 21)]
+    work = [
+        (f"{k}3", f"{k}2", "look", 100 * k + 11 + ahead, 100 * k + 29 + ahead) for k in range(1, 21)
+    ]
+    web = spans("web", *kept, *asks)
+    for span in web["scopeSpans"][0]["spans"][20:]:
+        span["kind"] = 3
+    return web, spans("stock", *work)
+
+
+WEB, STOCK = asked()
+ASKED = document(WEB, STOCK)
+
+
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("files", "refused"),
     [
-        ("", "no spans (seen: bad.jsonl); export at least one trace"),
-        ('{"resourceSpans": []}', "no spans; export at least one trace"),
-        (otlp({"parentSpanId": "01"}), "are each other's parents in a circle"),
-        (otlp({"endTimeUnixNano": "10"}), "a span ends before it starts"),
-        (f'{otlp({})}\n{{"data": [{{"traceID": "1", "spans": []}}]}}',
+        ([""], "no spans (seen: 0.jsonl); export at least one trace"),
+        (['{"resourceSpans": []}'], "no spans; export at least one trace"),
+        (['{"data": [{"traceID": "1", "spans": [], "processes": {}}]}'],
+         "no spans; export at least one trace"),
+        ([otlp({"parentSpanId": "01"})], "are each other's parents in a circle"),
+        ([otlp({"endTimeUnixNano": "10"})], "a span ends before it starts"),
+        ([f'{otlp({})}\n{{"data": [{{"traceID": "1", "spans": []}}]}}'],
          "not all of it is OpenTelemetry's; keep each form in files of its own"),
-        (otlp(*({"spanId": f"{k:x}", "name": f"work y{k:x}"} for k in range(1, 100_000))),
+        ([otlp(*({"spanId": f"{k:x}", "name": f"work y{k:x}"} for k in range(1, 100_000)))],
          "more than 10,000 operations"),
     ],
-    ids=["empty", "no_span", "circle", "backwards", "mixed", "operations"],
+    ids=["empty", "no_span", "empty_trace", "circle", "backwards", "mixed", "operations"],
 )  # fmt: skip
-def test_what_is_no_trace_is_refused_in_a_line(tmp_path, text, message):
-    (tmp_path / "bad.jsonl").write_text(text)
-    assert message in refusal("model", tmp_path)
+def test_what_is_no_trace_is_refused_in_a_line(tmp_path, files, refused):
+    for k, text in enumerate(files):
+        (tmp_path / f"{k}.jsonl").write_text(text)
+    assert refused in refusal("model", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        ([document(WEB, STOCK, STOCK)], {"spans_twice"}),
+        ([document(WEB), document(STOCK), document(STOCK)], {"spans_twice"}),
+        ([document(WEB), document(STOCK)], set()),
+        ([document(*asked(3_600_000))], {"clock_off"}),
+        ([document(WEB)], {"service_not_traced"}),
+        ([document(STOCK)], {"spans_missing"}),
+    ],
+    ids=["repeated", "in_several_files_twice", "in_several_files", "an_hour", "no_callee", "cut"],
+)
+def test_what_is_odd_in_traces_is_found_and_modelled(tmp_path, files, found):
+    """One load of twenty traces each time, and work as if nothing were odd.
+
+    From one load nobody knows whether who writes no spans made its callers wait.
+    """
+    names = {f"{k}.jsonl": text for k, text in enumerate(files)}
+    answer = told(tmp_path, names)
+    assert findings(answer) - {"threads_not_seen"} == found
+    [load] = answer["loads"]
+    assert load["arrival_rate"] == pytest.approx(10, rel=1e-6)
+    works = {each["service"]: each["work"] for each in answer["entries"]}
+    assert works.get("web", 0.020) == pytest.approx(0.020, rel=1e-6)
+    assert works.get("stock", 0.018) == pytest.approx(0.018, rel=1e-6)
+    assert works.get("GET", 0.019) < 0.020
