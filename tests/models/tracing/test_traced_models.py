@@ -340,7 +340,7 @@ def test_the_page_says_how_right_models_are() -> None:
     lines = dict(
         re.findall(r"^(mean numbers|response times).*?([\d.]+)% at most$", page, re.MULTILINE)[:2]
     )
-    one = trip(113)
+    one = trip(2005)
     assert all(one.structure)
     assert max(map(abs, one.calls)) <= float(lines["mean numbers"]) / 100 + 1e-3
     assert abs(one.beyond) <= float(lines["response times"]) / 100 + 1e-2
