@@ -1,7 +1,7 @@
 """How times grow with sizes: stations, classes, populations, points, and jobs of percentiles.
 
 ``python -m benchmarks.growth --measure`` measures processor times anew into
-``benchmarks/growth.csv`` (some minutes); without it the table of what the file holds is
+``benchmarks/growth.csv`` (some minutes, or one ``--curve NAME``); without it the table of what the file holds is
 printed, as docs/accuracy/growth.md has it. Times are ratios to that of the
 smallest size of a curve. A step at which the time grows by more than the square of the size is
 called steep.
@@ -12,7 +12,7 @@ import csv
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby, pairwise
+from itertools import count, groupby, pairwise
 from math import log
 from pathlib import Path
 
@@ -93,26 +93,65 @@ def _points(points: int) -> tuple[Call, str]:
     return lambda: model.solve(arrival_rate=rates), "at once"
 
 
-def _percentiles_of_jobs(jobs: int) -> tuple[Call, str]:
-    graph = ModelGraph("loop").station("cpu", MM1(0.1)).station("disk", MMm(0.15, 2))
-    model = graph.station("wire", Delay(0.2)).route("cpu", "disk").route("disk", "wire").at()
-    return _percentile(model.closed(jobs, 0.5))
+Build = Callable[[int, float], Model]
+"""A model of so many jobs, whose service times are in a unit [s] of their own."""
 
 
-def _percentiles_of_equal_stations(jobs: int) -> tuple[Call, str]:
-    graph = ModelGraph("ring").station("cpu", MM1(0.1)).station("disk", MM1(0.1))
-    return _percentile(graph.route("cpu", "disk").at().closed(jobs, 0.0))
+def _percentiles(build: Build, percents: Sequence[float], jobs: int) -> tuple[Call, str]:
+    """Percentiles of the same model in another unit each time: laws of a model are kept."""
+    units = count(1)
+    note = build(jobs, 1.0).solve().with_percentiles(percents).approximation
+
+    def call() -> object:
+        return build(jobs, 1 + 1e-6 * next(units)).solve().with_percentiles(percents)
+
+    return call, "approximate" if note else "exact"
 
 
-def _percentiles_of_stations(stations: int) -> tuple[Call, str]:
-    return _percentile(_row(stations).at(arrival_rate=8000.0))
+def _mixed(jobs: int, unit: float) -> Model:
+    graph = ModelGraph("loop").station("cpu", MM1(0.1 * unit)).station("disk", MMm(0.15 * unit, 2))
+    graph = graph.station("wire", Delay(0.2 * unit)).route("cpu", "disk").route("disk", "wire")
+    return graph.at().closed(jobs, 0.5)
 
 
-def _percentile(model: Model) -> tuple[Call, str]:
-    solution = model.solve()
-    note = solution.with_percentiles([99]).approximation
-    return lambda: model.solve().with_percentiles([99]), "approximate" if note else "exact"
+def _ring(jobs: int, unit: float) -> Model:
+    graph = ModelGraph("ring").station("cpu", MM1(0.1 * unit)).station("disk", MM1(0.1 * unit))
+    return graph.route("cpu", "disk").at().closed(jobs, 0.0)
 
+
+def _pool(jobs: int, unit: float) -> Model:
+    graph = ModelGraph("ring").station("cpu", MM1(0.19 * unit / jobs))
+    graph = graph.station("pool", MMm(0.1 * unit, max(jobs // 2, 1))).route("cpu", "pool")
+    return graph.at().closed(jobs, 0.0)
+
+
+def _returning(unit: float, disk: float) -> ModelGraph:
+    graph = ModelGraph("loop").station("cpu", MM1(0.1 * unit)).station("disk", MM1(disk * unit))
+    graph = graph.station("net", MM1(0.05 * unit)).route("cpu", "disk").route("disk", "net")
+    return graph.route("net", "cpu", 0.5)
+
+
+def _one_class(jobs: int, unit: float) -> Model:
+    return _returning(unit, 0.08).at().closed(jobs, 1.0)
+
+
+def _equally_busy(jobs: int, unit: float) -> Model:
+    return _returning(unit, 0.1).at().closed(jobs, 1.0)
+
+
+def _two_classes(jobs: int, unit: float) -> Model:
+    graph = _returning(unit, 0.08)
+    graph = graph.job_class("a", population=jobs - jobs // 2, think_time=1.0)
+    return graph.job_class("b", population=jobs // 2, think_time=3.0).at()
+
+
+def _open_row(stations: int, unit: float) -> Model:
+    return _row(stations).at(arrival_rate=8000.0 * unit)
+
+
+JOBS = (1, 10, 100, 1000, 10**4, 10**5, 10**6)
+RETURNING = (2, 10, 30, 40, 50, 100, 150, 200, 300, 1000, 10**4, 10**5, 10**6)
+"""Close to each other where the chain of a job that is followed grows, and gives way to others."""
 
 CURVES = (
     Curve("open stations", (1, 3, 10, 30, 100, 300, 1000), _open_stations),
@@ -121,20 +160,28 @@ CURVES = (
     Curve("classes", (1, 2, 3, 4, 6, 8, 12, 24, 48, 96), partial(_classes, None)),
     Curve("classes, Linearizer", (1, 3, 6, 12, 24, 48, 96), partial(_classes, Method.LINEARIZER)),
     Curve("points", (1, 10, 100, 1000, 10**4, 10**5, 10**6), _points),
-    Curve("jobs, p99", (1, 10, 100, 1000, 10**4, 10**5), _percentiles_of_jobs),
-    Curve(
-        "jobs, p99, equal stations",
-        (1, 10, 100, 1000, 10**4, 10**5, 10**6),
-        _percentiles_of_equal_stations,
+    Curve("jobs, p99", JOBS[:-1], partial(_percentiles, _mixed, (99,))),
+    *(
+        Curve(f"jobs, percentiles, {name}", sizes, partial(_percentiles, build, (50, 95, 99)))
+        for name, sizes, build in (
+            ("equal stations", JOBS, _ring),
+            ("half as many servers", JOBS, _pool),
+            ("jobs return", RETURNING, _one_class),
+            ("jobs return, equal stations", RETURNING, _equally_busy),
+            ("two classes return", RETURNING, _two_classes),
+        )
     ),
-    Curve("stations, p99", (1, 3, 10, 30, 100, 300), _percentiles_of_stations),
+    Curve("stations, p99", (1, 3, 10, 30, 100, 300), partial(_percentiles, _open_row, (99,))),
 )
 """What is measured."""
 
 
-def measure() -> Iterator[Row]:
-    """Measure each size of each curve."""
+def measure(name: str | None) -> Iterator[Row]:
+    """Measure each size of a curve or of each; what is stored of the others stays."""
     for curve in CURVES:
+        if name not in {None, curve.name}:
+            yield from stored().get(curve.name, [])
+            continue
         for size in curve.sizes:
             call, method = curve.make(size)
             call()
@@ -196,10 +243,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Measure or print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--measure", action="store_true", help="measure anew")
-    parser.add_argument("--curve", choices=[curve.name for curve in CURVES], help="each size of it")
+    parser.add_argument("--curve", choices=[curve.name for curve in CURVES], help="this one alone")
     chosen = parser.parse_args(arguments)
     if chosen.measure:
-        store(list(measure()))
+        store(list(measure(chosen.curve)))
     else:
         print("\n".join(curve_table(chosen.curve) if chosen.curve else table()))
 

@@ -36,9 +36,13 @@ from headway.queueing.passages.passage import Passage, PassageStation, QueueWeig
 from headway.queueing.times.laws import ComplexArray
 from headway.records import dataclass
 
-_MOST_TERMS = 16_000
+MOST_TERMS = 16_000
 """Terms of all series, each as it comes and goes, above which jobs are grouped: some 0.1 s for the
 160 complex numbers that a transform is asked for."""
+
+FEW_TERMS = 1_000
+"""The same of each of the independent visits of a job, whose law is asked for thousands. A station
+then has about as many steps as those by which `GROUPED` was measured, or more."""
 
 _FEWEST_STEPS = 4
 """Steps of g that the mean number of jobs at a station is at least. `GROUPED` of
@@ -48,8 +52,8 @@ _BESIDE = 3  # steps beside a window that cubics reach
 _TAP = 0.3  # of the time of a term of a tail, that of one number below the servers
 
 
-def overtake_free(passage: Passage, order: list[int]) -> OvertakeFree:
-    """Follow every number of jobs, or steps of them where there are too many.
+def overtake_free(passage: Passage, order: list[int], most: int = MOST_TERMS) -> OvertakeFree:
+    """Follow every number of jobs, or steps of them where there are more than so many terms.
 
     Raises
     ------
@@ -66,7 +70,7 @@ def overtake_free(passage: Passage, order: list[int]) -> OvertakeFree:
     """
     every = OvertakeFree(passage, order)
     group = 1
-    while _terms(every, group) > _MOST_TERMS:
+    while _terms(every, group) > most:
         group += -(-group // 4)
     if group == 1:
         return every

@@ -111,10 +111,29 @@ class OvertakeFree:
         return np.asarray(self.passage.at_delays(stop)[start:])
 
     @cached_property
+    def _steps(self) -> list[tuple[int, bool, Window, Window]]:
+        """Stages with their windows before and after."""
+        ends = zip(self.stages, self.windows, self.windows[1:], strict=False)
+        return [(k, last, near, far) for (k, last), near, far in ends]
+
+    @cached_property
+    def _apart(self) -> int:
+        """Stages that the tagged job does not visit, the first ones."""
+        return sum(not self.passage.own_visits[k] > 0 for k, _ in self.stages)
+
+    @cached_property
+    def _elsewhere(self) -> ComplexArray:
+        """Series of the jobs at delays and where the tagged job does not come."""
+        series: ComplexArray = np.asarray(self._base)
+        for k, _, near, far in self._steps[: self._apart]:
+            series = self._through(self.passage.queues[k], series, near, far)
+        return series
+
+    @cached_property
     def constant(self) -> float:
         """G(N - 1), from the same windows."""
-        series: ComplexArray = np.asarray(self._base)
-        for (k, _), near, far in zip(self.stages, self.windows, self.windows[1:], strict=False):
+        series = self._elsewhere
+        for k, _, near, far in self._steps[self._apart :]:
             series = self._through(self.passage.queues[k], series, near, far)
         return float(series[-1, 0].real)
 
@@ -131,14 +150,14 @@ class OvertakeFree:
         `going` has, for each station where the job may be next, the series of the stations before
         it in the order, summed over the paths to it.
         """
-        passage, base = self.passage, self._base
+        passage, base = self.passage, self._elsewhere
         going: dict[int, ComplexArray] = {
             int(k): np.asarray(base * passage.entries[k]) for k in np.flatnonzero(passage.entries)
         }
         nowhere = 1 - float(passage.entries.sum())
         if nowhere > 0:
             going[_LEFT] = np.asarray(base * nowhere)
-        for (k, ends), near, far in zip(self.stages, self.windows, self.windows[1:], strict=False):
+        for k, ends, near, far in self._steps[self._apart :]:
             own, queue = going.pop(k, None) if ends else None, passage.queues[k]
             going = {j: self._through(queue, series, near, far) for j, series in going.items()}
             if own is None:

@@ -57,7 +57,7 @@ def exceedance(law: TimeLaw, time: float) -> float:
     for piece in _tabulated(law, _SPREADS).pieces:
         if piece.shift <= time * (1 + _SAME):
             rest = max(time - piece.shift, _INSTANT * law.mean)
-            within += _within(piece, rest)[0] if rest > 0 else 1.0
+            within += _within(piece, rest, law.rough)[0] if rest > 0 else 1.0
     return min(max(1 - within, 0.0), 1.0)
 
 
@@ -108,7 +108,7 @@ def _smooth_root(law: TimeLaw, tail: float) -> float | None:
         late, density = 1.0, 0.0
         for piece in law.pieces:
             if piece.shift < time:
-                share, slope = _within(piece, time - piece.shift)
+                share, slope = _within(piece, time - piece.shift, law.rough)
                 late, density = late - share, density + slope
         if late <= 0 or density <= 0:
             return None
@@ -126,11 +126,11 @@ def _smooth_root(law: TimeLaw, tail: float) -> float | None:
     return None
 
 
-def _within(piece: Piece, time: float) -> tuple[float, float]:
-    """P(T <= t) and the density of a piece without its shift."""
+def _within(piece: Piece, time: float, rough: float = 0.0) -> tuple[float, float]:
+    """P(T <= t) and the density of a piece without its shift, to so much of a chance."""
     if piece.within is not None:
         return piece.within(time)
-    share, slope = invert_with_slope(lambda s: piece.transform(s) / s, time)
+    share, slope = invert_with_slope(lambda s: piece.transform(s) / s, time, rough)
     return float(share), float(slope)
 
 
@@ -214,33 +214,37 @@ def invert(transform: Transform, time: Amount) -> Amount:
     return plain(_series(transform, time)[0])
 
 
-def invert_with_slope(transform: Transform, time: Amount) -> tuple[Amount, Amount]:
+def invert_with_slope(
+    transform: Transform, time: Amount, rough: float = 0.0
+) -> tuple[Amount, Amount]:
     """Value and derivative at a time, to fewer digits.
 
     Parameters
     ----------
     transform, time
         As of `invert`.
+    rough
+        Error of the value that counts for nothing.
 
     Examples
     --------
     >>> [round(float(x), 6) for x in invert_with_slope(lambda s: 1 / (s + 1), 2.0)]
     [0.135335, -0.135335]
     """
-    value, values = _series(transform, time)
+    value, values = _series(transform, time, rough)
     start, step, factor = _grid(time)
     nodes = _nodes(start, step, 0, len(values) // _FINENESS)
     return plain(value), plain(factor * _euler(values * nodes))
 
 
-def _series(transform: Transform, time: Amount) -> tuple[Amount, ComplexArray]:
+def _series(transform: Transform, time: Amount, rough: float = 0.0) -> tuple[Amount, ComplexArray]:
     """The value, and the transform at the nodes of the series."""
     start, step, factor = _grid(time)
     values, value, turns = transform(_nodes(start, step, 0, _FEWEST)), 0.0, _FEWEST
     while True:
         before, value = value, factor * _euler(values)
         rounding = factor * _ROUNDING * np.abs(values).sum(axis=0)
-        close = np.abs(value - before) <= np.maximum(_AGREED, rounding)
+        close = np.abs(value - before) <= np.maximum(max(_AGREED, rough), rounding)
         if (turns > _FEWEST and close.all()) or turns >= _MOST:
             return value, values
         values = np.concatenate([values, transform(_nodes(start, step, turns, 2 * turns))])

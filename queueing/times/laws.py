@@ -79,6 +79,8 @@ class TimeLaw:
         E[T] [s].
     notes
         What is taken for granted about it, in words.
+    rough
+        Error of its chances that counts for nothing beside what the notes say.
 
     Examples
     --------
@@ -90,6 +92,7 @@ class TimeLaw:
     pieces: tuple[Piece, ...]
     mean: float
     notes: tuple[str, ...] = ()
+    rough: float = 0.0
 
     def transform(self, s: ComplexArray) -> ComplexArray:
         """E[exp(-s T)]."""
@@ -273,7 +276,8 @@ def mixture(laws: Sequence[TimeLaw], weights: Sequence[float]) -> TimeLaw:
     pieces = [
         piece.scaled(share) for share, law in zip(shares, laws, strict=True) for piece in law.pieces
     ]
-    return TimeLaw(_fewer(pieces, mean), mean, merged(*(law.notes for law in laws)))
+    notes = merged(*(law.notes for law in laws))
+    return TimeLaw(_fewer(pieces, mean), mean, notes, max(law.rough for law in laws))
 
 
 def after_constants(rate: float, time: float) -> TimeLaw:
@@ -332,7 +336,8 @@ def in_series(*laws: TimeLaw) -> TimeLaw:
 def _two(first: TimeLaw, second: TimeLaw) -> TimeLaw:
     mean = first.mean + second.mean
     pieces = [_in_turn(p, q) for p in first.pieces for q in second.pieces]
-    return TimeLaw(_fewer(pieces, mean), mean, merged(first.notes, second.notes))
+    notes, rough = merged(first.notes, second.notes), max(first.rough, second.rough)
+    return TimeLaw(_fewer(pieces, mean), mean, notes, rough)
 
 
 def _in_turn(p: Piece, q: Piece) -> Piece:

@@ -5,6 +5,7 @@ that it meets are treated as one class with the mean visits and times of all,
 arriving as all of them do; times are scaled to the mean of the class, which is known.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -162,6 +163,16 @@ def _crowd(point: "Solution") -> _Crowd:
     return _Crowd(point, stations, rates, jobs, by_class("think_time"), visits, times)
 
 
+def _as_long(alone: Passage, mean: float) -> Passage:
+    """Stays at queues that add up to a mean time: how far a chain is followed depends on it."""
+    delays = np.array([station.is_delay for station in alone.stations])
+    spent = alone.own_visits * alone.stays
+    served, rest = float(spent[~delays].sum()), mean - float(spent[delays].sum())
+    if served <= 0 or rest <= served:
+        return alone
+    return replace(alone, stays=np.where(delays, alone.stays, alone.stays * rest / served))
+
+
 def _law(crowd: _Crowd, own: int) -> TimeLaw | None:
     mean = float(crowd.point[f"class {crowd.point.classes[own]}.response_time"])
     if not np.isfinite(mean):
@@ -171,7 +182,7 @@ def _law(crowd: _Crowd, own: int) -> TimeLaw | None:
     if shared is not None:
         return shared
     arriving = crowd.arriving(own)
-    passage = with_other_classes(alone, arriving)
+    passage = with_other_classes(_as_long(alone, mean), arriving)
     law = given_visits_law(passage, crowd.visits[own]) if given else passage_law(passage)
     straight = given or topological_order(passage.onward) is not None
     as_one = () if straight and crowd.is_one(own) and are_counted_apart(arriving) else (AS_ONE,)

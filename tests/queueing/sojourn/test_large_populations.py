@@ -6,7 +6,7 @@ from scipy.stats import gamma, poisson
 
 from headway.models import ModelGraph
 from headway.queueing import MM1, MMm
-from headway.queueing.passages.laws import after_start
+from headway.queueing.passages.laws import APART, after_start
 from headway.queueing.times.laws import exponential, repeated
 
 
@@ -52,6 +52,23 @@ def test_a_pool_that_many_return_to_after_thinking(jobs, servers):
             rest = gamma.sf(time - grid, ahead, scale=service / servers)
             late += chances[number] * float(density @ rest)
     assert late == pytest.approx(0.1, abs=2e-5)  # what so many steps of the sum leave
+
+
+@pytest.mark.parametrize("jobs", [1000, 1_000_000])
+def test_a_job_that_returns_between_equal_queues_of_very_many(jobs):
+    """A turn of both takes N + 1 services whatever is where, and its like follows by a chance.
+
+    Between two turns hardly any time is likely; `APART` has the errors.
+    """
+    graph = ModelGraph("pair").station("a", MM1(1 / jobs)).station("b", MM1(1 / jobs))
+    model = graph.route("a", "b").route("b", "a", 0.5).at().closed(jobs, 0.0)
+    percents, turns = (45, 55, 95, 99, 99.9), np.array([1, 2, 5, 7, 10])
+    solution = model.solve().with_percentiles(percents)
+    if jobs > 1000:
+        assert solution.approximation.startswith(APART)
+    times = np.array([float(solution[f"response_time_p{percent:g}"]) for percent in percents])
+    errors = np.abs(times / turns - 1)
+    assert (errors < [0.55, 0.55, 0.08, 0.08, 0.12]).all()
 
 
 def test_a_start_leaves_chances_as_they_are():
