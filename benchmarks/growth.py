@@ -1,8 +1,8 @@
 """How times grow with sizes: stations, classes, populations, points, and jobs of percentiles.
 
 ``python -m benchmarks.growth --measure`` measures processor times anew into
-``benchmarks/growth.csv`` (some minutes, or one ``--curve NAME``); without it the table of what the file holds is
-printed, as docs/accuracy/growth.md has it. Times are ratios to that of the
+``benchmarks/growth.csv`` (some minutes, or one curve by ``--curve NAME``); without it the table of
+what the file holds is printed, as docs/accuracy/growth.md has it. Times are ratios to that of the
 smallest size of a curve. A step at which the time grows by more than the square of the size is
 called steep.
 """
