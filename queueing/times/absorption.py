@@ -14,7 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
-from headway.queueing.times.laws import MOST_PIECES, ComplexArray, Piece, TimeLaw, merged
+from headway.queueing.times.laws import (
+    MOST_PIECES,
+    ComplexArray,
+    Piece,
+    TimeLaw,
+    merged,
+    mixture,
+)
 from headway.records import dataclass
 
 _WEIGHTLESS = 1e-13  # probability of a path that is neglected: rounding
@@ -50,6 +57,10 @@ class Journey:
 
     def law(self) -> TimeLaw:
         """How long those who leave have taken."""
+        ends = self.entries * self.leaving
+        if not self.onward.any() and (ends > 0).any():
+            some = np.flatnonzero(ends)
+            return mixture([self.laws[k] for k in some], ends[some].tolist())
         ways = _Ways(self)
         notes = merged(*(law.notes for law in self.laws))
         pieces = [Piece(shift, partial(ways.part, way)) for way, shift in enumerate(ways.shifts)]

@@ -166,7 +166,9 @@ class AbsorbingChain(NamedTuple):
         return law if mean is None else law_of_steps(pace * law.mean / mean, steps)
 
 
-def steps_out(moves: Any, inside: FloatArray, share: FloatArray, few: float) -> FloatArray:
+def steps_out(
+    moves: Any, inside: FloatArray, share: FloatArray, few: float, least: int = _LEAST_STEPS
+) -> FloatArray:
     """Probability a_n of leaving at each step, until few are inside.
 
     Parameters
@@ -179,11 +181,13 @@ def steps_out(moves: Any, inside: FloatArray, share: FloatArray, few: float) -> 
         Probability of leaving in a step, r / nu, by state; above 0 where everybody ends.
     few
         Share of jobs still inside when the steps end.
+    least
+        Steps that are made at least.
     """
     into = csr_array(moves)
     chain = into.indptr.astype(np.int64), into.indices.astype(np.int64), into.data
     now, after = np.array(inside, float), np.empty(len(inside))
-    parts, made, least = list[FloatArray](), np.zeros(1, np.int64), _LEAST_STEPS
+    parts, made = list[FloatArray](), np.zeros(1, np.int64)
     while not parts or made[0] == _STEPS:
         left = np.empty(_STEPS)
         _absorbing_steps(*chain, share, now, after, left, few, least, made)

@@ -33,7 +33,7 @@ from scipy.sparse import coo_array, csr_array, vstack
 from headway.kinds import FloatArray
 from headway.queueing.times.tagged_job.kinds import TaggedDelay
 from headway.queueing.times.tagged_job.station import Change, Numbers, StationLoop, TaggedStation
-from headway.queueing.times.uniformisation import LAST, LOOP, ONE_QUEUE, Truncation
+from headway.queueing.times.uniformisation import LAST, LOOP, ONE_QUEUE, Truncation, steps_out
 
 # For speed alone: largest number of other jobs in the loop; mean transitions per state; and the
 # number of transitions below which a step takes no less time.
@@ -166,8 +166,11 @@ class LoopChain:
         )
         return np.asarray(self._service_rates * (1 - np.concatenate(list(stays))))
 
-    def exits_by_step(self, entry: int) -> FloatArray:
-        """a_n by exit, of a tagged job that enters at a station, shape (steps, exits)."""
+    def exits_by_step(self, entry: int, ends: FloatArray) -> FloatArray:
+        """a_n of a tagged job that enters at a station, shape (steps, kinds of exit).
+
+        Of an exit from a station with the share of each kind that `ends` has, (stations, kinds).
+        """
         steps, on, arrivals = self._steps
         inside = arrivals @ self._arrival(entry)
         rates = self._service_rates
@@ -176,8 +179,11 @@ class LoopChain:
             exits[k, part.here] = rates[part.here] * self.loop.exit_probabilities[k]
         few = truncation_of(self.loop).inside
         fewest = 2 * LAST + sum(len(stop.own.start) + 1 for stop in self.loop.stops)
+        exits = ends.T @ exits / self.step_rate
+        if len(exits) == 1:
+            return steps_out(steps + arrivals @ on, inside, exits[0], few, fewest)[:, None]
         # One matrix, as each product costs more than its sums: exits, and the state after a step.
-        every = vstack([steps + arrivals @ on, csr_array(exits / self.step_rate)], format="csr")
+        every = vstack([steps + arrivals @ on, csr_array(exits)], format="csr")
         left: list[FloatArray] = []
         while len(left) < fewest or inside.sum() > few:
             after = every @ inside

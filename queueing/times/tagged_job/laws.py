@@ -120,7 +120,7 @@ def _laws(loop: StationLoop, solved: StationLoop, ends: FloatArray) -> Laws | No
     nowhere = TimeLaw((Piece(0.0, np.ones_like),), 0.0)
     laws = [[nowhere] * ends.shape[1] for _ in loop.stops]
     for entry in np.flatnonzero(loop.entries).tolist():
-        steps = chain.exits_by_step(entry) @ ends
+        steps = chain.exits_by_step(entry, ends)
         mean = law_of_steps(chain.step_rate, steps.sum(axis=1)).mean
         scale = 1.0 if keeps_mean else mean / float(loop.means[entry])
         for last in np.flatnonzero(steps.any(axis=0)).tolist():
