@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 FORMS = (
     "headway report --data curve.csv --out curve.html",
-    "headway report nfs-server --preset raid --data curve.csv --out raid.html",
+    "headway report server --data curve.csv --target 'response_time<=50ms' --out page.html",
 )
 
 
@@ -48,6 +48,11 @@ FORMS = (
     metavar="FILE.html",
     type=click.Path(path_type=Path),
     help="The page to write.",
+)
+@click.option(
+    "--target",
+    metavar="LIMIT",
+    help="Say up to which load a limit is kept: 'response_time_p99<=50ms'.",
 )
 @free_option
 @click.option(
@@ -67,6 +72,7 @@ def command(
     model: str | None,
     data: tuple[str, ...],
     out: Path,
+    target: str | None,
     free: str | None,
     forms: str | None,
     preset: str | None,
@@ -78,26 +84,31 @@ def command(
     hints: "Hints",
 ) -> None:
     """Write a report; for the name of a family, on its form that suits the measurements."""
+    from headway.models.inference.forecasting.highest_load import read_limit
     from headway.models.reports.report import page_place
 
     page_place(out)
     typed = shlex.join(["headway", *(context.obj or [])])
     report: Report | ModelReport | AuditReport
+    if target is not None:
+        read_limit(target)
     fitted = {"--free": free, "--forms": forms, "--x": x, "--from": low, "--to": high}
     if model is None:
-        of_model = {"--preset": preset, "--set": settings or None, "--y": y}
+        of_model = {"--preset": preset, "--set": settings or None, "--y": y, "--target": target}
         _refuse({**fitted, **of_model}, "a model; give MODEL")
         report = _of_audit(data, hints, typed)
     elif not data:
         _refuse(fitted, "measurements; give --data FILE")
-        report = _alone(model, preset, settings, y, typed)
+        report = _alone(model, preset, settings, y, typed, target)
     elif model in families() and free is None and preset is None and not settings:
-        report = _of_family(model, data, hints, forms, x, y, low, high, typed)
+        report = _of_family(model, data, hints, forms, x, y, low, high, typed, target)
     else:
         many = ", ".join(families())
         _refuse({"--forms": forms}, f"{many} as the model, without --free, --preset and --set")
         chosen = chosen_model(model, preset, settings)
-        report = _of_model(chosen, data, hints, names_of(free), settings, x, y, low, high, typed)
+        report = _of_model(
+            chosen, data, hints, names_of(free), settings, x, y, low, high, typed, target
+        )
     content = report.to_html().encode()
     write_whole(out, content)
     click.echo(f"wrote {visible(str(out))} ({len(content) / 1000:.0f} kB)", err=True)
@@ -133,6 +144,7 @@ def _of_family(
     low: str | None,
     high: str | None,
     typed: str,
+    target: str | None,
 ) -> "Report":
     """Fit every form of a family, and report on the best one."""
     from headway.models.inference.server import fit_server
@@ -141,7 +153,16 @@ def _of_family(
     limits = load_limits(low, high)
     listed = None if forms is None else names_of(forms)
     curve = _measured(data, hints)
-    return server_report(fit_server(curve, x, y, *limits, family=family, forms=listed), typed)
+    y = y or _limited_column(curve, target)
+    fit = fit_server(curve, x, y, *limits, family=family, forms=listed)
+    return server_report(fit, typed, target)
+
+
+def _limited_column(curve: "Measurements", target: str | None) -> str | None:
+    """The column that measures a limited percentile, to be fitted; None where there is none."""
+    from headway.models.inference.forecasting.highest_load import percentile_column
+
+    return None if target is None else percentile_column(curve, target)
 
 
 def _of_model(
@@ -155,24 +176,30 @@ def _of_model(
     low: str | None,
     high: str | None,
     typed: str,
+    target: str | None,
 ) -> "Report":
     """Report on a model, with some parameters fitted if requested."""
     from headway.models.reports.report import make_report
 
     limits = load_limits(low, high, model)
-    return make_report(
-        model, _measured(data, hints), free, x, y, *limits, _set_by_hand(settings), typed
-    )
+    curve, by_hand = _measured(data, hints), _set_by_hand(settings)
+    y = y or (_limited_column(curve, target) if free else None)
+    return make_report(model, curve, free, x, y, *limits, by_hand, typed, target=target)
 
 
 def _alone(
-    name: str, preset: str | None, settings: tuple[str, ...], y: str | None, typed: str
+    name: str,
+    preset: str | None,
+    settings: tuple[str, ...],
+    y: str | None,
+    typed: str,
+    target: str | None,
 ) -> "ModelReport":
     """Describe a model without measurements."""
     from headway.models.reports.alone import report_model
 
     model = chosen_model(name, preset, settings)
-    return report_model(model, y, _set_by_hand(settings), typed)
+    return report_model(model, y, _set_by_hand(settings), typed, target)
 
 
 def _set_by_hand(settings: tuple[str, ...]) -> set[str]:

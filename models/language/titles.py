@@ -268,3 +268,37 @@ def header(name: str, dimension: Dimension) -> str:
     above = [w if e == 1 else f"{w}{e}" for w, e in powers if e > 0]
     below = [w if e == -1 else f"{w}{-e}" for w, e in powers if e < 0]
     return "_".join([name, *above, *(word for w in below for word in ("per", w))])
+
+
+def spoken(name: str) -> str:
+    """A name in words; a population in those for what it counts.
+
+    Examples
+    --------
+    >>> spoken("response_time"), spoken("population"), spoken("web_population")
+    ('response time', 'clients', 'web clients')
+    """
+    words = name.replace("_", " ")
+    return f"{words.removesuffix('population')}clients" if words.endswith("population") else words
+
+
+def axis_title(name: str, shown: Unit) -> str:
+    """Words and unit of an axis, each said once; a number of clients is what they are called.
+
+    Parameters
+    ----------
+    name
+        Of a parameter or an output.
+    shown
+        The unit.
+
+    Examples
+    --------
+    >>> axis_title("response_time", unit("ms")), axis_title("population", unit("job"))
+    ('response time [ms]', 'clients')
+    """
+    if shown.is_count and shown.text != "job":
+        return shown.text
+    words = spoken(name)
+    is_said = not shown.text or (shown.is_count and words.endswith("clients"))
+    return words if is_said else f"{words} [{shown.text}]"

@@ -1,5 +1,6 @@
 """The chart of a page's first screen: one panel with measurements, a model, and its limits."""
 
+import math
 from contextlib import suppress
 
 import numpy as np
@@ -9,7 +10,9 @@ from matplotlib.figure import Figure
 from headway.errors import HeadwayError
 from headway.kinds import FloatArray
 from headway.models.analysis.comparison import Comparison
+from headway.models.analysis.kept import Kept
 from headway.models.inference.fit import Fit
+from headway.models.inference.forecasting.highest_load import column_of_percent
 from headway.models.inference.server import ServerFit
 from headway.models.language.scales import Scale
 from headway.models.plotting.dense import is_quick
@@ -19,6 +22,7 @@ from headway.models.plotting.looks.finish import finished
 from headway.models.plotting.looks.legends import legend
 from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import (
+    SECOND,
     axis_label,
     draw_curve,
     draw_residuals,
@@ -29,6 +33,8 @@ from headway.models.plotting.pieces import (
 )
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
+from headway.models.structure.outputs import percent_of
+from headway.numerals import digits
 
 _HEIGHT, _LOW = 3.9, 2.2  # inches, of a chart and of errors
 _TAIL = "response_time_p99"
@@ -38,7 +44,9 @@ _STEEP = 0.9  # of the loads: what comes after may leave the picture
 _ROOM = 1.15  # above the highest value
 
 
-def measured_chart(answer: ServerFit | Fit | Comparison, scale: Scale) -> Figure:
+def measured_chart(
+    answer: ServerFit | Fit | Comparison, scale: Scale, kept: Kept | None = None
+) -> Figure:
     """Draw measured points and the model with its band, and the 99th percentile where it has a law.
 
     Parameters
@@ -47,6 +55,8 @@ def measured_chart(answer: ServerFit | Fit | Comparison, scale: Scale) -> Figure
         A fit, the forms of a server, or a comparison.
     scale
         The units of the page.
+    kept
+        The highest load that keeps a limit.
     """
     figure = sheet(_HEIGHT)
     axes = figure.subplots()
@@ -58,15 +68,20 @@ def measured_chart(answer: ServerFit | Fit | Comparison, scale: Scale) -> Figure
         fitted_curve(axes, answer, scale)
     label_curve(axes, axes, comparison, scale)
     name, load = comparison.load_parameter, comparison.load
+    scales = load.unit.scale, drawn_unit(comparison, scale).scale
     others = [n for n, v in comparison.model.inputs.items() if np.ndim(v) and n != name]
     if name is not None and not others and comparison.output == "response_time":
         ends = float(load.values.min()), float(load.values.max())
-        shown = drawn_unit(comparison, scale).scale
-        _draw_tail(axes, comparison.model, name, ends, (load.unit.scale, shown))
+        _draw_tail(axes, comparison.model, name, ends, scales, _tail_of(kept))
+    _draw_measured_tail(axes, comparison, scales, _tail_of(kept))
+    if kept is not None:
+        _draw_kept(axes, kept, comparison.output, scales)
     return _done(figure, axes)
 
 
-def predicted_chart(solution: Solution, output: str, load: str, scale: Scale) -> Figure:
+def predicted_chart(
+    solution: Solution, output: str, load: str, scale: Scale, kept: Kept | None = None
+) -> Figure:
     """Draw what a model predicts over its load.
 
     Parameters
@@ -79,6 +94,8 @@ def predicted_chart(solution: Solution, output: str, load: str, scale: Scale) ->
         The parameter that is the load.
     scale
         The units of the page.
+    kept
+        The highest load that keeps a limit.
     """
     figure = sheet(_HEIGHT)
     axes = figure.subplots()
@@ -92,8 +109,11 @@ def predicted_chart(solution: Solution, output: str, load: str, scale: Scale) ->
     axes.set_ylabel(axis_label(output, shown))
     if output == "response_time":
         ends = float(loads.min()), float(loads.max())
-        _draw_tail(axes, solution.model, load, ends, (across.scale, shown.scale))
+        scales = across.scale, shown.scale
+        _draw_tail(axes, solution.model, load, ends, scales, _tail_of(kept))
     _draw_limit(axes, solution, load, across.scale)
+    if kept is not None:
+        _draw_kept(axes, kept, output, (across.scale, shown.scale))
     return _done(figure, axes)
 
 
@@ -117,29 +137,80 @@ def _draw_limit(axes: Axes, solution: Solution, load: str, across: float) -> Non
         draw_saturation(axes, limit / across, "saturates")
 
 
-def _draw_tail(
-    axes: Axes, model: Model, load: str, ends: tuple[float, float], scales: tuple[float, float]
+def _tail_of(kept: Kept | None) -> str:
+    """The percentile that is drawn: the one that is limited, else the 99th."""
+    is_limited = kept is not None and percent_of(kept.goal.output) is not None
+    return kept.goal.output if kept is not None and is_limited else _TAIL
+
+
+def _draw_kept(axes: Axes, kept: Kept, output: str, scales: tuple[float, float]) -> None:
+    """Draw the limit, where it is of something drawn, and the highest load that keeps it."""
+    drawn = {str(line.get_label()).partition(" ")[0] for line in axes.lines}
+    if kept.goal.output == output or kept.what in drawn:
+        limit = kept.goal.limit / scales[1]
+        axes.axhline(limit, color=SECOND, linestyle=(0, (4, 2)), linewidth=1.2,
+                     label=f"target, {kept.what}")  # fmt: skip
+        axes.set_ylim(top=max(axes.get_ylim()[1], _ROOM * limit))
+    axes.axvline(kept.value / scales[0], color=SECOND, linewidth=1.2, label="highest load")
+    if kept.low < kept.high < math.inf:
+        axes.axvspan(kept.low / scales[0], kept.high / scales[0], color=SECOND, alpha=0.12, lw=0)
+
+
+def _draw_measured_tail(
+    axes: Axes, comparison: Comparison, scales: tuple[float, float], tail: str
 ) -> None:
-    """Draw the 99th percentile of the response time, where the model has a quick law of it."""
-    tail = _tail(model, load, np.linspace(*ends, _TAIL_POINTS))
+    """Mark measured percentiles, where the data have them at the loads that are drawn."""
+    percent, loads = percent_of(tail), comparison.load.values
+    if percent is None or comparison.output != "response_time":
+        return
+    column = column_of_percent(comparison.table, percent)
+    if column is None:
+        return
+    look = style(2)
+    y = visible(column.values) / scales[1]
+    axes.plot(loads / scales[0], y, look.marker, color=look.colour, markersize=4,
+              label=f"p{digits(percent)} measured")  # fmt: skip
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, min(max(high, _ROOM * float(np.nanmax(y))), _ABOVE * high))
+
+
+def _draw_tail(
+    axes: Axes,
+    model: Model,
+    load: str,
+    ends: tuple[float, float],
+    scales: tuple[float, float],
+    name: str,
+) -> None:
+    """Draw a percentile of the response time, where the model has a quick law of it."""
+    tail = _tail(model, load, np.linspace(*ends, _TAIL_POINTS), name)
     if tail is None:
         return
     loads, values = tail
     x, y = loads / scales[0], values / scales[1]
     look = style(2)
-    axes.plot(x, y, "-.", color=look.colour, linewidth=1.3, label="p99 by the model")
+    axes.plot(
+        x,
+        y,
+        "-.",
+        color=look.colour,
+        linewidth=1.3,
+        label=f"{name.rpartition('_')[2]} by the model",
+    )
     low, high = axes.get_ylim()
     axes.set_ylim(low, min(max(high, _ROOM * float(np.nanmax(y))), _ABOVE * high))
 
 
-def _tail(model: Model, load: str, loads: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-    """Loads and the 99th percentile there; None where it has no law, or takes long."""
+def _tail(
+    model: Model, load: str, loads: FloatArray, name: str
+) -> tuple[FloatArray, FloatArray] | None:
+    """Loads and a percentile there; None where it has no law, or takes long."""
     if model.graph.layers or model.graph.classes:
         return None
     with suppress(HeadwayError):
         solution = model.at({load: loads}).solve()
         if solution.stations and solution.is_open and is_quick(solution):
-            values = visible(np.asarray(solution.answering(_TAIL)[_TAIL], float))
+            values = visible(np.asarray(solution.answering(name)[name], float))
             return (loads, values) if np.isfinite(values).any() else None
     return None
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from headway import errors
 from headway.kinds import FloatArray
+from headway.models.language.titles import axis_title
 from headway.models.language.units import Unit
 from headway.models.measured.cells import Observed
 from headway.models.measured.roles import part_of
@@ -71,10 +72,8 @@ def literal(text: str) -> str:
 
 
 def axis_label(name: str, shown: Unit) -> str:
-    """Words and unit for an axis; [1] for a ratio, and of clients what they are called."""
-    if shown.is_count and shown.text != "job":
-        return literal(shown.text)
-    return f"{literal(name.replace('_', ' '))} [{shown.text or 1}]"
+    """Words and unit for an axis, as `headway.models.language.titles.axis_title` has them."""
+    return literal(axis_title(name, shown))
 
 
 def column_label(name: str, shown: Unit, letter: str, column: Observed) -> str:

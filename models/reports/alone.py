@@ -7,8 +7,11 @@ import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray
+from headway.models.analysis.goals import Goal
+from headway.models.analysis.kept import Kept, kept_by_model
 from headway.models.analysis.sensitivity import Sensitivity, sensitivity
 from headway.models.inference.fit import Fit
+from headway.models.inference.forecasting.highest_load import read_limit
 from headway.models.language.scales import units_of
 from headway.models.language.verbs import perform
 from headway.models.reports.between.limits import full_loads
@@ -44,6 +47,8 @@ class ModelReport:
         Names of parameters whose values were set by hand.
     command
         What was typed to get the page.
+    kept
+        The highest load that keeps a limit, where one was given.
 
     Examples
     --------
@@ -57,6 +62,7 @@ class ModelReport:
     output: str
     fixed: frozenset[str] = frozenset()
     command: str = ""
+    kept: Kept | None = None
 
     def __repr__(self) -> str:
         return f"ModelReport({self.model.name})"
@@ -169,7 +175,11 @@ class ModelReport:
 
 
 def report_model(
-    model: Model, output: str | None = None, fixed: Collection[str] = (), command: str = ""
+    model: Model,
+    output: str | None = None,
+    fixed: Collection[str] = (),
+    command: str = "",
+    target: str | Goal | None = None,
 ) -> ModelReport:
     """Describe a model at its own values: graph, formulas, curve, sensitivities.
 
@@ -183,6 +193,8 @@ def report_model(
         Names of parameters whose values were set by hand.
     command
         What was typed to get the page.
+    target
+        A limit such as ``response_time_p99<=50ms``: the page says up to which load it is kept.
 
     Raises
     ------
@@ -206,4 +218,11 @@ def report_model(
     shown = output or ("response_time" if timed else solution.outputs[0])
     has_limit = "saturation_throughput" in solution.outputs and shown != "saturation_throughput"
     sensitivities = sensitivity(model, [shown, *(["saturation_throughput"] if has_limit else [])])
-    return ModelReport(sensitivities.model, sensitivities, shown, frozenset(fixed), command)
+    point, kept = sensitivities.model, None
+    if target is not None:
+        load, goal = load_of(point), read_limit(target)
+        if load is None:
+            msg = f"target {goal.output}: no parameter of {model.name} is the load; leave it out"
+            raise InvalidParameter(msg)
+        kept = kept_by_model(point, load, goal)
+    return ModelReport(point, sensitivities, shown, frozenset(fixed), command, kept)

@@ -8,6 +8,7 @@ import numpy as np
 
 from headway.models.language.formula import Name
 from headway.models.language.parameters import Parameter
+from headway.models.language.titles import axis_title
 from headway.models.language.units import Unit
 from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
@@ -84,6 +85,7 @@ class Control:
         low, high = (end if np.isfinite(end) else None for end in bounds)
         return {
             "name": self.parameter.name,
+            "title": axis_title(self.parameter.name, self.unit),
             "unit": str(self.unit),
             "scale": self.unit.scale,
             "value": self.value,

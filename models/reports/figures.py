@@ -193,7 +193,7 @@ def predicted_drawing(report: ModelReport) -> PageFigure | None:
     if report.curve is None or report.load is None:
         return None
     scale = units_of(report)
-    figure = predicted_chart(report.curve, report.output, report.load, scale)
+    figure = predicted_chart(report.curve, report.output, report.load, scale, report.kept)
     loads = np.asarray(report.curve.model.inputs[report.load])
     unit = report.model.parameters[report.load].unit
     ends = scale.ends(float(loads.min()), float(loads.max()), unit)
@@ -270,7 +270,7 @@ def _station_words(report: Report | ModelReport, name: str) -> str:
 def chart_drawing(report: Report) -> PageFigure:
     """Points and model, with the band of a fit."""
     comparison, scale = report.comparison, units_of(report)
-    figure = measured_chart(report.forms or report.fit or comparison, scale)
+    figure = measured_chart(report.forms or report.fit or comparison, scale, report.kept)
     loads, heights = (
         scale.ends(float(column.values.min()), float(column.values.max()), column.unit)
         for column in (comparison.load, comparison.measured)

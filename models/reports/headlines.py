@@ -4,21 +4,27 @@ import math
 
 import numpy as np
 
+from headway.models.analysis.kept import Kept
 from headway.models.analysis.sensitivity import StationLimit
 from headway.models.inference.quantities import ServerQuantity
 from headway.models.language.digits import ends
 from headway.models.language.scales import Scale, units_of
+from headway.models.language.titles import spoken
 from headway.models.reports.alone import ModelReport
 from headway.models.reports.contents import Headline
 from headway.models.reports.report import Report
 from headway.models.showing.parts.layers import fullest
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
+from headway.models.structure.parts.counts import counts
+from headway.numerals import four_digits
 
 
 def headline(report: Report | ModelReport) -> Headline:
     """Question and answer of a page that has a model."""
     effects = report.sensitivity
+    if report.kept is not None:
+        return _of_target(report, report.kept)
     if effects is None:
         return Headline(_load_question(report), _nothing_sustained(report))
     if effects.model.graph.layers:
@@ -30,20 +36,53 @@ def headline(report: Report | ModelReport) -> Headline:
     return Headline(_load_question(report), _open(report, effects.solution))
 
 
+def _of_target(report: Report | ModelReport, kept: Kept) -> Headline:
+    """Up to which load a limit is kept, and what fills first."""
+    scale, load = units_of(report), spoken(kept.load) if kept.is_count else ""
+    under = f"{kept.what} under {kept.limit(report.model, scale)}"
+    shown, first = kept.shown(scale), fills_first(report)
+    least = f"{shown} keep {under}; nothing measured bounds it"
+    said = least if shown.startswith("at least") else f"up to {shown} keep {under}"
+    of = _called(report)
+    question = f"How many {load} of {of} keep" if load else f"How much load of {of} keeps"
+    return Headline(f"{question} {under}?", _sentence(f"{said}{_fills(first)}"))
+
+
+def _fills(first: str) -> str:
+    """What fills first, as the end of a sentence."""
+    return (
+        f"; {first} {'fill' if first.startswith('the threads') else 'fills'} first" if first else ""
+    )
+
+
 def _load_question(report: Report | ModelReport) -> str:
-    return f"How much load can {subject(report)} take?"
+    return f"How much load can {_called(report)} take?"
 
 
 def _clients_question(report: Report | ModelReport) -> str:
-    return f"How many clients can {subject(report)} serve?"
+    name = load_parameter(report)
+    counted = name is not None and name in counts(report.model.graph)
+    return (
+        f"How many {spoken(name) if name and counted else 'clients'} can {_called(report)} serve?"
+    )
+
+
+def _called(report: Report | ModelReport) -> str:
+    """What the question calls the system: a server of unknown inside is just that."""
+    return "this server" if isinstance(report, Report) and report.forms else report.title
 
 
 def subject(report: Report | ModelReport) -> str:
-    """What the page is about, as a user would call it: a server of unknown inside by its file."""
-    if isinstance(report, Report) and report.forms is not None:
-        name = report.measurements.source.rpartition("/")[2].rpartition(".")[0]
-        return f"the server of {name}" if name else "this server"
-    return report.title
+    """The line above the question: the model, and what it is compared with."""
+    if isinstance(report, ModelReport):
+        return report.title
+    how = "fitted to" if report.fit else "against"
+    return f"{report.title}, {how} {report.measurements.source.rpartition('/')[2]}"
+
+
+def load_parameter(report: Report | ModelReport) -> str | None:
+    """The parameter that is the load; None where no single one is."""
+    return report.comparison.load_parameter if isinstance(report, Report) else report.load
 
 
 def _nothing_sustained(report: Report | ModelReport) -> str:
@@ -73,6 +112,18 @@ def limit_words(report: Report | ModelReport) -> str:
     return f"{value} (95%: {ends(limit.low, limit.high, scale.unit(unit))})"
 
 
+def fills_first(report: Report | ModelReport) -> str:
+    """The station, or the pool or processor of layers, that is the first to fill."""
+    effects = report.sensitivity
+    if effects is None:
+        return ""
+    layers = effects.model.graph.layers
+    if layers is not None:
+        kind, name, share = fullest(effects.solution, layers)
+        return f"{kind} {name} ({share:.0%} in use)"
+    return effects.bottlenecks[0].station if effects.bottlenecks else ""
+
+
 def _open(report: Report | ModelReport, solution: Solution) -> str:
     """What saturates first, where, and what is known of it; then the operating point."""
     now, limit = _now(report, solution), limit_words(report)
@@ -97,10 +148,9 @@ def _closed(report: Report | ModelReport, solution: Solution) -> str:
     if not limit or not math.isfinite(knee):
         return _sentence(f"Nothing saturates; {now}")
     few = f"{max(1, math.ceil(knee)):,}"
-    return _sentence(
-        f"From about {few} clients on, more of them only wait: {solution.bottleneck} fills first, "
-        f"at {limit}; {now}"
-    )
+    alone = len(_limits(report)) == 1
+    who = "throughput ends" if alone else f"{solution.bottleneck} fills first,"
+    return _sentence(f"From about {few} clients on, more only wait: {who} at {limit}; {now}")
 
 
 def _now(report: Report | ModelReport, solution: Solution) -> str:
@@ -115,13 +165,15 @@ def _now(report: Report | ModelReport, solution: Solution) -> str:
 
 def load_words(report: Report | ModelReport, model: Model, scale: Scale) -> str:
     """The load at the operating point; nothing where no parameter is the load."""
-    name = report.comparison.load_parameter if isinstance(report, Report) else report.load
+    name = load_parameter(report)
     if name is None:
         return ""
     parameter = model.parameters[name]
-    shown = parameter.shown(float(np.ravel(model.inputs[name])[0]), scale)
-    is_load = name in ("arrival_rate", "population")
-    return shown.replace(" job", " clients") if is_load else f"{name.replace('_', ' ')} {shown}"
+    value = float(np.ravel(model.inputs[name])[0])
+    shown = parameter.shown(value, scale)
+    if name in counts(model.graph):
+        return f"{four_digits(value)} {spoken(name)}"
+    return shown if name == "arrival_rate" else f"{spoken(name)} {shown}"
 
 
 def _of_layers(report: Report | ModelReport, solution: Solution) -> Headline:
@@ -143,7 +195,7 @@ def _of_program(report: Report | ModelReport) -> Headline:
     output, each = next(iter(effects.effects.items()))
     words = output.replace("_", " ")
     sizes = {n: e.elasticity for n, e in each.items() if math.isfinite(e.elasticity)}
-    question = f"What does the {words} of {subject(report)} depend on?"
+    question = f"What does the {words} of {report.title} depend on?"
     now = _now(report, effects.solution)
     if not any(sizes.values()):
         return Headline(question, _sentence(now))

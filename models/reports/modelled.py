@@ -28,7 +28,7 @@ from headway.models.reports.contents import (
 )
 from headway.models.reports.figures import Drawings, drawings, graph_caption
 from headway.models.reports.formulas import Equation, equations, uses_erlang
-from headway.models.reports.headlines import headline, limit_words
+from headway.models.reports.headlines import fills_first, headline, limit_words, subject
 from headway.models.reports.panel import NoPanel, Panel, panel, solved_by
 from headway.models.reports.report import Report
 from headway.models.reports.words import (
@@ -100,7 +100,7 @@ def _contents(
         DATA: data,
     }
     return Contents(
-        report.title,
+        subject(report),
         headline(report),
         tuple(_signs(report)),
         drawn.chart,
@@ -113,9 +113,12 @@ def _contents(
 
 def _signs(report: Report | ModelReport) -> Iterator[Sign]:
     """What fills first, where, and how far off the model is."""
-    effects = report.sensitivity
-    if effects is not None and effects.bottlenecks:
-        yield Sign("fills first", effects.bottlenecks[0].station)
+    if report.kept is not None:
+        yield Sign(f"highest load with {report.kept.what} under "
+                   f"{report.kept.limit(report.model, units_of(report))}",
+                   report.kept.shown(units_of(report)))  # fmt: skip
+    first = fills_first(report)
+    yield from [Sign("fills first", first)] if first else []
     if limit_words(report):
         yield Sign("saturates at", limit_words(report))
     if isinstance(report, Report):

@@ -7,6 +7,7 @@ import numpy as np
 
 from headway.errors import HeadwayError
 from headway.models.analysis.sensitivity import Sensitivity
+from headway.models.language.titles import axis_title
 from headway.models.reports.alone import ModelReport
 from headway.models.reports.between.grids import Along
 from headway.models.reports.controls import Control, ControlRole, slider_ends, whole_numbers
@@ -228,7 +229,7 @@ def _document(
         "throughput": False,
         "saturates": "arrival_rate" in model.parameters and not model.graph.arrivals,
         "output": {
-            "name": ground.output,
+            "title": axis_title(ground.output, ground.shown),
             "unit": str(ground.shown),
             "scale": ground.shown.scale,
             "top": ground.top,

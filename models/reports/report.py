@@ -11,10 +11,13 @@ import numpy as np
 from headway.errors import InvalidParameter, OutputError
 from headway.kinds import Number
 from headway.models.analysis.comparison import Comparison, compare
+from headway.models.analysis.goals import Goal
+from headway.models.analysis.kept import Kept, kept_by_model
 from headway.models.analysis.sensitivity import Sensitivity, sensitivity
 from headway.models.files.whole import write_whole
 from headway.models.inference.fit import Fit
 from headway.models.inference.fitting import fit_model
+from headway.models.inference.forecasting.highest_load import read_limit
 from headway.models.inference.quantities import ServerQuantity, saturation_of_fit
 from headway.models.inference.server import ServerFit
 from headway.models.language.names import Names
@@ -48,6 +51,8 @@ class Report:
         What was typed to get the report.
     forms
         The forms of a family that were tried, where the model was chosen among them.
+    kept
+        The highest load that keeps a limit, where one was given.
 
     Examples
     --------
@@ -65,6 +70,7 @@ class Report:
     fixed: frozenset[str] = frozenset()
     command: str = ""
     forms: ServerFit | None = None
+    kept: Kept | None = None
 
     def __repr__(self) -> str:
         points = len(self.comparison.measured.values)
@@ -138,6 +144,7 @@ def make_report(
     fixed: Collection[str] = (),
     command: str = "",
     out: str | Path | None = None,
+    target: str | Goal | None = None,
 ) -> Report:
     r"""Compare a model with measurements, fit it if asked to, and differentiate it.
 
@@ -157,6 +164,9 @@ def make_report(
         What was typed to get the report, for the record.
     out
         The page to write, ``.html``; none if left out.
+    target
+        A limit of the response time or a percentile, such as ``response_time_p99<=50ms``: the page
+        says up to which load it is kept.
 
     Raises
     ------
@@ -179,7 +189,13 @@ def make_report(
     fit = fit_model(model, measurements, free, *columns) if free else None
     comparison = fit.comparison if fit else compare(model, measurements, *columns)
     sensitivities = _at_operating_point(model, comparison, fit, fixed)
-    report = Report(measurements, comparison, fit, sensitivities, frozenset(fixed), command)
+    kept = None
+    if target is not None:
+        goal, point = read_limit(target), sensitivities and sensitivities.model
+        kept = kept_by_fit(fit, goal) if fit else _kept_as_given(comparison, point, goal)
+    report = Report(
+        measurements, comparison, fit, sensitivities, frozenset(fixed), command, kept=kept
+    )
     if place is not None:
         write_whole(place, report.to_html().encode())
     return report
@@ -211,7 +227,9 @@ def page_place(out: str | Path) -> Path:
     return place
 
 
-def server_report(server_fit: ServerFit, command: str = "") -> Report:
+def server_report(
+    server_fit: ServerFit, command: str = "", target: str | Goal | None = None
+) -> Report:
     r"""Show the form that suits a server of unknown inside, and those it was chosen from.
 
     Parameters
@@ -220,6 +238,8 @@ def server_report(server_fit: ServerFit, command: str = "") -> Report:
         The forms of a family, fitted.
     command
         What was typed to get the report, for the record.
+    target
+        As for `make_report`.
 
     Examples
     --------
@@ -232,8 +252,46 @@ def server_report(server_fit: ServerFit, command: str = "") -> Report:
     fit = server_fit.best
     sensitivities = _at_operating_point(fit.model, fit.comparison, fit)
     return Report(
-        fit.measurements, fit.comparison, fit, sensitivities, command=command, forms=server_fit
+        fit.measurements,
+        fit.comparison,
+        fit,
+        sensitivities,
+        command=command,
+        forms=server_fit,
+        kept=None if target is None else kept_by_fit(server_fit, read_limit(target)),
     )
+
+
+def kept_by_fit(fit: ServerFit | Fit, goal: Goal) -> Kept:
+    """The highest load under a limit by a fit, with its interval.
+
+    Parameters
+    ----------
+    fit
+        A model, or the forms of a server.
+    goal
+        An upper limit.
+
+    Raises
+    ------
+    HeadwayError
+        As `headway.models.inference.fit.Fit.highest_load` does.
+    """
+    found = fit.highest_load(goal, budget=0)
+    low, value, high = found.highest.tolist()
+    is_count = found.load == "population"
+    return Kept(goal, found.load, value, low, high, found.unit, is_count)
+
+
+def _kept_as_given(comparison: Comparison, point: Model | None, goal: Goal) -> Kept:
+    """The same of a model that was not fitted, which has no interval."""
+    if point is None or comparison.load_parameter is None:
+        msg = (
+            f"target {goal.output}: no load keeps it, as the model sustains none of the measured "
+            "loads, or none of its parameters is the load; leave the target out"
+        )
+        raise InvalidParameter(msg)
+    return kept_by_model(point, comparison.load_parameter, goal)
 
 
 def _at_operating_point(

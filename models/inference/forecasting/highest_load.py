@@ -19,6 +19,7 @@ from headway.models.inference.forecasting.next_load import PAYS, NextLoads, load
 from headway.models.inference.forecasting.predictions import ENDS
 from headway.models.inference.searching.loss import loss_cost
 from headway.models.language.units import Unit
+from headway.models.measured.cells import Observed
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.statistic import statistic
 from headway.models.structure.graph import ModelGraph
@@ -185,9 +186,22 @@ def percentile_column(measurements: Measurements, target: str | Goal) -> str | N
     'p99_ms'
     """
     percent = percent_of(read_limit(target).output)
+    column = None if percent is None else column_of_percent(measurements, percent)
+    return None if column is None else column.header
+
+
+def column_of_percent(measurements: Measurements, percent: float) -> Observed | None:
+    """The column that measures a percentile; None where there is none.
+
+    Parameters
+    ----------
+    measurements
+        A table.
+    percent
+        Which percentile.
+    """
     stated = ((statistic(c.role or c.header), c) for c in measurements.columns.values())
-    columns = [c.header for s, c in stated if s is not None and s.percent == percent]
-    return None if percent is None else next(iter(columns), None)
+    return next((c for s, c in stated if s is not None and s.percent == percent), None)
 
 
 def lawful(goal: Goal, draws: Sequence[Draws], top: float) -> list[Draws]:

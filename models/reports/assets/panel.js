@@ -114,7 +114,8 @@ function wholeFloor(value) {
 
   function say(found) {
     const share = found.bottleneck === null ? NaN : found.utilisation[found.bottleneck];
-    const load = quantity(state[0], controls[0]);
+    const { title } = controls[0];
+    const load = title.endsWith("]") ? quantity(state[0], controls[0]) : `${digits(state[0] / controls[0].scale)} ${title}`;
     const shareWords = share >= 1 && !data.throughput ? "saturated" : `${digits(100 * share, 3)}% busy`;
     const limit = found.saturation_throughput;
     const loadName = controls[0].name.replaceAll("_", " ");

@@ -13,10 +13,6 @@ const panelParts = (() => {
     return Math.abs(value) < 1e4 ? text : text.replace(/\B(?=(\d{3})+$)/g, ",");
   };
   const quantity = (value, kind, count) => `${digits(value / kind.scale, count)} ${kind.unit}`.trim();
-  const named = (kind) => {
-    const words = kind.name.replaceAll("_", " ");
-    return kind.unit ? `${words} [${kind.unit}]` : words;
-  };
 
   /* ---- the picture ---- */
 
@@ -67,10 +63,10 @@ const panelParts = (() => {
       draw("line", { x1: frame.left, x2: frame.right, y1: place, y2: place, class: "grid" }, picture);
       draw("text", { x: frame.left - 8, y: place + 4, "text-anchor": "end" }, picture, digits(value));
     }
-    draw("text", { x: (frame.left + frame.right) / 2, y: frame.bottom + 40, "text-anchor": "middle" }, picture, named(x));
+    draw("text", { x: (frame.left + frame.right) / 2, y: frame.bottom + 40, "text-anchor": "middle" }, picture, x.title);
     const middle = (frame.top + frame.bottom) / 2;
     const turned = { x: 14, y: middle, "text-anchor": "middle", transform: `rotate(-90 14 ${middle})` };
-    draw("text", turned, picture, named(y));
+    draw("text", turned, picture, y.title);
     return places;
   }
 

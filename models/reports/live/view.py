@@ -10,6 +10,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.models.language.digits import in_unit, with_unit
 from headway.models.language.scales import Scale
+from headway.models.language.titles import axis_title
 from headway.models.language.units import Unit
 from headway.models.plotting.dense import is_quick
 from headway.models.reports.controls import Control
@@ -146,8 +147,8 @@ class PanelView:
         top = float(np.percentile(finite, 90)) if finite.size else 1.0
         x = {**self.over.document(), "low": self.over.low, "high": self.over.high}
         unit = self.unit
-        y = {"name": self.output, "unit": str(unit), "scale": unit.scale, "low": 0.0, "log": False}
-        return {"x": x, "y": {**y, "high": 1.6 * top or unit.scale}}
+        y = {"title": axis_title(self.output, unit), "unit": str(unit), "scale": unit.scale}
+        return {"x": x, "y": {**y, "low": 0.0, "log": False, "high": 1.6 * top or unit.scale}}
 
     def readings(self) -> list[tuple[str, str]]:
         """Names and texts of what stands below the picture."""

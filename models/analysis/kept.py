@@ -1,0 +1,110 @@
+"""The highest load that keeps a limit, as a page tells it: from a model, or with a fit's interval."""
+
+import math
+
+from headway.models.analysis.goals import Goal
+from headway.models.analysis.target import what_it_takes
+from headway.models.language.digits import ends
+from headway.models.language.scales import Scale
+from headway.models.language.titles import spoken
+from headway.models.language.units import Unit
+from headway.models.structure.model import Model
+from headway.models.structure.outputs import percent_of
+from headway.models.structure.parts.counts import counts
+from headway.numerals import digits
+from headway.records import dataclass
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The highest load that keeps a limit.
+
+    Parameters
+    ----------
+    goal
+        The limit.
+    load
+        The parameter that is the load.
+    value, low, high
+        The load, and the ends of its 95% interval [SI]: the same where no fit tells it, infinite
+        where nothing measured bounds it.
+    unit
+        Of the load.
+    is_count
+        Whether only whole numbers of it exist.
+    """
+
+    goal: Goal
+    load: str
+    value: float
+    low: float
+    high: float
+    unit: Unit
+    is_count: bool
+
+    @property
+    def what(self) -> str:
+        """What is limited, in words."""
+        percent = percent_of(self.goal.output)
+        return f"p{digits(percent)}" if percent else f"the mean {spoken(self.goal.output)}"
+
+    def limit(self, model: Model, scale: Scale) -> str:
+        """The limit as text."""
+        return self.goal.shown(model, self.goal.limit, scale)
+
+    def shown(self, scale: Scale) -> str:
+        """The load with its interval as text.
+
+        Examples
+        --------
+        >>> from headway.models.analysis.goals import Sense
+        >>> from headway.models.language.units import unit
+        >>> goal = Goal("response_time_p99", Sense.AT_MOST, 0.05)
+        >>> kept = Kept(goal, "arrival_rate", 920.0, 880.0, 950.0, unit("op/s"), False)
+        >>> kept.what, kept.shown(Scale())
+        ('p99', '920 op/s (95%: 880 to 950)')
+        """
+        if not math.isfinite(self.high):
+            return f"at least {self._one(self.low, scale)}"
+        own = self._one(self.value, scale)
+        if self.low == self.high:
+            return own
+        if self.is_count:
+            return f"{own} (95%: {math.floor(self.low):,} to {math.floor(self.high):,})"
+        return f"{own} (95%: {ends(self.low, self.high, scale.unit(self.unit))})"
+
+    def _one(self, load: float, scale: Scale) -> str:
+        if self.is_count:
+            return f"{math.floor(load):,} {spoken(self.load)}"
+        return scale.text(load, self.unit)
+
+
+def kept_by_model(point: Model, load: str, goal: Goal) -> Kept:
+    """The highest load under a limit by a model at one operating point.
+
+    Parameters
+    ----------
+    point
+        With a single value for every parameter.
+    load
+        The parameter that is the load.
+    goal
+        An upper limit.
+
+    Raises
+    ------
+    InvalidParameter
+        Where no load reaches the limit.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> from headway.models.analysis.goals import Sense
+    >>> from headway.queueing import MM1
+    >>> one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=0.1, arrival_rate=8)
+    >>> round(kept_by_model(one, "arrival_rate", Goal("response_time", Sense.AT_MOST, 0.25)).value)
+    6
+    """
+    value = what_it_takes(point, goal.output, goal.limit, load).value
+    whole = load in counts(point.graph)
+    return Kept(goal, load, value, value, value, point.parameters[load].unit, whole)
