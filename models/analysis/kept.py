@@ -1,4 +1,4 @@
-"""The highest load that keeps a limit, as a page tells it: from a model, or with a fit's interval."""
+"""The highest load that keeps a limit, as a page tells it, with the interval of a fit."""
 
 import math
 
