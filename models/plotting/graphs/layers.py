@@ -1,6 +1,7 @@
 """Layered services drawn: tasks in their processors, callers above those they call."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from math import inf, nan
 from typing import Any
 
@@ -216,16 +217,12 @@ def _row(
     frames: dict[str, _Box],
 ) -> float:
     """Place processors beside each other, as many as there is room for; the lower end of all."""
-    lines: list[list[tuple[str, _Group]]] = [[]]
-    for name in row:
-        group = _group(drawing, name, groups[name], depth)
-        used = sum(each.width + _BESIDE for _, each in lines[-1])
-        if lines[-1] and used + group.width > WIDTH - 2 * _MARGIN:
-            lines.append([])
-        lines[-1].append((name, group))
-    for line in lines:
-        left = -(sum(each.width + _BESIDE for _, each in line) - _BESIDE) / 2
-        for name, group in line:
+    boxes = {name: _group(drawing, name, groups[name], depth) for name in row}
+    widths = {name: group.width for name, group in boxes.items()}
+    for line in _broken(row, widths, WIDTH - 2 * _MARGIN):
+        left = -_length(line, widths) / 2
+        for name in line:
+            group = boxes[name]
             for task, (words, taken, box) in group.tasks.items():
                 place = Rectangle(left + box.x, top + box.y, box.width, box.height)
                 tasks[task] = _Box(words, taken, place)
@@ -235,7 +232,7 @@ def _row(
                     group.words, group.busy, Rectangle(*middle, group.width, group.height)
                 )
             left += group.width + _BESIDE
-        top -= max(each.height for _, each in line) + _BETWEEN
+        top -= max(boxes[name].height for name in line) + _BETWEEN
     return top
 
 
@@ -254,28 +251,53 @@ def _group(drawing: _Drawing, name: str, within: Sequence[str], depth: Mapping[s
     """Tasks of a processor, those of one layer beside each other where there is room."""
     framed = name not in drawing.lone
     words, busy = drawing.processor(name)
-    head = size_of(words)[1] + _PAD if framed else 0.0
-    pad = _PAD if framed else 0.0
-    rows: list[list[str]] = []
+    head, pad = (size_of(words)[1] + _PAD, _PAD) if framed else (0.0, 0.0)
     sizes = {task: _size(drawing.task(task)[0]) for task in within}
-    for task in within:
-        fits = rows and depth[rows[-1][0]] == depth[task]
-        wide = sum(sizes[one][0] + _BESIDE for one in (*(rows[-1] if rows else []), task))
-        if fits and wide <= WIDTH - 4 * _PAD:
-            rows[-1].append(task)
-        else:
-            rows.append([task])
-    widths = [sum(sizes[task][0] + _BESIDE for task in row) - _BESIDE for row in rows]
-    inside = max([*widths, size_of(words)[0] if framed else 0.0])
-    placed, at = {}, -head - pad
-    for row, width in zip(rows, widths, strict=True):
-        left, high = pad + (inside - width) / 2, max(sizes[task][1] for task in row)
-        for task in row:
-            box = Rectangle(left + sizes[task][0] / 2, at - high / 2, sizes[task][0], high)
-            placed[task] = (*drawing.task(task), box)
-            left += sizes[task][0] + _BESIDE
-        at -= high + (_BETWEEN if row is not rows[-1] else 0.0)
-    return _Group(words, busy, placed, inside + 2 * pad, pad - at)
+    widths = {task: width for task, (width, _) in sizes.items()}
+    room = WIDTH - 4 * _PAD - _BESIDE
+    layers = (list(layer) for _, layer in groupby(within, depth.__getitem__))
+    rows = [line for layer in layers for line in _broken(layer, widths, room)]
+    longest = [_length(row, widths) for row in rows]
+    inside = max([*longest, size_of(words)[0] if framed else 0.0])
+    boxes, low = _stacked(rows, sizes, pad + inside / 2, -head - pad)
+    tasks = {task: (*drawing.task(task), box) for task, box in boxes.items()}
+    return _Group(words, busy, tasks, inside + 2 * pad, pad - low)
+
+
+def _broken(names: Sequence[str], widths: Mapping[str, float], room: float) -> list[list[str]]:
+    """What stands beside each other, in as many lines as it needs."""
+    lines: list[list[str]] = [[]]
+    for name in names:
+        if lines[-1] and _length([*lines[-1], name], widths) > room:
+            lines.append([])
+        lines[-1].append(name)
+    return lines
+
+
+def _length(line: Sequence[str], widths: Mapping[str, float]) -> float:
+    """How wide a line is, with the room between its boxes."""
+    return sum(widths[name] + _BESIDE for name in line) - _BESIDE
+
+
+def _stacked(
+    rows: Sequence[Sequence[str]],
+    sizes: Mapping[str, tuple[float, float]],
+    middle: float,
+    top: float,
+) -> tuple[dict[str, Rectangle], float]:
+    """Rows below each other, each about the middle: the boxes, and the lower end of the last."""
+    widths = {name: width for name, (width, _) in sizes.items()}
+    boxes: dict[str, Rectangle] = {}
+    low = top
+    for row in rows:
+        left, high = middle - _length(row, widths) / 2, max(sizes[name][1] for name in row)
+        for name in row:
+            width = widths[name]
+            boxes[name] = Rectangle(left + width / 2, top - high / 2, width, high)
+            left += width + _BESIDE
+        low = top - high
+        top = low - _BETWEEN
+    return boxes, low
 
 
 def _size(words: str) -> tuple[float, float]:

@@ -48,23 +48,33 @@ def describe(size: Size) -> Description:
 
 
 def _fields(size: Size, each: Sequence[Configuration]) -> Iterator[Field]:
-    """What is told of configurations."""
-    model, has_chance = size.model, size.chance is not None
+    """What is told of configurations: what they are, what they reach, what they keep."""
     for name in size.grid.names:
         values = [one.values[name] for one in each]
-        yield Field(("values", name), values, model.parameters[name].unit, (name,))
+        yield Field(("values", name), values, size.model.parameters[name].unit, (name,))
     yield field("cost", (one.cost for one in each))
+    yield from _reached(size, each)
+    yield from _kept(size, each)
+    yield only_csv("approximation", (size.approximation for _ in each))
+
+
+def _reached(size: Size, each: Sequence[Configuration]) -> Iterator[Field]:
+    """The output that ranks configurations, and those that have targets."""
     reached: dict[str, list[float | None]]
     reached = {size.ranking.output: [one.measure for one in each]}
     reached |= {g.output: [one.outputs[k] for one in each] for k, g in enumerate(size.goals)}
     for name, outputs in reached.items():
-        yield Field(("outputs", name), outputs, model.meaning(name).unit, (name,))
+        yield Field(("outputs", name), outputs, size.model.meaning(name).unit, (name,))
+
+
+def _kept(size: Size, each: Sequence[Configuration]) -> Iterator[Field]:
+    """Whether all targets hold, with which probability, and by how much some are missed."""
     chances = [ABSENT if one.probability is None else one.probability for one in each]
-    yield Field(("probability",), chances, csv=("probability",) if has_chance else ())
+    csv = () if size.chance is None else ("probability",)
+    yield Field(("probability",), chances, csv=csv)
     yield Field(("meets",), [one.meets for one in each], csv=("meets",), flags=("true", "false"))
     missed = ([{"output": goal.output, "by": by} for goal, by in one.missed] for one in each)
     yield only_json("missed", missed)
-    yield only_csv("approximation", (size.approximation for _ in each))
 
 
 def _document(size: Size, rows: list[Row]) -> Row:
