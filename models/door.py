@@ -137,6 +137,16 @@ PLACES: dict[str, dict[str, str]] = {
         "contents": "headway.models.reports.modelled:measured_contents",
         "html": "headway.models.reports.page:page",
     },
+    "DayReport": {
+        "scale": "headway.models.reports.units:day_units",
+        "contents": "headway.models.reports.days:day_contents",
+        "html": "headway.models.reports.page:page",
+    },
+    "BuildsReport": {
+        "scale": "headway.models.reports.units:builds_units",
+        "contents": "headway.models.reports.builds:builds_contents",
+        "html": "headway.models.reports.page:page",
+    },
     "AuditReport": {
         "scale": "headway.models.reports.units:audit_units",
         "contents": "headway.models.reports.audited:audited_contents",

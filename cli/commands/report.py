@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from headway.models.reading.hints import Hints
     from headway.models.reports.alone import ModelReport
     from headway.models.reports.audited import AuditReport
+    from headway.models.reports.builds import BuildsReport
+    from headway.models.reports.days import DayReport
     from headway.models.reports.report import Report
     from headway.models.structure.model import Model
 
@@ -54,6 +56,8 @@ FORMS = (
     metavar="LIMIT",
     help="Say up to which load a limit is kept: 'response_time_p99<=50ms'.",
 )
+@click.option("--over", metavar="DAY", help="Follow a load over time: a CSV, or 24h.")
+@click.option("--baseline", metavar="PLACE", help="Load test of the build before, without MODEL.")
 @free_option
 @click.option(
     "--forms",
@@ -73,6 +77,8 @@ def command(
     data: tuple[str, ...],
     out: Path,
     target: str | None,
+    over: str | None,
+    baseline: str | None,
     free: str | None,
     forms: str | None,
     preset: str | None,
@@ -89,16 +95,20 @@ def command(
 
     page_place(out)
     typed = shlex.join(["headway", *(context.obj or [])])
-    report: Report | ModelReport | AuditReport
     if target is not None:
         read_limit(target)
+    report: Any
     fitted = {"--free": free, "--forms": forms, "--x": x, "--from": low, "--to": high}
     if model is None:
         of_model = {"--preset": preset, "--set": settings or None, "--y": y, "--target": target}
-        _refuse({**fitted, **of_model}, "a model; give MODEL")
-        report = _of_audit(data, hints, typed)
+        _refuse({**fitted, **of_model, "--over": over}, "a model; give MODEL")
+        report = _of_tests(data, baseline, hints, typed)
+    elif over is not None:
+        without = {"--data": data or None, "--y": y, "--baseline": baseline}
+        _refuse({**fitted, **without}, "a page without --over")
+        report = _of_day(chosen_model(model, preset, settings), over, target, typed)
     elif not data:
-        _refuse(fitted, "measurements; give --data FILE")
+        _refuse({**fitted, "--baseline": baseline}, "measurements; give --data FILE")
         report = _alone(model, preset, settings, y, typed, target)
     elif model in families() and free is None and preset is None and not settings:
         report = _of_family(model, data, hints, forms, x, y, low, high, typed, target)
@@ -122,16 +132,37 @@ def _refuse(options: dict[str, Any], needs: str) -> None:
             raise InvalidParameter(msg)
 
 
-def _of_audit(data: tuple[str, ...], hints: "Hints", typed: str) -> "AuditReport":
-    """Report on a load test alone: whether it can be trusted."""
-    from headway.models.analysis.audit import audit
+def _of_tests(
+    data: tuple[str, ...], baseline: str | None, hints: "Hints", typed: str
+) -> "AuditReport | BuildsReport":
+    """Report on a load test alone: whether it can be trusted, or differs from one before."""
     from headway.models.reading.loadtest import read_load_test
-    from headway.models.reports.audited import AuditReport
 
     if not data:
         msg = "a report needs a model, measurements or both; give MODEL, --data FILE or both"
         raise InvalidParameter(msg)
-    return AuditReport(audit(read_load_test(data, hints=hints)), typed)
+    test = read_load_test(data, hints=hints)
+    if baseline is not None:
+        from headway.models.inference.builds import compare_builds
+        from headway.models.reports.builds import BuildsReport
+
+        return BuildsReport(compare_builds(read_load_test([baseline], hints=hints), test), typed)
+    from headway.models.analysis.audit import audit
+    from headway.models.reports.audited import AuditReport
+
+    return AuditReport(audit(test), typed)
+
+
+def _of_day(model: "Model", over: str, target: str | None, typed: str) -> "DayReport":
+    """Report on a model over a day."""
+    from headway.models.inference.forecasting.highest_load import RESPONSE_TIME, read_limit
+    from headway.models.reports.days import DayReport
+
+    goal = None if target is None else read_limit(target)
+    if goal is not None and goal.output != RESPONSE_TIME:
+        msg = f"target {goal.output}: a day is held to response_time; write response_time<=50ms"
+        raise InvalidParameter(msg)
+    return DayReport(model.over(over, goal and goal.limit), typed)
 
 
 def _of_family(

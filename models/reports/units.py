@@ -10,6 +10,8 @@ from headway.models.language.scales import Scale, units_of
 from headway.models.language.units import Unit
 from headway.models.reports.alone import ModelReport
 from headway.models.reports.audited import AuditReport
+from headway.models.reports.builds import BuildsReport
+from headway.models.reports.days import DayReport
 from headway.models.reports.report import Report
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
@@ -41,6 +43,17 @@ def panel_units(solution: Solution) -> Scale:
 def audit_units(report: AuditReport) -> Scale:
     """Those of the audit."""
     return units_of(report.audit)
+
+
+def day_units(report: DayReport) -> Scale:
+    """Those of the day, and of the parameters beside it."""
+    model = report.timeline.model
+    return units_of(report.timeline).completed(_numbers(model), model.stated)
+
+
+def builds_units(report: BuildsReport) -> Scale:
+    """Those of the comparison."""
+    return units_of(report.builds)
 
 
 def _numbers(model: Model) -> Iterator[tuple[Any, Unit]]:

@@ -91,6 +91,19 @@ def _interval(one: Difference) -> str:
     return f"{_percent(one.low)} to {_percent(one.high)}"
 
 
+def change_words(one: Difference) -> str:
+    """A change with its interval, where there is one.
+
+    Examples
+    --------
+    >>> from headway.models.language.units import unit
+    >>> change_words(Difference("response_time", unit("s"), None, 1, 1.1, 1.1, 1.05, 1.15, False))
+    '+10% (95%: +5% to +15%)'
+    """
+    ends = "" if math.isnan(one.low) else f" (95%: {_interval(one)})"
+    return f"{_percent(one.ratio)}{ends}"
+
+
 def _verdict(one: Difference) -> str:
     if math.isnan(one.low):
         return "measured once"

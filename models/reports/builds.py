@@ -1,0 +1,121 @@
+"""A page of two load tests compared: whether the second build is slower, and how sure that is."""
+
+import math
+from dataclasses import replace
+
+import matplotlib
+
+from headway.models.inference.builds import Builds, Difference
+from headway.models.language.scales import Scale, units_of
+from headway.models.language.verbs import perform
+from headway.models.plotting.builds import builds_chart
+from headway.models.reports.contents import (
+    DATA,
+    TRUST,
+    Block,
+    Contents,
+    Grid,
+    Headline,
+    Light,
+    Sign,
+    Words,
+)
+from headway.models.reports.figures import PageFigure, inline_svg
+from headway.models.reports.pointer import readings
+from headway.models.showing.fitted.builds import change_words
+from headway.models.tables.forms import tables
+from headway.numerals import digits
+from headway.records import dataclass
+
+
+@dataclass(frozen=True)
+class BuildsReport:
+    """What a page says of two builds.
+
+    Parameters
+    ----------
+    builds
+        The comparison of their load tests.
+    command
+        What was typed to get the page.
+    """
+
+    builds: Builds
+    command: str = ""
+
+    def to_html(self) -> str:
+        """One page that needs nothing but itself.
+
+        Examples
+        --------
+        >>> import headway
+        >>> from headway.models.inference.builds import compare_builds
+        >>> test = headway.read("load_tests/wrk")
+        >>> "Is " in BuildsReport(compare_builds(test, test)).to_html()
+        True
+        """
+        text: str = perform(self, "html")
+        return text
+
+
+def builds_contents(report: BuildsReport) -> Contents:
+    """A page of two builds."""
+    builds, scale = report.builds, units_of(report)
+    over_all, *each = tables(builds, scale)
+    notes: list[Block]
+    notes = [Words(f"{note[0].upper()}{note[1:]}.") for note in over_all.notes]
+    sections: dict[str, list[Block]] = {
+        TRUST.name: [*notes, Grid(replace(over_all, notes=()))],
+        DATA.name: [*map(Grid, each)],
+    }
+    subject = f"{builds.second} against {builds.first}"
+    chart = _chart(builds, scale)
+    caption = chart.words if chart else ""
+    return Contents(
+        subject, _headline(builds), _signs(builds), chart, caption, sections, report.command
+    )
+
+
+def _chart(builds: Builds, scale: Scale) -> PageFigure | None:
+    """The response time of both over the load."""
+    with matplotlib.rc_context({"text.parse_math": False}):
+        figure = builds_chart(builds, scale)
+        if figure is None:
+            return None
+        words = "Mean response time over the load, of both builds; a mark for each load of both."
+        return PageFigure(inline_svg(figure, "builds", words), words, readings(figure))
+
+
+def _headline(builds: Builds) -> Headline:
+    """Whether the second is worse by more than is allowed, or may be."""
+    limit = f"{digits(100 * builds.at_most)}%"
+    question = "Is the new build slower?"
+    told = [f"{one.quantity.replace('_', ' ')} {change_words(one)}" for one in builds.worse]
+    if told:
+        return Headline(question, f"Yes, worse by more than {limit}: {'; '.join(told)}.")
+    if builds.undecided:
+        return Headline(question, f"Undecided: {_main(builds)}, and more than {limit} worse "
+                        "is not ruled out.")  # fmt: skip
+    return Headline(question, f"No: {_main(builds)}, and nothing is worse by more than {limit}.")
+
+
+def _main(builds: Builds) -> str:
+    """The change of the first quantity, which is the mean response time where that was measured."""
+    first = builds.overall[0]
+    return f"the {first.quantity.replace('_', ' ')} changed by {change_words(first)}"
+
+
+def _signs(builds: Builds) -> list[Sign]:
+    """The change of each quantity over all loads, with its light."""
+    return [
+        Sign(one.quantity.replace("_", " "), change_words(one), _light(builds, one))
+        for one in builds.overall
+    ]
+
+
+def _light(builds: Builds, one: Difference) -> Light | None:
+    if one in builds.worse:
+        return Light.BAD
+    if one in builds.undecided:
+        return None if math.isnan(one.low) else Light.LOOK
+    return Light.GOOD

@@ -1,0 +1,138 @@
+"""A page of a model over a day: when it is worst, and how long a target is missed."""
+
+import matplotlib
+import numpy as np
+
+from headway.errors import GraphError
+from headway.models.language.scales import Scale, units_of
+from headway.models.language.units import unit
+from headway.models.language.verbs import perform
+from headway.models.over.timeline import Timeline
+from headway.models.plotting.graphs.figure import model_figure
+from headway.models.reports.contents import (
+    DATA,
+    METHOD,
+    SYSTEM,
+    TRUST,
+    Block,
+    Contents,
+    Drawn,
+    Grid,
+    Headline,
+    Light,
+    Sign,
+    Warned,
+    Words,
+    judged,
+)
+from headway.models.reports.figures import PageFigure, inline_svg
+from headway.models.showing.solved.timelines import SECOND, lasting, moment
+from headway.models.tables.forms import tables
+from headway.numerals import significant
+from headway.records import dataclass
+
+_RATE = unit("op/s")
+_ROOM, _FULL = 0.7, 0.9  # shares of time busy, from where a queue is long and very long; chosen
+
+
+@dataclass(frozen=True)
+class DayReport:
+    """What a page says of a model over a day.
+
+    Parameters
+    ----------
+    timeline
+        The model over its load.
+    command
+        What was typed to get the page.
+    """
+
+    timeline: Timeline
+    command: str = ""
+
+    def to_html(self) -> str:
+        """One page that needs nothing but itself.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.models.over.days import Day
+        >>> from headway.queueing import MMm
+        >>> pool = ModelGraph("pool").declare("servers").station("cpu", MMm(0.01, "servers"))
+        >>> day = pool.at(servers=2).over(Day((0.0, 60.0, 120.0), (50.0, 150.0)), every=60)
+        >>> "Does pool last the day?" in DayReport(day).to_html()
+        True
+        """
+        text: str = perform(self, "html")
+        return text
+
+
+def day_contents(report: DayReport) -> Contents:
+    """A page of a day."""
+    timeline, scale = report.timeline, units_of(report)
+    [table] = tables(timeline, scale)
+    with matplotlib.rc_context({"text.parse_math": False}):
+        figure = timeline.plot()
+        words = "Load and capacity over the day above, and the response time below."
+        chart = PageFigure(inline_svg(figure, "day", words), words)
+        system = _system(timeline, scale)
+    sections: dict[str, list[Block]] = {
+        TRUST.name: _trust(timeline),
+        SYSTEM.name: system,
+        METHOD.name: [Words(f"The day is followed by this method: {timeline.method}.")],
+        DATA.name: [Grid(table)],
+    }
+    subject, headline = f"{timeline.model.title} over a day", _headline(timeline, scale)
+    signs = _signs(timeline, scale)
+    return Contents(subject, headline, signs, chart, words, sections, report.command)
+
+
+def _trust(timeline: Timeline) -> list[Block]:
+    """What is approximate, and what else is to be known."""
+    said = [("approximate", timeline.approximation)] * bool(timeline.approximation)
+    said += [("note", note) for note in timeline.notes]
+    if not said:
+        return [Words("Nothing is approximate here; nothing was measured, so the model decides.")]
+    return [Warned([(Light.LOOK, word, text) for word, text in said])]
+
+
+def _system(timeline: Timeline, scale: Scale) -> list[Block]:
+    """The model's graph; words where it is too large to draw."""
+    try:
+        figure = model_figure(timeline.model, scale)
+    except GraphError as refusal:
+        return [Words(f"{refusal}.")]
+    words = f"Stations of {timeline.model.title}: {', '.join(timeline.model.graph.stations)}."
+    return [Drawn(PageFigure(inline_svg(figure, "graph", words), words), words)]
+
+
+def _headline(timeline: Timeline, scale: Scale) -> Headline:
+    """Whether the target is kept, and when it is worst."""
+    worst, length = timeline.worst, float(timeline.periods.ends[-1] - timeline.periods.starts[0])
+    time = scale.text(float(worst.response_time[0]), SECOND)
+    rate = scale.text(float(worst.arrival_rate[0]), _RATE)
+    when = moment(float(worst.starts[0]), length)
+    said = f"worst at {when}, where the mean response time is {time} at {rate}"
+    if timeline.target is None or timeline.time_over is None:
+        return Headline(f"When is {timeline.model.title} slowest?", f"{said[0].upper()}{said[1:]}.")
+    limit = scale.text(timeline.target, SECOND)
+    over = timeline.time_over
+    verdict = f"No: over {limit} for {lasting(over)}" if over > 0 else f"Yes: always under {limit}"
+    return Headline(f"Does {timeline.model.title} last the day?", f"{verdict}; {said}.")
+
+
+def _signs(timeline: Timeline, scale: Scale) -> list[Sign]:
+    """The worst response time and utilisation, and what is over the target."""
+    worst = timeline.worst
+    busy = float(np.nan_to_num(worst.utilisation[0]))
+    signs = [
+        Sign("worst response time", scale.text(float(worst.response_time[0]), SECOND)),
+        Sign("busy then", f"{busy:.0%}", judged(busy, _ROOM, _FULL)),
+    ]
+    if timeline.time_over is not None:
+        light = Light.BAD if timeline.time_over > 0 else Light.GOOD
+        signs.append(Sign("mean over the target for", lasting(timeline.time_over), light))
+    if timeline.target is not None:
+        share = f"{significant(100 * timeline.over_target, 3)}%"
+        signs.append(Sign("requests over the target", share))
+    return signs
