@@ -149,7 +149,7 @@ def _draw_kept(axes: Axes, kept: Kept, output: str, scales: tuple[float, float])
     if kept.goal.output == output or kept.what in drawn:
         limit = kept.goal.limit / scales[1]
         axes.axhline(limit, color=SECOND, linestyle=(0, (4, 2)), linewidth=1.2,
-                     label=f"target, {kept.what}")  # fmt: skip
+                     label="target")  # fmt: skip
         axes.set_ylim(top=max(axes.get_ylim()[1], _ROOM * limit))
     axes.axvline(kept.value / scales[0], color=SECOND, linewidth=1.2, label="highest load")
     if kept.low < kept.high < math.inf:

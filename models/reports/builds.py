@@ -93,9 +93,9 @@ def _headline(builds: Builds) -> Headline:
     told = [f"{one.quantity.replace('_', ' ')} {change_words(one)}" for one in builds.worse]
     if told:
         return Headline(question, f"Yes, worse by more than {limit}: {'; '.join(told)}.")
-    if builds.undecided:
-        return Headline(question, f"Undecided: {_main(builds)}, and more than {limit} worse "
-                        "is not ruled out.")  # fmt: skip
+    open_ = " and ".join(one.quantity.replace("_", " ") for one in builds.undecided)
+    if open_:
+        return Headline(question, f"Undecided: {_main(builds)}, but {open_} may be worse by more than {limit}.")  # fmt: skip
     return Headline(question, f"No: {_main(builds)}, and nothing is worse by more than {limit}.")
 
 

@@ -9,6 +9,7 @@ from headway.models.language.units import unit
 from headway.models.language.verbs import perform
 from headway.models.over.timeline import Timeline
 from headway.models.plotting.graphs.figure import model_figure
+from headway.models.plotting.looks.page import WIDTH
 from headway.models.reports.contents import (
     DATA,
     METHOD,
@@ -26,12 +27,14 @@ from headway.models.reports.contents import (
     judged,
 )
 from headway.models.reports.figures import PageFigure, inline_svg
+from headway.models.reports.pointer import readings
 from headway.models.showing.solved.timelines import SECOND, lasting, moment
 from headway.models.tables.forms import tables
 from headway.numerals import significant
 from headway.records import dataclass
 
 _RATE = unit("op/s")
+_HEIGHT = 4.4  # inches of both panels
 _ROOM, _FULL = 0.7, 0.9  # shares of time busy, from where a queue is long and very long; chosen
 
 
@@ -72,9 +75,7 @@ def day_contents(report: DayReport) -> Contents:
     timeline, scale = report.timeline, units_of(report)
     [table] = tables(timeline, scale)
     with matplotlib.rc_context({"text.parse_math": False}):
-        figure = timeline.plot()
-        words = "Load and capacity over the day above, and the response time below."
-        chart = PageFigure(inline_svg(figure, "day", words), words)
+        chart = _chart(timeline)
         system = _system(timeline, scale)
     sections: dict[str, list[Block]] = {
         TRUST.name: _trust(timeline),
@@ -84,7 +85,19 @@ def day_contents(report: DayReport) -> Contents:
     }
     subject, headline = f"{timeline.model.title} over a day", _headline(timeline, scale)
     signs = _signs(timeline, scale)
-    return Contents(subject, headline, signs, chart, words, sections, report.command)
+    return Contents(subject, headline, signs, chart, chart.words, sections, report.command)
+
+
+def _chart(timeline: Timeline) -> PageFigure:
+    """Load and response time over the day."""
+    figure = timeline.plot()
+    figure.axes[0].set_title("")  # the page says what it is
+    figure.set_size_inches(WIDTH, _HEIGHT)
+    words = "Load and capacity over the day above, and the response time below."
+    svg = inline_svg(figure, "day", words)
+    first, last = float(timeline.periods.starts[0]), float(timeline.periods.ends[-1])
+    told = readings(figure, 1, lambda at: moment(at, last - first))
+    return PageFigure(svg, words, told)
 
 
 def _trust(timeline: Timeline) -> list[Block]:
@@ -117,7 +130,7 @@ def _headline(timeline: Timeline, scale: Scale) -> Headline:
         return Headline(f"When is {timeline.model.title} slowest?", f"{said[0].upper()}{said[1:]}.")
     limit = scale.text(timeline.target, SECOND)
     over = timeline.time_over
-    verdict = f"No: over {limit} for {lasting(over)}" if over > 0 else f"Yes: always under {limit}"
+    verdict = f"No: the mean is over {limit} for {lasting(over)}" if over > 0 else f"Yes: the mean stays under {limit}"
     return Headline(f"Does {timeline.model.title} last the day?", f"{verdict}; {said}.")
 
 
@@ -127,7 +140,8 @@ def _signs(timeline: Timeline, scale: Scale) -> list[Sign]:
     busy = float(np.nan_to_num(worst.utilisation[0]))
     signs = [
         Sign("worst response time", scale.text(float(worst.response_time[0]), SECOND)),
-        Sign("busy then", f"{busy:.0%}", judged(busy, _ROOM, _FULL)),
+        Sign("busy then", f"{busy:.0%}", judged(busy, _HEIGHT = 4.4  # inches of both panels
+_ROOM, _FULL)),
     ]
     if timeline.time_over is not None:
         light = Light.BAD if timeline.time_over > 0 else Light.GOOD

@@ -43,16 +43,15 @@ def _of_target(report: Report | ModelReport, kept: Kept) -> Headline:
     shown, first = kept.shown(scale), fills_first(report)
     least = f"{shown} keep {under}; nothing measured bounds it"
     said = least if shown.startswith("at least") else f"up to {shown} keep {under}"
-    of = _called(report)
-    question = f"How many {load} of {of} keep" if load else f"How much load of {of} keeps"
-    return Headline(f"{question} {under}?", _sentence(f"{said}{_fills(first)}"))
+    much = f"How many {load}" if load else "How much load"
+    question = f"{much} can {_called(report)} take with {under}?"
+    return Headline(question, _sentence(f"{said}{_fills(first)}"))
 
 
 def _fills(first: str) -> str:
     """What fills first, as the end of a sentence."""
-    return (
-        f"; {first} {'fill' if first.startswith('the threads') else 'fills'} first" if first else ""
-    )
+    verb = "fill" if first.startswith("the threads") else "fills"
+    return f"; {first} {verb} first" if first else ""
 
 
 def _load_question(report: Report | ModelReport) -> str:
@@ -62,9 +61,8 @@ def _load_question(report: Report | ModelReport) -> str:
 def _clients_question(report: Report | ModelReport) -> str:
     name = load_parameter(report)
     counted = name is not None and name in counts(report.model.graph)
-    return (
-        f"How many {spoken(name) if name and counted else 'clients'} can {_called(report)} serve?"
-    )
+    who = spoken(name) if name and counted else "clients"
+    return f"How many {who} can {_called(report)} serve?"
 
 
 def _called(report: Report | ModelReport) -> str:
@@ -121,7 +119,7 @@ def fills_first(report: Report | ModelReport) -> str:
     if layers is not None:
         kind, name, share = fullest(effects.solution, layers)
         return f"{kind} {name} ({share:.0%} in use)"
-    return effects.bottlenecks[0].station if effects.bottlenecks else ""
+    return effects.bottlenecks[0].station if len(effects.bottlenecks) > 1 else ""
 
 
 def _open(report: Report | ModelReport, solution: Solution) -> str:

@@ -1,5 +1,6 @@
 """Values under the pointer: what was drawn in a figure, and where, for the script of a page."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,19 @@ _POINT = 72.0  # of an inch: what an SVG of matplotlib counts in
 _DIGITS = 5
 
 
-def readings(figure: Figure) -> dict[str, Any]:
-    """Series of a figure's first panel, in the coordinates of its SVG, with their values.
+def readings(
+    figure: Figure, panel: int = 0, named: Callable[[float], str] | None = None
+) -> dict[str, Any]:
+    """Series of a panel of a figure, in the coordinates of its SVG, with their values.
 
     Parameters
     ----------
     figure
         Drawn already, so that its panel has its place.
+    panel
+        Which one.
+    named
+        Writes a place along the axis, such as a time; None where its number says enough.
 
     Returns
     -------
@@ -36,14 +43,17 @@ def readings(figure: Figure) -> dict[str, Any]:
     [[3.0], [4.0]]
     """
     figure.draw_without_rendering()
-    axes = figure.axes[0]
+    axes = figure.axes[panel]
     height, scale = figure.get_figheight() * _POINT, _POINT / figure.dpi
     low, high = (np.asarray(end) * scale for end in (axes.bbox.min, axes.bbox.max))
+    series = [*_lines(axes, scale), *_bands(axes, scale)]
+    for one in series if named else ():
+        one["names"] = [named(at) for at in one["at"]] if named else []
     return {
         "box": [_short(n) for n in (low[0], high[0], height - high[1], height - low[1])],
         "x": axes.get_xlabel().partition("\n")[0],
         "y": axes.get_ylabel().partition("\n")[0],
-        "series": [*_lines(axes, scale), *_bands(axes, scale)],
+        "series": series,
     }
 
 
@@ -57,7 +67,9 @@ def _series(axes: Axes, line: Line2D, scale: float) -> dict[str, Any]:
     x, y = (np.asarray(each, float) for each in (line.get_xdata(), line.get_ydata()))
     order = np.argsort(x, kind="stable")
     is_line = line.get_linestyle() not in ("None", "", " ")
-    return _told(axes, line, x[order], [y[order]], scale) | {"line": is_line}
+    is_step = line.get_drawstyle() == "steps-post"
+    told = _told(axes, line, x[order], [y[order]], scale)
+    return told | {"line": is_line, "step": is_step}
 
 
 def _bands(axes: Axes, scale: float) -> list[dict[str, Any]]:
@@ -82,6 +94,7 @@ def _told(axes: Axes, drawn: Artist, x: Any, heights: list[Any], scale: float) -
     return {
         "label": str(drawn.get_label()),
         "line": True,
+        "step": False,
         "places": [_short(place) for place in places],
         "at": [_short(number) for number in x],
         "values": [[_short(number) for number in row] for row in y.T],

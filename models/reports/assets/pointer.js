@@ -11,6 +11,7 @@
     const before = Math.max(0, k - 1);
     if (series.line && k > 0 && places[k] > places[before]) {
       if (place > places[places.length - 1] + 1 || place < places[0] - 1) return null;
+      if (series.step) return values[before];
       const share = Math.min(1, Math.max(0, (place - places[before]) / (places[k] - places[before])));
       return values[k].map((value, n) => values[before][n] + share * (value - values[before][n]));
     }
@@ -21,10 +22,11 @@
   /* The load at a place, between those of the line with most points. */
   function load(readings, place) {
     const longest = readings.series.reduce((a, b) => (b.places.length > a.places.length ? b : a));
-    const { places, at } = longest;
+    const { places, at, names } = longest;
     const k = Math.max(1, places.findIndex((one) => one >= place));
-    const share = (place - places[k - 1]) / (places[k] - places[k - 1] || 1);
-    return at[k - 1] + share * (at[k] - at[k - 1]);
+    if (names) return `from ${names[k - 1]}`;
+    const share = (place - places[k - 1]) / ((places[k] ?? place) - places[k - 1] || 1);
+    return written(at[k - 1] + share * ((at[k] ?? at[k - 1]) - at[k - 1]));
   }
 
   function follow(words) {
@@ -46,7 +48,7 @@
         const values = told(series, place);
         return values ? [`${series.label} ${values.map(written).join(" to ")}`] : [];
       });
-      words.textContent = `${readings.x}: ${written(load(readings, place))}. ${readings.y}: ${parts.join(", ") || "none"}.`;
+      words.textContent = `${readings.x}: ${load(readings, place)}. ${readings.y}: ${parts.join(", ") || "none"}.`;
       words.hidden = false;
     }
 
